@@ -1,0 +1,66 @@
+import type { core } from "zod";
+import { InvalidEntryError } from "../errors/entry-errors.js";
+import { isId } from "../ids/ids.js";
+import { type EntryPayload, entryPayloadSchema } from "./entry.js";
+import { assertJson } from "./json.js";
+
+/** What passed the gate: the payload without its position, and the position the caller asked for. */
+export interface JudgedEntry {
+  readonly payload: EntryPayload;
+  readonly id: string | undefined;
+  readonly createdAtMs: number | undefined;
+}
+
+/**
+ * The one gate for entries from outside: a caller, a file, another program.
+ *
+ * Keeps fields it does not know. `seq` and `parentId` are dropped: where an entry stands is not its own to say.
+ *
+ * @throws {InvalidEntryError} naming the field that does not fit.
+ * @throws {UnserialisableValueError} naming the member that JSON cannot hold.
+ */
+export function judgeEntry(given: unknown): JudgedEntry {
+  assertJson(given, "entry");
+  const judged = entryPayloadSchema.safeParse(given);
+  if (!judged.success) throw describe(judged.error.issues);
+  const { id, createdAtMs, seq: _seq, parentId: _parentId, ...payload } = judged.data;
+  if (id !== undefined && (typeof id !== "string" || !isId(id))) {
+    throw new InvalidEntryError("id", "must be 1 to 128 visible characters without spaces");
+  }
+  if (createdAtMs !== undefined && !Number.isSafeInteger(createdAtMs)) {
+    throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
+  }
+  return { payload: payload as EntryPayload, id, createdAtMs: createdAtMs as number | undefined };
+}
+
+function describe(issues: readonly core.$ZodIssue[]): InvalidEntryError {
+  const { path, message } = deepest(issues, []);
+  return new InvalidEntryError(pathText(path), message.replace(/^Invalid input: /, ""));
+}
+
+interface Finding {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+// A union reports one list of issues for each of its members; the one that got furthest is the one that was meant.
+function deepest(issues: readonly core.$ZodIssue[], base: readonly PropertyKey[]): Finding {
+  let found: Finding = { path: base, message: "does not fit" };
+  for (const issue of issues) {
+    const path = [...base, ...issue.path];
+    const here: Finding =
+      issue.code === "invalid_union" && issue.errors.length > 0
+        ? issue.errors.map((member) => deepest(member, path)).reduce(further)
+        : { path, message: issue.message };
+    found = found.message === "does not fit" ? here : further(found, here);
+  }
+  return found;
+}
+
+function further(a: Finding, b: Finding): Finding {
+  return b.path.length > a.path.length ? b : a;
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path.map((step, at) => (typeof step === "number" ? `[${step}]` : `${at > 0 ? "." : ""}${String(step)}`)).join("");
+}

@@ -1,0 +1,102 @@
+import type { AssistantBlock, ToolCallBlock } from "./block.js";
+import type { EntryPayload } from "./entry.js";
+import type { AssistantMessage, Message } from "./message.js";
+import { textOf } from "./text.js";
+
+/** Longest preview, in UTF-16 code units: one line of a wide terminal, and short enough to live in the row. */
+export const PREVIEW_LENGTH = 160;
+
+/** One line that says what an entry is about: its first words, or its tool calls as `[read src/a.ts]`. */
+export function previewOf(payload: EntryPayload): string {
+  return oneLine(previewText(payload));
+}
+
+function previewText(payload: EntryPayload): string {
+  switch (payload.type) {
+    case "message":
+      return messagePreview(payload.message);
+    case "compaction":
+      return payload.title ?? payload.shortSummary ?? payload.summary;
+    case "branch_summary":
+      return payload.summary;
+    case "model_change":
+      return payload.provider === undefined ? payload.modelId : `${payload.provider}/${payload.modelId}`;
+    case "thinking_level_change":
+      return payload.thinkingLevel ?? "default";
+    case "context_edit":
+      return payload.replacement === null ? `omits ${payload.targetId}` : `replaces ${payload.targetId}`;
+    case "custom_message":
+      return contentPreview(payload.content);
+    case "custom":
+      return payload.customType;
+    case "foreign":
+      return payload.originalType;
+  }
+}
+
+function messagePreview(message: Message): string {
+  switch (message.role) {
+    case "assistant":
+      return assistantPreview(message);
+    case "bashExecution":
+      return `$ ${message.command}`;
+    case "toolResult": {
+      const text = contentPreview(message.content);
+      return message.isError ? `error: ${text}` : text;
+    }
+    case "system":
+    case "user":
+    case "custom":
+      return contentPreview(message.content);
+  }
+}
+
+function assistantPreview(message: AssistantMessage): string {
+  const calls = message.content.flatMap((block) => (block.type === "toolCall" ? [callPreview(block)] : []));
+  const text = oneLine(textOf(message.content));
+  if (text === "" && calls.length === 0) return message.errorMessage ?? thought(message.content);
+  // The calls must stay readable behind a long text, so the text gives way first.
+  const room = Math.max(PREVIEW_LENGTH - calls.join(" ").length - 1, 40);
+  return [text.length > room ? `${cut(text, room - 1)}…` : text, ...calls].filter((part) => part !== "").join(" ");
+}
+
+function thought(content: readonly AssistantBlock[]): string {
+  const thinking = content.find((block) => block.type === "thinking");
+  return thinking === undefined ? "" : `(thinking) ${thinking.thinking}`;
+}
+
+function contentPreview(content: Parameters<typeof textOf>[0]): string {
+  const text = textOf(content);
+  if (text !== "" || typeof content === "string") return text;
+  return content.map((block) => (block.type === "foreign" ? `[${block.originalType}]` : `[${block.type}]`)).join(" ");
+}
+
+// The arguments that say most, in the order in which they are looked for.
+const TELLING = ["path", "file_path", "filePath", "filename", "absolute_path", "notebook_path", "command", "cmd", "pattern", "query", "url", "description", "prompt"];
+
+/** A tool call in a few words: its name and its most telling argument, at most 60 code units. */
+export function callPreview(call: ToolCallBlock): string {
+  const key = TELLING.find((name) => call.arguments[name] !== undefined && call.arguments[name] !== null);
+  const value = key === undefined ? undefined : call.arguments[key];
+  const text = oneLine(typeof value === "string" ? value : Array.isArray(value) ? value.join(" ") : "");
+  const short = text.length > 50 ? `${cut(text, 49)}…` : text;
+  return short === "" ? `[${call.name}]` : `[${call.name} ${short}]`;
+}
+
+/** Text on one line, at most PREVIEW_LENGTH code units; runs of white space and control characters become one space. */
+export function oneLine(text: string): string {
+  // Twice the length is enough to fill the line unless the text is mostly white space; a megabyte need not be scanned.
+  const line = cut(text.trimStart(), PREVIEW_LENGTH * 2)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+    .replace(/[\s\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/g, " ")
+    .trim();
+  return line.length > PREVIEW_LENGTH ? `${cut(line, PREVIEW_LENGTH - 1)}…` : line;
+}
+
+/** The first `length` code units of `text`, one less where that would split a surrogate pair; lone halves become U+FFFD. */
+function cut(text: string, length: number): string {
+  const piece = text.slice(0, length);
+  const last = piece.charCodeAt(piece.length - 1);
+  const whole = piece.length < text.length && last >= 0xd800 && last <= 0xdbff ? piece.slice(0, -1) : piece;
+  return whole.toWellFormed();
+}

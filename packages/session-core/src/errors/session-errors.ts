@@ -1,0 +1,77 @@
+import type { EntryId, SessionId } from "../ids/ids.js";
+import { BoughError } from "./base.js";
+
+/** No session of this store has this id; it may have been deleted by another process. */
+export class SessionNotFoundError extends BoughError {
+  readonly code = "SESSION_NOT_FOUND";
+  override readonly name = "SessionNotFoundError";
+  constructor(readonly sessionId: string) {
+    super(`No session ${sessionId} in this store. List them with 'bough sessions'.`);
+  }
+}
+
+/** A session with this id exists already. Nothing was written. */
+export class SessionExistsError extends BoughError {
+  readonly code = "SESSION_EXISTS";
+  override readonly name = "SessionExistsError";
+  constructor(readonly sessionId: SessionId) {
+    super(`Session ${sessionId} exists already. Open it, or choose another id.`);
+  }
+}
+
+/** No entry of this session has this id. */
+export class EntryNotFoundError extends BoughError {
+  readonly code = "ENTRY_NOT_FOUND";
+  override readonly name = "EntryNotFoundError";
+  constructor(
+    readonly sessionId: SessionId,
+    readonly entryId: string,
+  ) {
+    super(`Session ${sessionId} has no entry ${entryId}. See them with 'bough tree ${sessionId}'.`);
+  }
+}
+
+/** What was typed names several sessions or entries. `candidates` lists them, best first, at most ten. */
+export class AmbiguousNameError extends BoughError {
+  readonly code = "AMBIGUOUS_NAME";
+  override readonly name = "AmbiguousNameError";
+  constructor(
+    readonly typed: string,
+    readonly candidates: readonly string[],
+  ) {
+    super(`'${typed}' could be ${candidates.join(", ")}. Type more of the one you mean.`);
+  }
+}
+
+/**
+ * Another writer moved the leaf since this handle last saw it. Nothing was written.
+ *
+ * Call `refresh()` and decide again, or append with `onConflict: "follow"` or `"branch"`.
+ */
+export class LeafMovedError extends BoughError {
+  readonly code = "LEAF_MOVED";
+  override readonly name = "LeafMovedError";
+  constructor(
+    readonly sessionId: SessionId,
+    readonly leafName: string,
+    readonly expected: EntryId | null,
+    readonly actual: EntryId | null,
+  ) {
+    super(
+      `The leaf '${leafName}' of session ${sessionId} was moved to ${actual ?? "the start"} by another writer ` +
+        `(expected ${expected ?? "the start"}). Nothing was written; look again, then repeat.`,
+    );
+  }
+}
+
+/** The session has no leaf of this name. */
+export class LeafNotFoundError extends BoughError {
+  readonly code = "LEAF_NOT_FOUND";
+  override readonly name = "LeafNotFoundError";
+  constructor(
+    readonly sessionId: SessionId,
+    readonly leafName: string,
+  ) {
+    super(`Session ${sessionId} has no leaf named '${leafName}'.`);
+  }
+}

@@ -1,0 +1,105 @@
+import { BoughError } from "./base.js";
+
+/** No file at this path, and the caller did not ask to create one. Nothing was created. */
+export class StoreNotFoundError extends BoughError {
+  readonly code = "STORE_NOT_FOUND";
+  override readonly name = "StoreNotFoundError";
+  constructor(readonly path: string) {
+    super(`No store at ${path}. Import a session or create one to make it.`);
+  }
+}
+
+/** The file is not a Bough store: another program's database, or no database at all. Not one byte of it was changed. */
+export class ForeignFileError extends BoughError {
+  readonly code = "FOREIGN_FILE";
+  override readonly name = "ForeignFileError";
+  constructor(
+    readonly path: string,
+    readonly found: string,
+  ) {
+    super(`${path} is not a Bough store (${found}); it was left as it is. Name another path.`);
+  }
+}
+
+/** The store was written by a newer version. Not one byte of it was changed; update Bough to open it. */
+export class NewerStoreError extends BoughError {
+  readonly code = "NEWER_STORE";
+  override readonly name = "NewerStoreError";
+  constructor(
+    readonly path: string,
+    readonly version: number,
+    readonly supported: number,
+  ) {
+    super(`${path} was written by a newer Bough (format ${version}; this one reads up to ${supported}). Update Bough.`);
+  }
+}
+
+/** Another process held the write lock for longer than the busy timeout. Nothing was written; try again. */
+export class StoreBusyError extends BoughError {
+  readonly code = "STORE_BUSY";
+  override readonly name = "StoreBusyError";
+  constructor(
+    readonly waitedMs: number,
+    options?: { cause: unknown },
+  ) {
+    super(`Another process held the write lock for more than ${waitedMs} ms. Nothing was written; try again.`, options);
+  }
+}
+
+/** The store was opened for reading, or its file or folder cannot be written. Nothing was written. */
+export class StoreReadOnlyError extends BoughError {
+  readonly code = "STORE_READ_ONLY";
+  override readonly name = "StoreReadOnlyError";
+  constructor(
+    readonly path: string,
+    options?: { cause: unknown },
+  ) {
+    super(`${path} can only be read. Nothing was written; check its permissions or use another --store.`, options);
+  }
+}
+
+/** The disk, or the size limit given at opening, is full. Nothing of the operation was written. */
+export class StoreFullError extends BoughError {
+  readonly code = "STORE_FULL";
+  override readonly name = "StoreFullError";
+  constructor(
+    readonly path: string,
+    options?: { cause: unknown },
+  ) {
+    super(`No space left to write ${path}. Nothing was written; free some space and try again.`, options);
+  }
+}
+
+/** SQLite found the file damaged. Nothing was written; restore a backup or export what can still be read. */
+export class StoreDamagedError extends BoughError {
+  readonly code = "STORE_DAMAGED";
+  override readonly name = "StoreDamagedError";
+  constructor(
+    readonly path: string,
+    options?: { cause: unknown },
+  ) {
+    super(`${path} is damaged. Restore a backup, or export what can still be read.`, options);
+  }
+}
+
+/** The file could not be opened or read for a reason of the file system: permissions, a missing folder, a device. */
+export class StoreUnavailableError extends BoughError {
+  readonly code = "STORE_UNAVAILABLE";
+  override readonly name = "StoreUnavailableError";
+  constructor(
+    readonly path: string,
+    reason: string,
+    options?: { cause: unknown },
+  ) {
+    super(`Cannot open ${path}: ${reason}.`, options);
+  }
+}
+
+/** The store was closed before this call. Nothing was written. */
+export class StoreClosedError extends BoughError {
+  readonly code = "STORE_CLOSED";
+  override readonly name = "StoreClosedError";
+  constructor(readonly path: string) {
+    super(`The store ${path} is closed. Open it again.`);
+  }
+}

@@ -1,0 +1,50 @@
+import type { ImportProblem } from "./source-session.js";
+import { linesOf, type SourceLine } from "./lines.js";
+
+/** A line that holds a JSON object. */
+export interface JsonLine {
+  readonly kind: "object";
+  readonly line: SourceLine;
+  readonly object: Readonly<Record<string, unknown>>;
+}
+
+/** A line that does not. */
+export interface BadLine {
+  readonly kind: "problem";
+  readonly problem: ImportProblem;
+}
+
+/**
+ * The lines of a JSONL file, each an object or a problem with its line number. A last line without a line break that
+ * is no JSON is torn: its writer was stopped in the middle.
+ */
+export function* jsonLinesOf(path: string): Generator<JsonLine | BadLine, void, void> {
+  for (const line of linesOf(path)) {
+    const value = parsed(line.text);
+    if (isObject(value)) yield { kind: "object", line, object: value };
+    else yield { kind: "problem", problem: badLine(path, line, value === undefined) };
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function badLine(path: string, line: SourceLine, notJson: boolean): ImportProblem {
+  const torn = notJson && !line.ended;
+  return {
+    code: torn ? "torn-line" : "malformed-line",
+    path,
+    line: line.number,
+    message: torn ? "the last line is torn (its writer was stopped); it was left out" : `${notJson ? "no JSON" : "no JSON object"}; the line was left out`,
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
