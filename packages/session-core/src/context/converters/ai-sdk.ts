@@ -1,0 +1,142 @@
+import type { SessionContext } from "../context.js";
+import { imagesOf, plainText, withoutForeign } from "./parts.js";
+import type { AnswerPart, ProjectedAnswer, ProjectedResult, ProjectedThinking, SaidPart } from "./projected-message.js";
+import { projectMessages, systemText } from "./projection.js";
+
+/** Text of a message. */
+export interface AISDKTextPart {
+  readonly type: "text";
+  readonly text: string;
+}
+
+/** An image of a user message; `image` is base64. */
+export interface AISDKImagePart {
+  readonly type: "image";
+  readonly image: string;
+  readonly mediaType: string;
+}
+
+/** An image that a model made; `data` is base64. */
+export interface AISDKFilePart {
+  readonly type: "file";
+  readonly data: string;
+  readonly mediaType: string;
+}
+
+/** What a model thought, with what its provider needs to take it back. */
+export interface AISDKReasoningPart {
+  readonly type: "reasoning";
+  readonly text: string;
+  readonly providerOptions?: { readonly anthropic: { readonly signature: string } | { readonly redactedData: string } };
+}
+
+/** A call. */
+export interface AISDKToolCallPart {
+  readonly type: "tool-call";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** Part of a result that is more than text; `data` is base64. */
+export type AISDKResultPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image-data"; readonly data: string; readonly mediaType: string };
+
+/** What a call gave. */
+export type AISDKToolOutput =
+  | { readonly type: "text"; readonly value: string }
+  | { readonly type: "error-text"; readonly value: string }
+  | { readonly type: "content"; readonly value: AISDKResultPart[] };
+
+/** The result of a call. */
+export interface AISDKToolResultPart {
+  readonly type: "tool-result";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly output: AISDKToolOutput;
+}
+
+/** A part of an assistant message. */
+export type AISDKAssistantPart = AISDKTextPart | AISDKFilePart | AISDKReasoningPart | AISDKToolCallPart;
+
+/** A `ModelMessage` of AI SDK version 6, as far as a context needs it. */
+export type AISDKMessage =
+  | { readonly role: "user"; readonly content: (AISDKTextPart | AISDKImagePart)[] }
+  | { readonly role: "assistant"; readonly content: AISDKAssistantPart[] }
+  | { readonly role: "tool"; readonly content: AISDKToolResultPart[] };
+
+/** What `generateText` and `streamText` take of a context; spread it into their options. */
+export interface AISDKPrompt {
+  readonly system?: string;
+  readonly messages: AISDKMessage[];
+}
+
+/**
+ * A context as `system` and `messages` of the AI SDK (version 6).
+ *
+ * Thinking of Anthropic's models carries its signature along, because with thinking on the API demands it back in a
+ * tool loop; of other providers only the text is given. A result with images is `content`, which cannot say that the
+ * call failed.
+ *
+ * @example
+ * await generateText({ model, ...toAISDK(context) });
+ */
+export function toAISDK(context: SessionContext): AISDKPrompt {
+  const system = systemText(context);
+  const messages: AISDKMessage[] = [];
+  for (const message of projectMessages(context.messages)) {
+    if (message.role === "user") messages.push({ role: "user", content: message.parts.map(userPart) });
+    else messages.push(...answerMessages(message));
+  }
+  return system === undefined ? { messages } : { system, messages };
+}
+
+function userPart(part: SaidPart): AISDKTextPart | AISDKImagePart {
+  const known = withoutForeign(part);
+  return known.type === "text" ? known : { type: "image", image: known.data, mediaType: known.mediaType };
+}
+
+function answerMessages(answer: ProjectedAnswer): readonly AISDKMessage[] {
+  const content = answer.parts.flatMap((part) => answerPart(part, answer.provider));
+  // A reply that broke off while thinking; Anthropic refuses one that ends there.
+  if (content.every((part) => part.type === "reasoning")) return [];
+  const reply: AISDKMessage = { role: "assistant", content };
+  return answer.results.length === 0 ? [reply] : [reply, { role: "tool", content: answer.results.map(resultPart) }];
+}
+
+function answerPart(part: AnswerPart, provider: string | undefined): readonly AISDKAssistantPart[] {
+  switch (part.type) {
+    case "text":
+      return [part];
+    case "image":
+      return [{ type: "file", data: part.data, mediaType: part.mediaType }];
+    case "thinking":
+      return reasoning(part, provider);
+    case "call":
+      return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: part.input }];
+    case "foreign":
+      return [];
+  }
+}
+
+function reasoning(part: ProjectedThinking, provider: string | undefined): readonly AISDKReasoningPart[] {
+  const signed = provider === "anthropic" ? part.signature : undefined;
+  if (part.redacted) {
+    return signed === undefined ? [] : [{ type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: signed } } }];
+  }
+  if (signed !== undefined) return [{ type: "reasoning", text: part.thinking, providerOptions: { anthropic: { signature: signed } } }];
+  return part.thinking.trim() === "" ? [] : [{ type: "reasoning", text: part.thinking.toWellFormed() }];
+}
+
+function resultPart(result: ProjectedResult): AISDKToolResultPart {
+  return { type: "tool-result", toolCallId: result.callId, toolName: result.toolName, output: outputOf(result) };
+}
+
+function outputOf(result: ProjectedResult): AISDKToolOutput {
+  if (imagesOf(result.parts).length === 0) return { type: result.isError ? "error-text" : "text", value: plainText(result.parts) };
+  const value = result.parts.map(withoutForeign).map((part): AISDKResultPart =>
+    part.type === "text" ? part : { type: "image-data", data: part.data, mediaType: part.mediaType },
+  );
+  return { type: "content", value };
+}

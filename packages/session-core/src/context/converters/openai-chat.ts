@@ -1,0 +1,85 @@
+import type { SessionContext } from "../context.js";
+import { toolNameFor } from "./call-names.js";
+import { dataUrl, imagesOf, plainText, withoutForeign } from "./parts.js";
+import type { ProjectedAnswer, ProjectedCall, ProjectedResult, SaidPart } from "./projected-message.js";
+import { projectMessages, systemText } from "./projection.js";
+import { IMAGES_FOLLOW, imagesOfResult } from "./templates.js";
+
+/** Text or an image inside a user message. */
+export type OpenAIChatPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
+
+/** A call inside an assistant message; `arguments` is JSON text. */
+export interface OpenAIChatToolCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** A message of a chat completion request. */
+export type OpenAIChatMessage =
+  | { readonly role: "system"; readonly content: string }
+  | { readonly role: "user"; readonly content: string | OpenAIChatPart[] }
+  | { readonly role: "assistant"; readonly content: string | null; readonly tool_calls?: OpenAIChatToolCall[] }
+  | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
+
+/** OpenAI's longest name of a function. */
+export const OPENAI_NAME_LENGTH = 64;
+
+/**
+ * A context as the `messages` of an OpenAI chat completion, the instructions first.
+ *
+ * Thinking is left out: the format has no place for it. A tool message holds only text, so the images of a batch of
+ * results follow the batch in a user message. Says nothing of a failed call beyond the text of its result.
+ *
+ * @example
+ * await openai.chat.completions.create({ model, messages: toOpenAIChat(context) });
+ */
+export function toOpenAIChat(context: SessionContext): OpenAIChatMessage[] {
+  const system = systemText(context);
+  const messages: OpenAIChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
+  for (const message of projectMessages(context.messages)) {
+    if (message.role === "user") messages.push({ role: "user", content: userContent(message.parts) });
+    else messages.push(...answerMessages(message));
+  }
+  return messages;
+}
+
+// A plain text where it will do: many servers that speak this format take nothing else.
+function userContent(parts: readonly SaidPart[]): string | OpenAIChatPart[] {
+  return imagesOf(parts).length === 0 ? plainText(parts) : parts.map(chatPart);
+}
+
+function chatPart(part: SaidPart): OpenAIChatPart {
+  const known = withoutForeign(part);
+  return known.type === "text" ? known : { type: "image_url", image_url: { url: dataUrl(known) } };
+}
+
+function answerMessages(answer: ProjectedAnswer): readonly OpenAIChatMessage[] {
+  const text = answer.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  const calls = answer.parts.filter((part) => part.type === "call").map(toolCall);
+  if (text === "" && calls.length === 0) return [];
+  const content = text === "" ? null : text;
+  if (calls.length === 0) return [{ role: "assistant", content }];
+  return [{ role: "assistant", content, tool_calls: calls }, ...answer.results.map(toolMessage), ...imageMessage(answer.results)];
+}
+
+function toolCall(call: ProjectedCall): OpenAIChatToolCall {
+  const name = toolNameFor(call.name, OPENAI_NAME_LENGTH);
+  return { id: call.id, type: "function", function: { name, arguments: JSON.stringify(call.input) } };
+}
+
+function toolMessage(result: ProjectedResult): OpenAIChatMessage {
+  const text = plainText(result.parts);
+  return { role: "tool", tool_call_id: result.callId, content: text === "" ? IMAGES_FOLLOW : text };
+}
+
+// Behind all results: a user message between two of them would tear the batch apart, which the API refuses.
+function imageMessage(results: readonly ProjectedResult[]): readonly OpenAIChatMessage[] {
+  const content = results.flatMap((result): readonly OpenAIChatPart[] => {
+    const images = imagesOf(result.parts);
+    return images.length === 0 ? [] : [{ type: "text", text: imagesOfResult(result.toolName) }, ...images.map(chatPart)];
+  });
+  return content.length === 0 ? [] : [{ role: "user", content }];
+}

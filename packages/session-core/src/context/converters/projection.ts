@@ -1,0 +1,92 @@
+import type { ToolCallBlock } from "../../entry/block.js";
+import type { AssistantMessage, ToolResultMessage } from "../../entry/message.js";
+import type { ContextMessage, SessionContext } from "../context.js";
+import { callIds, toolNameFor } from "./call-names.js";
+import { answerParts, saidParts, textParts } from "./parts.js";
+import type { AnswerPart, ProjectedAnswer, ProjectedCall, ProjectedMessage, ProjectedResult, SaidPart } from "./projected-message.js";
+import { resultsByCall } from "./result-slots.js";
+import { bashExecutionText, branchSummaryText, compactionSummaryText, EMPTY_FAILURE, EMPTY_RESULT, MISSING_RESULT } from "./templates.js";
+import { wellFormed } from "./well-formed.js";
+
+/**
+ * The one place that decides how each role of a context reaches a model.
+ *
+ * What is left has no blank texts, no empty messages, no lone surrogates, and one result behind each call whatever
+ * the order in the context was. Replies that failed before they said anything are gone (regression R111).
+ *
+ * @example
+ * projectMessages(context.messages).map((message) => message.role); // ["user", "assistant", "user"]
+ */
+export function projectMessages(messages: readonly ContextMessage[]): readonly ProjectedMessage[] {
+  const results = resultsByCall(messages);
+  const drawId = callIds();
+  return messages.flatMap((message) => projected(message, results, drawId));
+}
+
+function projected(
+  message: ContextMessage,
+  results: ReadonlyMap<ToolCallBlock, ToolResultMessage>,
+  drawId: (given: string) => string,
+): readonly ProjectedMessage[] {
+  switch (message.role) {
+    case "user":
+    case "custom":
+      return said(saidParts(message.content));
+    case "assistant":
+      return answered(message, results, drawId);
+    case "toolResult":
+      return []; // stands behind its call
+    case "bashExecution":
+      return message.excludeFromContext === true ? [] : said(textParts(bashExecutionText(message)));
+    case "compactionSummary":
+      return said(textParts(compactionSummaryText(message.summary)));
+    case "branchSummary":
+      return said(textParts(branchSummaryText(message.summary)));
+  }
+}
+
+function said(parts: readonly SaidPart[]): readonly ProjectedMessage[] {
+  return parts.length === 0 ? [] : [{ role: "user", parts }];
+}
+
+function answered(
+  message: AssistantMessage,
+  results: ReadonlyMap<ToolCallBlock, ToolResultMessage>,
+  drawId: (given: string) => string,
+): readonly ProjectedAnswer[] {
+  const parts: AnswerPart[] = [];
+  const answers: ProjectedResult[] = [];
+  for (const block of message.content) {
+    if (block.type !== "toolCall") {
+      parts.push(...answerParts(block));
+      continue;
+    }
+    const call = projectedCall(block, drawId);
+    parts.push(call);
+    answers.push(projectedResult(call, results.get(block)));
+  }
+  return parts.length === 0 ? [] : [{ role: "assistant", provider: message.provider, parts, results: answers }];
+}
+
+function projectedCall(block: ToolCallBlock, drawId: (given: string) => string): ProjectedCall {
+  return { type: "call", id: drawId(block.id), name: toolNameFor(block.name), input: inputOf(block.arguments) };
+}
+
+// Arguments are never judged again once stored, and other programs stored texts and null too.
+function inputOf(given: unknown): Readonly<Record<string, unknown>> {
+  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
+  return isObject ? (wellFormed(given) as Readonly<Record<string, unknown>>) : {};
+}
+
+function projectedResult(call: ProjectedCall, result: ToolResultMessage | undefined): ProjectedResult {
+  const shared = { callId: call.id, toolName: call.name };
+  if (result === undefined) return { ...shared, isError: true, parts: textParts(MISSING_RESULT) };
+  const parts = saidParts(result.content);
+  const stand = textParts(result.isError ? EMPTY_FAILURE : EMPTY_RESULT);
+  return { ...shared, isError: result.isError, parts: parts.length === 0 ? stand : parts };
+}
+
+/** The instructions as a provider takes them: nothing when there are none, no lone surrogate. */
+export function systemText(context: SessionContext): string | undefined {
+  return context.system === null || context.system.trim() === "" ? undefined : context.system.toWellFormed();
+}

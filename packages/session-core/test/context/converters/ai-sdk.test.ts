@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type AISDKMessage, toAISDK } from "../../../src/context/converters/ai-sdk.js";
+import { anyContext, assistant, call, contextOf, countCalls, image, PIXEL, result, text, textsIn, user } from "./contexts.js";
+
+describe("a context as AI SDK model messages", () => {
+  test("gives the instructions as `system`", () => {
+    expect(toAISDK(contextOf([user("hi")], "Be brief."))).toEqual({
+      system: "Be brief.",
+      messages: [{ role: "user", content: [text("hi")] }],
+    });
+  });
+
+  test("gives calls as parts, and all their results in one tool message", () => {
+    const context = contextOf([assistant([text("on it"), call("c1"), call("c2")]), result("c1", "r1"), result("c2", "r2", true)]);
+    expect(toAISDK(context).messages).toEqual([
+      {
+        role: "assistant",
+        content: [
+          text("on it"),
+          { type: "tool-call", toolCallId: "c1", toolName: "read", input: { path: "a.ts" } },
+          { type: "tool-call", toolCallId: "c2", toolName: "read", input: { path: "a.ts" } },
+        ],
+      },
+      {
+        role: "tool",
+        content: [
+          { type: "tool-result", toolCallId: "c1", toolName: "read", output: { type: "text", value: "r1" } },
+          { type: "tool-result", toolCallId: "c2", toolName: "read", output: { type: "error-text", value: "r2" } },
+        ],
+      },
+    ]);
+  });
+
+  test("gives images to the model in both places it can take them", () => {
+    const context = contextOf([user([image()]), assistant([call("c1")]), result("c1", [text("here"), image()])]);
+    const [first, , last] = toAISDK(context).messages;
+    expect(first?.content).toEqual([{ type: "image", image: PIXEL, mediaType: "image/png" }]);
+    expect(last?.content).toEqual([
+      {
+        type: "tool-result",
+        toolCallId: "c1",
+        toolName: "read",
+        output: { type: "content", value: [text("here"), { type: "image-data", data: PIXEL, mediaType: "image/png" }] },
+      },
+    ]);
+  });
+
+  test("carries the signature of Anthropic's thinking, and only the text of others'", () => {
+    const thinking = { type: "thinking" as const, thinking: "hm", thinkingSignature: "c2ln" };
+    const { messages } = toAISDK(contextOf([assistant([thinking, text("a")]), assistant([thinking, text("b")], "openai")]));
+    expect(messages.map((message) => message.content[0])).toEqual([
+      { type: "reasoning", text: "hm", providerOptions: { anthropic: { signature: "c2ln" } } },
+      { type: "reasoning", text: "hm" },
+    ]);
+  });
+
+  test("has one result for each call, right behind the reply, in any context", () => {
+    fc.assert(
+      fc.property(anyContext, (context) => {
+        const { messages } = toAISDK(context);
+        expect(pairedCalls(messages)).toBe(countCalls(context));
+        expect(messages.every((message) => message.content.length > 0)).toBe(true);
+      }),
+    );
+  });
+
+  test("has no lone surrogate outside signed thinking, in any context", () => {
+    fc.assert(
+      fc.property(anyContext, (context) => {
+        const parts = toAISDK(context).messages.flatMap((message): AISDKMessage["content"][number][] => message.content);
+        const free = parts.filter((part) => part.type !== "reasoning" || part.providerOptions === undefined);
+        expect(textsIn(free).every((one) => one.isWellFormed())).toBe(true);
+      }),
+    );
+  });
+});
+
+function pairedCalls(messages: readonly AISDKMessage[]): number {
+  const ids: string[] = [];
+  messages.forEach((message, at) => {
+    if (message.role !== "assistant") return;
+    const calls = message.content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : []));
+    const next = messages[at + 1];
+    const results = next?.role === "tool" ? next.content.map((part) => part.toolCallId) : [];
+    expect(results).toEqual(calls);
+    ids.push(...calls);
+  });
+  expect(new Set(ids).size).toBe(ids.length);
+  return ids.length;
+}
