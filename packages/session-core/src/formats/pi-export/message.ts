@@ -1,0 +1,62 @@
+import type { AssistantBlock, ContentBlock } from "../../entry/block.js";
+import type { AssistantMessage, Message } from "../../entry/message.js";
+import { FOREIGN_BLOCK } from "../pi/marks.js";
+import { isObject, type JsonObject } from "../source/narrow.js";
+import { filled, replaced } from "./filled.js";
+
+/** A message as pi keeps it: what pi reads without looking (a time, a usage, a reason to stop) is there. */
+export function piMessageOf(message: Message, createdAtMs: number): JsonObject {
+  const required = { timestamp: createdAtMs };
+  switch (message.role) {
+    case "system":
+    case "bashExecution":
+      return filled(message, required);
+    case "user":
+      return filled({ ...message, content: piContentOf(message.content) }, required);
+    case "toolResult":
+      return filled({ ...message, content: piContentOf(message.content) }, { ...required, toolName: "unknown" });
+    case "custom":
+      return filled({ ...message, content: piContentOf(message.content) }, { ...required, display: true });
+    case "assistant":
+      return assistantOf(message, required);
+  }
+}
+
+/**
+ * A content that pi can send to a model. It takes every block that is no text for an image, so a block that neither
+ * knows is written as a text naming it, with the block itself beside the text.
+ */
+export function piContentOf(content: string | readonly ContentBlock[]): string | readonly JsonObject[] {
+  if (typeof content === "string") return content;
+  return content.map((block) => {
+    if (block.type !== "foreign") return block;
+    const { type: _type, ...foreign } = block;
+    return { type: "text", text: `[${block.originalType}]`, [FOREIGN_BLOCK]: foreign };
+  });
+}
+
+const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: NO_COST };
+
+function assistantOf(message: AssistantMessage, required: JsonObject): JsonObject {
+  const plain = { ...message, content: message.content.map(assistantBlockOf) };
+  const whole = filled(plain, { ...required, api: "unknown", provider: "unknown", model: "unknown", usage: NO_USAGE, stopReason: "stop" });
+  return hasAllCounts(message.usage) ? whole : replaced(whole, "usage", countedUsage(message.usage ?? {}));
+}
+
+// A model's unknown blocks are skipped by pi, so those that came from pi or oh-my-pi go back as they were.
+function assistantBlockOf(block: AssistantBlock): JsonObject {
+  if (block.type !== "foreign" || !isObject(block.raw)) return block;
+  return block.raw.type === block.originalType && Object.keys(block).length === 3 ? block.raw : block;
+}
+
+function hasAllCounts(usage: AssistantMessage["usage"]): boolean {
+  if (usage === undefined) return true;
+  const { cost } = usage;
+  return Object.keys(NO_USAGE).every((key) => usage[key] !== undefined) && Object.keys(NO_COST).every((key) => cost?.[key] !== undefined);
+}
+
+function countedUsage(usage: JsonObject): JsonObject {
+  const cost = isObject(usage.cost) ? usage.cost : {};
+  return { ...NO_USAGE, ...usage, cost: { ...NO_COST, ...cost } };
+}

@@ -1,0 +1,139 @@
+import type { EntryId, SessionId } from "../../ids/ids.js";
+import { isId } from "../../ids/ids.js";
+import { type JsonLine, jsonLinesOf } from "../source/json-lines.js";
+import { type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../source/narrow.js";
+import type { SourceEntry, SourceRecord } from "../source/source-session.js";
+import { BLOB_PREFIX, withBlobs } from "./blobs.js";
+import { derivedId } from "./derived-id.js";
+import { payloadOf } from "./entries.js";
+import { titleOf } from "./header.js";
+import { initialSettingsOf } from "./initial-settings.js";
+import { Links } from "./links.js";
+import { EXPORTED_BY } from "./marks.js";
+import { isOutsideTree, outsideRecordOf } from "./outside-tree.js";
+import type { PiFile } from "./pi-file.js";
+import { invalidRecord, missingBlob, pointlessLabel } from "./problems.js";
+import { recordAt } from "./record-at.js";
+
+/**
+ * The records of a session file in file order. Versions 1, 2 and 3 take the same way: a record without an id gets one
+ * derived from its line, one without a parent hangs on the line before it, whatever version the header claims
+ * (regression R59).
+ *
+ * Memory holds one line, the ids of the lines that are no entries, and nothing else of the file.
+ */
+export function* recordsOf(file: PiFile, sessionId: SessionId): Generator<SourceRecord, void, void> {
+  const reading = new Reading(file, sessionId);
+  yield* reading.settings();
+  for (const line of jsonLinesOf(file.path)) {
+    if (line.kind === "problem") yield line;
+    else if (line.line.number > file.headerLine) yield* reading.line(line);
+  }
+  yield* reading.end();
+}
+
+class Reading {
+  readonly #links = new Links();
+  readonly #isOurs: boolean;
+  /** Where the last line stands: pi continues there when it opens the file. */
+  #leafId: EntryId | null = null;
+  #firstId: EntryId | null = null;
+  #lastId: EntryId | null = null;
+  #lastMs: number;
+  #title: string | null | undefined;
+
+  constructor(
+    private readonly file: PiFile,
+    private readonly sessionId: SessionId,
+  ) {
+    this.#isOurs = file.header[EXPORTED_BY] === "bough";
+    this.#lastMs = millisecondsOf(file.header.timestamp) ?? 0;
+  }
+
+  *settings(): Generator<SourceRecord, void, void> {
+    for (const payload of initialSettingsOf(this.file)) {
+      const id = derivedId(this.sessionId, "header", stringAt(payload, "type") ?? "");
+      yield this.#entry(id, this.#leafId, this.file.headerLine, payload);
+    }
+  }
+
+  *line(line: JsonLine): Generator<SourceRecord, void, void> {
+    const { record, missing } = line.line.text.includes(BLOB_PREFIX)
+      ? withBlobs(line.object, this.file.path)
+      : { record: line.object, missing: [] };
+    for (const reference of missing) yield missingBlob(this.file.path, line.line.number, reference);
+    yield* isOutsideTree(record) ? this.#outside(record, line.line.number) : this.#inside(record, line);
+  }
+
+  *end(): Generator<SourceRecord, void, void> {
+    const title = titleOf(this.file);
+    // The slot is overwritten in place, so it knows better than the changes that were logged.
+    if (this.file.titleSlot !== undefined && title !== undefined && this.#title !== undefined && this.#title !== title) {
+      yield { kind: "title", title, source: this.file.titleSlot.source === "user" ? "user" : "auto" };
+    }
+    if (this.#leafId !== this.#lastId && this.#isWritten(this.#leafId)) yield { kind: "leaf", name: "main", entryId: this.#leafId };
+  }
+
+  #firstKept(compaction: JsonObject, own: JsonLine): EntryId | null {
+    const named = stringAt(compaction, "firstKeptEntryId");
+    // Naming itself is pi's way to say that nothing was kept.
+    if (named !== undefined) return named === this.#idOf(own) ? null : this.#links.firstFrom(named);
+    const index = numberAt(compaction, "firstKeptEntryIndex");
+    if (index === undefined) return null;
+    // Number 0 is the header, which is no entry: everything from the first one on was kept.
+    if (index <= 0) return this.#firstId;
+    const kept = recordAt(this.file, index);
+    return kept === undefined || kept.line.number >= own.line.number ? null : this.#links.firstFrom(this.#idOf(kept));
+  }
+
+  *#outside(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
+    const parentId = this.#parentOf(record);
+    const id = stringAt(record, "id");
+    const said = outsideRecordOf(record, this.#links);
+    if (id !== undefined) this.#links.leaveOut(id, parentId);
+    this.#leafId = this.#links.entryFor(parentId);
+    if (said?.kind === "title") this.#title = said.title;
+    if (said !== undefined) yield said;
+    else if (record.type === "label") yield pointlessLabel(this.file.path, line);
+  }
+
+  *#inside(record: JsonObject, line: JsonLine): Generator<SourceRecord, void, void> {
+    const { payload, isInvalid } = payloadOf(record, { links: this.#links, isOurs: this.#isOurs, firstKept: () => this.#firstKept(record, line) });
+    if (isInvalid) yield invalidRecord(this.file.path, line);
+    this.#lastMs = timeOf(record) ?? this.#lastMs;
+    const id = this.#idOf(line);
+    const parentId = this.#parentOf(record);
+    yield this.#entry(id, this.#links.entryFor(parentId), line.line.number, payload);
+    this.#links.addChild(parentId, id);
+  }
+
+  #entry(id: EntryId, parentId: EntryId | null, line: number, payload: unknown): SourceEntry {
+    this.#firstId ??= id;
+    this.#lastId = id;
+    this.#leafId = id;
+    return { kind: "entry", line, id, parentId, createdAtMs: this.#lastMs, payload };
+  }
+
+  #idOf({ line, object }: JsonLine): EntryId {
+    const id = stringAt(object, "id");
+    return id !== undefined && isId(id) ? id : derivedId(this.sessionId, line.number, line.text);
+  }
+
+  #parentOf(record: JsonObject): string | null {
+    const { parentId } = record;
+    if (parentId === undefined) return this.#leafId;
+    return typeof parentId === "string" && parentId !== "" ? parentId : null;
+  }
+
+  // A label may hang on a line that was torn. Only a file that ends so is read a second time.
+  #isWritten(id: EntryId | null): boolean {
+    if (id === null) return true;
+    for (const line of jsonLinesOf(this.file.path)) if (line.kind === "object" && line.object.id === id) return true;
+    return false;
+  }
+}
+
+function timeOf(record: JsonObject): number | undefined {
+  const message = objectAt(record, "message");
+  return millisecondsOf(record.timestamp) ?? (message === undefined ? undefined : millisecondsOf(message.timestamp));
+}
