@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, stringAt, without, withoutNulls } from "../source/narrow.js";
-import { markedForeign } from "./marks.js";
+import { foreignOf, markedForeign } from "./marks.js";
 import { toolArgumentsOf } from "./tool-arguments.js";
 
 /** Fields that some versions left behind from streaming (regression R11): they repeat what the record says anyway. */
@@ -50,7 +50,8 @@ function assistantBlock(given: JsonObject): JsonObject {
 
 /** A block that Bough does not know, or one that is broken: kept whole, sent to no model. */
 export function foreignBlock(block: JsonObject): JsonObject {
-  if (block.type === "foreign" && typeof block.originalType === "string") return block;
+  const noted = block.type === "foreign" ? foreignOf(block) : undefined;
+  if (noted !== undefined) return noted;
   return { type: "foreign", originalType: stringAt(block, "type") ?? "unknown", raw: block };
 }
 

@@ -1,7 +1,7 @@
-import { isObject, type JsonObject, objectAt, stringAt, without, withoutNulls } from "../source/narrow.js";
+import { type JsonObject, stringAt, without, withoutNulls } from "../source/narrow.js";
 import { contentOf } from "./blocks.js";
 import { type EntryReading, fieldsOf } from "./entry-reading.js";
-import { FOREIGN_MARK, unfilled, USAGE_MARKS } from "./marks.js";
+import { FOREIGN_MARK, foreignOf, unfilled, USAGE_MARKS } from "./marks.js";
 import { messageOf } from "./messages.js";
 import { branchSummaryOf, compactionOf, contextEditOf } from "./summaries.js";
 
@@ -33,10 +33,10 @@ export function payloadOf(record: JsonObject, reading: EntryReading): ReadPayloa
   const reader = READERS.get(type ?? "");
   const payload = reader?.(unfilled(record), reading);
   if (payload !== undefined) return { payload, isInvalid: false };
-  return { payload: foreignOf(record, type ?? "unknown"), isInvalid: reader !== undefined || type === undefined };
+  return { payload: keptWhole(record, type ?? "unknown"), isInvalid: reader !== undefined || type === undefined };
 }
 
-function foreignOf(record: JsonObject, originalType: string): JsonObject {
+function keptWhole(record: JsonObject, originalType: string): JsonObject {
   return { type: "foreign", originalType, raw: record };
 }
 
@@ -52,7 +52,7 @@ function modelChangeOf(record: JsonObject): JsonObject | undefined {
   if (typeof fields.modelId === "string") return fields;
   const { model, ...rest } = fields;
   if (typeof model !== "string") return undefined;
-  if (fields.role === "fallback") return foreignOf(record, "model_change");
+  if (fields.role === "fallback") return keptWhole(record, "model_change");
   const slash = model.indexOf("/");
   return slash === -1 ? { ...rest, modelId: model } : { ...rest, provider: model.slice(0, slash), modelId: model.slice(slash + 1) };
 }
@@ -63,9 +63,8 @@ function thinkingLevelChangeOf(record: JsonObject): JsonObject | undefined {
 }
 
 function customOf(record: JsonObject): JsonObject | undefined {
-  const data = objectAt(record, "data");
-  if (record.customType === FOREIGN_MARK && isObject(data) && typeof data.originalType === "string") return { ...data, type: "foreign" };
-  return typeof record.customType === "string" ? fieldsOf(record) : undefined;
+  const noted = record.customType === FOREIGN_MARK ? foreignOf(record.data) : undefined;
+  return noted ?? (typeof record.customType === "string" ? fieldsOf(record) : undefined);
 }
 
 function customMessageEntryOf(record: JsonObject): JsonObject | undefined {

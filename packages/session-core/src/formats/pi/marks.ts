@@ -32,6 +32,11 @@ export function unfilled(object: JsonObject): JsonObject {
 
 /** The block behind a text block that Bough wrote in its place; undefined for any other block. */
 export function markedForeign(block: JsonObject): JsonObject | undefined {
-  const mark = block[FOREIGN_BLOCK];
-  return isObject(mark) && typeof mark.originalType === "string" ? { ...mark, type: "foreign" } : undefined;
+  return foreignOf(block[FOREIGN_BLOCK]);
+}
+
+/** What Bough noted of something foreign, as the entry or block it was; undefined when it is no such note. */
+export function foreignOf(note: unknown): JsonObject | undefined {
+  const isNote = isObject(note) && typeof note.originalType === "string" && "raw" in note;
+  return isNote ? { ...note, type: "foreign" } : undefined;
 }
