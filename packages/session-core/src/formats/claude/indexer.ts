@@ -1,0 +1,199 @@
+import { jsonLinesOf } from "../source/json-lines.js";
+import type { SourceLine } from "../source/lines.js";
+import { type JsonObject, objectAt, stringAt } from "../source/narrow.js";
+import type { ImportProblem } from "../source/source-session.js";
+import { Boundaries } from "./boundaries.js";
+import { CallBook } from "./calls.js";
+import { Chains } from "./chains.js";
+import { LineReader } from "./line-reader.js";
+import { kindOf, type RecordKind } from "./record-kind.js";
+import { ReplyGroups } from "./reply-groups.js";
+import { type IndexedRecord, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
+import { Titles } from "./titles.js";
+
+/**
+ * The first pass: reads a file once and keeps of each record where it stands and what it belongs to.
+ *
+ * A second pass can then write each reply before the results of its calls, although its lines are scattered among
+ * them, and knows which of the records that are not steps of the conversation carry a branch.
+ *
+ * @param agent whose records these are, where they do not say it.
+ * @throws {SourceNotFoundError} the file cannot be opened or read.
+ */
+export function indexFile(path: string, agent?: string): SessionFile {
+  const indexer = new Indexer(path, agent);
+  try {
+    for (const given of jsonLinesOf(path)) {
+      if (given.kind === "object") indexer.add(given.line, given.object);
+      else indexer.addProblem(given.problem);
+    }
+    return indexer.file();
+  } finally {
+    indexer.close();
+  }
+}
+
+class Indexer {
+  readonly #path: string;
+  readonly #agent: string | undefined;
+  readonly #records: IndexedRecord[] = [];
+  readonly #nodeOf = new Map<string, NodeIndex>();
+  readonly #problems = new Map<NodeIndex, ImportProblem>();
+  readonly #renamed = new Set<NodeIndex>();
+  readonly #calls = new CallBook();
+  readonly #replies = new ReplyGroups();
+  readonly #chains = new Chains();
+  readonly #titles = new Titles();
+  readonly #boundaries = new Boundaries(this.#nodeOf);
+  #reader: LineReader | undefined;
+
+  constructor(path: string, agent: string | undefined) {
+    this.#path = path;
+    this.#agent = agent;
+  }
+
+  addProblem(problem: ImportProblem): void {
+    this.#problems.set(this.#records.length, problem);
+    this.#push("bad", "", { number: problem.line ?? 0, offset: 0, bytes: 0 }, ROOT, 0);
+  }
+
+  add(line: SourceLine, record: JsonObject): void {
+    const uuid = stringAt(record, "uuid");
+    if (uuid === undefined || uuid === "") return this.#addSide(line, record);
+    const linked = this.#parentOf(record);
+    const chain = this.#chains.of(record, this.#records[linked]?.chain ?? 0, this.#agent);
+    const parent = this.#within(chain, linked);
+    this.#chains.learn(chain, record);
+    if (this.#nodeOf.has(uuid) && this.#absorbsRepeat(uuid, record, parent)) {
+      this.#push("absorbed", uuid, line, parent, chain);
+      return;
+    }
+    this.#addStep(uuid, line, record, parent, chain);
+  }
+
+  #addSide(line: SourceLine, record: JsonObject): void {
+    this.#titles.learn(record);
+    this.#chains.learn(0, record);
+    this.#push("side", "", line, ROOT, 0);
+  }
+
+  #parentOf(record: JsonObject): NodeIndex {
+    const logical = record["subtype"] === "compact_boundary" ? stringAt(record, "logicalParentUuid") : undefined;
+    const uuid = logical ?? stringAt(record, "parentUuid");
+    return uuid === undefined ? ROOT : (this.#nodeOf.get(uuid) ?? MISSING);
+  }
+
+  // A sidechain may name the call that started it as its parent; the link of the session says that already.
+  #within(chain: number, parent: NodeIndex): NodeIndex {
+    if (parent < 0 || this.#records[parent]?.chain === chain) return parent;
+    return chain > 0 ? ROOT : MISSING;
+  }
+
+  #addStep(uuid: string, line: SourceLine, record: JsonObject, parent: NodeIndex, chain: number): void {
+    const node = this.#records.length;
+    const kind = kindOf(record);
+    if (this.#nodeOf.has(uuid)) this.#renamed.add(node);
+    const owner = this.#ownerOf(kind, record, node, parent, chain);
+    const absorbed = owner !== undefined;
+    const reply = this.#replyOf(kind, record, node, parent);
+    this.#push(absorbed ? "absorbed" : kind, uuid, line, parent, chain, absorbed ? owner : reply);
+    this.#nodeOf.set(uuid, owner ?? node);
+    if (kind === "reply") this.#calls.made(record, owner ?? node);
+    if (kind === "boundary") this.#boundaries.announced(record, node, parent === MISSING);
+    if (!absorbed && kind !== "noise" && kind !== "injected") this.#markLeading(parent);
+  }
+
+  /** The earlier record whose entry this one is a part of. */
+  #ownerOf(kind: RecordKind, record: JsonObject, node: NodeIndex, parent: NodeIndex, chain: number): NodeIndex | undefined {
+    if (kind === "summary") return this.#boundaries.summarised(node, parent, this.#records);
+    if (kind !== "reply") return undefined;
+    const first = this.#replies.find(record, parent, chain, this.#records);
+    if (first === undefined) this.#replies.begin(record, node);
+    else this.#replies.add(first, node);
+    return first;
+  }
+
+  #replyOf(kind: RecordKind, record: JsonObject, node: NodeIndex, parent: NodeIndex): NodeIndex {
+    const inherited = this.#records[parent]?.reply ?? -1;
+    if (kind === "reply") return node;
+    if (kind === "result") return this.#calls.answered(record, node) ?? inherited;
+    if (kind !== "noise") return -1;
+    this.#calls.progressed(record);
+    return inherited;
+  }
+
+  #markLeading(from: NodeIndex): void {
+    let record = this.#records[from];
+    while (record !== undefined && !record.leads && (record.kind === "noise" || record.kind === "injected")) {
+      record.leads = true;
+      record = this.#records[record.parent];
+    }
+  }
+
+  /**
+   * Whether a record whose uuid was met before is the same one again. What a compaction kept may be written a second
+   * time with a new parent; the copy adds nothing, and what hangs on it belongs where the copy hangs.
+   */
+  #absorbsRepeat(uuid: string, record: JsonObject, parent: NodeIndex): boolean {
+    const original = this.#nodeOf.get(uuid) ?? ROOT;
+    const standsForCompaction = this.#records[original]?.kind === "boundary" && this.#records[original]?.uuid !== uuid;
+    if (standsForCompaction) return true;
+    if (parent > original) {
+      this.#nodeOf.set(uuid, parent);
+      return true;
+    }
+    return this.#isWritten(uuid, record, original);
+  }
+
+  #isWritten(uuid: string, record: JsonObject, original: NodeIndex): boolean {
+    this.#reader ??= new LineReader(this.#path);
+    const candidates = [original, ...(this.#replies.lines.get(original) ?? []), this.#boundaries.facts.get(original)?.summary];
+    for (const node of candidates) {
+      const place = node === undefined ? undefined : this.#records[node];
+      if (place?.uuid !== uuid) continue;
+      const written = this.#reader.objectAt(place);
+      if (written !== undefined && substance(written) === substance(record)) return true;
+    }
+    return false;
+  }
+
+  #push(
+    kind: RecordKind,
+    uuid: string,
+    { number, offset, bytes }: Pick<SourceLine, "number" | "offset" | "bytes">,
+    parent: NodeIndex,
+    chain: number,
+    reply: NodeIndex = -1,
+  ): void {
+    this.#records.push({ kind, uuid, line: number, offset, bytes, parent, reply, chain, leads: false });
+  }
+
+  file(): SessionFile {
+    return {
+      path: this.#path,
+      records: this.#records,
+      nodeOf: this.#nodeOf,
+      problems: this.#problems,
+      replyLines: this.#replies.lines,
+      boundaries: this.#boundaries.facts,
+      calls: this.#calls.calls,
+      repeatedAnswers: this.#calls.repeatedAnswers,
+      renamed: this.#renamed,
+      agentCalls: this.#calls.agentCalls,
+      promptCalls: this.#calls.promptCalls,
+      chains: this.#chains.facts,
+      titles: this.#titles.judged((uuid) => this.#nodeOf.has(uuid)),
+    };
+  }
+
+  close(): void {
+    this.#reader?.close();
+  }
+}
+
+/** What a record says, without where it stands. */
+function substance(record: JsonObject): string {
+  // The figures of a reply are left out: a line written again may have learned its full usage meanwhile.
+  const message = objectAt(record, "message");
+  return JSON.stringify([record["type"], record["content"], message?.["id"], message?.["content"], record["attachment"], record["data"]]);
+}

@@ -1,0 +1,108 @@
+import type { EntryId } from "../../ids/ids.js";
+import type { JsonObject } from "../source/narrow.js";
+import type { ImportProblem } from "../source/source-session.js";
+import { keptUuids } from "./boundaries.js";
+import { compactionPayload, loneCompactionPayload } from "./compaction.js";
+import { isUsableId } from "./derived-id.js";
+import { leftoverOf } from "./leftover.js";
+import type { LineReader } from "./line-reader.js";
+import type { Placement } from "./placement.js";
+import { typeName } from "./record-kind.js";
+import { replyMessage } from "./reply.js";
+import type { NodeIndex, SessionFile } from "./session-file.js";
+import { userMessages } from "./user-messages.js";
+
+/** What one record becomes: at least one payload, each the child of the one before. */
+export interface Made {
+  readonly payloads: readonly JsonObject[];
+  readonly problems: readonly Pick<ImportProblem, "code" | "message">[];
+}
+
+/** Makes payloads of the records of one session, reading what belongs to them elsewhere in the file. */
+export class Payloads {
+  readonly #file: SessionFile;
+  readonly #firstBranch: string | undefined;
+  readonly #reader: LineReader;
+  readonly #placement: Placement;
+
+  constructor(file: SessionFile, chain: number, reader: LineReader, placement: Placement) {
+    this.#file = file;
+    this.#firstBranch = file.chains[chain]?.gitBranch;
+    this.#reader = reader;
+    this.#placement = placement;
+  }
+
+  /** What `record`, which stands at `node` and is not placed yet, becomes. */
+  of(node: NodeIndex, record: JsonObject): Made {
+    switch (this.#file.records[node]?.kind) {
+      case "human":
+      case "injected":
+      case "result":
+        return made(...this.#userPayloads(record));
+      case "reply":
+        return made({ type: "message", message: replyMessage(this.#linesOf(node, record)), ...leftoverOf(record, this.#firstBranch) });
+      case "boundary":
+        return this.#compaction(node, record);
+      case "summary":
+        return made({ ...loneCompactionPayload(record), ...leftoverOf(record, this.#firstBranch) });
+      case "noise":
+      case "side":
+      case "absorbed":
+      case "bad":
+      case undefined:
+        return foreign(record);
+    }
+  }
+
+  #userPayloads(record: JsonObject): readonly JsonObject[] {
+    const leftover = leftoverOf(record, this.#firstBranch);
+    const messages = userMessages(record, (id) => this.#file.calls.get(id)?.name);
+    return messages.map((message, at) => ({ type: "message", message, ...(at === 0 ? leftover : {}) }));
+  }
+
+  #linesOf(node: NodeIndex, first: JsonObject): readonly JsonObject[] {
+    const later = (this.#file.replyLines.get(node) ?? []).map((line) => this.#objectAt(line));
+    return [first, ...later.filter((line) => line !== undefined)];
+  }
+
+  #objectAt(node: NodeIndex | undefined): JsonObject | undefined {
+    const place = node === undefined ? undefined : this.#file.records[node];
+    return place === undefined ? undefined : this.#reader.objectAt(place);
+  }
+
+  #compaction(node: NodeIndex, boundary: JsonObject): Made {
+    const facts = this.#file.boundaries.get(node);
+    const problems: Made["problems"][number][] = facts?.parentMissing === true ? [NO_PARENT] : [];
+    const summary = this.#objectAt(facts?.summary);
+    if (summary === undefined) return { ...foreign(boundary), problems: [...problems, NO_SUMMARY] };
+    const firstKept = this.#firstKept(node, facts?.firstKept);
+    if (firstKept === null && keptUuids(boundary).length > 0) problems.push(NOT_ON_PATH);
+    const payload = { ...compactionPayload(boundary, summary, firstKept), ...leftoverOf(boundary, this.#firstBranch) };
+    return { payloads: [payload], problems };
+  }
+
+  #firstKept(boundary: NodeIndex, kept: NodeIndex | undefined): EntryId | null {
+    if (kept === undefined || !this.#placement.isOnPath(kept, this.#placement.whereFor(boundary))) return null;
+    const uuid = this.#file.records[kept]?.uuid;
+    return uuid === undefined || !isUsableId(uuid) || this.#file.renamed.has(kept) ? null : uuid;
+  }
+}
+
+const NO_PARENT = {
+  code: "missing-parent",
+  message: "the record before the compaction is not in the file; attached to the end of the conversation",
+} as const;
+const NO_SUMMARY = { code: "invalid-record", message: "a compaction without its summary; kept as a foreign entry" } as const;
+const NOT_ON_PATH = { code: "missing-kept-entry", message: "what the compaction kept is not on its path; it keeps nothing" } as const;
+
+function made(...payloads: readonly JsonObject[]): Made {
+  return { payloads, problems: [] };
+}
+
+function foreign(record: JsonObject): Made {
+  const originalType = typeName(record);
+  // A message without content, or a record without a type: known kinds that are broken, not kinds we do not know.
+  const isBroken = originalType === "unknown" || ((originalType === "user" || originalType === "assistant") && record["message"] === undefined);
+  const message = `no message can be made of this record (${originalType}); kept as a foreign entry`;
+  return { payloads: [{ type: "foreign", originalType, raw: record }], problems: isBroken ? [{ code: "invalid-record", message }] : [] };
+}
