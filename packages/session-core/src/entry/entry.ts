@@ -101,13 +101,12 @@ export type CompactionPayload = PayloadOf<"compaction">;
 export type BranchSummaryPayload = PayloadOf<"branch_summary">;
 export type ContextEditPayload = PayloadOf<"context_edit">;
 
-/** Order of arrival in a store: rises with every entry and is the cursor for "everything since". */
-export type EntrySeq = number & { readonly __unit?: "entry-seq" };
 
 /** Where an entry stands. */
 export interface EntryPosition {
   readonly id: EntryId;
-  readonly seq: EntrySeq;
+  /** Order of arrival in the store: rises with every entry and is the cursor for "everything since". */
+  readonly seq: number;
   /** null: a first entry of its session. */
   readonly parentId: EntryId | null;
   /** Milliseconds since 1970, as the writer gave it; it may run backwards along a path, `seq` never does. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { assistantBlockSchema, contentBlockSchema, textBlockSchema } from "./block.js";
+import { type AssistantBlock, assistantBlockSchema, contentBlockSchema, textBlockSchema } from "./block.js";
 
 const count = z.number().nonnegative();
 
@@ -20,7 +20,7 @@ const content = z
   .transform((given) => given ?? []);
 
 const assistantContent = z
-  .union([z.array(assistantBlockSchema), z.string().transform((text) => [{ type: "text" as const, text }])])
+  .union([z.array(assistantBlockSchema), z.string().transform((text): AssistantBlock[] => [{ type: "text", text }])])
   .nullish()
   .transform((given) => given ?? []);
 

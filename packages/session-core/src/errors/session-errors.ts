@@ -75,3 +75,12 @@ export class LeafNotFoundError extends BoughError {
     super(`Session ${sessionId} has no leaf named '${leafName}'.`);
   }
 }
+
+/** The leaf `main` is the session's own and cannot be taken away. */
+export class MainLeafError extends BoughError {
+  readonly code = "MAIN_LEAF";
+  override readonly name = "MainLeafError";
+  constructor(readonly sessionId: SessionId) {
+    super(`Session ${sessionId} always has its leaf 'main'. Take away another one, or delete the session.`);
+  }
+}

@@ -1,0 +1,85 @@
+import type { AssistantMessage, ToolResultMessage } from "../entry/message.js";
+import type { EntryId } from "../ids/ids.js";
+import type { ContextMessage } from "./context.js";
+
+/** A message and the entry behind it. */
+export interface Placed {
+  readonly id: EntryId;
+  readonly message: ContextMessage;
+}
+
+/**
+ * What becomes of a tool call without a result (a crash in between, a leaf inside a batch of calls, an import):
+ * `close` gives it a result that says so, `drop` takes the call away.
+ */
+export type DanglingCalls = "close" | "drop";
+
+const NO_RESULT = "No result was recorded for this call.";
+
+/**
+ * The messages in the order every provider accepts: after a reply with tool calls come the results of those calls, in
+ * the order of the calls, and nothing else. A result that came later (a person spoke meanwhile) is put after its reply;
+ * a result whose call is not there is left out.
+ *
+ * A call id may occur again in a later reply, so a result belongs to the nearest call before it.
+ */
+export function paired(placed: readonly Placed[], dangling: DanglingCalls): readonly Placed[] {
+  const results = matchResults(placed);
+  const valid: Placed[] = [];
+  for (const [index, one] of placed.entries()) {
+    const { message } = one;
+    if (message.role === "toolResult") continue;
+    const calls = message.role === "assistant" ? callsOf(message) : [];
+    if (message.role !== "assistant" || calls.length === 0) valid.push(one);
+    else pushReply(valid, { id: one.id, message }, calls, results.get(index) ?? new Map(), dangling);
+  }
+  return valid;
+}
+
+type Results = Map<string, Placed>;
+
+/** The results of each reply, by its position and by call id. */
+function matchResults(placed: readonly Placed[]): ReadonlyMap<number, Results> {
+  const open = new Map<string, number>();
+  const matched = new Map<number, Results>();
+  for (const [index, one] of placed.entries()) {
+    const { message } = one;
+    if (message.role === "assistant") for (const call of callsOf(message)) open.set(call.id, index);
+    if (message.role !== "toolResult") continue;
+    const reply = open.get(message.toolCallId);
+    if (reply === undefined) continue;
+    open.delete(message.toolCallId);
+    const results = matched.get(reply);
+    if (results === undefined) matched.set(reply, new Map([[message.toolCallId, one]]));
+    else results.set(message.toolCallId, one);
+  }
+  return matched;
+}
+
+type Calls = ReturnType<typeof callsOf>;
+
+function callsOf(message: AssistantMessage) {
+  return message.content.filter((block) => block.type === "toolCall");
+}
+
+function pushReply(valid: Placed[], reply: Placed & { readonly message: AssistantMessage }, calls: Calls, results: Results, dangling: DanglingCalls): void {
+  const answered = calls.filter((call) => results.has(call.id));
+  const kept = dangling === "close" ? calls : answered;
+  const message = kept.length === calls.length ? reply.message : withoutDangling(reply.message, results);
+  if (message.content.length > 0) valid.push({ id: reply.id, message });
+  const seen = new Set<string>();
+  for (const call of kept) {
+    // One result a call, also where a broken reply names one id twice.
+    if (seen.has(call.id)) continue;
+    seen.add(call.id);
+    valid.push(results.get(call.id) ?? { id: reply.id, message: closing(call.id, call.name) });
+  }
+}
+
+function withoutDangling(message: AssistantMessage, results: Results): AssistantMessage {
+  return { ...message, content: message.content.filter((block) => block.type !== "toolCall" || results.has(block.id)) };
+}
+
+function closing(toolCallId: string, toolName: string): ToolResultMessage {
+  return { role: "toolResult", toolCallId, toolName, content: [{ type: "text", text: NO_RESULT }], isError: true, synthetic: true };
+}

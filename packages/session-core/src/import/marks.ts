@@ -1,0 +1,75 @@
+import type { SourceRecord } from "../formats/source/source-session.js";
+import { labelAt, setLabel } from "../labels/labels.js";
+import { findValue, setValue } from "../labels/values.js";
+import { renameSession } from "../sessions/session-changes.js";
+import { MAIN_LEAF, sessionRow } from "../sessions/session-rows.js";
+import type { Connection } from "../storage/connection.js";
+import type { EntrySeq } from "../storage/schema.js";
+import { isOnPath } from "../tree/ancestry.js";
+import type { Target } from "../tree/entry-writer.js";
+import { findLeaf, setLeaf } from "../tree/leaf-rows.js";
+import { findEntrySeq, type Tip } from "../tree/tip.js";
+
+/** A record that says something about the tree. */
+export type Mark = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
+
+/**
+ * What a source says about its tree: labels, title, leaves, values. In a session that is there already they fill what
+ * is missing and never replace what a person set since the last import.
+ */
+export class Marks {
+  #mainLeaf: { readonly seq: EntrySeq | null } | undefined;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly target: Target,
+    private readonly isNew: boolean,
+  ) {}
+
+  take(mark: Mark): void {
+    switch (mark.kind) {
+      case "label":
+        this.#label(mark);
+        return;
+      case "title":
+        this.#title(mark);
+        return;
+      case "leaf":
+        this.#leaf(mark);
+        return;
+      case "value":
+        if (this.isNew || findValue(this.connection, this.target.seq, mark.key) === undefined) {
+          setValue(this.connection, this.target.seq, mark.key, mark.value);
+        }
+        return;
+    }
+  }
+
+  #label({ entryId, label, createdAtMs }: Extract<Mark, { kind: "label" }>): void {
+    const entry = findEntrySeq(this.connection, this.target.seq, entryId);
+    if (entry === undefined) return;
+    if (!this.isNew && labelAt(this.connection, this.target.seq, entry) !== undefined) return;
+    setLabel(this.connection, this.target.seq, entry, label, createdAtMs ?? Date.now());
+  }
+
+  #title({ title, source }: Extract<Mark, { kind: "title" }>): void {
+    const row = sessionRow(this.connection, this.target.id);
+    if (!this.isNew && row.title !== null && row.title_source !== "auto") return;
+    renameSession(this.connection, this.target.id, title, source);
+  }
+
+  #leaf({ name, entryId }: Extract<Mark, { kind: "leaf" }>): void {
+    const seq = entryId === null ? null : findEntrySeq(this.connection, this.target.seq, entryId);
+    if (seq === undefined) return;
+    if (name === MAIN_LEAF) this.#mainLeaf = { seq };
+    else if (findLeaf(this.connection, this.target.seq, name) === undefined) setLeaf(this.connection, this.target.seq, name, seq);
+  }
+
+  /** Puts the leaf where the source has it. In a session that was there it only goes on along its own path. */
+  settleLeaf(last: Tip, grew: boolean): void {
+    const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
+    const now = findLeaf(this.connection, this.target.seq, MAIN_LEAF)?.seq ?? null;
+    const follows = grew && (now === null || isOnPath(this.connection, now, goal));
+    if (this.isNew || follows) setLeaf(this.connection, this.target.seq, MAIN_LEAF, goal);
+  }
+}

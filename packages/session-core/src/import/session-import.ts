@@ -1,0 +1,182 @@
+import type { JudgedEntry } from "../entry/gate.js";
+import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserialisableValueError } from "../errors/entry-errors.js";
+import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../formats/source/source-session.js";
+import type { ImportedSession, ImportOptions } from "../port/import-records.js";
+import type { Connection } from "../storage/connection.js";
+import type { Target } from "../tree/entry-writer.js";
+import { EntryWriter } from "../tree/entry-writer.js";
+import { findEntrySeq, START, type Tip, tipAt } from "../tree/tip.js";
+import { DifferentSession } from "./different-session.js";
+import { Marks } from "./marks.js";
+import { repaired } from "./repair.js";
+
+/** Reports kept in a result; beyond it they are only counted, so that a broken file of a gigabyte does not fill memory. */
+const MAX_PROBLEMS = 1000;
+
+/** How often progress is reported, in records. */
+const PROGRESS_EVERY = 250;
+
+/** The gate, handed in: it is loaded only where something is written. */
+export type Judge = (given: unknown) => JudgedEntry;
+
+/** Writes the records of one source session into one session, inside one transaction. */
+export class SessionImport {
+  readonly #writer: EntryWriter;
+  readonly #marks: Marks;
+  readonly #problems: ImportProblem[] = [];
+  #problemCount = 0;
+  #records = 0;
+  /** The first entry that this run wrote. */
+  #firstSeq: number | undefined;
+  #firstId: string | undefined;
+  #added = 0;
+  #known = 0;
+  #foreign = 0;
+  /** The entry written or met last: parent of what has lost its own, and the leaf where the source names none. */
+  #last: Tip = START;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly target: Target,
+    private readonly options: ImportOptions,
+    private readonly judge: Judge,
+    private readonly isNew: boolean,
+  ) {
+    this.#writer = new EntryWriter(connection, target);
+    this.#marks = new Marks(connection, target, isNew);
+  }
+
+  run(source: SourceSession): Omit<ImportedSession, "claimedId"> {
+    for (const record of source.records()) {
+      this.#take(record);
+      this.#records += 1;
+      if (this.#records % PROGRESS_EVERY === 0) this.options.onRecords?.(this.#records);
+    }
+    // A file that shares no entry with the session of its id is another conversation that only claims the id.
+    if (!this.isNew && this.#known === 0 && this.#added > 0) throw new DifferentSession(this.#firstId ?? "");
+    this.#writer.flush();
+    this.#marks.settleLeaf(this.#last, this.#added > 0);
+    return this.#result();
+  }
+
+  #take(record: SourceRecord): void {
+    switch (record.kind) {
+      case "entry":
+        this.#last = this.#entry(record);
+        return;
+      case "problem":
+        this.#report(record.problem);
+        return;
+      case "label":
+      case "title":
+      case "leaf":
+      case "value":
+        this.#marks.take(record);
+        return;
+    }
+  }
+
+  #entry(record: SourceEntry): Tip {
+    const parent = this.#parent(record);
+    const judged = this.#judged(record);
+    try {
+      return this.#append(parent, judged);
+    } catch (error) {
+      if (error instanceof EntryConflictError) return this.#conflicting(record, parent, judged);
+      if (error instanceof InvalidReferenceError) return this.#unreferred(record, parent, judged, error);
+      throw error;
+    }
+  }
+
+  #parent(record: SourceEntry): Tip {
+    if (record.parentId === null) return START;
+    if (record.parentId === this.#last.entryId) return this.#last;
+    const seq = findEntrySeq(this.connection, this.target.seq, record.parentId);
+    if (seq !== undefined) return tipAt(this.connection, seq);
+    this.#problem(record, "missing-parent", `the parent ${record.parentId} of entry ${record.id} is not there; it was put under the entry before it`);
+    return this.#last;
+  }
+
+  #judged(record: SourceEntry): JudgedEntry {
+    const place = { id: record.id, createdAtMs: record.createdAtMs };
+    try {
+      return { ...this.judge(record.payload), ...place };
+    } catch (error) {
+      if (!(error instanceof InvalidEntryError || error instanceof UnserialisableValueError)) throw error;
+      this.#problem(record, "invalid-record", `${error.message} Kept whole as a foreign entry.`);
+      return { ...this.judge({ type: "foreign", originalType: typeNameOf(record.payload), raw: record.payload }), ...place };
+    }
+  }
+
+  #append(parent: Tip, judged: JudgedEntry): Tip {
+    const { tip, known } = this.#writer.append(parent, judged);
+    if (known) this.#known += 1;
+    else {
+      this.#added += 1;
+      this.#firstSeq ??= tip.seq;
+      this.#firstId ??= tip.entryId ?? undefined;
+    }
+    if (!known && judged.payload.type === "foreign") this.#foreign += 1;
+    return tip;
+  }
+
+  /** Another entry has this id: of an earlier import, then this is another session; of this file, then it gets an id of its own. */
+  #conflicting(record: SourceEntry, parent: Tip, judged: JudgedEntry): Tip {
+    // What a repair made of this record at the first import is the same record.
+    const fixed = repaired(judged.payload);
+    const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...judged, payload: fixed });
+    if (again !== undefined) return again;
+    if (!this.#isOfThisRun(record.id)) throw new DifferentSession(JSON.stringify(judged));
+    const id = `${record.id.slice(0, 100)}~${record.line}`;
+    this.#problem(record, "duplicate-id", `another entry has the id ${record.id}; this one is kept as ${id}`);
+    return this.#append(parent, { ...judged, id });
+  }
+
+  #isOfThisRun(id: string): boolean {
+    const seq = findEntrySeq(this.connection, this.target.seq, id);
+    return seq !== undefined && this.#firstSeq !== undefined && seq >= this.#firstSeq;
+  }
+
+  #tryAppend(parent: Tip, judged: JudgedEntry): Tip | undefined {
+    try {
+      return this.#append(parent, judged);
+    } catch (error) {
+      if (error instanceof EntryConflictError) return undefined;
+      throw error;
+    }
+  }
+
+  #unreferred(record: SourceEntry, parent: Tip, judged: JudgedEntry, error: InvalidReferenceError): Tip {
+    const fixed = repaired(judged.payload) ?? judged.payload;
+    const code = fixed.type === "compaction" ? "missing-kept-entry" : "invalid-record";
+    // Old files hold the goal of a move in `fromId`, so there it is only a hint (regression R62).
+    if (fixed.type !== "branch_summary") this.#problem(record, code, `${error.field} ${error.entryId} ${error.reason}; kept without it`);
+    return this.#append(parent, { ...judged, payload: fixed });
+  }
+
+  #problem(record: SourceEntry, code: ImportProblem["code"], message: string): void {
+    this.#report({ code, path: this.options.path, line: record.line, message });
+  }
+
+  #report(problem: ImportProblem): void {
+    this.#problemCount += 1;
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(problem);
+  }
+
+  #result(): Omit<ImportedSession, "claimedId"> {
+    return {
+      sessionId: this.target.id,
+      outcome: this.isNew ? "created" : this.#added > 0 ? "extended" : "unchanged",
+      entriesAdded: this.#added,
+      entriesKnown: this.#known,
+      foreignAdded: this.#foreign,
+      problems: this.#problems,
+      problemCount: this.#problemCount,
+    };
+  }
+}
+
+function typeNameOf(payload: unknown): string {
+  const type = typeof payload === "object" && payload !== null && "type" in payload ? payload.type : undefined;
+  return typeof type === "string" ? type : "unknown";
+}

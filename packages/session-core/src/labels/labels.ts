@@ -1,0 +1,46 @@
+import type { Label } from "../port/records.js";
+import { singleLine } from "../sessions/single-line.js";
+import type { Connection } from "../storage/connection.js";
+import { query } from "../storage/query.js";
+import type { EntrySeq, SessionSeq } from "../storage/schema.js";
+
+const putLabel = query<{ session: SessionSeq; entry: EntrySeq; label: string; at: number }>(({ db, p }) =>
+  db
+    .insertInto("label")
+    .values({ session_seq: p.session, entry_seq: p.entry, label: p.label, created_at_ms: p.at })
+    .onConflict((conflict) => conflict.columns(["session_seq", "entry_seq"]).doUpdateSet({ label: p.label, created_at_ms: p.at })),
+);
+const removeLabel = query<{ session: SessionSeq; entry: EntrySeq }>(({ db, p }) =>
+  db.deleteFrom("label").where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
+);
+
+/** Gives an entry its label, in place of one it has; null or white space takes it away. The leaf does not move. */
+export function setLabel(connection: Connection, session: SessionSeq, entry: EntrySeq, label: string | null, createdAtMs: number): void {
+  const line = label === null ? "" : singleLine(label);
+  if (line === "") connection.run(removeLabel, { session, entry });
+  else connection.run(putLabel, { session, entry, label: line, at: createdAtMs });
+}
+
+const labelRows = query<{ session: SessionSeq; text: string }, Label>(({ db, sql, p }) =>
+  db
+    .selectFrom("label")
+    .innerJoin("entry", "entry.seq", "label.entry_seq")
+    .select(["entry.id as entryId", "label.label", "label.created_at_ms as createdAtMs"])
+    .where("label.session_seq", "=", p.session)
+    .where(sql<boolean>`instr(lower(label.label), lower(${p.text})) > 0`)
+    .orderBy("label.entry_seq"),
+);
+
+/** The labels of a session that contain `text`, whatever the case, oldest entry first. */
+export function labelsOf(connection: Connection, session: SessionSeq, text = ""): readonly Label[] {
+  return connection.all(labelRows, { session, text });
+}
+
+const labelRow = query<{ session: SessionSeq; entry: EntrySeq }, { label: string }>(({ db, p }) =>
+  db.selectFrom("label").select("label").where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
+);
+
+/** The label of an entry, or undefined. */
+export function labelAt(connection: Connection, session: SessionSeq, entry: EntrySeq): string | undefined {
+  return connection.get(labelRow, { session, entry })?.label;
+}

@@ -1,0 +1,67 @@
+import { assertJson } from "../entry/json.js";
+import { InvalidEntryError, ValueTooLargeError } from "../errors/entry-errors.js";
+import type { StoredValue } from "../port/records.js";
+import type { Connection } from "../storage/connection.js";
+import { query } from "../storage/query.js";
+import type { SessionSeq, ValueTable } from "../storage/schema.js";
+
+/** Values are for a host's settings and marks. What is larger belongs into an entry, where it has a place in the tree. */
+export const MAX_VALUE_BYTES = 64 * 1024;
+
+const putValue = query<{ session: SessionSeq; key: string; value: string; at: number }>(({ db, p }) =>
+  db
+    .insertInto("value")
+    .values({ session_seq: p.session, key: p.key, value_json: p.value, updated_at_ms: p.at })
+    .onConflict((conflict) => conflict.columns(["session_seq", "key"]).doUpdateSet({ value_json: p.value, updated_at_ms: p.at })),
+);
+const removeValue = query<{ session: SessionSeq; key: string }>(({ db, p }) =>
+  db.deleteFrom("value").where("session_seq", "=", p.session).where("key", "=", p.key),
+);
+
+/**
+ * Keeps a small value with a session; `undefined` takes it away.
+ *
+ * @throws {ValueTooLargeError} more than 64 KiB of JSON.
+ * @throws {UnserialisableValueError} JSON cannot hold it.
+ */
+export function setValue(connection: Connection, session: SessionSeq, key: string, value: unknown): void {
+  if (key === "" || key.length > 200) throw new InvalidEntryError("key", "must be 1 to 200 characters");
+  if (value === undefined) {
+    connection.run(removeValue, { session, key });
+    return;
+  }
+  assertJson(value, key);
+  const json = JSON.stringify(value);
+  const bytes = Buffer.byteLength(json);
+  if (bytes > MAX_VALUE_BYTES) throw new ValueTooLargeError(key, bytes, MAX_VALUE_BYTES);
+  connection.run(putValue, { session, key, value: json, at: Date.now() });
+}
+
+type ValueRow = Pick<ValueTable, "key" | "value_json" | "updated_at_ms">;
+
+const valueRow = query<{ session: SessionSeq; key: string }, ValueRow>(({ db, p }) =>
+  db.selectFrom("value").select(["key", "value_json", "updated_at_ms"]).where("session_seq", "=", p.session).where("key", "=", p.key),
+);
+const valueRows = query<{ session: SessionSeq; prefix: string }, ValueRow>(({ db, sql, p }) =>
+  db
+    .selectFrom("value")
+    .select(["key", "value_json", "updated_at_ms"])
+    .where("session_seq", "=", p.session)
+    .where(sql<boolean>`substr(key, 1, length(${p.prefix})) = ${p.prefix}`)
+    .orderBy("key"),
+);
+
+/** One value by its key, or undefined. */
+export function findValue(connection: Connection, session: SessionSeq, key: string): StoredValue | undefined {
+  const row = connection.get(valueRow, { session, key });
+  return row && storedValue(row);
+}
+
+/** The values whose key starts with `prefix`, in order of key. */
+export function valuesOf(connection: Connection, session: SessionSeq, prefix: string): readonly StoredValue[] {
+  return connection.all(valueRows, { session, prefix }).map(storedValue);
+}
+
+function storedValue(row: ValueRow): StoredValue {
+  return { key: row.key, value: JSON.parse(row.value_json) as unknown, updatedAtMs: row.updated_at_ms };
+}

@@ -1,0 +1,21 @@
+import type { EntryId, SessionId } from "../ids/ids.js";
+
+/** Something that `verify` found not to hold. `rule` is stable. */
+export interface Finding {
+  readonly rule:
+    | "file-damaged" // SQLite's own check
+    | "dangling-reference" // a foreign key that points nowhere
+    | "parent-not-older"
+    | "wrong-depth"
+    | "wrong-inheritance" // compaction, model, thinking or system pointer differs from the parent's path
+    | "first-kept-off-path"
+    | "invalid-payload"
+    | "leaf-off-session"
+    | "wrong-count" // entry_count and its like differ from the entries
+    | "search-index" // an entry is missing in the search index
+    | "unpaired-tool-result"; // a context in which a tool result does not follow its call
+  readonly sessionId: SessionId | null;
+  readonly entryId: EntryId | null;
+  /** One line for a person. */
+  readonly message: string;
+}

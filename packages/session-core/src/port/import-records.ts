@@ -1,0 +1,28 @@
+import type { SessionId } from "../ids/ids.js";
+import type { ImportProblem } from "../formats/source/source-session.js";
+
+/** Where the source was read, for the session's record. */
+export interface ImportOptions {
+  readonly format: string;
+  readonly path: string;
+  /** Called after every few hundred records with how many this session has had so far. */
+  readonly onRecords?: ((records: number) => void) | undefined;
+}
+
+/** What became of one session of a source. */
+export interface ImportedSession {
+  /** The session it is in now. */
+  readonly sessionId: SessionId;
+  /** The id that the source claims; another one than `sessionId` when that session holds different entries. */
+  readonly claimedId: SessionId;
+  /** `created`: it is new. `extended`: entries were added. `unchanged`: everything was there already. */
+  readonly outcome: "created" | "extended" | "unchanged";
+  readonly entriesAdded: number;
+  /** Entries that were there already, equal. */
+  readonly entriesKnown: number;
+  /** Records kept whole as `foreign` entries, among those added. */
+  readonly foreignAdded: number;
+  /** At most 1,000; `problemCount` counts all. */
+  readonly problems: readonly ImportProblem[];
+  readonly problemCount: number;
+}

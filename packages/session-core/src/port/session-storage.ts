@@ -1,0 +1,134 @@
+import type { Entry } from "../entry/entry.js";
+import type { FileOperation } from "../files/file-operation.js";
+import type { SourceSession } from "../formats/source/source-session.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
+import type { ImportOptions, ImportedSession } from "./import-records.js";
+import type {
+  ContextPath,
+  Label,
+  LeafMove,
+  LeafRecord,
+  LeafView,
+  NewSession,
+  OutlineRow,
+  Page,
+  PathScan,
+  SessionFilter,
+  SessionRecord,
+  StoredValue,
+} from "./records.js";
+import type { SearchPage, SearchRequest } from "./search-records.js";
+import type { Statistics } from "./statistics.js";
+import type { Finding } from "./finding.js";
+
+/** One thing to write. Several of them in a batch are one transaction: all or none. */
+export type Write =
+  /** `entry` is judged by the gate; it goes under the entry written before it in the batch, or under the leaf. */
+  | { readonly kind: "entry"; readonly entry: unknown }
+  | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string | null; readonly createdAtMs?: number | undefined }
+  /** `value: undefined` takes the value away. */
+  | { readonly kind: "value"; readonly key: string; readonly value: unknown }
+  | { readonly kind: "moveLeaf"; readonly to: EntryId | null };
+
+/**
+ * What to do when another writer moved the leaf since the handle last saw it: `error` throws `LeafMovedError`,
+ * `follow` appends under the new leaf, `branch` under the old one, beside what the other writer wrote.
+ */
+export type OnConflict = "error" | "follow" | "branch";
+
+/** A batch for one leaf of one session. */
+export interface Batch {
+  readonly sessionId: SessionId;
+  readonly leafName: string;
+  /** The leaf as the handle last saw it. */
+  readonly seen: LeafView;
+  readonly onConflict: OnConflict;
+  readonly writes: readonly Write[];
+}
+
+/** What a batch wrote: its entries in order (one that was there already is given as it is), and the leaf after it. */
+export interface BatchResult {
+  readonly entries: readonly Pick<Entry, "id" | "seq">[];
+  readonly leaf: LeafView;
+}
+
+/** Two entries of one session by their places: what a range of a path is given by. Both ends are part of it. */
+export interface PathRange {
+  /** Default: the first entry of the path. */
+  readonly fromId?: EntryId | undefined;
+  readonly toId: EntryId;
+}
+
+/**
+ * What a storage engine must do. `Store` and `Session` are written on this port alone, and the contract suite in
+ * `test/` states what each operation means; the SQLite storage is the one implementation.
+ *
+ * Every operation is atomic, and throws the errors of `errors/`: an unknown session is `SessionNotFoundError`, an
+ * unknown entry `EntryNotFoundError`, wherever an id is given.
+ */
+export interface SessionStorage {
+  createSession(session: NewSession): Promise<SessionRecord>;
+  findSession(id: SessionId): Promise<SessionRecord | undefined>;
+  /** Sessions by exact id, id prefix, title, title prefix or part of a title: the first of these that finds any. */
+  sessionsNamed(name: string, limit: number): Promise<readonly SessionRecord[]>;
+  listSessions(filter: SessionFilter): Promise<Page<SessionRecord>>;
+  renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void>;
+  archiveSession(id: SessionId, archived: boolean): Promise<void>;
+  deleteSession(id: SessionId): Promise<void>;
+  forkSession(id: SessionId, at: EntryId, into: NewSession): Promise<SessionRecord>;
+
+  /** The leaf of this name; makes it, standing at `at`, where it is missing and `at` is given. */
+  leaf(sessionId: SessionId, name: string, at?: LeafView): Promise<LeafView>;
+  leaves(sessionId: SessionId): Promise<readonly LeafRecord[]>;
+  deleteLeaf(sessionId: SessionId, name: string): Promise<void>;
+  commit(batch: Batch): Promise<BatchResult>;
+  /** Puts the leaf back to where it stood before its last move; undefined: there is none to undo. */
+  undoMove(sessionId: SessionId, leafName: string): Promise<LeafView | undefined>;
+  redoMove(sessionId: SessionId, leafName: string): Promise<LeafView | undefined>;
+  /** Newest first. */
+  leafMoves(sessionId: SessionId, leafName: string, limit: number): Promise<readonly LeafMove[]>;
+
+  entry(sessionId: SessionId, id: EntryId): Promise<Entry>;
+  /** Ids that start with `prefix`, oldest first. */
+  entriesStartingWith(sessionId: SessionId, prefix: string, limit: number): Promise<readonly EntryId[]>;
+  scanPath(sessionId: SessionId, scan: PathScan & { readonly leafId: EntryId | null }): Promise<Page<Entry>>;
+  /** The order of arrival of each entry of a path, oldest first; `stopAt`: only those below this entry. */
+  pathSeqs(sessionId: SessionId, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]>;
+  /** Entries by their order of arrival, oldest first; numbers of no entry of this session are left out. */
+  entriesAt(sessionId: SessionId, seqs: readonly number[]): Promise<readonly Entry[]>;
+  /** null: the first entries of the session. Oldest first. */
+  children(sessionId: SessionId, id: EntryId | null): Promise<readonly OutlineRow[]>;
+  /** Entries with more than one child. */
+  branchPoints(sessionId: SessionId): Promise<readonly OutlineRow[]>;
+  /** Entries without a child: the end of each branch. */
+  tips(sessionId: SessionId): Promise<readonly OutlineRow[]>;
+  outline(sessionId: SessionId, afterSeq: number, limit: number): Promise<readonly OutlineRow[]>;
+  entriesSince(sessionId: SessionId, afterSeq: number, limit: number): Promise<readonly Entry[]>;
+  /** The deepest entry on both paths; null: none (two first entries). */
+  commonAncestor(sessionId: SessionId, a: EntryId, b: EntryId): Promise<EntryId | null>;
+  /** `at`: an entry, or a leaf by name. `knownSeq`: the end of a window the caller holds already. */
+  contextPath(
+    sessionId: SessionId,
+    at: { readonly entryId: EntryId | null } | { readonly leafName: string },
+    knownSeq: number | null,
+  ): Promise<ContextPath>;
+  fileOperations(sessionId: SessionId, range: PathRange): Promise<readonly FileOperation[]>;
+
+  /** Oldest entry first. `text`: only labels that contain it, whatever the case. */
+  labels(sessionId: SessionId, text?: string): Promise<readonly Label[]>;
+  value(sessionId: SessionId, key: string): Promise<StoredValue | undefined>;
+  /** In order of key; `prefix`: only keys that start with it. */
+  values(sessionId: SessionId, prefix: string): Promise<readonly StoredValue[]>;
+
+  search(request: SearchRequest): Promise<SearchPage>;
+  /** Brings the search index up to date with at most `limit` entries; returns how many are still missing. */
+  catchUpSearch(limit: number): Promise<number>;
+  statistics(sessionId?: SessionId): Promise<Statistics>;
+  importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;
+
+  /** Every violation of what must hold, judging each payload again. Reads the whole store. */
+  verify(sessionId?: SessionId): AsyncIterable<Finding>;
+  backup(path: string, onProgress?: (done: number, total: number) => void): Promise<void>;
+  /** Waits for nothing: every accepted write is on disk already. A second call does nothing. */
+  close(): Promise<void>;
+}

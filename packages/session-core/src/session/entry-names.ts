@@ -1,0 +1,67 @@
+import { AmbiguousNameError, EntryNotFoundError } from "../errors/session-errors.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
+import type { SessionStorage } from "../port/session-storage.js";
+
+const SHAPE = /^(.*?)(?:~(\d+))?$/s;
+const MOST_CANDIDATES = 10;
+
+/** The session a name is looked up in, and where its leaf stands. */
+export interface NamingPlace {
+  readonly storage: SessionStorage;
+  readonly sessionId: SessionId;
+  readonly leafId: EntryId | null;
+}
+
+/**
+ * The entry that a person means: an exact id, a label, a prefix of an id that only one entry has, `@leaf`, `@root`
+ * (the first entry of the leaf's path), `@NAME` for a named leaf; any of them with `~N` behind it: N entries up. `~2`
+ * alone counts from the leaf.
+ *
+ * @throws {AmbiguousNameError} with the candidates.
+ * @throws {EntryNotFoundError} nothing has this name.
+ */
+export async function resolveEntry(place: NamingPlace, name: string): Promise<EntryId> {
+  const exact = await findExact(place, name);
+  if (exact !== undefined) return exact;
+  const [, base = "", up] = SHAPE.exec(name) ?? [];
+  const id = await resolveBase(place, base === "" ? "@leaf" : base, name);
+  return up === undefined ? id : climb(place, id, Number(up), name);
+}
+
+/** An id may hold a `~`: ids from before an import are kept as they are. */
+async function findExact({ storage, sessionId }: NamingPlace, name: string): Promise<EntryId | undefined> {
+  const ids = await storage.entriesStartingWith(sessionId, name, 1);
+  return ids[0] === name ? name : undefined;
+}
+
+async function resolveBase(place: NamingPlace, base: string, typed: string): Promise<EntryId> {
+  if (base.startsWith("@")) return resolveMark(place, base.slice(1), typed);
+  const labelled = (await place.storage.labels(place.sessionId, base)).filter(({ label }) => label.toLowerCase() === base.toLowerCase());
+  const prefixed = await place.storage.entriesStartingWith(place.sessionId, base, MOST_CANDIDATES);
+  if (prefixed.includes(base)) return base;
+  const found = labelled.length > 0 ? labelled.map(({ entryId }) => entryId) : prefixed;
+  const [first] = found;
+  if (first === undefined) throw new EntryNotFoundError(place.sessionId, typed);
+  if (found.length > 1) throw new AmbiguousNameError(typed, found.slice(0, MOST_CANDIDATES));
+  return first;
+}
+
+async function resolveMark({ storage, sessionId, leafId }: NamingPlace, mark: string, typed: string): Promise<EntryId> {
+  if (mark === "leaf") return present(sessionId, leafId, typed);
+  if (mark === "root") {
+    const first = await storage.scanPath(sessionId, { leafId, order: "down", limit: 1 });
+    return present(sessionId, first.items[0]?.id ?? null, typed);
+  }
+  const leaf = (await storage.leaves(sessionId)).find(({ name }) => name === mark);
+  return present(sessionId, leaf?.entryId ?? null, typed);
+}
+
+function present(sessionId: SessionId, id: EntryId | null, typed: string): EntryId {
+  if (id === null) throw new EntryNotFoundError(sessionId, typed);
+  return id;
+}
+
+async function climb({ storage, sessionId }: NamingPlace, id: EntryId, up: number, typed: string): Promise<EntryId> {
+  const { items } = await storage.scanPath(sessionId, { leafId: id, limit: up + 1 });
+  return present(sessionId, items[up]?.id ?? null, typed);
+}

@@ -1,0 +1,143 @@
+import type { Entry } from "../entry/entry.js";
+import type { FileOperation } from "../files/file-operation.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
+import { SessionNotFoundError } from "../errors/session-errors.js";
+import type { Label, LeafMove, LeafRecord, OutlineRow, Page, PathScan, SessionRecord, StoredValue } from "../port/records.js";
+import type { PathRange, SessionStorage } from "../port/session-storage.js";
+import type { Statistics } from "../port/statistics.js";
+import { resolveEntry } from "./entry-names.js";
+
+/** How many rows a page has where the caller does not say. */
+const PAGE = 1000;
+
+/** What can be read of a session. Reading never writes and never waits for a writer. */
+export abstract class SessionReader {
+  abstract readonly leafId: EntryId | null;
+
+  constructor(
+    protected readonly storage: SessionStorage,
+    readonly id: SessionId,
+    /** The leaf that this handle works on; `main` unless another one was asked for. */
+    readonly leafName: string,
+  ) {}
+
+  /** Title, counts and times of the session. @throws {SessionNotFoundError} it was deleted meanwhile. */
+  async record(): Promise<SessionRecord> {
+    const record = await this.storage.findSession(this.id);
+    if (record === undefined) throw new SessionNotFoundError(this.id);
+    return record;
+  }
+
+  /** One entry with its payload. @throws {EntryNotFoundError} */
+  async entry(id: EntryId): Promise<Entry> {
+    return this.storage.entry(this.id, id);
+  }
+
+  /** The entry a person means by an id, a unique id prefix, a label, `@leaf`, `@root`, `@NAME` or any of them with `~N`. */
+  async resolve(name: string): Promise<EntryId> {
+    return resolveEntry({ storage: this.storage, sessionId: this.id, leafId: this.leafId }, name);
+  }
+
+  /** The entries from the first down to `leafId` (default: the leaf), in that order. Holds the whole path; see `scan`. */
+  async path(leafId: EntryId | null = this.leafId): Promise<readonly Entry[]> {
+    return (await this.storage.scanPath(this.id, { leafId, order: "down" })).items;
+  }
+
+  /** A page of a path, from the leaf up or from the first entry down, with filters. */
+  async scan(scan: PathScan = {}): Promise<Page<Entry>> {
+    return this.storage.scanPath(this.id, { ...scan, leafId: scan.leafId === undefined ? this.leafId : scan.leafId });
+  }
+
+  /**
+   * Every entry from the first down to `leafId` (default: the leaf), for paths that must not be held whole: memory has
+   * one page of them, and a number for each. `stopAt`: only entries below this one.
+   */
+  async *walk(scan: Pick<PathScan, "leafId" | "stopAt"> = {}): AsyncGenerator<Entry, void, void> {
+    const leafId = scan.leafId === undefined ? this.leafId : scan.leafId;
+    const seqs = await this.storage.pathSeqs(this.id, leafId, scan.stopAt);
+    for (let at = 0; at < seqs.length; at += PAGE) yield* await this.storage.entriesAt(this.id, seqs.slice(at, at + PAGE));
+  }
+
+  /** The children of an entry, oldest first; null: the first entries of the session. */
+  async children(id: EntryId | null): Promise<readonly OutlineRow[]> {
+    return this.storage.children(this.id, id);
+  }
+
+  /** The other children of an entry's parent, oldest first. */
+  async siblings(id: EntryId): Promise<readonly OutlineRow[]> {
+    const { parentId } = await this.storage.entry(this.id, id);
+    return (await this.storage.children(this.id, parentId)).filter((row) => row.id !== id);
+  }
+
+  /** Entries with more than one child, oldest first. */
+  async branchPoints(): Promise<readonly OutlineRow[]> {
+    return this.storage.branchPoints(this.id);
+  }
+
+  /** Entries without a child, oldest first: the end of each branch. */
+  async tips(): Promise<readonly OutlineRow[]> {
+    return this.storage.tips(this.id);
+  }
+
+  /** The whole tree without bodies, in order of arrival (parents first), `limit` (default 1,000) rows after `afterSeq`. */
+  async outline(options: { readonly afterSeq?: number; readonly limit?: number } = {}): Promise<readonly OutlineRow[]> {
+    return this.storage.outline(this.id, options.afterSeq ?? 0, options.limit ?? PAGE);
+  }
+
+  /** Entries of all branches that arrived after `seq`, oldest first, at most `limit` (default 1,000). */
+  async entriesSince(seq: number, limit = PAGE): Promise<readonly Entry[]> {
+    return this.storage.entriesSince(this.id, seq, limit);
+  }
+
+  /** Every entry of all branches in order of arrival, a page at a time. */
+  async *entries(): AsyncGenerator<Entry, void, void> {
+    for (let after = 0; ; ) {
+      const page = await this.storage.entriesSince(this.id, after, PAGE);
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.seq;
+    }
+  }
+
+  /** The deepest entry on the paths of both; null: they share none. */
+  async commonAncestor(a: EntryId, b: EntryId): Promise<EntryId | null> {
+    return this.storage.commonAncestor(this.id, a, b);
+  }
+
+  /** The named leaves: one for each writer, `main` among them. */
+  async leaves(): Promise<readonly LeafRecord[]> {
+    return this.storage.leaves(this.id);
+  }
+
+  /** The moves of this handle's leaf, newest first, at most `limit` (default 100). */
+  async leafMoves(limit = 100): Promise<readonly LeafMove[]> {
+    return this.storage.leafMoves(this.id, this.leafName, limit);
+  }
+
+  /** The labels that contain `text` (default: all), whatever the case, oldest entry first. */
+  async labels(text?: string): Promise<readonly Label[]> {
+    return this.storage.labels(this.id, text);
+  }
+
+  /** A value kept with the session; undefined: none. */
+  async value(key: string): Promise<unknown> {
+    return (await this.storage.value(this.id, key))?.value;
+  }
+
+  /** The values whose key starts with `prefix`, in order of key. */
+  async values(prefix = ""): Promise<readonly StoredValue[]> {
+    return this.storage.values(this.id, prefix);
+  }
+
+  /** The file operations between two entries of one path, both included, oldest first; see `fileLists`. */
+  async fileOperations(range: Partial<PathRange> = {}): Promise<readonly FileOperation[]> {
+    const toId = range.toId ?? this.leafId;
+    return toId === null ? [] : this.storage.fileOperations(this.id, { fromId: range.fromId, toId });
+  }
+
+  /** Entries by type, size, and what the models of this session used. */
+  async statistics(): Promise<Statistics> {
+    return this.storage.statistics(this.id);
+  }
+}

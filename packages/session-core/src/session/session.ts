@@ -1,0 +1,195 @@
+import { contextOf } from "../context/build.js";
+import type { SessionContext } from "../context/context.js";
+import type { DanglingCalls } from "../context/tool-pairs.js";
+import { ContextWindow } from "../context/window.js";
+import type { EntryInput } from "../entry/entry.js";
+import type { EntryId } from "../ids/ids.js";
+import type { LeafView } from "../port/records.js";
+import type { BatchResult, OnConflict, SessionStorage, Write } from "../port/session-storage.js";
+import { SessionReader } from "./session-reader.js";
+import { WriteQueue } from "./write-queue.js";
+
+/** What an append does when another writer moved the leaf meanwhile. */
+export interface AppendOptions {
+  /** Default `error`: throw `LeafMovedError` and write nothing. */
+  readonly onConflict?: OnConflict | undefined;
+}
+
+/** Where a context is built, and how. */
+export interface ContextOptions {
+  /** Default: where the handle's leaf stands now, also if another process moved it; null: before the first entry. */
+  readonly leafId?: EntryId | null | undefined;
+  /** What becomes of a tool call without a result. Default `close`: a result that says so. */
+  readonly danglingCalls?: DanglingCalls | undefined;
+}
+
+/** What an append wrote. */
+export interface AppendedEntry {
+  readonly id: EntryId;
+  /** Its order of arrival in the store. */
+  readonly seq: number;
+}
+
+/** What a store lends to its sessions. */
+export interface SessionHost {
+  readonly storage: SessionStorage;
+  /** Writes that were asked for and are not done yet. */
+  readonly accepted: Set<Promise<unknown>>;
+  /** Called after entries were written. */
+  readonly onAppended: (count: number) => void;
+}
+
+/**
+ * A handle on one session, working on one of its named leaves. Several handles, in one process or in many, may work on
+ * one session: each remembers the leaf as it last saw it, and an append says what to do if another has moved it.
+ *
+ * Writes of a handle run in the order in which they are called, also when nobody awaits them.
+ *
+ * @example
+ * const session = await store.createSession({ title: "Fix the parser" });
+ * await session.append(userMessage("Why does the parser fail on tabs?"));
+ * const { messages } = await session.context();
+ */
+export class Session extends SessionReader {
+  readonly #host: SessionHost;
+  readonly #queue: WriteQueue;
+  readonly #window = new ContextWindow();
+  #view: LeafView;
+
+  /** Sessions come from `Store.createSession` and `Store.openSession`. */
+  constructor(host: SessionHost, id: string, leafName: string, view: LeafView) {
+    super(host.storage, id, leafName);
+    this.#host = host;
+    this.#queue = new WriteQueue(host.accepted);
+    this.#view = view;
+  }
+
+  /** The leaf as this handle last saw it; null: before the first entry. */
+  override get leafId(): EntryId | null {
+    return this.#view.entryId;
+  }
+
+  /** Looks where the leaf stands now. */
+  async refresh(): Promise<EntryId | null> {
+    return this.#queue.run(async () => {
+      this.#view = await this.storage.leaf(this.id, this.leafName);
+      return this.#view.entryId;
+    });
+  }
+
+  /**
+   * Appends an entry under the leaf and moves the leaf to it. When this resolves the entry is on disk: with durability
+   * `full`, the default, it survives a power cut.
+   *
+   * An `id` may be given: repeating an append with the same id and content writes nothing and is no error.
+   *
+   * @throws {InvalidEntryError | UnserialisableValueError} naming the field.
+   * @throws {LeafMovedError} another writer moved the leaf; `onConflict` chooses otherwise.
+   * @throws {EntryConflictError} the id belongs to other content.
+   * @throws {InvalidReferenceError} it refers to an entry that is not where it must be.
+   * @throws {StoreBusyError | StoreFullError | StoreReadOnlyError | SessionNotFoundError} nothing was written.
+   */
+  async append(entry: EntryInput, options: AppendOptions = {}): Promise<AppendedEntry> {
+    const { entries } = await this.#commit([{ kind: "entry", entry }], options);
+    const [written] = entries;
+    // A batch of one entry gives one entry back; the storage would have thrown otherwise.
+    return written as AppendedEntry;
+  }
+
+  /**
+   * Writes entries, labels, values and leaf moves in one transaction: all of them or, after any error, none. Each entry
+   * goes under the one before it; after a `moveLeaf`, under where the leaf was put.
+   *
+   * @example
+   * await session.write([
+   *   { kind: "entry", entry: { ...userMessage("Try it with a lexer"), id: "try-lexer" } },
+   *   { kind: "label", entryId: "try-lexer", label: "lexer" },
+   * ]);
+   */
+  async write(writes: readonly Write[], options: AppendOptions = {}): Promise<readonly AppendedEntry[]> {
+    return (await this.#commit(writes, options)).entries;
+  }
+
+  async #commit(writes: readonly Write[], options: AppendOptions): Promise<BatchResult> {
+    return this.#queue.run(async () => {
+      const batch = { sessionId: this.id, leafName: this.leafName, seen: this.#view, onConflict: options.onConflict ?? "error", writes } as const;
+      const result = await this.storage.commit(batch);
+      this.#view = result.leaf;
+      this.#host.onAppended(result.entries.length);
+      return result;
+    });
+  }
+
+  /**
+   * Puts the leaf at an entry, at once and durably; null: before the first entry, so that the next append starts a new
+   * first branch. The move can be undone.
+   */
+  async moveLeaf(to: EntryId | null): Promise<void> {
+    await this.#commit([{ kind: "moveLeaf", to }], {});
+  }
+
+  /** Takes the last move of this leaf back. false: there is none left. What was appended since stays on its branch. */
+  async undoMove(): Promise<boolean> {
+    return this.#settle(() => this.storage.undoMove(this.id, this.leafName));
+  }
+
+  /** Takes the last undo back. false: nothing was undone since the last move. */
+  async redoMove(): Promise<boolean> {
+    return this.#settle(() => this.storage.redoMove(this.id, this.leafName));
+  }
+
+  async #settle(move: () => Promise<LeafView | undefined>): Promise<boolean> {
+    return this.#queue.run(async () => {
+      const view = await move();
+      if (view !== undefined) this.#view = view;
+      return view !== undefined;
+    });
+  }
+
+  /** Labels an entry, in place of a label it has. The leaf does not move. */
+  async label(entryId: EntryId, label: string): Promise<void> {
+    await this.#commit([{ kind: "label", entryId, label }], {});
+  }
+
+  /** Takes the label of an entry away. */
+  async unlabel(entryId: EntryId): Promise<void> {
+    await this.#commit([{ kind: "label", entryId, label: null }], {});
+  }
+
+  /** Keeps a small value (at most 64 KiB of JSON) with the session; `undefined` takes it away. */
+  async setValue(key: string, value: unknown): Promise<void> {
+    await this.#commit([{ kind: "value", key, value }], {});
+  }
+
+  /**
+   * What the model is sent at the leaf: the summary of the compaction in force, what it kept, what came after; every
+   * tool result behind its call. The same as `buildSessionContext(session, options)`.
+   *
+   * Cost: the entries since the first kept one, whatever lies before; after an append in this handle, only what is new.
+   */
+  async context(options: ContextOptions = {}): Promise<SessionContext> {
+    const { leafId, danglingCalls = "close" } = options;
+    if (leafId !== undefined) {
+      const path = await this.storage.contextPath(this.id, { entryId: leafId }, null);
+      return contextOf(path, path.entries, danglingCalls);
+    }
+    return (await this.#windowed(this.#window.end, danglingCalls)) ?? (await this.#windowed(null, danglingCalls)) ?? this.context(options);
+  }
+
+  async #windowed(asked: number | null, danglingCalls: DanglingCalls): Promise<SessionContext | undefined> {
+    const path = await this.storage.contextPath(this.id, { leafName: this.leafName }, asked);
+    const window = this.#window.take(path, asked);
+    return window && contextOf(path, window, danglingCalls);
+  }
+}
+
+/**
+ * What the model is sent at one point of a session; see `Session.context`.
+ *
+ * @example
+ * const context = await buildSessionContext(session);
+ * const { system, messages } = toAnthropic(context);
+ */
+export async function buildSessionContext(session: Session, options: ContextOptions = {}): Promise<SessionContext> {
+  return session.context(options);
+}

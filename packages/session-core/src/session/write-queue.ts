@@ -1,0 +1,19 @@
+/**
+ * Runs the writes of one handle one after the other, in the order in which they were asked for, so that calls that
+ * nobody awaits still arrive in order, each seeing the leaf that the one before it left. A failed write stops no other.
+ */
+export class WriteQueue {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `accepted` holds what has been asked for and not been done yet; closing a store waits for it. */
+  constructor(private readonly accepted: Set<Promise<unknown>>) {}
+
+  run<T>(write: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(write, write);
+    this.#last = result;
+    this.accepted.add(result);
+    const done = () => this.accepted.delete(result);
+    result.then(done, done);
+    return result;
+  }
+}

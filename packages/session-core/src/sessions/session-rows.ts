@@ -1,0 +1,143 @@
+import { SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
+import { InvalidEntryError } from "../errors/entry-errors.js";
+import { isId, newSessionId, type SessionId } from "../ids/ids.js";
+import type { NewSession, SessionRecord } from "../port/records.js";
+import type { Connection } from "../storage/connection.js";
+import { query } from "../storage/query.js";
+import type { SessionSeq, SessionTable } from "../storage/schema.js";
+import { indexTitle } from "../search/title-index.js";
+import { singleLine } from "./single-line.js";
+
+const insertSession = query<Omit<SessionTable, "seq" | "entry_count" | "message_count" | "payload_bytes" | "first_text" | "archived_at_ms">>(({ db, p }) =>
+  db.insertInto("session").values({
+    id: p.id,
+    kind: p.kind,
+    title: p.title,
+    title_source: p.title_source,
+    cwd: p.cwd,
+    created_at_ms: p.created_at_ms,
+    active_at_ms: p.active_at_ms,
+    parent_session_id: p.parent_session_id,
+    parent_entry_id: p.parent_entry_id,
+    parent_call_id: p.parent_call_id,
+    source_format: p.source_format,
+    source_path: p.source_path,
+    source_id: p.source_id,
+    metadata_json: p.metadata_json,
+    // Filled by the table's defaults; named here because Kysely's types know no defaults.
+    entry_count: 0,
+    message_count: 0,
+    payload_bytes: 0,
+    first_text: null,
+    archived_at_ms: null,
+  } as never),
+);
+
+const sessionById = query<{ id: SessionId }, SessionTable>(({ db, p }) => db.selectFrom("session").selectAll().where("id", "=", p.id));
+
+const insertLeaf = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
+  db.insertInto("leaf").values({ session_seq: p.session, name: p.name, entry_seq: null }),
+);
+
+const rowBySeq = query<{ seq: SessionSeq }, SessionTable>(({ db, p }) => db.selectFrom("session").selectAll().where("seq", "=", p.seq));
+
+/** The leaf that every session has. */
+export const MAIN_LEAF = "main";
+
+/** What an import knows of a session beyond what a caller can say. */
+export interface SourceColumns {
+  readonly format: string;
+  readonly path: string;
+  readonly id: string;
+}
+
+/** Writes a new session with its leaf `main` before the first entry. Call it inside `write`. */
+export function insertNewSession(connection: Connection, session: NewSession, source?: SourceColumns): SessionSeq {
+  const id = session.id ?? newSessionId();
+  if (!isId(id)) throw new InvalidEntryError("session id", "must be 1 to 128 visible characters without spaces");
+  if (findRow(connection, id) !== undefined) throw new SessionExistsError(id);
+  const seq = connection.run(insertSession, columns(id, session, source)).rowid as SessionSeq;
+  connection.run(insertLeaf, { session: seq, name: MAIN_LEAF });
+  if (session.title !== undefined) indexTitle(connection, seq, singleLine(session.title));
+  return seq;
+}
+
+function columns(id: SessionId, session: NewSession, source: SourceColumns | undefined) {
+  const createdAt = session.createdAtMs ?? Date.now();
+  const title = session.title === undefined ? null : singleLine(session.title);
+  return {
+    id,
+    kind: session.kind ?? "conversation",
+    title,
+    title_source: title === null ? null : (session.titleSource ?? "user"),
+    cwd: session.cwd ?? null,
+    created_at_ms: createdAt,
+    active_at_ms: createdAt,
+    parent_session_id: session.parent?.sessionId ?? null,
+    parent_entry_id: session.parent?.entryId ?? null,
+    parent_call_id: session.parent?.toolCallId ?? null,
+    source_format: source?.format ?? null,
+    source_path: source?.path ?? null,
+    source_id: source?.id ?? null,
+    metadata_json: session.metadata === undefined ? null : JSON.stringify(session.metadata),
+  } as const;
+}
+
+/** The row of a session that was just written. @throws {SessionNotFoundError} */
+export function rowAt(connection: Connection, seq: SessionSeq): SessionTable {
+  const row = connection.get(rowBySeq, { seq });
+  if (row === undefined) throw new SessionNotFoundError(`in row ${seq}`);
+  return row;
+}
+
+/** The row of a session, or undefined. */
+export function findRow(connection: Connection, id: SessionId): SessionTable | undefined {
+  return connection.get(sessionById, { id });
+}
+
+/** The row of a session. @throws {SessionNotFoundError} */
+export function sessionRow(connection: Connection, id: SessionId): SessionTable {
+  const row = findRow(connection, id);
+  if (row === undefined) throw new SessionNotFoundError(id);
+  return row;
+}
+
+const seqById = query<{ id: SessionId }, { seq: SessionSeq }>(({ db, p }) => db.selectFrom("session").select("seq").where("id", "=", p.id));
+
+/** The row number of a session: what every other table refers to it by. @throws {SessionNotFoundError} */
+export function sessionSeq(connection: Connection, id: SessionId): SessionSeq {
+  const row = connection.get(seqById, { id });
+  if (row === undefined) throw new SessionNotFoundError(id);
+  return row.seq;
+}
+
+/** A row as the port gives it. */
+export function recordOf(row: SessionTable): SessionRecord {
+  return {
+    id: row.id,
+    kind: row.kind,
+    title: row.title,
+    titleSource: row.title_source,
+    cwd: row.cwd,
+    createdAtMs: row.created_at_ms,
+    activeAtMs: row.active_at_ms,
+    archivedAtMs: row.archived_at_ms,
+    parent: parentOf(row),
+    entryCount: row.entry_count,
+    messageCount: row.message_count,
+    payloadBytes: row.payload_bytes,
+    firstText: row.first_text,
+    source: sourceOf(row),
+    metadata: row.metadata_json === null ? {} : (JSON.parse(row.metadata_json) as Record<string, unknown>),
+  };
+}
+
+function parentOf(row: SessionTable): SessionRecord["parent"] {
+  if (row.parent_session_id === null) return null;
+  return { sessionId: row.parent_session_id, entryId: row.parent_entry_id, toolCallId: row.parent_call_id };
+}
+
+function sourceOf(row: SessionTable): SessionRecord["source"] {
+  if (row.source_format === null || row.source_path === null || row.source_id === null) return null;
+  return { format: row.source_format, path: row.source_path, id: row.source_id };
+}

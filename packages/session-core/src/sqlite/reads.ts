@@ -1,0 +1,129 @@
+import type { Entry } from "../entry/entry.js";
+import { EntryNotFoundError } from "../errors/session-errors.js";
+import { InvalidReferenceError } from "../errors/entry-errors.js";
+import type { FileOperation } from "../files/file-operation.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
+import type { ContextPath, LeafMove, LeafRecord, OutlineRow, Page, PathScan } from "../port/records.js";
+import type { PathRange } from "../port/session-storage.js";
+import { sessionSeq } from "../sessions/session-rows.js";
+import type { Connection } from "../storage/connection.js";
+import type { EntrySeq, SessionSeq } from "../storage/schema.js";
+import { commonAncestor, isOnPath } from "../tree/ancestry.js";
+import { contextPath, type SettingPayloads } from "../tree/context-path.js";
+import { entryOf, findEntryRow } from "../tree/entry-rows.js";
+import { fileOperationsBetween } from "../tree/file-operation-rows.js";
+import { leafMoves } from "../tree/leaf-moves.js";
+import { entryIdAt, leafSeq, namedLeaves } from "../tree/leaf-rows.js";
+import { branchPoints, children, entriesSince, outline, tips } from "../tree/outline.js";
+import { entriesAt, entriesStartingWith, pathSeqs, scanPath } from "../tree/scan.js";
+import { entrySeq, START, tipAt } from "../tree/tip.js";
+
+// Reads of the port: ids become rows, and what needs more than one query reads one snapshot.
+
+interface Place {
+  readonly connection: Connection;
+  readonly sessionId: SessionId;
+  readonly session: SessionSeq;
+}
+
+function at(connection: Connection, sessionId: SessionId): Place {
+  return { connection, sessionId, session: sessionSeq(connection, sessionId) };
+}
+
+function seqOf({ connection, session, sessionId }: Place, id: EntryId): EntrySeq {
+  return entrySeq(connection, session, sessionId, id);
+}
+
+function seqOrNull(place: Place, id: EntryId | null): EntrySeq | null {
+  return id === null ? null : seqOf(place, id);
+}
+
+export function leaves(connection: Connection, sessionId: SessionId): readonly LeafRecord[] {
+  return namedLeaves(connection, at(connection, sessionId).session);
+}
+
+export function moves(connection: Connection, sessionId: SessionId, name: string, limit: number): readonly LeafMove[] {
+  return leafMoves(connection, at(connection, sessionId).session, name, limit);
+}
+
+export function entry(connection: Connection, sessionId: SessionId, id: EntryId): Entry {
+  const row = findEntryRow(connection, at(connection, sessionId).session, id);
+  if (row === undefined) throw new EntryNotFoundError(sessionId, id);
+  return entryOf(row);
+}
+
+export function startingWith(connection: Connection, sessionId: SessionId, prefix: string, limit: number): readonly EntryId[] {
+  return entriesStartingWith(connection, at(connection, sessionId).session, prefix, limit);
+}
+
+export function scan(connection: Connection, sessionId: SessionId, given: PathScan & { readonly leafId: EntryId | null }): Page<Entry> {
+  return connection.read(() => {
+    const place = at(connection, sessionId);
+    const stopAt = given.stopAt === undefined ? null : seqOf(place, given.stopAt);
+    return scanPath(connection, { ...given, leaf: seqOrNull(place, given.leafId), stopAt });
+  });
+}
+
+export function pathSeqsOf(connection: Connection, sessionId: SessionId, leafId: EntryId | null, stopAt: EntryId | undefined): readonly number[] {
+  return connection.read(() => {
+    const place = at(connection, sessionId);
+    const leaf = seqOrNull(place, leafId);
+    return leaf === null ? [] : pathSeqs(connection, leaf, stopAt === undefined ? null : seqOf(place, stopAt));
+  });
+}
+
+export function entriesIn(connection: Connection, sessionId: SessionId, seqs: readonly number[]): readonly Entry[] {
+  return entriesAt(connection, at(connection, sessionId).session, seqs);
+}
+
+export function childrenOf(connection: Connection, sessionId: SessionId, id: EntryId | null): readonly OutlineRow[] {
+  const place = at(connection, sessionId);
+  return children(connection, place.session, seqOrNull(place, id));
+}
+
+export function branchPointsOf(connection: Connection, sessionId: SessionId): readonly OutlineRow[] {
+  return branchPoints(connection, at(connection, sessionId).session);
+}
+
+export function tipsOf(connection: Connection, sessionId: SessionId): readonly OutlineRow[] {
+  return tips(connection, at(connection, sessionId).session);
+}
+
+export function outlineOf(connection: Connection, sessionId: SessionId, afterSeq: number, limit: number): readonly OutlineRow[] {
+  return outline(connection, at(connection, sessionId).session, afterSeq, limit);
+}
+
+export function since(connection: Connection, sessionId: SessionId, afterSeq: number, limit: number): readonly Entry[] {
+  return entriesSince(connection, at(connection, sessionId).session, afterSeq, limit);
+}
+
+export function ancestor(connection: Connection, sessionId: SessionId, a: EntryId, b: EntryId): EntryId | null {
+  return connection.read(() => {
+    const place = at(connection, sessionId);
+    return entryIdAt(connection, commonAncestor(connection, seqOf(place, a), seqOf(place, b)));
+  });
+}
+
+export function context(
+  connection: Connection,
+  sessionId: SessionId,
+  where: { readonly entryId: EntryId | null } | { readonly leafName: string },
+  knownSeq: number | null,
+  settings: SettingPayloads,
+): ContextPath {
+  return connection.read(() => {
+    const place = at(connection, sessionId);
+    const seq = "leafName" in where ? leafSeq(connection, { id: sessionId, seq: place.session }, where.leafName) : seqOrNull(place, where.entryId);
+    return contextPath(connection, seq === null ? START : tipAt(connection, seq), knownSeq, settings);
+  });
+}
+
+export function fileOperations(connection: Connection, sessionId: SessionId, { fromId, toId }: PathRange): readonly FileOperation[] {
+  return connection.read(() => {
+    const place = at(connection, sessionId);
+    const to = seqOf(place, toId);
+    const from = fromId === undefined ? (0 as EntrySeq) : seqOf(place, fromId);
+    if (fromId !== undefined && !isOnPath(connection, from, to)) throw new InvalidReferenceError("fromId", fromId, `is not on the path of ${toId}`);
+    return fileOperationsBetween(connection, from, to);
+  });
+}

@@ -1,0 +1,42 @@
+import {
+  StoreBusyError,
+  StoreDamagedError,
+  StoreFullError,
+  StoreReadOnlyError,
+  StoreUnavailableError,
+} from "../errors/store-errors.js";
+
+/** An error of the driver; `code` is SQLite's extended result code by name. */
+interface SqliteFailure extends Error {
+  readonly code: string;
+}
+
+/** Whether the driver raised this error, with this code or one that extends it (`SQLITE_BUSY_SNAPSHOT`). */
+export function isSqliteFailure(error: unknown, code = "SQLITE_"): error is SqliteFailure {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith(code);
+}
+
+/** The typed error for what SQLite reports of the file, the disk or another process; any other error as it is. */
+export function storeFailure(error: unknown, path: string, busyTimeoutMs: number): unknown {
+  if (!isSqliteFailure(error)) return error;
+  const options = { cause: error };
+  const primary = error.code.split("_").slice(0, 2).join("_");
+  switch (primary) {
+    case "SQLITE_BUSY":
+    case "SQLITE_LOCKED":
+      return new StoreBusyError(busyTimeoutMs, options);
+    case "SQLITE_READONLY":
+      return new StoreReadOnlyError(path, options);
+    case "SQLITE_FULL":
+      return new StoreFullError(path, options);
+    case "SQLITE_CORRUPT":
+    case "SQLITE_NOTADB":
+      return new StoreDamagedError(path, options);
+    case "SQLITE_CANTOPEN":
+    case "SQLITE_IOERR":
+    case "SQLITE_PERM":
+      return new StoreUnavailableError(path, error.message, options);
+    default:
+      return error;
+  }
+}

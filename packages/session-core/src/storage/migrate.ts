@@ -1,0 +1,33 @@
+import type { Database } from "better-sqlite3";
+import { NewerStoreError } from "../errors/store-errors.js";
+import { APPLICATION_ID } from "./identity.js";
+import { MIGRATIONS } from "./migrations/list.js";
+import type { Migration } from "./migrations/migration.js";
+
+/** The format version that this program reads and writes: how many migrations there are. */
+export const SUPPORTED_VERSION = MIGRATIONS.length;
+
+/** The version of an open file, also when it stands only in its journal. */
+export function versionOf(file: Database): number {
+  return Number(file.pragma("user_version", { simple: true }));
+}
+
+/**
+ * Brings an open store up to `steps`, each step and its version number in one transaction: after a kill at any moment
+ * the file is at one version or the other. Two processes that open an old file at once take turns.
+ */
+export function migrate(file: Database, path: string, steps: readonly Migration[] = MIGRATIONS): void {
+  if (versionOf(file) === steps.length) return;
+  const takeStep = file.transaction((): boolean => {
+    const version = versionOf(file);
+    if (version > steps.length) throw new NewerStoreError(path, version, steps.length);
+    const step = steps[version];
+    if (step === undefined) return false;
+    for (const statement of step.statements) file.exec(statement);
+    file.pragma(`application_id = ${APPLICATION_ID}`);
+    file.pragma(`user_version = ${version + 1}`);
+    return true;
+  });
+  // IMMEDIATE, so that the version is read under the lock that the step is written under.
+  while (takeStep.immediate());
+}

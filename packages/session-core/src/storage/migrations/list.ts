@@ -1,0 +1,5 @@
+import { initial } from "./0001-initial.js";
+import type { Migration } from "./migration.js";
+
+/** Every step in order; a file's `user_version` says how many of them it has taken. */
+export const MIGRATIONS: readonly Migration[] = [initial];

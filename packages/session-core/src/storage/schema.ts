@@ -1,0 +1,143 @@
+import type { GeneratedAlways } from "kysely";
+import type { EntryType } from "../entry/entry.js";
+import type { MessageRole } from "../entry/message.js";
+import type { FileOperationKind } from "../files/file-operation.js";
+
+// One interface a table, named as in the migrations, where each column's unit and the meaning of NULL are written.
+
+declare const row: unique symbol;
+/** Row of a session in this file; another one in every other file. */
+export type SessionSeq = number & { readonly [row]: "session" };
+/** Row of an entry in this file: its order of arrival. */
+export type EntrySeq = number & { readonly [row]: "entry" };
+
+export interface SessionTable {
+  seq: SessionSeq;
+  id: string;
+  kind: "conversation" | "subagent";
+  title: string | null;
+  title_source: "user" | "auto" | null;
+  cwd: string | null;
+  created_at_ms: number;
+  active_at_ms: number;
+  archived_at_ms: number | null;
+  parent_session_id: string | null;
+  parent_entry_id: string | null;
+  parent_call_id: string | null;
+  entry_count: number;
+  message_count: number;
+  payload_bytes: number;
+  first_text: string | null;
+  source_format: string | null;
+  source_path: string | null;
+  source_id: string | null;
+  metadata_json: string | null;
+}
+
+export interface EntryTable {
+  seq: EntrySeq;
+  session_seq: SessionSeq;
+  id: string;
+  parent_seq: EntrySeq | null;
+  type: EntryType;
+  role: MessageRole | null;
+  depth: number;
+  created_at_ms: number;
+  compaction_seq: EntrySeq | null;
+  first_kept_seq: EntrySeq | null;
+  model_seq: EntrySeq | null;
+  thinking_seq: EntrySeq | null;
+  system_seq: EntrySeq | null;
+  failed_call_id: string | null;
+  inherited: 0 | 1;
+  preview: string;
+  payload_json: string;
+}
+
+export interface LeafTable {
+  session_seq: SessionSeq;
+  name: string;
+  entry_seq: EntrySeq | null;
+}
+
+export interface LeafMoveTable {
+  seq: number;
+  session_seq: SessionSeq;
+  leaf_name: string;
+  from_seq: EntrySeq | null;
+  to_seq: EntrySeq | null;
+  moved_at_ms: number;
+  state: "done" | "undone" | "dropped";
+  resume_seq: EntrySeq | null;
+}
+
+export interface LabelTable {
+  session_seq: SessionSeq;
+  entry_seq: EntrySeq;
+  label: string;
+  created_at_ms: number;
+}
+
+export interface ValueTable {
+  session_seq: SessionSeq;
+  key: string;
+  value_json: string;
+  updated_at_ms: number;
+}
+
+export interface FileOperationTable {
+  entry_seq: EntrySeq;
+  ordinal: number;
+  tool_call_id: string;
+  kind: FileOperationKind;
+  path: string;
+  nested: 0 | 1;
+}
+
+export interface UsageTotalTable {
+  session_seq: SessionSeq;
+  inherited: 0 | 1;
+  provider: string;
+  model: string;
+  replies: number;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  cost_usd: number;
+}
+
+export interface EntryTextTable {
+  rowid: EntrySeq;
+  body: string;
+  entry_text: GeneratedAlways<string>;
+  rank: GeneratedAlways<number>;
+}
+
+export interface SessionTextTable {
+  rowid: SessionSeq;
+  title: string;
+  session_text: GeneratedAlways<string>;
+  rank: GeneratedAlways<number>;
+}
+
+export interface StoreStateTable {
+  only_row: 1;
+  deleted_seq: EntrySeq;
+  indexed_seq: EntrySeq;
+}
+
+/** The tables of a store, for Kysely. */
+export interface Tables {
+  session: SessionTable;
+  entry: EntryTable;
+  leaf: LeafTable;
+  leaf_move: LeafMoveTable;
+  label: LabelTable;
+  value: ValueTable;
+  file_operation: FileOperationTable;
+  usage_total: UsageTotalTable;
+  entry_text: EntryTextTable;
+  session_text: SessionTextTable;
+  store_state: StoreStateTable;
+}

@@ -1,0 +1,185 @@
+import { BoughError } from "../errors/base.js";
+import { AmbiguousNameError, SessionNotFoundError } from "../errors/session-errors.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
+import type { Finding } from "../port/finding.js";
+import type { NewSession, Page, SessionFilter, SessionRecord } from "../port/records.js";
+import type { SearchPage, SearchRequest } from "../port/search-records.js";
+import type { SessionStorage } from "../port/session-storage.js";
+import type { Statistics } from "../port/statistics.js";
+import { Session, type SessionHost } from "../session/session.js";
+
+/** How many entries may wait for the search index before they are put into it in a pause of the event loop. */
+const INDEX_AFTER = 200;
+
+/** The leaf that every session has. */
+const MAIN = "main";
+
+/** What a fork may say of itself. */
+export interface ForkOptions {
+  /** The last entry that is copied; default: the leaf. */
+  readonly at?: EntryId | undefined;
+  /** Default: the title of the session it is forked from. */
+  readonly title?: string | undefined;
+  readonly id?: SessionId | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** Which leaf a handle works on. */
+export interface OpenSessionOptions {
+  /** Default `main`. A name that the session does not have yet is a new leaf, standing where `main` stands. */
+  readonly leaf?: string | undefined;
+}
+
+/**
+ * Sessions in one place. Any number of processes may use one store at once.
+ *
+ * Open one with `openStore`, and `close` it at the end; what was acknowledged is on disk in any case.
+ *
+ * @example
+ * const store = await openStore({ path: "sessions.db" });
+ * const session = await store.createSession({ cwd: "/home/me/project" });
+ * await session.append(userMessage("Hello"));
+ * await store.close();
+ */
+export class Store {
+  readonly #storage: SessionStorage;
+  readonly #accepted = new Set<Promise<unknown>>();
+  readonly #host: SessionHost;
+  #unindexed = 0;
+  #indexing = false;
+  #closed = false;
+
+  /** Stores come from `openStore`; another storage engine is put under one here. */
+  constructor(storage: SessionStorage) {
+    this.#storage = storage;
+    this.#host = { storage, accepted: this.#accepted, onAppended: (count) => this.#countUnindexed(count) };
+  }
+
+  /** A new session with a leaf `main` before its first entry. @throws {SessionExistsError} the id that was given is taken. */
+  async createSession(session: NewSession = {}): Promise<Session> {
+    const { id } = await this.#storage.createSession(session);
+    return this.openSession(id);
+  }
+
+  /** A handle on a session. Opening writes nothing, unless it names a new leaf. @throws {SessionNotFoundError} */
+  async openSession(id: SessionId, options: OpenSessionOptions = {}): Promise<Session> {
+    const { leaf = MAIN } = options;
+    const main = await this.#storage.leaf(id, MAIN);
+    const view = leaf === MAIN ? main : await this.#leafOrNew(id, leaf, main);
+    return new Session(this.#host, id, leaf, view);
+  }
+
+  async #leafOrNew(id: SessionId, name: string, main: Awaited<ReturnType<SessionStorage["leaf"]>>) {
+    const known = (await this.#storage.leaves(id)).some((leaf) => leaf.name === name);
+    return this.#storage.leaf(id, name, known ? undefined : main);
+  }
+
+  /** Takes a named leaf away; its entries stay in the tree. @throws {LeafNotFoundError | MainLeafError} */
+  async deleteLeaf(id: SessionId, name: string): Promise<void> {
+    await this.#storage.deleteLeaf(id, name);
+  }
+
+  /** What is known of a session, or undefined. */
+  async findSession(id: SessionId): Promise<SessionRecord | undefined> {
+    return this.#storage.findSession(id);
+  }
+
+  /**
+   * The session a person means by an id, a unique id prefix or a title (whole, beginning or part, in this order).
+   *
+   * @throws {AmbiguousNameError} with the candidates.
+   * @throws {SessionNotFoundError}
+   */
+  async resolveSession(name: string): Promise<SessionRecord> {
+    const found = await this.#storage.sessionsNamed(name, 10);
+    const [first] = found;
+    if (first === undefined) throw new SessionNotFoundError(name);
+    if (found.length > 1) throw new AmbiguousNameError(name, found.map(({ id, title, firstText }) => (title ?? firstText) === null ? id : `${id} (${title ?? firstText})`));
+    return first;
+  }
+
+  /** Sessions, newest activity first, a page at a time. Reads no entry. */
+  async listSessions(filter: SessionFilter = {}): Promise<Page<SessionRecord>> {
+    return this.#storage.listSessions(filter);
+  }
+
+  /** Gives a session a title; null takes it away. `auto`: a title that a program made up never replaces a person's. */
+  async renameSession(id: SessionId, title: string | null, source: "user" | "auto" = "user"): Promise<void> {
+    await this.#storage.renameSession(id, title, source);
+  }
+
+  /** Puts a session away from lists, or back. */
+  async archiveSession(id: SessionId, archived = true): Promise<void> {
+    await this.#storage.archiveSession(id, archived);
+  }
+
+  /** Takes a session and everything about it away for good, also from free pages and the journal. Forks of it stay. */
+  async deleteSession(id: SessionId): Promise<void> {
+    await this.#storage.deleteSession(id);
+  }
+
+  /** Copies a path into a new session that points back to where it came from. */
+  async forkSession(id: SessionId, options: ForkOptions = {}): Promise<Session> {
+    const { at = (await this.openSession(id)).leafId, ...into } = options;
+    if (at === null) return this.createSession({ ...into, parent: { sessionId: id, entryId: null, toolCallId: null } });
+    const forked = await this.#storage.forkSession(id, at, into);
+    return this.openSession(forked.id);
+  }
+
+  /** Entries and titles that fit. The search index catches up first, so the answer is complete. @throws {InvalidQueryError} */
+  async search(request: SearchRequest): Promise<SearchPage> {
+    return this.#storage.search(request);
+  }
+
+  /** Brings the search index up to date by at most `limit` entries; returns how many are still missing. */
+  async catchUpSearch(limit = Number.POSITIVE_INFINITY): Promise<number> {
+    return this.#storage.catchUpSearch(limit);
+  }
+
+  /** Entries by type, size and usage by model, over all sessions. */
+  async statistics(): Promise<Statistics> {
+    return this.#storage.statistics();
+  }
+
+  /** Everything that does not hold in the store, or in one session. Reads all of it. */
+  async *verify(id?: SessionId): AsyncIterable<Finding> {
+    yield* this.#storage.verify(id);
+  }
+
+  /** Copies the store into a new file while it is in use. `onProgress` is told pages of 4 KiB. */
+  async backup(path: string, onProgress?: (donePages: number, totalPages: number) => void): Promise<void> {
+    await this.#storage.backup(path, onProgress);
+  }
+
+  /** The engine underneath, for imports and for whoever builds on the port. */
+  get storage(): SessionStorage {
+    return this.#storage;
+  }
+
+  /** Waits for every write that was asked for, then closes. Handles of this store throw afterwards. Never throws for a failed write. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#accepted);
+    await this.#storage.close();
+  }
+
+  #countUnindexed(count: number): void {
+    this.#unindexed += count;
+    if (this.#unindexed < INDEX_AFTER || this.#indexing) return;
+    this.#indexing = true;
+    // In a pause of the event loop: an append never pays for FTS5's merges.
+    setImmediate(() => void this.#indexSome());
+  }
+
+  async #indexSome(): Promise<void> {
+    try {
+      if (!this.#closed) await this.#storage.catchUpSearch(INDEX_AFTER);
+      this.#unindexed = Math.max(0, this.#unindexed - INDEX_AFTER);
+    } catch (error) {
+      // Another process may hold the lock, or the store may be closed by now; the next search catches up.
+      if (!(error instanceof BoughError)) throw error;
+    } finally {
+      this.#indexing = false;
+    }
+  }
+}

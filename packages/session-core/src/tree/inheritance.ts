@@ -1,0 +1,109 @@
+import type { CompactionPayload, ContextEditPayload, EntryPayload } from "../entry/entry.js";
+import { InvalidReferenceError } from "../errors/entry-errors.js";
+import type { Connection } from "../storage/connection.js";
+import { query } from "../storage/query.js";
+import type { EntrySeq, SessionSeq } from "../storage/schema.js";
+import { isOnPath } from "./ancestry.js";
+import { findEntrySeq, type Tip, tipAt } from "./tip.js";
+
+/** What an entry adds to what it inherits. */
+export interface Inheritance {
+  readonly tip: Tip & { readonly seq: EntrySeq };
+  /** Of a compaction: the first entry it kept. */
+  readonly firstKeptSeq: EntrySeq | null;
+}
+
+/**
+ * What a new entry under `parent` stands for and passes on. This is why a context costs one bounded walk: each entry
+ * knows the compaction, the model, the thinking level and the system message that count at it.
+ *
+ * @throws {InvalidReferenceError} the entry refers to one that is not on its path or not in its session.
+ */
+export function inherit(connection: Connection, session: SessionSeq, parent: Tip, id: string, seq: EntrySeq, payload: EntryPayload): Inheritance {
+  const tip = { ...parent, entryId: id, seq, depth: parent.depth + 1 };
+  switch (payload.type) {
+    case "message":
+      return { tip: { ...tip, ...messageSettings(payload.message, seq) }, firstKeptSeq: null };
+    case "compaction":
+      return { tip: { ...tip, compactionSeq: seq }, firstKeptSeq: firstKept(connection, session, parent, payload) };
+    case "context_edit":
+      return { tip: { ...tip, compactionSeq: compactionAfterEdit(connection, session, parent, payload) }, firstKeptSeq: null };
+    case "model_change":
+      return { tip: { ...tip, modelSeq: seq }, firstKeptSeq: null };
+    case "thinking_level_change":
+      return { tip: { ...tip, thinkingSeq: seq }, firstKeptSeq: null };
+    case "branch_summary":
+      if (payload.fromId !== null) referred(connection, session, "fromId", payload.fromId);
+      return { tip, firstKeptSeq: null };
+    case "custom_message":
+    case "custom":
+    case "foreign":
+      return { tip, firstKeptSeq: null };
+  }
+}
+
+// A reply that names its model sets it, as a model_change does (pi's rule): a session without one still has a model.
+function messageSettings(message: Extract<EntryPayload, { type: "message" }>["message"], seq: EntrySeq): { readonly systemSeq?: EntrySeq; readonly modelSeq?: EntrySeq } {
+  if (message.role === "system") return { systemSeq: seq };
+  return message.role === "assistant" && message.model !== undefined ? { modelSeq: seq } : {};
+}
+
+function referred(connection: Connection, session: SessionSeq, field: string, id: string): EntrySeq {
+  const seq = findEntrySeq(connection, session, id);
+  if (seq === undefined) throw new InvalidReferenceError(field, id, "is no entry of this session");
+  return seq;
+}
+
+function referredOnPath(connection: Connection, session: SessionSeq, parent: Tip, field: string, id: string): EntrySeq {
+  const seq = referred(connection, session, field, id);
+  if (!isOnPath(connection, seq, parent.seq)) throw new InvalidReferenceError(field, id, "is not on the path of this entry");
+  return seq;
+}
+
+function firstKept(connection: Connection, session: SessionSeq, parent: Tip, payload: CompactionPayload): EntrySeq | null {
+  if (payload.firstKeptEntryId === null) return null;
+  return referredOnPath(connection, session, parent, "firstKeptEntryId", payload.firstKeptEntryId);
+}
+
+/**
+ * Omitting the compaction that counts brings back the one before it that is not omitted itself; giving an omitted one a
+ * replacement brings it back. An edit of anything else changes no compaction.
+ */
+function compactionAfterEdit(connection: Connection, session: SessionSeq, parent: Tip, edit: ContextEditPayload): EntrySeq | null {
+  const target = referredOnPath(connection, session, parent, "targetId", edit.targetId);
+  const inForce = parent.compactionSeq;
+  if (edit.replacement === null) return target === inForce ? compactionBefore(connection, target, parent) : inForce;
+  return connection.get(compactionRow, { seq: target }) !== undefined && target > (inForce ?? 0) ? target : inForce;
+}
+
+const compactionRow = query<{ seq: EntrySeq }, { parent_seq: EntrySeq | null }>(({ db, p }) =>
+  db.selectFrom("entry").select("parent_seq").where("seq", "=", p.seq).where("type", "=", "compaction"),
+);
+
+function compactionBefore(connection: Connection, compaction: EntrySeq, tip: Tip): EntrySeq | null {
+  let above = tipAt(connection, connection.get(compactionRow, { seq: compaction })?.parent_seq ?? null);
+  while (above.compactionSeq !== null && isOmitted(connection, above.compactionSeq, tip)) {
+    above = tipAt(connection, connection.get(compactionRow, { seq: above.compactionSeq })?.parent_seq ?? null);
+  }
+  return above.compactionSeq;
+}
+
+// Edits of compactions are rare, so they have no index: only the session's edits after the compaction are looked at.
+const editsOf = query<{ target: EntrySeq }, { seq: EntrySeq; omits: number }>(({ db, sql, p }) =>
+  db
+    .selectFrom("entry as edit")
+    .innerJoin("entry as target", "target.session_seq", "edit.session_seq")
+    .select(["edit.seq", sql<number>`edit.payload_json ->> 'replacement' IS NULL`.as("omits")])
+    .where("target.seq", "=", p.target)
+    .where("edit.seq", ">", p.target)
+    .where("edit.type", "=", "context_edit")
+    .where(sql<boolean>`edit.payload_json ->> 'targetId' = target.id`)
+    .orderBy("edit.seq", "desc"),
+);
+
+function isOmitted(connection: Connection, compaction: EntrySeq, tip: Tip): boolean {
+  for (const edit of connection.all(editsOf, { target: compaction })) {
+    if (isOnPath(connection, edit.seq, tip.seq)) return edit.omits === 1;
+  }
+  return false;
+}

@@ -1,0 +1,141 @@
+import type { EntryPayload } from "../entry/entry.js";
+import type { Message, Usage } from "../entry/message.js";
+import type { Connection } from "../storage/connection.js";
+import { plain, query } from "../storage/query.js";
+import type { SessionSeq, UsageTotalTable } from "../storage/schema.js";
+import type { WritableEntry } from "./entry-rows.js";
+
+interface Counts {
+  entries: number;
+  messages: number;
+  bytes: number;
+  activeAt: number;
+  firstText: string | null;
+}
+
+const addCounts = query<Counts & { session: SessionSeq }>(({ db, sql, p }) =>
+  db
+    .updateTable("session")
+    .set({
+      entry_count: sql`entry_count + ${p.entries}`,
+      message_count: sql`message_count + ${p.messages}`,
+      payload_bytes: sql`payload_bytes + ${p.bytes}`,
+      active_at_ms: sql`max(active_at_ms, ${p.activeAt})`,
+      first_text: sql`coalesce(first_text, ${p.firstText})`,
+    })
+    .where("seq", "=", p.session),
+);
+
+const addUsage = query<UsageTotalTable>(({ sql, p }) =>
+  plain(sql`
+    INSERT INTO usage_total VALUES (${p.session_seq}, ${p.inherited}, ${p.provider}, ${p.model}, ${p.replies}, ${p.input_tokens},
+      ${p.output_tokens}, ${p.cache_read_tokens}, ${p.cache_write_tokens}, ${p.cost_usd})
+    ON CONFLICT (session_seq, inherited, provider, model) DO UPDATE SET
+      replies = replies + excluded.replies,
+      input_tokens = input_tokens + excluded.input_tokens,
+      output_tokens = output_tokens + excluded.output_tokens,
+      cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
+      cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
+      cost_usd = cost_usd + excluded.cost_usd`),
+);
+
+/** What some entries add to the figures of their session: counts, size, last activity, and what they used. */
+export class Totals {
+  #counts: Counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null };
+  #usage = new Map<string, UsageTotalTable>();
+
+  constructor(
+    private readonly session: SessionSeq,
+    private readonly inherited: 0 | 1,
+  ) {}
+
+  add(entry: WritableEntry, preview: string): void {
+    const { payload } = entry;
+    const role = payload.type === "message" ? payload.message.role : undefined;
+    const counts = this.#counts;
+    counts.entries += 1;
+    counts.bytes += Buffer.byteLength(entry.payloadJson);
+    if (role === "user" || role === "assistant") {
+      counts.messages += 1;
+      // Only conversation counts as activity; bookkeeping must not reorder lists (regression R159).
+      counts.activeAt = Math.max(counts.activeAt, entry.createdAtMs);
+    }
+    if (role === "user" && preview !== "") counts.firstText ??= preview;
+    const used = usageOf(payload);
+    if (used !== undefined) this.#addUsage(usageRow(this.session, this.inherited, used));
+  }
+
+  #addUsage(row: UsageTotalTable): void {
+    const key = `${row.provider}\n${row.model}`;
+    const sum = this.#usage.get(key);
+    this.#usage.set(key, sum === undefined ? row : summed(sum, row));
+  }
+
+  /** Writes the sums since the last time. Call it inside `write`. */
+  flush(connection: Connection): void {
+    if (this.#counts.entries === 0) return;
+    connection.run(addCounts, { session: this.session, ...this.#counts });
+    for (const row of this.#usage.values()) connection.run(addUsage, row);
+    this.#counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null };
+    this.#usage = new Map();
+  }
+}
+
+function summed(a: UsageTotalTable, b: UsageTotalTable): UsageTotalTable {
+  return {
+    ...a,
+    replies: a.replies + b.replies,
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    cache_read_tokens: a.cache_read_tokens + b.cache_read_tokens,
+    cache_write_tokens: a.cache_write_tokens + b.cache_write_tokens,
+    cost_usd: a.cost_usd + b.cost_usd,
+  };
+}
+
+interface Used {
+  readonly provider: string;
+  readonly model: string;
+  readonly replies: number;
+  readonly usage: Usage;
+}
+
+function usageOf(payload: EntryPayload): Used | undefined {
+  switch (payload.type) {
+    case "message":
+      return messageUsage(payload.message);
+    case "compaction":
+    case "branch_summary":
+      return payload.usage && { provider: "", model: "(summaries)", replies: 1, usage: payload.usage };
+    case "model_change":
+    case "thinking_level_change":
+    case "context_edit":
+    case "custom_message":
+    case "custom":
+    case "foreign":
+      return undefined;
+  }
+}
+
+function messageUsage(message: Message): Used | undefined {
+  if (message.role !== "assistant") return undefined;
+  // A reply without usage is still a reply of its model.
+  if (message.usage === undefined && message.model === undefined) return undefined;
+  return { provider: message.provider ?? "", model: message.model ?? "", replies: 1, usage: message.usage ?? {} };
+}
+
+function usageRow(session: SessionSeq, inherited: 0 | 1, used: Used): UsageTotalTable {
+  const { usage } = used;
+  return {
+    session_seq: session,
+    inherited,
+    provider: used.provider,
+    model: used.model,
+    replies: used.replies,
+    input_tokens: usage.input ?? 0,
+    output_tokens: usage.output ?? 0,
+    cache_read_tokens: usage.cacheRead ?? 0,
+    cache_write_tokens: usage.cacheWrite ?? 0,
+    cost_usd: usage.cost?.total ?? 0,
+  };
+}

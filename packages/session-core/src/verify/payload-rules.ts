@@ -1,0 +1,59 @@
+import { judgeEntry } from "../entry/gate.js";
+import { InvalidEntryError, UnserialisableValueError } from "../errors/entry-errors.js";
+import type { Finding } from "../port/finding.js";
+import { textOfRow } from "../search/index-batch.js";
+import type { Connection } from "../storage/connection.js";
+import { plain, query } from "../storage/query.js";
+import type { EntrySeq, EntryTable } from "../storage/schema.js";
+import { payloadOf } from "../tree/entry-rows.js";
+
+type JudgedRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json"> & {
+  readonly session_id: string;
+  /** 1: the search index should have it. */
+  readonly due: 0 | 1;
+  readonly indexed: 0 | 1;
+};
+
+const page = query<{ after: EntrySeq; session: string | null; limit: number }, JudgedRow>(({ sql, p }) =>
+  plain(sql<JudgedRow>`
+    SELECT entry.seq, entry.id, entry.type, entry.payload_json, session.id AS session_id,
+      entry.seq <= (SELECT indexed_seq FROM store_state) AS due,
+      EXISTS (SELECT 1 FROM entry_text WHERE entry_text.rowid = entry.seq) AS indexed
+    FROM entry JOIN session ON session.seq = entry.session_seq
+    WHERE entry.seq > ${p.after} AND (${p.session} IS NULL OR session.id = ${p.session})
+    ORDER BY entry.seq LIMIT ${p.limit}`),
+);
+
+const PAGE = 200;
+
+/** Payloads that do not pass the gate any more, and texts that the search index lost. Reads every payload, a few hundred at a time. */
+export function* payloadFindings(connection: Connection, sessionId: string | undefined): Generator<Finding, void, void> {
+  for (let after = 0 as EntrySeq; ; ) {
+    const rows = connection.all(page, { after, session: sessionId ?? null, limit: PAGE });
+    for (const row of rows) {
+      yield* judged(row);
+      if (isLost(row)) yield { ...subject(row), rule: "search-index", message: `Entry ${row.id} of session ${row.session_id} is not in the search index.` };
+    }
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.seq;
+  }
+}
+
+// An entry without a word has nothing to be found by.
+function isLost(row: JudgedRow): boolean {
+  return row.due === 1 && row.indexed === 0 && /[\p{L}\p{N}]/u.test(textOfRow(row));
+}
+
+function subject(row: JudgedRow) {
+  return { sessionId: row.session_id, entryId: row.id } as const;
+}
+
+function* judged(row: JudgedRow): Generator<Finding, void, void> {
+  try {
+    judgeEntry(payloadOf(row));
+  } catch (error) {
+    if (!(error instanceof InvalidEntryError || error instanceof UnserialisableValueError)) throw error;
+    yield { ...subject(row), rule: "invalid-payload", message: `Entry ${row.id} of session ${row.session_id}: ${error.message}` };
+  }
+}

@@ -1,0 +1,107 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Finding } from "../port/finding.js";
+import type { Connection } from "../storage/connection.js";
+import { onceQuery, plain } from "../storage/query.js";
+
+interface Violation {
+  readonly session_id: string | null;
+  readonly entry_id: string | null;
+  readonly detail: string | null;
+}
+
+interface Rule {
+  readonly rule: Finding["rule"];
+  readonly says: (violation: Violation) => string;
+  /** Rows that break the rule, as session_id, entry_id and detail. `within` narrows to a session by its row. */
+  readonly broken: (within: RawBuilder<unknown>) => RawBuilder<Violation>;
+}
+
+// What must hold in the structure, each rule as the query for what breaks it.
+const RULES: readonly Rule[] = [
+  {
+    rule: "parent-not-older",
+    says: ({ detail }) => `its parent is in row ${detail}, which is not older or of another session`,
+    broken: (within) => sql`
+      SELECT session.id AS session_id, entry.id AS entry_id, entry.parent_seq AS detail
+      FROM entry JOIN session ON session.seq = entry.session_seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
+      WHERE ${within} AND entry.parent_seq IS NOT NULL
+        AND (parent.seq IS NULL OR parent.seq >= entry.seq OR parent.session_seq <> entry.session_seq)`,
+  },
+  {
+    rule: "wrong-depth",
+    says: ({ detail }) => `its depth is ${detail}, which is not one more than its parent's`,
+    broken: (within) => sql`
+      SELECT session.id AS session_id, entry.id AS entry_id, entry.depth AS detail
+      FROM entry JOIN session ON session.seq = entry.session_seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
+      WHERE ${within} AND entry.depth <> coalesce(parent.depth + 1, 0)`,
+  },
+  {
+    rule: "wrong-inheritance",
+    says: ({ detail }) => `what it inherits differs from its parent (${detail})`,
+    broken: (within) => sql`
+      SELECT session.id AS session_id, entry.id AS entry_id, CASE
+          WHEN entry.model_seq IS NOT parent.model_seq AND entry.model_seq IS NOT entry.seq THEN 'model'
+          WHEN entry.thinking_seq IS NOT parent.thinking_seq AND entry.thinking_seq IS NOT entry.seq THEN 'thinking level'
+          WHEN entry.system_seq IS NOT parent.system_seq AND entry.system_seq IS NOT entry.seq THEN 'system message'
+          ELSE 'compaction' END AS detail
+      FROM entry JOIN session ON session.seq = entry.session_seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
+      WHERE ${within} AND (
+        (entry.model_seq IS NOT parent.model_seq AND entry.model_seq IS NOT entry.seq)
+        OR (entry.thinking_seq IS NOT parent.thinking_seq AND (entry.type <> 'thinking_level_change' OR entry.thinking_seq IS NOT entry.seq))
+        OR (entry.system_seq IS NOT parent.system_seq AND (entry.role IS NOT 'system' OR entry.system_seq IS NOT entry.seq))
+        OR (entry.type = 'compaction' AND entry.compaction_seq IS NOT entry.seq)
+        OR (entry.type NOT IN ('compaction', 'context_edit') AND entry.compaction_seq IS NOT parent.compaction_seq))`,
+  },
+  {
+    rule: "first-kept-off-path",
+    says: () => "its first kept entry is not on its path",
+    broken: (within) => sql`
+      SELECT session.id AS session_id, entry.id AS entry_id, NULL AS detail
+      FROM entry JOIN session ON session.seq = entry.session_seq
+      WHERE ${within} AND entry.first_kept_seq IS NOT NULL AND entry.first_kept_seq NOT IN (
+        WITH RECURSIVE up (seq, parent_seq) AS (
+          SELECT entry.seq, entry.parent_seq
+          UNION ALL
+          SELECT above.seq, above.parent_seq FROM up JOIN entry AS above ON above.seq = up.parent_seq WHERE up.seq > entry.first_kept_seq)
+        SELECT seq FROM up)`,
+  },
+  {
+    rule: "leaf-off-session",
+    says: ({ detail }) => `the leaf '${detail}' stands at no entry of the session`,
+    broken: (within) => sql`
+      SELECT session.id AS session_id, NULL AS entry_id, leaf.name AS detail
+      FROM leaf JOIN session ON session.seq = leaf.session_seq LEFT JOIN entry ON entry.seq = leaf.entry_seq AND entry.session_seq = session.seq
+      WHERE ${within} AND leaf.entry_seq IS NOT NULL AND entry.seq IS NULL`,
+  },
+  {
+    rule: "leaf-off-session",
+    says: () => "it has no leaf named 'main'",
+    broken: (within) => sql`
+      SELECT session.id AS session_id, NULL AS entry_id, NULL AS detail FROM session
+      WHERE ${within} AND NOT EXISTS (SELECT 1 FROM leaf WHERE leaf.session_seq = session.seq AND leaf.name = 'main')`,
+  },
+  {
+    rule: "wrong-count",
+    says: ({ detail }) => `its counts differ from its entries (${detail} entries are there)`,
+    broken: (within) => sql`
+      SELECT session.id AS session_id, NULL AS entry_id, count(entry.seq) AS detail
+      FROM session LEFT JOIN entry ON entry.session_seq = session.seq
+      WHERE ${within} GROUP BY session.seq
+      HAVING count(entry.seq) <> session.entry_count OR count(*) FILTER (WHERE entry.role IN ('user', 'assistant')) <> session.message_count`,
+  },
+];
+
+/** What breaks the rules of structure, a rule at a time. Reads rows and indexes, no payload. */
+export function* structureFindings(connection: Connection, sessionId: string | undefined): Generator<Finding, void, void> {
+  const within = sessionId === undefined ? sql`TRUE` : sql`session.id = ${sessionId}`;
+  for (const { rule, says, broken } of RULES) {
+    for (const violation of connection.all(onceQuery<Violation>(() => plain(broken(within))), {})) {
+      yield finding(rule, violation, says(violation));
+    }
+  }
+}
+
+function finding(rule: Finding["rule"], { session_id, entry_id }: Violation, says: string): Finding {
+  const subject = entry_id === null ? `Session ${session_id}` : `Entry ${entry_id} of session ${session_id}`;
+  return { rule, sessionId: session_id, entryId: entry_id, message: `${subject}: ${says}.` };
+}
