@@ -1,34 +1,52 @@
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { SourceNotFoundError } from "../../errors/import-errors.js";
 import type { SessionId } from "../../ids/ids.js";
 import type { JsonObject } from "../source/narrow.js";
 import { AGENT_FOLDER, agentOfFile, folderOwner } from "./identity.js";
 import { indexFile } from "./indexer.js";
-import { parsedObject } from "./line-reader.js";
+import { parsedObject } from "./json-text.js";
 import type { SessionFile } from "./session-file.js";
 
 /** How much of an agent's file is read to see whose it is. Its first line is the prompt; few are longer. */
 const HEAD_BYTES = 1 << 16;
 
+/** The files of a session's agents. */
+export interface AgentFiles {
+  readonly readable: readonly string[];
+  /** Files in the session's folder that are there and cannot be opened. */
+  readonly unreadable: readonly string[];
+}
+
 /** The files of the agents that a session started: in its folder, or in old versions beside its own file. */
-export function agentFilesOf(path: string, sessionId: SessionId): readonly string[] {
-  if (agentOfFile(path) !== undefined) return [];
-  const folder = join(dirname(path), basename(path, ".jsonl"), AGENT_FOLDER);
-  const beside = agentFilesIn(dirname(path)).filter((file) => ownerByContent(file) === sessionId);
-  return [...agentFilesIn(folder), ...beside];
+export function agentFilesOf(path: string, sessionId: SessionId): AgentFiles {
+  if (agentOfFile(path) !== undefined) return { readable: [], unreadable: [] };
+  const inside = agentFilesIn(join(dirname(path), basename(path, ".jsonl"), AGENT_FOLDER));
+  const beside = agentFilesIn(dirname(path)).filter((file) => isReadable(file) && ownerByContent(file) === sessionId);
+  return { readable: [...inside.filter(isReadable), ...beside], unreadable: inside.filter((file) => !isReadable(file)) };
 }
 
 function agentFilesIn(folder: string): readonly string[] {
-  if (!existsSync(folder)) return [];
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return [];
   const names = readdirSync(folder).filter((name) => agentOfFile(name) !== undefined);
   return names.sort().map((name) => join(folder, name));
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch (error) {
+    // ENOENT: a link that points nowhere, or a file that was removed since the folder was read.
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "EACCES")) return false;
+    throw error;
+  }
 }
 
 // A folder may hold hundreds of agents of other sessions, so no more of each is read than says whose it is.
 function ownerByContent(path: string): string | undefined {
   const first = /^[^\n]*/.exec(headOf(path))?.[0] ?? "";
-  const whole = parsedObject(first)?.["sessionId"] ?? /"sessionId":\s*"([^"\\]+)"/.exec(first)?.[1];
+  const whole = parsedObject(first)?.sessionId ?? /"sessionId":\s*"([^"\\]+)"/.exec(first)?.[1];
   return typeof whole === "string" ? whole : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, objectAt, stringAt, without } from "../source/narrow.js";
-import { parsedObject } from "./line-reader.js";
+import { parsedObject } from "./json-text.js";
 
 // The gate refuses an image that is none, and with it the whole message; so such a block is kept as a foreign one.
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -14,9 +14,9 @@ export function contentOf(content: unknown): string | readonly JsonObject[] {
 /** One block of a person's message or a tool's answer. */
 export function contentBlock(block: unknown): JsonObject {
   if (!isObject(block)) return foreignBlock(block);
-  switch (block["type"]) {
+  switch (block.type) {
     case "text":
-      return typeof block["text"] === "string" ? block : foreignBlock(block);
+      return typeof block.text === "string" ? block : foreignBlock(block);
     case "image":
       return imageBlock(block);
   }
@@ -31,7 +31,7 @@ export function replyBlocks(content: unknown): readonly JsonObject[] {
 
 function replyBlock(block: unknown): JsonObject {
   if (!isObject(block)) return foreignBlock(block);
-  switch (block["type"]) {
+  switch (block.type) {
     case "thinking":
       return thinkingBlock(block);
     case "redacted_thinking":
@@ -59,7 +59,7 @@ function toolCallBlock(block: JsonObject): JsonObject {
   const id = stringAt(block, "id");
   const name = stringAt(block, "name");
   if (id === undefined || name === undefined) return foreignBlock(block);
-  return { ...without(block, ["input"]), type: "toolCall", id, name, arguments: argumentsOf(block["input"]) };
+  return { ...without(block, ["input"]), type: "toolCall", id, name, arguments: argumentsOf(block.input) };
 }
 
 // Arguments are an object, or a text that should have become one; what is neither is kept under `input`.
@@ -73,7 +73,7 @@ function imageBlock(block: JsonObject): JsonObject {
   const source = objectAt(block, "source");
   const data = source === undefined ? undefined : stringAt(source, "data");
   const mimeType = source === undefined ? undefined : stringAt(source, "media_type");
-  if (source?.["type"] !== "base64" || data === undefined || mimeType === undefined) return foreignBlock(block);
+  if (source?.type !== "base64" || data === undefined || mimeType === undefined) return foreignBlock(block);
   if (!BASE64.test(data) || !IMAGE_TYPE.test(mimeType)) return foreignBlock(block);
   return { ...without(block, ["source"]), type: "image", data, mimeType };
 }

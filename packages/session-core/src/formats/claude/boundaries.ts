@@ -53,7 +53,7 @@ export class Boundaries {
 /** What a compaction kept word for word, as far as the boundary says it: a segment names its two ends only. */
 export function keptUuids(record: JsonObject): readonly string[] {
   const metadata = objectAt(record, "compactMetadata") ?? {};
-  const listed = objectAt(metadata, "preservedMessages")?.["uuids"];
+  const listed = objectAt(metadata, "preservedMessages")?.uuids;
   if (Array.isArray(listed)) return listed.filter((uuid) => typeof uuid === "string");
   const segment = objectAt(metadata, "preservedSegment") ?? {};
   return [stringAt(segment, "headUuid"), stringAt(segment, "tailUuid")].filter((uuid) => uuid !== undefined);

@@ -15,10 +15,10 @@ export class CallBook {
 
   /** Notes the calls on one line of `reply`. */
   made(record: JsonObject, reply: NodeIndex): void {
-    const content = objectAt(record, "message")?.["content"];
+    const content = objectAt(record, "message")?.content;
     if (!Array.isArray(content)) return;
     for (const block of content.filter(isObject)) {
-      const id = block["type"] === "tool_use" ? stringAt(block, "id") : undefined;
+      const id = block.type === "tool_use" ? stringAt(block, "id") : undefined;
       if (id !== undefined && !this.calls.has(id)) this.calls.set(id, this.#factsOf(id, block, reply));
     }
   }
@@ -34,7 +34,7 @@ export class CallBook {
 
   /** Notes a record of tool results; returns the reply whose call it answers. */
   answered(record: JsonObject, node: NodeIndex): NodeIndex | undefined {
-    const ids = resultBlocks(objectAt(record, "message")?.["content"]).map((block) => String(block["tool_use_id"]));
+    const ids = resultBlocks(objectAt(record, "message")?.content).map((block) => String(block.tool_use_id));
     const [first] = ids;
     const agentId = stringAt(objectAt(record, "toolUseResult") ?? {}, "agentId");
     if (agentId !== undefined && first !== undefined) this.agentCalls.set(agentId, first);

@@ -14,7 +14,7 @@ export class Chains {
    */
   of(record: JsonObject, parentChain: number, agent: string | undefined): number {
     const agentId = stringAt(record, "agentId");
-    if (record["isSidechain"] !== true && (agent === undefined || agentId === undefined)) return 0;
+    if (record.isSidechain !== true && (agent === undefined || agentId === undefined)) return 0;
     const named = agentId ?? agent;
     if (named === undefined && parentChain > 0) return parentChain;
     return this.#keyed(named ?? stringAt(record, "uuid") ?? "");
@@ -31,8 +31,8 @@ export class Chains {
   learn(chain: number, record: JsonObject): void {
     const facts = this.facts[chain];
     if (facts === undefined) return;
-    if (typeof record["uuid"] === "string") facts.records += 1;
-    facts.createdAtMs ??= millisecondsOf(record["timestamp"]);
+    if (typeof record.uuid === "string") facts.records += 1;
+    facts.createdAtMs ??= millisecondsOf(record.timestamp);
     facts.cwd ??= stringAt(record, "cwd");
     facts.gitBranch ??= stringAt(record, "gitBranch");
     facts.version ??= stringAt(record, "version");
@@ -42,6 +42,6 @@ export class Chains {
 }
 
 function digestOfPrompt(record: JsonObject): string | undefined {
-  const text = record["type"] === "user" ? spokenText(objectAt(record, "message")?.["content"]) : "";
+  const text = record.type === "user" ? spokenText(objectAt(record, "message")?.content) : "";
   return text === "" ? undefined : promptDigest(text);
 }

@@ -1,5 +1,5 @@
 import type { SessionId } from "../../ids/ids.js";
-import type { SourceFormat, SourceHeader, SourceSession } from "../source/source-session.js";
+import type { SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../source/source-session.js";
 import { agentFilesOf, agentMetaOf, indexParent, parentFileOf } from "./agent-files.js";
 import { isClaude } from "./detect.js";
 import { agentHeader, conversationHeader } from "./header.js";
@@ -19,11 +19,12 @@ export const claudeFormat: SourceFormat = { name: "claude", detects: isClaude, s
 function* sessions(path: string): Generator<SourceSession, void, void> {
   const file = indexFile(path, agentOfFile(path));
   const conversation = conversationId(file);
+  const agents = agentFilesOf(path, conversation);
   const main = file.chains[0];
   const hasMain = main !== undefined && main.records > 0;
-  if (hasMain) yield session(file, 0, conversation, conversationHeader(file, main, conversation));
-  yield* agentsIn(file, conversation, hasMain ? file : starterOf(path, conversation));
-  for (const agentPath of agentFilesOf(path, conversation)) {
+  if (hasMain) yield session(file, 0, conversationHeader(file, main, conversation), agents.unreadable);
+  yield* agentsIn(file, conversation, hasMain ? file : (starterOf(path, conversation) ?? file));
+  for (const agentPath of agents.readable) {
     yield* agentsIn(indexFile(agentPath, agentOfFile(agentPath)), conversation, file);
   }
 }
@@ -33,15 +34,23 @@ function starterOf(path: string, conversation: SessionId): SessionFile | undefin
   return parent === undefined ? undefined : indexParent(parent);
 }
 
-function* agentsIn(file: SessionFile, conversation: SessionId, starter: SessionFile | undefined): Generator<SourceSession, void, void> {
+function* agentsIn(file: SessionFile, conversation: SessionId, starter: SessionFile): Generator<SourceSession, void, void> {
   const meta = agentMetaOf(file.path);
   for (const [chain, facts] of file.chains.entries()) {
-    if (chain === 0) continue;
-    const header = agentHeader(facts, conversation, starter, meta);
-    yield session(file, chain, header.sessionId, header);
+    if (chain > 0) yield session(file, chain, agentHeader(facts, conversation, starter, meta), []);
   }
 }
 
-function session(file: SessionFile, chain: number, sessionId: SessionId, header: SourceHeader): SourceSession {
-  return { header, records: () => recordsOf(file, chain, sessionId) };
+function session(file: SessionFile, chain: number, header: SourceHeader, unreadable: readonly string[]): SourceSession {
+  return {
+    header,
+    *records() {
+      yield* unreadable.map(unreadableAgent);
+      yield* recordsOf(file, chain, header.sessionId);
+    },
+  };
+}
+
+function unreadableAgent(path: string): SourceRecord {
+  return { kind: "problem", problem: { code: "unreadable-file", path, line: null, message: "an agent's file cannot be opened; its session was left out" } };
 }

@@ -24,7 +24,7 @@ export function loneCompactionPayload(summary: JsonObject): JsonObject {
 }
 
 function summaryText(record: JsonObject): string {
-  const content = objectAt(record, "message")?.["content"];
+  const content = objectAt(record, "message")?.content;
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   const texts = content.map((block: unknown) => (isObject(block) ? (stringAt(block, "text") ?? "") : ""));

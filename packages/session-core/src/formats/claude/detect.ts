@@ -15,18 +15,18 @@ function isStep(record: JsonObject): boolean {
 }
 
 function isSideRecord(record: JsonObject): boolean {
-  switch (record["type"]) {
+  switch (record.type) {
     case "summary":
-      return typeof record["summary"] === "string" && typeof record["leafUuid"] === "string";
+      return typeof record.summary === "string" && typeof record.leafUuid === "string";
     case "queue-operation":
-      return typeof record["operation"] === "string" && typeof record["sessionId"] === "string";
+      return typeof record.operation === "string" && typeof record.sessionId === "string";
     case "file-history-snapshot":
-      return typeof record["messageId"] === "string" && typeof record["snapshot"] === "object";
+      return typeof record.messageId === "string" && typeof record.snapshot === "object";
     case "custom-title":
     case "ai-title":
     case "last-prompt":
     case "permission-mode":
-      return typeof record["sessionId"] === "string";
+      return typeof record.sessionId === "string";
   }
   return false;
 }

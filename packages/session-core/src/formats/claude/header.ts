@@ -22,8 +22,8 @@ export function conversationHeader(file: SessionFile, facts: ChainFacts, session
  * The header of an agent's session.
  * @param starter the file whose calls started it: its own, or the one of the conversation.
  */
-export function agentHeader(facts: ChainFacts, conversation: SessionId, starter: SessionFile | undefined, meta: JsonObject | undefined): SourceHeader {
-  const start = starter === undefined ? undefined : startOf(starter, facts);
+export function agentHeader(facts: ChainFacts, conversation: SessionId, starter: SessionFile, meta: JsonObject | undefined): SourceHeader {
+  const start = startOf(starter, facts);
   const title = start?.call.description;
   return {
     sessionId: agentSessionId(conversation, facts.key),
@@ -31,7 +31,7 @@ export function agentHeader(facts: ChainFacts, conversation: SessionId, starter:
     createdAtMs: facts.createdAtMs,
     cwd: facts.cwd,
     ...(title === undefined ? {} : { title }),
-    parent: starter === undefined || start === undefined ? { sessionId: conversation } : linkTo(starter, conversation, start),
+    parent: start === undefined ? { sessionId: conversation } : linkTo(starter, conversation, start),
     metadata: { agentId: facts.key, ...metadataOf(facts, conversation), ...(meta === undefined ? {} : { agent: meta }) },
   };
 }

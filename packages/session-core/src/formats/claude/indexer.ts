@@ -33,6 +33,9 @@ export function indexFile(path: string, agent?: string): SessionFile {
   }
 }
 
+// A result begins no branch: it belongs to its call, however many reports of hooks stand between them.
+const BEGINS_BRANCH: readonly RecordKind[] = ["human", "reply", "boundary", "summary"];
+
 class Indexer {
   readonly #path: string;
   readonly #agent: string | undefined;
@@ -59,7 +62,11 @@ class Indexer {
 
   add(line: SourceLine, record: JsonObject): void {
     const uuid = stringAt(record, "uuid");
-    if (uuid === undefined || uuid === "") return this.#addSide(line, record);
+    if (uuid === undefined || uuid === "") this.#addSide(line, record);
+    else this.#addNode(uuid, line, record);
+  }
+
+  #addNode(uuid: string, line: SourceLine, record: JsonObject): void {
     const linked = this.#parentOf(record);
     const chain = this.#chains.of(record, this.#records[linked]?.chain ?? 0, this.#agent);
     const parent = this.#within(chain, linked);
@@ -78,7 +85,7 @@ class Indexer {
   }
 
   #parentOf(record: JsonObject): NodeIndex {
-    const logical = record["subtype"] === "compact_boundary" ? stringAt(record, "logicalParentUuid") : undefined;
+    const logical = record.subtype === "compact_boundary" ? stringAt(record, "logicalParentUuid") : undefined;
     const uuid = logical ?? stringAt(record, "parentUuid");
     return uuid === undefined ? ROOT : (this.#nodeOf.get(uuid) ?? MISSING);
   }
@@ -100,7 +107,7 @@ class Indexer {
     this.#nodeOf.set(uuid, owner ?? node);
     if (kind === "reply") this.#calls.made(record, owner ?? node);
     if (kind === "boundary") this.#boundaries.announced(record, node, parent === MISSING);
-    if (!absorbed && kind !== "noise" && kind !== "injected") this.#markLeading(parent);
+    if (!absorbed && BEGINS_BRANCH.includes(kind)) this.#markLeading(parent);
   }
 
   /** The earlier record whose entry this one is a part of. */
@@ -195,5 +202,5 @@ class Indexer {
 function substance(record: JsonObject): string {
   // The figures of a reply are left out: a line written again may have learned its full usage meanwhile.
   const message = objectAt(record, "message");
-  return JSON.stringify([record["type"], record["content"], message?.["id"], message?.["content"], record["attachment"], record["data"]]);
+  return JSON.stringify([record.type, record.content, message?.id, message?.content, record.attachment, record.data]);
 }

@@ -56,7 +56,7 @@ export function injectedKind(record: JsonObject, text: string): InjectedKind | u
   const start = text.trimStart();
   const byText = STARTS.find(([prefix]) => start.startsWith(prefix))?.[1];
   if (byText !== undefined) return byText;
-  return record["isMeta"] === true || isReminder(text) ? META : undefined;
+  return record.isMeta === true || isReminder(text) ? META : undefined;
 }
 
 /** Whether a text is a reminder of the program and nothing else. */
@@ -76,11 +76,11 @@ export function speakerOf(record: JsonObject, content: unknown): Speaker {
 export function spokenText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  const texts = content.map((block: unknown) => (isObject(block) && block["type"] === "text" ? (stringAt(block, "text") ?? "") : ""));
+  const texts = content.map((block: unknown) => (isObject(block) && block.type === "text" ? (stringAt(block, "text") ?? "") : ""));
   return texts.filter((text) => text !== "" && !isReminder(text)).join("\n");
 }
 
 /** Whether a block is a reminder and nothing else. */
 export function isReminderBlock(block: unknown): boolean {
-  return isObject(block) && block["type"] === "text" && isReminder(stringAt(block, "text") ?? "");
+  return isObject(block) && block.type === "text" && isReminder(stringAt(block, "text") ?? "");
 }

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { SourceNotFoundError } from "../../errors/import-errors.js";
-import { isObject, type JsonObject } from "../source/narrow.js";
+import type { JsonObject } from "../source/narrow.js";
+import { parsedObject } from "./json-text.js";
 
 /** Where one line stands in a file, in bytes. */
 export interface LinePlace {
@@ -50,16 +51,5 @@ export class LineReader {
     } catch (cause) {
       throw new SourceNotFoundError(this.#path, { cause });
     }
-  }
-}
-
-/** The JSON object that `text` holds; undefined where it holds none. */
-export function parsedObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }

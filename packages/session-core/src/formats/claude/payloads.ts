@@ -102,7 +102,7 @@ function made(...payloads: readonly JsonObject[]): Made {
 function foreign(record: JsonObject): Made {
   const originalType = typeName(record);
   // A message without content, or a record without a type: known kinds that are broken, not kinds we do not know.
-  const isBroken = originalType === "unknown" || ((originalType === "user" || originalType === "assistant") && record["message"] === undefined);
+  const isBroken = originalType === "unknown" || ((originalType === "user" || originalType === "assistant") && record.message === undefined);
   const message = `no message can be made of this record (${originalType}); kept as a foreign entry`;
   return { payloads: [{ type: "foreign", originalType, raw: record }], problems: isBroken ? [{ code: "invalid-record", message }] : [] };
 }

@@ -31,13 +31,13 @@ export type RecordKind =
 
 /** The kind of a record that has a uuid, from the record alone. */
 export function kindOf(record: JsonObject): Exclude<RecordKind, "side" | "absorbed" | "bad"> {
-  switch (record["type"]) {
+  switch (record.type) {
     case "user":
       return kindOfUser(record);
     case "assistant":
       return objectAt(record, "message") === undefined ? "noise" : "reply";
     case "system":
-      return record["subtype"] === "compact_boundary" ? "boundary" : "noise";
+      return record.subtype === "compact_boundary" ? "boundary" : "noise";
     case "attachment":
       return queuedPrompt(record) === undefined ? "noise" : "injected";
   }
@@ -47,11 +47,11 @@ export function kindOf(record: JsonObject): Exclude<RecordKind, "side" | "absorb
 function kindOfUser(record: JsonObject): "human" | "injected" | "result" | "summary" | "noise" {
   const message = objectAt(record, "message");
   if (message === undefined) return "noise";
-  if (record["isCompactSummary"] === true) return "summary";
-  if (resultBlocks(message["content"]).length > 0) return "result";
+  if (record.isCompactSummary === true) return "summary";
+  if (resultBlocks(message.content).length > 0) return "result";
   // Shown in the terminal, but never sent to a model: it must not turn up in a context.
-  if (record["isVisibleInTranscriptOnly"] === true) return "noise";
-  return speakerOf(record, message["content"]);
+  if (record.isVisibleInTranscriptOnly === true) return "noise";
+  return speakerOf(record, message.content);
 }
 
 /** The `tool_result` blocks of a content that name the call they answer. */
@@ -61,13 +61,13 @@ export function resultBlocks(content: unknown): readonly JsonObject[] {
 
 /** Whether a block answers a tool call. */
 export function isResultBlock(block: unknown): block is JsonObject {
-  return isObject(block) && block["type"] === "tool_result" && typeof block["tool_use_id"] === "string";
+  return isObject(block) && block.type === "tool_result" && typeof block.tool_use_id === "string";
 }
 
 /** The prompt that a person queued while the model was at work; undefined for every other attachment. */
 export function queuedPrompt(record: JsonObject): unknown {
   const attachment = objectAt(record, "attachment");
-  if (attachment?.["type"] !== "queued_command") return undefined;
+  if (attachment?.type !== "queued_command") return undefined;
   const { prompt } = attachment;
   return typeof prompt === "string" || Array.isArray(prompt) ? prompt : undefined;
 }
@@ -76,6 +76,6 @@ export function queuedPrompt(record: JsonObject): unknown {
 export function typeName(record: JsonObject): string {
   const { type, subtype } = record;
   if (typeof type !== "string" || type === "") return "unknown";
-  const detail = type === "attachment" ? objectAt(record, "attachment")?.["type"] : subtype;
+  const detail = type === "attachment" ? objectAt(record, "attachment")?.type : subtype;
   return typeof detail === "string" && detail !== "" ? `${type}/${detail}` : type;
 }

@@ -15,7 +15,7 @@ export function replyMessage(lines: readonly JsonObject[]): JsonObject {
   const costs = lines.flatMap((line) => numberAt(line, "costUSD") ?? []).filter((cost) => cost >= 0);
   return compact({
     role: "assistant",
-    content: onceEach(messages.flatMap((message) => replyBlocks(message["content"]))),
+    content: onceEach(messages.flatMap((message) => replyBlocks(message.content))),
     ...modelOf(messages),
     usage: usageOf(usages, costs),
     ...endOf(lines, messages),
@@ -27,9 +27,9 @@ export function replyMessage(lines: readonly JsonObject[]): JsonObject {
 function onceEach(blocks: readonly JsonObject[]): readonly JsonObject[] {
   const calls = new Set<unknown>();
   return blocks.filter((block) => {
-    if (block["type"] !== "toolCall") return true;
-    if (calls.has(block["id"])) return false;
-    calls.add(block["id"]);
+    if (block.type !== "toolCall") return true;
+    if (calls.has(block.id)) return false;
+    calls.add(block.id);
     return true;
   });
 }
@@ -40,7 +40,7 @@ function modelOf(messages: readonly JsonObject[]): JsonObject {
 }
 
 function endOf(lines: readonly JsonObject[], messages: readonly JsonObject[]): JsonObject {
-  if (lines.some((line) => line["isApiErrorMessage"] === true)) {
+  if (lines.some((line) => line.isApiErrorMessage === true)) {
     return { stopReason: "error", errorMessage: messages.map(textOf).filter((text) => text !== "").join("\n") };
   }
   const reason = messages.map((message) => stringAt(message, "stop_reason")).findLast((text) => text !== undefined);

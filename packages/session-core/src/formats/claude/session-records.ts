@@ -2,7 +2,8 @@ import type { EntryId, SessionId } from "../../ids/ids.js";
 import { type JsonObject, millisecondsOf, stringAt } from "../source/narrow.js";
 import type { ImportProblem, SourceRecord } from "../source/source-session.js";
 import { derivedId, isUsableId, partId } from "./derived-id.js";
-import { LineReader, parsedObject } from "./line-reader.js";
+import { parsedObject } from "./json-text.js";
+import { LineReader } from "./line-reader.js";
 import { Payloads } from "./payloads.js";
 import { Placement } from "./placement.js";
 import { type IndexedRecord, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
@@ -83,8 +84,8 @@ class SessionReading {
   *#side(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
     const title = titleClaim(object);
     if (title !== undefined && (title.kind !== "summary" || this.#file.nodeOf.has(title.leafUuid))) return;
-    if (object["type"] === "tag") {
-      yield { kind: "value", key: "claude.tag", value: object["tag"] ?? null };
+    if (object.type === "tag") {
+      yield { kind: "value", key: "claude.tag", value: object.tag ?? null };
       return;
     }
     yield* this.#step(node, record, object, text);
@@ -106,7 +107,7 @@ class SessionReading {
     text: string,
     payloads: readonly JsonObject[],
   ): Generator<SourceRecord, void, void> {
-    const createdAtMs = millisecondsOf(object["timestamp"]) ?? this.#timeMs;
+    const createdAtMs = millisecondsOf(object.timestamp) ?? this.#timeMs;
     this.#timeMs = createdAtMs;
     const first = this.#idFor(node, record, text);
     let parentId = this.#parentId(record, object, this.#placement.place(node));

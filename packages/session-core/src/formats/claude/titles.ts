@@ -8,7 +8,7 @@ export type TitleClaim =
 
 /** The title that a side record gives; undefined for every other record. */
 export function titleClaim(record: JsonObject): TitleClaim | undefined {
-  switch (record["type"]) {
+  switch (record.type) {
     case "custom-title":
       return claim("user", stringAt(record, "customTitle"));
     case "ai-title":

@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt } from "../source/narrow.js";
+import { type JsonObject, objectAt, without } from "../source/narrow.js";
 import { contentBlock, contentOf } from "./blocks.js";
 import { type InjectedKind, injectedKind, isReminderBlock, META, QUEUED, spokenText } from "./injected.js";
 import { isResultBlock, queuedPrompt, resultBlocks } from "./record-kind.js";
@@ -14,26 +14,32 @@ export type ToolNames = (toolCallId: string) => string | undefined;
  */
 export function userMessages(record: JsonObject, toolNames: ToolNames): readonly JsonObject[] {
   const queued = queuedPrompt(record);
-  if (queued !== undefined) return [custom(QUEUED, contentOf(queued))];
-  const content = objectAt(record, "message")?.["content"];
+  if (queued !== undefined) return [queuedMessage(record, queued)];
+  const content = objectAt(record, "message")?.content;
   const results = resultMessages(record, content, toolNames);
   const rest = Array.isArray(content) ? content.filter((block) => !isResultBlock(block)) : content;
   const isEmpty = Array.isArray(rest) && rest.length === 0;
   return results.length > 0 && isEmpty ? results : [...results, ...spokenMessages(record, rest)];
 }
 
+function queuedMessage(record: JsonObject, prompt: unknown): JsonObject {
+  const message = custom(injectedKind({}, spokenText(prompt)) ?? QUEUED, contentOf(prompt));
+  const details = without(objectAt(record, "attachment") ?? {}, ["type", "prompt"]);
+  return Object.keys(details).length === 0 ? message : { ...message, details };
+}
+
 function resultMessages(record: JsonObject, content: unknown, toolNames: ToolNames): readonly JsonObject[] {
   return resultBlocks(content).map((block, at) => {
-    const toolCallId = String(block["tool_use_id"]);
+    const toolCallId = String(block.tool_use_id);
     const toolName = toolNames(toolCallId);
     // The record has one structured result, whatever the number of its blocks.
-    const details = at === 0 ? record["toolUseResult"] : undefined;
+    const details = at === 0 ? record.toolUseResult : undefined;
     return {
       role: "toolResult",
       toolCallId,
       ...(toolName === undefined ? {} : { toolName }),
-      content: contentOf(block["content"]),
-      isError: block["is_error"] === true,
+      content: contentOf(block.content),
+      isError: block.is_error === true,
       ...(details === undefined ? {} : { details }),
     };
   });
