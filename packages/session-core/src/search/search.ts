@@ -46,7 +46,7 @@ function titleHits(connection: Connection, terms: readonly SearchTerm[], request
     onceQuery<TitleRow>(() =>
       plain(sql<TitleRow>`
         SELECT session.id, session.title, session.created_at_ms FROM session_text JOIN session ON session.seq = session_text.rowid
-        WHERE session_text MATCH ${ftsExpression(terms)} AND title IS NOT NULL AND ${all(sessionConditions(request, sql.ref("session.created_at_ms")))}
+        WHERE session_text MATCH ${ftsExpression(terms)} AND session.title IS NOT NULL AND ${all(sessionConditions(request, sql.ref("session.created_at_ms")))}
         ORDER BY bm25(session_text), session.seq DESC`),
     ),
     {},

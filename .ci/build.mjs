@@ -1,0 +1,69 @@
+// Builds every package: declarations by tsc, code by esbuild. Kysely, nanoid and the command's libraries are bundled,
+// because loading their hundreds of modules one by one costs 200 ms at every start, and bundled 65.
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const node = { platform: "node", format: "esm", target: "node20.19", logLevel: "warning", metafile: true, bundle: true };
+
+function declarations(name) {
+  execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-b", join(root, "packages", name)], { stdio: "inherit" });
+}
+
+/** The licences of what was bundled, beside the bundle. */
+function writeLicences(folder, metafile) {
+  const packages = new Map();
+  for (const input of Object.keys(metafile.inputs)) {
+    const [, home] = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(input) ?? [];
+    if (home === undefined || packages.has(home)) continue;
+    const about = JSON.parse(readFileSync(join(root, home, "package.json"), "utf8"));
+    const file = ["LICENSE", "LICENSE.md", "license", "LICENSE.txt", "LICENCE"].map((one) => join(root, home, one)).find(existsSync);
+    packages.set(home, `${about.name} ${about.version} (${about.license})\n\n${file ? readFileSync(file, "utf8").trim() : ""}\n`);
+  }
+  writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), [...packages.values()].sort().join(`\n${"-".repeat(80)}\n\n`));
+}
+
+async function library(name, external) {
+  const folder = join(root, "packages", name);
+  rmSync(join(folder, "dist"), { recursive: true, force: true });
+  declarations(name);
+  const { metafile } = await build({
+    ...node,
+    absWorkingDir: root,
+    entryPoints: [join(folder, "src/index.ts")],
+    outdir: join(folder, "dist"),
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    sourcemap: true,
+    external,
+  });
+  writeLicences(folder, metafile);
+}
+
+async function command() {
+  const folder = join(root, "packages/cli");
+  rmSync(join(folder, "dist"), { recursive: true, force: true });
+  declarations("cli");
+  const { metafile } = await build({
+    ...node,
+    absWorkingDir: root,
+    entryPoints: { bough: join(folder, "src/main.ts") },
+    outdir: join(folder, "dist"),
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    minify: true,
+    keepNames: true,
+    external: ["better-sqlite3"],
+    // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.
+    banner: { js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  });
+  writeLicences(folder, metafile);
+  chmodSync(join(folder, "dist/bough.js"), 0o755);
+}
+
+await library("session-core", ["better-sqlite3", "zod"]);
+await library("compaction", ["@bough/session-core"]);
+if (existsSync(join(root, "packages/cli/src/main.ts"))) await command();

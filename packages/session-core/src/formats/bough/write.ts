@@ -1,0 +1,37 @@
+import type { Entry } from "../../entry/entry.js";
+import type { Label, LeafRecord, SessionRecord, StoredValue } from "../../port/records.js";
+import { BOUGH_TYPE, BOUGH_VERSION } from "./header.js";
+
+/** A whole session, to be written out. */
+export interface BoughDocument {
+  readonly session: SessionRecord;
+  /** Every entry of every branch, in order of arrival. */
+  readonly entries: AsyncIterable<Entry>;
+  readonly labels: readonly Label[];
+  readonly leaves: readonly LeafRecord[];
+  readonly values: readonly StoredValue[];
+}
+
+/**
+ * Our own JSONL, a line at a time, without line breaks: a header with the session's data, then its entries, parents
+ * first, then labels, leaves and values. Nothing is left out but what can be derived and the log of leaf moves.
+ *
+ * @example
+ * {"type":"bough-session","version":1,"id":"k3v…","title":"Fix the parser","createdAtMs":1763681630805}
+ * {"type":"entry","id":"a1","parentId":null,"createdAtMs":1763681631000,"entry":{"type":"message","message":{…}}}
+ * {"type":"leaf","name":"main","entryId":"a1"}
+ */
+export async function* boughLines(document: BoughDocument): AsyncGenerator<string, void, void> {
+  yield JSON.stringify(header(document.session));
+  for await (const { id, seq: _seq, parentId, createdAtMs, ...entry } of document.entries) {
+    yield JSON.stringify({ type: "entry", id, parentId, createdAtMs, entry });
+  }
+  for (const label of document.labels) yield JSON.stringify({ type: "label", ...label });
+  for (const leaf of document.leaves) yield JSON.stringify({ type: "leaf", ...leaf });
+  for (const { key, value } of document.values) yield JSON.stringify({ type: "value", key, value });
+}
+
+function header(session: SessionRecord) {
+  const { id, kind, title, titleSource, cwd, createdAtMs, parent, source, metadata } = session;
+  return { type: BOUGH_TYPE, version: BOUGH_VERSION, id, kind, title, titleSource, cwd, createdAtMs, parent, source, metadata };
+}

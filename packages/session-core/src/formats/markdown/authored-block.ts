@@ -1,0 +1,163 @@
+/** A piece of Markdown that an author wrote, as far as its structure matters to the document around it. */
+export type AuthoredBlock =
+  /** A line of anything else; "" between blocks. */
+  | { readonly kind: "line"; readonly text: string }
+  | { readonly kind: "heading"; readonly lead: string; readonly level: number; readonly text: string }
+  /** `lead` is what stands before its fence, `indent` what stands before its other lines; both as wide. */
+  | { readonly kind: "code"; readonly lead: string; readonly indent: string; readonly language: string; readonly lines: readonly string[] }
+  | { readonly kind: "quote"; readonly indent: string; readonly blocks: readonly AuthoredBlock[] };
+
+/** Quotes in quotes that are looked into; deeper ones are lines. */
+const MAX_QUOTE_DEPTH = 12;
+
+const LIST_MARKER = /^( *)([-*+]|\d{1,9}[.)])( +|$)/;
+const FENCE = /^(?:(`{3,})([^`]*)|(~{3,})(.*))$/;
+const HEADING = /^((?:\s*(?:>|(?:[-*+]|\d{1,9}[.)])(?=\s)))*\s*)(#{1,6})(?=\s|$)(.*)$/;
+const UNDERLINE = /^\s*(=+|-+)\s*$/;
+
+/**
+ * Divides Markdown into blocks. It need not agree with a renderer about lists, and no two renderers do: whatever is
+ * taken for code is written out so that it is code wherever it may stand, and the rest is made harmless line by line.
+ */
+export function authoredBlocks(lines: readonly string[], depth = 0): readonly AuthoredBlock[] {
+  return new BlockReader(lines, depth).read();
+}
+
+class BlockReader {
+  readonly #blocks: AuthoredBlock[] = [];
+  /** Column at which the content of each open list item starts, outermost first. */
+  readonly #items: number[] = [];
+  #at = 0;
+
+  constructor(
+    private readonly lines: readonly string[],
+    private readonly depth: number,
+  ) {}
+
+  read(): readonly AuthoredBlock[] {
+    while (this.#at < this.lines.length) this.#readBlock(withoutLeadingTabs(this.lines[this.#at] ?? ""));
+    return this.#blocks;
+  }
+
+  #readBlock(line: string): void {
+    if (line.trim() === "") return this.#put({ kind: "line", text: "" });
+    if (UNDERLINE.test(line) && this.#afterText()) return this.#readUnderline(line);
+    const indent = columns(line);
+    while ((this.#items.at(-1) ?? 0) > indent) this.#items.pop();
+    const base = this.#items.at(-1) ?? 0;
+    if (indent > 3 && this.#items.length === 0) return this.#afterText() ? this.#put(headingOrLine(line)) : this.#readIndentedCode();
+    const { lead, content } = this.#readMarkers(line);
+    const fence = FENCE.exec(content);
+    if (fence !== null) this.#readFence(fence, lead === "" ? " ".repeat(base) : lead, lead === "" ? indent : lead.length);
+    else if (lead === "" && content.startsWith(">") && this.depth < MAX_QUOTE_DEPTH) this.#readQuote(base);
+    else this.#put(headingOrLine(line));
+  }
+
+  #put(block: AuthoredBlock): void {
+    this.#blocks.push(block);
+    this.#at++;
+  }
+
+  #afterText(): boolean {
+    const last = this.#blocks.at(-1);
+    return (last?.kind === "line" && last.text !== "") || (last?.kind === "heading" && last.lead !== "");
+  }
+
+  // A line of = or - makes a heading of the paragraph above it. One line becomes a heading that can be shifted; of
+  // several it is kept from doing so.
+  #readUnderline(line: string): void {
+    const title = this.#blocks.at(-1);
+    const before = this.#blocks.at(-2);
+    const alone = before?.kind !== "line" || before.text === "";
+    const level = line.includes("=") ? 1 : 2;
+    if (title?.kind === "line" && alone && columns(line) < 4 && isPlain(title.text)) {
+      this.#blocks.pop();
+      return this.#put({ kind: "heading", lead: "", level, text: ` ${title.text.trim()}` });
+    }
+    if (level === 1 || columns(line) > 3) return this.#put({ kind: "line", text: line.replace(/(?=\S)/, "\\") });
+    this.#blocks.push({ kind: "line", text: "" });
+    this.#put({ kind: "line", text: line });
+  }
+
+  /** The list markers that the line starts with, each with one space behind it, and the rest. Their items are open now. */
+  #readMarkers(line: string): { readonly lead: string; readonly content: string } {
+    let lead = "";
+    let rest = line;
+    for (let marker = LIST_MARKER.exec(rest); marker !== null; marker = LIST_MARKER.exec(rest)) {
+      lead += `${marker[1] ?? ""}${marker[2] ?? ""} `;
+      rest = rest.slice(marker[0].length);
+      this.#items.push(lead.length);
+    }
+    return { lead, content: rest.trimStart() };
+  }
+
+  #readFence(fence: RegExpExecArray, lead: string, indent: number): void {
+    const mark = fence[1] ?? fence[3] ?? "";
+    const lines: string[] = [];
+    for (this.#at++; this.#at < this.lines.length; this.#at++) {
+      const line = this.lines[this.#at] ?? "";
+      if (closes(line, mark, indent)) break;
+      lines.push(dedented(line, indent));
+    }
+    this.#put({ kind: "code", lead, indent: " ".repeat(lead.length), language: fence[2] ?? fence[4] ?? "", lines });
+  }
+
+  #readIndentedCode(): void {
+    const lines: string[] = [];
+    for (; this.#at < this.lines.length; this.#at++) {
+      const line = this.lines[this.#at] ?? "";
+      if (line.trim() !== "" && columns(withoutLeadingTabs(line)) < 4) break;
+      lines.push(dedented(line, 4));
+    }
+    while (lines.at(-1)?.trim() === "") lines.pop();
+    this.#blocks.push({ kind: "code", lead: "", indent: "", language: "", lines }, { kind: "line", text: "" });
+  }
+
+  #readQuote(base: number): void {
+    const inner: string[] = [];
+    for (; this.#at < this.lines.length; this.#at++) {
+      const line = withoutLeadingTabs(this.lines[this.#at] ?? "");
+      if (!line.trimStart().startsWith(">") || columns(line) < base) break;
+      inner.push(line.trimStart().replace(/^> ?/, ""));
+    }
+    this.#blocks.push({ kind: "quote", indent: " ".repeat(base), blocks: authoredBlocks(inner, this.depth + 1) });
+  }
+}
+
+// However far it is indented, and in whatever list or quote: a renderer may see other ones than are seen here.
+function headingOrLine(line: string): AuthoredBlock {
+  const [, lead = "", marks, text = ""] = HEADING.exec(line) ?? [];
+  return marks === undefined ? { kind: "line", text: line } : { kind: "heading", lead, level: marks.length, text };
+}
+
+/** Whether the line is the start of a paragraph and of nothing around it. */
+function isPlain(line: string): boolean {
+  return columns(line) < 4 && !LIST_MARKER.test(line) && !line.trimStart().startsWith(">");
+}
+
+function closes(line: string, mark: string, indent: number): boolean {
+  const trimmed = line.trim();
+  if (trimmed.length < mark.length || trimmed !== mark.charAt(0).repeat(trimmed.length)) return false;
+  return columns(withoutLeadingTabs(line)) - indent <= 3;
+}
+
+function columns(line: string): number {
+  return line.length - line.trimStart().length;
+}
+
+// Tabs reach to the next fourth column; among what only positions a line, they become the spaces they stand for.
+function withoutLeadingTabs(line: string): string {
+  const lead = /^[\s>*+\-\d.)]*/.exec(line)?.[0] ?? "";
+  if (!lead.includes("\t")) return line;
+  let spaced = "";
+  for (const character of lead) spaced += character === "\t" ? " ".repeat(4 - (spaced.length % 4)) : character;
+  return spaced + line.slice(lead.length);
+}
+
+/** The line without its first `width` columns of white space. */
+function dedented(line: string, width: number): string {
+  const space = /^[ \t]*/.exec(line)?.[0] ?? "";
+  if (!space.includes("\t")) return line.slice(Math.min(space.length, width));
+  const spaced = withoutLeadingTabs(space);
+  return spaced.length <= width ? line.slice(space.length) : spaced.slice(width) + line.slice(space.length);
+}

@@ -1,0 +1,101 @@
+import type { Entry } from "../../entry/entry.js";
+import type { AssistantMessage, ToolResultMessage } from "../../entry/message.js";
+import type { EntryId } from "../../ids/ids.js";
+
+/** A reply with the results of its calls. */
+export interface ReplyStep {
+  readonly kind: "reply";
+  readonly entryIds: readonly EntryId[];
+  readonly message: AssistantMessage;
+  /** By id of the call; several where calls share an id, in the order of the calls. */
+  readonly results: ReadonlyMap<string, readonly ToolResultMessage[]>;
+}
+
+/** What is written at once: an entry, or a reply with its results. */
+export type Step = ReplyStep | { readonly kind: "entry"; readonly entryIds: readonly EntryId[]; readonly entry: Entry };
+
+/** Entries that only say something about the session are held back this many at most while a reply waits for results. */
+const MAX_HELD = 100;
+
+/**
+ * Puts the results of calls to the reply that made them. Holds one reply at a time: until all its results are there,
+ * or somebody speaks.
+ */
+export async function* stepsOf(entries: AsyncIterable<Entry>): AsyncGenerator<Step> {
+  let open: OpenReply | undefined;
+  for await (const entry of entries) {
+    if (open?.takes(entry) !== true) {
+      if (open !== undefined) yield* open.steps();
+      open = OpenReply.of(entry);
+      if (open === undefined) yield { kind: "entry", entryIds: [entry.id], entry };
+    }
+    if (open?.isComplete !== true) continue;
+    yield* open.steps();
+    open = undefined;
+  }
+  if (open !== undefined) yield* open.steps();
+}
+
+class OpenReply {
+  readonly #entryIds: EntryId[];
+  readonly #results = new Map<string, ToolResultMessage[]>();
+  readonly #held: Entry[] = [];
+  readonly #awaited: string[];
+
+  private constructor(
+    id: EntryId,
+    private readonly message: AssistantMessage,
+  ) {
+    this.#entryIds = [id];
+    this.#awaited = message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+  }
+
+  /** The entry as a reply to which results may come; undefined for every other entry. */
+  static of(entry: Entry): OpenReply | undefined {
+    if (entry.type !== "message" || entry.message.role !== "assistant") return undefined;
+    return new OpenReply(entry.id, entry.message);
+  }
+
+  get isComplete(): boolean {
+    return this.#awaited.length === 0;
+  }
+
+  /** Whether the entry belongs to this reply, or can wait behind it. */
+  takes(entry: Entry): boolean {
+    if (entry.type === "message" && entry.message.role === "toolResult") return this.#takesResult(entry.id, entry.message);
+    if (!isAside(entry) || this.#held.length >= MAX_HELD) return false;
+    this.#held.push(entry);
+    return true;
+  }
+
+  #takesResult(id: EntryId, result: ToolResultMessage): boolean {
+    const at = this.#awaited.indexOf(result.toolCallId);
+    if (at < 0) return false;
+    this.#awaited.splice(at, 1);
+    this.#entryIds.push(id);
+    this.#results.set(result.toolCallId, [...(this.#results.get(result.toolCallId) ?? []), result]);
+    return true;
+  }
+
+  *steps(): Generator<Step> {
+    yield { kind: "reply", entryIds: this.#entryIds, message: this.message, results: this.#results };
+    for (const entry of this.#held) yield { kind: "entry", entryIds: [entry.id], entry };
+  }
+}
+
+/** Whether an entry only says something about the session, so that a batch of calls goes on behind it. */
+function isAside(entry: Entry): boolean {
+  switch (entry.type) {
+    case "model_change":
+    case "thinking_level_change":
+    case "context_edit":
+    case "custom":
+    case "foreign":
+      return true;
+    case "message":
+    case "custom_message":
+    case "compaction":
+    case "branch_summary":
+      return false;
+  }
+}

@@ -1,0 +1,59 @@
+import type { Entry } from "../entry/entry.js";
+import { boughLines } from "../formats/bough/write.js";
+import { markdownOf } from "../formats/markdown/markdown.js";
+import type { MarkdownOptions } from "../formats/markdown/markdown-document.js";
+import { piLines } from "../formats/pi-export/lines.js";
+import type { EntryId } from "../ids/ids.js";
+import type { Session } from "../session/session.js";
+
+/**
+ * A whole session as our own JSONL, a piece at a time, each with its line break: every branch, label, leaf and value.
+ * Importing it gives the same tree, labels and context.
+ */
+export async function* exportBough(session: Session): AsyncGenerator<string, void, void> {
+  const [record, labels, leaves, values] = await Promise.all([session.record(), session.labels(), session.leaves(), session.values()]);
+  yield* ended(boughLines({ session: record, entries: session.entries(), labels, leaves, values }));
+}
+
+/** Which part of a session to export. */
+export interface PiExportOptions {
+  /** Only the path down to this entry; default: the whole tree, with pi standing at the leaf. */
+  readonly branch?: EntryId | undefined;
+}
+
+/** A session as pi's JSONL of version 3, which pi opens: the whole tree, or one branch. */
+export async function* exportPi(session: Session, options: PiExportOptions = {}): AsyncGenerator<string, void, void> {
+  const record = await session.record();
+  const whole = options.branch === undefined;
+  const onPath = whole ? undefined : new Set(await pathIds(session, options.branch ?? null));
+  const labels = (await session.labels()).filter(({ entryId }) => onPath?.has(entryId) ?? true);
+  const entries = whole ? session.entries() : session.walk({ leafId: options.branch ?? null });
+  const leafId = options.branch ?? session.leafId;
+  yield* ended(piLines({ session: { ...record, parentSessionId: record.parent?.sessionId ?? null }, entries, labels, leafId }));
+}
+
+/** What of a branch to put into a document. */
+export interface MarkdownExportOptions extends MarkdownOptions {
+  /** The end of the branch; default: the leaf. */
+  readonly branch?: EntryId | undefined;
+}
+
+/** A branch as a Markdown document that a person would send to a colleague, a piece at a time. */
+export async function* exportMarkdown(session: Session, options: MarkdownExportOptions = {}): AsyncGenerator<string, void, void> {
+  const { branch, ...shown } = options;
+  const leafId = branch ?? session.leafId;
+  const [record, labels, context] = await Promise.all([session.record(), session.labels(), session.context({ leafId })]);
+  const names = new Map(labels.map(({ entryId, label }) => [entryId, label]));
+  const document = { session: record, model: context.model?.modelId ?? null, entries: session.walk({ leafId }), labels: names };
+  yield* markdownOf(document, shown);
+}
+
+async function pathIds(session: Session, leafId: EntryId | null): Promise<readonly EntryId[]> {
+  const ids: EntryId[] = [];
+  for await (const entry of session.walk({ leafId })) ids.push((entry satisfies Entry).id);
+  return ids;
+}
+
+async function* ended(lines: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+  for await (const line of lines) yield `${line}\n`;
+}
