@@ -58,7 +58,9 @@ async function command() {
     keepNames: true,
     external: ["better-sqlite3"],
     // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.
-    banner: { js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+    banner: {
+      js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
   });
   writeLicences(folder, metafile);
   chmodSync(join(folder, "dist/bough.js"), 0o755);

@@ -62,7 +62,13 @@ function callsOf(message: AssistantMessage) {
   return message.content.filter((block) => block.type === "toolCall");
 }
 
-function pushReply(valid: Placed[], reply: Placed & { readonly message: AssistantMessage }, calls: Calls, results: Results, dangling: DanglingCalls): void {
+function pushReply(
+  valid: Placed[],
+  reply: Placed & { readonly message: AssistantMessage },
+  calls: Calls,
+  results: Results,
+  dangling: DanglingCalls,
+): void {
   const answered = calls.filter((call) => results.has(call.id));
   const kept = dangling === "close" ? calls : answered;
   const message = kept.length === calls.length ? reply.message : withoutDangling(reply.message, results);

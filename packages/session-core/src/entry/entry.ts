@@ -101,7 +101,6 @@ export type CompactionPayload = PayloadOf<"compaction">;
 export type BranchSummaryPayload = PayloadOf<"branch_summary">;
 export type ContextEditPayload = PayloadOf<"context_edit">;
 
-
 /** Where an entry stands. */
 export interface EntryPosition {
   readonly id: EntryId;

@@ -27,7 +27,10 @@ const assistantContent = z
 /** The instructions an agent works under. The latest one on a path is the context's `system`. */
 export const systemMessageSchema = z.looseObject({
   role: z.literal("system"),
-  content: z.union([z.string(), z.array(textBlockSchema)]).nullish().transform((given) => given ?? ""),
+  content: z
+    .union([z.string(), z.array(textBlockSchema)])
+    .nullish()
+    .transform((given) => given ?? ""),
 });
 
 /** What a person said. */

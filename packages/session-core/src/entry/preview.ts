@@ -72,7 +72,21 @@ function contentPreview(content: Parameters<typeof textOf>[0]): string {
 }
 
 // The arguments that say most, in the order in which they are looked for.
-const TELLING = ["path", "file_path", "filePath", "filename", "absolute_path", "notebook_path", "command", "cmd", "pattern", "query", "url", "description", "prompt"];
+const TELLING = [
+  "path",
+  "file_path",
+  "filePath",
+  "filename",
+  "absolute_path",
+  "notebook_path",
+  "command",
+  "cmd",
+  "pattern",
+  "query",
+  "url",
+  "description",
+  "prompt",
+];
 
 /** A tool call in a few words: its name and its most telling argument, at most 60 code units. */
 export function callPreview(call: ToolCallBlock): string {
@@ -87,7 +101,6 @@ export function callPreview(call: ToolCallBlock): string {
 export function oneLine(text: string): string {
   // Twice the length is enough to fill the line unless the text is mostly white space; a megabyte need not be scanned.
   const line = cut(text.trimStart(), PREVIEW_LENGTH * 2)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
     .replace(/[\s\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/g, " ")
     .trim();
   return line.length > PREVIEW_LENGTH ? `${cut(line, PREVIEW_LENGTH - 1)}…` : line;

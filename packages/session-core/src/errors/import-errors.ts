@@ -20,7 +20,9 @@ export class NoSessionsFoundError extends BoughError {
     readonly path: string,
     readonly looked: number,
   ) {
-    super(`No session files of a known agent in ${path} (${looked} files looked at). Name a folder of pi, oh-my-pi, Claude Code or Bough sessions.`);
+    super(
+      `No session files of a known agent in ${path} (${looked} files looked at). Name a folder of pi, oh-my-pi, Claude Code or Bough sessions.`,
+    );
   }
 }
 

@@ -38,7 +38,10 @@ function touchesOf(name: string, args: Arguments, tools: FileTools): FileTouch[]
   if (tool.kind === "patch") return strings(args).flatMap((text) => [...pathsInPatch(text)]);
   const kind = editorCommand(args) ?? tool.kind;
   const names = tool.pathArguments ?? (tool.kind === "move" ? MOVE_ARGUMENTS : PATH_ARGUMENTS);
-  return [...names.flatMap((key) => paths(args[key])), ...editedPaths(args["edits"] ?? args["replacements"])].map((path) => ({ kind, path }));
+  return [...names.flatMap((key) => paths(args[key])), ...editedPaths(args["edits"] ?? args["replacements"])].map((path) => ({
+    kind,
+    path,
+  }));
 }
 
 function knownTool(name: string): FileTool | undefined {
@@ -67,7 +70,11 @@ function paths(value: unknown): readonly string[] {
 
 // A read may carry a selection (`a.ts:10-20`); an address on the web is no file.
 function cleaned(given: string): readonly string[] {
-  const path = given.trim().replace(/^file:\/\//, "").replace(/^\.\//, "").replace(/:\d+(-\d+)?$/, "");
+  const path = given
+    .trim()
+    .replace(/^file:\/\//, "")
+    .replace(/^\.\//, "")
+    .replace(/:\d+(-\d+)?$/, "");
   return path === "" || /^[a-z][a-z+.-]+:\/\//i.test(path) || path.length > 4096 || path.includes("\n") ? [] : [path];
 }
 

@@ -16,7 +16,13 @@ import { type Judge, SessionImport } from "./session-import.js";
  * When the session of the claimed id holds other entries, the source becomes a session of its own, whose id is made
  * from the first difference: the same one at the next import.
  */
-export function importSource(connection: Connection, source: SourceSession, options: ImportOptions, judge: Judge, fileTools: FileTools): ImportedSession {
+export function importSource(
+  connection: Connection,
+  source: SourceSession,
+  options: ImportOptions,
+  judge: Judge,
+  fileTools: FileTools,
+): ImportedSession {
   const claimedId = source.header.sessionId;
   for (let sessionId = claimedId; ; ) {
     try {
@@ -34,9 +40,17 @@ function otherId(claimed: SessionId, tried: SessionId, evidence: string): Sessio
   return `${claimed.slice(0, 100)}~${digest.slice(0, 8)}`;
 }
 
-function importInto(connection: Connection, sessionId: SessionId, source: SourceSession, options: ImportOptions, judge: Judge, fileTools: FileTools) {
+function importInto(
+  connection: Connection,
+  sessionId: SessionId,
+  source: SourceSession,
+  options: ImportOptions,
+  judge: Judge,
+  fileTools: FileTools,
+) {
   const existing = findRow(connection, sessionId);
-  const seq = existing?.seq ?? insertNewSession(connection, newSession(sessionId, source.header), { ...options, id: source.header.sessionId });
+  const seq =
+    existing?.seq ?? insertNewSession(connection, newSession(sessionId, source.header), { ...options, id: source.header.sessionId });
   const target = { id: sessionId, seq, fileTools };
   // A session without an entry has nothing that could differ.
   return new SessionImport(connection, target, options, judge, existing === undefined || existing.entry_count === 0).run(source);

@@ -93,7 +93,11 @@ export class SessionImport {
     if (record.parentId === this.#last.entryId) return this.#last;
     const seq = findEntrySeq(this.connection, this.target.seq, record.parentId);
     if (seq !== undefined) return tipAt(this.connection, seq);
-    this.#problem(record, "missing-parent", `the parent ${record.parentId} of entry ${record.id} is not there; it was put under the entry before it`);
+    this.#problem(
+      record,
+      "missing-parent",
+      `the parent ${record.parentId} of entry ${record.id} is not there; it was put under the entry before it`,
+    );
     return this.#last;
   }
 

@@ -1,5 +1,5 @@
-import type { SessionId } from "../ids/ids.js";
 import type { ImportProblem } from "../formats/source/source-session.js";
+import type { SessionId } from "../ids/ids.js";
 
 /** Where the source was read, for the session's record. */
 export interface ImportOptions {

@@ -2,7 +2,8 @@ import type { Entry } from "../entry/entry.js";
 import type { FileOperation } from "../files/file-operation.js";
 import type { SourceSession } from "../formats/source/source-session.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { ImportOptions, ImportedSession } from "./import-records.js";
+import type { Finding } from "./finding.js";
+import type { ImportedSession, ImportOptions } from "./import-records.js";
 import type {
   ContextPath,
   Label,
@@ -19,7 +20,6 @@ import type {
 } from "./records.js";
 import type { SearchPage, SearchRequest } from "./search-records.js";
 import type { Statistics } from "./statistics.js";
-import type { Finding } from "./finding.js";
 
 /** One thing to write. Several of them in a batch are one transaction: all or none. */
 export type Write =

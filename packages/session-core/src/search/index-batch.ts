@@ -1,5 +1,5 @@
-import { searchableText } from "../entry/text.js";
 import type { EntryPayload } from "../entry/entry.js";
+import { searchableText } from "../entry/text.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { EntrySeq, EntryTable } from "../storage/schema.js";
@@ -11,10 +11,15 @@ const cursor = query<Record<never, never>, { indexed_seq: EntrySeq }>(({ db }) =
 const unindexed = query<{ after: EntrySeq; limit: number }, UnindexedRow>(({ db, p }) =>
   db.selectFrom("entry").select(["seq", "type", "payload_json"]).where("seq", ">", p.after).orderBy("seq").limit(p.limit),
 );
-const insertText = query<{ seq: EntrySeq; body: string }>(({ db, p }) => db.insertInto("entry_text").values({ rowid: p.seq, body: p.body }));
+const insertText = query<{ seq: EntrySeq; body: string }>(({ db, p }) =>
+  db.insertInto("entry_text").values({ rowid: p.seq, body: p.body }),
+);
 const setCursor = query<{ seq: EntrySeq }>(({ db, p }) => db.updateTable("store_state").set({ indexed_seq: p.seq }));
 const missing = query<{ after: EntrySeq }, { count: number }>(({ db, p }) =>
-  db.selectFrom("entry").select((entry) => entry.fn.countAll<number>().as("count")).where("seq", ">", p.after),
+  db
+    .selectFrom("entry")
+    .select((entry) => entry.fn.countAll<number>().as("count"))
+    .where("seq", ">", p.after),
 );
 
 /** How many entries are put into the index in one transaction: short enough that other writers hardly wait. */

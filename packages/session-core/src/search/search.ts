@@ -96,7 +96,7 @@ function touches(path: string): RawBuilder<boolean> {
 }
 
 function all(conditions: readonly RawBuilder<boolean>[]): RawBuilder<boolean> {
-  return conditions.length === 0 ? sql`TRUE` : sql.join(conditions, sql` AND `) as RawBuilder<boolean>;
+  return conditions.length === 0 ? sql`TRUE` : (sql.join(conditions, sql` AND `) as RawBuilder<boolean>);
 }
 
 const countAll = query<{ match: string }, { total: number }>(({ sql: text, p }) =>
@@ -115,10 +115,18 @@ function count(connection: Connection, terms: readonly SearchTerm[], request: Se
   return connection.get(counted, {})?.total ?? 0;
 }
 
-function entryHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest, limit: number, offset: number): readonly SearchHit[] {
+function entryHits(
+  connection: Connection,
+  terms: readonly SearchTerm[],
+  request: SearchRequest,
+  limit: number,
+  offset: number,
+): readonly SearchHit[] {
   const match = ftsExpression(terms);
   const conditions = entryConditions(request);
-  const columns = sql.raw("entry.seq, entry.id, entry.type, entry.role, entry.created_at_ms, entry.payload_json, session.id AS session_id, session.title AS session_title");
+  const columns = sql.raw(
+    "entry.seq, entry.id, entry.type, entry.role, entry.created_at_ms, entry.payload_json, session.id AS session_id, session.title AS session_title",
+  );
   const ranked =
     conditions.length === 0
       ? // Ranked inside FTS5, so that only the rows that are shown are looked up.

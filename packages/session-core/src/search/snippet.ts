@@ -71,6 +71,10 @@ export function fold(text: string): string {
   const lower = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return lower.replace(/[^\0-\x7f]/gu, (character) => {
     const folded = character.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-    return folded.length === character.length ? folded : character.toLowerCase().length === character.length ? character.toLowerCase() : character;
+    return folded.length === character.length
+      ? folded
+      : character.toLowerCase().length === character.length
+        ? character.toLowerCase()
+        : character;
   });
 }

@@ -1,5 +1,6 @@
 // FTS5's unicode61 takes an unbroken run of Chinese, Japanese or Korean as one word, so that nothing inside it is found.
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
 const ANY_UNSPACED = new RegExp(UNSPACED.source, "u");
 const STARTS_UNSPACED = new RegExp(`^${UNSPACED.source}`, "u");
 

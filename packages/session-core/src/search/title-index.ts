@@ -1,7 +1,7 @@
-import { searchableForm } from "./terms.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { SessionSeq } from "../storage/schema.js";
+import { searchableForm } from "./terms.js";
 
 const removeTitle = query<{ seq: SessionSeq }>(({ db, p }) => db.deleteFrom("session_text").where("rowid", "=", p.seq));
 const insertTitle = query<{ seq: SessionSeq; title: string }>(({ db, p }) =>

@@ -1,7 +1,7 @@
 import type { Entry } from "../entry/entry.js";
+import { SessionNotFoundError } from "../errors/session-errors.js";
 import type { FileOperation } from "../files/file-operation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import { SessionNotFoundError } from "../errors/session-errors.js";
 import type { Label, LeafMove, LeafRecord, OutlineRow, Page, PathScan, SessionRecord, StoredValue } from "../port/records.js";
 import type { PathRange, SessionStorage } from "../port/session-storage.js";
 import type { Statistics } from "../port/statistics.js";

@@ -112,7 +112,13 @@ export class Session extends SessionReader {
 
   async #commit(writes: readonly Write[], options: AppendOptions): Promise<BatchResult> {
     return this.#queue.run(async () => {
-      const batch = { sessionId: this.id, leafName: this.leafName, seen: this.#view, onConflict: options.onConflict ?? "error", writes } as const;
+      const batch = {
+        sessionId: this.id,
+        leafName: this.leafName,
+        seen: this.#view,
+        onConflict: options.onConflict ?? "error",
+        writes,
+      } as const;
       const result = await this.storage.commit(batch);
       this.#view = result.leaf;
       this.#host.onAppended(result.entries.length);

@@ -1,10 +1,10 @@
 import type { SessionId } from "../ids/ids.js";
+import { indexTitle } from "../search/title-index.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { SessionSeq } from "../storage/schema.js";
 import { sessionRow, sessionSeq } from "./session-rows.js";
 import { singleLine } from "./single-line.js";
-import { indexTitle } from "../search/title-index.js";
 
 const setTitle = query<{ session: SessionSeq; title: string | null; source: "user" | "auto" | null }>(({ db, p }) =>
   db.updateTable("session").set({ title: p.title, title_source: p.source }).where("seq", "=", p.session),

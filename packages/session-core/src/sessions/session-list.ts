@@ -40,6 +40,9 @@ function after(sessions: Sessions, cursor: string | undefined): Sessions {
   const [activeAt, seq] = (cursor ?? "").split(".").map(Number);
   if (activeAt === undefined || seq === undefined) return sessions;
   return sessions.where((where) =>
-    where.or([where("active_at_ms", "<", activeAt), where.and([where("active_at_ms", "=", activeAt), where("seq", "<", seq as SessionTable["seq"])])]),
+    where.or([
+      where("active_at_ms", "<", activeAt),
+      where.and([where("active_at_ms", "=", activeAt), where("seq", "<", seq as SessionTable["seq"])]),
+    ]),
   );
 }

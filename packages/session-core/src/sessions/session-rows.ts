@@ -1,14 +1,16 @@
-import { SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
 import { InvalidEntryError } from "../errors/entry-errors.js";
+import { SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
 import { isId, newSessionId, type SessionId } from "../ids/ids.js";
 import type { NewSession, SessionRecord } from "../port/records.js";
+import { indexTitle } from "../search/title-index.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { SessionSeq, SessionTable } from "../storage/schema.js";
-import { indexTitle } from "../search/title-index.js";
 import { singleLine } from "./single-line.js";
 
-const insertSession = query<Omit<SessionTable, "seq" | "entry_count" | "message_count" | "payload_bytes" | "first_text" | "archived_at_ms">>(({ db, p }) =>
+const insertSession = query<
+  Omit<SessionTable, "seq" | "entry_count" | "message_count" | "payload_bytes" | "first_text" | "archived_at_ms">
+>(({ db, p }) =>
   db.insertInto("session").values({
     id: p.id,
     kind: p.kind,

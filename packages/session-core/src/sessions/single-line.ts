@@ -6,7 +6,6 @@ const MAX_LENGTH = 500;
  * (regression R27: a line break in a name broke line-based storage and screens).
  */
 export function singleLine(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
   return line.slice(0, MAX_LENGTH).toWellFormed();
 }

@@ -1,6 +1,6 @@
 import type { Entry } from "../entry/entry.js";
-import { EntryNotFoundError } from "../errors/session-errors.js";
 import { InvalidReferenceError } from "../errors/entry-errors.js";
+import { EntryNotFoundError } from "../errors/session-errors.js";
 import type { FileOperation } from "../files/file-operation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { ContextPath, LeafMove, LeafRecord, OutlineRow, Page, PathScan } from "../port/records.js";
@@ -64,7 +64,12 @@ export function scan(connection: Connection, sessionId: SessionId, given: PathSc
   });
 }
 
-export function pathSeqsOf(connection: Connection, sessionId: SessionId, leafId: EntryId | null, stopAt: EntryId | undefined): readonly number[] {
+export function pathSeqsOf(
+  connection: Connection,
+  sessionId: SessionId,
+  leafId: EntryId | null,
+  stopAt: EntryId | undefined,
+): readonly number[] {
   return connection.read(() => {
     const place = at(connection, sessionId);
     const leaf = seqOrNull(place, leafId);
@@ -113,7 +118,8 @@ export function context(
 ): ContextPath {
   return connection.read(() => {
     const place = at(connection, sessionId);
-    const seq = "leafName" in where ? leafSeq(connection, { id: sessionId, seq: place.session }, where.leafName) : seqOrNull(place, where.entryId);
+    const seq =
+      "leafName" in where ? leafSeq(connection, { id: sessionId, seq: place.session }, where.leafName) : seqOrNull(place, where.entryId);
     return contextPath(connection, seq === null ? START : tipAt(connection, seq), knownSeq, settings);
   });
 }
@@ -123,7 +129,8 @@ export function fileOperations(connection: Connection, sessionId: SessionId, { f
     const place = at(connection, sessionId);
     const to = seqOf(place, toId);
     const from = fromId === undefined ? (0 as EntrySeq) : seqOf(place, fromId);
-    if (fromId !== undefined && !isOnPath(connection, from, to)) throw new InvalidReferenceError("fromId", fromId, `is not on the path of ${toId}`);
+    if (fromId !== undefined && !isOnPath(connection, from, to))
+      throw new InvalidReferenceError("fromId", fromId, `is not on the path of ${toId}`);
     return fileOperationsBetween(connection, from, to);
   });
 }

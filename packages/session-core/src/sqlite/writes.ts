@@ -1,11 +1,11 @@
 import type { JudgedEntry } from "../entry/gate.js";
+import { MainLeafError } from "../errors/session-errors.js";
 import type { FileTools } from "../files/extract.js";
 import type { SessionId } from "../ids/ids.js";
-import { MainLeafError } from "../errors/session-errors.js";
-import { singleLine } from "../sessions/single-line.js";
 import type { LeafView, NewSession, SessionRecord } from "../port/records.js";
 import type { Batch, BatchResult, Write } from "../port/session-storage.js";
 import { insertNewSession, MAIN_LEAF, recordOf, rowAt, sessionSeq } from "../sessions/session-rows.js";
+import { singleLine } from "../sessions/single-line.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq } from "../storage/schema.js";
 import { commit, type JudgedWrite } from "../tree/commit.js";
@@ -48,7 +48,12 @@ export function removeLeaf(connection: Connection, sessionId: SessionId, name: s
   });
 }
 
-export function commitBatch(connection: Connection, batch: Batch, judge: (given: unknown) => JudgedEntry, fileTools: FileTools): BatchResult {
+export function commitBatch(
+  connection: Connection,
+  batch: Batch,
+  judge: (given: unknown) => JudgedEntry,
+  fileTools: FileTools,
+): BatchResult {
   const writes = batch.writes.map((write) => judged(write, judge));
   const { appended, leaf } = commit(connection, {
     target: targetOf(connection, batch.sessionId, fileTools),

@@ -49,7 +49,10 @@ function usage(connection: Connection, within: RawBuilder<boolean>, inherited: 0
 }
 
 function rows<R>(connection: Connection, statement: RawBuilder<unknown>): R[] {
-  return connection.all(onceQuery<R>(() => plain(statement as RawBuilder<R>)), {});
+  return connection.all(
+    onceQuery<R>(() => plain(statement as RawBuilder<R>)),
+    {},
+  );
 }
 
 function one<R>(connection: Connection, statement: RawBuilder<unknown>): R | undefined {

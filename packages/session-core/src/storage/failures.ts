@@ -1,10 +1,4 @@
-import {
-  StoreBusyError,
-  StoreDamagedError,
-  StoreFullError,
-  StoreReadOnlyError,
-  StoreUnavailableError,
-} from "../errors/store-errors.js";
+import { StoreBusyError, StoreDamagedError, StoreFullError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
 
 /** An error of the driver; `code` is SQLite's extended result code by name. */
 interface SqliteFailure extends Error {

@@ -11,10 +11,7 @@ const USER_VERSION_OFFSET = 60;
 const APPLICATION_ID_OFFSET = 68;
 
 /** What stands at a path, told from its first bytes. */
-export type FileIdentity =
-  | { readonly kind: "absent" }
-  | { readonly kind: "empty" }
-  | { readonly kind: "store"; readonly version: number };
+export type FileIdentity = { readonly kind: "absent" } | { readonly kind: "empty" } | { readonly kind: "store"; readonly version: number };
 
 /**
  * Looks at the header of a file without SQLite, which might create side files or fold a journal into it.

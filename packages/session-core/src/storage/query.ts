@@ -1,4 +1,14 @@
-import { type Compilable, DummyDriver, Kysely, type RawBuilder, type Sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from "kysely";
+import {
+  type Compilable,
+  DummyDriver,
+  Kysely,
+  type RawBuilder,
+  type Sql,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from "kysely";
 import type { Tables } from "./schema.js";
 
 // Kysely only writes the SQL here, typed against the schema; better-sqlite3 runs it. So one statement is compiled and

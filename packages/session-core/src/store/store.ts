@@ -94,7 +94,11 @@ export class Store {
     const found = await this.#storage.sessionsNamed(name, 10);
     const [first] = found;
     if (first === undefined) throw new SessionNotFoundError(name);
-    if (found.length > 1) throw new AmbiguousNameError(name, found.map(({ id, title, firstText }) => (title ?? firstText) === null ? id : `${id} (${title ?? firstText})`));
+    if (found.length > 1)
+      throw new AmbiguousNameError(
+        name,
+        found.map(({ id, title, firstText }) => ((title ?? firstText) === null ? id : `${id} (${title ?? firstText})`)),
+      );
     return first;
   }
 

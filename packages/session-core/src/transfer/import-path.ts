@@ -1,4 +1,4 @@
-import { BoughError } from "../errors/base.js";
+import type { BoughError } from "../errors/base.js";
 import { NoSessionsFoundError, SourceNotFoundError, UnknownFormatError, UnknownFormatVersionError } from "../errors/import-errors.js";
 import { headOf } from "../formats/source/file-head.js";
 import type { SourceFormat, SourceSession } from "../formats/source/source-session.js";

@@ -38,7 +38,8 @@ export function contextPath(connection: Connection, tip: Tip, knownSeq: number |
     system: payloads.at(connection, tip.systemSeq),
   };
   if (tip.seq === null) return { ...settings, entries: [], continues: false, compactionSeq: null, firstKeptSeq: null };
-  const firstKeptSeq = tip.compactionSeq === null ? null : (connection.get(firstKeptOf, { seq: tip.compactionSeq })?.first_kept_seq ?? null);
+  const firstKeptSeq =
+    tip.compactionSeq === null ? null : (connection.get(firstKeptOf, { seq: tip.compactionSeq })?.first_kept_seq ?? null);
   const window = { compactionSeq: tip.compactionSeq, firstKeptSeq };
   const news = knownSeq === null ? undefined : continuation(connection, tip.seq, knownSeq);
   if (news !== undefined) return { ...settings, ...window, entries: news, continues: true };
@@ -88,4 +89,3 @@ export class SettingPayloads {
     return payload;
   }
 }
-

@@ -37,7 +37,13 @@ const insertRow = query<EntryTable>(({ db, p }) =>
 );
 
 /** Writes the row of an entry; returns its preview. */
-export function insertEntryRow(connection: Connection, session: SessionSeq, parentSeq: EntrySeq | null, entry: WritableEntry, place: Inheritance): string {
+export function insertEntryRow(
+  connection: Connection,
+  session: SessionSeq,
+  parentSeq: EntrySeq | null,
+  entry: WritableEntry,
+  place: Inheritance,
+): string {
   const { payload } = entry;
   const { tip } = place;
   const preview = previewOf(payload);

@@ -7,7 +7,7 @@ import { query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { insertEntryRow, nextSeq, payloadJson, type WritableEntry } from "./entry-rows.js";
 import { insertFileOperations } from "./file-operation-rows.js";
-import { inherit, type Inheritance } from "./inheritance.js";
+import { type Inheritance, inherit } from "./inheritance.js";
 import { sameJson } from "./same-json.js";
 import { type Tip, tipAt } from "./tip.js";
 import { Totals } from "./totals.js";

@@ -19,7 +19,14 @@ export interface Inheritance {
  *
  * @throws {InvalidReferenceError} the entry refers to one that is not on its path or not in its session.
  */
-export function inherit(connection: Connection, session: SessionSeq, parent: Tip, id: string, seq: EntrySeq, payload: EntryPayload): Inheritance {
+export function inherit(
+  connection: Connection,
+  session: SessionSeq,
+  parent: Tip,
+  id: string,
+  seq: EntrySeq,
+  payload: EntryPayload,
+): Inheritance {
   const tip = { ...parent, entryId: id, seq, depth: parent.depth + 1 };
   switch (payload.type) {
     case "message":
@@ -43,7 +50,10 @@ export function inherit(connection: Connection, session: SessionSeq, parent: Tip
 }
 
 // A reply that names its model sets it, as a model_change does (pi's rule): a session without one still has a model.
-function messageSettings(message: Extract<EntryPayload, { type: "message" }>["message"], seq: EntrySeq): { readonly systemSeq?: EntrySeq; readonly modelSeq?: EntrySeq } {
+function messageSettings(
+  message: Extract<EntryPayload, { type: "message" }>["message"],
+  seq: EntrySeq,
+): { readonly systemSeq?: EntrySeq; readonly modelSeq?: EntrySeq } {
   if (message.role === "system") return { systemSeq: seq };
   return message.role === "assistant" && message.model !== undefined ? { modelSeq: seq } : {};
 }

@@ -12,7 +12,12 @@ const insertMove = query<{ session: SessionSeq; name: string; from: EntrySeq | n
     VALUES (${p.session}, ${p.name}, ${p.from}, ${p.to}, ${p.at}, 'done')`),
 );
 const dropUndone = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
-  db.updateTable("leaf_move").set({ state: "dropped" }).where("session_seq", "=", p.session).where("leaf_name", "=", p.name).where("state", "=", "undone"),
+  db
+    .updateTable("leaf_move")
+    .set({ state: "dropped" })
+    .where("session_seq", "=", p.session)
+    .where("leaf_name", "=", p.name)
+    .where("state", "=", "undone"),
 );
 
 /** Puts the leaf there and remembers from where. A leaf that stands there already is left alone. Call it inside `write`. */
@@ -80,17 +85,19 @@ export function redoMove(connection: Connection, target: Target, name: string): 
   return tipAt(connection, move.resume_seq);
 }
 
-const recentMoves = query<{ session: SessionSeq; name: string; limit: number }, { from: string | null; to: string | null; movedAtMs: number; state: LeafMove["state"] }>(
-  ({ db, p }) =>
-    db
-      .selectFrom("leaf_move as move")
-      .leftJoin("entry as origin", "origin.seq", "move.from_seq")
-      .leftJoin("entry as goal", "goal.seq", "move.to_seq")
-      .select(["origin.id as from", "goal.id as to", "move.moved_at_ms as movedAtMs", "move.state"])
-      .where("move.session_seq", "=", p.session)
-      .where("move.leaf_name", "=", p.name)
-      .orderBy("move.seq", "desc")
-      .limit(p.limit),
+const recentMoves = query<
+  { session: SessionSeq; name: string; limit: number },
+  { from: string | null; to: string | null; movedAtMs: number; state: LeafMove["state"] }
+>(({ db, p }) =>
+  db
+    .selectFrom("leaf_move as move")
+    .leftJoin("entry as origin", "origin.seq", "move.from_seq")
+    .leftJoin("entry as goal", "goal.seq", "move.to_seq")
+    .select(["origin.id as from", "goal.id as to", "move.moved_at_ms as movedAtMs", "move.state"])
+    .where("move.session_seq", "=", p.session)
+    .where("move.leaf_name", "=", p.name)
+    .orderBy("move.seq", "desc")
+    .limit(p.limit),
 );
 
 /** The moves of a leaf, newest first. */

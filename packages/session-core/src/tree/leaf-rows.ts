@@ -36,7 +36,12 @@ export function setLeaf(connection: Connection, session: SessionSeq, name: strin
 }
 
 const advanceLeaf = query<{ session: SessionSeq; name: string; expected: EntrySeq | null; entry: EntrySeq | null }>(({ db, p }) =>
-  db.updateTable("leaf").set({ entry_seq: p.entry }).where("session_seq", "=", p.session).where("name", "=", p.name).where("entry_seq", "is", p.expected),
+  db
+    .updateTable("leaf")
+    .set({ entry_seq: p.entry })
+    .where("session_seq", "=", p.session)
+    .where("name", "=", p.name)
+    .where("entry_seq", "is", p.expected),
 );
 
 /**

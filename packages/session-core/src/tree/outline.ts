@@ -38,7 +38,16 @@ export function children(connection: Connection, session: SessionSeq, parent: En
 
 const branchPointRows = query<{ session: SessionSeq }, StructureRow>(({ db, sql, p }) =>
   structure(db)
-    .where("seq", "in", db.selectFrom("entry").select("parent_seq").where("session_seq", "=", p.session).groupBy("parent_seq").having(sql<boolean>`count(*) > 1`) as never)
+    .where(
+      "seq",
+      "in",
+      db
+        .selectFrom("entry")
+        .select("parent_seq")
+        .where("session_seq", "=", p.session)
+        .groupBy("parent_seq")
+        .having(sql<boolean>`count(*) > 1`) as never,
+    )
     .orderBy("seq"),
 );
 

@@ -85,7 +85,10 @@ const seqsUp = query<{ from: EntrySeq; stop: number }, { seq: EntrySeq }>(({ sql
 
 /** The rows of a path, oldest first; `stopAt`: only those below it. */
 export function pathSeqs(connection: Connection, leaf: EntrySeq, stopAt: EntrySeq | null): readonly EntrySeq[] {
-  return connection.all(seqsUp, { from: leaf, stop: stopAt ?? 0 }).map(({ seq }) => seq).filter((seq) => seq !== stopAt);
+  return connection
+    .all(seqsUp, { from: leaf, stop: stopAt ?? 0 })
+    .map(({ seq }) => seq)
+    .filter((seq) => seq !== stopAt);
 }
 
 const rowsIn = query<{ session: SessionSeq; seqs: string }, EntryRow>(({ sql, p }) =>

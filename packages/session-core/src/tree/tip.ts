@@ -23,7 +23,15 @@ export const START: Tip = { entryId: null, seq: null, depth: -1, compactionSeq: 
 const tipBySeq = query<{ seq: EntrySeq }, Tip & { seq: EntrySeq }>(({ db, p }) =>
   db
     .selectFrom("entry")
-    .select(["id as entryId", "seq", "depth", "compaction_seq as compactionSeq", "model_seq as modelSeq", "thinking_seq as thinkingSeq", "system_seq as systemSeq"])
+    .select([
+      "id as entryId",
+      "seq",
+      "depth",
+      "compaction_seq as compactionSeq",
+      "model_seq as modelSeq",
+      "thinking_seq as thinkingSeq",
+      "system_seq as systemSeq",
+    ])
     .where("seq", "=", p.seq),
 );
 

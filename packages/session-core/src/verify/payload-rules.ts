@@ -32,7 +32,12 @@ export function* payloadFindings(connection: Connection, sessionId: string | und
     const rows = connection.all(page, { after, session: sessionId ?? null, limit: PAGE });
     for (const row of rows) {
       yield* judged(row);
-      if (isLost(row)) yield { ...subject(row), rule: "search-index", message: `Entry ${row.id} of session ${row.session_id} is not in the search index.` };
+      if (isLost(row))
+        yield {
+          ...subject(row),
+          rule: "search-index",
+          message: `Entry ${row.id} of session ${row.session_id} is not in the search index.`,
+        };
     }
     const last = rows.at(-1);
     if (last === undefined) return;

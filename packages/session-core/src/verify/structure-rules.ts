@@ -95,7 +95,10 @@ const RULES: readonly Rule[] = [
 export function* structureFindings(connection: Connection, sessionId: string | undefined): Generator<Finding, void, void> {
   const within = sessionId === undefined ? sql`TRUE` : sql`session.id = ${sessionId}`;
   for (const { rule, says, broken } of RULES) {
-    for (const violation of connection.all(onceQuery<Violation>(() => plain(broken(within))), {})) {
+    for (const violation of connection.all(
+      onceQuery<Violation>(() => plain(broken(within))),
+      {},
+    )) {
       yield finding(rule, violation, says(violation));
     }
   }

@@ -36,7 +36,10 @@ function sourceHeader(header: JsonObject): SourceHeader {
     kind: header["kind"] === "subagent" ? "subagent" : "conversation",
     createdAtMs: numberAt(header, "createdAtMs"),
     cwd: stringAt(header, "cwd"),
-    parent: parent && parentId !== undefined ? { sessionId: parentId, entryId: stringAt(parent, "entryId"), toolCallId: stringAt(parent, "toolCallId") } : undefined,
+    parent:
+      parent && parentId !== undefined
+        ? { sessionId: parentId, entryId: stringAt(parent, "entryId"), toolCallId: stringAt(parent, "toolCallId") }
+        : undefined,
     metadata: objectAt(header, "metadata"),
   };
 }
@@ -77,7 +80,14 @@ function entryOf(object: JsonObject, line: number): SourceRecord | undefined {
   const id = stringAt(object, "id");
   const payload = object["entry"];
   if (id === undefined || !isObject(payload)) return undefined;
-  return { kind: "entry", line, id, parentId: stringAt(object, "parentId") ?? null, createdAtMs: numberAt(object, "createdAtMs") ?? 0, payload };
+  return {
+    kind: "entry",
+    line,
+    id,
+    parentId: stringAt(object, "parentId") ?? null,
+    createdAtMs: numberAt(object, "createdAtMs") ?? 0,
+    payload,
+  };
 }
 
 function labelOf(object: JsonObject): SourceRecord | undefined {

@@ -1,5 +1,5 @@
-import type { ImportProblem } from "./source-session.js";
 import { linesOf, type SourceLine } from "./lines.js";
+import type { ImportProblem } from "./source-session.js";
 
 /** A line that holds a JSON object. */
 export interface JsonLine {
@@ -41,7 +41,9 @@ function badLine(path: string, line: SourceLine, notJson: boolean): ImportProble
     code: torn ? "torn-line" : "malformed-line",
     path,
     line: line.number,
-    message: torn ? "the last line is torn (its writer was stopped); it was left out" : `${notJson ? "no JSON" : "no JSON object"}; the line was left out`,
+    message: torn
+      ? "the last line is torn (its writer was stopped); it was left out"
+      : `${notJson ? "no JSON" : "no JSON object"}; the line was left out`,
   };
 }
 

@@ -31,7 +31,10 @@ export function without(object: JsonObject, keys: readonly string[]): JsonObject
 
 /** A copy of `object` without those of `keys` that are null: many programs write null for "nothing". */
 export function withoutNulls(object: JsonObject, keys: readonly string[]): JsonObject {
-  return without(object, keys.filter((key) => object[key] === null));
+  return without(
+    object,
+    keys.filter((key) => object[key] === null),
+  );
 }
 
 /** Milliseconds since 1970 from an ISO text or a number of milliseconds; undefined where it is neither. */

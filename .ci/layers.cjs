@@ -1,0 +1,91 @@
+// Arrows between folders point one way. The rooms of session-core, from the bottom up; a room may use those above it
+// in this list, and itself.
+const ROOMS = [
+  ["ids", "errors"],
+  ["entry"],
+  ["files"],
+  ["source"],
+  ["port"],
+  ["storage"],
+  ["search"],
+  ["sessions"],
+  ["labels"],
+  ["tree"],
+  ["import", "statistics", "verify"],
+  ["sqlite"],
+  ["context"],
+  ["formats"],
+  ["session"],
+  ["store"],
+  ["transfer"],
+];
+
+const CORE = "packages/session-core/src";
+
+/** A room may not use one that comes later in the list. */
+const upward = ROOMS.flatMap((rooms, level) => {
+  const later = ROOMS.slice(level + 1).flat();
+  if (later.length === 0) return [];
+  return [
+    {
+      name: `session-core-${rooms.join("-")}-points-down`,
+      comment: "Imports point from shell to core.",
+      severity: "error",
+      from: { path: `^${CORE}/(${rooms.join("|")})/` },
+      to: { path: `^${CORE}/((${later.join("|")})/|index\\.ts$)` },
+    },
+  ];
+});
+
+/** A library has one place where it is used. */
+const only = (name, library, path) => ({
+  name,
+  severity: "error",
+  from: { path: "^packages/[^/]+/src", pathNot: path },
+  to: { path: `node_modules/${library}/`, dependencyTypesNot: ["type-only"] },
+});
+
+module.exports = {
+  forbidden: [
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    ...upward,
+    {
+      name: "formats-know-no-storage",
+      comment: "A format reads and writes texts; it knows neither SQLite nor the port's engine.",
+      severity: "error",
+      from: { path: `^${CORE}/formats/` },
+      to: { path: `^${CORE}/(storage|search|sessions|labels|tree|sqlite|import)/` },
+    },
+    {
+      name: "handles-know-the-port-only",
+      comment: "Session and Store are written on the port, so that another engine can stand behind it.",
+      severity: "error",
+      from: { path: `^${CORE}/(session/|context/|store/store\\.ts$)` },
+      to: { path: `^${CORE}/(storage|search|sessions|labels|tree|sqlite|import)/` },
+    },
+    {
+      name: "cli-above-compaction-above-core",
+      severity: "error",
+      from: { path: "^packages/(session-core|compaction)/" },
+      to: { path: "^packages/cli/" },
+    },
+    { name: "core-is-the-bottom", severity: "error", from: { path: "^packages/session-core/" }, to: { path: "^packages/compaction/" } },
+    {
+      name: "tests-at-the-top-use-exports",
+      comment: "What crosses packages is tested through what they export.",
+      severity: "error",
+      from: { path: "^test/" },
+      to: { path: "^packages/[^/]+/src/" },
+    },
+    only("better-sqlite3-in-storage", "better-sqlite3", `^${CORE}/storage/`),
+    only("kysely-in-rooms-with-queries", "kysely", `^${CORE}/(storage|search|sessions|labels|tree|statistics|verify)/`),
+    only("nanoid-in-ids", "nanoid", `^${CORE}/ids/`),
+    only("zod-in-entry", "zod", `^${CORE}/entry/`),
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "(^|/)dist/" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["types", "import", "default"], extensions: [".ts", ".tsx", ".mjs", ".js"] },
+  },
+};
