@@ -48,6 +48,28 @@ describe("an agent inside the session's file", () => {
     expect(main === undefined ? [] : [pathOf(main), [...branchPoints(main)]]).toEqual([["u1", "a1", "r1"], []]);
     expect(child === undefined ? [] : pathOf(child)).toEqual(["su", "sa", "s3"]);
   });
+
+  test("may name the call that started it as its parent, and begins its own session all the same", () => {
+    const [, child] = importAll(fileOf([...asked, sidechain(user("su", "a2", "find it"), "x7"), done("x7")]));
+    expect([child?.missing, child === undefined ? [] : pathOf(child)]).toEqual([[], ["su"]]);
+  });
+
+  test("leaves a record of the conversation that hangs on it with a missing parent", () => {
+    const [main] = importAll(fileOf([...asked, ...agent("x7"), user("u2", "sa", "next")]));
+    expect([main?.missing, main === undefined ? [] : pathOf(main)]).toEqual([["sa"], ["u1", "a1", "u2"]]);
+  });
+
+  test("shares no reply with the conversation, whatever the ids", () => {
+    const lost = sidechain(reply("sx", "gone", "m1", [text("mine")]), "x7");
+    const [main, child] = importAll(fileOf([...asked, lost]));
+    expect([main?.entries.length, child?.entries.length]).toEqual([2, 1]);
+  });
+
+  test("is not started by itself, although it passes its prompt on", () => {
+    const own = sidechain(reply("sa", "su", "sm", [task]), "x7");
+    const [child] = importAll(fileOf([sidechain(user("su", null, "find it"), "x7"), own]));
+    expect(child?.header.parent).toEqual({ sessionId: SESSION });
+  });
 });
 
 describe.each([
@@ -82,6 +104,15 @@ describe.each([
     writeFileSync(alone.replace(".jsonl", ".meta.json"), '{"agentType":"Explore"}');
     expect(importAll(alone)[0]?.header.metadata).toMatchObject({ agentId: "x7", agent: { agentType: "Explore" } });
   });
+});
+
+test("an agent in the folder of a resumed session is that session's, whatever its records name", () => {
+  const folder = directory();
+  const records = agent("x7").map((line) => ({ ...line, sessionId: "99999999-2222-4333-8444-555555555555" }));
+  const main = fileOf([...asked, done("x7")], `${SESSION}.jsonl`, folder);
+  const alone = fileOf(records, join(SESSION, "subagents", "agent-x7.jsonl"), folder);
+  expect(importAll(alone)).toEqual(importAll(main).slice(1));
+  expect(importAll(alone)[0]?.header.sessionId).toBe(`${SESSION}.x7`);
 });
 
 test("agents of other sessions beside the file are left to those", () => {

@@ -34,6 +34,11 @@ describe("a branch of the imported tree is what a person made", () => {
     expect([...branchPoints(session)]).toEqual([["a1", ["u2", "p1", "c1"]]]);
     expect(pathOf(session)).toEqual(["u1", "a1", "c1", "u4"]);
   });
+
+  test("a rewind to before a slash command that the conversation went on from", () => {
+    const session = importLines([...turn, user("c1", "a1", "<command-name>/init</command-name>"), reply("a2", "c1", "m2", [text("2")]), user("u3", "a1", "three")]);
+    expect([...branchPoints(session)]).toEqual([["a1", ["c1", "u3"]]]);
+  });
 });
 
 describe("what is no step of the conversation makes no branch", () => {

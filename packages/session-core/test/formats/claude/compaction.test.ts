@@ -32,6 +32,12 @@ describe("a boundary and its summary", () => {
     expect(pathOf(session)).toEqual(["u1", "a1", "u2", "a2", "b1", "p1", "u3"]);
   });
 
+  test("belong together although the summary names no parent", () => {
+    const session = importLines([...before, boundary("b1", "a3"), summary("s1", null), user("u3", "s1", "three")]);
+    expect(pathOf(session)).toEqual(["u1", "a1", "u2", "a2", "b1", "u3"]);
+    expect(payloadOf(session, "b1")).toMatchObject({ type: "compaction", summary: "what was done" });
+  });
+
   test("say `manual` where a person asked for it", () => {
     const session = importLines([...before, boundary("b1", "a3", { trigger: "manual" }), summary("s1", "b1")]);
     expect(payloadOf(session, "b1")).toMatchObject({ trigger: "manual" });

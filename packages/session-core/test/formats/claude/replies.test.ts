@@ -44,6 +44,17 @@ describe("the lines of one reply", () => {
     expect(pathOf(session)).toEqual(["u1", "a1", "r1", "r2"]);
   });
 
+  test("may stand side by side under one prompt", () => {
+    const session = importLines([user("u1", null, "go"), reply("a1", "u1", "m1", [text("a")]), reply("a2", "u1", "m1", [text("b")]), user("u2", "a2", "ok")]);
+    expect(pathOf(session)).toEqual(["u1", "a1", "u2"]);
+    expect(branchPoints(session).size).toBe(0);
+  });
+
+  test("are told apart by their request", () => {
+    const session = importLines([user("u1", null, "go"), reply("a1", "u1", "same", [call("c1")], {}, { requestId: "q1" }), result("r1", "a1", "c1"), reply("a2", "r1", "same", [text("b")], {}, { requestId: "q2" })]);
+    expect(pathOf(session)).toEqual(["u1", "a1", "r1", "a2"]);
+  });
+
   test("are told apart where a proxy gives every reply the same id", () => {
     const session = importLines([
       user("u1", null, "one"),
