@@ -25,24 +25,20 @@ export function contextOf(path: ContextPath, window: readonly ContextEntry[], da
 function placedMessages(path: ContextPath, window: readonly ContextEntry[]): readonly Placed[] {
   const edits = editsOf(window);
   const placed: Placed[] = [];
-  for (const entry of inModelOrder(path, window)) {
-    // A compaction before the one in force was summarised with what it summarised.
-    if (entry.payload.type === "compaction" && entry.seq !== path.compactionSeq) continue;
-    const message = messageOf(entry.payload);
-    const replacement = edits.get(entry.id);
-    if (message === null || replacement === null) continue;
-    placed.push({ id: entry.id, message: replacement === undefined ? message : withReplacement(message, replacement) });
+  // The compaction comes first, though what it kept is older. One before it was summarised with what it summarised.
+  const compaction = path.compactionSeq === null ? undefined : window.find(({ seq }) => seq === path.compactionSeq);
+  if (compaction !== undefined) place(placed, compaction, edits);
+  for (const entry of window) {
+    if (entry.payload.type !== "compaction") place(placed, entry, edits);
   }
   return placed;
 }
 
-/** The compaction comes first, though what it kept is older. */
-function* inModelOrder(path: ContextPath, window: readonly ContextEntry[]): Generator<ContextEntry, void, void> {
-  const compaction = window.find((entry) => entry.seq === path.compactionSeq);
-  if (compaction !== undefined) yield compaction;
-  for (const entry of window) {
-    if (entry !== compaction) yield entry;
-  }
+function place(placed: Placed[], { id, payload }: ContextEntry, edits: ReadonlyMap<EntryId, Replacement>): void {
+  const message = messageOf(payload);
+  const replacement = edits.get(id);
+  if (message === null || replacement === null) return;
+  placed.push({ id, message: replacement === undefined ? message : withReplacement(message, replacement) });
 }
 
 /** The latest edit of each entry. Targets are older than their edits, so all that matter are in the window. */

@@ -24,6 +24,35 @@ const NO_RESULT = "No result was recorded for this call.";
  * A call id may occur again in a later reply, so a result belongs to the nearest call before it.
  */
 export function paired(placed: readonly Placed[], dangling: DanglingCalls): readonly Placed[] {
+  return isPaired(placed) ? placed : repaired(placed, dangling);
+}
+
+/** Whether the order is right already, as it nearly always is: one pass that allocates nothing. */
+function isPaired(placed: readonly Placed[]): boolean {
+  for (let at = 0; at < placed.length; ) {
+    const next = afterTurn(placed, at);
+    if (next === undefined) return false;
+    at = next;
+  }
+  return true;
+}
+
+/** Where the message behind this one and the results of its calls is; undefined: they are not as they must be. */
+function afterTurn(placed: readonly Placed[], at: number): number | undefined {
+  const message = placed[at]?.message;
+  if (message?.role === "toolResult") return undefined;
+  let next = at + 1;
+  if (message?.role !== "assistant") return next;
+  for (const block of message.content) {
+    if (block.type !== "toolCall") continue;
+    const result = placed[next]?.message;
+    if (result?.role !== "toolResult" || result.toolCallId !== block.id) return undefined;
+    next += 1;
+  }
+  return next;
+}
+
+function repaired(placed: readonly Placed[], dangling: DanglingCalls): readonly Placed[] {
   const results = matchResults(placed);
   const valid: Placed[] = [];
   for (const [index, one] of placed.entries()) {

@@ -18,6 +18,7 @@ export type Mark = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "v
  * is missing and never replace what a person set since the last import.
  */
 export class Marks {
+  readonly #superseded = new Set<EntrySeq>();
   #mainLeaf: { readonly seq: EntrySeq | null } | undefined;
 
   constructor(
@@ -65,11 +66,16 @@ export class Marks {
     else if (findLeaf(this.connection, this.target.seq, name) === undefined) setLeaf(this.connection, this.target.seq, name, seq);
   }
 
+  /** A leaf at this entry may leave it for its whole. */
+  supersede(entry: EntrySeq): void {
+    this.#superseded.add(entry);
+  }
+
   /** Puts the leaf where the source has it. In a session that was there it only goes on along its own path. */
   settleLeaf(last: Tip, grew: boolean): void {
     const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
     const now = findLeaf(this.connection, this.target.seq, MAIN_LEAF)?.seq ?? null;
-    const follows = grew && (now === null || isOnPath(this.connection, now, goal));
+    const follows = grew && (now === null || this.#superseded.has(now) || isOnPath(this.connection, now, goal));
     if (this.isNew || follows) setLeaf(this.connection, this.target.seq, MAIN_LEAF, goal);
   }
 }

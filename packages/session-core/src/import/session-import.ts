@@ -1,12 +1,15 @@
+import { createHash } from "node:crypto";
 import type { JudgedEntry } from "../entry/gate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserialisableValueError } from "../errors/entry-errors.js";
 import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../formats/source/source-session.js";
 import type { ImportedSession, ImportOptions } from "../port/import-records.js";
 import type { Connection } from "../storage/connection.js";
+import { findEntryRow, payloadOf } from "../tree/entry-rows.js";
 import type { Target } from "../tree/entry-writer.js";
 import { EntryWriter } from "../tree/entry-writer.js";
 import { findEntrySeq, START, type Tip, tipAt } from "../tree/tip.js";
 import { DifferentSession } from "./different-session.js";
+import { isGrown } from "./growth.js";
 import { Marks } from "./marks.js";
 import { repaired } from "./repair.js";
 
@@ -29,6 +32,8 @@ export class SessionImport {
   /** The first entry that this run wrote. */
   #firstSeq: number | undefined;
   #firstId: string | undefined;
+  /** Entries that an earlier import met half written, by the id they share with their whole. */
+  readonly #grownTips = new Map<string, Tip>();
   #added = 0;
   #known = 0;
   #foreign = 0;
@@ -91,6 +96,8 @@ export class SessionImport {
   #parent(record: SourceEntry): Tip {
     if (record.parentId === null) return START;
     if (record.parentId === this.#last.entryId) return this.#last;
+    const grown = this.#grownTips.get(record.parentId);
+    if (grown !== undefined) return grown;
     const seq = findEntrySeq(this.connection, this.target.seq, record.parentId);
     if (seq !== undefined) return tipAt(this.connection, seq);
     this.#problem(
@@ -124,16 +131,32 @@ export class SessionImport {
     return tip;
   }
 
-  /** Another entry has this id: of an earlier import, then this is another session; of this file, then it gets an id of its own. */
+  /** Another entry has this id: see whether it is this one in another state, or another one altogether. */
   #conflicting(record: SourceEntry, parent: Tip, judged: JudgedEntry): Tip {
     // What a repair made of this record at the first import is the same record.
     const fixed = repaired(judged.payload);
     const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...judged, payload: fixed });
     if (again !== undefined) return again;
+    if (this.#hasGrown(record.id, judged)) return this.#grown(record, parent, judged);
     if (!this.#isOfThisRun(record.id)) throw new DifferentSession(JSON.stringify(judged));
     const id = `${record.id.slice(0, 100)}~${record.line}`;
     this.#problem(record, "duplicate-id", `another entry has the id ${record.id}; this one is kept as ${id}`);
     return this.#append(parent, { ...judged, id });
+  }
+
+  #hasGrown(id: string, judged: JudgedEntry): boolean {
+    const row = findEntryRow(this.connection, this.target.seq, id);
+    return row !== undefined && !this.#isOfThisRun(id) && isGrown(payloadOf(row), judged.payload);
+  }
+
+  /** The rest of what was half there: the whole becomes a sibling, and what follows hangs on that. */
+  #grown(record: SourceEntry, parent: Tip, judged: JudgedEntry): Tip {
+    const before = findEntrySeq(this.connection, this.target.seq, record.id);
+    const digest = createHash("sha256").update(JSON.stringify(judged.payload)).digest("hex").slice(0, 8);
+    const tip = this.#append(parent, { ...judged, id: `${record.id.slice(0, 100)}~${digest}` });
+    this.#grownTips.set(record.id, tip);
+    if (before !== undefined) this.#marks.supersede(before);
+    return tip;
   }
 
   #isOfThisRun(id: string): boolean {

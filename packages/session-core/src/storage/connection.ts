@@ -31,6 +31,9 @@ type Row = Record<string, unknown>;
 export class Connection {
   readonly #file: Database.Database;
   readonly #statements = new Map<Query<never, unknown>, Bound>();
+  readonly #beginWrite: Database.Statement;
+  readonly #beginRead: Database.Statement;
+  readonly #commit: Database.Statement;
   readonly path: string;
   readonly readOnly: boolean;
   readonly busyTimeoutMs: number;
@@ -50,21 +53,24 @@ export class Connection {
     this.readOnly = options.mode === "read-only";
     this.busyTimeoutMs = options.busyTimeoutMs;
     configure(file, options);
+    // IMMEDIATE takes the lock first. A deferred transaction that reads and then writes fails at once with
+    // SQLITE_BUSY_SNAPSHOT when another process wrote in between, whatever the busy timeout.
+    this.#beginWrite = file.prepare("BEGIN IMMEDIATE");
+    this.#beginRead = file.prepare("BEGIN");
+    this.#commit = file.prepare("COMMIT");
   }
 
   /** Runs `body` in one write transaction: on return all of it is committed; after a throw, none of it. Never awaits inside. */
   write<T>(body: () => T): T {
     if (this.readOnly) throw new StoreReadOnlyError(this.path);
     if (this.#file.inTransaction) return body();
-    // IMMEDIATE takes the lock first. A deferred transaction that reads and then writes fails at once with
-    // SQLITE_BUSY_SNAPSHOT when another process wrote in between, whatever the busy timeout.
-    return this.#guard(() => this.#transaction(body, "BEGIN IMMEDIATE"));
+    return this.#guard(() => this.#transaction(body, this.#beginWrite));
   }
 
   /** Runs `body` on one snapshot: what other processes commit meanwhile is not seen. */
   read<T>(body: () => T): T {
     if (this.#file.inTransaction) return body();
-    return this.#guard(() => this.#transaction(body, "BEGIN"));
+    return this.#guard(() => this.#transaction(body, this.#beginRead));
   }
 
   /** The first row of the answer, or undefined. */
@@ -132,11 +138,11 @@ export class Connection {
     this.#file.close();
   }
 
-  #transaction<T>(body: () => T, begin: "BEGIN" | "BEGIN IMMEDIATE"): T {
-    this.#file.exec(begin);
+  #transaction<T>(body: () => T, begin: Database.Statement): T {
+    begin.run();
     try {
       const result = body();
-      this.#file.exec("COMMIT");
+      this.#commit.run();
       return result;
     } catch (error) {
       // SQLite has rolled back by itself after a full disk and the like.

@@ -135,8 +135,8 @@ function resultPart(result: ProjectedResult): AISDKToolResultPart {
 
 function outputOf(result: ProjectedResult): AISDKToolOutput {
   if (imagesOf(result.parts).length === 0) return { type: result.isError ? "error-text" : "text", value: plainText(result.parts) };
-  const value = result.parts.map(withoutForeign).map((part): AISDKResultPart =>
-    part.type === "text" ? part : { type: "image-data", data: part.data, mediaType: part.mediaType },
-  );
+  const value = result.parts
+    .map(withoutForeign)
+    .map((part): AISDKResultPart => (part.type === "text" ? part : { type: "image-data", data: part.data, mediaType: part.mediaType }));
   return { type: "content", value };
 }

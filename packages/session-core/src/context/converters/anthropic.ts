@@ -10,7 +10,15 @@ import type {
 } from "./anthropic-message.js";
 import { rawAssistantBlock, rawUserBlock, withPairedServerTools } from "./anthropic-raw.js";
 import { imagesOf, plainText, withoutForeign } from "./parts.js";
-import type { AnswerPart, ProjectedAnswer, ProjectedImage, ProjectedMessage, ProjectedResult, ProjectedThinking, SaidPart } from "./projected-message.js";
+import type {
+  AnswerPart,
+  ProjectedAnswer,
+  ProjectedImage,
+  ProjectedMessage,
+  ProjectedResult,
+  ProjectedThinking,
+  SaidPart,
+} from "./projected-message.js";
 import { projectMessages, systemText } from "./projection.js";
 import { IMAGES_FOLLOW, OPENING } from "./templates.js";
 
@@ -37,7 +45,10 @@ function turns(message: ProjectedMessage): readonly AnthropicMessage[] {
   if (message.role === "user") return [{ role: "user", content: message.parts.map(saidBlock) }];
   const content = message.parts.flatMap((part) => answerBlocks(part, message));
   if (message.results.length === 0) return [{ role: "assistant", content }];
-  return [{ role: "assistant", content }, { role: "user", content: resultBlocks(message.results) }];
+  return [
+    { role: "assistant", content },
+    { role: "user", content: resultBlocks(message.results) },
+  ];
 }
 
 function alternating(messages: readonly AnthropicMessage[]): AnthropicMessage[] {

@@ -58,7 +58,10 @@ export function withoutForeign(part: SaidPart): ProjectedText | ProjectedImage {
 
 /** The texts of the parts, joined by line breaks; images are left out, foreign blocks are named. */
 export function plainText(parts: readonly SaidPart[]): string {
-  return parts.map(withoutForeign).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  return parts
+    .map(withoutForeign)
+    .flatMap((part) => (part.type === "text" ? [part.text] : []))
+    .join("\n");
 }
 
 /** The images among the parts. */
