@@ -65,7 +65,6 @@ export { fileLists } from "./files/file-lists.js";
 export type { FileOperation, FileOperationKind, FileOperationOutcome } from "./files/file-operation.js";
 export type { FileTool, FileToolKind } from "./files/known-tools.js";
 export type { MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-document.js";
-export type { ImportProblem } from "./formats/source/source-session.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
 export type { Finding } from "./port/finding.js";
@@ -96,6 +95,7 @@ export {
   Session,
 } from "./session/session.js";
 export type { SessionReader } from "./session/session-reader.js";
+export type { ImportProblem } from "./source/source-session.js";
 export type { Durability } from "./storage/connection.js";
 // The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";

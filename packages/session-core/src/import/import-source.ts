@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FileTools } from "../files/extract.js";
-import type { SourceHeader, SourceSession } from "../formats/source/source-session.js";
+import type { SourceHeader, SourceSession } from "../source/source-session.js";
 import type { SessionId } from "../ids/ids.js";
 import type { ImportedSession, ImportOptions } from "../port/import-records.js";
 import type { NewSession } from "../port/records.js";

@@ -1,4 +1,4 @@
-import type { SourceRecord } from "../formats/source/source-session.js";
+import type { SourceRecord } from "../source/source-session.js";
 import { labelAt, setLabel } from "../labels/labels.js";
 import { findValue, setValue } from "../labels/values.js";
 import { renameSession } from "../sessions/session-changes.js";

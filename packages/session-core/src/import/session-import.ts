@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { JudgedEntry } from "../entry/gate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserialisableValueError } from "../errors/entry-errors.js";
-import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../formats/source/source-session.js";
+import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
 import type { ImportedSession, ImportOptions } from "../port/import-records.js";
 import type { Connection } from "../storage/connection.js";
 import { findEntryRow, payloadOf } from "../tree/entry-rows.js";

@@ -1,4 +1,4 @@
-import type { ImportProblem } from "../formats/source/source-session.js";
+import type { ImportProblem } from "../source/source-session.js";
 import type { SessionId } from "../ids/ids.js";
 
 /** Where the source was read, for the session's record. */

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { SourceNotFoundError } from "../../errors/import-errors.js";
+import { SourceNotFoundError } from "../errors/import-errors.js";
 import { isObject, type JsonObject } from "./narrow.js";
 import type { FileHead } from "./source-session.js";
 

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { SourceNotFoundError } from "../../errors/import-errors.js";
+import { SourceNotFoundError } from "../errors/import-errors.js";
 
 const LF = 0x0a;
 

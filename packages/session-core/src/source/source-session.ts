@@ -1,4 +1,4 @@
-import type { EntryId, SessionId } from "../../ids/ids.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
 
 /** Something in a source file that could not be taken as it stands. It is reported, never dropped in silence. */
 export interface ImportProblem {

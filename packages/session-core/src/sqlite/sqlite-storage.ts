@@ -2,7 +2,7 @@ import type { Entry } from "../entry/entry.js";
 import { loadedGate, loadGate } from "../entry/load-gate.js";
 import type { FileTools } from "../files/extract.js";
 import type { FileOperation } from "../files/file-operation.js";
-import type { SourceSession } from "../formats/source/source-session.js";
+import type { SourceSession } from "../source/source-session.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { importSource } from "../import/import-source.js";
 import { labelsOf } from "../labels/labels.js";

@@ -1,7 +1,7 @@
 import type { BoughError } from "../errors/base.js";
 import { NoSessionsFoundError, SourceNotFoundError, UnknownFormatError, UnknownFormatVersionError } from "../errors/import-errors.js";
-import { headOf } from "../formats/source/file-head.js";
-import type { SourceFormat, SourceSession } from "../formats/source/source-session.js";
+import { headOf } from "../source/file-head.js";
+import type { SourceFormat, SourceSession } from "../source/source-session.js";
 import type { ImportedSession } from "../port/import-records.js";
 import type { Store } from "../store/store.js";
 import { FORMATS } from "./formats.js";

@@ -1,7 +1,7 @@
 import { UnknownFormatVersionError } from "../../errors/import-errors.js";
-import { jsonLinesOf } from "../source/json-lines.js";
-import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../source/narrow.js";
-import type { SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../source/source-session.js";
+import { jsonLinesOf } from "../../source/json-lines.js";
+import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../source/narrow.js";
+import type { SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
 import { BOUGH_TYPE, BOUGH_VERSION } from "./header.js";
 
 /** Our own JSONL. */

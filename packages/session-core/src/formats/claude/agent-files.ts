@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, existsSync, openSync, readdirSync, re
 import { basename, dirname, join } from "node:path";
 import { SourceNotFoundError } from "../../errors/import-errors.js";
 import type { SessionId } from "../../ids/ids.js";
-import type { JsonObject } from "../source/narrow.js";
+import type { JsonObject } from "../../source/narrow.js";
 import { AGENT_FOLDER, agentOfFile, folderOwner } from "./identity.js";
 import { indexFile } from "./indexer.js";
 import { parsedObject } from "./json-text.js";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectAt, stringAt, without } from "../source/narrow.js";
+import { isObject, type JsonObject, objectAt, stringAt, without } from "../../source/narrow.js";
 import { parsedObject } from "./json-text.js";
 
 // The gate refuses an image that is none, and with it the whole message; so such a block is kept as a foreign one.

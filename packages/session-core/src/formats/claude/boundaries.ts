@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt, stringAt } from "../source/narrow.js";
+import { type JsonObject, objectAt, stringAt } from "../../source/narrow.js";
 import { type BoundaryFacts, type IndexedRecord, type NodeIndex, ROOT } from "./session-file.js";
 
 /**

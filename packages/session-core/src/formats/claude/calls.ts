@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectAt, stringAt } from "../source/narrow.js";
+import { isObject, type JsonObject, objectAt, stringAt } from "../../source/narrow.js";
 import { promptDigest } from "./derived-id.js";
 import { resultBlocks } from "./record-kind.js";
 import type { CallFacts, NodeIndex } from "./session-file.js";

@@ -1,4 +1,4 @@
-import { type JsonObject, millisecondsOf, objectAt, stringAt } from "../source/narrow.js";
+import { type JsonObject, millisecondsOf, objectAt, stringAt } from "../../source/narrow.js";
 import { promptDigest } from "./derived-id.js";
 import { spokenText } from "./injected.js";
 import type { ChainFacts } from "./session-file.js";

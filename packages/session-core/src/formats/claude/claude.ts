@@ -1,5 +1,5 @@
 import type { SessionId } from "../../ids/ids.js";
-import type { SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../source/source-session.js";
+import type { SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
 import { agentFilesOf, agentMetaOf, indexParent, parentFileOf } from "./agent-files.js";
 import { isClaude } from "./detect.js";
 import { agentHeader, conversationHeader } from "./header.js";
@@ -52,5 +52,8 @@ function session(file: SessionFile, chain: number, header: SourceHeader, unreada
 }
 
 function unreadableAgent(path: string): SourceRecord {
-  return { kind: "problem", problem: { code: "unreadable-file", path, line: null, message: "an agent's file cannot be opened; its session was left out" } };
+  return {
+    kind: "problem",
+    problem: { code: "unreadable-file", path, line: null, message: "an agent's file cannot be opened; its session was left out" },
+  };
 }

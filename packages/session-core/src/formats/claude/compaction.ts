@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, numberAt, objectAt, stringAt, without } from "../source/narrow.js";
+import { isObject, type JsonObject, numberAt, objectAt, stringAt, without } from "../../source/narrow.js";
 
 /**
  * The compaction of a boundary and its summary.

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../source/narrow.js";
-import type { FileHead } from "../source/source-session.js";
+import type { JsonObject } from "../../source/narrow.js";
+import type { FileHead } from "../../source/source-session.js";
 
 /**
  * Whether the file with this head was written by Claude Code: one of its records has a place in a tree of uuids, or is

@@ -1,6 +1,6 @@
 import type { SessionId } from "../../ids/ids.js";
-import type { JsonObject } from "../source/narrow.js";
-import type { SourceHeader, SourceParent } from "../source/source-session.js";
+import type { JsonObject } from "../../source/narrow.js";
+import type { SourceHeader, SourceParent } from "../../source/source-session.js";
 import { isUsableId } from "./derived-id.js";
 import { agentSessionId } from "./identity.js";
 import type { CallFacts, ChainFacts, SessionFile } from "./session-file.js";

@@ -1,7 +1,7 @@
-import { jsonLinesOf } from "../source/json-lines.js";
-import type { SourceLine } from "../source/lines.js";
-import { type JsonObject, objectAt, stringAt } from "../source/narrow.js";
-import type { ImportProblem } from "../source/source-session.js";
+import { jsonLinesOf } from "../../source/json-lines.js";
+import type { SourceLine } from "../../source/lines.js";
+import { type JsonObject, objectAt, stringAt } from "../../source/narrow.js";
+import type { ImportProblem } from "../../source/source-session.js";
 import { Boundaries } from "./boundaries.js";
 import { CallBook } from "./calls.js";
 import { Chains } from "./chains.js";

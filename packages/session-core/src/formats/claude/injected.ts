@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, stringAt } from "../source/narrow.js";
+import { isObject, type JsonObject, stringAt } from "../../source/narrow.js";
 
 /** Who is behind the text of a `user` record. */
 export type Speaker = "human" | "injected";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../source/narrow.js";
+import { isObject, type JsonObject } from "../../source/narrow.js";
 
 /** The JSON object that `text` holds; undefined where it holds none. */
 export function parsedObject(text: string): JsonObject | undefined {

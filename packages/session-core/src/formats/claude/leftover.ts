@@ -1,4 +1,4 @@
-import { type JsonObject, stringAt, without } from "../source/narrow.js";
+import { type JsonObject, stringAt, without } from "../../source/narrow.js";
 
 // Kept elsewhere: as the entry's id, parent and time, in its message, or once in the session's header.
 const KEPT_ELSEWHERE = [

@@ -1,6 +1,6 @@
 import type { EntryId } from "../../ids/ids.js";
-import type { JsonObject } from "../source/narrow.js";
-import type { ImportProblem } from "../source/source-session.js";
+import type { JsonObject } from "../../source/narrow.js";
+import type { ImportProblem } from "../../source/source-session.js";
 import { keptUuids } from "./boundaries.js";
 import { compactionPayload, loneCompactionPayload } from "./compaction.js";
 import { isUsableId } from "./derived-id.js";
@@ -102,7 +102,8 @@ function made(...payloads: readonly JsonObject[]): Made {
 function foreign(record: JsonObject): Made {
   const originalType = typeName(record);
   // A message without content, or a record without a type: known kinds that are broken, not kinds we do not know.
-  const isBroken = originalType === "unknown" || ((originalType === "user" || originalType === "assistant") && record.message === undefined);
+  const isBroken =
+    originalType === "unknown" || ((originalType === "user" || originalType === "assistant") && record.message === undefined);
   const message = `no message can be made of this record (${originalType}); kept as a foreign entry`;
   return { payloads: [{ type: "foreign", originalType, raw: record }], problems: isBroken ? [{ code: "invalid-record", message }] : [] };
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectAt } from "../source/narrow.js";
+import { isObject, type JsonObject, objectAt } from "../../source/narrow.js";
 import { speakerOf } from "./injected.js";
 
 /**
@@ -17,17 +17,7 @@ import { speakerOf } from "./injected.js";
  * | `absorbed` | a part of an earlier entry: a later line of a reply, a boundary's summary, a record written twice | nothing |
  * | `bad` | a line without a JSON object | a problem |
  */
-export type RecordKind =
-  | "human"
-  | "injected"
-  | "result"
-  | "reply"
-  | "boundary"
-  | "summary"
-  | "noise"
-  | "side"
-  | "absorbed"
-  | "bad";
+export type RecordKind = "human" | "injected" | "result" | "reply" | "boundary" | "summary" | "noise" | "side" | "absorbed" | "bad";
 
 /** The kind of a record that has a uuid, from the record alone. */
 export function kindOf(record: JsonObject): Exclude<RecordKind, "side" | "absorbed" | "bad"> {

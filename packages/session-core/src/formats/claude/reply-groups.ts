@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt, stringAt } from "../source/narrow.js";
+import { type JsonObject, objectAt, stringAt } from "../../source/narrow.js";
 import { type IndexedRecord, MISSING, type NodeIndex } from "./session-file.js";
 
 /** The lines of a reply stand close together; so many replies back are looked at, the agents beside it included. */

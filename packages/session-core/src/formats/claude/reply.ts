@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../source/narrow.js";
+import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../source/narrow.js";
 import { replyBlocks } from "./blocks.js";
 import { usageOf } from "./usage.js";
 
@@ -41,7 +41,13 @@ function modelOf(messages: readonly JsonObject[]): JsonObject {
 
 function endOf(lines: readonly JsonObject[], messages: readonly JsonObject[]): JsonObject {
   if (lines.some((line) => line.isApiErrorMessage === true)) {
-    return { stopReason: "error", errorMessage: messages.map(textOf).filter((text) => text !== "").join("\n") };
+    return {
+      stopReason: "error",
+      errorMessage: messages
+        .map(textOf)
+        .filter((text) => text !== "")
+        .join("\n"),
+    };
   }
   const reason = messages.map((message) => stringAt(message, "stop_reason")).findLast((text) => text !== undefined);
   return reason === undefined ? {} : { stopReason: stopReasonOf(reason) };

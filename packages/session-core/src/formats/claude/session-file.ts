@@ -1,4 +1,4 @@
-import type { ImportProblem } from "../source/source-session.js";
+import type { ImportProblem } from "../../source/source-session.js";
 import type { RecordKind } from "./record-kind.js";
 
 /** Index of a record in its file's index. */

@@ -1,6 +1,6 @@
 import type { EntryId, SessionId } from "../../ids/ids.js";
-import { type JsonObject, millisecondsOf, stringAt } from "../source/narrow.js";
-import type { ImportProblem, SourceRecord } from "../source/source-session.js";
+import { type JsonObject, millisecondsOf, stringAt } from "../../source/narrow.js";
+import type { ImportProblem, SourceRecord } from "../../source/source-session.js";
 import { derivedId, isUsableId, partId } from "./derived-id.js";
 import { parsedObject } from "./json-text.js";
 import { LineReader } from "./line-reader.js";
@@ -76,7 +76,8 @@ class SessionReading {
     }
     const text = this.#reader.textAt(record);
     const object = parsedObject(text);
-    if (object === undefined) yield this.#problem("unreadable-file", record, "the file was changed while it was read; the line was left out");
+    if (object === undefined)
+      yield this.#problem("unreadable-file", record, "the file was changed while it was read; the line was left out");
     else if (record.kind === "side") yield* this.#side(node, record, object, text);
     else yield* this.#step(node, record, object, text);
   }

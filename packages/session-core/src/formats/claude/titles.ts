@@ -1,4 +1,4 @@
-import { type JsonObject, stringAt } from "../source/narrow.js";
+import { type JsonObject, stringAt } from "../../source/narrow.js";
 
 /** A title that a record gives to the session. */
 export type TitleClaim =

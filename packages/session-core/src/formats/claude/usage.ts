@@ -1,4 +1,4 @@
-import { type JsonObject, numberAt, without } from "../source/narrow.js";
+import { type JsonObject, numberAt, without } from "../../source/narrow.js";
 
 const FIGURES = [
   ["input", "input_tokens"],

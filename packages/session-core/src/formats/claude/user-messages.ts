@@ -1,4 +1,4 @@
-import { type JsonObject, objectAt, without } from "../source/narrow.js";
+import { type JsonObject, objectAt, without } from "../../source/narrow.js";
 import { contentBlock, contentOf } from "./blocks.js";
 import { type InjectedKind, injectedKind, isReminderBlock, META, QUEUED, spokenText } from "./injected.js";
 import { isResultBlock, queuedPrompt, resultBlocks } from "./record-kind.js";

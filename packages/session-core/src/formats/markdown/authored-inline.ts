@@ -18,23 +18,25 @@ const SAFE_DESTINATION = /^(?:https?:\/\/|mailto:|[#?/]|\.{1,2}\/|[^\s:&\\%<>()`
  * authoredInline("a <b> `<c>` [x](javascript:y)", false); // "a &lt;b> `<c>` [x]\\(javascript:y)"
  */
 export function authoredInline(line: string, inTable: boolean): string {
-  const ticks: Ticks = { last: lastRuns(line), addresses: addressesIn(line), inTable };
+  const facts: LineFacts = { lastRuns: lastRuns(line), addresses: addressesIn(line), lastBracket: lastBracket(line), inTable };
   let out = "";
   let at = 0;
   while (at < line.length) {
-    const piece = nextPiece(line, at, ticks);
+    const piece = nextPiece(line, at, facts);
     out += piece.written;
     at += piece.read;
   }
   return out;
 }
 
-/** What decides whether a run of backticks opens code. */
-interface Ticks {
+/** What is asked of the line again and again, so that reading it stays linear. */
+interface LineFacts {
   /** Where the last run of each length starts: a run behind it has no partner, and none needs to be looked for. */
-  readonly last: ReadonlyMap<number, number>;
+  readonly lastRuns: ReadonlyMap<number, number>;
   /** From where to where words are addresses: some renderers take a backtick inside as part of the address. */
   readonly addresses: readonly { readonly from: number; readonly to: number }[];
+  /** Where the last bracket closes; -1: nowhere. */
+  readonly lastBracket: number;
   readonly inTable: boolean;
 }
 
@@ -44,16 +46,19 @@ interface Piece {
   readonly written: string;
 }
 
-const MARKS = /[\\`<\]]/g;
+const MARKS = /[\\`<[\]]/g;
 
-function nextPiece(line: string, at: number, ticks: Ticks): Piece {
+function nextPiece(line: string, at: number, facts: LineFacts): Piece {
   switch (line[at]) {
     case "\\":
       return escape(line, at);
     case "`":
-      return code(line, at, ticks);
+      return code(line, at, facts);
     case "<":
       return angle(line, at);
+    case "[":
+      // One that closes on a later line could name a link across a block of code, and marked would let it.
+      return at < facts.lastBracket ? kept("[") : { read: 1, written: "\\[" };
     case "]":
       return bracket(line, at);
     default:
@@ -91,12 +96,12 @@ function bracket(line: string, at: number): Piece {
   return safe ? kept(`]${next}`) : { read: 2, written: `]\\${next}` };
 }
 
-function code(line: string, at: number, ticks: Ticks): Piece {
+function code(line: string, at: number, facts: LineFacts): Piece {
   const length = runLength(line, at);
-  if (ticks.addresses.some(({ from, to }) => from <= at && at < to)) return { read: length, written: "&#96;".repeat(length) };
-  const hasPartner = (ticks.last.get(length) ?? -1) > at;
+  if (facts.addresses.some(({ from, to }) => from <= at && at < to)) return { read: length, written: "&#96;".repeat(length) };
+  const hasPartner = (facts.lastRuns.get(length) ?? -1) > at;
   const span = hasPartner ? line.slice(at, closing(line, at + length, length)) : "";
-  if (span === "" || (ticks.inTable && crossesCells(span))) return { read: length, written: "\\`".repeat(length) };
+  if (span === "" || (facts.inTable && crossesCells(span))) return { read: length, written: "\\`".repeat(length) };
   return kept(span);
 }
 
@@ -124,7 +129,13 @@ function lastRuns(line: string): ReadonlyMap<number, number> {
   return last;
 }
 
-function addressesIn(line: string): Ticks["addresses"] {
+function lastBracket(line: string): number {
+  let at = line.lastIndexOf("]");
+  while (at > 0 && line[at - 1] === "\\") at = line.lastIndexOf("]", at - 1);
+  return at;
+}
+
+function addressesIn(line: string): LineFacts["addresses"] {
   if (!line.includes("`")) return [];
   return [...line.matchAll(/\S+/g)].flatMap(({ 0: word, index }) => {
     const start = word.search(/:\/\/|www\./i);

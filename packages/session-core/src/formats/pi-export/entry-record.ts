@@ -1,6 +1,6 @@
 import type { Entry, EntryPayload, PayloadOf } from "../../entry/entry.js";
+import { isObject, type JsonObject, millisecondsOf } from "../../source/narrow.js";
 import { FOREIGN_MARK, USAGE_MARKS } from "../pi/marks.js";
-import { isObject, type JsonObject, millisecondsOf } from "../source/narrow.js";
 import { filled } from "./filled.js";
 import { piContentOf, piMessageOf } from "./message.js";
 

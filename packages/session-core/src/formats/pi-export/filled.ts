@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../source/narrow.js";
 import { FILLED } from "../pi/marks.js";
-import type { JsonObject } from "../source/narrow.js";
 
 /**
  * `object` with `required` members put in where it has none (or null, where pi cannot bear it), and a note of which,

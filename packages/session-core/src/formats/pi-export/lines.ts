@@ -1,8 +1,8 @@
 import type { Entry } from "../../entry/entry.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
+import type { JsonObject } from "../../source/narrow.js";
 import { derivedId } from "../pi/derived-id.js";
 import { EXPORTED_BY, LEAF_MARK } from "../pi/marks.js";
-import type { JsonObject } from "../source/narrow.js";
 import { isoTime, piRecordOf } from "./entry-record.js";
 
 /** What of a session goes into pi's header and its last lines. */

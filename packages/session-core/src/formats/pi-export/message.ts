@@ -1,7 +1,7 @@
 import type { AssistantBlock, ContentBlock } from "../../entry/block.js";
 import type { AssistantMessage, Message } from "../../entry/message.js";
+import { isObject, type JsonObject } from "../../source/narrow.js";
 import { FOREIGN_BLOCK } from "../pi/marks.js";
-import { isObject, type JsonObject } from "../source/narrow.js";
 import { filled, replaced } from "./filled.js";
 
 /** A message as pi keeps it: what pi reads without looking (a time, a usage, a reason to stop) is there. */

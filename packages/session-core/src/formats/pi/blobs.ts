@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isObject, type JsonObject } from "../source/narrow.js";
+import { isObject, type JsonObject } from "../../source/narrow.js";
 
 /** How a text that oh-my-pi moved out of a session file starts; 64 hex digits follow. */
 export const BLOB_PREFIX = "blob:sha256:";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, stringAt, without, withoutNulls } from "../source/narrow.js";
+import { isObject, type JsonObject, stringAt, without, withoutNulls } from "../../source/narrow.js";
 import { foreignOf, markedForeign } from "./marks.js";
 import { toolArgumentsOf } from "./tool-arguments.js";
 

@@ -1,7 +1,7 @@
-import { type JsonObject, stringAt, without, withoutNulls } from "../source/narrow.js";
+import { type JsonObject, stringAt, without, withoutNulls } from "../../source/narrow.js";
 import { contentOf } from "./blocks.js";
 import { type EntryReading, fieldsOf } from "./entry-reading.js";
-import { FOREIGN_MARK, foreignOf, unfilled, USAGE_MARKS } from "./marks.js";
+import { FOREIGN_MARK, foreignOf, USAGE_MARKS, unfilled } from "./marks.js";
 import { messageOf } from "./messages.js";
 import { branchSummaryOf, compactionOf, contextEditOf } from "./summaries.js";
 

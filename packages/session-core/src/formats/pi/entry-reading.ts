@@ -1,5 +1,5 @@
 import type { EntryId } from "../../ids/ids.js";
-import { type JsonObject, without } from "../source/narrow.js";
+import { type JsonObject, without } from "../../source/narrow.js";
 import type { Links } from "./links.js";
 
 /** What a record needs to know of the file around it. */

@@ -1,4 +1,4 @@
-import { type JsonObject, without } from "../source/narrow.js";
+import { type JsonObject, without } from "../../source/narrow.js";
 
 const FLAGS = ["cancelled", "truncated", "excludeFromContext"];
 

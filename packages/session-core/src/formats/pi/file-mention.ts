@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, stringAt, without } from "../source/narrow.js";
+import { isObject, type JsonObject, stringAt, without } from "../../source/narrow.js";
 import { contentOf } from "./blocks.js";
 
 /**

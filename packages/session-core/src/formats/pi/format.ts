@@ -1,10 +1,10 @@
 import type { SessionId } from "../../ids/ids.js";
-import type { FileHead, SourceFormat, SourceRecord, SourceSession } from "../source/source-session.js";
+import type { FileHead, SourceFormat, SourceRecord, SourceSession } from "../../source/source-session.js";
 import { derivedId } from "./derived-id.js";
 import { headerOf, sessionIdOf } from "./header.js";
 import { isPiHead, type PiFile, readPiFile } from "./pi-file.js";
 import { recordsOf } from "./records.js";
-import { startedBy, type Subagents, subagentsOf } from "./subagents.js";
+import { type Subagents, startedBy, subagentsOf } from "./subagents.js";
 
 /** How deep agents that start agents are followed. */
 const MAX_SUBAGENT_DEPTH = 8;

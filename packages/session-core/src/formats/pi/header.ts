@@ -1,7 +1,7 @@
 import type { SessionId } from "../../ids/ids.js";
 import { isId } from "../../ids/ids.js";
-import { type JsonObject, millisecondsOf, stringAt, without } from "../source/narrow.js";
-import type { SourceHeader, SourceParent } from "../source/source-session.js";
+import { type JsonObject, millisecondsOf, stringAt, without } from "../../source/narrow.js";
+import type { SourceHeader, SourceParent } from "../../source/source-session.js";
 import { derivedId } from "./derived-id.js";
 import { parentSessionOf } from "./parent-session.js";
 import type { PiFile } from "./pi-file.js";

@@ -1,4 +1,4 @@
-import { type JsonObject, stringAt } from "../source/narrow.js";
+import { type JsonObject, stringAt } from "../../source/narrow.js";
 import type { PiFile } from "./pi-file.js";
 
 /**

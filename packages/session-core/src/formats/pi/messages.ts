@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectAt, stringAt, without, withoutNulls } from "../source/narrow.js";
+import { isObject, type JsonObject, objectAt, stringAt, without, withoutNulls } from "../../source/narrow.js";
 import { assistantContentOf, contentOf, SCRATCH } from "./blocks.js";
 import { executionOf, pythonExecutionOf } from "./executions.js";
 import { fileMentionOf } from "./file-mention.js";

@@ -1,5 +1,5 @@
-import { type JsonObject, millisecondsOf, stringAt } from "../source/narrow.js";
-import type { SourceRecord } from "../source/source-session.js";
+import { type JsonObject, millisecondsOf, stringAt } from "../../source/narrow.js";
+import type { SourceRecord } from "../../source/source-session.js";
 import type { Links } from "./links.js";
 import { LEAF_MARK } from "./marks.js";
 

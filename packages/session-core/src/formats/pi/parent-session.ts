@@ -1,6 +1,6 @@
 import type { SessionId } from "../../ids/ids.js";
 import { isId } from "../../ids/ids.js";
-import { type JsonObject, stringAt } from "../source/narrow.js";
+import { type JsonObject, stringAt } from "../../source/narrow.js";
 
 // pi names a file `<time>_<session id>.jsonl`; the time has no underscore, an id may.
 const FILE_NAME = /^\d{4}-\d\d-\d\dT[\d-]+Z_(.+)$/;
@@ -15,7 +15,11 @@ const UUID_AND_SUFFIX = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-\d+)?
 export function parentSessionOf(header: JsonObject): SessionId | undefined {
   const given = stringAt(header, "parentSession") ?? stringAt(header, "branchedFrom");
   if (given === undefined) return undefined;
-  const name = given.split(/[\\/]/).at(-1)?.replace(/\.jsonl$/, "") ?? "";
+  const name =
+    given
+      .split(/[\\/]/)
+      .at(-1)
+      ?.replace(/\.jsonl$/, "") ?? "";
   const id = FILE_NAME.exec(name)?.[1] ?? name;
   const sessionId = UUID_AND_SUFFIX.exec(id)?.[1] ?? id;
   return isId(sessionId) ? sessionId : undefined;

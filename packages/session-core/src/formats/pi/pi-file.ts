@@ -1,6 +1,6 @@
 import { UnknownFormatError, UnknownFormatVersionError } from "../../errors/import-errors.js";
-import { jsonLinesOf } from "../source/json-lines.js";
-import { type JsonObject, numberAt } from "../source/narrow.js";
+import { jsonLinesOf } from "../../source/json-lines.js";
+import { type JsonObject, numberAt } from "../../source/narrow.js";
 
 /** Newest version of pi's session files that is read; oh-my-pi uses the same numbers. */
 const NEWEST_VERSION = 3;
@@ -60,7 +60,11 @@ function isHeader(record: JsonObject): boolean {
 }
 
 function isHarnessHeader(record: JsonObject): boolean {
-  return record.kind === "header" && typeof record.id === "string" && (numberAt(record, "version") ?? numberAt(record, "v") ?? 0) > NEWEST_VERSION;
+  return (
+    record.kind === "header" &&
+    typeof record.id === "string" &&
+    (numberAt(record, "version") ?? numberAt(record, "v") ?? 0) > NEWEST_VERSION
+  );
 }
 
 function isTitleSlot(record: JsonObject): boolean {

@@ -1,6 +1,6 @@
-import { stringAt } from "../source/narrow.js";
-import type { JsonLine } from "../source/json-lines.js";
-import type { ImportProblem, SourceRecord } from "../source/source-session.js";
+import type { JsonLine } from "../../source/json-lines.js";
+import { stringAt } from "../../source/narrow.js";
+import type { ImportProblem, SourceRecord } from "../../source/source-session.js";
 import { BLOB_PREFIX } from "./blobs.js";
 
 /** Reports a problem of one line. */
@@ -11,7 +11,12 @@ export function problemAt(path: string, line: number, code: ImportProblem["code"
 /** Reports a record of a known type whose shape does not fit. */
 export function invalidRecord(path: string, { line, object }: JsonLine): SourceRecord {
   const type = stringAt(object, "type") ?? "record without a type";
-  return problemAt(path, line.number, "invalid-record", `this ${type} has an unexpected shape; it was kept as a foreign entry, outside the context`);
+  return problemAt(
+    path,
+    line.number,
+    "invalid-record",
+    `this ${type} has an unexpected shape; it was kept as a foreign entry, outside the context`,
+  );
 }
 
 /** Reports a label that names no entry. */

@@ -1,4 +1,4 @@
-import { type JsonLine, jsonLinesOf } from "../source/json-lines.js";
+import { type JsonLine, jsonLinesOf } from "../../source/json-lines.js";
 import type { PiFile } from "./pi-file.js";
 
 /**

@@ -1,8 +1,8 @@
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import { isId } from "../../ids/ids.js";
-import { type JsonLine, jsonLinesOf } from "../source/json-lines.js";
-import { type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../source/narrow.js";
-import type { SourceEntry, SourceRecord } from "../source/source-session.js";
+import { type JsonLine, jsonLinesOf } from "../../source/json-lines.js";
+import { type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../../source/narrow.js";
+import type { SourceEntry, SourceRecord } from "../../source/source-session.js";
 import { BLOB_PREFIX, withBlobs } from "./blobs.js";
 import { derivedId } from "./derived-id.js";
 import { payloadOf } from "./entries.js";
@@ -98,7 +98,11 @@ class Reading {
   }
 
   *#inside(record: JsonObject, line: JsonLine): Generator<SourceRecord, void, void> {
-    const { payload, isInvalid } = payloadOf(record, { links: this.#links, isOurs: this.#isOurs, firstKept: () => this.#firstKept(record, line) });
+    const { payload, isInvalid } = payloadOf(record, {
+      links: this.#links,
+      isOurs: this.#isOurs,
+      firstKept: () => this.#firstKept(record, line),
+    });
     if (isInvalid) yield invalidRecord(this.file.path, line);
     this.#lastMs = timeOf(record) ?? this.#lastMs;
     const id = this.#idOf(line);

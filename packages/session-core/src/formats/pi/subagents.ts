@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { BoughError } from "../../errors/base.js";
 import type { SessionId } from "../../ids/ids.js";
-import type { ImportProblem } from "../source/source-session.js";
+import type { ImportProblem } from "../../source/source-session.js";
 import { sessionIdOf } from "./header.js";
 import { type PiFile, readPiFile } from "./pi-file.js";
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, numberAt, stringAt, without, withoutNulls } from "../source/narrow.js";
+import { isObject, type JsonObject, numberAt, stringAt, without, withoutNulls } from "../../source/narrow.js";
 import { assistantContentOf } from "./blocks.js";
 import { type EntryReading, fieldsOf } from "./entry-reading.js";
 import { withUsage } from "./usage.js";

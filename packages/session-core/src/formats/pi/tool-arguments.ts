@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../source/narrow.js";
+import { isObject, type JsonObject } from "../../source/narrow.js";
 
 /** The arguments of a tool call as an object: some programs wrote them as JSON text, and some texts are no JSON. */
 export function toolArgumentsOf(given: unknown): JsonObject {

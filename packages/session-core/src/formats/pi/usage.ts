@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, without } from "../source/narrow.js";
+import { isObject, type JsonObject, without } from "../../source/narrow.js";
 
 const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"];
 

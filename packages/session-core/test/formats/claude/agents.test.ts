@@ -118,14 +118,21 @@ test("an agent in the folder of a resumed session is that session's, whatever it
 test("agents of other sessions beside the file are left to those", () => {
   const folder = directory();
   const main = fileOf(asked, `${SESSION}.jsonl`, folder);
-  fileOf(agent("x9").map((line) => ({ ...line, sessionId: "other" })), "agent-x9.jsonl", folder);
+  fileOf(
+    agent("x9").map((line) => ({ ...line, sessionId: "other" })),
+    "agent-x9.jsonl",
+    folder,
+  );
   expect(importAll(main)).toHaveLength(1);
 });
 
 describe("the id of a session", () => {
   test("is the name of its file, and the id in its records is kept where it differs", () => {
     const [main] = importAll(fileOf(asked.map((line) => ({ ...line, sessionId: "before" }))));
-    expect(main?.header).toMatchObject({ sessionId: SESSION, metadata: { recordedSessionId: "before", version: "2.1.44", gitBranch: "main" } });
+    expect(main?.header).toMatchObject({
+      sessionId: SESSION,
+      metadata: { recordedSessionId: "before", version: "2.1.44", gitBranch: "main" },
+    });
   });
 
   test("is that of its records where the name is none", () => {

@@ -12,7 +12,9 @@ describe("a block that a person or a tool gave", () => {
   });
 
   test("is an image where it holds one", () => {
-    expect(said(image({ type: "base64", media_type: "image/png", data: "aGk=" }))).toEqual([{ type: "image", data: "aGk=", mimeType: "image/png" }]);
+    expect(said(image({ type: "base64", media_type: "image/png", data: "aGk=" }))).toEqual([
+      { type: "image", data: "aGk=", mimeType: "image/png" },
+    ]);
   });
 
   test.each([
@@ -34,11 +36,15 @@ describe("a block that a person or a tool gave", () => {
 
 describe("a block of a reply", () => {
   test("keeps the signature of what the model thought as it came", () => {
-    expect(answered({ type: "thinking", thinking: "hm", signature: "Ep+/=" })).toEqual([{ type: "thinking", thinking: "hm", thinkingSignature: "Ep+/=" }]);
+    expect(answered({ type: "thinking", thinking: "hm", signature: "Ep+/=" })).toEqual([
+      { type: "thinking", thinking: "hm", thinkingSignature: "Ep+/=" },
+    ]);
   });
 
   test("is redacted thinking with its data as signature", () => {
-    expect(answered({ type: "redacted_thinking", data: "abc" })).toEqual([{ type: "thinking", thinking: "", thinkingSignature: "abc", redacted: true }]);
+    expect(answered({ type: "redacted_thinking", data: "abc" })).toEqual([
+      { type: "thinking", thinking: "", thinkingSignature: "abc", redacted: true },
+    ]);
   });
 
   test.each([
@@ -48,7 +54,9 @@ describe("a block of a reply", () => {
     [[1], { input: [1] }],
     [null, {}],
   ])("is a call whose arguments %j become an object", (input, kept) => {
-    expect(answered({ type: "tool_use", id: "c1", name: "Read", input })).toEqual([{ type: "toolCall", id: "c1", name: "Read", arguments: kept }]);
+    expect(answered({ type: "tool_use", id: "c1", name: "Read", input })).toEqual([
+      { type: "toolCall", id: "c1", name: "Read", arguments: kept },
+    ]);
   });
 
   test("that only the provider understands is kept whole", () => {

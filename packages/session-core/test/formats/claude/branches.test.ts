@@ -6,7 +6,13 @@ const turn = [user("u1", null, "one"), reply("a1", "u1", "m1", [text("1")])];
 
 describe("a branch of the imported tree is what a person made", () => {
   test("a rewind: another prompt at an earlier point", () => {
-    const session = importLines([...turn, user("u2", "a1", "two"), reply("a2", "u2", "m2", [text("2")]), user("u3", "a1", "other"), reply("a3", "u3", "m3", [text("3")])]);
+    const session = importLines([
+      ...turn,
+      user("u2", "a1", "two"),
+      reply("a2", "u2", "m2", [text("2")]),
+      user("u3", "a1", "other"),
+      reply("a3", "u3", "m3", [text("3")]),
+    ]);
     expect([...branchPoints(session)]).toEqual([["a1", ["u2", "u3"]]]);
     expect(pathOf(session)).toEqual(["u1", "a1", "u3", "a3"]);
   });
@@ -36,7 +42,12 @@ describe("a branch of the imported tree is what a person made", () => {
   });
 
   test("a rewind to before a slash command that the conversation went on from", () => {
-    const session = importLines([...turn, user("c1", "a1", "<command-name>/init</command-name>"), reply("a2", "c1", "m2", [text("2")]), user("u3", "a1", "three")]);
+    const session = importLines([
+      ...turn,
+      user("c1", "a1", "<command-name>/init</command-name>"),
+      reply("a2", "c1", "m2", [text("2")]),
+      user("u3", "a1", "three"),
+    ]);
     expect([...branchPoints(session)]).toEqual([["a1", ["c1", "u3"]]]);
   });
 });

@@ -36,7 +36,18 @@ let tick = 0;
 function step(type: string, uuid: string, parentUuid: string | null, rest: Line): Line {
   tick += 1;
   const timestamp = new Date(Date.UTC(2026, 0, 1) + tick * 1000).toISOString();
-  return { parentUuid, isSidechain: false, sessionId: SESSION, cwd: "/work", version: "2.1.44", gitBranch: "main", type, uuid, timestamp, ...rest };
+  return {
+    parentUuid,
+    isSidechain: false,
+    sessionId: SESSION,
+    cwd: "/work",
+    version: "2.1.44",
+    gitBranch: "main",
+    type,
+    uuid,
+    timestamp,
+    ...rest,
+  };
 }
 
 export function user(uuid: string, parent: string | null, content: unknown, rest: Line = {}): Line {
@@ -44,7 +55,12 @@ export function user(uuid: string, parent: string | null, content: unknown, rest
 }
 
 export const text = (given: string): Line => ({ type: "text", text: given });
-export const call = (id: string, name = "Read", input: unknown = { file_path: `${id}.ts` }): Line => ({ type: "tool_use", id, name, input });
+export const call = (id: string, name = "Read", input: unknown = { file_path: `${id}.ts` }): Line => ({
+  type: "tool_use",
+  id,
+  name,
+  input,
+});
 
 /** One line of a reply: `messageId` says which. */
 export function reply(uuid: string, parent: string | null, messageId: string, content: unknown, message: Line = {}, rest: Line = {}): Line {
@@ -67,7 +83,11 @@ export function system(uuid: string, parent: string | null, subtype: string, res
   return step("system", uuid, parent, { subtype, ...rest });
 }
 
-export function boundary(uuid: string, logicalParentUuid: string | null, compactMetadata: Line = { trigger: "auto", preTokens: 900 }): Line {
+export function boundary(
+  uuid: string,
+  logicalParentUuid: string | null,
+  compactMetadata: Line = { trigger: "auto", preTokens: 900 },
+): Line {
   return system(uuid, null, "compact_boundary", { logicalParentUuid, content: "Conversation compacted", compactMetadata });
 }
 

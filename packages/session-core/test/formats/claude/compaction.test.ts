@@ -13,7 +13,12 @@ const kept = (uuids: readonly string[]) => ({ trigger: "auto", preTokens: 900, p
 
 describe("a boundary and its summary", () => {
   test("are one compaction under the last record before it, with the boundary's id", () => {
-    const session = importLines([...before, boundary("b1", "a3", { trigger: "auto", preTokens: 900, postTokens: 90, durationMs: 5 }), summary("s1", "b1"), user("u3", "s1", "three")]);
+    const session = importLines([
+      ...before,
+      boundary("b1", "a3", { trigger: "auto", preTokens: 900, postTokens: 90, durationMs: 5 }),
+      summary("s1", "b1"),
+      user("u3", "s1", "three"),
+    ]);
     expect(pathOf(session)).toEqual(["u1", "a1", "u2", "a2", "b1", "u3"]);
     expect(payloadOf(session, "b1")).toEqual({
       type: "compaction",
@@ -74,12 +79,20 @@ describe("what a compaction kept word for word", () => {
 
   test("may be told by its two ends", () => {
     const segment = { trigger: "auto", preservedSegment: { headUuid: "u2", anchorUuid: "s1", tailUuid: "a3" } };
-    expect(payloadOf(importLines([...before, boundary("b1", "a3", segment), summary("s1", "b1")]), "b1")).toMatchObject({ firstKeptEntryId: "u2" });
+    expect(payloadOf(importLines([...before, boundary("b1", "a3", segment), summary("s1", "b1")]), "b1")).toMatchObject({
+      firstKeptEntryId: "u2",
+    });
   });
 
   test("may be written again with new parents: the copies add nothing, and what hangs on them follows the compaction", () => {
     const again = [user("u2", "s1", "two"), reply("a2", "u2", "m2", [text("2")]), reply("a3", "a2", "m2", [text("2 again")])];
-    const session = importLines([...before, boundary("b1", "a3", kept(["u2", "a2", "a3"])), summary("s1", "b1"), ...again, user("u3", "a3", "three")]);
+    const session = importLines([
+      ...before,
+      boundary("b1", "a3", kept(["u2", "a2", "a3"])),
+      summary("s1", "b1"),
+      ...again,
+      user("u3", "a3", "three"),
+    ]);
     expect(pathOf(session)).toEqual(["u1", "a1", "u2", "a2", "b1", "u3"]);
     expect(payloadOf(session, "b1")).toMatchObject({ firstKeptEntryId: "u2" });
     expect(branchPoints(session).size).toBe(0);
@@ -91,7 +104,12 @@ describe("what a compaction kept word for word", () => {
   });
 
   test("may be followed without being written again", () => {
-    const session = importLines([...before, boundary("b1", "a3", kept(["u2", "a2", "a3"])), summary("s1", "b1"), user("u3", "a3", "three")]);
+    const session = importLines([
+      ...before,
+      boundary("b1", "a3", kept(["u2", "a2", "a3"])),
+      summary("s1", "b1"),
+      user("u3", "a3", "three"),
+    ]);
     expect(pathOf(session)).toEqual(["u1", "a1", "u2", "a2", "b1", "u3"]);
   });
 

@@ -8,7 +8,10 @@ const turn = [user("u1", null, "one"), reply("a1", "u1", "m1", [text("1")])];
 describe("a line that holds no record", () => {
   test("is a problem with its number, and the rest is read", () => {
     const session = importLines([...turn, "{broken", "[1]", user("u2", "a1", "two")]);
-    expect(session.problems).toMatchObject([{ code: "malformed-line", line: 3 }, { code: "malformed-line", line: 4 }]);
+    expect(session.problems).toMatchObject([
+      { code: "malformed-line", line: 3 },
+      { code: "malformed-line", line: 4 },
+    ]);
     expect(pathOf(session)).toEqual(["u1", "a1", "u2"]);
   });
 

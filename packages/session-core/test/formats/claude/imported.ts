@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import { judgeEntry } from "../../../src/entry/gate.js";
 import type { EntryPayload } from "../../../src/entry/entry.js";
+import { judgeEntry } from "../../../src/entry/gate.js";
 import { claudeFormat } from "../../../src/formats/claude/claude.js";
-import type { ImportProblem, SourceHeader, SourceRecord } from "../../../src/formats/source/source-session.js";
+import type { ImportProblem, SourceHeader, SourceRecord } from "../../../src/source/source-session.js";
 import { fileOf, type Line } from "./claude-file.js";
 
 /** An entry as it would be written: judged, and hanging on an entry written before it. */

@@ -26,9 +26,12 @@ describe("a text under the role `user`", () => {
     expect(only(content, rest)).toEqual({ role: "custom", customType: "claude.meta", display: false, content });
   });
 
-  test.each(["fix <command-name> in the docs", "why [Request interrupted by user]?", "", "[1] first"])("that a person typed, such as %j, is theirs", (content) => {
-    expect(only(content)).toEqual({ role: "user", content });
-  });
+  test.each(["fix <command-name> in the docs", "why [Request interrupted by user]?", "", "[1] first"])(
+    "that a person typed, such as %j, is theirs",
+    (content) => {
+      expect(only(content)).toEqual({ role: "user", content });
+    },
+  );
 
   test("with reminders around it reads as the person said it, and the reminders follow", () => {
     const reminder = text("<system-reminder>the date</system-reminder>");

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { branchPoints, importAll, type Imported, messageOf, pathOf, payloadOf } from "./imported.js";
+import { branchPoints, type Imported, importAll, messageOf, pathOf, payloadOf } from "./imported.js";
 
 const folder = fileURLToPath(new URL("../../../../../../shared/sessions/claude/", import.meta.url));
 const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".jsonl")) : [];
@@ -42,22 +42,36 @@ describe.runIf(existsSync(folder))("real sessions", () => {
     const at = session.entries.findIndex(({ payload }) => payload.type === "compaction");
     expect(session.entries[at]?.id).toMatch(/^8684e586/);
     expect(session.entries[at]?.parentId).toMatch(/^229519d9/);
-    expect(payloadOf(session, session.entries[at]?.id ?? "")).toMatchObject({ trigger: "manual", tokensBefore: 26634, firstKeptEntryId: null });
+    expect(payloadOf(session, session.entries[at]?.id ?? "")).toMatchObject({
+      trigger: "manual",
+      tokensBefore: 26634,
+      firstKeptEntryId: null,
+    });
     expect(session.entries.slice(at + 1)).toHaveLength(6);
   });
 
   test("four agents started by one reply are linked to their calls, whichever file is given", () => {
     const [session, ...agents] = named("b3a7bd3c");
-    const started = session === undefined ? "" : (session.entries.find(({ payload }) => payload.type === "message" && payload.message.role === "assistant")?.id ?? "");
+    const started =
+      session === undefined
+        ? ""
+        : (session.entries.find(({ payload }) => payload.type === "message" && payload.message.role === "assistant")?.id ?? "");
     expect(agents.map(({ header }) => header.parent?.entryId)).toEqual([started, started, started, started]);
     expect(new Set(agents.map(({ header }) => header.parent?.toolCallId)).size).toBe(4);
     const subagents = join(folder, session?.header.sessionId ?? "", "subagents");
-    expect(readdirSync(subagents).sort().flatMap((name) => importAll(join(subagents, name)))).toEqual(agents);
+    expect(
+      readdirSync(subagents)
+        .sort()
+        .flatMap((name) => importAll(join(subagents, name))),
+    ).toEqual(agents);
   });
 
   test("what a person said reads as they said it", () => {
     const session = main("b3a7bd3c");
     const first = session.entries.find(({ payload }) => payload.type === "message");
-    expect(messageOf(session, first?.id ?? "")).toMatchObject({ role: "user", content: [{ text: expect.stringMatching(/^Run 4 subagents/) }] });
+    expect(messageOf(session, first?.id ?? "")).toMatchObject({
+      role: "user",
+      content: [{ text: expect.stringMatching(/^Run 4 subagents/) }],
+    });
   });
 });

@@ -45,13 +45,23 @@ describe("the lines of one reply", () => {
   });
 
   test("may stand side by side under one prompt", () => {
-    const session = importLines([user("u1", null, "go"), reply("a1", "u1", "m1", [text("a")]), reply("a2", "u1", "m1", [text("b")]), user("u2", "a2", "ok")]);
+    const session = importLines([
+      user("u1", null, "go"),
+      reply("a1", "u1", "m1", [text("a")]),
+      reply("a2", "u1", "m1", [text("b")]),
+      user("u2", "a2", "ok"),
+    ]);
     expect(pathOf(session)).toEqual(["u1", "a1", "u2"]);
     expect(branchPoints(session).size).toBe(0);
   });
 
   test("are told apart by their request", () => {
-    const session = importLines([user("u1", null, "go"), reply("a1", "u1", "same", [call("c1")], {}, { requestId: "q1" }), result("r1", "a1", "c1"), reply("a2", "r1", "same", [text("b")], {}, { requestId: "q2" })]);
+    const session = importLines([
+      user("u1", null, "go"),
+      reply("a1", "u1", "same", [call("c1")], {}, { requestId: "q1" }),
+      result("r1", "a1", "c1"),
+      reply("a2", "r1", "same", [text("b")], {}, { requestId: "q2" }),
+    ]);
     expect(pathOf(session)).toEqual(["u1", "a1", "r1", "a2"]);
   });
 
@@ -77,7 +87,11 @@ describe("the lines of one reply", () => {
   });
 
   test("make one call of a call that is written twice", () => {
-    const session = importLines([user("u1", null, "go"), reply("a1", "u1", "m1", [call("c1")]), reply("a2", "a1", "m1", [call("c1"), call("c2")])]);
+    const session = importLines([
+      user("u1", null, "go"),
+      reply("a1", "u1", "m1", [call("c1")]),
+      reply("a2", "a1", "m1", [call("c1"), call("c2")]),
+    ]);
     expect(messageOf(session, "a1").content).toMatchObject([{ id: "c1" }, { id: "c2" }]);
   });
 });
@@ -121,9 +135,20 @@ describe("how a reply ended", () => {
   });
 
   test("is an error with the text that was shown, where the provider refused", () => {
-    const failed = reply("a1", "u1", "m1", [text("API Error: 401")], { model: "<synthetic>", stop_reason: "stop_sequence" }, { isApiErrorMessage: true });
+    const failed = reply(
+      "a1",
+      "u1",
+      "m1",
+      [text("API Error: 401")],
+      { model: "<synthetic>", stop_reason: "stop_sequence" },
+      { isApiErrorMessage: true },
+    );
     const message = messageOf(importLines([user("u1", null, "go"), failed]), "a1");
-    expect(message).toMatchObject({ stopReason: "error", errorMessage: "API Error: 401", content: [{ type: "text", text: "API Error: 401" }] });
+    expect(message).toMatchObject({
+      stopReason: "error",
+      errorMessage: "API Error: 401",
+      content: [{ type: "text", text: "API Error: 401" }],
+    });
     expect(message).not.toHaveProperty("model");
   });
 });

@@ -3,11 +3,22 @@ import { answer, call, progress, reply, result, text, user } from "./claude-file
 import { branchPoints, importLines, messageOf, pathOf } from "./imported.js";
 
 const asked = user("u1", null, "go");
-const batch = [asked, reply("a1", "u1", "m1", [call("c1")]), reply("a2", "a1", "m1", [call("c2", "Grep")]), reply("a3", "a2", "m1", [call("c3")])];
+const batch = [
+  asked,
+  reply("a1", "u1", "m1", [call("c1")]),
+  reply("a2", "a1", "m1", [call("c2", "Grep")]),
+  reply("a3", "a2", "m1", [call("c3")]),
+];
 
 describe("results of parallel calls", () => {
   test("follow one another, whichever line of the reply they hang on", () => {
-    const session = importLines([...batch, result("r1", "a1", "c1"), result("r2", "a2", "c2"), result("r3", "a3", "c3"), reply("b1", "r3", "m2", [text("done")])]);
+    const session = importLines([
+      ...batch,
+      result("r1", "a1", "c1"),
+      result("r2", "a2", "c2"),
+      result("r3", "a3", "c3"),
+      reply("b1", "r3", "m2", [text("done")]),
+    ]);
     expect(pathOf(session)).toEqual(["u1", "a1", "r1", "r2", "r3", "b1"]);
   });
 
@@ -23,7 +34,13 @@ describe("results of parallel calls", () => {
   });
 
   test("a second answer to a call is a branch: no path has both", () => {
-    const session = importLines([asked, reply("a1", "u1", "m1", [call("c1")]), result("r1", "a1", "c1"), result("r9", "a1", "c1"), reply("b1", "r9", "m2", [text("ok")])]);
+    const session = importLines([
+      asked,
+      reply("a1", "u1", "m1", [call("c1")]),
+      result("r1", "a1", "c1"),
+      result("r9", "a1", "c1"),
+      reply("b1", "r9", "m2", [text("ok")]),
+    ]);
     expect([...branchPoints(session)]).toEqual([["a1", ["r1", "r9"]]]);
     expect(pathOf(session)).toEqual(["u1", "a1", "r9", "b1"]);
   });
@@ -35,9 +52,20 @@ describe("a record with results", () => {
     const session = importLines([...batch, record, reply("b1", "r1", "m2", [text("ok")])]);
     expect(pathOf(session)).toEqual(["u1", "a1", "r1", "r1:2", "b1"]);
     expect(messageOf(session, "r1")).toEqual({
-      role: "toolResult", toolCallId: "c1", toolName: "Read", content: "c1 done", isError: false, details: { stdout: "x" },
+      role: "toolResult",
+      toolCallId: "c1",
+      toolName: "Read",
+      content: "c1 done",
+      isError: false,
+      details: { stdout: "x" },
     });
-    expect(messageOf(session, "r1:2")).toEqual({ role: "toolResult", toolCallId: "c2", toolName: "Grep", content: "c2 done", isError: true });
+    expect(messageOf(session, "r1:2")).toEqual({
+      role: "toolResult",
+      toolCallId: "c2",
+      toolName: "Grep",
+      content: "c2 done",
+      isError: true,
+    });
   });
 
   test("keeps the text and the images beside them, after them (R66)", () => {
@@ -45,14 +73,25 @@ describe("a record with results", () => {
     const session = importLines([...batch, user("r1", "a1", [text("use tabs"), answer("c1"), image])]);
     expect(pathOf(session)).toEqual(["u1", "a1", "r1", "r1:2"]);
     expect(messageOf(session, "r1:2")).toEqual({
-      role: "user", content: [{ type: "text", text: "use tabs" }, { type: "image", data: "aGk=", mimeType: "image/png" }],
+      role: "user",
+      content: [
+        { type: "text", text: "use tabs" },
+        { type: "image", data: "aGk=", mimeType: "image/png" },
+      ],
     });
   });
 
   test("takes blocks, a text or nothing as content", () => {
-    const record = user("r1", "a3", [answer("c1", [text("x"), { type: "tool_reference", tool_name: "T" }]), answer("c2", null), answer("c3", "")]);
+    const record = user("r1", "a3", [
+      answer("c1", [text("x"), { type: "tool_reference", tool_name: "T" }]),
+      answer("c2", null),
+      answer("c3", ""),
+    ]);
     const session = importLines([...batch, record]);
-    expect(messageOf(session, "r1").content).toEqual([{ type: "text", text: "x" }, { type: "foreign", originalType: "tool_reference", raw: { type: "tool_reference", tool_name: "T" } }]);
+    expect(messageOf(session, "r1").content).toEqual([
+      { type: "text", text: "x" },
+      { type: "foreign", originalType: "tool_reference", raw: { type: "tool_reference", tool_name: "T" } },
+    ]);
     expect(messageOf(session, "r1:2").content).toEqual([]);
     expect(messageOf(session, "r1:3").content).toBe("");
   });

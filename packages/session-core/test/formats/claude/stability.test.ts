@@ -104,9 +104,7 @@ describe("whatever tree the records form", () => {
     fc.assert(
       fc.property(drawn, (records) => {
         const session = read(fileOf(linesOf(records)));
-        const onTheWay = new Set(
-          records.flatMap(({ kind }, at) => (kind === "user" || kind === "reply" ? pathOf(session, `n${at}`) : [])),
-        );
+        const onTheWay = new Set(records.flatMap(({ kind }, at) => (kind === "user" || kind === "reply" ? pathOf(session, `n${at}`) : [])));
         for (const child of [...branchPoints(session).values()].flat()) {
           const { kind } = records[indexOf(child)] ?? {};
           expect(kind === "result").toBe(false);

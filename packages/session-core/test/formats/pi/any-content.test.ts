@@ -3,8 +3,35 @@ import { describe, expect, test } from "vitest";
 import { judgeEntry } from "../../../src/entry/gate.js";
 import { entriesOf, recordsOf } from "./pi-files.js";
 
-const TYPES = ["message", "model_change", "thinking_level_change", "compaction", "branch_summary", "context_edit", "custom", "custom_message", "usage", "label", "session_info", "title_change", "session", "other"];
-const ROLES = ["system", "user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage", "developer", "pythonExecution", "fileMention", "other"];
+const TYPES = [
+  "message",
+  "model_change",
+  "thinking_level_change",
+  "compaction",
+  "branch_summary",
+  "context_edit",
+  "custom",
+  "custom_message",
+  "usage",
+  "label",
+  "session_info",
+  "title_change",
+  "session",
+  "other",
+];
+const ROLES = [
+  "system",
+  "user",
+  "assistant",
+  "toolResult",
+  "bashExecution",
+  "custom",
+  "hookMessage",
+  "developer",
+  "pythonExecution",
+  "fileMention",
+  "other",
+];
 const BLOCKS = ["text", "image", "thinking", "redactedThinking", "toolCall", "foreign", "other"];
 
 const someOf = (fields: Record<string, fc.Arbitrary<unknown>>) => fc.record(fields, { requiredKeys: ["type"] });
@@ -12,7 +39,18 @@ const text = fc.constantFrom<unknown>("x", "", null, undefined);
 const count = fc.constantFrom<unknown>(3, null, undefined);
 
 const block = fc.record(
-  { type: fc.constantFrom(...BLOCKS), text, data: text, mimeType: text, thinking: text, thinkingSignature: text, id: text, name: text, arguments: fc.jsonValue(), originalType: text },
+  {
+    type: fc.constantFrom(...BLOCKS),
+    text,
+    data: text,
+    mimeType: text,
+    thinking: text,
+    thinkingSignature: text,
+    id: text,
+    name: text,
+    arguments: fc.jsonValue(),
+    originalType: text,
+  },
   { requiredKeys: ["type"] },
 );
 const content = fc.oneof(fc.array(fc.oneof(block, fc.jsonValue())), text, count);

@@ -18,7 +18,10 @@ function read(record: Record<string, unknown>, blobs: Readonly<Record<string, Bu
 }
 
 const image = (data: string) => ({ type: "image", data, mimeType: "image/png" });
-const said = (content: unknown, fields: Record<string, unknown> = {}) => ({ type: "message", message: { role: "toolResult", toolCallId: "t", content, ...fields } });
+const said = (content: unknown, fields: Record<string, unknown> = {}) => ({
+  type: "message",
+  message: { role: "toolResult", toolCallId: "t", content, ...fields },
+});
 
 describe("an image that oh-my-pi keeps in a file of its own", () => {
   test("is put back into the content", () => {

@@ -10,7 +10,15 @@ const label = (id: string, parentId: string) => at(id, parentId, { type: "label"
 
 describe("a compaction", () => {
   test("keeps what it does not know, and calls an extension a hook", () => {
-    const fields = { summary: "S", shortSummary: "s", tokensBefore: 9, tokensAfter: 2, preserveData: { k: 1 }, systemMessage: { role: "system" }, details: null };
+    const fields = {
+      summary: "S",
+      shortSummary: "s",
+      tokensBefore: 9,
+      tokensAfter: 2,
+      preserveData: { k: 1 },
+      systemMessage: { role: "system" },
+      details: null,
+    };
     expect(payloadOf({ type: "compaction", firstKeptEntryId: "x", fromExtension: true, ...fields })).toEqual({
       type: "compaction",
       firstKeptEntryId: "x",
@@ -26,7 +34,9 @@ describe("a compaction", () => {
 
   test("that names a label kept what follows the label", () => {
     expect(lastOf(user("a", null), label("l", "a"), user("b", "l"), compaction("c", "b", "l"))).toMatchObject({ firstKeptEntryId: "b" });
-    expect(lastOf(user("a", null), label("l", "a"), label("m", "l"), user("b", "m"), compaction("c", "b", "l"))).toMatchObject({ firstKeptEntryId: "b" });
+    expect(lastOf(user("a", null), label("l", "a"), label("m", "l"), user("b", "m"), compaction("c", "b", "l"))).toMatchObject({
+      firstKeptEntryId: "b",
+    });
     expect(lastOf(user("a", null), label("l", "a"), compaction("c", "l", "l"))).toMatchObject({ firstKeptEntryId: null });
   });
 
@@ -69,12 +79,22 @@ describe("other entries", () => {
   });
 
   test("a thinking level may be none", () => {
-    expect(payloadOf({ type: "thinking_level_change", configured: "auto" })).toEqual({ type: "thinking_level_change", thinkingLevel: null, configured: "auto" });
+    expect(payloadOf({ type: "thinking_level_change", configured: "auto" })).toEqual({
+      type: "thinking_level_change",
+      thinkingLevel: null,
+      configured: "auto",
+    });
   });
 
   test("a context edit omits or replaces", () => {
-    expect(payloadOf({ type: "context_edit", targetId: "t", replacement: null })).toEqual({ type: "context_edit", targetId: "t", replacement: null });
-    expect(payloadOf({ type: "context_edit", targetId: "t", replacement: { content: "short" } })).toMatchObject({ replacement: { content: "short" } });
+    expect(payloadOf({ type: "context_edit", targetId: "t", replacement: null })).toEqual({
+      type: "context_edit",
+      targetId: "t",
+      replacement: null,
+    });
+    expect(payloadOf({ type: "context_edit", targetId: "t", replacement: { content: "short" } })).toMatchObject({
+      replacement: { content: "short" },
+    });
     expect(payloadOf({ type: "context_edit", targetId: "t" })).toMatchObject({ type: "foreign" });
   });
 
@@ -96,16 +116,26 @@ describe("other entries", () => {
       customType: "pi.usage",
       data: { kind: "cache_warm", usage: { input: 1 } },
     });
-    expect(payloadOf({ type: "model_usage", purpose: "title" })).toMatchObject({ type: "custom", customType: "omp.model_usage", data: { purpose: "title" } });
+    expect(payloadOf({ type: "model_usage", purpose: "title" })).toMatchObject({
+      type: "custom",
+      customType: "omp.model_usage",
+      data: { purpose: "title" },
+    });
   });
 
-  test.each(["service_tier_change", "mode_change", "session_init", "ttsr_injection", "reset_boundary", "credential_pin", "active_tools_change", "of_tomorrow"])(
-    "%s is kept whole, and no problem",
-    (type) => {
-      const record = at("e", null, { type, anything: [1] });
-      const records = recordsOf([record]);
-      expect(entriesOf(records)[0]?.payload).toEqual({ type: "foreign", originalType: type, raw: record });
-      expect(problemsOf(records)).toEqual([]);
-    },
-  );
+  test.each([
+    "service_tier_change",
+    "mode_change",
+    "session_init",
+    "ttsr_injection",
+    "reset_boundary",
+    "credential_pin",
+    "active_tools_change",
+    "of_tomorrow",
+  ])("%s is kept whole, and no problem", (type) => {
+    const record = at("e", null, { type, anything: [1] });
+    const records = recordsOf([record]);
+    expect(entriesOf(records)[0]?.payload).toEqual({ type: "foreign", originalType: type, raw: record });
+    expect(problemsOf(records)).toEqual([]);
+  });
 });

@@ -41,7 +41,10 @@ async function again(payload: EntryPayload): Promise<unknown> {
   return judgeEntry(entriesOf(records)[0]?.payload).payload;
 }
 
-const assistant = (content: readonly unknown[], fields: Record<string, unknown> = {}) => ({ type: "message", message: { role: "assistant", content, ...fields } });
+const assistant = (content: readonly unknown[], fields: Record<string, unknown> = {}) => ({
+  type: "message",
+  message: { role: "assistant", content, ...fields },
+});
 
 describe("a pi file", () => {
   test("starts with a header of version 3", async () => {
@@ -86,7 +89,14 @@ describe("a pi file", () => {
       model: "unknown",
       stopReason: "stop",
       timestamp: Date.UTC(2026, 0, 3),
-      usage: { input: 5, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } },
+      usage: {
+        input: 5,
+        output: 0,
+        cacheRead: 0,
+        cacheWrite: 0,
+        totalTokens: 0,
+        cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+      },
     });
   });
 
@@ -113,7 +123,11 @@ describe("a pi file", () => {
   test("carries foreign records of others where pi keeps what is not its own", async () => {
     const payload = { type: "foreign", originalType: "session", raw: { type: "session" } };
     const [, line] = await linesOf(exportOf([entry("f", null, payload)]));
-    expect(line).toMatchObject({ type: "custom", customType: "bough.foreign", data: { originalType: "session", raw: { type: "session" } } });
+    expect(line).toMatchObject({
+      type: "custom",
+      customType: "bough.foreign",
+      data: { originalType: "session", raw: { type: "session" } },
+    });
   });
 });
 
@@ -121,14 +135,32 @@ describe("reading back what was written gives the same", () => {
   test.each<[string, unknown]>([
     ["a reply with nothing but text", assistant([{ type: "text", text: "hi" }])],
     ["a reply whose usage lacks figures", assistant([], { usage: { input: 5, cost: { total: 1 } }, errorMessage: "e" })],
-    ["signed thinking and tool calls", assistant([{ type: "thinking", thinking: "", thinkingSignature: "s=", redacted: true }, { type: "toolCall", id: "t", name: "n", arguments: {}, extra: 1 }])],
-    ["foreign blocks of a reply", assistant([{ type: "foreign", originalType: "fallback", raw: { type: "fallback", from: 1 } }, { type: "foreign", originalType: "x", raw: 7 }])],
-    ["foreign blocks of a person", { type: "message", message: { role: "user", content: [{ type: "foreign", originalType: "document", raw: { a: 1 }, extra: 2 }] } }],
+    [
+      "signed thinking and tool calls",
+      assistant([
+        { type: "thinking", thinking: "", thinkingSignature: "s=", redacted: true },
+        { type: "toolCall", id: "t", name: "n", arguments: {}, extra: 1 },
+      ]),
+    ],
+    [
+      "foreign blocks of a reply",
+      assistant([
+        { type: "foreign", originalType: "fallback", raw: { type: "fallback", from: 1 } },
+        { type: "foreign", originalType: "x", raw: 7 },
+      ]),
+    ],
+    [
+      "foreign blocks of a person",
+      { type: "message", message: { role: "user", content: [{ type: "foreign", originalType: "document", raw: { a: 1 }, extra: 2 }] } },
+    ],
     ["a tool result without a name", { type: "message", message: { role: "toolResult", toolCallId: "t", content: [], details: { a: 1 } } }],
     ["a custom message without display", { type: "message", message: { role: "custom", customType: "x", content: "y" } }],
     ["a command", { type: "message", message: { role: "bashExecution", command: "ls", output: "", exitCode: null } }],
     ["instructions", { type: "message", message: { role: "system", content: "be brief", sections: { a: null } } }],
-    ["a compaction that kept nothing", { type: "compaction", summary: "S", firstKeptEntryId: null, trigger: "manual", details: { readFiles: [], modifiedFiles: [] } }],
+    [
+      "a compaction that kept nothing",
+      { type: "compaction", summary: "S", firstKeptEntryId: null, trigger: "manual", details: { readFiles: [], modifiedFiles: [] } },
+    ],
     ["a branch summary without a branch", { type: "branch_summary", summary: "S", fromId: null, usage: { input: 1 } }],
     ["a model without a provider", { type: "model_change", modelId: "m" }],
     ["the default thinking level", { type: "thinking_level_change", thinkingLevel: null }],
@@ -139,7 +171,14 @@ describe("reading back what was written gives the same", () => {
     ["a pi usage", { type: "custom", customType: "pi.usage", data: { kind: "cache_warm", usage: { input: 1 } } }],
     ["an oh-my-pi usage", { type: "custom", customType: "omp.model_usage", data: { purpose: "title" } }],
     ["a foreign record", { type: "foreign", originalType: "event_msg", raw: { a: 1 }, extra: 1 }],
-    ["a foreign record of a known type", { type: "foreign", originalType: "message", raw: { type: "message", id: "e", parentId: null, timestamp: "2026-01-03T00:00:00.000Z" } }],
+    [
+      "a foreign record of a known type",
+      {
+        type: "foreign",
+        originalType: "message",
+        raw: { type: "message", id: "e", parentId: null, timestamp: "2026-01-03T00:00:00.000Z" },
+      },
+    ],
   ])("%s", async (_, payload) => {
     const judged = judgeEntry(payload).payload;
     expect(await again(judged)).toEqual(judged);

@@ -10,7 +10,7 @@ describe("a message", () => {
       role: "assistant",
       content: [
         { type: "thinking", thinking: "…", thinkingSignature: "EqoB\u2028==", itemId: "i" },
-        { type: "text", text: "ok", textSignature: "{\"v\":1}" },
+        { type: "text", text: "ok", textSignature: '{"v":1}' },
         { type: "toolCall", id: "t", name: "read", arguments: { path: "a", deep: [null, 1e21] }, thoughtSignature: "x" },
       ],
       api: "anthropic-messages",
@@ -64,14 +64,26 @@ describe("the arguments of a tool call", () => {
   });
 
   test("come without the scratch of streaming", () => {
-    expect(block({ type: "toolCall", id: "t", name: "n", arguments: {}, partialJson: "{" })).toEqual({ type: "toolCall", id: "t", name: "n", arguments: {} });
-    expect(messageOf({ role: "toolResult", toolCallId: "t", content: [], details: { jsonlEvents: [1], kept: 2 } })).toMatchObject({ details: { kept: 2 } });
+    expect(block({ type: "toolCall", id: "t", name: "n", arguments: {}, partialJson: "{" })).toEqual({
+      type: "toolCall",
+      id: "t",
+      name: "n",
+      arguments: {},
+    });
+    expect(messageOf({ role: "toolResult", toolCallId: "t", content: [], details: { jsonlEvents: [1], kept: 2 } })).toMatchObject({
+      details: { kept: 2 },
+    });
   });
 });
 
 describe("a block", () => {
   test("of redacted thinking keeps its data as the signature", () => {
-    expect(block({ type: "redactedThinking", data: "enc" })).toEqual({ type: "thinking", thinking: "", thinkingSignature: "enc", redacted: true });
+    expect(block({ type: "redactedThinking", data: "enc" })).toEqual({
+      type: "thinking",
+      thinking: "",
+      thinkingSignature: "enc",
+      redacted: true,
+    });
   });
 
   test.each([
@@ -121,7 +133,15 @@ describe("a role that only oh-my-pi or older versions have", () => {
 
   test("fileMention becomes a custom message with the files' texts and images", () => {
     const image = { type: "image", data: "AAAA", mimeType: "image/png" };
-    expect(messageOf({ role: "fileMention", files: [{ path: "a.ts", content: "x", lineCount: 1 }, { path: "b.png", content: "", image }] })).toEqual({
+    expect(
+      messageOf({
+        role: "fileMention",
+        files: [
+          { path: "a.ts", content: "x", lineCount: 1 },
+          { path: "b.png", content: "", image },
+        ],
+      }),
+    ).toEqual({
       role: "custom",
       customType: "fileMention",
       content: [{ type: "text", text: '<file path="a.ts">\nx\n</file>' }, { type: "text", text: '<file path="b.png">\n\n</file>' }, image],

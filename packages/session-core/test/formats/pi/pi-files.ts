@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { judgeEntry } from "../../../src/entry/gate.js";
 import { piFormat } from "../../../src/formats/pi/format.js";
-import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../../../src/formats/source/source-session.js";
+import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../../../src/source/source-session.js";
 
 /** A folder that is gone after the test. */
 export function folder(): string {

@@ -31,12 +31,20 @@ describe.runIf(existsSync(SESSIONS))("a real session", () => {
 
   test.each(["large-session.jsonl", "small-v3.jsonl"])("%s written as a pi file and read back is the same", async (name) => {
     const records = recordsOf(name);
-    const entries = entriesOf(records).map(({ id, parentId, createdAtMs, payload }) => ({ id, parentId, createdAtMs, seq: 1, ...judgeEntry(payload).payload }));
+    const entries = entriesOf(records).map(({ id, parentId, createdAtMs, payload }) => ({
+      id,
+      parentId,
+      createdAtMs,
+      seq: 1,
+      ...judgeEntry(payload).payload,
+    }));
     const session = { id: "s", title: null, cwd: null, createdAtMs: 0, parentSessionId: null };
     const lines: string[] = [];
     for await (const line of piLines({ session, entries, labels: [], leafId: leafOf(records) ?? null })) lines.push(line);
     const again = entriesOf(sessionIn(write(join(folder(), "again.jsonl"), lines)).records());
-    expect(again.map(({ id, parentId, createdAtMs, payload }) => ({ id, parentId, createdAtMs, seq: 1, ...judgeEntry(payload).payload }))).toEqual(entries);
+    expect(
+      again.map(({ id, parentId, createdAtMs, payload }) => ({ id, parentId, createdAtMs, seq: 1, ...judgeEntry(payload).payload })),
+    ).toEqual(entries);
   });
 
   test("small-v3.jsonl stands at its second compaction", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { at, entriesOf, fileOf, HEADER, leafOf, problemsOf, recordsOf, sessionIn, treeOf, user } from "./pi-files.js";
 
-const label = (id: string, parentId: string | null, targetId: string, text?: string) => at(id, parentId, { type: "label", targetId, label: text });
+const label = (id: string, parentId: string | null, targetId: string, text?: string) =>
+  at(id, parentId, { type: "label", targetId, label: text });
 const title = (id: string, parentId: string | null, name: string) => at(id, parentId, { type: "session_info", name });
 
 describe("the tree of a session", () => {

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { entriesOf, recordsOf } from "./pi-files.js";
 
-const HEADER = { type: "session", id: "s1", timestamp: "2025-11-20T23:33:50.805Z", cwd: "/p", provider: "anthropic", modelId: "claude", thinkingLevel: "off" };
+const HEADER = {
+  type: "session",
+  id: "s1",
+  timestamp: "2025-11-20T23:33:50.805Z",
+  cwd: "/p",
+  provider: "anthropic",
+  modelId: "claude",
+  thinkingLevel: "off",
+};
 const said = (text: string) => ({ type: "message", timestamp: "2025-11-20T23:34:00.000Z", message: { role: "user", content: text } });
 const compaction = (firstKeptEntryIndex: number) => ({ type: "compaction", summary: "S", tokensBefore: 5, firstKeptEntryIndex });
 
@@ -16,7 +24,12 @@ function keptFrom(records: readonly unknown[]): unknown {
 describe("a session of version 1", () => {
   test("is one line of entries that starts with the settings of its header", () => {
     const entries = entriesOf(recordsOf([said("a"), said("b")], HEADER));
-    expect(entries.map(({ payload }) => (payload as Record<string, unknown>).type)).toEqual(["model_change", "thinking_level_change", "message", "message"]);
+    expect(entries.map(({ payload }) => (payload as Record<string, unknown>).type)).toEqual([
+      "model_change",
+      "thinking_level_change",
+      "message",
+      "message",
+    ]);
     expect(entries[0]?.payload).toEqual({ type: "model_change", provider: "anthropic", modelId: "claude" });
     expect(entries.map(({ parentId }) => parentId)).toEqual([null, entries[0]?.id, entries[1]?.id, entries[2]?.id]);
   });
@@ -41,6 +54,8 @@ describe("a session of version 1", () => {
 
   test("names hook messages as they were then", () => {
     const hook = { type: "message", message: { role: "hookMessage", customType: "h", content: "x", display: true } };
-    expect(entriesOf(recordsOf([hook], { ...HEADER, version: 2 }))[0]?.payload).toMatchObject({ message: { role: "custom", customType: "h" } });
+    expect(entriesOf(recordsOf([hook], { ...HEADER, version: 2 }))[0]?.payload).toMatchObject({
+      message: { role: "custom", customType: "h" },
+    });
   });
 });
