@@ -23,7 +23,7 @@ function writeLicences(folder, metafile) {
     const file = ["LICENSE", "LICENSE.md", "license", "LICENSE.txt", "LICENCE"].map((one) => join(root, home, one)).find(existsSync);
     packages.set(home, `${about.name} ${about.version} (${about.license})\n\n${file ? readFileSync(file, "utf8").trim() : ""}\n`);
   }
-  writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), [...packages.values()].sort().join(`\n${"-".repeat(80)}\n\n`));
+  if (packages.size > 0) writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), [...packages.values()].sort().join(`\n${"-".repeat(80)}\n\n`));
 }
 
 async function library(name, external) {

@@ -26,15 +26,7 @@ describe.runIf(existsSync(folder))("real sessions", () => {
   });
 
   test.each(["30530d66", "98b76fb9", "b3a7bd3c"])("%s has each tool result after its call", (start) => {
-    for (const session of named(start)) {
-      const called = new Set<string>();
-      for (const { payload } of session.entries) {
-        if (payload.type !== "message") continue;
-        if (payload.message.role === "toolResult") expect(called.has(payload.message.toolCallId)).toBe(true);
-        if (payload.message.role !== "assistant") continue;
-        for (const block of payload.message.content) if (block.type === "toolCall") called.add(block.id);
-      }
-    }
+    for (const session of named(start)) expect(resultsBeforeTheirCall(session)).toEqual([]);
   });
 
   test("the compaction stands under the last record before it, and the conversation goes on behind it", () => {
@@ -75,3 +67,15 @@ describe.runIf(existsSync(folder))("real sessions", () => {
     });
   });
 });
+
+function resultsBeforeTheirCall(session: ReturnType<typeof main>): readonly string[] {
+  const called = new Set<string>();
+  const early: string[] = [];
+  for (const { payload } of session.entries) {
+    if (payload.type !== "message") continue;
+    const { message } = payload;
+    if (message.role === "toolResult" && !called.has(message.toolCallId)) early.push(message.toolCallId);
+    if (message.role === "assistant") for (const call of message.content) if (call.type === "toolCall") called.add(call.id);
+  }
+  return early;
+}
