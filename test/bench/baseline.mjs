@@ -1,0 +1,114 @@
+// What somebody would write by hand with better-sqlite3 against the same tables: prepared statements, nothing judged,
+// nothing looked up that a caller could know. Every figure of ours stands beside one of these.
+import Database from "better-sqlite3";
+
+/** The settings of a store's connection, as `storage/connection.ts` sets them. */
+export function openBare(path, durability = "full") {
+  const file = new Database(path);
+  file.pragma("foreign_keys = ON");
+  file.pragma("cache_size = -65536");
+  file.pragma("mmap_size = 268435456");
+  file.pragma("temp_store = MEMORY");
+  file.pragma("secure_delete = ON");
+  file.pragma("journal_mode = WAL");
+  file.pragma(`synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
+  return file;
+}
+
+/** Writes the rows that an append of ours wrote, in one transaction. The payload becomes text here too: any store must. */
+export class BareWriter {
+  #statements;
+  #transaction;
+
+  constructor(file) {
+    const columns = file.pragma("table_info(entry)").map(({ name }) => name);
+    this.#statements = {
+      entry: file.prepare(`INSERT INTO entry (${columns.join(", ")}) VALUES (${columns.map((name) => `@${name}`).join(", ")})`),
+      leaf: file.prepare("UPDATE leaf SET entry_seq = ? WHERE session_seq = ? AND name = 'main' AND entry_seq IS ?"),
+      session: file.prepare(
+        `UPDATE session SET entry_count = entry_count + 1, message_count = message_count + ?, payload_bytes = payload_bytes + ?,
+         active_at_ms = max(active_at_ms, ?), first_text = coalesce(first_text, ?) WHERE seq = ?`,
+      ),
+      usage: file.prepare(
+        `INSERT INTO usage_total VALUES (?, 0, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT (session_seq, inherited, provider, model) DO UPDATE SET
+         replies = replies + 1, input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens,
+         cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
+         cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens, cost_usd = cost_usd + excluded.cost_usd`,
+      ),
+      operation: file.prepare("INSERT INTO file_operation VALUES (@entry_seq, @ordinal, @tool_call_id, @kind, @path, @nested)"),
+    };
+    this.#transaction = file.transaction((rows, message) => this.#write(rows, message)).immediate;
+  }
+
+  append(rows, message) {
+    this.#transaction(rows, message);
+  }
+
+  #write({ entry, operations }, message) {
+    const { statements, json } = { statements: this.#statements, json: JSON.stringify({ message }) };
+    const session = entry.session_seq;
+    const spoken = message.role === "user" || message.role === "assistant";
+    const firstText = message.role === "user" ? entry.preview : null;
+    statements.entry.run({ ...entry, payload_json: json });
+    for (const operation of operations) statements.operation.run(operation);
+    statements.leaf.run(entry.seq, session, entry.parent_seq);
+    statements.session.run(spoken ? 1 : 0, Buffer.byteLength(json), spoken ? entry.created_at_ms : 0, firstText, session);
+    if (message.role !== "assistant") return;
+    const { provider, model, usage } = message;
+    statements.usage.run(session, provider, model, usage.input, usage.output, usage.cacheRead, usage.cacheWrite, usage.cost.total);
+  }
+}
+
+/** Looks up the rows that an append of ours wrote, for the baseline to write the same. */
+export class RowReader {
+  constructor(file) {
+    this.entry = file.prepare("SELECT * FROM entry WHERE seq = ?");
+    this.operations = file.prepare("SELECT * FROM file_operation WHERE entry_seq = ? ORDER BY ordinal");
+  }
+
+  rows(seq) {
+    return { entry: this.entry.get(seq), operations: this.operations.all(seq) };
+  }
+}
+
+/** Where the main leaf stands and where its context starts; then every row from there on, parsed. */
+export class BareContext {
+  constructor(file) {
+    this.leaf = file.prepare(
+      `SELECT leaf.entry_seq AS leaf, coalesce(compaction.first_kept_seq, tip.compaction_seq, 0) AS start
+       FROM session JOIN leaf ON leaf.session_seq = session.seq JOIN entry AS tip ON tip.seq = leaf.entry_seq
+         LEFT JOIN entry AS compaction ON compaction.seq = tip.compaction_seq
+       WHERE session.id = ? AND leaf.name = 'main'`,
+    );
+    this.walk = file.prepare(
+      `WITH RECURSIVE up (seq, id, type, parent_seq, payload_json) AS (
+         SELECT seq, id, type, parent_seq, payload_json FROM entry WHERE seq = ?
+         UNION ALL
+         SELECT entry.seq, entry.id, entry.type, entry.parent_seq, entry.payload_json
+         FROM up JOIN entry ON entry.seq = up.parent_seq WHERE up.seq > ?)
+       SELECT id, type, payload_json FROM up`,
+    );
+  }
+
+  read(sessionId) {
+    const { leaf, start } = this.leaf.get(sessionId);
+    const entries = this.walk.all(leaf, start).map(({ id, type, payload_json }) => ({ id, type, ...JSON.parse(payload_json) }));
+    return entries.reverse();
+  }
+}
+
+/** Moves the main leaf and remembers from where, as a move of ours does, in one transaction. */
+export class BareMover {
+  constructor(file) {
+    const drop = file.prepare("UPDATE leaf_move SET state = 'dropped' WHERE session_seq = ? AND leaf_name = 'main' AND state = 'undone'");
+    const log = file.prepare(
+      "INSERT INTO leaf_move (session_seq, leaf_name, from_seq, to_seq, moved_at_ms, state) VALUES (?, 'main', ?, ?, ?, 'done')",
+    );
+    const leaf = file.prepare("UPDATE leaf SET entry_seq = ? WHERE session_seq = ? AND name = 'main'");
+    this.move = file.transaction((session, from, to) => {
+      drop.run(session);
+      log.run(session, from, to, Date.now());
+      leaf.run(to, session);
+    }).immediate;
+  }
+}

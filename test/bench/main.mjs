@@ -1,0 +1,60 @@
+// npm run bench: what the store costs on this machine, each figure beside what one would write by hand.
+//   --large     also sessions of 1,000,000 entries          --quick      small sizes, few repeats: does it still run?
+//   --only NAME one group of rows (append, context, …)      --json, --markdown   the report in that form
+import { parseArgs } from "node:util";
+import Database from "better-sqlite3";
+import * as append from "./append.mjs";
+import * as context from "./context.mjs";
+import { HEADINGS, machine, markdown, Report, rowLine, tableLine } from "./report.mjs";
+import { Stores } from "./stores.mjs";
+
+const GROUPS = [append, context];
+
+const { values: options } = parseArgs({
+  options: {
+    large: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    markdown: { type: "boolean", default: false },
+    only: { type: "string", multiple: true, default: [] },
+  },
+});
+
+const unknown = options.only.filter((name) => !GROUPS.some(({ title }) => title === name));
+if (unknown.length > 0) throw new RangeError(`no group ${unknown.join(", ")}; there are ${GROUPS.map(({ title }) => title).join(", ")}`);
+
+const asTable = !options.json && !options.markdown;
+const say = (text) => process.stderr.write(`[bench] ${text}\n`);
+const print = (text) => process.stdout.write(`${text}\n`);
+
+const SQLITE = new Database(":memory:").prepare("SELECT sqlite_version()").pluck().get();
+const report = new Report((row) => (asTable ? print(rowLine(row)) : say(`${row.work} ${row.size}`)));
+const stores = new Stores(say);
+const bench = {
+  report,
+  stores,
+  quick: options.quick,
+  sizes: options.quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, ...(options.large ? [1_000_000] : [])],
+  rounds: (usual) => (options.quick ? Math.max(3, Math.ceil(usual / 8)) : usual),
+};
+
+function summary() {
+  const judged = report.rows.filter(({ verdict }) => verdict === "ok" || verdict === "MISSED").length;
+  const { missed } = report;
+  print(`\n${judged - missed.length} of ${judged} limits kept${missed.length === 0 ? "." : "; missed:"}`);
+  for (const row of missed) print(rowLine({ ...row, note: null }));
+}
+
+try {
+  if (asTable) {
+    const { cpu, cores, memoryGB, system, node } = machine();
+    print(`${cpu}, ${cores} cores, ${memoryGB} GB; ${system}; Node ${node}, SQLite ${SQLITE}\n`);
+    print(tableLine(HEADINGS));
+  }
+  for (const group of GROUPS) if (options.only.length === 0 || options.only.includes(group.title)) await group.run(bench);
+  if (asTable) summary();
+  else if (options.json) print(JSON.stringify({ machine: { ...machine(), sqlite: SQLITE }, options, rows: report.rows }, null, 2));
+  else print(markdown(report, SQLITE));
+} finally {
+  stores.remove();
+}
