@@ -103,3 +103,12 @@ export class StoreClosedError extends BoughError {
     super(`The store ${path} is closed. Open it again.`);
   }
 }
+
+/** Something is at the path that was to be written. It was left as it is. */
+export class TargetExistsError extends BoughError {
+  readonly code = "TARGET_EXISTS";
+  override readonly name = "TargetExistsError";
+  constructor(readonly path: string) {
+    super(`${path} exists already and was left as it is. Name another file.`);
+  }
+}

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { JudgedEntry } from "../entry/gate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserialisableValueError } from "../errors/entry-errors.js";
-import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
 import type { ImportedSession, ImportOptions } from "../port/import-records.js";
+import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
 import { findEntryRow, payloadOf } from "../tree/entry-rows.js";
 import type { Target } from "../tree/entry-writer.js";

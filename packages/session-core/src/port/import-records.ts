@@ -1,5 +1,5 @@
-import type { ImportProblem } from "../source/source-session.js";
 import type { SessionId } from "../ids/ids.js";
+import type { ImportProblem } from "../source/source-session.js";
 
 /** Where the source was read, for the session's record. */
 export interface ImportOptions {

@@ -1,8 +1,8 @@
 import type { Entry } from "../entry/entry.js";
 import { loadedGate, loadGate } from "../entry/load-gate.js";
+import { StoreBusyError } from "../errors/store-errors.js";
 import type { FileTools } from "../files/extract.js";
 import type { FileOperation } from "../files/file-operation.js";
-import type { SourceSession } from "../source/source-session.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { importSource } from "../import/import-source.js";
 import { labelsOf } from "../labels/labels.js";
@@ -19,8 +19,10 @@ import { archiveSession, deleteSession, renameSession } from "../sessions/sessio
 import { listSessions } from "../sessions/session-list.js";
 import { sessionsNamed } from "../sessions/session-names.js";
 import { findRow, recordOf, sessionRow, sessionSeq } from "../sessions/session-rows.js";
+import type { SourceSession } from "../source/source-session.js";
 import { statistics } from "../statistics/statistics.js";
-import { Connection, type ConnectionOptions } from "../storage/connection.js";
+import { Connection } from "../storage/connection.js";
+import type { ConnectionOptions } from "../storage/open-database.js";
 import { SettingPayloads } from "../tree/context-path.js";
 import { forkSession } from "../tree/fork.js";
 import * as reads from "./reads.js";
@@ -184,8 +186,17 @@ export class SqliteStorage implements SessionStorage {
   async search(request: SearchRequest): Promise<SearchPage> {
     if (request.sessionId !== undefined) sessionSeq(this.#connection, request.sessionId);
     // The index is filled behind the appends; a search first catches up, so that its answer is complete.
-    if (!this.readOnly) indexEntries(this.#connection, Number.POSITIVE_INFINITY);
+    if (!this.readOnly) this.#indexAll();
     return search(this.#connection, request);
+  }
+
+  #indexAll(): void {
+    try {
+      indexEntries(this.#connection, Number.POSITIVE_INFINITY);
+    } catch (error) {
+      // Another process holds the lock for long, such as an import: the search looks through the rest itself.
+      if (!(error instanceof StoreBusyError)) throw error;
+    }
   }
 
   async catchUpSearch(limit: number): Promise<number> {

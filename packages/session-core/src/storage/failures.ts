@@ -12,7 +12,7 @@ export function isSqliteFailure(error: unknown, code = "SQLITE_"): error is Sqli
 
 /** The typed error for what SQLite reports of the file, the disk or another process; any other error as it is. */
 export function storeFailure(error: unknown, path: string, busyTimeoutMs: number): unknown {
-  if (!isSqliteFailure(error)) return error;
+  if (!isSqliteFailure(error)) return fileFailure(error, path);
   const options = { cause: error };
   const primary = error.code.split("_").slice(0, 2).join("_");
   switch (primary) {
@@ -33,4 +33,10 @@ export function storeFailure(error: unknown, path: string, busyTimeoutMs: number
     default:
       return error;
   }
+}
+
+/** A missing folder, a missing permission: what the file system says while a file is made, copied or renamed. */
+function fileFailure(error: unknown, path: string): unknown {
+  if (!(error instanceof Error && "errno" in error && "code" in error)) return error;
+  return new StoreUnavailableError(path, String(error.code), { cause: error });
 }

@@ -1,8 +1,8 @@
 import type { BoughError } from "../errors/base.js";
 import { NoSessionsFoundError, SourceNotFoundError, UnknownFormatError, UnknownFormatVersionError } from "../errors/import-errors.js";
+import type { ImportedSession } from "../port/import-records.js";
 import { headOf } from "../source/file-head.js";
 import type { SourceFormat, SourceSession } from "../source/source-session.js";
-import type { ImportedSession } from "../port/import-records.js";
 import type { Store } from "../store/store.js";
 import { FORMATS } from "./formats.js";
 import { type SourceFile, sourceFiles } from "./source-files.js";

@@ -16,8 +16,15 @@ const HIGHEST_LEVEL = 3;
  * authoredText("# Plan\n```ts\nlet a"); // "### Plan\n```ts\nlet a\n```"
  */
 export function authoredText(text: string): string {
-  const blocks = authoredBlocks(visible(text).trimEnd().replace(/^(?:[ \t]*\n)+/, "").split("\n"));
-  return written(blocks, Math.max(0, HIGHEST_LEVEL - highestLevel(blocks))).join("\n").trimEnd();
+  const blocks = authoredBlocks(
+    visible(text)
+      .trimEnd()
+      .replace(/^(?:[ \t]*\n)+/, "")
+      .split("\n"),
+  );
+  return written(blocks, Math.max(0, HIGHEST_LEVEL - highestLevel(blocks)))
+    .join("\n")
+    .trimEnd();
 }
 
 function highestLevel(blocks: readonly AuthoredBlock[]): number {
@@ -59,7 +66,9 @@ function blockLines(block: AuthoredBlock, shift: number, inTable: boolean): read
     case "heading":
       return [`${block.lead}${"#".repeat(Math.min(6, block.level + shift))}${authoredInline(block.text, inTable)}`];
     case "code":
-      return fencedLines(block.lines, block.language).map((line, at) => (line === "" ? "" : `${at === 0 ? block.lead : block.indent}${line}`));
+      return fencedLines(block.lines, block.language).map((line, at) =>
+        line === "" ? "" : `${at === 0 ? block.lead : block.indent}${line}`,
+      );
     case "quote":
       return written(block.blocks, shift).map((line) => `${block.indent}>${line === "" ? "" : " "}${line}`);
   }

@@ -30,7 +30,8 @@ export function bashSection(message: BashExecutionMessage, scribe: Scribe): stri
 function bashNotes(message: BashExecutionMessage): readonly string[] {
   const notes: string[] = [];
   if (message.cancelled === true) notes.push("*The command was cancelled.*");
-  else if (typeof message.exitCode === "number" && message.exitCode !== 0) notes.push(`*The command exited with code ${message.exitCode}.*`);
+  else if (typeof message.exitCode === "number" && message.exitCode !== 0)
+    notes.push(`*The command exited with code ${message.exitCode}.*`);
   if (message.truncated === true) notes.push("*The output was cut when it was recorded.*");
   if (message.excludeFromContext === true) notes.push("*Not sent to the model.*");
   return notes;
@@ -38,7 +39,8 @@ function bashNotes(message: BashExecutionMessage): readonly string[] {
 
 function resultBlocks(result: ToolResultMessage, language: string, scribe: Scribe): readonly string[] {
   if (scribe.toolOutput === "none") return hiddenOutput(scribe);
-  const others = typeof result.content === "string" ? [] : result.content.flatMap((block) => (block.type === "text" ? [] : notedBlock(block, scribe)));
+  const others =
+    typeof result.content === "string" ? [] : result.content.flatMap((block) => (block.type === "text" ? [] : notedBlock(block, scribe)));
   const text = textOf(result.content);
   return [...(text === "" && others.length > 0 ? [] : outputBlocks(text, language, scribe)), ...others];
 }

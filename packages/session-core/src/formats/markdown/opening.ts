@@ -14,13 +14,23 @@ export function titleFrom(document: MarkdownDocument, entry: Entry | undefined):
   if (entry?.type !== "message" || entry.message.role !== "user") return null;
   const words = [...previewOf(entry)];
   if (words.length === 0) return null;
-  return words.length > TITLE_LENGTH ? `${words.slice(0, TITLE_LENGTH - 1).join("").trimEnd()}…` : words.join("");
+  return words.length > TITLE_LENGTH
+    ? `${words
+        .slice(0, TITLE_LENGTH - 1)
+        .join("")
+        .trimEnd()}…`
+    : words.join("");
 }
 
 /** The first lines: what this is, from when, by which model, where. */
 export function openingSections(document: MarkdownDocument, title: string | null): readonly string[] {
   const { session, model } = document;
-  const facts = [dayOf(session.createdAtMs), model === null ? "" : escapedLine(model), codeSpan(session.cwd ?? ""), `session ${codeSpan(session.id)}`];
+  const facts = [
+    dayOf(session.createdAtMs),
+    model === null ? "" : escapedLine(model),
+    codeSpan(session.cwd ?? ""),
+    `session ${codeSpan(session.id)}`,
+  ];
   return [`# ${escapedLine(title ?? `Session ${session.id}`)}`, facts.filter((fact) => fact !== "").join(" · ")];
 }
 

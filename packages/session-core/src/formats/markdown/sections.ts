@@ -91,7 +91,9 @@ function replyBlock(block: AssistantBlock, step: ReplyStep, used: Map<string, nu
       return [authoredText(block.text)].filter((text) => text !== "");
     case "thinking":
       if (!scribe.thinking) return omitted("thinking", scribe);
-      return block.redacted === true || block.thinking.trim() === "" ? ["*[hidden thought]*"] : [folded("Thinking", [authoredText(block.thinking)])];
+      return block.redacted === true || block.thinking.trim() === ""
+        ? ["*[hidden thought]*"]
+        : [folded("Thinking", [authoredText(block.thinking)])];
     case "toolCall": {
       const nth = used.get(block.id) ?? 0;
       used.set(block.id, nth + 1);

@@ -18,7 +18,12 @@ export function branchSummarySection(payload: BranchSummaryPayload): string {
 
 function summaryQuote(title: string, payload: { readonly summary: string; readonly details?: unknown }): string {
   const text = authoredText(payload.summary);
-  const blocks = [title, text, fileList("Modified files", payload.details, "modifiedFiles"), fileList("Read files", payload.details, "readFiles")];
+  const blocks = [
+    title,
+    text,
+    fileList("Modified files", payload.details, "modifiedFiles"),
+    fileList("Read files", payload.details, "readFiles"),
+  ];
   return quoted(blocks.filter((block) => block !== "").join("\n\n"));
 }
 

@@ -14,7 +14,11 @@ const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u20
  * visible("\u001b[31mred\u001b[0m\r\n"); // "red\n"
  */
 export function visible(text: string): string {
-  return text.toWellFormed().replace(ESCAPE_SEQUENCE, "").replace(/\r\n?|[\u0085\u2028\u2029]/g, "\n").replace(UNSEEN, "");
+  return text
+    .toWellFormed()
+    .replace(ESCAPE_SEQUENCE, "")
+    .replace(/\r\n?|[\u0085\u2028\u2029]/g, "\n")
+    .replace(UNSEEN, "");
 }
 
 /** Visible text on one line, runs of white space as one space. */

@@ -1,0 +1,101 @@
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import Database from "better-sqlite3";
+import { NewerStoreError } from "../errors/store-errors.js";
+import { isSqliteFailure } from "./failures.js";
+import { identify, requirePresent } from "./identity.js";
+import { migrate, SUPPORTED_VERSION, versionOf } from "./migrate.js";
+
+/** `full`: what a write acknowledged survives a power cut. `normal`: a power cut may take the newest writes, never the order of things. */
+export type Durability = "full" | "normal";
+
+/** How to open a store file. */
+export interface ConnectionOptions {
+  readonly path: string;
+  /** `create` makes the file and its folder where they are missing; the others refuse a missing file. */
+  readonly mode: "create" | "read-write" | "read-only";
+  readonly durability: Durability;
+  /** How long a write waits for another process's lock, in milliseconds. */
+  readonly busyTimeoutMs: number;
+  /** Largest size of the file in bytes; a write beyond it fails like a full disk. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** Opens the file, brings it up to date and sets every pragma. @throws the errors of `identify`, and SQLite's own. */
+export function openDatabase(options: ConnectionOptions): Database.Database {
+  const file = options.path === ":memory:" ? openInMemory() : openFile(options);
+  configure(file, options);
+  return file;
+}
+
+function openInMemory(): Database.Database {
+  const file = new Database(":memory:");
+  migrate(file, ":memory:");
+  return file;
+}
+
+function openFile(options: ConnectionOptions): Database.Database {
+  const { path, mode } = options;
+  const identity = identify(path, SUPPORTED_VERSION);
+  if (mode !== "create") requirePresent(path, identity);
+  // A newer program may have written its version into the journal only. Folding that into the file would change it,
+  // so it is asked over a connection that cannot write.
+  if (existsSync(`${path}-wal`)) refuseNewer(options);
+  if (mode === "create" && identity.kind === "absent") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const file = new Database(path, { readonly: mode === "read-only", timeout: options.busyTimeoutMs });
+  try {
+    // Sessions hold secrets: a new store is its user's alone. SQLite gives its side files the same mode.
+    if (identity.kind === "absent") chmodSync(path, 0o600);
+    // The schema is committed before the journal becomes a WAL, so the header of the file itself says whose it is.
+    if (mode !== "read-only") migrate(file, path);
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+function refuseNewer({ path, busyTimeoutMs }: ConnectionOptions): void {
+  const file = new Database(path, { readonly: true, timeout: busyTimeoutMs });
+  try {
+    const version = versionOf(file);
+    if (version > SUPPORTED_VERSION) throw new NewerStoreError(path, version, SUPPORTED_VERSION);
+  } finally {
+    file.close();
+  }
+}
+
+/** Every pragma is set here, each with its reason; none is left to its default. */
+function configure(file: Database.Database, options: ConnectionOptions): void {
+  const { mode, durability, maxBytes } = options;
+  // Parents of the same session, leaves that exist, rows that go with their session.
+  file.pragma("foreign_keys = ON");
+  // Tree walks reread the same upper pages; 64 MiB of cache is a limit, not an allocation.
+  file.pragma("cache_size = -65536");
+  // Large reads go through the page cache of the system instead of being copied.
+  file.pragma("mmap_size = 268435456");
+  file.pragma("temp_store = MEMORY");
+  if (mode === "read-only") return;
+  // Deleted text is overwritten, not only unlinked (regression R21).
+  file.pragma("secure_delete = ON");
+  if (options.path !== ":memory:") setJournal(file, options.busyTimeoutMs);
+  // Under WAL the default reads FULL until the first write and NORMAL after it, unless set.
+  file.pragma(`synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
+  if (maxBytes !== undefined) file.pragma(`max_page_count = ${Math.max(1, Math.floor(maxBytes / 4096))}`);
+}
+
+/** Readers never wait for the writer. Switching needs the file alone for a moment and does not wait by itself. */
+function setJournal(file: Database.Database, busyTimeoutMs: number): void {
+  if (file.pragma("journal_mode", { simple: true }) === "wal") return;
+  const deadline = Date.now() + busyTimeoutMs;
+  for (;;) {
+    try {
+      file.pragma("journal_mode = WAL");
+      return;
+    } catch (error) {
+      if (!isSqliteFailure(error, "SQLITE_BUSY") || Date.now() > deadline) throw error;
+      // A moment's rest without leaving this synchronous call; another process is opening the same new file.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
