@@ -5,10 +5,15 @@ import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
 import * as append from "./append.mjs";
 import * as context from "./context.mjs";
+import * as importing from "./import.mjs";
+import * as processes from "./process.mjs";
 import { HEADINGS, machine, markdown, Report, rowLine, tableLine } from "./report.mjs";
+import * as search from "./search.mjs";
+import * as size from "./size.mjs";
 import { Stores } from "./stores.mjs";
+import * as tree from "./tree.mjs";
 
-const GROUPS = [append, context];
+const GROUPS = [append, context, tree, search, importing, size, processes];
 
 const { values: options } = parseArgs({
   options: {
@@ -35,6 +40,7 @@ const bench = {
   stores,
   quick: options.quick,
   sizes: options.quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, ...(options.large ? [1_000_000] : [])],
+  manySessions: options.quick ? [200, 50] : [1000, 50],
   rounds: (usual) => (options.quick ? Math.max(3, Math.ceil(usual / 8)) : usual),
 };
 

@@ -10,7 +10,12 @@ export class Report {
 
   /** Ours against a baseline: `limit` is the greatest quotient of the two. */
   ratio(work, size, ours, baseline, limit, note) {
-    this.#add({ work, size, ours, baseline, unit: "ms", value: ours / baseline, valueUnit: "×", limit, note });
+    this.quotient(work, size, ours, baseline, limit, "ms", note);
+  }
+
+  /** The same for other units. */
+  quotient(work, size, ours, baseline, limit, unit, note) {
+    this.#add({ work, size, ours, baseline, unit, value: ours / baseline, valueUnit: "×", limit, note });
   }
 
   /** What ours takes beyond a baseline, in milliseconds. */

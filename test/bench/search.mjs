@@ -1,0 +1,89 @@
+import { withBare } from "./context.mjs";
+import { alternate, median, timed } from "./measure.mjs";
+import { withStore } from "./stores.mjs";
+import { QUERIES } from "./words.mjs";
+import { messages } from "./world.mjs";
+
+export const title = "search";
+
+const NEW_ENTRIES = 1000;
+
+export async function run(bench) {
+  const made = await bench.stores.ofSessions(...bench.manySessions);
+  const size = `${made.sessions} of ${bench.manySessions[1]}`;
+  await warm(bench, made, size);
+  await afterNewEntries(bench, made, size);
+  await indexing(bench, made, size);
+}
+
+/** Bare: the best 20 of FTS5 with their rows, no count of all, no snippet. */
+const BARE = `SELECT entry.* FROM (SELECT rowid, rank FROM entry_text WHERE entry_text MATCH ? ORDER BY rank LIMIT 20) AS hit
+  JOIN entry ON entry.seq = hit.rowid ORDER BY hit.rank`;
+
+async function warm({ report, rounds }, { path }, size) {
+  await withBare({ path }, async (store, file) => {
+    const bare = file.prepare(BARE);
+    const asked = async (query, count) =>
+      alternate({ ours: { run: () => store.search({ query }) }, baseline: { run: () => bare.all(query) } }, { rounds: rounds(count) });
+    const all = { ours: [], baseline: [] };
+    const slowest = { query: "", ms: 0 };
+    for (const query of QUERIES.usual) {
+      const { ours, baseline } = await asked(query, 20);
+      all.ours.push(...ours);
+      all.baseline.push(...baseline);
+      if (median(ours) > slowest.ms) Object.assign(slowest, { query, ms: median(ours) });
+    }
+    const note = `${QUERIES.usual.length} queries: words, a pair, a phrase, a prefix; the slowest, ${slowest.query}: ${slowest.ms.toFixed(1)} ms`;
+    report.absolute("search, index warm", size, median(all.ours), 15, { baseline: median(all.baseline), note });
+    const common = await asked(QUERIES.mostCommon, 5);
+    report.absolute("search for the most common word", size, median(common.ours), null, { baseline: median(common.baseline) });
+  });
+}
+
+/** The search after a thousand appends puts them into the index first. */
+async function afterNewEntries({ report, stores, rounds }, made, size) {
+  const { path } = stores.copy(made);
+  await withStore({ path, durability: "normal" }, async (store) => {
+    const session = await store.createSession();
+    const script = messages(41);
+    const prepare = () =>
+      session.write(
+        Array.from({ length: NEW_ENTRIES }, () => ({ kind: "entry", entry: { type: "message", message: script.next().value } })),
+      );
+    const run = () => store.search({ query: QUERIES.usual[0] });
+    const { ours } = await alternate({ ours: { prepare, run } }, { rounds: rounds(9), warmUp: 1 });
+    report.absolute(`search after ${NEW_ENTRIES.toLocaleString("en-US")} new entries`, size, median(ours), 150);
+  });
+}
+
+/** Everything into an empty index, beside bare inserts of texts that are ready. */
+async function indexing({ report, stores }, made, size) {
+  const megabytes = made.payloadBytes / 1e6;
+  const { path } = stores.copy(made);
+  const bareMs = await withBare({ path, durability: "normal" }, async (_store, file) => {
+    const texts = file.prepare("SELECT seq, payload_json AS body FROM entry").all().map(textRow);
+    file.exec("DELETE FROM entry_text");
+    const insert = file.prepare("INSERT INTO entry_text (rowid, body) VALUES (@seq, @body)");
+    const batch = file.transaction((rows) => rows.forEach((row) => void insert.run(row)));
+    return timed(() => {
+      for (let at = 0; at < texts.length; at += 500) batch.immediate(texts.slice(at, at + 500));
+    });
+  });
+  const note = `${(made.indexMs / made.entryCount).toFixed(3)} ms an entry; ${megabytes.toFixed(0)} MB of payload`;
+  report.absolute("filling the search index from nothing", size, megabytes / (made.indexMs / 1000), null, {
+    unit: "MB/s",
+    baseline: megabytes / (bareMs / 1000),
+    note,
+  });
+}
+
+function textRow({ seq, body }) {
+  const { message } = JSON.parse(body);
+  const blocks = typeof message?.content === "string" ? [{ text: message.content }] : (message?.content ?? []);
+  const texts = blocks.flatMap((block) => [block.text, block.name, ...Object.values(block.arguments ?? {}).flatMap(editTexts)]);
+  return { seq, body: texts.filter((text) => typeof text === "string").join("\n") };
+}
+
+function editTexts(argument) {
+  return Array.isArray(argument) ? argument.flatMap(Object.values) : [argument];
+}
