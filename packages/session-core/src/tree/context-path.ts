@@ -3,6 +3,7 @@ import type { ContextEntry, ContextPath } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, EntryTable } from "../storage/schema.js";
+import { isOnPath } from "./ancestry.js";
 import { payloadOf } from "./entry-rows.js";
 import type { Tip } from "./tip.js";
 
@@ -47,11 +48,11 @@ export function contextPath(connection: Connection, tip: Tip, knownSeq: number |
   return { ...settings, ...window, entries: entriesUp(connection, tip.seq, stop), continues: false };
 }
 
-/** The entries below `known`, if it is on the path of `tip`. */
+/** The entries below `known`, if it is on the path of `tip`: asked of the structure first, so that no payload is read in vain. */
 function continuation(connection: Connection, tip: EntrySeq, known: number): readonly ContextEntry[] | undefined {
-  if (known > tip) return undefined;
-  const entries = entriesUp(connection, tip, known);
-  return entries[0]?.seq === known ? entries.slice(1) : undefined;
+  if (known === tip) return [];
+  if (known > tip || !isOnPath(connection, known as EntrySeq, tip)) return undefined;
+  return entriesUp(connection, tip, known).slice(1);
 }
 
 function entriesUp(connection: Connection, from: EntrySeq, stop: number): readonly ContextEntry[] {

@@ -8,7 +8,7 @@ export const initial: Migration = {
   name: "0001-initial",
   statements: [
     `CREATE TABLE session (
-       seq               INTEGER PRIMARY KEY,       -- order of creation
+       seq               INTEGER PRIMARY KEY AUTOINCREMENT, -- order of creation; never given twice, so that a handle on a deleted session finds nothing
        id                TEXT    NOT NULL UNIQUE,
        kind              TEXT    NOT NULL CHECK (kind IN ('conversation', 'subagent')),
        title             TEXT,                      -- NULL: none given; screens show first_text
