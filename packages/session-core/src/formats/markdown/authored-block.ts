@@ -35,17 +35,25 @@ class BlockReader {
   ) {}
 
   read(): readonly AuthoredBlock[] {
-    while (this.#at < this.lines.length) this.#readBlock(withoutLeadingTabs(this.lines[this.#at] ?? ""));
+    while (this.#at < this.lines.length) {
+      const line = withoutLeadingTabs(this.lines[this.#at] ?? "");
+      if (line.trim() === "") this.#put({ kind: "line", text: "" });
+      else if (UNDERLINE.test(line) && this.#afterText()) this.#readUnderline(line);
+      else this.#readBlock(line);
+    }
     return this.#blocks;
   }
 
   #readBlock(line: string): void {
-    if (line.trim() === "") return this.#put({ kind: "line", text: "" });
-    if (UNDERLINE.test(line) && this.#afterText()) return this.#readUnderline(line);
     const indent = columns(line);
     while ((this.#items.at(-1) ?? 0) > indent) this.#items.pop();
+    if (indent < 4 || this.#items.length > 0) this.#readAt(line, indent);
+    else if (this.#afterText()) this.#put(headingOrLine(line));
+    else this.#readIndentedCode();
+  }
+
+  #readAt(line: string, indent: number): void {
     const base = this.#items.at(-1) ?? 0;
-    if (indent > 3 && this.#items.length === 0) return this.#afterText() ? this.#put(headingOrLine(line)) : this.#readIndentedCode();
     const { lead, content } = this.#readMarkers(line);
     const fence = FENCE.exec(content);
     if (fence !== null) this.#readFence(fence, lead === "" ? " ".repeat(base) : lead, lead === "" ? indent : lead.length);
@@ -72,11 +80,13 @@ class BlockReader {
     const level = line.includes("=") ? 1 : 2;
     if (title?.kind === "line" && alone && columns(line) < 4 && isPlain(title.text)) {
       this.#blocks.pop();
-      return this.#put({ kind: "heading", lead: "", level, text: ` ${title.text.trim()}` });
+      this.#put({ kind: "heading", lead: "", level, text: ` ${title.text.trim()}` });
+    } else if (level === 1 || columns(line) > 3) {
+      this.#put({ kind: "line", text: line.replace(/(?=\S)/, "\\") });
+    } else {
+      this.#blocks.push({ kind: "line", text: "" });
+      this.#put({ kind: "line", text: line });
     }
-    if (level === 1 || columns(line) > 3) return this.#put({ kind: "line", text: line.replace(/(?=\S)/, "\\") });
-    this.#blocks.push({ kind: "line", text: "" });
-    this.#put({ kind: "line", text: line });
   }
 
   /** The list markers that the line starts with, each with one space behind it, and the rest. Their items are open now. */

@@ -51,7 +51,7 @@ const MARKS = /[\\`<[\]]/g;
 function nextPiece(line: string, at: number, facts: LineFacts): Piece {
   switch (line[at]) {
     case "\\":
-      return escape(line, at);
+      return escaped(line, at);
     case "`":
       return code(line, at, facts);
     case "<":
@@ -72,7 +72,7 @@ function kept(text: string): Piece {
 }
 
 // In an address, some renderers take the backslash as part of it, and what it was to disarm is armed again.
-function escape(line: string, at: number): Piece {
+function escaped(line: string, at: number): Piece {
   const next = line[at + 1] ?? "";
   const after = line[at + 2] ?? "";
   if (next === "<" && MARKUP_START.test(after)) return { read: 2, written: "&lt;" };

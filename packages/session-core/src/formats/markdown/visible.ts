@@ -1,9 +1,7 @@
 // Escape sequences as a whole: without its ESC, the rest of a colour code would stand in the text as `[31m`.
 // An operating system command counts only when it is closed, or a lone ESC ] would take the rest of the line.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const ESCAPE_SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /**

@@ -57,13 +57,15 @@ describe("a context as an Anthropic request", () => {
 
   test("drops thinking that is another provider's, or not signed", () => {
     const unsigned: AssistantBlock = { type: "thinking", thinking: "hm" };
-    expect(messagesOf(user("a"), assistant([signed, text("b")], "openai"), user("c"), assistant([unsigned, text("d")]), user("e"))).toEqual([
-      { role: "user", content: [text("a")] },
-      { role: "assistant", content: [text("b")] },
-      { role: "user", content: [text("c")] },
-      { role: "assistant", content: [text("d")] },
-      { role: "user", content: [text("e")] },
-    ]);
+    expect(messagesOf(user("a"), assistant([signed, text("b")], "openai"), user("c"), assistant([unsigned, text("d")]), user("e"))).toEqual(
+      [
+        { role: "user", content: [text("a")] },
+        { role: "assistant", content: [text("b")] },
+        { role: "user", content: [text("c")] },
+        { role: "assistant", content: [text("d")] },
+        { role: "user", content: [text("e")] },
+      ],
+    );
   });
 
   test("drops a reply that broke off while thinking, and joins its neighbours", () => {
@@ -101,7 +103,13 @@ describe("a context as an Anthropic request", () => {
   });
 
   test("tells apart calls of different replies that share an id", () => {
-    const messages = messagesOf(user("a"), assistant([call("call_0")]), result("call_0", "1"), assistant([call("call_0")]), result("call_0", "2"));
+    const messages = messagesOf(
+      user("a"),
+      assistant([call("call_0")]),
+      result("call_0", "1"),
+      assistant([call("call_0")]),
+      result("call_0", "2"),
+    );
     expect(messages.at(-1)?.content).toEqual([{ type: "tool_result", tool_use_id: "call_0_2", content: [text("2")] }]);
   });
 
@@ -169,7 +177,9 @@ function pairedCalls(messages: readonly AnthropicMessage[]): number {
     expect(answers.map((block) => (block.type === "tool_result" ? block["tool_use_id"] : block.type))).toEqual(calls);
     ids.push(...calls);
   });
-  const results = messages.flatMap((message): AnthropicMessage["content"][number][] => message.content).filter((block) => block.type === "tool_result");
+  const results = messages
+    .flatMap((message): AnthropicMessage["content"][number][] => message.content)
+    .filter((block) => block.type === "tool_result");
   expect(results).toHaveLength(ids.length);
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.every((id) => /^[a-zA-Z0-9_-]+$/.test(id))).toBe(true);

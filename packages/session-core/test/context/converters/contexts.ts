@@ -1,7 +1,7 @@
 import fc from "fast-check";
+import type { ContextMessage, SessionContext } from "../../../src/context/context.js";
 import type { AssistantBlock, ContentBlock } from "../../../src/entry/block.js";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "../../../src/entry/message.js";
-import type { ContextMessage, SessionContext } from "../../../src/context/context.js";
 
 /** One red pixel. */
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
@@ -40,7 +40,7 @@ export function foreign(raw: { type: string } & Record<string, unknown>): { type
 
 const words = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.constantFrom("", " ", "\n", "x\ud800", "`"));
 // Few ids, so that they repeat; and some that no provider takes.
-const ids = fc.constantFrom("call_0", "call_1", "a.b", "a:b", "", "fc|" + "x".repeat(60), "fc|" + "x".repeat(61), "é");
+const ids = fc.constantFrom("call_0", "call_1", "a.b", "a:b", "", `fc|${"x".repeat(60)}`, `fc|${"x".repeat(61)}`, "é");
 
 const saidBlock: fc.Arbitrary<ContentBlock> = fc.oneof(
   words.map(text),
@@ -62,7 +62,9 @@ const answerBlock: fc.Arbitrary<AssistantBlock> = fc.oneof(
 
 const anyMessage: fc.Arbitrary<ContextMessage> = fc.oneof(
   fc.oneof(words, fc.array(saidBlock, { maxLength: 3 })).map(user),
-  fc.tuple(fc.array(answerBlock, { maxLength: 5 }), fc.constantFrom("anthropic", "openai")).map(([blocks, provider]) => assistant(blocks, provider)),
+  fc
+    .tuple(fc.array(answerBlock, { maxLength: 5 }), fc.constantFrom("anthropic", "openai"))
+    .map(([blocks, provider]) => assistant(blocks, provider)),
   fc.tuple(ids, fc.array(saidBlock, { maxLength: 3 }), fc.boolean()).map(([id, content, isError]) => result(id, content, isError)),
   words.map((summary) => ({ role: "compactionSummary" as const, summary })),
   words.map((summary) => ({ role: "branchSummary" as const, summary, fromId: null })),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { toOpenAIChat } from "../../../src/context/converters/openai-chat.js";
 import type { ContextMessage } from "../../../src/context/context.js";
+import { toOpenAIChat } from "../../../src/context/converters/openai-chat.js";
 import { contextOf } from "./contexts.js";
 
 function read(message: ContextMessage): unknown {

@@ -1,0 +1,205 @@
+import { describe, expect, test } from "vitest";
+import type { EntryPayload } from "../../../src/entry/entry.js";
+import { EntryNotFoundError } from "../../../src/errors/session-errors.js";
+import { markdownOf } from "../../../src/formats/markdown/markdown.js";
+import { assistant, body, call, closing, documentOf, path, result, text, user, written } from "./documents.js";
+
+const THOUGHT = { type: "thinking" as const, thinking: "Maybe <b>.", thinkingSignature: "s" };
+
+describe("a branch as a Markdown document", () => {
+  test("opens with what it is, and closes with what it leaves out", async () => {
+    const session = { id: "s1", title: "Fix_the *build*", cwd: "/home/ada/app", createdAtMs: Date.UTC(2026, 0, 5, 23) };
+    const document = documentOf(path(user("hi"), assistant(text("hello"))), { session, model: "anthropic/claude" });
+    expect(await written(document)).toBe(
+      [
+        "# Fix\\_the \\*build\\*",
+        "2026-01-05 · anthropic/claude · `/home/ada/app` · session `s1`",
+        "## User",
+        "hi",
+        "## Assistant",
+        "hello",
+        "---",
+        "*Nothing of this branch was left out.*\n",
+      ].join("\n\n"),
+    );
+  });
+
+  test("takes its title from the first words of the user", async () => {
+    const session = { id: "s1", title: null, cwd: null, createdAtMs: 0 };
+    const entries = path({ type: "model_change", modelId: "m" }, user("Why is\nthe build red?"));
+    expect((await written(documentOf(entries, { session }))).split("\n")[0]).toBe("# Why is the build red?");
+    expect((await written(documentOf([], { session }))).split("\n")[0]).toBe("# Session s1");
+  });
+
+  test("names the assistant once for a run of replies", async () => {
+    const entries = path(assistant(text("a"), call("c", "ls")), result("c", "out"), assistant(text("b")));
+    expect((await body(entries)).match(/^## Assistant$/gm)).toHaveLength(1);
+  });
+
+  test("keeps the order of texts and calls, each call folded with its result", async () => {
+    const entries = path(
+      assistant(text("First."), call("c1", "read", { path: "a.ts" }), text("Then."), call("c2", "ls")),
+      result("c2", "b.ts"),
+      result("c1", "let a"),
+    );
+    expect(await body(entries)).toBe(
+      [
+        "## Assistant",
+        "First.",
+        "<details><summary>read a.ts</summary>",
+        "```ts\nlet a\n```",
+        "</details>",
+        "Then.",
+        "<details><summary>ls</summary>",
+        "```\nb.ts\n```",
+        "</details>",
+      ].join("\n\n"),
+    );
+  });
+
+  test("shows commands as shell code and other arguments as JSON", async () => {
+    const entries = path(assistant(call("c1", "bash", { command: "npm test", timeout: 5 })), result("c1", ""));
+    expect(await body(entries)).toBe(
+      '## Assistant\n\n<details><summary>bash npm test</summary>\n\n```sh\nnpm test\n```\n\n```json\n{\n  "timeout": 5\n}\n```\n\n*No output.*\n\n</details>',
+    );
+  });
+
+  test("shows edits and new files as diffs", async () => {
+    const edit = call("c1", "edit", { path: "a.ts", oldText: "a\nb", newText: "a\nc" });
+    const write = call("c2", "write", { path: "b.ts", content: "x\ny\n" });
+    const whole = await body(path(assistant(edit, write), result("c1", "ok"), result("c2", "ok")));
+    expect(whole).toContain("```diff\n a\n-b\n+c\n```");
+    expect(whole).toContain("```diff\n+x\n+y\n```");
+  });
+
+  test("marks failed calls and calls without a result", async () => {
+    const whole = await body(path(assistant(call("c1", "ls"), call("c2", "cat")), result("c1", "denied", true), user("stop")));
+    expect(whole).toContain("<summary>ls — failed</summary>\n\n```\ndenied\n```");
+    expect(whole).toContain("<summary>cat</summary>\n\n*No result.*");
+  });
+
+  test("shortens long outputs and says by how much", async () => {
+    const lines = Array.from({ length: 50 }, (_, at) => `line ${at}`).join("\n");
+    const entries = path(assistant(call("c1", "ls")), result("c1", lines));
+    expect(await body(entries)).toContain("line 19\n```\n\n*… 30 more lines, 240 more characters*");
+    expect(await body(entries, { toolOutput: "full" })).toContain("line 49\n```");
+    expect(await body(entries, { toolOutput: "none" })).toBe("## Assistant\n\n<details><summary>ls</summary>\n\n</details>");
+    expect(await closing(entries, { toolOutput: "none" })).toBe("*Left out of this document: 1 tool output.*");
+  });
+
+  test("keeps the indentation of tool output", async () => {
+    expect(await body(path(assistant(call("c1", "ls")), result("c1", "  a\n\tb")))).toContain("```\n  a\n\tb\n```");
+  });
+
+  test("shows thinking only when asked", async () => {
+    const entries = path(assistant(THOUGHT, text("Yes.")));
+    expect(await body(entries)).toBe("## Assistant\n\nYes.");
+    expect(await closing(entries)).toBe("*Left out of this document: 1 thought of the model.*");
+    expect(await body(entries, { thinking: true })).toContain("<details><summary>Thinking</summary>\n\nMaybe &lt;b>.\n\n</details>");
+  });
+
+  test("makes labels headings before what they name, results too", async () => {
+    const entries = path(user("a"), assistant(text("b"), call("c1", "ls")), result("c1", "out"));
+    const labels = new Map([
+      ["e1", "before *the* change"],
+      ["e2", "listed"],
+    ]);
+    const whole = await written(documentOf(entries, { labels }));
+    expect(whole).toContain("## Label: before \\*the\\* change\n\n## Label: listed\n\n## Assistant\n\nb");
+  });
+
+  test("marks summaries as such, with their files", async () => {
+    const details = { readFiles: ["a.ts"], modifiedFiles: ["b`.ts"] };
+    const compaction: EntryPayload = {
+      type: "compaction",
+      summary: "# Goal\nShip.",
+      firstKeptEntryId: null,
+      tokensBefore: 12345,
+      tokensAfter: 900,
+      details,
+    };
+    expect(await body(path(compaction))).toBe(
+      [
+        "> **Compaction** — summary of the conversation before this point (12,345 tokens → 900). The model went on from it.",
+        "> ### Goal\n> Ship.",
+        "> **Modified files:** `` b`.ts ``",
+        "> **Read files:** `a.ts`",
+      ].join("\n>\n"),
+    );
+    expect(await body(path({ type: "branch_summary", summary: "Failed.", fromId: "e9" }))).toBe(
+      "> **Branch summary** — what happened on another branch (left at `e9`).\n>\n> Failed.",
+    );
+  });
+
+  test("has a rendering for commands of the person, hosts' messages, settings and instructions", async () => {
+    const bash: EntryPayload = { type: "message", message: { role: "bashExecution", command: "make", output: "boom", exitCode: 2 } };
+    const note: EntryPayload = { type: "custom_message", customType: "ci", content: "red" };
+    const model: EntryPayload = { type: "model_change", provider: "openai", modelId: "gpt_5" };
+    const system: EntryPayload = { type: "message", message: { role: "system", content: "Be brief." } };
+    expect(await body(path(bash, note, model, system))).toBe(
+      [
+        "## User",
+        "<details><summary>$ make</summary>\n\n```sh\nmake\n```\n\n```\nboom\n```\n\n*The command exited with code 2.*\n\n</details>",
+        "## Message: ci",
+        "red",
+        "*Model: openai/gpt\\_5*",
+        "<details><summary>Instructions of the agent</summary>\n\n```md\nBe brief.\n```\n\n</details>",
+      ].join("\n\n"),
+    );
+  });
+
+  test("says how a reply ended that did not end well", async () => {
+    const failed: EntryPayload = {
+      type: "message",
+      message: { role: "assistant", content: [], stopReason: "error", errorMessage: "over<loaded>" },
+    };
+    expect(await body(path(failed))).toBe("## Assistant\n\n*The reply failed: over\\<loaded\\>*");
+  });
+
+  test("stands in for images, and counts what it leaves out", async () => {
+    const image = { type: "image" as const, data: "A".repeat(16_000), mimeType: "image/png" };
+    const hidden: EntryPayload = { type: "custom_message", customType: "x", content: "secret", display: false };
+    const entries = path(
+      user([text("see"), image]),
+      hidden,
+      { type: "custom", customType: "x" },
+      { type: "custom", customType: "y" },
+      { type: "foreign", originalType: "z", raw: {} },
+    );
+    expect(await body(entries)).toBe("## User\n\nsee\n\n*[image: image/png, 12 kB]*");
+    expect(await closing(entries)).toBe(
+      "*Left out of this document: 1 image, 1 hidden message, 2 custom entries, 1 record of another program.*",
+    );
+  });
+
+  test("shows the range that was asked for, and says that there is more", async () => {
+    const entries = path(user("a"), user("b"), user("c"), user("d"));
+    expect(await body(entries, { from: "e1", to: "e2" })).toBe("## User\n\nb\n\n## User\n\nc");
+    expect(await closing(entries, { from: "e1", to: "e2" })).toBe(
+      "*Left out of this document: 1 earlier entry, everything after the last entry shown.*",
+    );
+    expect(await closing(entries, { to: "e3" })).toBe("*Nothing of this branch was left out.*");
+  });
+
+  test("refuses a range that is not on the branch, before writing anything", async () => {
+    const pieces = markdownOf(documentOf(path(user("a"), user("b"))), { from: "nowhere" });
+    await expect(pieces.next()).rejects.toThrow(EntryNotFoundError);
+    await expect(written(documentOf(path(user("a"), user("b"))), { from: "e1", to: "e0" })).rejects.toThrow(EntryNotFoundError);
+  });
+
+  test("writes as it reads: nothing but the entry at hand is held", async () => {
+    let read = 0;
+    async function* entries() {
+      for (const entry of path(...Array.from({ length: 20_000 }, () => user("a")))) {
+        read++;
+        yield entry;
+      }
+    }
+    let pieces = 0;
+    for await (const _ of markdownOf(documentOf(entries()))) {
+      pieces++;
+      expect(read).toBeLessThanOrEqual(pieces / 2 + 1);
+    }
+    expect(pieces).toBe(2 + 40_000 + 2);
+  });
+});
