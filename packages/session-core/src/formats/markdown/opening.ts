@@ -1,5 +1,6 @@
 import type { Entry } from "../../entry/entry.js";
-import { previewOf } from "../../entry/preview.js";
+import { oneLine, previewOf } from "../../entry/preview.js";
+import { textOf } from "../../entry/text.js";
 import { codeSpan } from "./fence.js";
 import type { MarkdownDocument } from "./markdown-document.js";
 import { escapedLine } from "./visible.js";
@@ -12,7 +13,9 @@ export function titleFrom(document: MarkdownDocument, entry: Entry | undefined):
   const given = document.session.title?.trim() ?? "";
   if (given !== "") return given;
   if (entry?.type !== "message" || entry.message.role !== "user") return null;
-  const words = [...previewOf(entry)];
+  // The first paragraph: what comes behind it is often a listing or a log.
+  const paragraph = oneLine(textOf(entry.message.content).trimStart().split(/\n\s*\n/, 1)[0] ?? "");
+  const words = [...(paragraph === "" ? previewOf(entry) : paragraph)];
   if (words.length === 0) return null;
   return words.length > TITLE_LENGTH
     ? `${words

@@ -26,7 +26,7 @@ describe("a branch as a Markdown document", () => {
 
   test("takes its title from the first words of the user", async () => {
     const session = { id: "s1", title: null, cwd: null, createdAtMs: 0 };
-    const entries = path({ type: "model_change", modelId: "m" }, user("Why is\nthe build red?"));
+    const entries = path({ type: "model_change", modelId: "m" }, user("Why is\nthe build red?\n\n```\nlog\n```"));
     expect((await written(documentOf(entries, { session }))).split("\n")[0]).toBe("# Why is the build red?");
     expect((await written(documentOf([], { session }))).split("\n")[0]).toBe("# Session s1");
   });
