@@ -14,7 +14,9 @@ export function titleFrom(document: MarkdownDocument, entry: Entry | undefined):
   if (given !== "") return given;
   if (entry?.type !== "message" || entry.message.role !== "user") return null;
   // The first paragraph: what comes behind it is often a listing or a log.
-  const [first = ""] = textOf(entry.message.content).trimStart().split(/\n\s*\n/, 1);
+  const [first = ""] = textOf(entry.message.content)
+    .trimStart()
+    .split(/\n\s*\n/, 1);
   const paragraph = oneLine(first);
   const words = [...(paragraph === "" ? previewOf(entry) : paragraph)];
   if (words.length === 0) return null;
