@@ -23,14 +23,21 @@ export function judgeEntry(given: unknown): JudgedEntry {
   assertJson(given, "entry");
   const judged = entryPayloadSchema.safeParse(given);
   if (!judged.success) throw describe(judged.error.issues);
-  const { id, createdAtMs, seq: _seq, parentId: _parentId, ...payload } = judged.data;
+  const { id, createdAtMs } = judged.data;
   if (id !== undefined && (typeof id !== "string" || !isId(id))) {
     throw new InvalidEntryError("id", "must be 1 to 128 visible characters without spaces");
   }
   if (createdAtMs !== undefined && !Number.isSafeInteger(createdAtMs)) {
     throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
   }
-  return { payload: payload as EntryPayload, id, createdAtMs: createdAtMs as number | undefined };
+  return { payload: withoutPlace(judged.data), id, createdAtMs: createdAtMs as number | undefined };
+}
+
+function withoutPlace(data: EntryPayload): EntryPayload {
+  // Most appends give no place, and a copy costs as much as the judgement.
+  if (!("id" in data || "createdAtMs" in data || "seq" in data || "parentId" in data)) return data;
+  const { id: _id, createdAtMs: _createdAtMs, seq: _seq, parentId: _parentId, ...payload } = data;
+  return payload as EntryPayload;
 }
 
 function describe(issues: readonly core.$ZodIssue[]): InvalidEntryError {

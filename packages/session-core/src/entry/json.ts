@@ -14,38 +14,54 @@ const MAX_DEPTH = 500;
  * @throws {UnserialisableValueError} naming the first member that cannot be kept.
  */
 export function assertJson(value: unknown, at: string): asserts value is Json {
-  check(value, at, 0);
+  if (!isJson(value, 0)) throw misfit(value, at, 0);
 }
 
-function check(value: unknown, at: string, depth: number): void {
+// Asked of every append, so it builds no paths; those are looked for only when something does not fit.
+function isJson(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case "string":
     case "boolean":
     case "undefined":
-      return;
+      return true;
     case "number":
-      if (!Number.isFinite(value)) throw new UnserialisableValueError(at, String(value));
-      return;
+      return Number.isFinite(value);
     case "object":
-      if (value !== null) checkMembers(value, at, depth);
-      return;
+      return (
+        value === null || (depth <= MAX_DEPTH && (Array.isArray(value) ? areJson(value, depth) : isPlain(value) && hasJson(value, depth)))
+      );
     case "bigint":
     case "function":
     case "symbol":
-      throw new UnserialisableValueError(at, `a ${typeof value}`);
+      return false;
   }
 }
 
-function checkMembers(value: object, at: string, depth: number): void {
-  // A cycle has no end, so it meets this limit too.
-  if (depth > MAX_DEPTH) throw new UnserialisableValueError(at, "a cycle, or more than 500 levels");
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) check(value[index], `${at}[${index}]`, depth + 1);
-    return;
-  }
+function areJson(values: readonly unknown[], depth: number): boolean {
+  for (const value of values) if (!isJson(value, depth + 1)) return false;
+  return true;
+}
+
+function hasJson(value: object, depth: number): boolean {
+  for (const key in value) if (!isJson((value as Record<string, unknown>)[key], depth + 1)) return false;
+  return true;
+}
+
+function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype && Object.getPrototypeOf(prototype) !== null) {
-    throw new UnserialisableValueError(at, `a ${value.constructor.name}`);
+  // An object of another realm (a worker, a test runner) has that realm's prototype, which has none itself.
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** The first member that does not fit. */
+function misfit(value: unknown, at: string, depth: number): UnserialisableValueError {
+  if (typeof value !== "object" || value === null)
+    return new UnserialisableValueError(at, typeof value === "number" ? String(value) : `a ${typeof value}`);
+  // A cycle has no end, so it meets this limit too.
+  if (depth > MAX_DEPTH) return new UnserialisableValueError(at.slice(0, 200), "a cycle, or more than 500 levels");
+  if (!Array.isArray(value) && !isPlain(value)) return new UnserialisableValueError(at, `a ${value.constructor.name}`);
+  for (const [key, member] of Object.entries(value)) {
+    if (!isJson(member, depth + 1)) return misfit(member, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
   }
-  for (const [key, member] of Object.entries(value)) check(member, `${at}.${key}`, depth + 1);
+  return new UnserialisableValueError(at, "a value");
 }

@@ -1,7 +1,7 @@
 import type { AssistantBlock, ToolCallBlock } from "./block.js";
 import type { EntryPayload } from "./entry.js";
 import type { AssistantMessage, Message } from "./message.js";
-import { textOf } from "./text.js";
+import type { textOf } from "./text.js";
 
 /** Longest preview, in UTF-16 code units: one line of a wide terminal, and short enough to live in the row. */
 export const PREVIEW_LENGTH = 160;
@@ -52,12 +52,28 @@ function messagePreview(message: Message): string {
 }
 
 function assistantPreview(message: AssistantMessage): string {
-  const calls = message.content.flatMap((block) => (block.type === "toolCall" ? [callPreview(block)] : []));
-  const text = oneLine(textOf(message.content));
-  if (text === "" && calls.length === 0) return message.errorMessage ?? thought(message.content);
+  const calls = message.content.some((block) => block.type === "toolCall") ? callsPreview(message.content) : "";
+  const text = oneLine(openingOf(message.content));
+  if (text === "" && calls === "") return message.errorMessage ?? thought(message.content);
+  if (text === "" || calls === "") return text || calls;
   // The calls must stay readable behind a long text, so the text gives way first.
-  const room = Math.max(PREVIEW_LENGTH - calls.join(" ").length - 1, 40);
-  return [text.length > room ? `${cut(text, room - 1)}…` : text, ...calls].filter((part) => part !== "").join(" ");
+  const room = Math.max(PREVIEW_LENGTH - calls.length - 1, 40);
+  return `${text.length > room ? `${cut(text, room - 1)}…` : text} ${calls}`;
+}
+
+function callsPreview(content: readonly AssistantBlock[]): string {
+  return content.flatMap((block) => (block.type === "toolCall" ? [callPreview(block)] : [])).join(" ");
+}
+
+/** As much of the text of a content as a line can need: a megabyte of tool output is not joined for it. */
+function openingOf(content: Parameters<typeof textOf>[0]): string {
+  if (typeof content === "string") return content;
+  let text = "";
+  for (const block of content) {
+    if (block.type === "text") text = text === "" ? block.text : `${text}\n${block.text}`;
+    if (text.length > PREVIEW_LENGTH * 2) break;
+  }
+  return text;
 }
 
 function thought(content: readonly AssistantBlock[]): string {
@@ -66,7 +82,7 @@ function thought(content: readonly AssistantBlock[]): string {
 }
 
 function contentPreview(content: Parameters<typeof textOf>[0]): string {
-  const text = textOf(content);
+  const text = openingOf(content);
   if (text !== "" || typeof content === "string") return text;
   return content.map((block) => (block.type === "foreign" ? `[${block.originalType}]` : `[${block.type}]`)).join(" ");
 }
@@ -88,20 +104,32 @@ const TELLING = [
   "prompt",
 ];
 
+function tellingArgument(args: ToolCallBlock["arguments"]): string {
+  for (const name of TELLING) {
+    const value = args[name];
+    if (typeof value === "string") return value;
+    if (Array.isArray(value)) return value.join(" ");
+  }
+  return "";
+}
+
 /** A tool call in a few words: its name and its most telling argument, at most 60 code units. */
 export function callPreview(call: ToolCallBlock): string {
-  const key = TELLING.find((name) => call.arguments[name] !== undefined && call.arguments[name] !== null);
-  const value = key === undefined ? undefined : call.arguments[key];
-  const text = oneLine(typeof value === "string" ? value : Array.isArray(value) ? value.join(" ") : "");
+  const text = oneLine(tellingArgument(call.arguments));
   const short = text.length > 50 ? `${cut(text, 49)}…` : text;
   return short === "" ? `[${call.name}]` : `[${call.name} ${short}]`;
 }
 
+// What cannot stand in a line as it is: white space but single plain spaces, control and direction characters. It does
+// not match where nothing has to change, which is nearly everywhere.
+const MISFITS =
+  / *[\t-\r\u0000-\u0008\u000e-\u001f\u007f-\u00a0\u1680\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u2069\u3000\ufeff][\s\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069]*| {2,}/g;
+
 /** Text on one line, at most PREVIEW_LENGTH code units; runs of white space and control characters become one space. */
 export function oneLine(text: string): string {
-  // Twice the length is enough to fill the line unless the text is mostly white space; a megabyte need not be scanned.
-  const line = cut(text.trimStart(), PREVIEW_LENGTH * 2)
-    .replace(/[\s\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/g, " ")
+  // Half as much again is enough to fill the line unless the text is mostly white space; a megabyte need not be scanned.
+  const line = cut(text.trimStart(), PREVIEW_LENGTH + 80)
+    .replace(MISFITS, " ")
     .trim();
   return line.length > PREVIEW_LENGTH ? `${cut(line, PREVIEW_LENGTH - 1)}…` : line;
 }

@@ -110,16 +110,10 @@ export class Session extends SessionReader {
     return (await this.#commit(writes, options)).entries;
   }
 
-  async #commit(writes: readonly Write[], options: AppendOptions): Promise<BatchResult> {
+  #commit(writes: readonly Write[], options: AppendOptions): Promise<BatchResult> {
+    const { onConflict = "error" } = options;
     return this.#queue.run(async () => {
-      const batch = {
-        sessionId: this.id,
-        leafName: this.leafName,
-        seen: this.#view,
-        onConflict: options.onConflict ?? "error",
-        writes,
-      } as const;
-      const result = await this.storage.commit(batch);
+      const result = await this.storage.commit({ sessionId: this.id, leafName: this.leafName, seen: this.#view, onConflict, writes });
       this.#view = result.leaf;
       this.#host.onAppended(result.entries.length);
       return result;

@@ -1,13 +1,13 @@
 import type { JudgedEntry } from "../entry/gate.js";
-import { MainLeafError } from "../errors/session-errors.js";
+import { MainLeafError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { FileTools } from "../files/extract.js";
-import type { SessionId } from "../ids/ids.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
 import type { LeafView, NewSession, SessionRecord } from "../port/records.js";
 import type { Batch, BatchResult, Write } from "../port/session-storage.js";
-import { insertNewSession, MAIN_LEAF, recordOf, rowAt, sessionSeq } from "../sessions/session-rows.js";
+import { findRow, insertNewSession, MAIN_LEAF, recordOf, rowAt, sessionSeq } from "../sessions/session-rows.js";
 import { singleLine } from "../sessions/single-line.js";
 import type { Connection } from "../storage/connection.js";
-import type { EntrySeq } from "../storage/schema.js";
+import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { commit, type JudgedWrite } from "../tree/commit.js";
 import type { Target } from "../tree/entry-writer.js";
 import { redoMove, undoMove } from "../tree/leaf-moves.js";
@@ -24,19 +24,38 @@ export function createSession(connection: Connection, session: NewSession): Sess
   return connection.write(() => recordOf(rowAt(connection, insertNewSession(connection, session))));
 }
 
-/** The handle's view of a leaf is the whole tip, so that an append needs not read what its parent passes on. */
-function tipOf(connection: Connection, view: LeafView): Tip {
-  return "depth" in view ? (view as Tip) : tipAt(connection, view.seq as EntrySeq | null);
+/**
+ * What a handle is given as its view of a leaf: the whole tip and the row of its session, so that an append need read
+ * neither what its parent passes on nor the session.
+ */
+class View implements LeafView {
+  constructor(
+    readonly tip: Tip,
+    readonly session: SessionSeq,
+  ) {}
+
+  get entryId(): EntryId | null {
+    return this.tip.entryId;
+  }
+
+  get seq(): EntrySeq | null {
+    return this.tip.seq;
+  }
 }
 
-export function leaf(connection: Connection, sessionId: SessionId, name: string, start: LeafView | undefined): Tip {
+function viewOf(connection: Connection, id: SessionId, view: LeafView): View {
+  return view instanceof View ? view : new View(tipAt(connection, view.seq as EntrySeq | null), sessionSeq(connection, id));
+}
+
+export function leaf(connection: Connection, sessionId: SessionId, name: string, start: LeafView | undefined): LeafView {
   const target = targetOf(connection, sessionId);
-  if (start === undefined) return connection.read(() => tipAt(connection, leafSeq(connection, target, name)));
+  const view = (seq: EntrySeq | null) => new View(tipAt(connection, seq), target.seq);
+  if (start === undefined) return connection.read(() => view(leafSeq(connection, target, name)));
   return connection.write(() => {
     const found = findLeaf(connection, target.seq, name);
-    if (found !== undefined) return tipAt(connection, found.seq);
+    if (found !== undefined) return view(found.seq);
     setLeaf(connection, target.seq, singleLine(name), start.seq as EntrySeq | null);
-    return tipAt(connection, start.seq as EntrySeq | null);
+    return view(start.seq as EntrySeq | null);
   });
 }
 
@@ -55,14 +74,17 @@ export function commitBatch(
   fileTools: FileTools,
 ): BatchResult {
   const writes = batch.writes.map((write) => judged(write, judge));
-  const { appended, leaf } = commit(connection, {
-    target: targetOf(connection, batch.sessionId, fileTools),
-    leafName: batch.leafName,
-    seen: tipOf(connection, batch.seen),
-    onConflict: batch.onConflict,
-    writes,
-  });
-  return { entries: appended.map(({ tip }) => ({ id: tip.entryId ?? "", seq: tip.seq })), leaf };
+  const { session, tip: seen } = viewOf(connection, batch.sessionId, batch.seen);
+  const target = { id: batch.sessionId, seq: session, fileTools };
+  try {
+    const { appended, leaf } = commit(connection, { target, leafName: batch.leafName, seen, onConflict: batch.onConflict, writes });
+    return { entries: appended.map(({ tip }) => ({ id: tip.entryId ?? "", seq: tip.seq })), leaf: new View(leaf, session) };
+  } catch (error) {
+    // A session that was deleted while a handle held it fails in many ways; they all mean this. A row is never given
+    // twice, so nothing can have been written to another session.
+    if (connection.open && findRow(connection, batch.sessionId)?.seq !== session) throw new SessionNotFoundError(batch.sessionId);
+    throw error;
+  }
 }
 
 function judged(write: Write, judge: (given: unknown) => JudgedEntry): JudgedWrite {
