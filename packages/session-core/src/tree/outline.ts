@@ -70,8 +70,10 @@ export function tips(connection: Connection, session: SessionSeq): readonly Outl
   return connection.all(tipRows, { session }).map(outlineRow);
 }
 
-function outlineRow({ failed, ...row }: StructureRow): OutlineRow {
-  return { ...row, isError: failed === 1 };
+// Member by member, because copying "the rest" of a row takes longer than reading it does.
+function outlineRow(row: StructureRow): OutlineRow {
+  const { id, seq, parentSeq, type, role, depth, createdAtMs, preview } = row;
+  return { id, seq, parentSeq, type, role, depth, createdAtMs, preview, isError: row.failed === 1 };
 }
 
 const since = query<{ session: SessionSeq; after: number; limit: number }, EntryRow>(({ db, p }) =>
