@@ -1,4 +1,5 @@
 import type { JudgedEntry } from "../entry/gate.js";
+import { InvalidEntryError } from "../errors/entry-errors.js";
 import { MainLeafError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { FileTools } from "../files/extract.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
@@ -10,7 +11,7 @@ import type { Connection } from "../storage/connection.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { commit, type JudgedWrite } from "../tree/commit.js";
 import type { Target } from "../tree/entry-writer.js";
-import { redoMove, undoMove } from "../tree/leaf-moves.js";
+import { dropMoves, redoMove, undoMove } from "../tree/leaf-moves.js";
 import { deleteLeaf, findLeaf, leafSeq, setLeaf } from "../tree/leaf-rows.js";
 import { type Tip, tipAt } from "../tree/tip.js";
 
@@ -54,7 +55,9 @@ export function leaf(connection: Connection, sessionId: SessionId, name: string,
   return connection.write(() => {
     const found = findLeaf(connection, target.seq, name);
     if (found !== undefined) return view(found.seq);
-    setLeaf(connection, target.seq, singleLine(name), start.seq as EntrySeq | null);
+    // The name is what the handle asks for from now on, so it is refused rather than made to fit.
+    if (name === "" || name !== singleLine(name)) throw new InvalidEntryError("leaf", "its name must be one line of 1 to 500 characters");
+    setLeaf(connection, target.seq, name, start.seq as EntrySeq | null);
     return view(start.seq as EntrySeq | null);
   });
 }
@@ -64,6 +67,7 @@ export function removeLeaf(connection: Connection, sessionId: SessionId, name: s
     const target = targetOf(connection, sessionId);
     if (name === MAIN_LEAF) throw new MainLeafError(sessionId);
     deleteLeaf(connection, target, name);
+    dropMoves(connection, target.seq, name);
   });
 }
 

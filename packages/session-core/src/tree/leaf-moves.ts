@@ -24,16 +24,25 @@ const dropUndone = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
 export function moveLeaf(connection: Connection, target: Target, name: string, to: EntrySeq | null): Tip {
   const from = leafSeq(connection, target, name);
   if (from !== to) {
-    connection.run(dropUndone, { session: target.seq, name });
     logMove(connection, target.seq, name, from, to);
     setLeaf(connection, target.seq, name, to);
   }
   return tipAt(connection, to);
 }
 
-/** Remembers a move that has been made otherwise, such as by an append beside the leaf. */
+/** Remembers a move, also one made otherwise, such as by an append beside the leaf. What was undone can no longer be redone. */
 export function logMove(connection: Connection, session: SessionSeq, name: string, from: EntrySeq | null, to: EntrySeq | null): void {
+  connection.run(dropUndone, { session, name });
   connection.run(insertMove, { session, name, from, to, at: Date.now() });
+}
+
+const dropAll = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
+  db.updateTable("leaf_move").set({ state: "dropped" }).where("session_seq", "=", p.session).where("leaf_name", "=", p.name),
+);
+
+/** A leaf was taken away: one of its name that is made later has nothing of it to undo. */
+export function dropMoves(connection: Connection, session: SessionSeq, name: string): void {
+  connection.run(dropAll, { session, name });
 }
 
 type Stacked = Pick<LeafMoveTable, "seq" | "from_seq" | "resume_seq">;
