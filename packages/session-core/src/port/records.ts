@@ -136,7 +136,7 @@ export interface PathScan {
   readonly leafId?: EntryId | null | undefined;
   /** `up`: from the leaf to the first entry (default). `down`: from the first entry to the leaf. */
   readonly order?: "up" | "down" | undefined;
-  /** Only entries below this one; it is left out itself. */
+  /** Only entries below this one, which must be on the path; it is left out itself. */
   readonly stopAt?: EntryId | undefined;
   readonly types?: readonly EntryType[] | undefined;
   readonly roles?: readonly MessageRole[] | undefined;

@@ -89,7 +89,7 @@ export interface SessionStorage {
   leafMoves(sessionId: SessionId, leafName: string, limit: number): Promise<readonly LeafMove[]>;
 
   entry(sessionId: SessionId, id: EntryId): Promise<Entry>;
-  /** Ids that start with `prefix`, oldest first. */
+  /** Ids that start with `prefix`, in the order of their characters, so that an exact one comes first. */
   entriesStartingWith(sessionId: SessionId, prefix: string, limit: number): Promise<readonly EntryId[]>;
   scanPath(sessionId: SessionId, scan: PathScan & { readonly leafId: EntryId | null }): Promise<Page<Entry>>;
   /** The order of arrival of each entry of a path, oldest first; `stopAt`: only those below this entry. */

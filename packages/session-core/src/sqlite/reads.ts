@@ -59,8 +59,8 @@ export function startingWith(connection: Connection, sessionId: SessionId, prefi
 export function scan(connection: Connection, sessionId: SessionId, given: PathScan & { readonly leafId: EntryId | null }): Page<Entry> {
   return connection.read(() => {
     const place = at(connection, sessionId);
-    const stopAt = given.stopAt === undefined ? null : seqOf(place, given.stopAt);
-    return scanPath(connection, { ...given, leaf: seqOrNull(place, given.leafId), stopAt });
+    const leaf = seqOrNull(place, given.leafId);
+    return scanPath(connection, { ...given, leaf, stopAt: stopSeq(place, given.stopAt, leaf) });
   });
 }
 
@@ -73,8 +73,15 @@ export function pathSeqsOf(
   return connection.read(() => {
     const place = at(connection, sessionId);
     const leaf = seqOrNull(place, leafId);
-    return leaf === null ? [] : pathSeqs(connection, leaf, stopAt === undefined ? null : seqOf(place, stopAt));
+    return leaf === null ? [] : pathSeqs(connection, leaf, stopSeq(place, stopAt, leaf));
   });
+}
+
+function stopSeq(place: Place, stopAt: EntryId | undefined, leaf: EntrySeq | null): EntrySeq | null {
+  if (stopAt === undefined) return null;
+  const seq = seqOf(place, stopAt);
+  if (leaf !== null && !isOnPath(place.connection, seq, leaf)) throw new InvalidReferenceError("stopAt", stopAt, "is not on the path");
+  return seq;
 }
 
 export function entriesIn(connection: Connection, sessionId: SessionId, seqs: readonly number[]): readonly Entry[] {

@@ -24,7 +24,8 @@ interface ScanParameters {
 }
 
 // The walk reads structure only; payloads are read for the rows that are given. An upward page starts where the last
-// one ended, so a page costs what it shows, however deep the path.
+// one ended, so a page costs what it shows, however deep the path. CROSS JOIN keeps the order of the walk: the planner
+// would otherwise read `entry` first, in its own order.
 const scanUp = query<ScanParameters, EntryRow>(({ sql, p }) =>
   plain(sql<EntryRow>`
     WITH RECURSIVE up (seq, parent_seq) AS (
@@ -33,7 +34,7 @@ const scanUp = query<ScanParameters, EntryRow>(({ sql, p }) =>
       SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE entry.seq > ${p.stop}
     )
     SELECT entry.seq, entry.id, entry.type, entry.created_at_ms, entry.payload_json, parent.id AS parent_id
-    FROM up JOIN entry ON entry.seq = up.seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
+    FROM up CROSS JOIN entry ON entry.seq = up.seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
     WHERE (json_array_length(${p.types}) = 0 OR entry.type IN (SELECT value FROM json_each(${p.types})))
       AND (json_array_length(${p.roles}) = 0 OR entry.role IN (SELECT value FROM json_each(${p.roles})))
       AND entry.seq < ${p.after}
@@ -58,11 +59,11 @@ const scanDown = query<ScanParameters, EntryRow>(({ sql, p }) =>
 
 /** Entries of a path, up or down, a page at a time; the cursor of a page is the last entry it gave. */
 export function scanPath(connection: Connection, scan: ResolvedScan): Page<Entry> {
-  if (scan.leaf === null) return { items: [], next: null };
+  if (scan.leaf === null || scan.leaf === scan.stopAt) return { items: [], next: null };
   const up = (scan.order ?? "up") === "up";
   const limit = scan.limit ?? Number.MAX_SAFE_INTEGER - 1;
   const rows = connection.all(up ? scanUp : scanDown, {
-    from: scan.leaf,
+    from: up && scan.cursor !== undefined ? (Number(scan.cursor) as EntrySeq) : scan.leaf,
     stop: scan.stopAt ?? 0,
     types: JSON.stringify(scan.types ?? []),
     roles: JSON.stringify(scan.roles ?? []),
