@@ -124,10 +124,22 @@ export class Store {
 
   /** Copies a path into a new session that points back to where it came from. */
   async forkSession(id: SessionId, options: ForkOptions = {}): Promise<Session> {
-    const { at = (await this.openSession(id)).leafId, ...into } = options;
-    if (at === null) return this.createSession({ ...into, parent: { sessionId: id, entryId: null, toolCallId: null } });
+    const source = await this.openSession(id);
+    const { at = source.leafId, ...into } = options;
+    if (at === null) return this.#forkedAtStart(source, into);
     const forked = await this.#storage.forkSession(id, at, into);
     return this.openSession(forked.id);
+  }
+
+  async #forkedAtStart(source: Session, into: Omit<ForkOptions, "at">): Promise<Session> {
+    const { title, titleSource, cwd } = await source.record();
+    return this.createSession({
+      id: into.id,
+      title: into.title ?? title ?? undefined,
+      titleSource: into.title === undefined ? (titleSource ?? undefined) : "user",
+      cwd: into.cwd ?? cwd ?? undefined,
+      parent: { sessionId: source.id, entryId: null, toolCallId: null },
+    });
   }
 
   /** Entries and titles that fit. The search index catches up first, so the answer is complete. @throws {InvalidQueryError} */
