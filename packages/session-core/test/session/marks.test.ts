@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { UnserialisableValueError, ValueTooLargeError } from "../../src/errors/entry-errors.js";
+import { EntryNotFoundError } from "../../src/errors/session-errors.js";
+import { contextNames, grow, pathNames } from "../world/grow.js";
+
+describe("a label", () => {
+  test("never moves the leaf, is no entry and is no parent", async () => {
+    const { session } = await grow("u1 a1 u2");
+    await session.label("a1", "good");
+    expect(session.leafId).toBe("u2");
+    expect(await pathNames(session)).toBe("u1 a1 u2");
+    expect(await contextNames(session)).toBe("u1 a1 u2");
+  });
+
+  test("takes the place of the one before, and can be taken away", async () => {
+    const { session } = await grow("u1 a1");
+    await session.label("a1", "first");
+    await session.label("a1", "second");
+    expect(await session.labels()).toMatchObject([{ entryId: "a1", label: "second" }]);
+    await session.unlabel("a1");
+    expect(await session.labels()).toEqual([]);
+  });
+
+  test("that is white space takes it away", async () => {
+    const { session } = await grow("u1");
+    await session.label("u1", "x");
+    await session.label("u1", " \n ");
+    expect(await session.labels()).toEqual([]);
+  });
+
+  test("is kept on one line, without control characters or half of a surrogate pair", async () => {
+    const { session } = await grow("u1");
+    await session.label("u1", ` two\r\nlines\u001b[31m\u2028 and \ud83d half `);
+    expect((await session.labels())[0]?.label).toBe("two lines [31m and \ufffd half");
+  });
+
+  test("is found by a part of it, whatever the case, oldest entry first", async () => {
+    const { session } = await grow("u1 a1 u2");
+    await session.label("u2", "Parser works");
+    await session.label("u1", "parser broken");
+    await session.label("a1", "other");
+    expect((await session.labels("PARSER")).map(({ entryId }) => entryId)).toEqual(["u1", "u2"]);
+    expect(await session.labels("%")).toEqual([]);
+  });
+
+  test("of an entry that is not there is refused", async () => {
+    const { session } = await grow("u1");
+    await expect(session.label("zz", "x")).rejects.toThrow(EntryNotFoundError);
+  });
+
+  test("belongs to its session, though another has an entry of the same id", async () => {
+    const { store, session } = await grow("u1");
+    const { session: other } = await grow("u1", { store });
+    await session.label("u1", "mine");
+    expect(await other.labels()).toEqual([]);
+  });
+});
+
+describe("a value", () => {
+  test("is kept under its key, replaced by the next, and taken away by undefined", async () => {
+    const { session } = await grow("");
+    await session.setValue("tools", ["bash"]);
+    await session.setValue("tools", { active: ["read"], none: null });
+    expect(await session.value("tools")).toEqual({ active: ["read"], none: null });
+    await session.setValue("tools", undefined);
+    expect(await session.value("tools")).toBeUndefined();
+  });
+
+  test("may be null, which is not the same as none", async () => {
+    const { session } = await grow("");
+    await session.setValue("k", null);
+    expect(await session.value("k")).toBeNull();
+  });
+
+  test("is listed with others by the start of its key, in order; no character is a pattern", async () => {
+    const { session } = await grow("");
+    for (const key of ["b", "a%2", "a_1", "ab"]) await session.setValue(key, 0);
+    expect((await session.values("a")).map(({ key }) => key)).toEqual(["a%2", "a_1", "ab"]);
+    expect((await session.values("a_")).map(({ key }) => key)).toEqual(["a_1"]);
+    expect((await session.values()).map(({ key }) => key)).toEqual(["a%2", "a_1", "ab", "b"]);
+  });
+
+  test("may have 64 KiB of JSON and not a byte more", async () => {
+    const { session } = await grow("");
+    await session.setValue("k", "x".repeat(64 * 1024 - 2));
+    const large = session.setValue("k", "é".repeat(32 * 1024));
+    await expect(large).rejects.toThrow(ValueTooLargeError);
+    await expect(large).rejects.toMatchObject({ key: "k", bytes: 64 * 1024 + 2, limitBytes: 64 * 1024 });
+    expect(await session.value("k")).toHaveLength(64 * 1024 - 2);
+  });
+
+  test("that JSON cannot hold is refused", async () => {
+    const { session } = await grow("");
+    await expect(session.setValue("k", { n: 1n })).rejects.toThrow(UnserialisableValueError);
+    expect(await session.values()).toEqual([]);
+  });
+
+  test.each(["", "k".repeat(201)])("needs a key of 1 to 200 characters", async (key) => {
+    const { session } = await grow("");
+    await expect(session.setValue(key, 1)).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "key" });
+  });
+
+  test("is never in the context", async () => {
+    const { session } = await grow("u1");
+    await session.setValue("k", "secret");
+    expect(JSON.stringify(await session.context())).not.toContain("secret");
+  });
+});
