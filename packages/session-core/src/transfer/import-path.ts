@@ -52,7 +52,7 @@ export interface ImportPathOptions {
  * @throws {UnknownFormatError | UnknownFormatVersionError} the file is of no format, or no version, that is known.
  * @throws {NoSessionsFoundError} the folder holds no session file.
  * @example
- * const { sessions } = await importPath(store, "~/.claude/projects");
+ * const { sessions } = await importPath(store, "sessions");
  */
 export async function importPath(store: Store, path: string, options: ImportPathOptions = {}): Promise<ImportReport> {
   const { isFolder, files } = sourceFiles(path);

@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import * as bough from "../src/index.js";
+
+const src = join(import.meta.dirname, "../src");
+
+interface Example {
+  readonly place: string;
+  readonly code: string;
+}
+
+/** The examples in the docstrings of what the package offers: those that need nothing but its exports and a session. */
+function examples(): readonly Example[] {
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".ts") && !file.startsWith("storage"),
+  );
+  return files.flatMap((file) => examplesIn(join(src, file))).filter(({ code }) => isOfPublicNames(code));
+}
+
+function examplesIn(path: string): readonly Example[] {
+  const blocks = [...readFileSync(path, "utf8").matchAll(/\* @example\n((?:\s*\* ?.*\n)*?)\s*\*\//g)];
+  return blocks.map(([, lines = ""], at) => ({
+    place: `${relative(src, path)}, example ${at + 1}`,
+    code: lines.replace(/^\s*\* ?/gm, ""),
+  }));
+}
+
+/** The clients of providers that examples hand their messages to: the model is the one thing that is not real here. */
+const answer = async (): Promise<object> => ({});
+const MODELS = {
+  openai: { chat: { completions: { create: answer } }, responses: { create: answer } },
+  anthropic: { messages: { create: answer } },
+  generateText: answer,
+  streamText: answer,
+  model: {},
+};
+
+const PROVIDED = ["store", "session", "context", "entry"];
+
+function isOfPublicNames(code: string): boolean {
+  const called = [...code.matchAll(/(?<![.\w])([a-z]\w*)\(/g)].map(([, name = ""]) => name).filter((name) => name !== "catch");
+  return called.every((name) => name in bough || name in MODELS) && !code.startsWith("{") && /\b(session|store|context)\b/.test(code);
+}
+
+describe("each example of a docstring", () => {
+  const home = process.cwd();
+  let folder = "";
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "bough-examples-"));
+    process.chdir(folder);
+  });
+
+  afterEach(() => {
+    process.chdir(home);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("is found", () => {
+    expect(examples().length).toBeGreaterThan(10);
+  });
+
+  test.each(examples())("runs: $place", async ({ code }) => {
+    const store = await bough.openStore({ path: "world.db" });
+    const session = await store.createSession({ id: "world" });
+    await session.append(bough.userMessage("Hello"));
+    mkdirSync("sessions");
+    for await (const line of bough.exportBough(session)) writeFileSync("sessions/one.jsonl", line, { flag: "a" });
+    const world = { ...MODELS, store, session, context: await session.context(), entry: bough.userMessage("again") };
+    await expect(run(code, world)).resolves.toBeUndefined();
+    await store.close();
+  });
+});
+
+async function run(code: string, world: Record<string, unknown>): Promise<unknown> {
+  const scope = { ...bough, ...world };
+  const names = Object.keys(scope).filter((name) => !PROVIDED.includes(name) || !new RegExp(`const ${name}\\b`).test(code));
+  const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as new (
+    ...code: string[]
+  ) => (...given: unknown[]) => Promise<unknown>;
+  return new AsyncFunction(...names, code)(...names.map((name) => scope[name as keyof typeof scope]));
+}
