@@ -57,7 +57,10 @@ try {
     print(`${cpu}, ${cores} cores, ${memoryGB} GB; ${system}; Node ${node}, SQLite ${SQLITE}\n`);
     print(tableLine(HEADINGS));
   }
-  for (const group of GROUPS) if (options.only.length === 0 || options.only.includes(group.title)) await group.run(bench);
+  for (const group of GROUPS.filter(({ title }) => options.only.length === 0 || options.only.includes(title))) {
+    stores.clear();
+    await group.run(bench);
+  }
   if (asTable) summary();
   else if (options.json) print(JSON.stringify({ machine: { ...machine(), sqlite: SQLITE }, options, rows: report.rows }, null, 2));
   else print(markdown(report, SQLITE));

@@ -28,6 +28,7 @@ async function warm({ report, rounds }, { path }, size) {
     const all = { ours: [], baseline: [] };
     const slowest = { query: "", ms: 0 };
     for (const query of QUERIES.usual) {
+      if ((await store.search({ query })).total === 0) throw new Error(`nothing is found for ${query}`);
       const { ours, baseline } = await asked(query, 20);
       all.ours.push(...ours);
       all.baseline.push(...baseline);

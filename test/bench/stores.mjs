@@ -1,10 +1,11 @@
-import { constants, copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { constants, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "@bough/session-core";
 import { sessionWrites } from "./world.mjs";
 
 const BATCH = 1000;
+const COPIES = "copies";
 
 /** The stores that a run measures in, in a folder of their own that is gone afterwards. */
 export class Stores {
@@ -29,7 +30,7 @@ export class Stores {
   async ofSessions(sessions, entriesEach) {
     return this.#once(`${sessions} sessions of ${entriesEach} entries`, `${sessions}x${entriesEach}`, async (store) => {
       for (let at = 0; at < sessions; at++) {
-        const session = await store.createSession({ title: `Session ${at} of the parser`, cwd: `/home/dev/project-${at % 20}` });
+        const session = await store.createSession({ title: `Session ${at}`, cwd: `/home/dev/project-${at % 20}` });
         await writeAll(session, sessionWrites(1_000_003 + at, entriesEach));
       }
       const start = performance.now();
@@ -46,10 +47,16 @@ export class Stores {
     return { ...made, path };
   }
 
-  /** A path for a new file. */
+  /** A path for a new file, which is there until `clear`. */
   path(name) {
     this.#copies += 1;
-    return join(this.folder, `${name}-${this.#copies}`);
+    return join(this.folder, COPIES, `${name}-${this.#copies}`);
+  }
+
+  /** Takes the copies away: those of a million entries would fill a disk. */
+  clear() {
+    rmSync(join(this.folder, COPIES), { recursive: true, force: true });
+    mkdirSync(join(this.folder, COPIES));
   }
 
   remove() {

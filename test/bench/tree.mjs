@@ -1,6 +1,7 @@
 import { openBare } from "./baseline.mjs";
 import { withBare } from "./context.mjs";
 import { alternate, median } from "./measure.mjs";
+import { Random } from "./random.mjs";
 import { withStore } from "./stores.mjs";
 import { messages } from "./world.mjs";
 
@@ -18,7 +19,11 @@ async function branching({ report, stores, sizes, rounds }, durability) {
     const { path, sessionId } = stores.copy(await stores.ofSize(size));
     const { leaf, moved, ...depths } = await withBare({ path, durability }, async (store, file) => {
       const session = await store.openSession(sessionId);
-      return alternate(appenders(session, pathIds(file, sessionId)), { rounds: rounds(durability === "full" ? 150 : 400), warmUp: 100 });
+      return alternate(appenders(session, pathIds(file, sessionId)), {
+        rounds: rounds(durability === "full" ? 150 : 400),
+        warmUp: 100,
+        turnAbout: true,
+      });
     });
     for (const [depth, times] of Object.entries(depths)) {
       report.ratio(`starting a branch ${depth}, ${durability}`, size, median(times), median(leaf), 1.1);
@@ -28,30 +33,30 @@ async function branching({ report, stores, sizes, rounds }, durability) {
 }
 
 function appenders(session, ids) {
-  const script = messages(31);
+  const [script, random] = [messages(31), new Random(32)];
+  const between = (from, to) => ids[Math.floor(ids.length * (from + (to - from) * random.next()))];
   let tip = ids.at(-1);
+  const texts = {};
   let entry;
-  const between = (from, to) => ids[Math.floor(ids.length * (from + (to - from) * Math.random()))];
-  const under = (place) => ({
-    prepare: async () => {
-      entry = { type: "message", message: script.next().value };
-      await session.moveLeaf(place());
-    },
-    run: async () => session.append(entry),
-  });
-  const atLeaf = under(() => tip);
+  // All of a round append the same message, each as it would arrive: parsed from JSON.
+  const arrive = (round, place) => {
+    texts[round] ??= JSON.stringify(script.next().value);
+    entry = { type: "message", message: JSON.parse(texts[round]) };
+    return session.moveLeaf(place);
+  };
+  const under = (place) => ({ prepare: (round) => arrive(round, place()), run: () => session.append(entry) });
   return {
     leaf: {
-      ...atLeaf,
+      prepare: (round) => arrive(round, tip),
       run: async () => {
         tip = (await session.append(entry)).id;
       },
     },
-    "near the first entry": { ...under(() => between(0, 0.1)) },
-    "in the middle": { ...under(() => between(0.45, 0.55)) },
-    "near the leaf": { ...under(() => between(0.9, 1)) },
+    "near the first entry": under(() => between(0, 0.1)),
+    "in the middle": under(() => between(0.45, 0.55)),
+    "near the leaf": under(() => between(0.9, 1)),
     moved: {
-      ...atLeaf,
+      prepare: (round) => arrive(round, tip),
       run: () =>
         session.write([
           { kind: "moveLeaf", to: between(0, 1) },

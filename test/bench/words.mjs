@@ -66,14 +66,15 @@ export function code(source, size) {
   return cutFrom(codeLines, source, size, "\n");
 }
 
+// Joined, not added up: a text that was added up is put together by whoever reads it first, who would be measured with it.
 function cutFrom(pool, source, size, separator) {
+  const parts = [];
   let at = source.whole(0, pool.length - 1);
-  let text = pool[at];
-  while (text.length < size) {
-    at = (at + 1) % pool.length;
-    text += separator + pool[at];
+  for (let length = 0; length < size; at = (at + 1) % pool.length) {
+    parts.push(pool[at]);
+    length += pool[at].length + separator.length;
   }
-  return text;
+  return parts.join(separator);
 }
 
 const paths = Array.from({ length: 600 }, () => `/home/dev/project/src/${word()}/${word()}-${word()}.ts`);
@@ -85,6 +86,13 @@ export function path(source) {
 
 /** Words to search for, from nearly everywhere to hardly anywhere. */
 export const QUERIES = {
-  usual: [words[400], words[1500], words[4000], `${words[60]} ${words[90]}`, `"${words[20]} ${words[12]}"`, `${words[700].slice(0, 5)}*`],
+  usual: [
+    words[400],
+    words[1500],
+    words[4000],
+    `${words[60]} ${words[90]}`,
+    `"${sentences[100].split(" ").slice(2, 4).join(" ")}"`,
+    `${words[700].slice(0, 5)}*`,
+  ],
   mostCommon: "the",
 };
