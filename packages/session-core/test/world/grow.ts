@@ -5,6 +5,7 @@ import type { Session } from "../../src/session/session.js";
 import type { SessionReader } from "../../src/session/session-reader.js";
 import type { Store } from "../../src/store/store.js";
 import { collected, openedStore } from "./stores.js";
+import type { Step, TreeModel } from "./tree-model.js";
 
 type Named = EntryInput & { readonly id: string };
 
@@ -85,4 +86,13 @@ export async function contextNames(session: Session, leafId?: string | null): Pr
 export async function treeNames(session: SessionReader): Promise<string> {
   const entries = await collected(session.entries());
   return entries.map(({ id, parentId }) => `${parentId ?? ""}>${id}`).join(" ");
+}
+
+/** Does to a session what a model in memory has taken, and tells the model where an undo or redo has led. */
+export async function follow(session: Session, model: TreeModel, step: Step): Promise<void> {
+  const word = model.take(step);
+  if (word === "undo") await session.undoMove();
+  else if (word === "redo") await session.redoMove();
+  else if (word !== undefined) await plant(session, word);
+  if (word === "undo" || word === "redo") model.leaf = session.leafId;
 }

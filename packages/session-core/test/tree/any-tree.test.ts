@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { follow, grow, names, pathNames, treeNames } from "../world/grow.js";
+import { collected, findingsOf, openedStore } from "../world/stores.js";
+import { steps, TreeModel } from "../world/tree-model.js";
+
+describe("any tree, however it was grown", () => {
+  test("is the one that a model in memory has: parents, path, children, tips, branch points, ancestors", async () => {
+    const store = await openedStore();
+    await fc.assert(
+      fc.asyncProperty(steps, fc.nat(60), fc.nat(60), async (taken, one, other) => {
+        const { session } = await grow("", { store });
+        const model = new TreeModel();
+        for (const step of taken) await follow(session, model, step);
+        const ids = [...model.parents.keys()];
+        const childrenOf = (parent: string | null) => ids.filter((id) => model.parents.get(id) === parent);
+
+        expect(await treeNames(session)).toBe(ids.map((id) => `${model.parents.get(id) ?? ""}>${id}`).join(" "));
+        expect(session.leafId).toBe(model.leaf);
+        expect(await session.refresh()).toBe(model.leaf);
+        expect(await pathNames(session)).toBe(model.path().join(" "));
+        expect(names((await session.scan()).items)).toBe(model.path().toReversed().join(" "));
+        expect(names(await session.children(null))).toBe(childrenOf(null).join(" "));
+        expect(names(await session.tips())).toBe(ids.filter((id) => childrenOf(id).length === 0).join(" "));
+        expect(names(await session.branchPoints())).toBe(ids.filter((id) => childrenOf(id).length > 1).join(" "));
+        expect((await session.outline()).map(({ depth }) => depth)).toEqual(ids.map((id) => model.path(id).length - 1));
+
+        const [a, b] = [ids[one % ids.length], ids[other % ids.length]];
+        if (a === undefined || b === undefined) return;
+        const shared = model.path(a).filter((id) => model.path(b).includes(id));
+        expect(await session.commonAncestor(a, b)).toBe(shared.at(-1) ?? null);
+      }),
+      { numRuns: 60 },
+    );
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
+  test("gives each entry once to whoever asks for everything since, wherever it begins", async () => {
+    const store = await openedStore();
+    await fc.assert(
+      fc.asyncProperty(steps, fc.nat(40), async (taken, from) => {
+        const { session } = await grow("", { store });
+        const model = new TreeModel();
+        for (const step of taken) await follow(session, model, step);
+        const all = await collected(session.entries());
+        const seen = all[from % Math.max(1, all.length)]?.seq ?? 0;
+        expect(await session.entriesSince(seen)).toEqual(all.filter(({ seq }) => seq > seen));
+        for (const entry of all) {
+          const parent = all.find(({ id }) => id === entry.parentId);
+          expect(parent === undefined || parent.seq < entry.seq).toBe(true);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
