@@ -1,0 +1,73 @@
+import { resolve } from "node:path";
+import { exportBough, exportMarkdown, exportPi, type Session } from "@bough/session-core";
+import { UsageError } from "../errors.js";
+import { withStore } from "../place/open.js";
+import { chooseSession } from "../place/session-choice.js";
+import type { Io } from "../terminal/io.js";
+import { styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import { safeJson } from "../terminal/safe.js";
+import type { Command, CommonOptions } from "./command.js";
+import { writeNewFile } from "./new-file.js";
+
+/** What a session can be exported as. */
+export type ExportFormat = "markdown" | "bough" | "pi";
+
+interface ExportOptions extends CommonOptions {
+  readonly format: ExportFormat;
+  readonly output?: string;
+  readonly force?: boolean;
+  readonly branch?: string;
+  readonly toolOutput?: "none" | "short" | "full";
+  readonly thinking?: boolean;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** `bough export`: a session or a branch of it, to stdout or into a file. */
+export const run: Command<ExportOptions> = async ({ io, out, args, options }) => {
+  checkTogether(options);
+  await withStore(io, options.store, "read", async (store) => {
+    const { session } = await chooseSession(store, io, out, args[0], "store");
+    const pieces = await documentOf(session, options);
+    if (options.output === undefined || options.output === "-") return toStdout(io, out, pieces, options.format);
+    const path = resolve(io.cwd, options.output);
+    await writeNewFile(io, path, pieces, options.force === true);
+    await out.note(styled("dim", `written to ${path}`));
+  });
+};
+
+function checkTogether({ format, branch, toolOutput, thinking, from, to, force, output }: ExportOptions): void {
+  const forMarkdown = toolOutput ?? from ?? to ?? (thinking === true ? "" : undefined);
+  if (format !== "markdown" && forMarkdown !== undefined)
+    throw new UsageError(`--tool-output, --thinking, --from and --to are for --format markdown; ${format} keeps everything.`);
+  if (format === "bough" && branch !== undefined)
+    throw new UsageError(
+      "--format bough keeps every branch. To keep one only, fork it (bough fork SESSION --at ENTRY) and export the fork.",
+    );
+  if (force === true && output === undefined) throw new UsageError("--force needs --output FILE.");
+}
+
+async function documentOf(session: Session, options: ExportOptions): Promise<AsyncIterable<string>> {
+  const entry = async (name: string | undefined) => (name === undefined ? undefined : session.resolve(name));
+  const branch = await entry(options.branch);
+  switch (options.format) {
+    case "bough":
+      return exportBough(session);
+    case "pi":
+      return exportPi(session, { branch });
+    case "markdown": {
+      const [from, to] = [await entry(options.from), await entry(options.to)];
+      return exportMarkdown(session, { branch, from, to, toolOutput: options.toolOutput, thinking: options.thinking });
+    }
+  }
+}
+
+async function toStdout(io: Io, out: Printer, pieces: AsyncIterable<string>, format: ExportFormat): Promise<void> {
+  // Markdown comes without control characters; JSON is the same JSON when what a terminal obeys is escaped.
+  const protect = io.stdout.isTerminal && format !== "markdown" ? safeJson : (text: string) => text;
+  for await (const piece of pieces) {
+    out.document(protect(piece));
+    await out.pump();
+  }
+}

@@ -1,0 +1,25 @@
+import { UsageError } from "../errors.js";
+import { withStore } from "../place/open.js";
+import { chooseSession } from "../place/session-choice.js";
+import { styled } from "../terminal/line.js";
+import { type Command, type CommonOptions, required } from "./command.js";
+
+interface LabelOptions extends CommonOptions {
+  readonly remove?: boolean;
+}
+
+/** `bough label`: gives an entry a label, tells the one it has, or takes it away. The leaf does not move. */
+export const run: Command<LabelOptions> = async ({ io, out, args: [name, entryName, ...words], options }) => {
+  const text = words.length === 0 ? undefined : words.join(" ");
+  if (text !== undefined && options.remove === true) throw new UsageError("Give either a text or --remove.");
+  const purpose = text === undefined && options.remove !== true ? "read" : "change";
+  await withStore(io, options.store, purpose, async (store) => {
+    const { session } = await chooseSession(store, io, out, required(name), "directory");
+    const entryId = await session.resolve(required(entryName));
+    if (text !== undefined) await session.label(entryId, text);
+    else if (options.remove === true) await session.unlabel(entryId);
+    const label = (await session.labels()).find((one) => one.entryId === entryId)?.label ?? null;
+    if (options.json === true) return out.json({ sessionId: session.id, entryId, label });
+    out.line(`${entryId}  `, label === null ? styled("dim", "no label") : styled("label", `[${label}]`));
+  });
+};

@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { link, open, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { OutputExistsError, OutputFailedError } from "../errors.js";
+import type { Io } from "../terminal/io.js";
+
+/** How much is written at once, in UTF-16 code units. */
+const CHUNK = 1 << 18;
+
+/**
+ * Writes a file that appears whole or not at all: its pieces go into a temporary file beside it, which then takes its
+ * name. Without `overwrite`, a file that is there stays as it is.
+ *
+ * @throws {OutputExistsError | OutputFailedError}
+ */
+export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<string>, overwrite: boolean): Promise<void> {
+  await refuseTaken(path, overwrite);
+  const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
+  const stopWatching = io.onInterrupt(() => rmSync(temporary, { force: true }));
+  try {
+    await writeAll(temporary, pieces);
+    await takeName(temporary, path, overwrite);
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+    if (error.code === "EEXIST") throw new OutputExistsError(exists(path));
+    throw new OutputFailedError(`Cannot write ${path}: ${reason(error)}. Nothing was left there.`, { cause: error });
+  } finally {
+    stopWatching();
+    await rm(temporary, { force: true });
+  }
+}
+
+async function refuseTaken(path: string, overwrite: boolean): Promise<void> {
+  const found = await stat(path).catch((error: unknown) => {
+    if (isFileSystemError(error)) return undefined;
+    throw error;
+  });
+  if (found === undefined) return;
+  if (found.isDirectory()) throw new OutputFailedError(`${path} is a directory. Name a file in it.`);
+  if (!overwrite) throw new OutputExistsError(exists(path));
+}
+
+async function writeAll(path: string, pieces: AsyncIterable<string>): Promise<void> {
+  const file = await open(path, "w");
+  try {
+    let text = "";
+    for await (const piece of pieces) {
+      text += piece;
+      if (text.length < CHUNK) continue;
+      await file.appendFile(text);
+      text = "";
+    }
+    await file.appendFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function takeName(temporary: string, path: string, overwrite: boolean): Promise<void> {
+  if (overwrite) return rename(temporary, path);
+  // Unlike a rename, a link never takes the place of a file that appeared meanwhile.
+  await link(temporary, path);
+}
+
+function exists(path: string): string {
+  return `${path} exists already and was left as it is. Name another file, or add --force.`;
+}
+
+function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "errno" in error && "syscall" in error;
+}
+
+function reason({ code, message }: NodeJS.ErrnoException): string {
+  switch (code) {
+    case "ENOENT":
+      return "its folder does not exist";
+    case "EACCES":
+    case "EPERM":
+      return "permission denied";
+    case "EROFS":
+      return "the file system is read-only";
+    case "ENOSPC":
+      return "no space left";
+    default:
+      return message;
+  }
+}

@@ -1,0 +1,104 @@
+import { resolve } from "node:path";
+import { ENTRY_TYPES, MESSAGE_ROLES, type SearchHit, type SearchPage, type SearchRequest, type Store } from "@bough/session-core";
+import { UsageError } from "../errors.js";
+import { count, counted } from "../format/numbers.js";
+import { age, parseTime } from "../format/time.js";
+import { wrapLine } from "../format/wrap.js";
+import { withStore } from "../place/open.js";
+import type { Io } from "../terminal/io.js";
+import { type Line, type Span, styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import type { Command, CommonOptions } from "./command.js";
+
+interface SearchOptions extends CommonOptions {
+  readonly session?: string;
+  readonly role?: readonly string[];
+  readonly type?: readonly string[];
+  readonly path?: string;
+  readonly directory?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+  readonly all?: boolean;
+}
+
+/** `bough search`: entries and titles that hold all the words, best first. */
+export const run: Command<SearchOptions> = async ({ io, out, args, options }) => {
+  const request = requestOf(io, args.join(" "), options);
+  await withStore(io, options.store, "read", async (store) => {
+    const sessionId = options.session === undefined ? undefined : (await store.resolveSession(options.session)).id;
+    const page = await pages(store, { ...request, sessionId }, options.all === true);
+    if (options.json === true) return out.json(page);
+    await print(out, page, io.now());
+  });
+};
+
+function requestOf(io: Io, query: string, options: SearchOptions): SearchRequest {
+  return {
+    query,
+    roles: known("--role", options.role, MESSAGE_ROLES),
+    types: known("--type", options.type, ENTRY_TYPES),
+    path: options.path,
+    cwd: options.directory === undefined ? undefined : resolve(io.cwd, options.directory),
+    sinceMs: time("--since", options.since, io.now()),
+    untilMs: time("--until", options.until, io.now()),
+    limit: options.limit,
+  };
+}
+
+function known<T extends string>(option: string, given: readonly string[] | undefined, allowed: readonly T[]): readonly T[] | undefined {
+  return given?.map((one) => {
+    const found = allowed.find((name) => name === one);
+    if (found === undefined) throw new UsageError(`${option} ${one} is not known. Choose from ${allowed.join(", ")}.`);
+    return found;
+  });
+}
+
+function time(option: string, given: string | undefined, now: number): number | undefined {
+  if (given === undefined) return undefined;
+  const at = parseTime(given, now);
+  if (at === undefined) throw new UsageError(`${option} ${given} is no time. Write 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago.`);
+  return at;
+}
+
+async function pages(store: Store, request: SearchRequest, all: boolean): Promise<SearchPage> {
+  const first = await store.search(request);
+  const hits: SearchHit[] = [...first.hits];
+  let { next } = first;
+  while (all && next !== null) {
+    const page = await store.search({ ...request, cursor: next });
+    for (const hit of page.hits) hits.push(hit);
+    next = page.next;
+  }
+  return { hits, total: first.total, next };
+}
+
+async function print(out: Printer, { hits, total, next }: SearchPage, now: number): Promise<void> {
+  if (total === 0) return out.line('Nothing found. All words must occur in one entry; word* finds beginnings, "some words" a phrase.');
+  let heading: string | undefined;
+  for (const hit of hits) {
+    if (hit.sessionId !== heading) out.line(styled("bold", hit.sessionTitle ?? "(untitled)"), styled("dim", `  ${hit.sessionId}`));
+    heading = hit.sessionId;
+    printHit(out, hit, now);
+    await out.pump();
+  }
+  const shown = next === null ? "" : `, the best ${count(hits.length)} shown; --all shows them all`;
+  out.line(styled("dim", `${counted(total, "match", "matches")}${shown}`));
+}
+
+function printHit(out: Printer, hit: SearchHit, now: number): void {
+  const who = hit.role ?? hit.type;
+  out.line("  ", styled("label", hit.entryId ?? "title"), styled("dim", `  ${who}  ${age(hit.createdAtMs, now)}`));
+  for (const line of wrapLine(snippetLine(hit), out.width - 4)) out.line("    ", ...line);
+}
+
+function snippetLine({ snippet, matches }: SearchHit): Line {
+  const pieces: (string | Span)[] = [];
+  let done = 0;
+  for (const [start, end] of matches) {
+    pieces.push(snippet.slice(done, start), styled("match", snippet.slice(start, end)));
+    done = end;
+  }
+  pieces.push(snippet.slice(done));
+  return pieces.filter((piece) => piece !== "");
+}

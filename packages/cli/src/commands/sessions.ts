@@ -1,0 +1,74 @@
+import type { SessionRecord, Store } from "@bough/session-core";
+import { count } from "../format/numbers.js";
+import { type Column, tableLines } from "../format/table.js";
+import { age } from "../format/time.js";
+import { withStore } from "../place/open.js";
+import { titleOf } from "../place/session-choice.js";
+import { type Line, styled } from "../terminal/line.js";
+import type { Command, CommonOptions } from "./command.js";
+
+interface SessionsOptions extends CommonOptions {
+  readonly here?: boolean;
+  readonly archived?: boolean;
+  readonly subagents?: boolean;
+  readonly empty?: boolean;
+  readonly limit: number;
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "id" },
+  { heading: "title", shrinksTo: 16 },
+  { heading: "messages", align: "right" },
+  { heading: "active", align: "right" },
+  { heading: "directory", shrinksTo: 8 },
+];
+
+/** `bough sessions`: what is in the store, newest activity first. */
+export const run: Command<SessionsOptions> = async ({ io, out, options }) => {
+  await withStore(io, options.store, "read", async (store) => {
+    const page = await store.listSessions({
+      ...(options.here === true ? { cwd: io.cwd } : {}),
+      kind: options.subagents === true ? "all" : "conversation",
+      archived: options.archived === true ? "all" : false,
+      empty: options.empty === true,
+      limit: options.limit,
+    });
+    const more = page.next !== null;
+    if (options.json === true) return out.json({ sessions: page.items, more });
+    if (page.items.length === 0) return out.line(await whyNone(store, options));
+    const rows = await Promise.all(page.items.map((record) => row(store, record, io.now(), io.home)));
+    for (const line of tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+    if (more) out.line(styled("dim", `These are the newest ${page.items.length}; --limit N shows more.`));
+  });
+};
+
+async function row(store: Store, record: SessionRecord, now: number, home: string): Promise<readonly Line[]> {
+  const badge = record.kind === "subagent" ? "[subagent] " : record.archivedAtMs !== null ? "[archived] " : "";
+  const cwd = record.cwd ?? "";
+  return [
+    [styled("label", await shortSessionId(store, record.id))],
+    [styled("dim", badge), titleOf(record)],
+    [count(record.messageCount)],
+    [age(record.activeAtMs, now)],
+    [styled("dim", cwd === home || cwd.startsWith(`${home}/`) ? `~${cwd.slice(home.length)}` : cwd)],
+  ];
+}
+
+const SHORTEST = 8;
+
+/** As much of an id as names this session and no other. */
+export async function shortSessionId(store: Store, id: string): Promise<string> {
+  for (let length = SHORTEST; length < id.length; length += 4) {
+    const prefix = id.slice(0, length);
+    if ((await store.storage.sessionsNamed(prefix, 2)).length === 1) return prefix;
+  }
+  return id;
+}
+
+/** An empty list says why it is empty, and what to do about it (regressions R178, R190). */
+async function whyNone(store: Store, options: SessionsOptions): Promise<string> {
+  const [any] = (await store.listSessions({ kind: "all", archived: "all", empty: true, limit: 1 })).items;
+  if (any === undefined) return "The store is empty. Import sessions: bough import PATH.";
+  if (options.here === true) return "No session was recorded in this directory. Without --here all directories are listed.";
+  return "Only archived, empty or subagents' sessions are here: --archived, --empty and --subagents list them.";
+}

@@ -1,0 +1,100 @@
+import type { LeafRecord, OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
+import { entryKind, entryLines } from "../format/entry-lines.js";
+import { bytes, counted } from "../format/numbers.js";
+import { dateTime } from "../format/time.js";
+import { withStore } from "../place/open.js";
+import { type ChosenSession, chooseSession, sessionName, titleOf } from "../place/session-choice.js";
+import { fitLine, type Line, styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import { rowText } from "../tree-drawing/row-text.js";
+import type { Command } from "./command.js";
+
+/** `bough show`: one entry in full, or what is known of a session. */
+export const run: Command = async ({ io, out, args: [name, entryName], options }) => {
+  await withStore(io, options.store, "read", async (store) => {
+    const chosen = await chooseSession(store, io, out, name, "store");
+    if (entryName !== undefined) return showEntry(out, chosen.session, entryName, options.json === true);
+    return showSession(out, store, chosen, options.json === true);
+  });
+};
+
+async function showEntry(out: Printer, session: Session, name: string, json: boolean): Promise<void> {
+  const entry = await session.entry(await session.resolve(name));
+  const label = (await session.labels()).find(({ entryId }) => entryId === entry.id)?.label ?? null;
+  if (json) return out.json({ sessionId: session.id, label, entry });
+  out.line(styled("bold", entryKind(entry)), styled("dim", `  ${entry.id}  ${dateTime(entry.createdAtMs)}`));
+  out.line(styled("dim", "parent: "), entry.parentId ?? "none, it is a first entry");
+  if (label !== null) out.line(styled("dim", "label: "), styled("label", label));
+  for (const line of entryLines(entry)) {
+    out.line(...line);
+    await out.pump();
+  }
+}
+
+interface SessionFacts {
+  readonly leaves: readonly LeafRecord[];
+  readonly branchPoints: readonly OutlineRow[];
+  readonly tips: readonly OutlineRow[];
+  readonly labels: Awaited<ReturnType<Session["labels"]>>;
+  readonly children: readonly SessionRecord[];
+}
+
+async function showSession(out: Printer, store: Store, { session, record }: ChosenSession, json: boolean): Promise<void> {
+  const [leaves, branchPoints, tips, labels, children] = await Promise.all([
+    session.leaves(),
+    session.branchPoints(),
+    session.tips(),
+    session.labels(),
+    store.listSessions({ parentId: session.id, kind: "all", archived: "all", empty: true }),
+  ]);
+  const facts: SessionFacts = { leaves, branchPoints, tips, labels, children: children.items };
+  if (json) return out.json({ session: record, ...facts });
+  for (const line of recordLines(record)) out.line(...line);
+  for (const line of factLines(facts)) out.line(...fitLine(line, out.width, out.glyphs.ellipsis));
+}
+
+function recordLines(record: SessionRecord): readonly Line[] {
+  const { parent, source } = record;
+  return [
+    [styled("bold", titleOf(record))],
+    fact("id", record.id),
+    fact("kind", record.kind + (record.archivedAtMs === null ? "" : ", archived")),
+    fact("directory", record.cwd ?? "unknown"),
+    fact("created", dateTime(record.createdAtMs)),
+    fact("active", dateTime(record.activeAtMs)),
+    fact(
+      "size",
+      `${counted(record.entryCount, "entry", "entries")}, ${counted(record.messageCount, "message")}, ${bytes(record.payloadBytes)}`,
+    ),
+    ...(parent === null ? [] : [fact("parent", parent.entryId === null ? parent.sessionId : `${parent.sessionId} at ${parent.entryId}`)]),
+    ...(source === null ? [] : [fact("imported from", `${source.path} (${source.format})`)]),
+  ];
+}
+
+/** Rows of one kind that are listed; the tree shows all. */
+const LISTED = 20;
+
+function factLines({ leaves, branchPoints, tips, labels, children }: SessionFacts): readonly Line[] {
+  return [
+    ...leaves.map(({ name, entryId }) => fact(name === "main" ? "leaf" : `leaf ${name}`, entryId ?? "before the first entry")),
+    ...listed("labels", labels, ({ label, entryId }) => [styled("label", `[${label}]`), `  ${entryId}`]),
+    ...listed("branch points", branchPoints, entryLine),
+    ...listed("ends of branches", tips, entryLine),
+    ...listed("forks and subagents", children, (child) => [sessionName(child)]),
+  ];
+}
+
+function entryLine(row: OutlineRow): Line {
+  return [styled("dim", `${row.id}  `), ...rowText(row)];
+}
+
+function listed<T>(name: string, items: readonly T[], lineOf: (item: T) => Line): readonly Line[] {
+  if (items.length === 0) return [];
+  const shown = items.slice(0, LISTED).map((item): Line => ["  ", ...lineOf(item)]);
+  const rest: readonly Line[] = items.length > LISTED ? [[styled("dim", `  and ${items.length - LISTED} more`)]] : [];
+  return [fact(name, String(items.length)), ...shown, ...rest];
+}
+
+function fact(name: string, value: string): Line {
+  return [styled("dim", `${name}: `), value];
+}

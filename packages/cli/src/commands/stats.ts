@@ -1,0 +1,54 @@
+import type { ModelUsage, Statistics } from "@bough/session-core";
+import { bytes, count, counted, dollars } from "../format/numbers.js";
+import { type Column, tableLines } from "../format/table.js";
+import { withStore } from "../place/open.js";
+import { type Line, styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import type { Command } from "./command.js";
+
+/** `bough stats`: entries by type, and what each model used, of the store or of one session. */
+export const run: Command = async ({ io, out, args: [name], options }) => {
+  await withStore(io, options.store, "read", async (store) => {
+    const session = name === undefined ? undefined : await store.openSession((await store.resolveSession(name)).id);
+    const statistics = await (session ?? store).statistics();
+    if (options.json === true) return out.json(statistics);
+    printCounts(out, statistics);
+    printUsage(out, "used", statistics.usage);
+    printUsage(out, "taken over by forks (counted above already)", statistics.inheritedUsage);
+  });
+};
+
+function printCounts(out: Printer, { sessions, entries, messages, payloadBytes, byType }: Statistics): void {
+  const parts = [counted(sessions, "session"), counted(entries, "entry", "entries"), counted(messages, "message"), bytes(payloadBytes)];
+  out.line(styled("bold", parts.join(", ")));
+  const types = Object.entries(byType).sort(([, a], [, b]) => b - a);
+  const rows = types.map(([type, number]): readonly Line[] => [[type], [count(number)]]);
+  if (rows.length > 0)
+    for (const line of tableLines([{ heading: "type" }, { heading: "entries", align: "right" }], rows, out.width)) out.line(...line);
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "model", shrinksTo: 12 },
+  { heading: "replies", align: "right" },
+  { heading: "in", align: "right" },
+  { heading: "out", align: "right" },
+  { heading: "from cache", align: "right" },
+  { heading: "to cache", align: "right" },
+  { heading: "cost", align: "right" },
+];
+
+function printUsage(out: Printer, heading: string, usage: readonly ModelUsage[]): void {
+  if (usage.length === 0) return;
+  out.line();
+  out.line(styled("bold", heading));
+  const rows = usage.map((one): readonly Line[] => [
+    [[one.provider, one.model].filter((part) => part !== "").join("/") || "(unknown)"],
+    [count(one.replies)],
+    [count(one.inputTokens)],
+    [count(one.outputTokens)],
+    [count(one.cacheReadTokens)],
+    [count(one.cacheWriteTokens)],
+    [dollars(one.costUsd)],
+  ]);
+  for (const line of tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+}

@@ -1,0 +1,76 @@
+/** Base of the failures that the command itself raises. `code` chooses the exit code; `message` is one line for people. */
+export abstract class CommandError extends Error {
+  abstract readonly code: string;
+}
+
+/** What was typed does not fit together. */
+export class UsageError extends CommandError {
+  readonly code = "USAGE";
+  override readonly name = "UsageError";
+}
+
+/** `verify` found something that does not hold. */
+export class FindingsError extends CommandError {
+  readonly code = "FINDINGS";
+  override readonly name = "FindingsError";
+}
+
+/** Files of a folder could not be imported; the others were. */
+export class FilesFailedError extends CommandError {
+  readonly code = "FILES_FAILED";
+  override readonly name = "FilesFailedError";
+}
+
+/** Lines of imported files are not JSON; they were left out, everything else was imported. */
+export class InvalidJsonError extends CommandError {
+  readonly code = "INVALID_JSON";
+  override readonly name = "InvalidJsonError";
+}
+
+/** Records of imported files fit no schema; they were kept as `foreign` entries. */
+export class InvalidRecordsError extends CommandError {
+  readonly code = "INVALID_RECORDS";
+  override readonly name = "InvalidRecordsError";
+}
+
+/** The person said no. Nothing was done. */
+export class DeclinedError extends CommandError {
+  readonly code = "DECLINED";
+  override readonly name = "DeclinedError";
+}
+
+/** There is no leaf move left to undo, or to redo. */
+export class NothingToUndoError extends CommandError {
+  readonly code = "NOTHING_TO_UNDO";
+  override readonly name = "NothingToUndoError";
+}
+
+/** Nobody is there to confirm, and `--yes` was not given. */
+export class ConfirmationNeededError extends CommandError {
+  readonly code = "CONFIRMATION_NEEDED";
+  override readonly name = "ConfirmationNeededError";
+}
+
+/** No session was named, and there is none to take instead. */
+export class NoSessionError extends CommandError {
+  readonly code = "NO_SESSION";
+  override readonly name = "NoSessionError";
+}
+
+/** The store that would be used is not there yet. */
+export class NoStoreYetError extends CommandError {
+  readonly code = "STORE_NOT_FOUND";
+  override readonly name = "NoStoreYetError";
+}
+
+/** A file to export to is there already. */
+export class OutputExistsError extends CommandError {
+  readonly code = "TARGET_EXISTS";
+  override readonly name = "OutputExistsError";
+}
+
+/** A file could not be written. */
+export class OutputFailedError extends CommandError {
+  readonly code = "OUTPUT_FAILED";
+  override readonly name = "OutputFailedError";
+}

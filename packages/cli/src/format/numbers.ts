@@ -1,0 +1,23 @@
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+/** A count with separators: `12,345`. */
+export function count(value: number): string {
+  return whole.format(value);
+}
+
+/** A count and its noun: `1 entry`, `12 entries`. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** A size in bytes as a person reads it: `830 B`, `12.3 kB`, `4.1 MB`. */
+export function bytes(value: number): string {
+  if (value < 1000) return `${value} B`;
+  const [size, unit] = value < 1e6 ? [value / 1e3, "kB"] : value < 1e9 ? [value / 1e6, "MB"] : [value / 1e9, "GB"];
+  return `${size.toFixed(1)} ${unit}`;
+}
+
+/** US dollars; four digits behind the point where there is little before it. */
+export function dollars(value: number): string {
+  return `$${value.toFixed(value < 10 ? 4 : 2)}`;
+}

@@ -1,0 +1,65 @@
+import type { ContextMessage } from "@bough/session-core";
+
+/** What a message costs beside its content: its role and separators. */
+const MESSAGE_OVERHEAD = 4;
+
+/** What providers count for an image of usual size; its base64 says nothing about it. */
+const IMAGE = 1500;
+
+/** Runs that no tokenizer knows words in: base64, hashes, minified code. */
+const UNBROKEN = /[A-Za-z0-9+/=_-]{80,}/g;
+
+const CJK = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]|[\u{20000}-\u{3ffff}]/gu;
+
+// By counting with o200k over English prose, code, Chinese, Japanese, Korean and Russian texts: about 4 characters a
+// token in prose and code, 1 in CJK, 2 in other scripts, 2 in base64.
+/** Tokens of a text, roughly: 4 characters each; 2 in unbroken runs and in scripts other than Latin; 1 in CJK. */
+export function roughTokens(text: string): number {
+  const unbroken = lengthOf(text.match(UNBROKEN));
+  const cjk = text.match(CJK)?.length ?? 0;
+  const other = lengthOf(text.match(/[\u0370-\u2e7f]+/g));
+  return Math.ceil(unbroken / 2 + cjk + other / 2 + (text.length - unbroken - cjk - other) / 4);
+}
+
+function lengthOf(matches: readonly string[] | null): number {
+  return (matches ?? []).reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Tokens of a message, roughly: its texts, thoughts, calls and results, 1,500 for each image, and 4 for the message. */
+export function roughMessageTokens(message: ContextMessage): number {
+  return MESSAGE_OVERHEAD + contentTokens(message);
+}
+
+function contentTokens(message: ContextMessage): number {
+  switch (message.role) {
+    case "user":
+    case "assistant":
+    case "toolResult":
+    case "custom":
+      return typeof message.content === "string"
+        ? roughTokens(message.content)
+        : message.content.reduce((sum, block) => sum + blockTokens(block), 0);
+    case "bashExecution":
+      return message.excludeFromContext === true ? 0 : roughTokens(message.command) + roughTokens(message.output);
+    case "compactionSummary":
+    case "branchSummary":
+      return roughTokens(message.summary);
+  }
+}
+
+type Block = Exclude<Extract<ContextMessage, { content: unknown }>["content"], string>[number];
+
+function blockTokens(block: Block): number {
+  switch (block.type) {
+    case "text":
+      return roughTokens(block.text);
+    case "thinking":
+      return roughTokens(block.thinking);
+    case "toolCall":
+      return roughTokens(block.name) + roughTokens(JSON.stringify(block.arguments));
+    case "image":
+      return IMAGE;
+    case "foreign":
+      return 0;
+  }
+}

@@ -1,0 +1,43 @@
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const STEPS: readonly (readonly [unit: string, ms: number])[] = [
+  ["y", 365 * DAY],
+  ["mo", 30 * DAY],
+  ["w", 7 * DAY],
+  ["d", DAY],
+  ["h", HOUR],
+  ["m", MINUTE],
+];
+
+/** How long ago, in one unit: `5m`, `3h`, `2d`, `4mo`; `now` below a minute and for what lies ahead. */
+export function age(atMs: number, nowMs: number): string {
+  const passed = nowMs - atMs;
+  for (const [unit, ms] of STEPS) if (passed >= ms) return `${Math.floor(passed / ms)}${unit}`;
+  return "now";
+}
+
+/** Date and time of day where the person is: `2025-11-21 14:05`; empty for a time that no calendar has. */
+export function dateTime(atMs: number): string {
+  const at = new Date(atMs);
+  if (Number.isNaN(at.getTime())) return "";
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+const RELATIVE = /^(\d+)(m|h|d|w|mo|y)$/;
+const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/**
+ * The time that a person means by `2025-11-21`, `2025-11-21T14:05`, `3d` or `12h` (ago), in milliseconds since 1970;
+ * undefined: it means none. A date alone is its first moment where the person is.
+ */
+export function parseTime(text: string, nowMs: number): number | undefined {
+  const [, count, unit] = RELATIVE.exec(text) ?? [];
+  if (count !== undefined) return nowMs - Number(count) * (STEPS.find(([name]) => name === unit)?.[1] ?? 0);
+  if (!DATE.test(text)) return undefined;
+  const at = Date.parse(text.length === 10 ? `${text}T00:00` : text);
+  return Number.isNaN(at) ? undefined : at;
+}

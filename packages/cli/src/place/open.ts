@@ -1,0 +1,57 @@
+import { access, constants } from "node:fs/promises";
+import { dirname } from "node:path";
+import { openStore, type Store, StoreNotFoundError } from "@bough/session-core";
+import { NoStoreYetError } from "../errors.js";
+import type { Io } from "../terminal/io.js";
+import { type StorePath, storePath } from "./store-path.js";
+
+/** What a command is going to do with the store: only read, change what is there, or make it where it is missing. */
+export type Purpose = "read" | "change" | "create";
+
+/** Opens the store, lets `work` have it, and closes it on every way out. */
+export async function withStore<T>(
+  io: Io,
+  given: string | undefined,
+  purpose: Purpose,
+  work: (store: Store, path: string) => Promise<T>,
+): Promise<T> {
+  const place = storePath(io, given);
+  const store = await opened(place, purpose);
+  try {
+    return await work(store, place.path);
+  } finally {
+    await store.close();
+  }
+}
+
+async function opened(place: StorePath, purpose: Purpose): Promise<Store> {
+  try {
+    return await openStore({ path: place.path, mode: await modeFor(place.path, purpose) });
+  } catch (error) {
+    if (!(error instanceof StoreNotFoundError)) throw error;
+    const which = place.isDefault ? `There is no store yet at ${place.path}` : `There is no store at ${place.path}`;
+    throw new NoStoreYetError(`${which}. Make one by importing sessions: bough import PATH (see bough import --help).`, { cause: error });
+  }
+}
+
+async function modeFor(path: string, purpose: Purpose): Promise<"create" | "read-write" | "read-only"> {
+  switch (purpose) {
+    case "create":
+      return "create";
+    case "change":
+      return "read-write";
+    case "read":
+      // A search of a store that may be written keeps its index for the next one; one that may not is read all the same.
+      return (await isWritable(path)) && (await isWritable(dirname(path))) ? "read-write" : "read-only";
+  }
+}
+
+async function isWritable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.W_OK);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import type { Session, SessionRecord, Store } from "@bough/session-core";
+import { NoSessionError } from "../errors.js";
+import type { Io } from "../terminal/io.js";
+import { styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+
+/** A session, and what is known of it. */
+export interface ChosenSession {
+  readonly session: Session;
+  readonly record: SessionRecord;
+}
+
+/** How far to look for a session that nobody named: in the current directory only, or then in the whole store. */
+export type Reach = "directory" | "store";
+
+/**
+ * The session a person named; where none was named, the conversation of the current directory that was active last, and,
+ * for commands that only read, else of the whole store. Says on stderr which one was taken.
+ *
+ * @throws {NoSessionError} none was named, and there is none to take.
+ */
+export async function chooseSession(store: Store, io: Io, out: Printer, name: string | undefined, reach: Reach): Promise<ChosenSession> {
+  const record = name === undefined ? await newest(store, io, out, reach) : await store.resolveSession(name);
+  return { record, session: await store.openSession(record.id) };
+}
+
+async function newest(store: Store, io: Io, out: Printer, reach: Reach): Promise<SessionRecord> {
+  // The shell's idea of the directory may lead over a link; sessions are recorded under either.
+  for (const cwd of new Set([io.cwd, io.env["PWD"] ?? io.cwd])) {
+    const [here] = (await store.listSessions({ cwd, limit: 1 })).items;
+    if (here === undefined) continue;
+    await out.note(styled("dim", `newest session of this directory: ${sessionName(here)}`));
+    return here;
+  }
+  const [anywhere] = reach === "store" ? (await store.listSessions({ limit: 1 })).items : [];
+  if (anywhere === undefined) throw new NoSessionError(nothingToTake(reach));
+  await out.note(styled("dim", `no session of this directory; newest session of the store: ${sessionName(anywhere)}`));
+  return anywhere;
+}
+
+function nothingToTake(reach: Reach): string {
+  return reach === "directory"
+    ? "No session was recorded in this directory. Name one: its id, a prefix of it, or its title (bough sessions lists them)."
+    : "The store holds no conversation yet. Import some: bough import PATH.";
+}
+
+/** What a session is called on screen: its title, or how its first message begins. */
+export function titleOf(session: Pick<SessionRecord, "title" | "firstText">): string {
+  return session.title ?? session.firstText ?? "(untitled)";
+}
+
+/** A session by name and id. */
+export function sessionName(session: Pick<SessionRecord, "id" | "title" | "firstText">): string {
+  return `${titleOf(session)} (${session.id})`;
+}

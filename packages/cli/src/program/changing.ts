@@ -1,0 +1,143 @@
+import { type Definitions, define } from "./define.js";
+
+const GROUP = "Change";
+const MOVED = "{ sessionId, leafId, previousLeafId }";
+const SESSION = "{ session: SessionRecord }";
+
+/** The commands that change something; none of them changes an entry. */
+export function defineChanging(to: Definitions): void {
+  defineGo(to);
+  defineUndo(to);
+  defineLabel(to);
+  defineFork(to);
+  defineRename(to);
+  defineArchive(to);
+  defineDelete(to);
+}
+
+function defineGo(to: Definitions): void {
+  define(
+    to,
+    "go <session> [entry]",
+    {
+      group: GROUP,
+      summary: "Go to an entry: what is appended next starts a branch there",
+      more: "Nothing is lost: the branch that is left stays in the tree, and the move can be undone.",
+      examples: [
+        ["bough go parser ~3", "three entries up"],
+        ["bough go parser before-rewrite", "to a label"],
+        ["bough go parser --start", "before the first entry"],
+      ],
+      json: MOVED,
+    },
+    () => import("../commands/go.js"),
+  ).option("--start", "before the first entry, to begin anew");
+}
+
+function defineUndo(to: Definitions): void {
+  define(
+    to,
+    "undo [session]",
+    {
+      group: GROUP,
+      summary: "Take the last move of the leaf back",
+      more: "Without SESSION: the one of this directory that was active last. Entries are never taken back.",
+      examples: [
+        ["bough undo parser", "back to where the leaf was"],
+        ["bough undo parser --redo", "and forth again"],
+      ],
+      json: MOVED,
+    },
+    () => import("../commands/undo.js"),
+  ).option("--redo", "take the last undo back");
+}
+
+function defineLabel(to: Definitions): void {
+  define(
+    to,
+    "label <session> <entry> [text...]",
+    {
+      group: GROUP,
+      summary: "Label an entry, tell its label, or take it away",
+      more: "A label names its entry wherever an entry can be named.",
+      examples: [
+        ["bough label parser @leaf before rewrite", "labels the entry at the leaf"],
+        ["bough label parser 3f2a", "tells its label"],
+        ["bough label parser 3f2a --remove", "takes it away"],
+      ],
+      json: "{ sessionId, entryId, label }",
+    },
+    () => import("../commands/label.js"),
+  ).option("--remove", "take the label away");
+}
+
+function defineFork(to: Definitions): void {
+  define(
+    to,
+    "fork <session>",
+    {
+      group: GROUP,
+      summary: "Copy a path into a new session",
+      examples: [
+        ["bough fork parser", "the path of its leaf"],
+        ["bough fork parser --at ~6 --title 'Second try'", "up to an earlier entry"],
+      ],
+      json: SESSION,
+    },
+    () => import("../commands/fork.js"),
+  )
+    .option("--at <entry>", "the last entry to copy (default: the leaf)")
+    .option("--title <title>", "title of the new session (default: that of the old one)");
+}
+
+function defineRename(to: Definitions): void {
+  define(
+    to,
+    "rename <session> [title...]",
+    {
+      group: GROUP,
+      summary: "Give a session a title",
+      examples: [
+        ["bough rename 01J8 Fix the parser", "gives it one"],
+        ["bough rename parser --remove", "takes it away"],
+      ],
+      json: SESSION,
+    },
+    () => import("../commands/rename.js"),
+  ).option("--remove", "take the title away");
+}
+
+function defineArchive(to: Definitions): void {
+  define(
+    to,
+    "archive <session>",
+    {
+      group: GROUP,
+      summary: "Put a session away from lists, or back",
+      examples: [
+        ["bough archive parser", "lists leave it out; search still finds it"],
+        ["bough archive parser --undo", "lists show it again"],
+      ],
+      json: SESSION,
+    },
+    () => import("../commands/archive.js"),
+  ).option("--undo", "list it again");
+}
+
+function defineDelete(to: Definitions): void {
+  define(
+    to,
+    "delete <session>",
+    {
+      group: GROUP,
+      summary: "Take a session away for good",
+      more: "Asks first; where nobody can answer, --yes is needed. Forks of it stay.",
+      examples: [
+        ["bough delete parser", "asks first"],
+        ["bough delete 01J8 --yes", "does not ask"],
+      ],
+      json: "{ deleted: SessionRecord }",
+    },
+    () => import("../commands/delete.js"),
+  ).option("--yes", "do not ask");
+}

@@ -1,0 +1,59 @@
+import type { Command as Commander } from "commander";
+import type { Command, CommonOptions } from "../commands/command.js";
+import type { Io } from "../terminal/io.js";
+import type { Printer } from "../terminal/printer.js";
+
+/** Where the definitions of commands are put. */
+export interface Definitions {
+  readonly program: Commander;
+  readonly io: Io;
+  readonly out: Printer;
+}
+
+/** What a command is called and how it is explained. */
+export interface Explained {
+  /** The heading that it is listed under. */
+  readonly group: string;
+  readonly summary: string;
+  /** What the summary leaves open. */
+  readonly more?: string;
+  /** Lines to type, each with what it does. */
+  readonly examples: readonly (readonly [line: string, does: string])[];
+  /** What `--json` prints; undefined: the command has no such option. */
+  readonly json?: string;
+}
+
+/** The module of a command, loaded when it is called for: the others cost nothing. */
+type Loader<O extends CommonOptions> = () => Promise<{ readonly run: Command<O> }>;
+
+/** Defines a command; its options are added to what comes back. */
+export function define<O extends CommonOptions>(
+  { program, io, out }: Definitions,
+  usage: string,
+  about: Explained,
+  load: Loader<O>,
+): Commander {
+  const command = program.command(usage).helpGroup(`${about.group}:`).summary(about.summary);
+  command.description(about.more === undefined ? `${about.summary}.` : `${about.summary}. ${about.more}`);
+  if (about.json !== undefined) command.option("--json", "print JSON instead of text");
+  command.addHelpText("after", helpEnd(about));
+  return command.action(async () => {
+    const { run } = await load();
+    await run({ io, out, args: flat(command.processedArgs), options: command.optsWithGlobals<O>() });
+  });
+}
+
+/** A variadic argument comes as a list of its own. */
+function flat(args: readonly unknown[]): readonly (string | undefined)[] {
+  return args.flat().map((arg) => (typeof arg === "string" ? arg : undefined));
+}
+
+/** Examples and the shape of the JSON, as they stand below the options. */
+export function helpEnd({ examples, json }: Explained): string {
+  const widest = Math.max(...examples.map(([line]) => line.length));
+  // Side by side where both fit eighty columns, else one below the other (regression R185).
+  const lines = examples.map(([line, does]) =>
+    widest + does.length < 74 ? `  ${line.padEnd(widest)}  ${does}` : `  ${line}\n      ${does}`,
+  );
+  return `\nExamples:\n${lines.join("\n")}${json === undefined ? "" : `\n\nJSON: ${json}`}`;
+}

@@ -1,0 +1,156 @@
+import { Option } from "commander";
+import { type Definitions, define } from "./define.js";
+import { positive, width } from "./options.js";
+
+const GROUP = "Look";
+const SESSION = "Without SESSION: the one of this directory that was active last, or else of the store.";
+
+/** The commands that look and change nothing. */
+export function defineReading(to: Definitions): void {
+  defineSessions(to);
+  defineTree(to);
+  defineShow(to);
+  defineContext(to);
+  defineSearch(to);
+  defineStats(to);
+}
+
+function defineSessions(to: Definitions): void {
+  define(
+    to,
+    "sessions",
+    {
+      group: GROUP,
+      summary: "List sessions, the one that was active last first",
+      examples: [
+        ["bough sessions", "the newest fifty of all directories"],
+        ["bough sessions --here", "only those of this directory"],
+        ["bough sessions --json --limit 500", "for a script"],
+      ],
+      json: "{ sessions: SessionRecord[], more: boolean }",
+    },
+    () => import("../commands/sessions.js"),
+  )
+    .option("--here", "only sessions recorded in this directory")
+    .option("--archived", "archived sessions too")
+    .option("--subagents", "subagents' sessions too")
+    .option("--empty", "sessions without an entry too")
+    .option("--limit <n>", "at most this many", positive, 50);
+}
+
+function defineTree(to: Definitions): void {
+  define(
+    to,
+    "tree [session]",
+    {
+      group: GROUP,
+      summary: "Draw a session as a tree",
+      more: `${SESSION} A bullet marks the path of the leaf, an arrow the leaf; the branch that the leaf is on comes first. Long runs are folded.`,
+      examples: [
+        ["bough tree", "the newest session of this directory"],
+        ["bough tree 01J8 --full", "nothing folded"],
+        ["bough tree parser --user", "only what the person said"],
+      ],
+      json: "{ session: { id, title }, leafId, leaves: [{ name, entryId }], entries: [{ id, seq, parentId, type, role, depth, createdAtMs, preview, isError, label }] }",
+    },
+    () => import("../commands/tree.js"),
+  )
+    .option("--all", "every entry: tool results, settings, custom and foreign ones too")
+    .option("--no-tools", "no tool calls")
+    .option("--user", "only what the person said")
+    .option("--full", "fold nothing")
+    .option("--time", "say when each entry was made")
+    .option("--width <columns>", "stay within this width (default: the terminal's, or 100)", width);
+}
+
+function defineShow(to: Definitions): void {
+  define(
+    to,
+    "show [session] [entry]",
+    {
+      group: GROUP,
+      summary: "Show an entry in full, or what is known of a session",
+      more: SESSION,
+      examples: [
+        ["bough show", "the newest session of this directory"],
+        ["bough show parser @leaf", "the entry at the leaf"],
+        ["bough show parser ~2", "two entries above the leaf"],
+      ],
+      json: "of an entry { sessionId, label, entry: Entry }; of a session { session: SessionRecord, leaves, branchPoints, tips, labels, children }",
+    },
+    () => import("../commands/show.js"),
+  );
+}
+
+function defineContext(to: Definitions): void {
+  define(
+    to,
+    "context [session]",
+    {
+      group: GROUP,
+      summary: "Print what the model is sent at the leaf, or at another entry",
+      more: `${SESSION} Token counts are rough: about four characters each, one in Chinese, Japanese and Korean, two in base64; 1,500 for an image.`,
+      examples: [
+        ["bough context", "the messages in full"],
+        ["bough context parser --brief", "one line each"],
+        ["bough context parser --at ~4 --format anthropic", "as a request for Anthropic, four entries earlier"],
+      ],
+      json: "SessionContext ({ messages, entries, model, thinkingLevel, system, compaction }) with session and roughTokens: { system, messages: number[], total }",
+    },
+    () => import("../commands/context.js"),
+  )
+    .option("--at <entry>", "at this entry instead of the leaf")
+    .addOption(
+      new Option("--format <format>", "text, or the JSON that a provider takes")
+        .choices(["text", "json", "openai", "responses", "anthropic", "ai-sdk"])
+        .conflicts("json"),
+    )
+    .option("--brief", "one line for each message");
+}
+
+function defineSearch(to: Definitions): void {
+  define(
+    to,
+    "search <query...>",
+    {
+      group: GROUP,
+      summary: "Find entries and titles that hold all the words",
+      more: 'Case and accents do not count. "several words" in quotes must stand in a row; word* finds beginnings.',
+      examples: [
+        ["bough search lexer tabs", "both words in one entry"],
+        ["bough search '\"out of memory\"'", "a phrase"],
+        ["bough search parser --role user --since 2w", "what the person said in the last two weeks"],
+        ["bough search error --path src/lexer.ts", "entries whose tool calls touch that file"],
+      ],
+      json: "{ hits: [{ sessionId, sessionTitle, entryId, seq, type, role, createdAtMs, snippet, matches: [start, end][] }], total, next }",
+    },
+    () => import("../commands/search.js"),
+  )
+    .option("--session <session>", "in this session only")
+    .option("--role <role...>", "system, user, assistant, toolResult, bashExecution or custom")
+    .option("--type <type...>", "message, compaction, branch_summary, custom_message, context_edit")
+    .option("--path <file>", "entries whose tool calls touch this file: its whole path or its end")
+    .option("--directory <path>", "sessions recorded in this directory")
+    .option("--since <time>", "made at or after: 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago")
+    .option("--until <time>", "made before")
+    .option("--limit <n>", "at most this many hits", positive, 20)
+    .option("--all", "every hit");
+}
+
+function defineStats(to: Definitions): void {
+  define(
+    to,
+    "stats [session]",
+    {
+      group: GROUP,
+      summary: "Count entries by type, and tokens and cost by model",
+      more: "Without SESSION: of the whole store.",
+      examples: [
+        ["bough stats", "the whole store"],
+        ["bough stats parser", "one session"],
+      ],
+      json: "{ sessions, entries, messages, payloadBytes, byType, usage: ModelUsage[], inheritedUsage: ModelUsage[] }",
+    },
+    () => import("../commands/stats.js"),
+  );
+}

@@ -1,0 +1,44 @@
+/** The signs that drawings are made of. */
+export interface Glyphs {
+  readonly branch: string;
+  readonly lastBranch: string;
+  readonly through: string;
+  readonly nothing: string;
+  readonly onPath: string;
+  readonly arrow: string;
+  readonly error: string;
+  readonly ellipsis: string;
+  readonly dot: string;
+}
+
+const UNICODE: Glyphs = {
+  branch: "├─ ",
+  lastBranch: "└─ ",
+  through: "│  ",
+  nothing: "   ",
+  onPath: "•",
+  arrow: "←",
+  error: "✗",
+  ellipsis: "…",
+  dot: "·",
+};
+
+const ASCII: Glyphs = {
+  branch: "|- ",
+  lastBranch: "`- ",
+  through: "|  ",
+  nothing: "   ",
+  onPath: "*",
+  arrow: "<-",
+  error: "!",
+  ellipsis: "...",
+  dot: "-",
+};
+
+/** Plain ASCII with `BOUGH_ASCII` or under a locale that is not UTF-8. No locale at all says nothing against UTF-8. */
+export function glyphsFor(env: Readonly<Record<string, string | undefined>>): Glyphs {
+  const wanted = env["BOUGH_ASCII"];
+  if (wanted !== undefined && wanted !== "") return wanted === "0" ? UNICODE : ASCII;
+  const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"] || "";
+  return locale === "" || /utf-?8/i.test(locale) ? UNICODE : ASCII;
+}

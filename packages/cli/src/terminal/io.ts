@@ -1,0 +1,32 @@
+/** Where text goes: a terminal, a file or a pipe. */
+export interface Sink {
+  /** Resolves when there is room for more. @throws {ReaderGoneError} nobody reads any more (`| head`). */
+  write(text: string): Promise<void>;
+  readonly isTerminal: boolean;
+  /** Whether colours may be written. */
+  readonly colour: boolean;
+  /** Width of the terminal; undefined where it is none. */
+  readonly columns: number | undefined;
+}
+
+/** Everything of the world that a command may touch. Only `main` knows the process behind it. */
+export interface Io {
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly home: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Asks the person for a line; undefined where no person is there to answer. Resolves to undefined at the end of input. */
+  readonly ask: ((question: string) => Promise<string | undefined>) | undefined;
+  /** The terminal that a progress bar may draw on; undefined: say it in plain lines. */
+  readonly progressStream: NodeJS.WriteStream | undefined;
+  /** Calls `cleanUp` if the person interrupts; gives back what takes that away again. */
+  readonly onInterrupt: (cleanUp: () => void) => () => void;
+}
+
+/** Nobody reads the output any more. Not a failure: the command ends quietly. */
+export class ReaderGoneError extends Error {
+  override readonly name = "ReaderGoneError";
+}
