@@ -1,0 +1,14 @@
+// The crash test a thousand times over (BOUGH_CRASH_RUNS says otherwise); `npm test` runs it fifty times.
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const runs = process.env.BOUGH_CRASH_RUNS ?? "1000";
+process.stderr.write(`[crash] Killing a writing process ${runs} times; about ${Math.ceil((Number(runs) * 0.2) / 60)} minutes.\n`);
+const { status } = spawnSync(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", "test/crash"], {
+  cwd: root,
+  stdio: "inherit",
+  env: { ...process.env, BOUGH_CRASH_RUNS: runs },
+});
+process.exit(status ?? 1);
