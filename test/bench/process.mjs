@@ -12,35 +12,49 @@ const PEAK_MEMORY = join(HERE, "child/peak-memory.cjs");
 const BOUGH = join(HERE, "../../packages/cli/dist/bough.js");
 const TREE_ENTRIES = 10_000;
 
+const NOTHING = ["-e", "0"];
+
 /** Whole processes, from the start of Node to its end. */
 export async function run(bench) {
-  const { report, stores, sizes } = bench;
-  const figures = [];
-  for (const size of sizes) {
-    const { path, sessionId } = await stores.ofSize(size);
-    const value = await compare(bench, "open + context, fresh process", size, [CONTEXT, path, sessionId], { ms: 80, megabytes: 100 });
-    figures.push({ size, value });
-  }
-  report.flat("the same beyond node -e 0, growing with the session", figures, 1.3);
+  await contexts(bench);
   await tree(bench);
+}
+
+async function contexts(bench) {
+  const programs = {};
+  for (const size of bench.sizes) {
+    const { path, sessionId } = await bench.stores.ofSize(size);
+    programs[size] = [CONTEXT, path, sessionId];
+  }
+  const beyond = await compare(bench, "open + context, fresh process", programs, { ms: 80, megabytes: 100 });
+  const figures = bench.sizes.map((size) => ({ size, value: beyond[size] }));
+  bench.report.flat("the same beyond node -e 0, growing with the session", figures, 1.3);
 }
 
 async function tree(bench) {
   const work = "bough tree, whole process";
   if (!existsSync(BOUGH)) return bench.report.skipped(work, "command not built");
   const { path, sessionId } = await bench.stores.ofSize(TREE_ENTRIES);
-  await compare(bench, work, TREE_ENTRIES, [BOUGH, "tree", sessionId, "--store", path], { ms: 200, megabytes: 120 });
+  await compare(bench, work, { [TREE_ENTRIES]: [BOUGH, "tree", sessionId, "--store", path] }, { ms: 200, megabytes: 120 });
 }
 
-async function compare({ report, rounds }, work, size, program, limits) {
-  const { ours, baseline } = await alternate(
-    { ours: { run: () => runNode(program) }, baseline: { run: () => runNode(["-e", "0"]) } },
-    { rounds: rounds(15), warmUp: 2 },
-  );
-  report.extra(work, size, median(ours), median(baseline), limits.ms);
-  const megabytes = [program, ["-e", "0"]].map((one) => median([1, 2, 3].map(() => peakMegabytes(one))));
-  report.absolute(`${work}, resident memory`, size, megabytes[0], limits.megabytes, { unit: "MB", baseline: megabytes[1] });
-  return median(ours) - median(baseline);
+/** Programs of several sizes, all in one run with the empty one; returns what each takes beyond that. */
+async function compare({ report, rounds }, work, programs, limits) {
+  const contestants = { nothing: { run: () => runNode(NOTHING) } };
+  for (const [size, program] of Object.entries(programs)) contestants[`of ${size}`] = { run: () => runNode(program) };
+  const times = await alternate(contestants, { rounds: rounds(20), warmUp: 2, turnAbout: true });
+  const nothing = { ms: median(times.nothing), megabytes: peakMegabytes(NOTHING) };
+  const beyond = {};
+  for (const [size, program] of Object.entries(programs)) {
+    const ms = median(times[`of ${size}`]);
+    beyond[size] = ms - nothing.ms;
+    report.extra(work, Number(size), ms, nothing.ms, limits.ms);
+    report.absolute(`${work}, resident memory`, Number(size), peakMegabytes(program), limits.megabytes, {
+      unit: "MB",
+      baseline: nothing.megabytes,
+    });
+  }
+  return beyond;
 }
 
 function runNode(args, stdio = ["ignore", "ignore", "pipe"]) {
@@ -49,8 +63,8 @@ function runNode(args, stdio = ["ignore", "ignore", "pipe"]) {
   return child;
 }
 
-/** The most that a program ever had resident, told by itself at its end. */
+/** The most that a program ever had resident, told by itself at its end; the median of three runs. */
 function peakMegabytes(args) {
-  const { output } = runNode(["--require", PEAK_MEMORY, ...args], ["ignore", "ignore", "pipe", "pipe"]);
-  return Number(output[3]) / 1e6;
+  const stdio = ["ignore", "ignore", "pipe", "pipe"];
+  return median([1, 2, 3].map(() => Number(runNode(["--require", PEAK_MEMORY, ...args], stdio).output[3]) / 1e6));
 }
