@@ -69,7 +69,7 @@ export interface PathRange {
 export interface SessionStorage {
   createSession(session: NewSession): Promise<SessionRecord>;
   findSession(id: SessionId): Promise<SessionRecord | undefined>;
-  /** Sessions by exact id, id prefix, title, title prefix or part of a title: the first of these that finds any. */
+  /** Sessions by exact id, id prefix, title, title prefix or part of a title: the first of these that finds any; conversations first. */
   sessionsNamed(name: string, limit: number): Promise<readonly SessionRecord[]>;
   listSessions(filter: SessionFilter): Promise<Page<SessionRecord>>;
   renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void>;

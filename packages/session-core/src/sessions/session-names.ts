@@ -16,6 +16,7 @@ const tiers: readonly ByName[] = [
       .selectFrom("session")
       .selectAll()
       .where(sql<boolean>`substr(id, 1, length(${p.name})) = ${p.name}`)
+      .orderBy("kind")
       .orderBy("active_at_ms", "desc")
       .limit(p.limit),
   ),
@@ -27,10 +28,10 @@ const tiers: readonly ByName[] = [
 ];
 
 function titled(sessions: SelectQueryBuilder<Tables, "session", SessionTable>, fits: RawBuilder<boolean>, limit: number) {
-  return sessions.where(fits).orderBy("active_at_ms", "desc").limit(limit);
+  return sessions.where(fits).orderBy("kind").orderBy("active_at_ms", "desc").limit(limit);
 }
 
-/** Sessions by exact id, id prefix, title, title prefix or part of a title: the first of these that finds any. */
+/** Sessions by exact id, id prefix, title, title prefix or part of a title: the first of these that finds any; conversations first. */
 export function sessionsNamed(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
   for (const tier of tiers) {
     const rows = connection.all(tier, { name, limit });

@@ -86,14 +86,17 @@ export class Store {
 
   /**
    * The session a person means by an id, a unique id prefix or a title (whole, beginning or part, in this order).
+   * A conversation comes before subagents' sessions.
    *
    * @throws {AmbiguousNameError} with the candidates.
    * @throws {SessionNotFoundError}
    */
   async resolveSession(name: string): Promise<SessionRecord> {
     const found = await this.#storage.sessionsNamed(name, 10);
-    const [first] = found;
+    const [first, second] = found;
     if (first === undefined) throw new SessionNotFoundError(name);
+    // A subagent's id begins with that of its conversation, which is the one that is meant (regression R169).
+    if (first.kind === "conversation" && second?.kind === "subagent") return first;
     if (found.length > 1)
       throw new AmbiguousNameError(
         name,
