@@ -51,10 +51,8 @@ function onInterrupt(cleanUp: () => void): () => void {
     process.exit(EXIT_INTERRUPTED);
   };
   process.once("SIGINT", interrupted);
-  process.once("SIGTERM", interrupted);
   return () => {
     process.off("SIGINT", interrupted);
-    process.off("SIGTERM", interrupted);
   };
 }
 

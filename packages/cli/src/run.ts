@@ -32,7 +32,7 @@ async function exitOf(work: () => Promise<unknown>, out: Printer, said: Said, io
 
 async function failed(error: unknown, out: Printer, said: Said, io: Io): Promise<number> {
   if (error instanceof ReaderGoneError) return EXIT_OK;
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : usage(said);
+  if (error instanceof CommanderError) return error.code === "commander.help" ? askedForNothing(said) : usage(error, said);
   const exit = exitCodeOf(error);
   const text = error instanceof Error ? error.message : String(error);
   await out.note(styled("error", "bough: "), exit === undefined ? `unexpected failure: ${text}` : text);
@@ -40,7 +40,15 @@ async function failed(error: unknown, out: Printer, said: Said, io: Io): Promise
   return exit ?? EXIT_UNEXPECTED;
 }
 
-function usage(said: Said): number {
+/** `bough` alone explains itself. */
+function askedForNothing(said: Said): number {
+  said.out += said.err;
+  said.err = "";
+  return EXIT_OK;
+}
+
+function usage(error: CommanderError, said: Said): number {
+  if (error.exitCode === 0) return EXIT_OK;
   if (!said.err.endsWith("\n")) said.err += "\n";
   return EXIT_CODES.USAGE.exit;
 }

@@ -83,7 +83,8 @@ function printSettings(out: Printer, { model, thinkingLevel, system }: SessionCo
 function printPart(out: Printer, heading: Line, lines: readonly Line[], brief: boolean): void {
   if (brief) {
     const text = lines.map(textOfLine).find((line) => line.trim() !== "") ?? "";
-    return out.line(...fitLine([...heading, `  ${text.trim()}`], out.width, out.glyphs.ellipsis));
+    out.line(...fitLine([...heading, `  ${text.trim()}`], out.width, out.glyphs.ellipsis));
+    return;
   }
   out.line();
   out.line(...heading);

@@ -15,11 +15,11 @@ const SHOWN_SESSIONS = 40;
 const COLUMNS: readonly Column[] = [
   { heading: "session" },
   { heading: "title", shrinksTo: 12 },
-  { heading: "format" },
+  { heading: "format", optional: true },
   { heading: "outcome" },
   { heading: "entries", align: "right" },
-  { heading: "foreign", align: "right" },
-  { heading: "problems", align: "right" },
+  { heading: "foreign", align: "right", optional: true },
+  { heading: "problems", align: "right", optional: true },
 ];
 
 interface ReportOptions {

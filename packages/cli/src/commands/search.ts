@@ -5,8 +5,9 @@ import { count, counted } from "../format/numbers.js";
 import { age, parseTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
 import { withStore } from "../place/open.js";
+import { titleOf } from "../place/session-choice.js";
 import type { Io } from "../terminal/io.js";
-import { type Line, type Span, styled } from "../terminal/line.js";
+import { fitLine, type Line, type Span, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command, CommonOptions } from "./command.js";
 
@@ -29,7 +30,7 @@ export const run: Command<SearchOptions> = async ({ io, out, args, options }) =>
     const sessionId = options.session === undefined ? undefined : (await store.resolveSession(options.session)).id;
     const page = await pages(store, { ...request, sessionId }, options.all === true);
     if (options.json === true) return out.json(page);
-    await print(out, page, io.now());
+    await print(out, store, page, io.now());
   });
 };
 
@@ -73,17 +74,24 @@ async function pages(store: Store, request: SearchRequest, all: boolean): Promis
   return { hits, total: first.total, next };
 }
 
-async function print(out: Printer, { hits, total, next }: SearchPage, now: number): Promise<void> {
+async function print(out: Printer, store: Store, { hits, total, next }: SearchPage, now: number): Promise<void> {
   if (total === 0) return out.line('Nothing found. All words must occur in one entry; word* finds beginnings, "some words" a phrase.');
   let heading: string | undefined;
   for (const hit of hits) {
-    if (hit.sessionId !== heading) out.line(styled("bold", hit.sessionTitle ?? "(untitled)"), styled("dim", `  ${hit.sessionId}`));
+    if (hit.sessionId !== heading) await printHeading(out, store, hit.sessionId);
     heading = hit.sessionId;
     printHit(out, hit, now);
     await out.pump();
   }
   const shown = next === null ? "" : `, the best ${count(hits.length)} shown; --all shows them all`;
   out.line(styled("dim", `${counted(total, "match", "matches")}${shown}`));
+}
+
+async function printHeading(out: Printer, store: Store, sessionId: string): Promise<void> {
+  const record = await store.findSession(sessionId);
+  const id = styled("dim", `  ${sessionId}`);
+  const title = record === undefined ? "(deleted meanwhile)" : titleOf(record);
+  out.line(...fitLine([styled("bold", title)], Math.max(out.width - sessionId.length - 2, 10), out.glyphs.ellipsis), id);
 }
 
 function printHit(out: Printer, hit: SearchHit, now: number): void {

@@ -17,10 +17,10 @@ interface SessionsOptions extends CommonOptions {
 
 const COLUMNS: readonly Column[] = [
   { heading: "id" },
-  { heading: "title", shrinksTo: 16 },
-  { heading: "messages", align: "right" },
+  { heading: "title", shrinksTo: 12 },
+  { heading: "messages", align: "right", optional: true },
   { heading: "active", align: "right" },
-  { heading: "directory", shrinksTo: 8 },
+  { heading: "directory", shrinksTo: 8, optional: true },
 ];
 
 /** `bough sessions`: what is in the store, newest activity first. */
@@ -60,7 +60,8 @@ const SHORTEST = 8;
 export async function shortSessionId(store: Store, id: string): Promise<string> {
   for (let length = SHORTEST; length < id.length; length += 4) {
     const prefix = id.slice(0, length);
-    if ((await store.storage.sessionsNamed(prefix, 2)).length === 1) return prefix;
+    const [first, second] = await store.storage.sessionsNamed(prefix, 2);
+    if (first?.id === id && (second === undefined || (first.kind === "conversation" && second.kind === "subagent"))) return prefix;
   }
   return id;
 }

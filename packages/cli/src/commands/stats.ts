@@ -29,11 +29,11 @@ function printCounts(out: Printer, { sessions, entries, messages, payloadBytes, 
 
 const COLUMNS: readonly Column[] = [
   { heading: "model", shrinksTo: 12 },
-  { heading: "replies", align: "right" },
-  { heading: "in", align: "right" },
-  { heading: "out", align: "right" },
-  { heading: "from cache", align: "right" },
-  { heading: "to cache", align: "right" },
+  { heading: "replies", align: "right", optional: true },
+  { heading: "in", align: "right", optional: true },
+  { heading: "out", align: "right", optional: true },
+  { heading: "from cache", align: "right", optional: true },
+  { heading: "to cache", align: "right", optional: true },
   { heading: "cost", align: "right" },
 ];
 

@@ -2,7 +2,7 @@ import type { Finding } from "@bough/session-core";
 import { FindingsError } from "../errors.js";
 import { counted } from "../format/numbers.js";
 import { withStore } from "../place/open.js";
-import { styled } from "../terminal/line.js";
+import { type Line, styled } from "../terminal/line.js";
 import type { Command } from "./command.js";
 
 /** `bough verify`: everything that does not hold in the store, or in one session. */
@@ -12,9 +12,7 @@ export const run: Command = async ({ io, out, args: [name], options }) => {
     const findings: Finding[] = [];
     for await (const finding of store.verify(sessionId)) {
       findings.push(finding);
-      if (options.json === true) continue;
-      const where = [finding.sessionId, finding.entryId].filter((id) => id !== null).join(" ");
-      out.line(styled("error", finding.rule), where === "" ? "" : `  ${where}`, `  ${finding.message}`);
+      if (options.json !== true) out.line(...findingLine(finding));
       await out.pump();
     }
     if (options.json === true) out.json({ findings });
@@ -22,3 +20,8 @@ export const run: Command = async ({ io, out, args: [name], options }) => {
     if (options.json !== true) out.line(`Everything holds in ${sessionId === undefined ? path : `session ${sessionId}`}.`);
   });
 };
+
+function findingLine({ rule, sessionId, entryId, message }: Finding): Line {
+  const where = [sessionId, entryId].filter((id) => id !== null).join(" ");
+  return [styled("error", rule), where === "" ? "" : `  ${where}`, `  ${message}`];
+}

@@ -6,23 +6,33 @@ export interface Column {
   readonly align?: "left" | "right";
   /** A column that gives way where the table is too wide, but not below this many columns of text. */
   readonly shrinksTo?: number;
+  /** Left out altogether where even shrinking does not help; the last such column goes first. */
+  readonly optional?: boolean;
 }
 
 const GAP = "  ";
 
 /**
- * Lines of a table that fits `width`: columns that may shrink give way, the widest first. Widths are those of the
+ * Lines of a table that fits `width`: columns that may shrink give way, the widest first; then optional ones go. Widths are those of the
  * terminal, so wide characters, emoji and accents stay in line.
  */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number, ellipsis = "…"): readonly Line[] {
   const headings = columns.map(({ heading }): Line => [styled("dim", heading)]);
   const widths = fittingWidths(columns, [headings, ...rows], width);
+  const dropped = columns.findLastIndex(({ optional }) => optional === true);
+  if (dropped >= 0 && total(widths) > width)
+    return tableLines(
+      without(columns, dropped),
+      rows.map((row) => without(row, dropped)),
+      width,
+      ellipsis,
+    );
   return [headings, ...rows].map((row) => rowLine(columns, row, widths, ellipsis));
 }
 
 function fittingWidths(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number): readonly number[] {
   const widths = columns.map((_, at) => rows.reduce((widest, row) => Math.max(widest, lineWidth(row[at] ?? [])), 0));
-  let excess = widths.reduce((sum, one) => sum + one, 0) + GAP.length * (columns.length - 1) - width;
+  let excess = total(widths) - width;
   while (excess > 0) {
     const at = widestThatShrinks(columns, widths);
     if (at === undefined) break;
@@ -30,6 +40,14 @@ function fittingWidths(columns: readonly Column[], rows: readonly (readonly Line
     excess -= 1;
   }
   return widths;
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, one) => sum + one, 0) + GAP.length * (widths.length - 1);
+}
+
+function without<T>(items: readonly T[], dropped: number): readonly T[] {
+  return items.filter((_, at) => at !== dropped);
 }
 
 function widestThatShrinks(columns: readonly Column[], widths: readonly number[]): number | undefined {

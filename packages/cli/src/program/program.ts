@@ -24,10 +24,14 @@ export function boughProgram(io: Io, out: Printer, said: Said): Command {
     .option("--store <path>", "the store (default: $BOUGH_STORE, or bough/sessions.db in the XDG data directory)")
     .helpOption("-h, --help", "print help")
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: term })
     .configureOutput({
-      writeOut: (text) => void (said.out += text),
-      writeErr: (text) => void (said.err += clean(text)),
+      writeOut: (text) => {
+        said.out += text;
+      },
+      writeErr: (text) => {
+        said.err += clean(text);
+      },
       getOutHelpWidth: () => Math.min(out.width, 100),
       getErrHelpWidth: () => Math.min(out.width, 100),
       getOutHasColors: () => false,
@@ -35,8 +39,7 @@ export function boughProgram(io: Io, out: Printer, said: Said): Command {
       outputError: (text, write) => write(text.replace(/^error: /, "bough: ")),
     })
     .showSuggestionAfterError(true)
-    .exitOverride()
-    .action(() => program.outputHelp());
+    .exitOverride();
   defineReading({ program, io, out });
   defineChanging({ program, io, out });
   defineTransfer({ program, io, out });
@@ -60,6 +63,15 @@ function defineHelp(program: Command, said: Said): void {
       if (text === undefined) throw new UsageError(`No help on '${topic}'. Topics: ${topics}; or name a command.`);
       said.out += text();
     });
+}
+
+/** A command in the list of commands: its name and arguments. */
+function term(command: Command): string {
+  const args = command.registeredArguments.map((argument) => {
+    const name = argument.variadic ? `${argument.name()}...` : argument.name();
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...args].join(" ");
 }
 
 /** What was typed may hold anything too. */

@@ -5,10 +5,10 @@ const PLAIN = /^[\x20-\x7e]*$/;
 // C0, DEL and C1; soft hyphen and fillers; zero-width characters; bidi marks, embeddings and isolates; line and
 // paragraph separators; tags and the variation selectors beyond the sixteen that emoji use, which can hide a whole text.
 const OBEYED =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
+  /\u034f|[\u180b-\u180f]|[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
 // The joiners belong to emoji sequences and to scripts such as Persian and Hindi; after anything else they only hide.
-const STRAY_JOINER = /(?<!(?!\p{Script=Latin})[\p{L}\p{M}]|[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])[\u200c\u200d]/gu;
+const STRAY_JOINER = /(?<!(?!\p{Script=Latin})[\p{L}\p{M}]|[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)(?:\u200c|\u200d)/gu;
 
 /**
  * Text that a terminal shows and does nothing else with: control characters become their pictures (`␛`, `␊`), other
