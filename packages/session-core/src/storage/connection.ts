@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import type Database from "better-sqlite3";
-import { StoreClosedError, StoreReadOnlyError, TargetExistsError } from "../errors/store-errors.js";
+import { StoreClosedError, StoreReadOnlyError, StoreUnavailableError, TargetExistsError } from "../errors/store-errors.js";
 import { storeFailure } from "./failures.js";
 import { type ConnectionOptions, openDatabase } from "./open-database.js";
 import type { Query } from "./query.js";
@@ -92,12 +93,16 @@ export class Connection {
    * file appears when it is whole; a backup that was stopped leaves none of its name.
    *
    * @throws {TargetExistsError} something is at `path` already.
+   * @throws {StoreUnavailableError} the folder of `path` is missing or cannot be written.
    */
   async backup(path: string, onProgress?: (donePages: number, totalPages: number) => void): Promise<void> {
+    if (!this.#file.open) throw new StoreClosedError(this.path);
     if (existsSync(path)) throw new TargetExistsError(path);
+    // The driver raises an error of its own kind for this one.
+    if (!existsSync(dirname(path))) throw new StoreUnavailableError(path, "its folder is missing");
     const partial = `${path}.${randomUUID()}.partial`;
     try {
-      await this.#file.backup(partial, {
+      const { totalPages: pages } = await this.#file.backup(partial, {
         progress: ({ totalPages, remainingPages }) => {
           onProgress?.(totalPages - remainingPages, totalPages);
           return 2000;
@@ -105,6 +110,7 @@ export class Connection {
       });
       chmodSync(partial, 0o600);
       renameSync(partial, path);
+      onProgress?.(pages, pages);
     } catch (error) {
       rmSync(partial, { force: true });
       throw storeFailure(error, path, this.busyTimeoutMs);
