@@ -139,7 +139,7 @@ export class SessionImport {
     if (again !== undefined) return again;
     if (this.#hasGrown(record.id, judged)) return this.#grown(record, parent, judged);
     if (!this.#isOfThisRun(record.id)) throw new DifferentSession(JSON.stringify(judged));
-    const id = `${record.id.slice(0, 100)}~${record.line}`;
+    const id = `${record.line}:${record.id.slice(0, 100)}`;
     this.#problem(record, "duplicate-id", `another entry has the id ${record.id}; this one is kept as ${id}`);
     return this.#append(parent, { ...judged, id });
   }
@@ -153,7 +153,7 @@ export class SessionImport {
   #grown(record: SourceEntry, parent: Tip, judged: JudgedEntry): Tip {
     const before = findEntrySeq(this.connection, this.target.seq, record.id);
     const digest = createHash("sha256").update(JSON.stringify(judged.payload)).digest("hex").slice(0, 8);
-    const tip = this.#append(parent, { ...judged, id: `${record.id.slice(0, 100)}~${digest}` });
+    const tip = this.#append(parent, { ...judged, id: `${digest}:${record.id.slice(0, 100)}` });
     this.#grownTips.set(record.id, tip);
     if (before !== undefined) this.#marks.supersede(before);
     return tip;

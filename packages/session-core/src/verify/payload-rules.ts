@@ -31,8 +31,9 @@ export function* payloadFindings(connection: Connection, sessionId: string | und
   for (let after = 0 as EntrySeq; ; ) {
     const rows = connection.all(page, { after, session: sessionId ?? null, limit: PAGE });
     for (const row of rows) {
-      yield* judged(row);
-      if (isLost(row))
+      const broken = finding(row);
+      if (broken !== undefined) yield broken;
+      else if (isLost(row))
         yield {
           ...subject(row),
           rule: "search-index",
@@ -54,11 +55,16 @@ function subject(row: JudgedRow) {
   return { sessionId: row.session_id, entryId: row.id } as const;
 }
 
-function* judged(row: JudgedRow): Generator<Finding, void, void> {
+function finding(row: JudgedRow): Finding | undefined {
   try {
     judgeEntry(payloadOf(row));
+    return undefined;
   } catch (error) {
-    if (!(error instanceof InvalidEntryError || error instanceof UnserialisableValueError)) throw error;
-    yield { ...subject(row), rule: "invalid-payload", message: `Entry ${row.id} of session ${row.session_id}: ${error.message}` };
+    if (!isOfPayload(error)) throw error;
+    return { ...subject(row), rule: "invalid-payload", message: `Entry ${row.id} of session ${row.session_id}: ${error.message}` };
   }
+}
+
+function isOfPayload(error: unknown): error is Error {
+  return error instanceof InvalidEntryError || error instanceof UnserialisableValueError || error instanceof SyntaxError;
 }

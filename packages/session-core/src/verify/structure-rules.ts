@@ -46,11 +46,14 @@ const RULES: readonly Rule[] = [
           ELSE 'compaction' END AS detail
       FROM entry JOIN session ON session.seq = entry.session_seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
       WHERE ${within} AND (
-        (entry.model_seq IS NOT parent.model_seq AND entry.model_seq IS NOT entry.seq)
+        (entry.model_seq IS NOT parent.model_seq
+          AND (NOT (entry.type = 'model_change' OR entry.role IS 'assistant') OR entry.model_seq IS NOT entry.seq))
         OR (entry.thinking_seq IS NOT parent.thinking_seq AND (entry.type <> 'thinking_level_change' OR entry.thinking_seq IS NOT entry.seq))
         OR (entry.system_seq IS NOT parent.system_seq AND (entry.role IS NOT 'system' OR entry.system_seq IS NOT entry.seq))
         OR (entry.type = 'compaction' AND entry.compaction_seq IS NOT entry.seq)
-        OR (entry.type NOT IN ('compaction', 'context_edit') AND entry.compaction_seq IS NOT parent.compaction_seq))`,
+        OR (entry.type <> 'compaction' AND entry.compaction_seq IS NOT parent.compaction_seq AND NOT EXISTS (
+          SELECT 1 FROM entry AS target WHERE entry.type = 'context_edit' AND target.session_seq = entry.session_seq
+            AND target.id = entry.payload_json ->> 'targetId' AND target.type = 'compaction')))`,
   },
   {
     rule: "first-kept-off-path",
@@ -62,7 +65,9 @@ const RULES: readonly Rule[] = [
         WITH RECURSIVE up (seq, parent_seq) AS (
           SELECT entry.seq, entry.parent_seq
           UNION ALL
-          SELECT above.seq, above.parent_seq FROM up JOIN entry AS above ON above.seq = up.parent_seq WHERE up.seq > entry.first_kept_seq)
+          -- Only ever to an older entry, so that it ends also where damage has made a circle.
+          SELECT above.seq, above.parent_seq FROM up JOIN entry AS above ON above.seq = up.parent_seq AND above.seq < up.seq
+          WHERE up.seq > entry.first_kept_seq)
         SELECT seq FROM up)`,
   },
   {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type EntryId, isId, type SessionId } from "../../ids/ids.js";
 
-/** Room for the `:2`, `:3`… of a record that becomes several entries, within the 128 characters of an id. */
+/** Room for the `2:`, `3:`… of a record that becomes several entries, within the 128 characters of an id. */
 const LONGEST_UUID = 100;
 
 /**
@@ -17,9 +17,12 @@ export function isUsableId(uuid: string): boolean {
   return uuid.length <= LONGEST_UUID && isId(uuid);
 }
 
-/** The id of the `count`-th entry, from 1, of a record that becomes several. */
+/**
+ * The id of the `count`-th entry, from 1, of a record that becomes several. The number comes first, so that a short prefix
+ * still names the record's own entry.
+ */
 export function partId(first: EntryId, count: number): EntryId {
-  return count === 1 ? first : `${first}:${count}`;
+  return count === 1 ? first : `${count}:${first}`;
 }
 
 /** A short digest of a prompt: enough to recognise it, and small enough to keep for each call of a session. */

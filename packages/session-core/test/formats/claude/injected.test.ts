@@ -36,9 +36,9 @@ describe("a text under the role `user`", () => {
   test("with reminders around it reads as the person said it, and the reminders follow", () => {
     const reminder = text("<system-reminder>the date</system-reminder>");
     const session = importLines([user("u1", null, [reminder, text("hello")]), user("u2", "u1", "next")]);
-    expect(pathOf(session)).toEqual(["u1", "u1:2", "u2"]);
+    expect(pathOf(session)).toEqual(["u1", "2:u1", "u2"]);
     expect(messageOf(session, "u1")).toEqual({ role: "user", content: [{ type: "text", text: "hello" }] });
-    expect(messageOf(session, "u1:2")).toEqual({ role: "custom", customType: "claude.meta", display: false, content: [reminder] });
+    expect(messageOf(session, "2:u1")).toEqual({ role: "custom", customType: "claude.meta", display: false, content: [reminder] });
   });
 
   test("that no model ever saw is kept out of the context", () => {

@@ -50,7 +50,7 @@ describe("a record with results", () => {
   test("gives one entry for each, named after its tool, with the structured result at the first", () => {
     const record = user("r1", "a3", [answer("c1"), { ...answer("c2"), is_error: true }], { toolUseResult: { stdout: "x" } });
     const session = importLines([...batch, record, reply("b1", "r1", "m2", [text("ok")])]);
-    expect(pathOf(session)).toEqual(["u1", "a1", "r1", "r1:2", "b1"]);
+    expect(pathOf(session)).toEqual(["u1", "a1", "r1", "2:r1", "b1"]);
     expect(messageOf(session, "r1")).toEqual({
       role: "toolResult",
       toolCallId: "c1",
@@ -59,7 +59,7 @@ describe("a record with results", () => {
       isError: false,
       details: { stdout: "x" },
     });
-    expect(messageOf(session, "r1:2")).toEqual({
+    expect(messageOf(session, "2:r1")).toEqual({
       role: "toolResult",
       toolCallId: "c2",
       toolName: "Grep",
@@ -71,8 +71,8 @@ describe("a record with results", () => {
   test("keeps the text and the images beside them, after them (R66)", () => {
     const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } };
     const session = importLines([...batch, user("r1", "a1", [text("use tabs"), answer("c1"), image])]);
-    expect(pathOf(session)).toEqual(["u1", "a1", "r1", "r1:2"]);
-    expect(messageOf(session, "r1:2")).toEqual({
+    expect(pathOf(session)).toEqual(["u1", "a1", "r1", "2:r1"]);
+    expect(messageOf(session, "2:r1")).toEqual({
       role: "user",
       content: [
         { type: "text", text: "use tabs" },
@@ -92,8 +92,8 @@ describe("a record with results", () => {
       { type: "text", text: "x" },
       { type: "foreign", originalType: "tool_reference", raw: { type: "tool_reference", tool_name: "T" } },
     ]);
-    expect(messageOf(session, "r1:2").content).toEqual([]);
-    expect(messageOf(session, "r1:3").content).toBe("");
+    expect(messageOf(session, "2:r1").content).toEqual([]);
+    expect(messageOf(session, "3:r1").content).toBe("");
   });
 
   test("names no tool when the call is not in the file", () => {

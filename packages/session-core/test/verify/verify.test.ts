@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { openStore } from "../../src/store/open-store.js";
+import { grow } from "../world/grow.js";
+import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
+
+/** A closed store whose session `damaged` is then damaged behind our back; another session stays whole. */
+async function damaged(sql: string): Promise<string> {
+  const path = storePath();
+  const store = await openStore({ path });
+  await grow("s1 m1 u1 a1 u2 @u1 h1 u3 k1 r1:k1 c1:u3 u4 x1:u3 u5", { store, session: { id: "damaged" } });
+  await grow("u1 a1", { store, session: { id: "whole" } });
+  await store.search({ query: "u1" });
+  await store.close();
+  raw(path, (file) => file.exec(`PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; ${sql}`));
+  return path;
+}
+
+const of = (id: string) => `(SELECT seq FROM entry WHERE id = '${id}' AND session_seq = 1)`;
+const change = (id: string, what: string) => `UPDATE entry SET ${what} WHERE seq = ${of(id)}`;
+
+const DAMAGES: readonly (readonly [what: string, sql: string, rule: string, entryId: string | null])[] = [
+  ["a parent that is younger", change("a1", `parent_seq = ${of("u5")}`), "parent-not-older", "a1"],
+  ["a parent that is itself", change("a1", "parent_seq = seq"), "parent-not-older", "a1"],
+  ["a parent of another session", `UPDATE entry SET parent_seq = ${of("u1")} WHERE id = 'a1' AND session_seq = 2`, "parent-not-older", "a1"],
+  ["a parent that is not there", change("a1", "parent_seq = 0"), "parent-not-older", "a1"],
+  ["a wrong depth", change("u2", "depth = 9"), "wrong-depth", "u2"],
+  ["a model that is not its parent's", change("u2", "model_seq = NULL"), "wrong-inheritance", "u2"],
+  ["a model set by what sets none", change("u4", "model_seq = seq"), "wrong-inheritance", "u4"],
+  ["a thinking level that is not its parent's", change("u4", "thinking_seq = NULL"), "wrong-inheritance", "u4"],
+  ["a system message that is not its parent's", change("u4", `system_seq = ${of("u1")}`), "wrong-inheritance", "u4"],
+  ["a compaction that is not its parent's", change("u4", "compaction_seq = NULL"), "wrong-inheritance", "u4"],
+  ["a compaction that does not count at itself", change("c1", "compaction_seq = NULL"), "wrong-inheritance", "c1"],
+  ["an edit that puts another compaction in force", change("x1", "compaction_seq = NULL"), "wrong-inheritance", "x1"],
+  ["a first kept entry of another branch", change("c1", `first_kept_seq = ${of("u2")}`), "first-kept-off-path", "c1"],
+  ["a payload that no longer fits", change("u2", "payload_json = '{}'"), "invalid-payload", "u2"],
+  ["a payload that is no JSON", change("u2", "payload_json = '{'"), "invalid-payload", "u2"],
+  ["a leaf at no entry", "UPDATE leaf SET entry_seq = 999 WHERE session_seq = 1", "leaf-off-session", null],
+  ["a leaf at an entry of another session", "UPDATE leaf SET entry_seq = (SELECT max(seq) FROM entry) WHERE session_seq = 1", "leaf-off-session", null],
+  ["a session without its main leaf", "DELETE FROM leaf WHERE session_seq = 1", "leaf-off-session", null],
+  ["a wrong count of entries", "UPDATE session SET entry_count = 1 WHERE seq = 1", "wrong-count", null],
+  ["a wrong count of messages", "UPDATE session SET message_count = 1 WHERE seq = 1", "wrong-count", null],
+  ["an entry that the search index lost", `DELETE FROM entry_text WHERE rowid = ${of("u2")}`, "search-index", "u2"],
+  ["an entry that is gone", `DELETE FROM entry WHERE seq = ${of("u2")}`, "wrong-count", null],
+];
+
+describe("verifying a store", () => {
+  test("finds nothing in one where all holds", async () => {
+    const path = await damaged("SELECT 1");
+    expect(await findingsOf(await openedStore({ path }))).toEqual([]);
+  });
+
+  test.each(DAMAGES)("finds %s", async (_what, sql, rule, entryId) => {
+    const store = await openedStore({ path: await damaged(sql) });
+    const found = await findingsOf(store);
+    expect(found.map((finding) => [finding.rule, finding.entryId])).toContainEqual([rule, entryId]);
+  });
+
+  test("finds a reference that points nowhere", async () => {
+    const path = await damaged("INSERT INTO label VALUES (1, 999, 'lost', 0)");
+    expect(await findingsOf(await openedStore({ path }))).toMatchObject([{ rule: "dangling-reference" }]);
+  });
+
+  test("finds what SQLite itself finds", async () => {
+    const path = await damaged(change("u2", "payload_json = '{'"));
+    expect((await findingsOf(await openedStore({ path }))).map(({ rule }) => rule)).toContain("file-damaged");
+  });
+
+  test("comes to an end where parents go in a circle", async () => {
+    const path = await damaged(`${change("k1", `parent_seq = ${of("c1")}`)}; ${change("c1", `first_kept_seq = ${of("u1")}`)}`);
+    const rules = (await findingsOf(await openedStore({ path }))).map(({ rule }) => rule);
+    expect(rules).toContain("parent-not-older");
+  });
+
+  test("of one session tells of that one only, in one line for a person", async () => {
+    const store = await openedStore({ path: await damaged(change("u2", "depth = 9")) });
+    expect(await findingsOf(store, "whole")).toEqual([]);
+    expect(await findingsOf(store, "damaged")).toEqual([
+      {
+        rule: "wrong-depth",
+        sessionId: "damaged",
+        entryId: "u2",
+        message: "Entry u2 of session damaged: its depth is 9, which is not one more than its parent's.",
+      },
+    ]);
+    await expect(findingsOf(store, "nobody")).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  });
+});
