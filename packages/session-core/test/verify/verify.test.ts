@@ -21,7 +21,12 @@ const change = (id: string, what: string) => `UPDATE entry SET ${what} WHERE seq
 const DAMAGES: readonly (readonly [what: string, sql: string, rule: string, entryId: string | null])[] = [
   ["a parent that is younger", change("a1", `parent_seq = ${of("u5")}`), "parent-not-older", "a1"],
   ["a parent that is itself", change("a1", "parent_seq = seq"), "parent-not-older", "a1"],
-  ["a parent of another session", `UPDATE entry SET parent_seq = ${of("u1")} WHERE id = 'a1' AND session_seq = 2`, "parent-not-older", "a1"],
+  [
+    "a parent of another session",
+    `UPDATE entry SET parent_seq = ${of("u1")} WHERE id = 'a1' AND session_seq = 2`,
+    "parent-not-older",
+    "a1",
+  ],
   ["a parent that is not there", change("a1", "parent_seq = 0"), "parent-not-older", "a1"],
   ["a wrong depth", change("u2", "depth = 9"), "wrong-depth", "u2"],
   ["a model that is not its parent's", change("u2", "model_seq = NULL"), "wrong-inheritance", "u2"],
@@ -35,7 +40,12 @@ const DAMAGES: readonly (readonly [what: string, sql: string, rule: string, entr
   ["a payload that no longer fits", change("u2", "payload_json = '{}'"), "invalid-payload", "u2"],
   ["a payload that is no JSON", change("u2", "payload_json = '{'"), "invalid-payload", "u2"],
   ["a leaf at no entry", "UPDATE leaf SET entry_seq = 999 WHERE session_seq = 1", "leaf-off-session", null],
-  ["a leaf at an entry of another session", "UPDATE leaf SET entry_seq = (SELECT max(seq) FROM entry) WHERE session_seq = 1", "leaf-off-session", null],
+  [
+    "a leaf at an entry of another session",
+    "UPDATE leaf SET entry_seq = (SELECT max(seq) FROM entry) WHERE session_seq = 1",
+    "leaf-off-session",
+    null,
+  ],
   ["a session without its main leaf", "DELETE FROM leaf WHERE session_seq = 1", "leaf-off-session", null],
   ["a wrong count of entries", "UPDATE session SET entry_count = 1 WHERE seq = 1", "wrong-count", null],
   ["a wrong count of messages", "UPDATE session SET message_count = 1 WHERE seq = 1", "wrong-count", null],
