@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { userMessage } from "../../src/entry/builders.js";
+import { openStore } from "../../src/store/open-store.js";
+import { grow } from "../world/grow.js";
+import { openedStore, storePath } from "../world/stores.js";
+
+const WORDS = ["tab", "tabs", "Tabs", "café", "cafe", "数据", "据", "src/a.ts", "a", "ts", "x9", "Über", "—", "тест", "Тест", "데이터"];
+const text = fc
+  .array(fc.constantFrom(...WORDS), { maxLength: 7 })
+  .chain((words) => fc.constantFrom(words.join(" "), words.join(", "), words.join("\n")));
+const term = fc.oneof(
+  fc.constantFrom(...WORDS),
+  fc.constantFrom(...WORDS).map((word) => `${word}*`),
+  fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 3 }).map((words) => `"${words.join(" ")}"`),
+);
+const query = fc.array(term, { minLength: 1, maxLength: 3 }).map((terms) => terms.join(" "));
+
+const plain = (given: string) => given.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC").toLowerCase();
+
+/** The words of a text: runs of letters and digits; each character of a script without spaces is one. */
+function wordsOf(given: string): readonly string[] {
+  return plain(given).match(/[\p{Script=Han}\p{Script=Hangul}]|(?:(?![\p{Script=Han}\p{Script=Hangul}])[\p{L}\p{N}])+/gu) ?? [];
+}
+
+/** What the documentation of a search says, as a scan. */
+function fits(given: string, asked: string): boolean {
+  const words = wordsOf(given);
+  return [...asked.matchAll(/"([^"]*)"|(\S+)/g)].every(([, phrase, bare]) => {
+    const row = wordsOf(phrase ?? bare ?? "");
+    const isBeginning = phrase === undefined && bare?.endsWith("*") === true;
+    return words.some((_, start) =>
+      row.every((word, at) => {
+        const here = words[start + at];
+        return here === word || (isBeginning && at === row.length - 1 && here?.startsWith(word) === true);
+      }),
+    );
+  });
+}
+
+const isAskable = (asked: string) => wordsOf(asked).length > 0;
+
+describe("any search", () => {
+  test("finds exactly what a scan of the texts finds", async () => {
+    const store = await openedStore();
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { maxLength: 12 }), query.filter(isAskable), async (texts, asked) => {
+        const { session } = await grow("", { store });
+        await session.write(texts.map((given, at) => ({ kind: "entry", entry: { ...userMessage(given), id: `e${at}` } }) as const));
+        const { hits, total } = await store.search({ query: asked, sessionId: session.id, limit: 100 });
+        const expected = texts.flatMap((given, at) => (fits(given, asked) ? [`e${at}`] : []));
+        expect(hits.map(({ entryId }) => entryId).sort()).toEqual(expected.sort());
+        expect(total).toBe(expected.length);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("finds the same where the index has all, some or none of the entries", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(text, { minLength: 1, maxLength: 8 }),
+        query.filter(isAskable),
+        fc.nat(8),
+        async (texts, asked, indexed) => {
+          const path = storePath();
+          const store = await openStore({ path, durability: "normal" });
+          const { session } = await grow("", { store });
+          await session.write(texts.map((given, at) => ({ kind: "entry", entry: { ...userMessage(given), id: `e${at}` } }) as const));
+          await store.catchUpSearch(indexed);
+          const reader = await openStore({ path, mode: "read-only" });
+          const some = await reader.search({ query: asked, limit: 100 });
+          await reader.close();
+          const all = await store.search({ query: asked, limit: 100 });
+          await store.close();
+          expect(some.hits.map(({ entryId }) => entryId).sort()).toEqual(all.hits.map(({ entryId }) => entryId).sort());
+          expect(some.total).toBe(all.total);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("marks in each snippet only what is in it, in order and apart", async () => {
+    const store = await openedStore();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: "binary", maxLength: 300 }),
+        fc.array(text, { minLength: 1, maxLength: 3 }),
+        async (noise, texts) => {
+          const { session } = await grow("", { store });
+          await session.append(userMessage(`${noise} ${texts.join(noise)} needle ${noise}`));
+          for (const { snippet, matches } of (await store.search({ query: "needle", sessionId: session.id })).hits) {
+            let end = 0;
+            for (const [from, to] of matches) {
+              expect(from).toBeGreaterThanOrEqual(end);
+              expect(plain(snippet.slice(from, to))).toBe("needle");
+              end = to;
+            }
+            expect(snippet.isWellFormed()).toBe(true);
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,220 @@
+import { describe, expect, test } from "vitest";
+import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
+import { InvalidQueryError } from "../../src/errors/entry-errors.js";
+import type { SearchRequest } from "../../src/port/search-records.js";
+import type { Store } from "../../src/store/store.js";
+import { grow } from "../world/grow.js";
+import { openedStore } from "../world/stores.js";
+
+/** A session of user messages with these texts, the first with the id e0. */
+async function said(...texts: string[]) {
+  const { store, session } = await grow("");
+  for (const [at, text] of texts.entries()) await session.append({ ...userMessage(text), id: `e${at}` });
+  return { store, session };
+}
+
+async function found(store: Store, request: SearchRequest | string): Promise<string> {
+  const { hits } = await store.search(typeof request === "string" ? { query: request } : request);
+  return hits
+    .map(({ entryId }) => entryId ?? "title")
+    .sort()
+    .join(" ");
+}
+
+describe("a search", () => {
+  test.each([
+    ["a word", "parser", "e0 e1"],
+    ["all of several words, in any order", "tabs parser", "e0"],
+    ["words in a row", '"the parser"', "e0 e1"],
+    ["no words out of their row", '"parser the"', ""],
+    ["a beginning", "pars*", "e0 e1 e2"],
+    ["no part of a word", "arser", ""],
+    ["a beginning of the last word of a row", '"the pars"*', "e0 e1"],
+    ["whatever the case", "PARSER", "e0 e1"],
+    ["nothing that is an operator", "parser NOT tabs OR (", ""],
+  ])("finds %s", async (_what, query, ids) => {
+    const { store } = await said("Why does the parser fail on tabs?", "The parser works", "Parsing is hard");
+    expect(await found(store, query)).toBe(ids);
+  });
+
+  test.each([
+    ["café", "e0 e1"],
+    ["cafe", "e0 e1"],
+    ["CAFÉ", "e0 e1"],
+    ["strasse", ""],
+    ["uber", "e2"],
+  ])("takes no account of accents: %s", async (query, ids) => {
+    const { store } = await said("un café noir", "un cafe\u0301 noir", "Über die Straße");
+    expect(await found(store, query)).toBe(ids);
+  });
+
+  test.each([
+    ["数据", "e0 e3"],
+    ["数据库", "e0"],
+    ["库数", ""],
+    ["データ", "e1"],
+    ["검색", "e2"],
+    ["parser数据", "e3"],
+  ])("finds %s inside a sentence written without spaces", async (query, ids) => {
+    const { store } = await said("修复数据库的错误", "このデータを読む", "전체검색기능", "fix parser数据 now");
+    expect(await found(store, query)).toBe(ids);
+  });
+
+  test.each(["src/a.ts", "a.ts", '"src/a.ts"', "./src/a.ts"])("finds the file name %s, and no other of its words", async (query) => {
+    const { store } = await said("see src/a.ts", "see src/b.ts", "a file, ts");
+    const ids = await found(store, query);
+    expect(ids.split(" ")).toContain("e0");
+    expect(ids).not.toContain("e1");
+  });
+
+  test.each(["", "  ", "?!", '""', "*", "…"])("for %j has nothing to look for", async (query) => {
+    const { store } = await said("text");
+    await expect(store.search({ query })).rejects.toThrow(InvalidQueryError);
+  });
+
+  test.each(['"unclosed', "a AND", "NEAR(", "col:x", "-x", "^x", "{x", "x'y", "\0x", "\ud83dx", "a\\b"])(
+    "for %j is no syntax error",
+    async (query) => {
+      const { store } = await said("text");
+      expect((await store.search({ query })).hits).toEqual([]);
+    },
+  );
+
+  test("looks into texts, thoughts, arguments, tool output, commands, summaries and their files; not into what only hosts read", async () => {
+    const { store, session } = await grow("");
+    const call = { type: "toolCall", id: "c", name: "grep", arguments: { pattern: "inarguments", deep: [{ x: "indeep" }] } } as const;
+    const reply = [{ type: "thinking", thinking: "inthought", thinkingSignature: "insignature" } as const, call];
+    await session.append({ ...assistantMessage(reply), id: "reply" });
+    await session.append({ ...toolResult("c", "inoutput", { details: { x: "indetails" } }), id: "result" });
+    await session.append({ type: "message", message: { role: "bashExecution", command: "incommand", output: "inshell" }, id: "bash" });
+    const files = { readFiles: ["infiles.ts"], modifiedFiles: [] };
+    await session.append({ type: "compaction", summary: "insummary", firstKeptEntryId: null, details: files, id: "compaction" });
+    await session.append({ type: "branch_summary", summary: "inbranch", fromId: null, id: "branch" });
+    await session.append({ type: "custom_message", customType: "t", content: "innote", id: "note" });
+    await session.append({ type: "custom", customType: "t", data: "indata" });
+    await session.append({ type: "foreign", originalType: "t", raw: "inforeign" });
+    const places = {
+      inthought: "reply",
+      inarguments: "reply",
+      indeep: "reply",
+      grep: "reply",
+      inoutput: "result",
+      incommand: "bash",
+      inshell: "bash",
+      insummary: "compaction",
+      infiles: "compaction",
+      inbranch: "branch",
+      innote: "note",
+      indetails: "",
+      indata: "",
+      inforeign: "",
+      insignature: "",
+    };
+    for (const [query, id] of Object.entries(places)) expect([query, await found(store, query)]).toEqual([query, id]);
+  });
+
+  test("finds titles first, also after a rename and no longer by the old one", async () => {
+    const { store, session } = await grow("", { session: { title: "Lexer rewrite" } });
+    await session.append({ ...userMessage("the lexer"), id: "e0" });
+    expect((await store.search({ query: "lexer" })).hits.map(({ type }) => type)).toEqual(["title", "message"]);
+    await store.renameSession(session.id, "Tokens");
+    expect(await found(store, "lexer")).toBe("e0");
+    expect(await found(store, "tokens")).toBe("title");
+    await store.renameSession(session.id, null);
+    expect(await found(store, "tokens")).toBe("");
+  });
+
+  test("narrows to a session, roles, types, a directory, a time and a file", async () => {
+    const { store, session } = await grow("", { session: { cwd: "/one" } });
+    await session.append({ ...userMessage("needle"), id: "u", createdAtMs: 1_000 });
+    const call = { type: "toolCall", id: "c", name: "edit", arguments: { path: "/project/src/needle.ts" } } as const;
+    await session.append({ ...assistantMessage([call]), id: "a", createdAtMs: 2_000 });
+    await session.append({ type: "compaction", summary: "needle", firstKeptEntryId: null, id: "c", createdAtMs: 3_000 });
+    const { session: other } = await grow("", { store, session: { cwd: "/two", title: "needle", createdAtMs: 500 } });
+    await other.append({ ...userMessage("needle"), id: "o", createdAtMs: 4_000 });
+    const query = "needle";
+    expect(await found(store, { query })).toBe("a c o title u");
+    expect(await found(store, { query, sessionId: session.id })).toBe("a c u");
+    expect(await found(store, { query, cwd: "/two" })).toBe("o title");
+    expect(await found(store, { query, roles: ["user"] })).toBe("o u");
+    expect(await found(store, { query, types: ["compaction"] })).toBe("c");
+    expect(await found(store, { query, sinceMs: 2_000, untilMs: 4_000 })).toBe("a c");
+    expect(await found(store, { query, untilMs: 1_000 })).toBe("title");
+    for (const path of ["/project/src/needle.ts", "src/needle.ts", "needle.ts", "./needle.ts"])
+      expect(await found(store, { query, path })).toBe("a");
+    expect(await found(store, { query, path: "eedle.ts" })).toBe("");
+    await expect(store.search({ query, sessionId: "nobody" })).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  });
+
+  test("ranks what says more of it first, and the newest first where that is equal", async () => {
+    const { store } = await said("needle", `needle ${"hay ".repeat(200)}`, "needle");
+    const { hits } = await store.search({ query: "needle" });
+    expect(hits.map(({ entryId }) => entryId)).toEqual(["e2", "e0", "e1"]);
+  });
+
+  test("comes in pages that give every hit once, and tells how many there are", async () => {
+    const { store } = await said(...Array.from({ length: 7 }, () => "needle"));
+    await grow("", { store, session: { title: "needle" } });
+    const seen: (string | null)[] = [];
+    let cursor: string | null | undefined;
+    while (cursor !== null) {
+      const page = await store.search({ query: "needle", limit: 3, cursor: cursor ?? undefined });
+      expect(page.total).toBe(8);
+      seen.push(...page.hits.map(({ entryId }) => entryId));
+      cursor = page.next;
+    }
+    expect(seen).toEqual([null, "e6", "e5", "e4", "e3", "e2", "e1", "e0"]);
+  });
+
+  test("is complete at once: what was appended a moment ago is found", async () => {
+    const { store, session } = await said("first");
+    expect(await found(store, "first")).toBe("e0");
+    await session.append({ ...userMessage("second"), id: "e1" });
+    expect(await found(store, "second")).toBe("e1");
+    expect(await store.catchUpSearch()).toBe(0);
+  });
+});
+
+describe("a snippet", () => {
+  test("shows the surroundings of the first match and where the matches are", async () => {
+    const { store } = await said(`${"hay ".repeat(100)}the Needle here, needles not, NEEDLE again ${"hay ".repeat(100)}`);
+    const [hit] = (await store.search({ query: "needle" })).hits;
+    expect(hit?.snippet.startsWith("…")).toBe(true);
+    expect(hit?.matches.map(([start, end]) => hit.snippet.slice(start, end))).toEqual(["Needle", "NEEDLE"]);
+    expect(hit?.snippet.length).toBeLessThanOrEqual(165);
+  });
+
+  test.each([
+    ["caf\u00e9", "Ein Caf\u00e9 noir", ["Caf\u00e9"]],
+    ["\u6570\u636e", "\u4fee\u590d\u6570\u636e\u5e93", ["\u6570\u636e"]],
+    ["src/a.ts", "see src/a.ts now", ["src/a.ts"]],
+    ["pars*", "Parsing, parsed", ["Pars", "pars"]],
+    ['"b c"', "a b  c", ["b c"]],
+    ["x", "\u{1f600}\u{1f600} x \u0130x x", ["x", "x"]],
+  ])("of %s marks exactly what matched", async (query, text, marked) => {
+    const { store } = await said(text);
+    const [hit] = (await store.search({ query })).hits;
+    expect(hit?.matches.map(([start, end]) => hit.snippet.slice(start, end))).toEqual(marked);
+  });
+
+  test("is one line without control characters", async () => {
+    const { store } = await said("a\u001b[31m\nneedle\u0007\r\nb\u202e");
+    const [hit] = (await store.search({ query: "needle" })).hits;
+    expect(hit?.snippet).toBe("a [31m needle b");
+  });
+});
+
+describe("the search index", () => {
+  test("is filled behind the appends, in pauses, without being asked", async () => {
+    const { store, session } = await grow("");
+    await session.write(Array.from({ length: 250 }, (_, at) => ({ kind: "entry", entry: userMessage(`word${at}`) }) as const));
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(await store.catchUpSearch(0)).toBeLessThan(250);
+    expect((await store.search({ query: "word249" })).total).toBe(1);
+  });
+
+  test("is not asked of a store without a match", async () => {
+    const store = await openedStore();
+    expect(await store.search({ query: "x" })).toEqual({ hits: [], total: 0, next: null });
+  });
+});
