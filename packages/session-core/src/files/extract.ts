@@ -33,7 +33,7 @@ function callTouches(call: ToolCallBlock, tools: FileTools): readonly CallTouche
 }
 
 function touchesOf(name: string, args: Arguments, tools: FileTools): FileTouch[] {
-  const tool = tools[name] ?? knownTool(name);
+  const tool = (Object.hasOwn(tools, name) ? tools[name] : undefined) ?? knownTool(name);
   if (tool === undefined) return [];
   if (tool.kind === "patch") return strings(args).flatMap((text) => [...pathsInPatch(text)]);
   const kind = editorCommand(args) ?? tool.kind;
