@@ -1,3 +1,4 @@
+import { assertJson } from "../entry/json.js";
 import { InvalidEntryError } from "../errors/entry-errors.js";
 import { SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
 import { isId, newSessionId, type SessionId } from "../ids/ids.js";
@@ -57,16 +58,21 @@ export interface SourceColumns {
 export function insertNewSession(connection: Connection, session: NewSession, source?: SourceColumns): SessionSeq {
   const id = session.id ?? newSessionId();
   if (!isId(id)) throw new InvalidEntryError("session id", "must be 1 to 128 visible characters without spaces");
+  if (session.createdAtMs !== undefined && !Number.isSafeInteger(session.createdAtMs)) {
+    throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
+  }
   if (findRow(connection, id) !== undefined) throw new SessionExistsError(id);
-  const seq = connection.run(insertSession, columns(id, session, source)).rowid as SessionSeq;
+  const row = columns(id, session, source);
+  const seq = connection.run(insertSession, row).rowid as SessionSeq;
   connection.run(insertLeaf, { session: seq, name: MAIN_LEAF });
-  if (session.title !== undefined) indexTitle(connection, seq, singleLine(session.title));
+  if (row.title !== null) indexTitle(connection, seq, row.title);
   return seq;
 }
 
 function columns(id: SessionId, session: NewSession, source: SourceColumns | undefined) {
   const createdAt = session.createdAtMs ?? Date.now();
-  const title = session.title === undefined ? null : singleLine(session.title);
+  // A title of white space is none.
+  const title = singleLine(session.title ?? "") || null;
   return {
     id,
     kind: session.kind ?? "conversation",
@@ -81,8 +87,14 @@ function columns(id: SessionId, session: NewSession, source: SourceColumns | und
     source_format: source?.format ?? null,
     source_path: source?.path ?? null,
     source_id: source?.id ?? null,
-    metadata_json: session.metadata === undefined ? null : JSON.stringify(session.metadata),
+    metadata_json: metadataJson(session.metadata),
   } as const;
+}
+
+function metadataJson(metadata: NewSession["metadata"]): string | null {
+  if (metadata === undefined) return null;
+  assertJson(metadata, "metadata");
+  return JSON.stringify(metadata);
 }
 
 /** The row of a session that was just written. @throws {SessionNotFoundError} */
