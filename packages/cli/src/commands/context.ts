@@ -6,6 +6,7 @@ import { withStore } from "../place/open.js";
 import { type ChosenSession, chooseSession } from "../place/session-choice.js";
 import { fitLine, type Line, styled, textOfLine } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
+import { loadExactWidths } from "../terminal/width.js";
 import type { Command, CommonOptions } from "./command.js";
 
 /** How a context can be printed. */
@@ -26,6 +27,7 @@ interface RoughTokens {
 /** `bough context`: what the model is sent at one point. */
 export const run: Command<ContextCommandOptions> = async ({ io, out, args, options }) => {
   await withStore(io, options.store, "read", async (store) => {
+    await loadExactWidths();
     const chosen = await chooseSession(store, io, out, args[0], "store");
     const leafId = options.at === undefined ? chosen.session.leafId : await chosen.session.resolve(options.at);
     const context = await chosen.session.context({ leafId });

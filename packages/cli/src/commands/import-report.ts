@@ -51,7 +51,7 @@ async function printSessions(out: Printer, store: Store, sessions: readonly Impo
   if (sessions.length === 0) return;
   const listed = options.verbose === true ? sessions : sessions.slice(0, SHOWN_SESSIONS);
   const rows = await Promise.all(listed.map((session) => row(store, session)));
-  for (const line of tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+  for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
   if (listed.length < sessions.length) out.line(styled("dim", `and ${count(sessions.length - listed.length)} more; --verbose lists all`));
 }
 

@@ -3,7 +3,7 @@ import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { safe } from "../terminal/safe.js";
-import { padEnd, truncate } from "../terminal/width.js";
+import { loadExactWidths, padEnd, truncate } from "../terminal/width.js";
 
 /** Tells a person how far a long piece of work is. */
 export interface Progress {
@@ -23,6 +23,7 @@ export async function startProgress(io: Io, out: Printer, work: string): Promise
     await out.note(styled("dim", work));
     return SILENT;
   }
+  await loadExactWidths();
   const { default: bars } = await import("cli-progress");
   const room = Math.max((stream.columns ?? 80) - FIXED_COLUMNS, 0);
   const bar = new bars.SingleBar({

@@ -9,6 +9,7 @@ import { titleOf } from "../place/session-choice.js";
 import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, type Span, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
+import { loadExactWidths } from "../terminal/width.js";
 import type { Command, CommonOptions } from "./command.js";
 
 interface SearchOptions extends CommonOptions {
@@ -27,6 +28,7 @@ interface SearchOptions extends CommonOptions {
 export const run: Command<SearchOptions> = async ({ io, out, args, options }) => {
   const request = requestOf(io, args.join(" "), options);
   await withStore(io, options.store, "read", async (store) => {
+    await loadExactWidths();
     const sessionId = options.session === undefined ? undefined : (await store.resolveSession(options.session)).id;
     const page = await pages(store, { ...request, sessionId }, options.all === true);
     if (options.json === true) return out.json(page);

@@ -37,7 +37,7 @@ export const run: Command<SessionsOptions> = async ({ io, out, options }) => {
     if (options.json === true) return out.json({ sessions: page.items, more });
     if (page.items.length === 0) return out.line(await whyNone(store, options));
     const rows = await Promise.all(page.items.map((record) => row(store, record, io.now(), io.home)));
-    for (const line of tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+    for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
     if (more) out.line(styled("dim", `These are the newest ${page.items.length}; --limit N shows more.`));
   });
 };

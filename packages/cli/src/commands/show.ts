@@ -6,12 +6,14 @@ import { withStore } from "../place/open.js";
 import { type ChosenSession, chooseSession, sessionName, titleOf } from "../place/session-choice.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
+import { loadExactWidths } from "../terminal/width.js";
 import { rowText } from "../tree-drawing/row-text.js";
 import type { Command } from "./command.js";
 
 /** `bough show`: one entry in full, or what is known of a session. */
 export const run: Command = async ({ io, out, args: [name, entryName], options }) => {
   await withStore(io, options.store, "read", async (store) => {
+    await loadExactWidths();
     const chosen = await chooseSession(store, io, out, name, "store");
     if (entryName !== undefined) return showEntry(out, chosen.session, entryName, options.json === true);
     return showSession(out, store, chosen, options.json === true);

@@ -12,19 +12,19 @@ export const run: Command = async ({ io, out, args: [name], options }) => {
     const session = name === undefined ? undefined : await store.openSession((await store.resolveSession(name)).id);
     const statistics = await (session ?? store).statistics();
     if (options.json === true) return out.json(statistics);
-    printCounts(out, statistics);
-    printUsage(out, "used", statistics.usage);
-    printUsage(out, "taken over by forks (counted above already)", statistics.inheritedUsage);
+    await printCounts(out, statistics);
+    await printUsage(out, "used", statistics.usage);
+    await printUsage(out, "taken over by forks (counted above already)", statistics.inheritedUsage);
   });
 };
 
-function printCounts(out: Printer, { sessions, entries, messages, payloadBytes, byType }: Statistics): void {
+async function printCounts(out: Printer, { sessions, entries, messages, payloadBytes, byType }: Statistics): Promise<void> {
   const parts = [counted(sessions, "session"), counted(entries, "entry", "entries"), counted(messages, "message"), bytes(payloadBytes)];
   out.line(styled("bold", parts.join(", ")));
   const types = Object.entries(byType).sort(([, a], [, b]) => b - a);
   const rows = types.map(([type, number]): readonly Line[] => [[type], [count(number)]]);
   if (rows.length > 0)
-    for (const line of tableLines([{ heading: "type" }, { heading: "entries", align: "right" }], rows, out.width)) out.line(...line);
+    for (const line of await tableLines([{ heading: "type" }, { heading: "entries", align: "right" }], rows, out.width)) out.line(...line);
 }
 
 const COLUMNS: readonly Column[] = [
@@ -37,7 +37,7 @@ const COLUMNS: readonly Column[] = [
   { heading: "cost", align: "right" },
 ];
 
-function printUsage(out: Printer, heading: string, usage: readonly ModelUsage[]): void {
+async function printUsage(out: Printer, heading: string, usage: readonly ModelUsage[]): Promise<void> {
   if (usage.length === 0) return;
   out.line();
   out.line(styled("bold", heading));
@@ -50,5 +50,5 @@ function printUsage(out: Printer, heading: string, usage: readonly ModelUsage[])
     [count(one.cacheWriteTokens)],
     [dollars(one.costUsd)],
   ]);
-  for (const line of tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
+  for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
 }

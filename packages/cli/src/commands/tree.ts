@@ -5,6 +5,7 @@ import { withStore } from "../place/open.js";
 import { type ChosenSession, chooseSession, titleOf } from "../place/session-choice.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
+import { learnWidths } from "../terminal/width.js";
 import { type DrawnTree, drawTree } from "../tree-drawing/draw.js";
 import type { TreeFilter } from "../tree-drawing/filter.js";
 import type { Command, CommonOptions } from "./command.js";
@@ -28,6 +29,7 @@ export const run: Command<TreeOptions> = async ({ io, out, args, options }) => {
     const [rows, labels, leaves] = await Promise.all([wholeOutline(session), session.labels(), session.leaves()]);
     const drawn = { rows, labels, leaves, leafName: session.leafName };
     if (options.json === true) return printJson(out, chosen, drawn);
+    await learnWidths(shownTexts(drawn));
     const width = options.width ?? out.width;
     const { lines, hidden } = drawTree(drawn, {
       width,
@@ -54,6 +56,12 @@ function filterOf({ all, tools, user }: TreeOptions): TreeFilter {
   const [filter = "default", other] = wanted;
   if (other !== undefined) throw new UsageError("--all, --no-tools and --user exclude each other. Choose one.");
   return filter;
+}
+
+function* shownTexts({ rows, labels, leaves }: DrawnTree): Generator<string, void, void> {
+  for (const { preview } of rows) yield preview;
+  for (const { label } of labels) yield label;
+  for (const { name } of leaves) yield name;
 }
 
 /** Empty is not the same as filtered (regression R190). */

@@ -1,4 +1,5 @@
-import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
+import { fitLine, type Line, lineWidth, type Span, styled, textOfLine } from "../terminal/line.js";
+import { learnWidths } from "../terminal/width.js";
 
 /** A column of a table. */
 export interface Column {
@@ -16,12 +17,22 @@ const GAP = "  ";
  * Lines of a table that fits `width`: columns that may shrink give way, the widest first; then optional ones go. Widths are those of the
  * terminal, so wide characters, emoji and accents stay in line.
  */
-export function tableLines(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number, ellipsis = "…"): readonly Line[] {
+export async function tableLines(
+  columns: readonly Column[],
+  rows: readonly (readonly Line[])[],
+  width: number,
+  ellipsis = "…",
+): Promise<readonly Line[]> {
+  await learnWidths(rows.flatMap((row) => row.map(textOfLine)));
+  return fittedTable(columns, rows, width, ellipsis);
+}
+
+function fittedTable(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number, ellipsis: string): readonly Line[] {
   const headings = columns.map(({ heading }): Line => [styled("dim", heading)]);
   const widths = fittingWidths(columns, [headings, ...rows], width);
   const dropped = columns.findLastIndex(({ optional }) => optional === true);
   if (dropped >= 0 && total(widths) > width)
-    return tableLines(
+    return fittedTable(
       without(columns, dropped),
       rows.map((row) => without(row, dropped)),
       width,

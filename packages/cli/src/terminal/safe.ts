@@ -16,18 +16,26 @@ const STRAY_JOINER = /(?<!(?!\p{Script=Latin})[\p{L}\p{M}]|[\p{Extended_Pictogra
  */
 export function safe(text: string): string {
   if (PLAIN.test(text)) return text;
-  return text.toWellFormed().replace(OBEYED, visible).replace(STRAY_JOINER, visible);
+  return withoutStrayJoiners(text.toWellFormed().replace(OBEYED, visible), visible);
 }
 
 /** The same in JSON that stays equal when read: everything invisible is escaped as JSON escapes it. */
 export function safeJson(json: string): string {
   if (PLAIN.test(json)) return json;
-  return json.replace(OBEYED, (found) => (found === "\n" ? found : escaped(found))).replace(STRAY_JOINER, escaped);
+  return withoutStrayJoiners(
+    json.replace(OBEYED, (found) => (found === "\n" ? found : escaped(found))),
+    escaped,
+  );
 }
 
 /** Several lines of text, each safe; tabs become spaces. */
 export function safeLines(text: string): readonly string[] {
   return text.split(/\r\n|\n|\r/).map((line) => safe(line.replaceAll("\t", "    ")));
+}
+
+/** Compiling that expression takes some milliseconds, and hardly any text has a joiner. */
+function withoutStrayJoiners(text: string, shown: (joiner: string) => string): string {
+  return text.includes("\u200c") || text.includes("\u200d") ? text.replace(STRAY_JOINER, shown) : text;
 }
 
 function visible(character: string): string {

@@ -1,13 +1,72 @@
-import stringWidth from "string-width";
-
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** Columns that a text takes on a terminal: wide characters two, combining ones none. */
-export function displayWidth(text: string): number {
-  return PLAIN.test(text) ? text.length : stringWidth(text);
+let exactWidth: ((text: string) => number) | undefined;
+
+/**
+ * Loads the exact measure for emoji, accents that combine, Hangul and whatever else is not simple. It asks ICU for
+ * graphemes, which costs every start 30 ms, so it is loaded only before such texts are drawn.
+ */
+export async function loadExactWidths(): Promise<void> {
+  exactWidth ??= (await import("string-width")).default;
 }
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** Loads the exact measure if one of these texts needs it. */
+export async function learnWidths(texts: Iterable<string>): Promise<void> {
+  if (exactWidth !== undefined) return;
+  for (const text of texts) if (!PLAIN.test(text) && simpleWidth(text) === undefined) return loadExactWidths();
+}
+
+/**
+ * Columns that a text takes on a terminal: wide characters two, combining ones none. Without the exact measure a text
+ * that needs it is taken for as wide as it can be, so that it fits in any case.
+ */
+export function displayWidth(text: string): number {
+  return PLAIN.test(text) ? text.length : (simpleWidth(text) ?? exactWidth?.(text) ?? text.length * 2);
+}
+
+/** The width of a text of characters that stand alone; undefined: it has others. */
+function simpleWidth(text: string): number | undefined {
+  let width = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const columns = simpleColumns(text.charCodeAt(at));
+    if (columns === 0) return undefined;
+    width += columns;
+  }
+  return width;
+}
+
+// Hangul is not among them, because its syllables join with letters behind them; nor are © and ®, which can be emoji.
+const SIMPLE: readonly (readonly [from: number, to: number, columns: 1 | 2])[] = [
+  [0x20, 0x7e, 1],
+  [0xa0, 0xa8, 1],
+  [0xaa, 0xac, 1],
+  [0xaf, 0x2ff, 1],
+  [0x391, 0x3a1, 1], // Greek
+  [0x3a3, 0x3ff, 1],
+  [0x400, 0x481, 1], // Cyrillic
+  [0x2010, 0x2027, 1], // dashes, quotes, bullets, the ellipsis
+  [0x2190, 0x2190, 1],
+  [0x2400, 0x2426, 1], // pictures of control characters
+  [0x2500, 0x257f, 1], // box drawing
+  [0x3001, 0x3002, 2],
+  [0x3041, 0x3096, 2], // kana
+  [0x30a1, 0x30fa, 2],
+  [0x4e00, 0x9fff, 2], // ideographs
+];
+
+/** Columns of a character that joins with no other one; 0: it may join, or is not known here. */
+function simpleColumns(code: number): 0 | 1 | 2 {
+  for (const [from, to, columns] of SIMPLE) if (code <= to) return code >= from ? columns : 0;
+  return 0;
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made when it is first needed: that takes ICU some milliseconds. */
+function graphemes(): Intl.Segmenter {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter;
+}
 
 /** The beginning of a text that takes at most `width` columns, never splitting what is seen as one character. */
 export function truncate(text: string, width: number, ellipsis = "…"): string {
@@ -15,13 +74,23 @@ export function truncate(text: string, width: number, ellipsis = "…"): string 
   const room = width - displayWidth(ellipsis);
   if (room < 0) return "";
   if (PLAIN.test(text)) return `${text.slice(0, room)}${ellipsis}`;
+  if (simpleWidth(text) !== undefined) return `${simpleBeginning(text, room)}${ellipsis}`;
   return `${beginning(text, room)}${ellipsis}`;
+}
+
+function simpleBeginning(text: string, room: number): string {
+  let end = 0;
+  for (let used = 0; end < text.length; end += 1) {
+    used += simpleColumns(text.charCodeAt(end));
+    if (used > room) break;
+  }
+  return text.slice(0, end);
 }
 
 function beginning(text: string, room: number): string {
   let kept = "";
   let used = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemes().segment(text)) {
     used += displayWidth(segment);
     if (used > room) break;
     kept += segment;

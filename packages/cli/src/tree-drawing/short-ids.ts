@@ -3,18 +3,31 @@ const SHORTEST = 4;
 
 /**
  * For each id its shortest beginning that no other one has, of at least four characters: what can be typed for it.
- * Sorting puts those that share most beside each other, so each is compared with two others only.
+ * Most are told apart by four; of the others, sorting puts those that share most beside each other.
  */
 export function shortIds(ids: readonly string[]): ReadonlyMap<string, string> {
-  const sorted = [...ids].sort();
+  const groups = new Map<string, string[]>();
+  for (const id of ids) {
+    const start = beginning(id, SHORTEST);
+    const group = groups.get(start);
+    if (group === undefined) groups.set(start, [id]);
+    else group.push(id);
+  }
   const short = new Map<string, string>();
+  for (const [start, group] of groups) {
+    if (group.length === 1) short.set(group[0] ?? start, start);
+    else tellApart(group.sort(), short);
+  }
+  return short;
+}
+
+function tellApart(sorted: readonly string[], short: Map<string, string>): void {
   let before = 0;
   for (const [at, id] of sorted.entries()) {
     const after = sharedLength(id, sorted[at + 1] ?? "");
     short.set(id, beginning(id, Math.max(SHORTEST, before + 1, after + 1)));
     before = after;
   }
-  return short;
 }
 
 function sharedLength(a: string, b: string): number {
