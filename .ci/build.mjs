@@ -9,7 +9,15 @@ import { build } from "esbuild";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 // An entry chunk imports the chunks it shares, also where it uses none of their names; bundling the library again is
 // right to leave those out.
-const node = { platform: "node", format: "esm", target: "node20.19", logLevel: "warning", metafile: true, bundle: true, logOverride: { "ignored-bare-import": "silent" } };
+const node = {
+  platform: "node",
+  format: "esm",
+  target: "node20.19",
+  logLevel: "warning",
+  metafile: true,
+  bundle: true,
+  logOverride: { "ignored-bare-import": "silent" },
+};
 
 function declarations(name) {
   execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-b", join(root, "packages", name)], { stdio: "inherit" });
@@ -25,7 +33,8 @@ function writeLicences(folder, metafile) {
     const file = ["LICENSE", "LICENSE.md", "license", "LICENSE.txt", "LICENCE"].map((one) => join(root, home, one)).find(existsSync);
     packages.set(home, `${about.name} ${about.version} (${about.license})\n\n${file ? readFileSync(file, "utf8").trim() : ""}\n`);
   }
-  if (packages.size > 0) writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), [...packages.values()].sort().join(`\n${"-".repeat(80)}\n\n`));
+  if (packages.size > 0)
+    writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), [...packages.values()].sort().join(`\n${"-".repeat(80)}\n\n`));
 }
 
 async function library(name, external) {

@@ -1,7 +1,7 @@
 // Each package as it would be published: publint reads its manifest, arethetypeswrong resolves its types as every kind
 // of consumer would.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,25 +9,38 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const { packageManager } = JSON.parse(execFileSync("node", ["-p", "JSON.stringify(require('./package.json'))"], { cwd: root }));
-let bad = 0;
+const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
-function packed(folder, into) {
-  execFileSync("npx", ["--yes", packageManager, "pack", "--pack-destination", into], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-  return join(into, readdirSync(into).find((file) => file.endsWith(".tgz")));
+function pack(folder, into) {
+  execFileSync("npx", ["--yes", packageManager, "pack", "--pack-destination", into], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  return join(into, readdirSync(into).find((file) => file.endsWith(".tgz")) ?? "");
 }
 
-for (const name of ["session-core", "compaction", "cli"]) {
-  const folder = join(root, "packages", name);
-  const { messages, pkg } = await publint({ pkgDir: folder, strict: true });
+/** How many things are wrong with the package in this folder. */
+async function problems(folder, into) {
+  const tarball = pack(folder, into);
+  const bytes = readFileSync(tarball);
+  const { messages, pkg } = await publint({
+    strict: true,
+    pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) },
+  });
   for (const message of messages) process.stdout.write(`${pkg.name}: ${formatMessage(message, pkg)}\n`);
-  bad += messages.length;
   // A command without an entry point has no types to resolve.
-  if (name === "cli") continue;
+  if (pkg.bin !== undefined) return messages.length;
+  const attw = spawnSync(join(root, "node_modules/.bin/attw"), [tarball, "--profile", "esm-only", "--format", "ascii"], {
+    stdio: "inherit",
+  });
+  return messages.length + (attw.status === 0 ? 0 : 1);
+}
+
+let bad = 0;
+for (const name of ["session-core", "compaction", "cli"]) {
   const into = mkdtempSync(join(tmpdir(), "bough-pack-"));
   try {
-    const { status } = spawnSync(join(root, "node_modules/.bin/attw"), [packed(folder, into), "--profile", "esm-only", "--format", "ascii"], { stdio: "inherit" });
-    bad += status === 0 ? 0 : 1;
+    bad += await problems(join(root, "packages", name), into);
   } finally {
     rmSync(into, { recursive: true, force: true });
   }

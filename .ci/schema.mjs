@@ -17,7 +17,11 @@ export async function schemaPage() {
     await (await openStore({ path })).close();
     const file = new Database(path, { readonly: true });
     const version = file.pragma("user_version", { simple: true });
-    const rows = file.prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB '*_text_*' AND name NOT GLOB 'sqlite_*' ORDER BY rowid").all();
+    const rows = file
+      .prepare(
+        "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB '*_text_*' AND name NOT GLOB 'sqlite_*' ORDER BY rowid",
+      )
+      .all();
     file.close();
     const tables = rows.map(({ sql }) => `${sql.replace(/^ {5}/gm, "")};`).join("\n\n");
     return `# The tables of a store\n\nFormat version ${version}, printed from a new store by \`node .ci/schema.mjs\`. The shadow tables of FTS5 are left out.\n\n\`\`\`sql\n${tables}\n\`\`\`\n`;

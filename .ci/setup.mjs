@@ -61,13 +61,22 @@ const installed = digest(manifests, process.versions.modules, process.platform, 
 once("installed", installed, existsSync(join(root, "node_modules/.pnpm")), () => {
   const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   say(`Installing packages with ${packageManager}; compiling SQLite takes one to two minutes the first time.`);
-  run("npx", ["--yes", packageManager, "install", "--frozen-lockfile"], "Installing failed. Is a C++ toolchain (make, g++, python3) there?");
+  run(
+    "npx",
+    ["--yes", packageManager, "install", "--frozen-lockfile"],
+    "Installing failed. Is a C++ toolchain (make, g++, python3) there?",
+  );
   run("npx", ["--yes", packageManager, "rebuild", "better-sqlite3"], "Compiling better-sqlite3 failed. Is a C++ toolchain there?");
 });
 
-const sources = filesBelow(join(root, "packages"), (file) => /[/\\](src|demo)[/\\]|tsconfig\.json$/.test(file) && !/node_modules|[/\\]dist[/\\]/.test(file));
+const sources = filesBelow(
+  join(root, "packages"),
+  (file) => /[/\\](src|demo)[/\\]|tsconfig\.json$/.test(file) && !/node_modules|[/\\]dist[/\\]/.test(file),
+);
 sources.push(join(root, "tsconfig.base.json"), join(root, ".ci/build.mjs"));
-const built = ["session-core/dist/index.js", "compaction/dist/index.js", "cli/dist/bough.js"].every((file) => existsSync(join(root, "packages", file)));
+const built = ["session-core/dist/index.js", "compaction/dist/index.js", "cli/dist/bough.js"].every((file) =>
+  existsSync(join(root, "packages", file)),
+);
 once("built", digest(sources, installed), built, () => {
   say("Building the packages.");
   run(process.execPath, [join(root, ".ci/build.mjs")], "The build failed.");

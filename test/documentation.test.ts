@@ -18,7 +18,9 @@ async function run(example: string, names: readonly string[]): Promise<Record<st
   process.chdir(folder);
   try {
     const body = example.replace(/^import \{([^}]*)\} from "@bough\/session-core";/m, "const {$1} = bough;");
-    const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as new (...code: string[]) => (...given: unknown[]) => Promise<never>;
+    const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as new (
+      ...code: string[]
+    ) => (...given: unknown[]) => Promise<never>;
     return await new AsyncFunction("bough", `${body}\nreturn { ${names.join(", ")} };`)(bough);
   } finally {
     process.chdir(before);

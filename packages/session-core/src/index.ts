@@ -96,7 +96,7 @@ export {
 } from "./session/session.js";
 export type { SessionReader } from "./session/session-reader.js";
 export type { ImportProblem } from "./source/source-session.js";
-export type { Durability } from "./storage/open-database.js";
+export type { Durability } from "./storage/connection-options.js";
 // The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";
 export { type ForkOptions, type OpenSessionOptions, Store } from "./store/store.js";

@@ -22,7 +22,7 @@ import { findRow, recordOf, sessionRow, sessionSeq } from "../sessions/session-r
 import type { SourceSession } from "../source/source-session.js";
 import { statistics } from "../statistics/statistics.js";
 import { Connection } from "../storage/connection.js";
-import type { ConnectionOptions } from "../storage/open-database.js";
+import type { ConnectionOptions } from "../storage/connection-options.js";
 import { SettingPayloads } from "../tree/context-path.js";
 import { forkSession } from "../tree/fork.js";
 import * as reads from "./reads.js";

@@ -3,8 +3,9 @@ import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { StoreClosedError, StoreReadOnlyError, StoreUnavailableError, TargetExistsError } from "../errors/store-errors.js";
+import type { ConnectionOptions } from "./connection-options.js";
 import { storeFailure } from "./failures.js";
-import { type ConnectionOptions, openDatabase } from "./open-database.js";
+import { openDatabase } from "./open-database.js";
 import type { Query } from "./query.js";
 
 type Row = Record<string, unknown>;

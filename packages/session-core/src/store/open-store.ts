@@ -1,6 +1,6 @@
 import type { FileTools } from "../files/extract.js";
 import { SqliteStorage } from "../sqlite/sqlite-storage.js";
-import type { Durability } from "../storage/open-database.js";
+import type { Durability } from "../storage/connection-options.js";
 import { Store } from "./store.js";
 
 /** How to open a store. */
