@@ -32,6 +32,8 @@ export class SessionImport {
   /** The first entry that this run wrote. */
   #firstSeq: number | undefined;
   #firstId: string | undefined;
+  /** The newest entry of an earlier import that this run has met: it has met those before it too, in the order of the file. */
+  #knownUpTo = 0;
   /** Entries that an earlier import met half written, by the id they share with their whole. */
   readonly #grownTips = new Map<string, Tip>();
   #added = 0;
@@ -121,8 +123,10 @@ export class SessionImport {
 
   #append(parent: Tip, judged: JudgedEntry): Tip {
     const { tip, known } = this.#writer.append(parent, judged);
-    if (known) this.#known += 1;
-    else {
+    if (known) {
+      this.#known += 1;
+      this.#knownUpTo = Math.max(this.#knownUpTo, tip.seq);
+    } else {
       this.#added += 1;
       this.#firstSeq ??= tip.seq;
       this.#firstId ??= tip.entryId ?? undefined;
@@ -138,7 +142,7 @@ export class SessionImport {
     const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...judged, payload: fixed });
     if (again !== undefined) return again;
     if (this.#hasGrown(record.id, judged)) return this.#grown(record, parent, judged);
-    if (!this.#isOfThisRun(record.id)) throw new DifferentSession(JSON.stringify(judged));
+    if (!this.#isMet(record.id)) throw new DifferentSession(JSON.stringify(judged));
     const id = `${record.line}:${record.id.slice(0, 100)}`;
     this.#problem(record, "duplicate-id", `another entry has the id ${record.id}; this one is kept as ${id}`);
     return this.#append(parent, { ...judged, id });
@@ -146,7 +150,7 @@ export class SessionImport {
 
   #hasGrown(id: string, judged: JudgedEntry): boolean {
     const row = findEntryRow(this.connection, this.target.seq, id);
-    return row !== undefined && !this.#isOfThisRun(id) && isGrown(payloadOf(row), judged.payload);
+    return row !== undefined && !this.#isMet(id) && isGrown(payloadOf(row), judged.payload);
   }
 
   /** The rest of what was half there: the whole becomes a sibling, and what follows hangs on that. */
@@ -159,9 +163,11 @@ export class SessionImport {
     return tip;
   }
 
-  #isOfThisRun(id: string): boolean {
+  /** Whether the entry of this id came earlier in this source, written by this run or known to it. */
+  #isMet(id: string): boolean {
     const seq = findEntrySeq(this.connection, this.target.seq, id);
-    return seq !== undefined && this.#firstSeq !== undefined && seq >= this.#firstSeq;
+    if (seq === undefined) return false;
+    return seq <= this.#knownUpTo || (this.#firstSeq !== undefined && seq >= this.#firstSeq);
   }
 
   #tryAppend(parent: Tip, judged: JudgedEntry): Tip | undefined {
