@@ -1,4 +1,5 @@
 import type { BoughError } from "../errors/base.js";
+import { InvalidEntryError, ValueTooLargeError } from "../errors/entry-errors.js";
 import { NoSessionsFoundError, SourceNotFoundError, UnknownFormatError, UnknownFormatVersionError } from "../errors/import-errors.js";
 import type { ImportedSession } from "../port/import-records.js";
 import { headOf } from "../source/file-head.js";
@@ -134,6 +135,9 @@ function formatOf(path: string): SourceFormat | undefined {
   return FORMATS.find((format) => format.detects(head));
 }
 
+/** The file itself is what cannot be taken: what it is, or an id, a time or a value in it that no store can hold. */
 function isOfSource(error: unknown): error is BoughError {
-  return error instanceof SourceNotFoundError || error instanceof UnknownFormatError || error instanceof UnknownFormatVersionError;
+  return OF_SOURCE.some((kind) => error instanceof kind);
 }
+
+const OF_SOURCE = [SourceNotFoundError, UnknownFormatError, UnknownFormatVersionError, InvalidEntryError, ValueTooLargeError];

@@ -1,6 +1,6 @@
 import { UnknownFormatVersionError } from "../../errors/import-errors.js";
 import { jsonLinesOf } from "../../source/json-lines.js";
-import { isObject, type JsonObject, numberAt, objectAt, stringAt } from "../../source/narrow.js";
+import { isObject, type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../../source/narrow.js";
 import type { SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
 import { BOUGH_TYPE, BOUGH_VERSION } from "./header.js";
 
@@ -34,7 +34,7 @@ function sourceHeader(header: JsonObject): SourceHeader {
   return {
     sessionId: stringAt(header, "id") ?? "unnamed",
     kind: header["kind"] === "subagent" ? "subagent" : "conversation",
-    createdAtMs: numberAt(header, "createdAtMs"),
+    createdAtMs: millisecondsOf(header["createdAtMs"]),
     cwd: stringAt(header, "cwd"),
     parent:
       parent && parentId !== undefined
@@ -85,7 +85,7 @@ function entryOf(object: JsonObject, line: number): SourceRecord | undefined {
     line,
     id,
     parentId: stringAt(object, "parentId") ?? null,
-    createdAtMs: numberAt(object, "createdAtMs") ?? 0,
+    createdAtMs: millisecondsOf(object["createdAtMs"]) ?? 0,
     payload,
   };
 }
@@ -94,7 +94,7 @@ function labelOf(object: JsonObject): SourceRecord | undefined {
   const entryId = stringAt(object, "entryId");
   const label = stringAt(object, "label");
   if (entryId === undefined || label === undefined) return undefined;
-  return { kind: "label", entryId, label, createdAtMs: numberAt(object, "createdAtMs") };
+  return { kind: "label", entryId, label, createdAtMs: millisecondsOf(object["createdAtMs"]) };
 }
 
 function leafOf(object: JsonObject): SourceRecord | undefined {
