@@ -1,0 +1,92 @@
+import Database from "better-sqlite3";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { Session } from "../../src/session/session.js";
+import { openStore } from "../../src/store/open-store.js";
+import type { Store } from "../../src/store/store.js";
+import { entryNamed, grow, plant } from "../world/grow.js";
+import { raw, storePath } from "../world/stores.js";
+
+afterEach(() => vi.restoreAllMocks());
+
+/** The plan of every statement that `act` has SQLite prepare, in a store with two sessions, one of them compacted. */
+async function plansOf(act: (session: Session, store: Store) => Promise<unknown>): Promise<string> {
+  const path = storePath();
+  const first = await openStore({ path, durability: "normal" });
+  const { session } = await grow("s1 m1 h1 u1 a1 @u1 a2 u2 k1 r1:k1 c1:u2 u3 a3", { store: first });
+  await grow("u1 a1", { store: first });
+  await first.close();
+  const store = await openStore({ path });
+  const again = await store.openSession(session.id);
+  // Statements are prepared once a connection, so what is prepared from here on is what this act runs.
+  const prepared = vi.spyOn(Database.prototype, "prepare");
+  await act(again, store);
+  const statements = prepared.mock.calls.map(([sql]) => sql).filter((sql) => /^\s*(SELECT|WITH|UPDATE|DELETE)/i.test(sql));
+  vi.restoreAllMocks();
+  await store.close();
+  expect(statements.length).toBeGreaterThan(0);
+  return raw(path, (file) => statements.map((sql) => planOf(file, sql)).join("\n"));
+}
+
+function planOf(file: Database.Database, sql: string): string {
+  const parameters = Array.from({ length: sql.split("?").length - 1 }, () => "0");
+  const rows = file.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { readonly detail: string }[];
+  return rows.map(({ detail }) => detail).join("\n");
+}
+
+// A whole walk over a table of the store; a walk over what the statement itself has made is none.
+const WHOLE_TABLE =
+  /^SCAN (entry|session|leaf|leaf_move|label|value|file_operation|usage_total|parent|child|tip|edit|target)\b(?! USING (COVERING )?INDEX)/m;
+
+describe("what SQLite does for", () => {
+  test.each<[string, (session: Session, store: Store) => Promise<unknown>]>([
+    ["a context", (session) => session.context()],
+    ["a context at another entry", (session) => session.context({ leafId: "a1" })],
+    ["the children of an entry", (session) => session.children("u1")],
+    ["the first entries", (session) => session.children(null)],
+    ["a page of the outline", (session) => session.outline({ limit: 2 })],
+    ["everything since", (session) => session.entriesSince(3, 2)],
+    ["a scan up", (session) => session.scan({ limit: 2, types: ["message"] })],
+    ["a scan down", (session) => session.scan({ order: "down", stopAt: "u1" })],
+    ["a walk", async (session) => (await session.walk().next()).value],
+    ["an entry by id", (session) => session.entry("a1")],
+    ["an entry by a name", (session) => session.resolve("k")],
+    ["tips and branch points", async (session) => [await session.tips(), await session.branchPoints()]],
+    ["an ancestor", (session) => session.commonAncestor("a1", "a3")],
+    ["labels", (session) => session.labels()],
+    ["file operations", (session) => session.fileOperations()],
+    ["an append", (session) => session.append(entryNamed("u9"))],
+    ["a move, its undo and redo", async (session) => [await session.moveLeaf("u1"), await session.undoMove(), await session.redoMove()]],
+  ])("%s walks no whole table", async (_what, act) => {
+    expect(await plansOf(act)).not.toMatch(WHOLE_TABLE);
+  });
+
+  test("tips and branch points reads an index and no payload where it looks at every entry", async () => {
+    expect(await plansOf((session) => session.branchPoints())).toMatch(/USING COVERING INDEX entry_children/);
+  });
+
+  test("a context reads entries by row: each step up is one look-up", async () => {
+    expect(await plansOf((session) => session.context())).toMatch(/SEARCH entry USING INTEGER PRIMARY KEY \(rowid=\?\)/);
+  });
+
+  test("the list of sessions reads no entry", async () => {
+    expect(await plansOf((_session, store) => store.listSessions())).not.toMatch(/\bentry\b/);
+  });
+});
+
+describe("a context", () => {
+  test("reads the entries from the first kept one on, and none of what lies before, however long", async () => {
+    const { store, session } = await grow("");
+    await session.write(Array.from({ length: 2_000 }, (_, at) => ({ kind: "entry", entry: entryNamed(`u${at}`) }) as const));
+    await plant(session, "c1:u1998 a1 a2");
+    const path = await store.storage.contextPath(session.id, { leafName: "main" }, null);
+    expect(path.entries.map(({ id }) => id)).toEqual(["u1998", "u1999", "c1", "a1", "a2"]);
+  });
+
+  test("read again after an append reads what was appended and nothing else", async () => {
+    const { store, session } = await grow("u1 a1 u2");
+    const before = await store.storage.contextPath(session.id, { leafName: "main" }, null);
+    await plant(session, "a2 u3");
+    const news = await store.storage.contextPath(session.id, { leafName: "main" }, before.leaf.seq);
+    expect(news.entries.map(({ id }) => id)).toEqual(["a2", "u3"]);
+  });
+});
