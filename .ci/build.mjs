@@ -1,7 +1,7 @@
 // Builds every package: declarations by tsc, code by esbuild. Kysely, nanoid and the command's libraries are bundled,
 // because loading their hundreds of modules one by one costs 200 ms at every start, and bundled 65.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -19,8 +19,20 @@ const node = {
   logOverride: { "ignored-bare-import": "silent" },
 };
 
-function declarations(name) {
-  execFileSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-b", join(root, "packages", name)], { stdio: "inherit" });
+const TSC = join(root, "node_modules/typescript/bin/tsc");
+
+/** Runs `fill` on a new folder and then puts it in the place of `dist`, so that whoever runs the old one meanwhile is not disturbed for long. */
+async function replaced(folder, fill) {
+  const next = join(folder, "dist.next");
+  rmSync(next, { recursive: true, force: true });
+  await fill(next);
+  rmSync(join(folder, "dist"), { recursive: true, force: true });
+  renameSync(next, join(folder, "dist"));
+}
+
+function declarations(folder, outDir) {
+  const project = ["-p", folder, "--outDir", outDir, "--tsBuildInfoFile", join(outDir, ".tsbuildinfo")];
+  execFileSync(process.execPath, [TSC, ...project], { stdio: "inherit" });
 }
 
 /** The licences of what was bundled, beside the bundle. */
@@ -39,44 +51,47 @@ function writeLicences(folder, metafile) {
 
 async function library(name, external) {
   const folder = join(root, "packages", name);
-  rmSync(join(folder, "dist"), { recursive: true, force: true });
-  declarations(name);
-  const { metafile } = await build({
-    ...node,
-    absWorkingDir: root,
-    entryPoints: [join(folder, "src/index.ts")],
-    outdir: join(folder, "dist"),
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
-    sourcemap: true,
-    external,
+  await replaced(folder, async (outdir) => {
+    declarations(folder, outdir);
+    const { metafile } = await build({
+      ...node,
+      absWorkingDir: root,
+      entryPoints: [join(folder, "src/index.ts")],
+      outdir,
+      splitting: true,
+      chunkNames: "chunks/[name]-[hash]",
+      sourcemap: true,
+      external,
+    });
+    writeLicences(folder, metafile);
   });
-  writeLicences(folder, metafile);
 }
 
 async function command() {
   const folder = join(root, "packages/cli");
-  rmSync(join(folder, "dist"), { recursive: true, force: true });
-  declarations("cli");
-  const { metafile } = await build({
-    ...node,
-    absWorkingDir: root,
-    entryPoints: { bough: join(folder, "src/main.ts") },
-    outdir: join(folder, "dist"),
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
-    minify: true,
-    keepNames: true,
-    external: ["better-sqlite3"],
-    // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.
-    banner: {
-      js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
+  await replaced(folder, async (outdir) => {
+    // A command has no types to offer; they are only checked.
+    execFileSync(process.execPath, [TSC, "-p", folder, "--noEmit"], { stdio: "inherit" });
+    const { metafile } = await build({
+      ...node,
+      absWorkingDir: root,
+      entryPoints: { bough: join(folder, "src/main.ts") },
+      outdir,
+      splitting: true,
+      chunkNames: "chunks/[name]-[hash]",
+      minify: true,
+      keepNames: true,
+      external: ["better-sqlite3"],
+      // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.
+      banner: {
+        js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+      },
+    });
+    writeLicences(folder, metafile);
+    chmodSync(join(outdir, "bough.js"), 0o755);
   });
-  writeLicences(folder, metafile);
-  chmodSync(join(folder, "dist/bough.js"), 0o755);
 }
 
 await library("session-core", ["better-sqlite3", "zod"]);
 await library("compaction", ["@bough/session-core"]);
-if (existsSync(join(root, "packages/cli/src/main.ts"))) await command();
+await command();
