@@ -69,6 +69,7 @@ async function printText(out: Printer, context: SessionContext, brief: boolean):
     printPart(out, heading, messageLines(message), brief);
     await out.pump();
   }
+  if (!brief) out.line();
   out.line(
     styled("bold", `${counted(context.messages.length, "message")}, ~${count(tokens.total)} tokens in all`),
     styled("dim", " (rough)"),

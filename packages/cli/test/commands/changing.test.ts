@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { grow, parserSession, type World, world } from "../world.js";
+
+async function leafOf(here: World): Promise<unknown> {
+  return ((await here.json("tree", "parser-session-1")) as { readonly leafId: unknown }).leafId;
+}
+
+describe("bough go and undo", () => {
+  test("move the leaf, back, and forth again", async () => {
+    const here = world();
+    await parserSession(here);
+    const went = await here.run(["go", "parser", "asst2"]);
+    expect(went.out).toBe("leaf: asst2 (assistant: replied in asst2)\nBack: bough undo parser-session-1\n");
+    expect(await leafOf(here)).toBe("asst2");
+    await here.run(["undo", "parser"]);
+    expect(await leafOf(here)).toBe("asst3");
+    await here.run(["undo", "parser", "--redo"]);
+    expect(await leafOf(here)).toBe("asst2");
+  });
+
+  test("go before the first entry with --start", async () => {
+    const here = world();
+    await parserSession(here);
+    expect(await here.json("go", "parser", "--start")).toEqual({ sessionId: "parser-session-1", leafId: null, previousLeafId: "asst3" });
+  });
+
+  test.each([[["go", "parser"]], [["go", "parser", "user1", "--start"]]])("refuse %j", async (args) => {
+    const here = world();
+    await parserSession(here);
+    expect(await here.run(args)).toMatchObject({ exit: 2, out: "" });
+  });
+
+  test("say with 6 that nothing is left to undo", async () => {
+    const here = world();
+    await here.withStore((store) => grow(store, "plain-session", "u1"));
+    expect(await here.run(["undo", "plain"])).toMatchObject({ exit: 6, out: "", err: "bough: No move of the leaf is left to undo.\n" });
+    expect((await here.run(["undo", "plain", "--redo"])).exit).toBe(6);
+  });
+
+  test("undo no move of a session of another directory that nobody named (R179)", async () => {
+    const here = world();
+    await parserSession(here);
+    expect(await here.run(["undo"], { cwd: "/elsewhere" })).toMatchObject({ exit: 8, out: "" });
+    expect(await leafOf(here)).toBe("asst3");
+  });
+});
+
+describe("bough label", () => {
+  test("gives, tells, replaces and takes away, without moving the leaf", async () => {
+    const here = world();
+    await parserSession(here);
+    expect((await here.run(["label", "parser", "user2", "first", "try"])).out).toBe("user2  [first try]\n");
+    expect((await here.run(["label", "parser", "first try"])).out).toBe("user2  [first try]\n");
+    expect(await here.json("label", "parser", "user2", "again")).toMatchObject({ entryId: "user2", label: "again" });
+    expect((await here.run(["label", "parser", "user2", "--remove"])).out).toBe("user2  no label\n");
+    expect(await leafOf(here)).toBe("asst3");
+  });
+
+  test("refuses a text together with --remove", async () => {
+    const here = world();
+    await parserSession(here);
+    expect((await here.run(["label", "parser", "user2", "x", "--remove"])).exit).toBe(2);
+  });
+});
+
+describe("bough fork", () => {
+  test("copies a path into a new session that knows where it came from", async () => {
+    const here = world();
+    await parserSession(here);
+    const { session } = (await here.json("fork", "parser", "--at", "asst2", "--title", "Again")) as { session: Record<string, unknown> };
+    expect(session).toMatchObject({ title: "Again", entryCount: 4, parent: { sessionId: "parser-session-1", entryId: "asst2" } });
+  });
+});
+
+describe("bough rename and archive", () => {
+  test("give a title of several words, and take it away", async () => {
+    const here = world();
+    await parserSession(here);
+    expect((await here.run(["rename", "parser", "Fix", "the", "lexer"])).out).toBe("Fix the lexer (parser-session-1)\n");
+    expect((await here.run(["rename", "lexer", "--remove"])).out).toBe("said in user1 (parser-session-1)\n");
+    expect((await here.run(["rename", "parser-session-1"])).exit).toBe(2);
+    expect((await here.run(["rename", "parser-session-1", "x", "--remove"])).exit).toBe(2);
+  });
+
+  test("put a session away and back", async () => {
+    const here = world();
+    await parserSession(here);
+    await here.run(["archive", "parser"]);
+    expect((await here.run(["sessions"])).out).toContain("Only archived");
+    await here.run(["archive", "parser", "--undo"]);
+    expect((await here.run(["sessions"])).out).toContain("Parser");
+  });
+});
+
+describe("bough delete", () => {
+  test("asks, and deletes on yes only", async () => {
+    const here = world();
+    await parserSession(here);
+    const no = await here.run(["delete", "parser"], { answer: "" });
+    expect(no).toMatchObject({ exit: 5, out: "", asked: ["Delete Parser (parser-session-1), 8 entries? This cannot be undone. [y/N] "] });
+    expect((await here.run(["delete", "parser"], { answer: "y" })).out).toBe("deleted: Parser (parser-session-1), 8 entries\n");
+    expect((await here.run(["show", "parser"])).exit).toBe(10);
+  });
+
+  test("needs --yes where nobody can answer", async () => {
+    const here = world();
+    await parserSession(here);
+    expect(await here.run(["delete", "parser"])).toMatchObject({ exit: 7, out: "" });
+    expect((await here.run(["delete", "parser", "--yes"])).exit).toBe(0);
+  });
+});

@@ -1,0 +1,140 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { parserSession, world } from "../world.js";
+
+describe("bough export", () => {
+  test("prints Markdown of the leaf's branch", async () => {
+    const here = world();
+    await parserSession(here);
+    const { out, exit } = await here.run(["export", "parser"]);
+    expect(exit).toBe(0);
+    expect(out).toMatch(/^# Parser\n/);
+    expect(out).toContain("said in user3");
+    expect(out).not.toContain("said in user2");
+  });
+
+  test("prints another branch, and a part of it", async () => {
+    const here = world();
+    await parserSession(here);
+    const { out } = await here.run(["export", "parser", "--branch", "asst2", "--from", "user2"]);
+    expect(out).toContain("said in user2");
+    expect(out).not.toContain("said in user1");
+  });
+
+  test("writes Bough's own JSONL, which another store imports as the same tree", async () => {
+    const here = world();
+    await parserSession(here);
+    const file = here.path("parser.jsonl");
+    expect(await here.run(["export", "parser", "--format", "bough", "-o", file])).toMatchObject({ exit: 0, out: "" });
+    const there = world();
+    await there.run(["import", file]);
+    const [a, b] = [await here.run(["tree", "parser", "--all"]), await there.run(["tree", "parser", "--all"])];
+    expect(b.out).toBe(a.out);
+  });
+
+  test("writes a session for pi", async () => {
+    const here = world();
+    await parserSession(here);
+    const { out } = await here.run(["export", "parser", "--format", "pi"]);
+    expect(JSON.parse(out.split("\n")[0] ?? "")).toMatchObject({ type: "session", version: 3 });
+  });
+
+  test("leaves a file that exists as it is, unless told to replace it, and leaves nothing half written", async () => {
+    const here = world();
+    await parserSession(here);
+    const file = here.path("out.md");
+    writeFileSync(file, "mine");
+    expect(await here.run(["export", "parser", "-o", file])).toMatchObject({ exit: 29, out: "" });
+    expect(readFileSync(file, "utf8")).toBe("mine");
+    expect((await here.run(["export", "parser", "-o", file, "--force"])).exit).toBe(0);
+    expect(readFileSync(file, "utf8")).toContain("# Parser");
+    expect(readdirSync(here.folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+
+  test("says that a file cannot be written", async () => {
+    const here = world();
+    await parserSession(here);
+    mkdirSync(here.path("folder"));
+    const missing = await here.run(["export", "parser", "-o", here.path("nowhere/out.md")]);
+    expect(missing).toMatchObject({ exit: 9, err: expect.stringContaining("its folder does not exist") });
+    expect(await here.run(["export", "parser", "-o", here.path("folder")])).toMatchObject({
+      exit: 9,
+      err: expect.stringContaining("is a directory"),
+    });
+  });
+
+  test.each([
+    [["--format", "pi", "--thinking"]],
+    [["--format", "bough", "--branch", "asst2"]],
+    [["--force"]],
+    [["--format", "html"]],
+    [["clipboard", "now"]],
+  ])("refuses %j (R157, R176)", async (args) => {
+    const here = world();
+    await parserSession(here);
+    expect(await here.run(["export", "parser", ...args])).toMatchObject({ exit: 2, out: "" });
+  });
+
+  test("escapes in JSONL what a terminal obeys, on a terminal only", async () => {
+    const here = world();
+    await parserSession(here);
+    await here.run(["rename", "parser", "a\u202eb"]);
+    const shown = (await here.run(["export", "parser-session-1", "--format", "bough"], { isTerminal: true })).out;
+    const piped = (await here.run(["export", "parser-session-1", "--format", "bough"])).out;
+    expect(shown).not.toContain("\u202e");
+    expect(piped).toContain("\u202e");
+    expect(JSON.parse(shown.split("\n")[0] ?? "")).toEqual(JSON.parse(piped.split("\n")[0] ?? ""));
+  });
+});
+
+describe("bough verify", () => {
+  test("says that everything holds", async () => {
+    const here = world();
+    await parserSession(here);
+    await here.run(["search", "said"]);
+    expect(await here.run(["verify"])).toMatchObject({ exit: 0, out: `Everything holds in ${here.store}.\n` });
+    expect(await here.json("verify", "parser")).toEqual({ findings: [] });
+  });
+});
+
+describe("bough backup", () => {
+  test("copies the store into a new file and never over an old one", async () => {
+    const here = world();
+    await parserSession(here);
+    const file = here.path("copy.db");
+    expect((await here.run(["backup", file])).exit).toBe(0);
+    expect((await here.run(["tree", "parser", "--store", file])).exit).toBe(0);
+    expect(await here.run(["backup", file])).toMatchObject({ exit: 29, out: "" });
+  });
+});
+
+describe("the store that is used", () => {
+  test("is never made by a command that reads, and the message says how to make one", async () => {
+    const here = world();
+    const { exit, err } = await here.run(["sessions"], { env: { BOUGH_STORE: "" } });
+    expect(exit).toBe(20);
+    expect(err).toBe(
+      `bough: There is no store yet at ${here.path(".local/share/bough/sessions.db")}. Make one by importing sessions: bough import PATH (see bough import --help).\n`,
+    );
+    expect(existsSync(here.path(".local"))).toBe(false);
+    expect((await here.run(["rename", "x", "y", "--store", "other.db"])).exit).toBe(20);
+  });
+
+  test("is --store before BOUGH_STORE before the XDG data directory", async () => {
+    const here = world();
+    await parserSession(here);
+    const xdg = { XDG_DATA_HOME: here.path("data"), BOUGH_STORE: "" };
+    expect((await here.run(["sessions"], { env: xdg })).err).toContain(here.path("data/bough/sessions.db"));
+    expect((await here.run(["sessions"], { env: { ...xdg, XDG_DATA_HOME: "relative" } })).err).toContain(here.path(".local/share/bough"));
+    expect((await here.run(["sessions", "--store", here.store], { env: { BOUGH_STORE: "/nowhere.db" } })).exit).toBe(0);
+    expect((await here.run(["--store", here.store, "sessions"], { env: { BOUGH_STORE: "/nowhere.db" } })).exit).toBe(0);
+  });
+
+  test("is refused, unchanged, when it is another program's file", async () => {
+    const here = world();
+    writeFileSync(here.store, "not a database, but somebody's notes");
+    expect((await here.run(["import", here.path("x")])).exit).toBe(21);
+    expect((await here.run(["sessions"])).exit).toBe(21);
+    expect(readFileSync(here.store, "utf8")).toBe("not a database, but somebody's notes");
+  });
+});

@@ -1,0 +1,116 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { type World, world } from "../world.js";
+
+const HEADER = { type: "session", version: 3, id: "pi-session-1", timestamp: "2025-11-21T10:00:00.000Z", cwd: "/home/ada/p" };
+
+function message(id: string, parentId: string | null, text: string) {
+  const body = { role: "user", content: [{ type: "text", text }], timestamp: 1763719200000 };
+  return { type: "message", id, parentId, timestamp: "2025-11-21T10:00:01.000Z", message: body };
+}
+
+/** A session file of pi, with lines as they stand where they are texts. */
+function piFile(at: World, name: string, ...lines: readonly (object | string)[]): string {
+  const path = at.path(name);
+  writeFileSync(path, `${[HEADER, ...lines].map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n")}\n`);
+  return path;
+}
+
+describe("bough import", () => {
+  test("makes the store, private to the user, and tells what was taken and what to type next", async () => {
+    const here = world();
+    const path = piFile(here, "one.jsonl", message("aaaa1111", null, "Hello there"));
+    const { exit, out, err } = await here.run(["import", path]);
+    expect(exit).toBe(0);
+    expect(out).toMatch(/Hello there +pi +created +\+1 +0 +0/);
+    expect(out).toContain(`1 session, 1 new entry in ${here.store}`);
+    expect(out).toContain("Next: bough sessions");
+    expect(err).toContain("importing");
+    expect(statSync(here.store).mode & 0o077).toBe(0);
+  });
+
+  test("adds only what is new the second time, and never changes the source", async () => {
+    const here = world();
+    const path = piFile(here, "one.jsonl", message("aaaa1111", null, "Hello"));
+    await here.run(["import", path]);
+    piFile(here, "one.jsonl", message("aaaa1111", null, "Hello"), message("bbbb2222", "aaaa1111", "More"));
+    const before = readFileSync(path, "utf8");
+    expect((await here.run(["import", path])).out).toMatch(/extended +\+1/);
+    expect((await here.run(["import", path])).out).toMatch(/unchanged +0/);
+    expect(readFileSync(path, "utf8")).toBe(before);
+  });
+
+  test("finds what it imported at once", async () => {
+    const here = world();
+    await here.run(["import", piFile(here, "one.jsonl", message("aaaa1111", null, "a peculiar wombat"))]);
+    expect((await here.run(["search", "wombat"])).out).toContain("1 match");
+  });
+
+  test("says that a second session claims the id of the first", async () => {
+    const here = world();
+    await here.run(["import", piFile(here, "one.jsonl", message("aaaa1111", null, "One"))]);
+    const { out, exit } = await here.run(["import", piFile(here, "two.jsonl", message("aaaa1111", null, "Two"))]);
+    expect(exit).toBe(0);
+    expect(out).toContain("claims the id pi-session-1, which holds a different session");
+  });
+
+  test("lists lines that are no JSON with file and number, imports the rest, and ends with 34", async () => {
+    const here = world();
+    const path = piFile(here, "one.jsonl", message("aaaa1111", null, "One"), "{ not json", message("bbbb2222", "aaaa1111", "Two"));
+    const { exit, out, err } = await here.run(["import", path]);
+    expect(exit).toBe(34);
+    expect(out).toContain(`malformed-line  ${path}:3:`);
+    expect(out).toContain("2 new entries");
+    expect(err).toContain("1 line could not be read and were left out");
+  });
+
+  test("keeps records that fit no schema as foreign entries, and ends with 35", async () => {
+    const here = world();
+    const broken = { ...message("bbbb2222", "aaaa1111", ""), message: { role: "toolResult", content: 7 } };
+    const { exit, out } = await here.run(["import", piFile(here, "one.jsonl", message("aaaa1111", null, "One"), broken)]);
+    expect(exit).toBe(35);
+    expect(out).toContain("invalid-record");
+  });
+
+  test("lists the first twenty problems, and all of them with --verbose", async () => {
+    const here = world();
+    const path = piFile(here, "one.jsonl", message("aaaa1111", null, "One"), ...Array<string>(25).fill("{ not json"));
+    const short = await here.run(["import", path]);
+    expect(short.out.match(/malformed-line/g)).toHaveLength(20);
+    expect(short.out).toContain("and 5 more problems; --verbose lists them");
+    expect((await here.run(["import", path, "--verbose"])).out.match(/malformed-line/g)).toHaveLength(25);
+  });
+
+  test("imports what it can of a folder and names the files that failed, ending with 4", async () => {
+    const here = world();
+    mkdirSync(here.path("folder"));
+    piFile(here, "folder/good.jsonl", message("aaaa1111", null, "Good"));
+    writeFileSync(here.path("folder/newer.jsonl"), `${JSON.stringify({ ...HEADER, version: 99 })}\n`);
+    const { exit, out } = await here.run(["import", here.path("folder")]);
+    expect(exit).toBe(4);
+    expect(out).toMatch(/failed +.*newer\.jsonl.*version 99/);
+    expect(out).toContain("1 session, 1 new entry");
+  });
+
+  test.each([
+    ["a path where nothing is", 30, () => undefined],
+    ["a folder without sessions", 31, (path: string) => mkdirSync(path)],
+    ["a file of another program", 32, (path: string) => writeFileSync(path, "hello\n")],
+    ["a file of a newer version", 33, (path: string) => writeFileSync(path, `${JSON.stringify({ ...HEADER, version: 99 })}\n`)],
+  ])("refuses %s with %i and one line", async (_, code, make) => {
+    const here = world();
+    make(here.path("source"));
+    const { exit, out, err } = await here.run(["import", here.path("source")]);
+    expect({ exit, out }).toEqual({ exit: code, out: "" });
+    expect(err.split("\n").filter((line) => line.startsWith("bough: "))).toHaveLength(1);
+  });
+
+  test("prints one JSON document and nothing else on stdout", async () => {
+    const here = world();
+    expect(await here.json("import", piFile(here, "one.jsonl", message("aaaa1111", null, "One")))).toMatchObject({
+      store: here.store,
+      sessions: [{ sessionId: "pi-session-1", outcome: "created", entriesAdded: 1, format: "pi" }],
+      failed: [],
+    });
+  });
+});

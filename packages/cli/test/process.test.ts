@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { grow, parserSession, type World, world } from "./world.js";
+
+// The command as it is published: the bundle, in a process of its own. `npm test` builds it first.
+const BOUGH = fileURLToPath(new URL("../dist/bough.js", import.meta.url));
+
+/** Nobody: a user who may write nothing. Whoever runs the tests as root would be allowed everything. */
+const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+function env(at: World): NodeJS.ProcessEnv {
+  const { NO_COLOR: _no, FORCE_COLOR: _force, ...rest } = process.env;
+  return { ...rest, BOUGH_STORE: at.store, HOME: at.folder, LC_ALL: "C.UTF-8" };
+}
+
+function bough(at: World, args: readonly string[], options: object = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BOUGH, ...args], {
+    env: env(at),
+    cwd: at.folder,
+    encoding: "utf8",
+    ...options,
+  });
+  return { status, stdout, stderr };
+}
+
+async function ended(child: ChildProcess): Promise<{ readonly code: number | null; readonly signal: string | null }> {
+  return new Promise((resolve) => child.once("close", (code, signal) => resolve({ code, signal })));
+}
+
+describe("the command as a process", () => {
+  test("prints without colours where there is no terminal", async () => {
+    const here = world();
+    await parserSession(here);
+    const { status, stdout, stderr } = bough(here, ["tree", "parser"]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toContain("← leaf");
+    expect(stdout).not.toContain("\u001b");
+    expect(bough(here, ["tree", "parser"], { env: { ...env(here), FORCE_COLOR: "1" } }).stdout).toContain("\u001b[1;32m");
+  });
+
+  test("ends with the code of what went wrong, and one line on stderr", async () => {
+    const here = world();
+    expect(bough(here, ["sessions"]).status).toBe(20);
+    await parserSession(here);
+    await here.withStore((store) => grow(store, "parser-session-2", "u1", { title: "Parser again" }));
+    expect(bough(here, ["tree", "nothing"])).toEqual({
+      status: 10,
+      stdout: "",
+      stderr: "bough: No session nothing in this store. List them with 'bough sessions'.\n",
+    });
+    expect(bough(here, ["show", "parser-session-1", "zzz"]).status).toBe(11);
+    const ambiguous = bough(here, ["tree", "parser-session"]);
+    expect(ambiguous.status).toBe(12);
+    expect(ambiguous.stderr).toContain("parser-session-1 (Parser)");
+    expect(ambiguous.stderr).toContain("parser-session-2 (Parser again)");
+    expect(bough(here, ["delete", "parser-session-1"]).status).toBe(7);
+    expect(bough(here, ["frobnicate"]).status).toBe(2);
+  });
+
+  test("reads and searches a store that it may not write, and changes nothing in it", async () => {
+    const here = world();
+    await parserSession(here);
+    const before = readFileSync(here.store);
+    chmodSync(here.store, 0o444);
+    chmodSync(here.folder, 0o777);
+    expect(bough(here, ["search", "said"], NOBODY)).toMatchObject({ status: 0, stdout: expect.stringContaining("3 matches") });
+    expect(bough(here, ["tree", "parser"], NOBODY).status).toBe(0);
+    expect(bough(here, ["rename", "parser", "x"], NOBODY)).toMatchObject({ status: 24, stdout: "" });
+    expect(readFileSync(here.store).equals(before)).toBe(true);
+  });
+
+  test("ends quietly when its reader goes away", async () => {
+    const here = world();
+    await here.withStore((store) => grow(store, "long-session", Array.from({ length: 3000 }, (_, at) => `u${at}`).join(" ")));
+    const child = spawn(process.execPath, [BOUGH, "tree", "long", "--full"], { env: env(here), stdio: ["ignore", "pipe", "pipe"] });
+    let err = "";
+    child.stderr.on("data", (piece) => {
+      err += String(piece);
+    });
+    child.stdout.once("data", () => child.stdout.destroy());
+    expect(await ended(child)).toEqual({ code: 0, signal: null });
+    expect(err).toBe("");
+  });
+
+  test("prints its version and its help", () => {
+    const here = world();
+    const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+    expect(bough(here, ["--version"]).stdout).toBe(`${about.version}\n`);
+    expect(bough(here, []).stdout).toContain("Start with: bough import PATH");
+    expect(existsSync(here.store)).toBe(false);
+  });
+});
+
+describe("the demo", () => {
+  test("imports the sample, shows its tree and its context, and leaves the store there", () => {
+    const here = world();
+    const demo = fileURLToPath(new URL("../demo/demo.mjs", import.meta.url));
+    const { stdout, status } = spawnSync(process.execPath, [demo], { env: { ...env(here), TMPDIR: here.folder }, encoding: "utf8" });
+    expect(status).toBe(0);
+    for (const part of ["[branch summary]", "[compaction]", "[two ways]", "← leaf", "compaction summary  cmp0z5", "tokens in all (rough)"])
+      expect(stdout).toContain(part);
+    const [, store = ""] = /A throw-away store: (.*)\n/.exec(stdout) ?? [];
+    expect(existsSync(store)).toBe(true);
+    expect(stdout).toContain(`tree demo-lexer-tabs --all --time --store ${store}`);
+  });
+});

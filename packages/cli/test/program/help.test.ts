@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { exitCodeList } from "../../src/exit-codes.js";
+import { boughProgram } from "../../src/program/program.js";
+import { Printer } from "../../src/terminal/printer.js";
+import { world } from "../world.js";
+import { commandNames, nowhere } from "./nowhere.js";
+
+describe("help", () => {
+  test("is what the command prints alone, and ends well", async () => {
+    const here = world();
+    const { exit, out, err } = await here.run([]);
+    expect({ exit, err }).toEqual({ exit: 0, err: "" });
+    expect(out).toContain("Usage: bough");
+  });
+
+  test.each(commandNames())("of %s has examples that begin with the command, and fits eighty columns (R185)", async (name) => {
+    const here = world();
+    const { out, exit } = await here.run([name, "--help"], { columns: 80 });
+    expect(exit).toBe(0);
+    expect(out).toMatch(new RegExp(`Examples:\n {2}bough ${name}`));
+    const ownLines = out.slice(0, out.includes("\nJSON: ") ? out.indexOf("\nJSON: ") : undefined).split("\n");
+    for (const line of ownLines) expect(line.length).toBeLessThanOrEqual(80);
+    expect((await here.run(["help", name], { columns: 80 })).out).toBe(out);
+  });
+
+  test("has topics, and refuses unknown ones", async () => {
+    const here = world();
+    expect((await here.run(["help", "exit-codes"])).out).toContain(" 10  SESSION_NOT_FOUND: ");
+    expect((await here.run(["help", "names"])).out).toContain("@leaf");
+    expect((await here.run(["help", "environment"])).out).toContain("BOUGH_STORE");
+    expect((await here.run(["help", "cooking"])).exit).toBe(2);
+  });
+
+  test("suggests the command that was meant", async () => {
+    const here = world();
+    const { exit, err, out } = await here.run(["serach", "x"]);
+    expect({ exit, out }).toEqual({ exit: 2, out: "" });
+    expect(err).toBe("bough: unknown command 'serach'\n(Did you mean search?)\n");
+  });
+});
+
+describe("the command line", () => {
+  test("has --json on every command that prints data", () => {
+    const io = nowhere();
+    const program = boughProgram(io, new Printer(io), { out: "", err: "" });
+    const without = program.commands
+      .filter((command) => !command.options.some(({ long }) => long === "--json"))
+      .map((command) => command.name());
+    expect(without).toEqual(["export", "help"]);
+  });
+});
+
+describe("exit codes", () => {
+  test("are all different", () => {
+    const codes = exitCodeList().map(({ exit }) => exit);
+    expect(new Set(codes).size).toBe(codes.length);
+  });
+});

@@ -1,0 +1,27 @@
+import { boughProgram } from "../../src/program/program.js";
+import type { Io } from "../../src/terminal/io.js";
+import { Printer } from "../../src/terminal/printer.js";
+
+/** An Io for whoever only looks at definitions: nothing is read or written. */
+export function nowhere(): Io {
+  const sink = { isTerminal: false, colour: false, columns: undefined, write: async () => undefined };
+  return {
+    stdout: sink,
+    stderr: sink,
+    env: {},
+    cwd: "/",
+    home: "/",
+    now: () => 0,
+    ask: undefined,
+    progressStream: undefined,
+    onInterrupt: () => () => undefined,
+  };
+}
+
+/** The names of all commands but `help`. */
+export function commandNames(): readonly string[] {
+  const io = nowhere();
+  return boughProgram(io, new Printer(io), { out: "", err: "" })
+    .commands.map((command) => command.name())
+    .filter((name) => name !== "help");
+}

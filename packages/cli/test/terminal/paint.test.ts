@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { glyphsFor } from "../../src/terminal/glyphs.js";
+import { fitLine, lineWidth, styled, textOfLine } from "../../src/terminal/line.js";
+import { painted, wantsColour } from "../../src/terminal/paint.js";
+
+describe("colours", () => {
+  test.each([
+    [{}, true, true],
+    [{}, false, false],
+    [{ NO_COLOR: "1" }, true, false],
+    [{ NO_COLOR: "" }, true, true],
+    [{ FORCE_COLOR: "1" }, false, true],
+    [{ FORCE_COLOR: "0" }, true, false],
+    [{ FORCE_COLOR: "1", NO_COLOR: "1" }, true, true],
+    [{ TERM: "dumb" }, true, false],
+  ])("with %j on a terminal (%s): %s", (env, isTerminal, colour) => {
+    expect(wantsColour(env, isTerminal)).toBe(colour);
+  });
+
+  test("are put around text that cannot end or change them", () => {
+    expect(painted([styled("error", "a\u001b[0mb")], true)).toBe("\u001b[31ma␛[0mb\u001b[39m");
+    expect(painted([styled("error", "a"), "b"], false)).toBe("ab");
+  });
+});
+
+describe("the signs of drawings", () => {
+  test.each([
+    [{ BOUGH_ASCII: "1", LANG: "en_US.UTF-8" }, "|- "],
+    [{ LANG: "C" }, "|- "],
+    [{ LC_ALL: "de_DE.ISO-8859-1", LANG: "de_DE.UTF-8" }, "|- "],
+    [{ LANG: "C.UTF-8" }, "├─ "],
+    [{ BOUGH_ASCII: "0", LANG: "C" }, "├─ "],
+    [{}, "├─ "],
+  ])("under %j a branch is '%s'", (env, branch) => {
+    expect(glyphsFor(env).branch).toBe(branch);
+  });
+});
+
+describe("fitting a line", () => {
+  test("cuts in the piece where the room ends and says so", () => {
+    const fitted = fitLine(["abc", styled("dim", "def"), "ghi"], 6);
+    expect(textOfLine(fitted)).toBe("abcde…");
+    expect(lineWidth(fitted)).toBe(6);
+  });
+});

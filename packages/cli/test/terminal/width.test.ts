@@ -1,0 +1,69 @@
+import fc from "fast-check";
+import stringWidth from "string-width";
+import { beforeAll, describe, expect, test } from "vitest";
+import { safe } from "../../src/terminal/safe.js";
+import { displayWidth, loadExactWidths, padEnd, padStart, truncate } from "../../src/terminal/width.js";
+
+beforeAll(loadExactWidths);
+
+const characters = fc.oneof(
+  fc.constantFrom(
+    "a",
+    " ",
+    "é",
+    "e\u0301",
+    "日",
+    "ー",
+    "한",
+    "👩‍👩‍👧",
+    "👍🏽",
+    "🇩🇪",
+    "…",
+    "│",
+    "←",
+    "␛",
+    "ß",
+    "я",
+    "½",
+    "©",
+    "\u0301",
+    "ｱ",
+  ),
+  fc.string({ unit: "grapheme", maxLength: 1 }),
+);
+const texts = fc.array(characters, { maxLength: 30 }).map((parts) => safe(parts.join("")));
+
+describe("the width of a text (R182)", () => {
+  test("counts wide characters twice and combining ones not at all", () => {
+    expect(["abc", "日本", "e\u0301", "👩‍👩‍👧", "→"].map(displayWidth)).toEqual([3, 4, 1, 2, 1]);
+  });
+
+  test("is what string-width says, also where the quick way answers", () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(displayWidth(text)).toBe(stringWidth(text));
+      }),
+    );
+  });
+});
+
+describe("cutting a text", () => {
+  test("never makes it wider than asked for, and keeps what fits as it is", () => {
+    fc.assert(
+      fc.property(texts, fc.integer({ min: 0, max: 40 }), (text, width) => {
+        const cut = truncate(text, width);
+        expect(displayWidth(cut)).toBeLessThanOrEqual(width);
+        if (displayWidth(text) <= width) expect(cut).toBe(text);
+      }),
+    );
+  });
+
+  test("never splits what is seen as one character", () => {
+    expect(truncate("ab👩‍👩‍👧c", 4)).toBe("ab…");
+    expect(truncate("日本語", 4)).toBe("日…");
+  });
+
+  test("pads to the width that is seen", () => {
+    expect([padEnd("日", 4), padStart("日", 4), padEnd("long", 2)]).toEqual(["日  ", "  日", "long"]);
+  });
+});

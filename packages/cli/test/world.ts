@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { assistantMessage, type EntryInput, openStore, type Session, type Store, toolResult, userMessage } from "@bough/session-core";
+import { onTestFinished } from "vitest";
+import { run } from "../src/run.js";
+import { type Io, ReaderGoneError, type Sink } from "../src/terminal/io.js";
+
+/** What a command did. */
+export interface Ran {
+  readonly exit: number;
+  readonly out: string;
+  readonly err: string;
+  /** What it asked the person. */
+  readonly asked: readonly string[];
+}
+
+/** What is different from a pipe at noon. */
+export interface Circumstances {
+  readonly env?: Record<string, string>;
+  readonly columns?: number;
+  readonly colour?: boolean;
+  readonly isTerminal?: boolean;
+  readonly cwd?: string;
+  /** What the person answers; without it nobody is there. */
+  readonly answer?: string;
+  /** The reader goes away after this many characters. */
+  readonly readerLeavesAfter?: number;
+}
+
+/** The time at which all commands of the tests run. */
+export const NOON = Date.UTC(2025, 10, 21, 12);
+
+const HOUR = 3_600_000;
+
+/** A folder of its own for one test, with a store in it and a way to run commands on it. */
+export class World {
+  readonly folder = mkdtempSync(join(tmpdir(), "bough-cli-"));
+  readonly store = join(this.folder, "sessions.db");
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  async run(args: readonly string[], { answer, ...around }: Circumstances = {}): Promise<Ran> {
+    const text = { out: "", err: "" };
+    const asked: string[] = [];
+    const sink = (key: "out" | "err"): Sink => ({
+      isTerminal: around.isTerminal ?? false,
+      colour: around.colour ?? false,
+      columns: around.columns,
+      write: async (piece) => {
+        if (key === "out" && text.out.length >= (around.readerLeavesAfter ?? Number.POSITIVE_INFINITY)) throw new ReaderGoneError();
+        text[key] += piece;
+      },
+    });
+    const io: Io = {
+      stdout: sink("out"),
+      stderr: sink("err"),
+      env: { BOUGH_STORE: this.store, ...around.env },
+      cwd: around.cwd ?? this.folder,
+      home: this.folder,
+      now: () => NOON,
+      ask: answer === undefined ? undefined : answering(asked, answer),
+      progressStream: undefined,
+      onInterrupt: () => () => undefined,
+    };
+    const exit = await run(args, io);
+    return { exit, ...text, asked };
+  }
+
+  /** Runs a command that must end well and print JSON. */
+  async json(...args: readonly string[]): Promise<unknown> {
+    const { out, exit, err } = await this.run([...args, "--json"]);
+    if (exit !== 0) throw new TypeError(`exit ${exit}: ${err}`);
+    return JSON.parse(out);
+  }
+
+  /** Opens the store, as another program would, for as long as `work` takes. */
+  async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    const store = await openStore({ path: this.store, durability: "normal" });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+}
+
+function answering(asked: string[], answer: string) {
+  return async (question: string): Promise<string> => {
+    asked.push(question);
+    return answer;
+  };
+}
+
+/** A world that goes away with the test. */
+export function world(): World {
+  const made = new World();
+  onTestFinished(() => rmSync(made.folder, { recursive: true, force: true }));
+  return made;
+}
+
+function entryNamed(name: string, at: number): EntryInput {
+  const fields = { id: name, createdAtMs: NOON - HOUR + at * 1000 };
+  if (name.startsWith("call")) {
+    const block = { type: "toolCall", id: `${name}-id`, name: "read", arguments: { path: `src/${name}.ts` } } as const;
+    return { ...assistantMessage([block]), ...fields };
+  }
+  if (name.startsWith("res")) return { ...toolResult(`${name.replace("res", "call")}-id`, `output of ${name}`), ...fields };
+  return { ...(name.startsWith("u") ? userMessage(`said in ${name}`) : assistantMessage(`replied in ${name}`)), ...fields };
+}
+
+/**
+ * Grows a session: `u…` are user messages, `a…` replies, `callN` tool calls and `resN` their results; `<name` goes back
+ * to that entry. Entry ids are the names.
+ */
+export async function grow(store: Store, id: string, names: string, about: { title?: string; cwd?: string } = {}): Promise<Session> {
+  const session = await store.createSession({ id, createdAtMs: NOON - HOUR, ...about });
+  for (const [at, name] of names.split(" ").entries()) {
+    if (name.startsWith("<")) await session.moveLeaf(name.slice(1));
+    else await session.append(entryNamed(name, at));
+  }
+  return session;
+}
+
+/** A session "Parser" with two branches: `user1 asst1`, then `user2 asst2` and, where the leaf is, `user3 asst3`. */
+export async function parserSession(at: World): Promise<void> {
+  await at.withStore((store) =>
+    grow(store, "parser-session-1", "user1 asst1 user2 asst2 <asst1 user3 call3 res3 asst3", { title: "Parser", cwd: at.folder }),
+  );
+}
