@@ -38,7 +38,8 @@ function isJson(value: unknown, depth: number): boolean {
 }
 
 function areJson(values: readonly unknown[], depth: number): boolean {
-  for (const value of values) if (!isJson(value, depth + 1)) return false;
+  // JSON would turn an undefined element into null; a member it leaves out.
+  for (const value of values) if (value === undefined || !isJson(value, depth + 1)) return false;
   return true;
 }
 
@@ -60,6 +61,8 @@ function misfit(value: unknown, at: string, depth: number): UnserialisableValueE
   // A cycle has no end, so it meets this limit too.
   if (depth > MAX_DEPTH) return new UnserialisableValueError(at.slice(0, 200), "a cycle, or more than 500 levels");
   if (!Array.isArray(value) && !isPlain(value)) return new UnserialisableValueError(at, `a ${value.constructor.name}`);
+  const gap = Array.isArray(value) ? value.findIndex((member) => member === undefined) : -1;
+  if (gap >= 0) return new UnserialisableValueError(`${at}[${gap}]`, "undefined");
   for (const [key, member] of Object.entries(value)) {
     if (!isJson(member, depth + 1)) return misfit(member, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
   }

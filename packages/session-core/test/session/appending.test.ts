@@ -91,6 +91,18 @@ describe("repeating an append", () => {
     expect(await pathNames(session)).toBe("u1 a1 u2 a2");
   });
 
+  test("does not hide from its handle that another writer took the leaf elsewhere", async () => {
+    const { store, session } = await grow("u1 a1");
+    const other = await store.openSession(session.id);
+    await other.moveLeaf("u1");
+    await other.append(entryNamed("a2"));
+    await session.append(entryNamed("a1"));
+    await expect(session.append(entryNamed("u3"))).rejects.toMatchObject({ code: "LEAF_MOVED", expected: "a1", actual: "a2" });
+    const batch = ["a1", "u3"].map((word) => ({ kind: "entry", entry: entryNamed(word) }) as const);
+    await expect(session.write(batch)).rejects.toMatchObject({ code: "LEAF_MOVED" });
+    expect(await treeNames(session)).toBe(">u1 u1>a1 u1>a2");
+  });
+
   test("with other content is a conflict, and nothing is written", async () => {
     const { session } = await grow("u1 a1");
     const other = session.append({ ...assistantMessage("something else"), id: "u1" });
@@ -191,6 +203,7 @@ describe("the gate", () => {
     ["infinity", { n: Number.POSITIVE_INFINITY }, "entry.data.n"],
     ["a Date", { at: new Date(0) }, "entry.data.at"],
     ["a Map", { map: new Map() }, "entry.data.map"],
+    ["an undefined element", { list: [0, undefined] }, "entry.data.list[1]"],
     ["bytes", { bytes: new Uint8Array(2) }, "entry.data.bytes"],
   ];
 

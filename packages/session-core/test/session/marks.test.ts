@@ -4,6 +4,13 @@ import { EntryNotFoundError } from "../../src/errors/session-errors.js";
 import { contextNames, grow, pathNames } from "../world/grow.js";
 
 describe("a label", () => {
+  test("is found whatever the case of its letters, also beyond ASCII", async () => {
+    const { session } = await grow("u1 a1");
+    await session.label("u1", "Übergabe");
+    expect(await session.labels("über")).toMatchObject([{ entryId: "u1" }]);
+    expect(await session.resolve("übergabe")).toBe("u1");
+  });
+
   test("never moves the leaf, is no entry and is no parent", async () => {
     const { session } = await grow("u1 a1 u2");
     await session.label("a1", "good");
