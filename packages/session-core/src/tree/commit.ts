@@ -5,6 +5,7 @@ import { setValue } from "../labels/values.js";
 import type { OnConflict } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq } from "../storage/schema.js";
+import { isOnPath } from "./ancestry.js";
 import { type Appended, EntryWriter, type Target } from "./entry-writer.js";
 import { logMove, moveLeaf } from "./leaf-moves.js";
 import { compareAndSetLeaf, leafSeq, setLeaf } from "./leaf-rows.js";
@@ -95,15 +96,18 @@ class BatchWriter {
   }
 
   #append(entry: JudgedEntry): void {
-    const { target, leafName } = this.#batch;
+    const { target, leafName, onConflict } = this.#batch;
     const appended = this.#writer.append(this.#tip, entry);
     this.#appended.push(appended);
     if (!appended.known) {
       this.#tip = appended.tip;
       return;
     }
-    // A repeated append whose first try did arrive: the leaf stands at it or below, and stays there.
-    this.#stored = tipAt(this.#connection, leafSeq(this.#connection, target, leafName));
+    // A repeated append whose first try did arrive: the leaf stands at it or below, and stays there. Where another writer
+    // has put the leaf elsewhere, the handle has still to meet that: what it appends next must not slip under theirs.
+    const leaf = leafSeq(this.#connection, target, leafName);
+    if (onConflict === "error" && !isOnPath(this.#connection, appended.tip.seq, leaf)) return;
+    this.#stored = tipAt(this.#connection, leaf);
     this.#tip = this.#stored;
   }
 
