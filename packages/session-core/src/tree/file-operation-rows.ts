@@ -1,6 +1,6 @@
 import type { EntryPayload } from "../entry/entry.js";
 import { type FileTools, fileTouches } from "../files/extract.js";
-import type { FileOperation, FileOperationKind } from "../files/file-operation.js";
+import type { FileOperation } from "../files/file-operation.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, FileOperationTable } from "../storage/schema.js";
@@ -28,41 +28,70 @@ export function insertFileOperations(connection: Connection, seq: EntrySeq, payl
   }
 }
 
-interface OperationRow {
+interface OperationRow extends Pick<FileOperationTable, "entry_seq" | "tool_call_id" | "kind" | "path" | "nested"> {
   readonly entry_id: string;
-  readonly tool_call_id: string;
-  readonly kind: FileOperationKind;
-  readonly path: string;
-  readonly nested: 0 | 1;
-  readonly failed: 0 | 1;
-  readonly answered: 0 | 1;
 }
 
-// A call may have one result on one branch and another on the next, so results are looked for on this path only.
 const operationsOnPath = query<{ from: EntrySeq; to: EntrySeq }, OperationRow>(({ sql, p }) =>
   plain(sql<OperationRow>`
     WITH RECURSIVE up (seq, parent_seq) AS (
       SELECT seq, parent_seq FROM entry WHERE seq = ${p.to}
       UNION ALL
       SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE up.seq > ${p.from}
-    ),
-    result (call_id, failed) AS MATERIALIZED (
-      SELECT payload_json ->> '$.message.toolCallId', max(failed_call_id IS NOT NULL)
-      FROM up JOIN entry USING (seq) WHERE role = 'toolResult' GROUP BY 1
     )
-    SELECT entry.id AS entry_id, tool_call_id, kind, path, nested, coalesce(failed, 0) AS failed, failed IS NOT NULL AS answered
-    FROM up JOIN file_operation ON entry_seq = up.seq JOIN entry ON entry.seq = up.seq LEFT JOIN result ON call_id = tool_call_id
-    WHERE up.seq >= ${p.from}
+    SELECT entry_seq, tool_call_id, kind, path, nested, entry.id AS entry_id
+    FROM up CROSS JOIN file_operation ON entry_seq = up.seq CROSS JOIN entry ON entry.seq = up.seq
     ORDER BY entry_seq, ordinal`),
 );
 
-/** The file operations between two entries of one path, both included, oldest first. Cost: the entries between them. */
+interface ResultRow {
+  readonly seq: EntrySeq;
+  readonly call_id: string;
+  readonly failed: 0 | 1;
+}
+
+const resultsOnPath = query<{ from: EntrySeq; to: EntrySeq }, ResultRow>(({ sql, p }) =>
+  plain(sql<ResultRow>`
+    WITH RECURSIVE up (seq, parent_seq) AS (
+      SELECT seq, parent_seq FROM entry WHERE seq = ${p.to}
+      UNION ALL
+      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE up.seq > ${p.from}
+    )
+    SELECT entry.seq, payload_json ->> '$.message.toolCallId' AS call_id, failed_call_id IS NOT NULL AS failed
+    FROM up CROSS JOIN entry ON entry.seq = up.seq WHERE role = 'toolResult' ORDER BY entry.seq DESC`),
+);
+
+/**
+ * The file operations between two entries of one path, both included, oldest first. Cost: the entries between them.
+ * Call it inside `read`.
+ */
 export function fileOperationsBetween(connection: Connection, from: EntrySeq, to: EntrySeq): readonly FileOperation[] {
+  // A call may have one result on one branch and another on the next, so results are those of this path; and an id may
+  // come again in a later reply, so the first result after a call is its own.
+  const results = resultsByCall(connection.all(resultsOnPath, { from, to }));
   return connection.all(operationsOnPath, { from, to }).map((row) => ({
     entryId: row.entry_id,
     toolCallId: row.tool_call_id,
     kind: row.kind,
     path: row.path,
-    outcome: row.nested === 1 ? "done" : row.failed === 1 ? "failed" : row.answered === 1 ? "done" : "unknown",
+    outcome: row.nested === 1 ? "done" : outcomeOf(row.entry_seq, results.get(row.tool_call_id) ?? []),
   }));
+}
+
+function resultsByCall(newestFirst: readonly ResultRow[]): ReadonlyMap<string, ResultRow[]> {
+  const results = new Map<string, ResultRow[]>();
+  for (const row of newestFirst) {
+    const known = results.get(row.call_id);
+    if (known === undefined) results.set(row.call_id, [row]);
+    else known.push(row);
+  }
+  return results;
+}
+
+/** Takes away the results before the call: calls are asked for oldest first, so none of them is needed again. */
+function outcomeOf(call: EntrySeq, newestFirst: ResultRow[]): FileOperation["outcome"] {
+  while ((newestFirst.at(-1)?.seq ?? Number.POSITIVE_INFINITY) <= call) newestFirst.pop();
+  const result = newestFirst.at(-1);
+  if (result === undefined) return "unknown";
+  return result.failed === 1 ? "failed" : "done";
 }

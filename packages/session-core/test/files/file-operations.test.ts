@@ -115,6 +115,17 @@ describe("the file operations of a path", () => {
     expect(await outcomes("a3")).toEqual(["read.ts done", "failed.ts failed", "pending.ts unknown"]);
   });
 
+  test("go by the first result after the call, where a later reply gives the same id again", async () => {
+    const { session } = await grow("u1");
+    await session.append(call("call_1", "write", "done.ts"));
+    await session.append(toolResult("call_1", "ok"));
+    await session.append(call("call_1", "write", "failed.ts"));
+    await session.append(toolResult("call_1", "no", { isError: true }));
+    await session.append(call("call_1", "write", "pending.ts"));
+    const outcomes = (await session.fileOperations()).map(({ path, outcome }) => `${path} ${outcome}`);
+    expect(outcomes).toEqual(["done.ts done", "failed.ts failed", "pending.ts unknown"]);
+  });
+
   test("have the nested calls that a result reports as done", async () => {
     const { session } = await grow("k1");
     const calls = [
