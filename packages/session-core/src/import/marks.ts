@@ -1,3 +1,4 @@
+import type { EntryId } from "../ids/ids.js";
 import { labelAt, setLabel } from "../labels/labels.js";
 import { findValue, setValue } from "../labels/values.js";
 import { renameSession } from "../sessions/session-changes.js";
@@ -13,12 +14,16 @@ import { findEntrySeq, type Tip } from "../tree/tip.js";
 /** A record that says something about the tree. */
 export type Mark = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
 
+type LabelMark = Extract<Mark, { kind: "label" }>;
+
 /**
  * What a source says about its tree: labels, title, leaves, values. In a session that is there already they fill what
  * is missing and never replace what a person set since the last import.
  */
 export class Marks {
   readonly #superseded = new Set<EntrySeq>();
+  /** The last word on each entry: what was said before it counts no more, also at the next import. */
+  readonly #labels = new Map<EntryId, LabelMark>();
   #mainLeaf: { readonly seq: EntrySeq | null } | undefined;
 
   constructor(
@@ -30,7 +35,7 @@ export class Marks {
   take(mark: Mark): void {
     switch (mark.kind) {
       case "label":
-        this.#label(mark);
+        this.#labels.set(mark.entryId, mark);
         return;
       case "title":
         this.#title(mark);
@@ -46,7 +51,12 @@ export class Marks {
     }
   }
 
-  #label({ entryId, label, createdAtMs }: Extract<Mark, { kind: "label" }>): void {
+  /** Labels the entries as the source leaves them. Call it after the last record. */
+  settleLabels(): void {
+    for (const mark of this.#labels.values()) this.#label(mark);
+  }
+
+  #label({ entryId, label, createdAtMs }: LabelMark): void {
     const entry = findEntrySeq(this.connection, this.target.seq, entryId);
     if (entry === undefined) return;
     if (!this.isNew && labelAt(this.connection, this.target.seq, entry) !== undefined) return;

@@ -38,7 +38,7 @@ export class SessionImport {
   readonly #grownTips = new Map<string, Tip>();
   #added = 0;
   #known = 0;
-  #foreign = 0;
+  #foreignAdded = 0;
   /** The entry written or met last: parent of what has lost its own, and the leaf where the source names none. */
   #last: Tip = START;
 
@@ -62,6 +62,7 @@ export class SessionImport {
     // A file that shares no entry with the session of its id is another conversation that only claims the id.
     if (!this.isNew && this.#known === 0 && this.#added > 0) throw new DifferentSession(this.#firstId ?? "");
     this.#writer.flush();
+    this.#marks.settleLabels();
     this.#marks.settleLeaf(this.#last, this.#added > 0);
     return this.#result();
   }
@@ -117,7 +118,18 @@ export class SessionImport {
     } catch (error) {
       if (!(error instanceof InvalidEntryError || error instanceof UnserialisableValueError)) throw error;
       this.#problem(record, "invalid-record", `${error.message} Kept whole as a foreign entry.`);
-      return { ...this.judge({ type: "foreign", originalType: typeNameOf(record.payload), raw: record.payload }), ...place };
+      return { ...this.#foreign(record.payload), ...place };
+    }
+  }
+
+  #foreign(payload: unknown): JudgedEntry {
+    const foreign = { type: "foreign", originalType: typeNameOf(payload) };
+    try {
+      return this.judge({ ...foreign, raw: payload });
+    } catch (error) {
+      // Nested deeper than the store keeps: as text it is kept all the same.
+      if (!(error instanceof UnserialisableValueError)) throw error;
+      return this.judge({ ...foreign, raw: JSON.stringify(payload) });
     }
   }
 
@@ -131,7 +143,7 @@ export class SessionImport {
       this.#firstSeq ??= tip.seq;
       this.#firstId ??= tip.entryId ?? undefined;
     }
-    if (!known && judged.payload.type === "foreign") this.#foreign += 1;
+    if (!known && judged.payload.type === "foreign") this.#foreignAdded += 1;
     return tip;
   }
 
@@ -202,7 +214,7 @@ export class SessionImport {
       outcome: this.isNew ? "created" : this.#added > 0 ? "extended" : "unchanged",
       entriesAdded: this.#added,
       entriesKnown: this.#known,
-      foreignAdded: this.#foreign,
+      foreignAdded: this.#foreignAdded,
       problems: this.#problems,
       problemCount: this.#problemCount,
     };

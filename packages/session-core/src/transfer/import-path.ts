@@ -1,5 +1,5 @@
 import type { BoughError } from "../errors/base.js";
-import { InvalidEntryError, ValueTooLargeError } from "../errors/entry-errors.js";
+import { InvalidEntryError, UnserialisableValueError, ValueTooLargeError } from "../errors/entry-errors.js";
 import { NoSessionsFoundError, SourceNotFoundError, UnknownFormatError, UnknownFormatVersionError } from "../errors/import-errors.js";
 import type { ImportedSession } from "../port/import-records.js";
 import { headOf } from "../source/file-head.js";
@@ -140,4 +140,11 @@ function isOfSource(error: unknown): error is BoughError {
   return OF_SOURCE.some((kind) => error instanceof kind);
 }
 
-const OF_SOURCE = [SourceNotFoundError, UnknownFormatError, UnknownFormatVersionError, InvalidEntryError, ValueTooLargeError];
+const OF_SOURCE = [
+  SourceNotFoundError,
+  UnknownFormatError,
+  UnknownFormatVersionError,
+  InvalidEntryError,
+  UnserialisableValueError,
+  ValueTooLargeError,
+];

@@ -84,6 +84,13 @@ describe("importing a session", () => {
     expect((await session.labels()).map(({ label: text }) => text)).toEqual(["mine"]);
   });
 
+  test("leaves an entry without a label where the source took its label away", async () => {
+    const store = await openedStore();
+    const label = (text: string | null): SourceRecord => ({ kind: "label", entryId: "u1", label: text });
+    for (let times = 0; times < 2; times++) await imported(store, sourceOf("u1 a1", [label("draft"), label(null)]));
+    expect(await (await store.openSession("s")).labels()).toEqual([]);
+  });
+
   test("takes over a newer automatic title, and marks that were not there", async () => {
     const store = await openedStore();
     await imported(store, sourceOf("u1 a1", [title("first")]));
@@ -163,6 +170,16 @@ describe("what a source has that does not fit", () => {
     expect(first).toMatchObject({ entriesAdded: 2, foreignAdded: 1, problems: [{ code: "invalid-record", line: 9 }] });
     expect(await (await store.openSession("s")).entry("odd")).toMatchObject({ type: "foreign", originalType: "message", raw: odd.payload });
     expect(await imported(store, source)).toMatchObject({ outcome: "unchanged", entriesAdded: 0 });
+  });
+
+  test("a record nested deeper than the store keeps is kept as text", async () => {
+    const store = await openedStore();
+    const nested = `${"[".repeat(700)}${"]".repeat(700)}`;
+    const payload = { type: "custom", customType: "deep", data: JSON.parse(nested) as unknown };
+    const record: SourceRecord = { kind: "entry", line: 3, id: "d1", parentId: "u1", createdAtMs: 1, payload };
+    expect(await imported(store, sourceOf("u1", [record]))).toMatchObject({ entriesAdded: 2, problems: [{ code: "invalid-record" }] });
+    const kept = await (await store.openSession("s")).entry("d1");
+    expect(kept).toMatchObject({ type: "foreign", originalType: "custom", raw: JSON.stringify(payload) });
   });
 
   test("a second record of one id with other content gets an id of its own, also the next time", async () => {

@@ -1,4 +1,5 @@
 import { UnknownFormatVersionError } from "../../errors/import-errors.js";
+import { isId } from "../../ids/ids.js";
 import { jsonLinesOf } from "../../source/json-lines.js";
 import { isObject, type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../../source/narrow.js";
 import type { SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
@@ -79,7 +80,7 @@ function knownRecord(object: JsonObject, line: number): SourceRecord | undefined
 function entryOf(object: JsonObject, line: number): SourceRecord | undefined {
   const id = stringAt(object, "id");
   const payload = object["entry"];
-  if (id === undefined || !isObject(payload)) return undefined;
+  if (id === undefined || !isId(id) || !isObject(payload)) return undefined;
   return {
     kind: "entry",
     line,
