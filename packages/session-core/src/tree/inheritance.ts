@@ -1,10 +1,10 @@
 import type { CompactionPayload, ContextEditPayload, EntryPayload } from "../entry/entry.js";
 import { InvalidReferenceError } from "../errors/entry-errors.js";
 import type { Connection } from "../storage/connection.js";
-import { query } from "../storage/query.js";
+import { plain, query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { isOnPath } from "./ancestry.js";
-import { findEntrySeq, type Tip, tipAt } from "./tip.js";
+import { findEntrySeq, type Tip } from "./tip.js";
 
 /** What an entry adds to what it inherits. */
 export interface Inheritance {
@@ -86,16 +86,25 @@ function compactionAfterEdit(connection: Connection, session: SessionSeq, parent
   return connection.get(compactionRow, { seq: target }) !== undefined && target > (inForce ?? 0) ? target : inForce;
 }
 
-const compactionRow = query<{ seq: EntrySeq }, { parent_seq: EntrySeq | null }>(({ db, p }) =>
-  db.selectFrom("entry").select("parent_seq").where("seq", "=", p.seq).where("type", "=", "compaction"),
+const compactionRow = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
+  db.selectFrom("entry").select("seq").where("seq", "=", p.seq).where("type", "=", "compaction"),
+);
+
+// Not what was in force above it at the time: one that was omitted then may have been brought back since.
+const compactionsAbove = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
+  plain(sql<{ seq: EntrySeq }>`
+    WITH RECURSIVE up (seq, parent_seq) AS (
+      SELECT seq, parent_seq FROM entry WHERE seq = ${p.seq}
+      UNION ALL
+      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq
+    )
+    SELECT entry.seq FROM up CROSS JOIN entry ON entry.seq = up.seq
+    WHERE type = 'compaction' AND entry.seq < ${p.seq} ORDER BY entry.seq DESC`),
 );
 
 function compactionBefore(connection: Connection, compaction: EntrySeq, tip: Tip): EntrySeq | null {
-  let above = tipAt(connection, connection.get(compactionRow, { seq: compaction })?.parent_seq ?? null);
-  while (above.compactionSeq !== null && isOmitted(connection, above.compactionSeq, tip)) {
-    above = tipAt(connection, connection.get(compactionRow, { seq: above.compactionSeq })?.parent_seq ?? null);
-  }
-  return above.compactionSeq;
+  const above = connection.all(compactionsAbove, { seq: compaction });
+  return above.find(({ seq }) => !isOmitted(connection, seq, tip))?.seq ?? null;
 }
 
 // Edits of compactions are rare, so they have no index: only the session's edits after the compaction are looked at.

@@ -167,6 +167,11 @@ describe("a compaction", () => {
     expect(await contextNames(session)).toBe("u1 u2 u3");
   });
 
+  test("that is omitted brings back one that was brought back behind it", async () => {
+    const { session } = await grow("u1 u2 c1:u2 x1:c1 u3 c2:u3 y1:c1 x2:c2");
+    expect(await contextNames(session)).toBe("c1 u2 u3");
+  });
+
   test("before the one in force may be omitted without a change", async () => {
     const { session } = await grow("u1 c1 u2 c2 u3 x1:c1");
     expect(await contextNames(session)).toBe("c2 u3");
