@@ -10,7 +10,7 @@ import { payloadOf } from "./entry-rows.js";
 import { EntryWriter } from "./entry-writer.js";
 import { setLeaf } from "./leaf-rows.js";
 import { pathSeqs } from "./scan.js";
-import { entrySeq } from "./tip.js";
+import { entrySeq, findEntrySeq } from "./tip.js";
 
 type CopiedRow = EntryTable & { readonly label: string | null; readonly label_at_ms: number | null };
 
@@ -92,7 +92,9 @@ class PathCopier {
   #writable(row: CopiedRow) {
     const payload = payloadOf(row);
     const common = { createdAtMs: row.created_at_ms, inherited: 1 } as const;
-    if (payload.type !== "branch_summary" || payload.fromId === null) return { ...common, payload, payloadJson: row.payload_json };
+    const fromId = payload.type === "branch_summary" ? payload.fromId : null;
+    const stays = fromId === null || findEntrySeq(this.connection, this.session, fromId) !== undefined;
+    if (payload.type !== "branch_summary" || stays) return { ...common, payload, payloadJson: row.payload_json };
     // The branch that was left is not part of the copy; its id is kept beside, for whoever wants to look it up.
     const { type: _type, ...rest } = { ...payload, fromId: null, originalFromId: payload.fromId };
     return { ...common, payload: { ...payload, fromId: null }, payloadJson: JSON.stringify(rest) };

@@ -4,6 +4,12 @@ import { contextNames, entryNamed, grow, pathNames, treeNames } from "../world/g
 import { findingsOf } from "../world/stores.js";
 
 describe("forking a session", () => {
+  test("keeps the origin of a branch summary that is itself on the path", async () => {
+    const { store, session } = await grow("u1 a1 b1:u1 u2");
+    const fork = await store.forkSession(session.id);
+    expect(await fork.entry("b1")).toMatchObject({ fromId: "u1" });
+  });
+
   test("copies the path to a new session, entries keeping their ids, times and content", async () => {
     const { store, session } = await grow("u1 a1 u2 @a1 u3 a3");
     const fork = await store.forkSession(session.id);
