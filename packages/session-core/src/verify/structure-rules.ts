@@ -40,9 +40,10 @@ const RULES: readonly Rule[] = [
     says: ({ detail }) => `what it inherits differs from its parent (${detail})`,
     broken: (within) => sql`
       SELECT session.id AS session_id, entry.id AS entry_id, CASE
-          WHEN entry.model_seq IS NOT parent.model_seq AND entry.model_seq IS NOT entry.seq THEN 'model'
-          WHEN entry.thinking_seq IS NOT parent.thinking_seq AND entry.thinking_seq IS NOT entry.seq THEN 'thinking level'
-          WHEN entry.system_seq IS NOT parent.system_seq AND entry.system_seq IS NOT entry.seq THEN 'system message'
+          WHEN entry.model_seq IS NOT entry.seq AND (entry.type = 'model_change' OR entry.model_seq IS NOT parent.model_seq) THEN 'model'
+          WHEN entry.thinking_seq IS NOT entry.seq AND (entry.type = 'thinking_level_change' OR entry.thinking_seq IS NOT parent.thinking_seq)
+            THEN 'thinking level'
+          WHEN entry.system_seq IS NOT entry.seq AND (entry.role IS 'system' OR entry.system_seq IS NOT parent.system_seq) THEN 'system message'
           ELSE 'compaction' END AS detail
       FROM entry JOIN session ON session.seq = entry.session_seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
       WHERE ${within} AND (
@@ -50,6 +51,9 @@ const RULES: readonly Rule[] = [
           AND (NOT (entry.type = 'model_change' OR entry.role IS 'assistant') OR entry.model_seq IS NOT entry.seq))
         OR (entry.thinking_seq IS NOT parent.thinking_seq AND (entry.type <> 'thinking_level_change' OR entry.thinking_seq IS NOT entry.seq))
         OR (entry.system_seq IS NOT parent.system_seq AND (entry.role IS NOT 'system' OR entry.system_seq IS NOT entry.seq))
+        OR (entry.type = 'model_change' AND entry.model_seq IS NOT entry.seq)
+        OR (entry.type = 'thinking_level_change' AND entry.thinking_seq IS NOT entry.seq)
+        OR (entry.role IS 'system' AND entry.system_seq IS NOT entry.seq)
         OR (entry.type = 'compaction' AND entry.compaction_seq IS NOT entry.seq)
         OR (entry.type <> 'compaction' AND entry.compaction_seq IS NOT parent.compaction_seq AND NOT EXISTS (
           SELECT 1 FROM entry AS target WHERE entry.type = 'context_edit' AND target.session_seq = entry.session_seq
