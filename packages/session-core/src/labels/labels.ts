@@ -21,19 +21,20 @@ export function setLabel(connection: Connection, session: SessionSeq, entry: Ent
   else connection.run(putLabel, { session, entry, label: line, at: createdAtMs });
 }
 
-const labelRows = query<{ session: SessionSeq; text: string }, Label>(({ db, sql, p }) =>
+const labelRows = query<{ session: SessionSeq }, Label>(({ db, p }) =>
   db
     .selectFrom("label")
     .innerJoin("entry", "entry.seq", "label.entry_seq")
     .select(["entry.id as entryId", "label.label", "label.created_at_ms as createdAtMs"])
     .where("label.session_seq", "=", p.session)
-    .where(sql<boolean>`instr(lower(label.label), lower(${p.text})) > 0`)
     .orderBy("label.entry_seq"),
 );
 
 /** The labels of a session that contain `text`, whatever the case, oldest entry first. */
 export function labelsOf(connection: Connection, session: SessionSeq, text = ""): readonly Label[] {
-  return connection.all(labelRows, { session, text });
+  // Compared here, because SQLite's lower() knows the letters of ASCII only.
+  const part = text.toLowerCase();
+  return connection.all(labelRows, { session }).filter(({ label }) => label.toLowerCase().includes(part));
 }
 
 const labelRow = query<{ session: SessionSeq; entry: EntrySeq }, { label: string }>(({ db, p }) =>

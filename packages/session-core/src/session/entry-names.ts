@@ -62,6 +62,7 @@ function present(sessionId: SessionId, id: EntryId | null, typed: string): Entry
 }
 
 async function climb({ storage, sessionId }: NamingPlace, id: EntryId, up: number, typed: string): Promise<EntryId> {
+  if (!Number.isSafeInteger(up + 1)) throw new EntryNotFoundError(sessionId, typed);
   const { items } = await storage.scanPath(sessionId, { leafId: id, limit: up + 1 });
   return present(sessionId, items[up]?.id ?? null, typed);
 }

@@ -95,6 +95,7 @@ export class Connection {
    *
    * @throws {TargetExistsError} something is at `path` already.
    * @throws {StoreUnavailableError} the folder of `path` is missing or cannot be written.
+   * @throws {StoreClosedError} the store was closed before the copy was whole.
    */
   async backup(path: string, onProgress?: (donePages: number, totalPages: number) => void): Promise<void> {
     if (!this.#file.open) throw new StoreClosedError(this.path);
@@ -114,6 +115,7 @@ export class Connection {
       onProgress?.(pages, pages);
     } catch (error) {
       rmSync(partial, { force: true });
+      if (!this.#file.open) throw new StoreClosedError(this.path);
       throw storeFailure(error, path, this.busyTimeoutMs);
     }
   }

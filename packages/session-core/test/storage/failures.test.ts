@@ -138,6 +138,17 @@ describe("closing a store", () => {
 });
 
 describe("a backup", () => {
+  test("of a store that is closed meanwhile fails with a typed error and leaves no file", async () => {
+    const store = await openStore({ path: storePath(), durability: "normal" });
+    const { session } = await grow("", { store });
+    await session.append(userMessage("x".repeat(20_000_000)));
+    const folder = tempFolder();
+    const backup = expect(store.backup(join(folder, "backup.db"))).rejects.toMatchObject({ code: "STORE_CLOSED" });
+    await store.close();
+    await backup;
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   test("is the whole store, in which all holds, and goes on apart", async () => {
     const store = await openedStore({ path: storePath() });
     const { session } = await grow("u1 a1 @u1 a2 c1", { store });

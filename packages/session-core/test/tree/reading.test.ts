@@ -160,6 +160,11 @@ describe("everything since", () => {
 });
 
 describe("naming an entry", () => {
+  test("further up than any path goes finds none", async () => {
+    const { session } = await grow("u1 a1");
+    await expect(session.resolve("@leaf~99999999999999999999")).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+  });
+
   const WORLD = "u1 a1 u2 a22 @a1 u3";
 
   test.each([
