@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { OutputFailedError } from "./errors.js";
 import { EXIT_INTERRUPTED } from "./exit-codes.js";
 import { run } from "./run.js";
 import { type Io, ReaderGoneError, type Sink } from "./terminal/io.js";
@@ -8,10 +9,10 @@ import { wantsColour } from "./terminal/paint.js";
 // default ends the process at once, also in the middle of a transaction, and SQLite takes that back.
 
 function sinkOf(stream: NodeJS.WriteStream): Sink {
-  let gone = false;
+  let failure: Error | undefined;
+  // Each write hears of its own failure; this is for those that come between two writes.
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    gone = true;
+    failure = failureOf(error);
   });
   return {
     isTerminal: stream.isTTY === true,
@@ -19,14 +20,15 @@ function sinkOf(stream: NodeJS.WriteStream): Sink {
     columns: stream.isTTY === true ? stream.columns : undefined,
     write: (text) =>
       new Promise((resolve, reject) => {
-        if (gone) return reject(new ReaderGoneError());
-        stream.write(text, (error) => {
-          if (!error) resolve();
-          else if ("code" in error && error.code === "EPIPE") reject(new ReaderGoneError());
-          else reject(error);
-        });
+        if (failure !== undefined) return reject(failure);
+        stream.write(text, (error) => (error ? reject(failureOf(error)) : resolve()));
       }),
   };
+}
+
+function failureOf(error: NodeJS.ErrnoException): Error {
+  if (error.code === "EPIPE") return new ReaderGoneError();
+  return new OutputFailedError(`Cannot write the output: ${error.code === "ENOSPC" ? "no space left" : error.message}.`, { cause: error });
 }
 
 async function ask(question: string): Promise<string | undefined> {

@@ -1,42 +1,49 @@
 import { CommanderError } from "commander";
+import { OutputFailedError } from "./errors.js";
 import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, exitCodeOf } from "./exit-codes.js";
 import { boughProgram, type Said } from "./program/program.js";
 import { type Io, ReaderGoneError } from "./terminal/io.js";
 import { styled } from "./terminal/line.js";
 import { Printer } from "./terminal/printer.js";
+import { safeLines } from "./terminal/safe.js";
 
 /** Runs a command line (without `node` and the script) and gives back its exit code. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const out = new Printer(io);
   const said: Said = { out: "", err: "" };
-  const exit = await exitOf(() => boughProgram(io, out, said).parseAsync(args, { from: "user" }), out, said, io);
   try {
+    const exit = await parsed(args, io, out, said);
     out.document(said.out);
     await out.flush();
     if (said.err !== "") await io.stderr.write(said.err);
+    return exit;
   } catch (error) {
-    if (!(error instanceof ReaderGoneError)) throw error;
+    return failed(error, io, out);
   }
-  return exit;
 }
 
-async function exitOf(work: () => Promise<unknown>, out: Printer, said: Said, io: Io): Promise<number> {
+async function parsed(args: readonly string[], io: Io, out: Printer, said: Said): Promise<number> {
   try {
-    await work();
-    await out.flush();
+    await boughProgram(io, out, said).parseAsync(args, { from: "user" });
     return EXIT_OK;
   } catch (error) {
-    return await failed(error, out, said, io);
+    if (!(error instanceof CommanderError)) throw error;
+    return error.code === "commander.help" ? askedForNothing(said) : usage(error, said);
   }
 }
 
-async function failed(error: unknown, out: Printer, said: Said, io: Io): Promise<number> {
+async function failed(error: unknown, io: Io, out: Printer): Promise<number> {
   if (error instanceof ReaderGoneError) return EXIT_OK;
-  if (error instanceof CommanderError) return error.code === "commander.help" ? askedForNothing(said) : usage(error, said);
   const exit = exitCodeOf(error);
   const text = error instanceof Error ? error.message : String(error);
-  await out.note(styled("error", "bough: "), exit === undefined ? `unexpected failure: ${text}` : text);
-  if (exit === undefined && error instanceof Error && (io.env["BOUGH_DEBUG"] ?? "") !== "") await io.stderr.write(`${error.stack ?? ""}\n`);
+  const trace = exit === undefined && error instanceof Error && (io.env["BOUGH_DEBUG"] ?? "") !== "" ? safeLines(error.stack ?? "") : [];
+  try {
+    await out.note(styled("error", "bough: "), exit === undefined ? `unexpected failure: ${text}` : text);
+    for (const line of trace) await out.note(line);
+  } catch (silent) {
+    // What cannot be said is told by the exit code alone.
+    if (!(silent instanceof ReaderGoneError || silent instanceof OutputFailedError)) throw silent;
+  }
   return exit ?? EXIT_UNEXPECTED;
 }
 

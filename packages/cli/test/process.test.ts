@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { grow, parserSession, type World, world } from "./world.js";
@@ -82,6 +82,15 @@ describe("the command as a process", () => {
     child.stdout.once("data", () => child.stdout.destroy());
     expect(await ended(child)).toEqual({ code: 0, signal: null });
     expect(err).toBe("");
+  });
+
+  test.runIf(existsSync("/dev/full"))("says that its output cannot be written", async () => {
+    const here = world();
+    await parserSession(here);
+    const full = openSync("/dev/full", "w");
+    const { status, stderr } = bough(here, ["tree", "parser"], { stdio: ["ignore", full, "pipe"] });
+    closeSync(full);
+    expect({ status, stderr }).toEqual({ status: 9, stderr: "bough: Cannot write the output: no space left.\n" });
   });
 
   test("prints its version and its help", () => {

@@ -28,6 +28,7 @@ XDG_DATA_HOME  the default store is bough/sessions.db in it (or in ~/.local/shar
 NO_COLOR       no colours
 FORCE_COLOR    colours also without a terminal; 0: none
 BOUGH_ASCII    draw with plain ASCII; 0: never
+BOUGH_DEBUG    say where an unexpected failure came from
 `;
 }
 

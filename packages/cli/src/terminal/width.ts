@@ -13,7 +13,7 @@ export async function loadExactWidths(): Promise<void> {
 /** Loads the exact measure if one of these texts needs it. */
 export async function learnWidths(texts: Iterable<string>): Promise<void> {
   if (exactWidth !== undefined) return;
-  for (const text of texts) if (!PLAIN.test(text) && simpleWidth(text) === undefined) return loadExactWidths();
+  for (const text of texts) if (!SIMPLE_TEXT.test(text)) return loadExactWidths();
 }
 
 /**
@@ -53,6 +53,13 @@ const SIMPLE: readonly (readonly [from: number, to: number, columns: 1 | 2])[] =
   [0x30a1, 0x30fa, 2],
   [0x4e00, 0x9fff, 2], // ideographs
 ];
+
+/** A text of such characters only. */
+const SIMPLE_TEXT = new RegExp(`^[${SIMPLE.map(([from, to]) => `${unicode(from)}-${unicode(to)}`).join("")}]*$`);
+
+function unicode(code: number): string {
+  return `\\u${code.toString(16).padStart(4, "0")}`;
+}
 
 /** Columns of a character that joins with no other one; 0: it may join, or is not known here. */
 function simpleColumns(code: number): 0 | 1 | 2 {

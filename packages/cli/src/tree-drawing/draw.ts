@@ -63,7 +63,7 @@ function leavesByEntry(leaves: readonly LeafRecord[], current: string): Readonly
 
 function isLandmarkRow(row: OutlineRow | undefined, labels: ReadonlyMap<string, string>, leaves: ReadonlyMap<string, unknown>): boolean {
   if (row === undefined) return false;
-  return row.type === "compaction" || row.type === "branch_summary" || labels.has(row.id) || leaves.has(row.id);
+  return row.type === "compaction" || row.type === "branch_summary" || (labels.size > 0 && labels.has(row.id)) || leaves.has(row.id);
 }
 
 class Drawer {
