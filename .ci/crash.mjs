@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const runs = process.env.BOUGH_CRASH_RUNS ?? "1000";
-process.stderr.write(`[crash] Killing a writing process ${runs} times; about ${Math.ceil((Number(runs) * 0.2) / 60)} minutes.\n`);
+process.stderr.write(`[crash] Killing a writing process ${runs} times; about ${Math.ceil((Number(runs) * 0.4) / 60)} minutes.\n`);
 const { status } = spawnSync(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", "test/crash"], {
   cwd: root,
   stdio: "inherit",
