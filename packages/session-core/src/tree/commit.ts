@@ -103,6 +103,8 @@ class BatchWriter {
       this.#tip = appended.tip;
       return;
     }
+    // What this batch has written before it is on its way to be the leaf already.
+    if (this.#tip.seq !== this.#stored.seq) return;
     // A repeated append whose first try did arrive: the leaf stands at it or below, and stays there. Where another writer
     // has put the leaf elsewhere, the handle has still to meet that: what it appends next must not slip under theirs.
     const leaf = leafSeq(this.#connection, target, leafName);

@@ -103,6 +103,12 @@ describe("repeating an append", () => {
     expect(await treeNames(session)).toBe(">u1 u1>a1 u1>a2");
   });
 
+  test("in the middle of a batch leaves what is new in one line", async () => {
+    const { session } = await grow("u1 a1");
+    await session.write(["u5", "u1", "u6"].map((word) => ({ kind: "entry", entry: entryNamed(word) }) as const));
+    expect(await pathNames(session)).toBe("u1 a1 u5 u6");
+  });
+
   test("with other content is a conflict, and nothing is written", async () => {
     const { session } = await grow("u1 a1");
     const other = session.append({ ...assistantMessage("something else"), id: "u1" });
@@ -276,3 +282,14 @@ describe("a reference", () => {
 function image(data: string, mimeType: string) {
   return { type: "message", message: { role: "user", content: [{ type: "image", data, mimeType }] } };
 }
+
+describe("the builders of messages", () => {
+  test("check the fields they know, and take others as they are", () => {
+    // @ts-expect-error usage holds counts
+    assistantMessage("x", { usage: "much" });
+    // @ts-expect-error it is a text
+    assistantMessage("x", { model: 3 });
+    const message = { role: "assistant", content: "x", model: "m", responseId: "r" };
+    expect(assistantMessage("x", { model: "m", responseId: "r" })).toEqual({ type: "message", message });
+  });
+});
