@@ -68,11 +68,14 @@ export type { MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-do
 export type { EntryId, SessionId } from "./ids/ids.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
 export type { Finding } from "./port/finding.js";
-export type { ImportedSession } from "./port/import-records.js";
+export type { ImportedSession, ImportOptions } from "./port/import-records.js";
 export type {
+  ContextEntry,
+  ContextPath,
   Label,
   LeafMove,
   LeafRecord,
+  LeafView,
   NewSession,
   OutlineRow,
   Page,
@@ -85,7 +88,7 @@ export type {
   StoredValue,
 } from "./port/records.js";
 export type { SearchHit, SearchPage, SearchRequest } from "./port/search-records.js";
-export type { OnConflict, PathRange, SessionStorage, Write } from "./port/session-storage.js";
+export type { Batch, BatchResult, OnConflict, PathRange, SessionStorage, Write } from "./port/session-storage.js";
 export type { ModelUsage, Statistics } from "./port/statistics.js";
 export {
   type AppendedEntry,
@@ -95,7 +98,7 @@ export {
   Session,
 } from "./session/session.js";
 export type { SessionReader } from "./session/session-reader.js";
-export type { ImportProblem } from "./source/source-session.js";
+export type { ImportProblem, SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 export type { Durability } from "./storage/connection-options.js";
 // The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";

@@ -3,7 +3,10 @@ import type { AssistantMessage, ToolResultMessage, UserMessage } from "./message
 
 // The shortest way to say what an agent appends most.
 
-type Fields<T> = Partial<Omit<T, "role" | "content">>;
+// Omit would forget the names of a type that also takes unknown ones, and with them what their values must be.
+type Fields<T> = { readonly [K in keyof T as string extends K ? never : Exclude<K, "role" | "content">]?: T[K] } & {
+  readonly [unknown: string]: unknown;
+};
 
 /**
  * A user message to append.
