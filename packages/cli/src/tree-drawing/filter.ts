@@ -23,7 +23,8 @@ export function isShown(row: OutlineRow, filter: TreeFilter): boolean {
 function isConversation(row: OutlineRow): boolean {
   switch (row.type) {
     case "message":
-      return row.role !== "toolResult";
+      // What a program put between the messages of a person (reminders, command output) is bookkeeping here.
+      return row.role !== "toolResult" && row.role !== "custom";
     case "compaction":
     case "branch_summary":
     case "custom_message":
