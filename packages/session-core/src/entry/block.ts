@@ -22,12 +22,19 @@ export const thinkingBlockSchema = z.looseObject({
   redacted: z.boolean().optional(),
 });
 
+// Judged as a whole and not member by member: what stands in it is the tool's affair, and a copy would lose a member
+// named `__proto__`.
+const argumentsSchema = z.custom<Record<string, unknown>>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "expected an object of arguments",
+);
+
 /** A model's request to run a tool. `arguments` is never judged again once stored. */
 export const toolCallBlockSchema = z.looseObject({
   type: z.literal("toolCall"),
   id: z.string(),
   name: z.string(),
-  arguments: z.record(z.string(), z.unknown()),
+  arguments: argumentsSchema,
 });
 
 /** A block of another program that we do not know: kept whole, shown by its type, sent to no other provider. */
