@@ -12,6 +12,7 @@ import { DifferentSession } from "./different-session.js";
 import { isGrown } from "./growth.js";
 import { Marks } from "./marks.js";
 import { repaired } from "./repair.js";
+import { storable } from "./storable.js";
 
 /** Reports kept in a result; beyond it they are only counted, so that a broken file of a gigabyte does not fill memory. */
 const MAX_PROBLEMS = 1000;
@@ -127,9 +128,9 @@ export class SessionImport {
     try {
       return this.judge({ ...foreign, raw: payload });
     } catch (error) {
-      // Nested deeper than the store keeps: as text it is kept all the same.
+      // Nested too deep, or a number that is none: with text in its place it is kept all the same.
       if (!(error instanceof UnserialisableValueError)) throw error;
-      return this.judge({ ...foreign, raw: JSON.stringify(payload) });
+      return this.judge({ ...foreign, raw: storable(payload) });
     }
   }
 

@@ -1,6 +1,6 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { SourceNotFoundError } from "../errors/import-errors.js";
+import { SourceNotFoundError, UnknownFormatError } from "../errors/import-errors.js";
 
 /** A file to look at. */
 export interface SourceFile {
@@ -16,10 +16,12 @@ const SKIPPED = new Set(["node_modules", ".git"]);
  * once (regression R162); what cannot be read is passed over.
  *
  * @throws {SourceNotFoundError} nothing is at `path`.
+ * @throws {UnknownFormatError} a pipe, a device or a socket is: opening one may wait for ever, and it cannot be read twice.
  */
 export function sourceFiles(path: string): { readonly isFolder: boolean; readonly files: readonly SourceFile[] } {
   const stats = statOf(path);
   if (stats === undefined) throw new SourceNotFoundError(path);
+  if (!stats.isDirectory() && !stats.isFile()) throw new UnknownFormatError(path, "it is neither a file nor a folder");
   if (!stats.isDirectory()) return { isFolder: false, files: [{ path, bytes: stats.size }] };
   const files: SourceFile[] = [];
   collect(path, new Set(), files);

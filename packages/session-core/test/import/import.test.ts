@@ -172,14 +172,20 @@ describe("what a source has that does not fit", () => {
     expect(await imported(store, source)).toMatchObject({ outcome: "unchanged", entriesAdded: 0 });
   });
 
-  test("a record nested deeper than the store keeps is kept as text", async () => {
+  test.each([
+    ["nested deeper than the store keeps", `${"[".repeat(700)}${"]".repeat(700)}`],
+    ["nested deeper than a stack reaches", `${"[".repeat(100_000)}${"]".repeat(100_000)}`],
+    ["with a number beyond the range of JSON", "[1e999, -1e999]"],
+  ])("a record %s is kept, with text in place of what cannot be", async (_what, json) => {
     const store = await openedStore();
-    const nested = `${"[".repeat(700)}${"]".repeat(700)}`;
-    const payload = { type: "custom", customType: "deep", data: JSON.parse(nested) as unknown };
+    const payload = { type: "custom", customType: "odd", beside: "kept", data: JSON.parse(json) as unknown };
     const record: SourceRecord = { kind: "entry", line: 3, id: "d1", parentId: "u1", createdAtMs: 1, payload };
-    expect(await imported(store, sourceOf("u1", [record]))).toMatchObject({ entriesAdded: 2, problems: [{ code: "invalid-record" }] });
+    const source = sourceOf("u1", [record]);
+    expect(await imported(store, source)).toMatchObject({ entriesAdded: 2, problems: [{ code: "invalid-record" }] });
     const kept = await (await store.openSession("s")).entry("d1");
-    expect(kept).toMatchObject({ type: "foreign", originalType: "custom", raw: JSON.stringify(payload) });
+    expect(kept).toMatchObject({ type: "foreign", originalType: "custom", raw: { type: "custom", beside: "kept" } });
+    expect(JSON.stringify(kept)).toMatch(/\[\[\[|"Infinity","-Infinity"/);
+    expect(await imported(store, source)).toMatchObject({ outcome: "unchanged" });
   });
 
   test("a second record of one id with other content gets an id of its own, also the next time", async () => {

@@ -35,7 +35,8 @@ function agentFilesIn(folder: string): readonly string[] {
 function isReadable(path: string): boolean {
   try {
     accessSync(path, constants.R_OK);
-    return true;
+    // Opening a pipe would wait for whoever writes to it.
+    return statSync(path).isFile();
   } catch (error) {
     // ENOENT: a link that points nowhere, or a file that was removed since the folder was read.
     if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "EACCES")) return false;
