@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { SearchHit, SearchPage, SearchRequest } from "../port/search-records.js";
 import type { Connection } from "../storage/connection.js";
 import { onceQuery, plain, type Query, query } from "../storage/query.js";
+import { rowLimit } from "../storage/row-limit.js";
 import { all, entryConditions, indexConditions } from "./conditions.js";
 import { HIT_COLUMNS, type HitRow, hitOf } from "./hits.js";
 import { ftsExpression, parseQuery, type SearchTerm } from "./query-syntax.js";
@@ -16,8 +17,8 @@ const DEFAULT_LIMIT = 20;
  */
 export function search(connection: Connection, request: SearchRequest): SearchPage {
   const terms = parseQuery(request.query);
-  const limit = request.limit ?? DEFAULT_LIMIT;
-  const offset = Number(request.cursor ?? 0);
+  const limit = rowLimit(request.limit ?? DEFAULT_LIMIT);
+  const offset = rowLimit(Number(request.cursor ?? 0));
   return connection.read(() => {
     const titles = asksForTitles(request) ? titleHits(connection, terms, request) : [];
     const indexed = count(connection, terms, request);

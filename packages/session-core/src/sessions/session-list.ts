@@ -2,6 +2,7 @@ import type { SelectQueryBuilder } from "kysely";
 import type { Page, SessionFilter, SessionRecord } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { onceQuery } from "../storage/query.js";
+import { rowLimit } from "../storage/row-limit.js";
 import type { SessionTable, Tables } from "../storage/schema.js";
 import { recordOf } from "./session-rows.js";
 
@@ -11,7 +12,7 @@ type Sessions = SelectQueryBuilder<Tables, "session", SessionTable>;
 
 /** Sessions that fit `filter`, newest activity first. Reads session rows only: no entry, whatever the store's size. */
 export function listSessions(connection: Connection, filter: SessionFilter): Page<SessionRecord> {
-  const limit = filter.limit ?? DEFAULT_LIMIT;
+  const limit = rowLimit(filter.limit ?? DEFAULT_LIMIT);
   const rows = connection.all(
     onceQuery<SessionTable>(({ db }) =>
       after(narrowed(db.selectFrom("session").selectAll(), filter), filter.cursor)

@@ -1,6 +1,7 @@
 import type { LeafMove } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
+import { rowLimit } from "../storage/row-limit.js";
 import type { EntrySeq, LeafMoveTable, SessionSeq } from "../storage/schema.js";
 import type { Target } from "./entry-writer.js";
 import { leafSeq, setLeaf } from "./leaf-rows.js";
@@ -111,5 +112,5 @@ const recentMoves = query<
 
 /** The moves of a leaf, newest first. */
 export function leafMoves(connection: Connection, session: SessionSeq, name: string, limit: number): readonly LeafMove[] {
-  return connection.all(recentMoves, { session, name, limit });
+  return connection.all(recentMoves, { session, name, limit: rowLimit(limit) });
 }

@@ -2,6 +2,7 @@ import type { Entry } from "../entry/entry.js";
 import type { OutlineRow } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { type Building, plain, query } from "../storage/query.js";
+import { rowLimit } from "../storage/row-limit.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { type EntryRow, entryOf } from "./entry-rows.js";
 
@@ -24,7 +25,7 @@ const page = query<{ session: SessionSeq; after: number; limit: number }, Struct
 
 /** Entries of a session in order of arrival, without bodies: parents always before children. */
 export function outline(connection: Connection, session: SessionSeq, afterSeq: number, limit: number): readonly OutlineRow[] {
-  return connection.all(page, { session, after: afterSeq, limit }).map(outlineRow);
+  return connection.all(page, { session, after: afterSeq, limit: rowLimit(limit) }).map(outlineRow);
 }
 
 const childrenOf = query<{ session: SessionSeq; parent: EntrySeq | null }, StructureRow>(({ db, p }) =>
@@ -89,5 +90,5 @@ const since = query<{ session: SessionSeq; after: number; limit: number }, Entry
 
 /** Entries of a session that arrived after `afterSeq`, oldest first, whatever their branch. */
 export function entriesSince(connection: Connection, session: SessionSeq, afterSeq: number, limit: number): readonly Entry[] {
-  return connection.all(since, { session, after: afterSeq, limit }).map(entryOf);
+  return connection.all(since, { session, after: afterSeq, limit: rowLimit(limit) }).map(entryOf);
 }

@@ -3,6 +3,7 @@ import type { EntryId } from "../ids/ids.js";
 import type { Page, PathScan } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
+import { rowLimit } from "../storage/row-limit.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { type EntryRow, entryOf } from "./entry-rows.js";
 
@@ -61,7 +62,7 @@ const scanDown = query<ScanParameters, EntryRow>(({ sql, p }) =>
 export function scanPath(connection: Connection, scan: ResolvedScan): Page<Entry> {
   if (scan.leaf === null || scan.leaf === scan.stopAt) return { items: [], next: null };
   const up = (scan.order ?? "up") === "up";
-  const limit = scan.limit ?? Number.MAX_SAFE_INTEGER - 1;
+  const limit = rowLimit(scan.limit ?? Number.POSITIVE_INFINITY);
   const rows = connection.all(up ? scanUp : scanDown, {
     from: up && scan.cursor !== undefined ? (Number(scan.cursor) as EntrySeq) : scan.leaf,
     stop: scan.stopAt ?? 0,
