@@ -38,12 +38,15 @@ function isJson(value: unknown, depth: number): boolean {
 }
 
 function areJson(values: readonly unknown[], depth: number): boolean {
+  if ("toJSON" in values) return false;
   // JSON would turn an undefined element into null; a member it leaves out.
   for (const value of values) if (value === undefined || !isJson(value, depth + 1)) return false;
   return true;
 }
 
 function hasJson(value: object, depth: number): boolean {
+  // Hidden from the members, JSON.stringify would still call it and keep what it answers.
+  if ("toJSON" in value && typeof value.toJSON === "function") return false;
   for (const key in value) if (!isJson((value as Record<string, unknown>)[key], depth + 1)) return false;
   return true;
 }
@@ -60,11 +63,16 @@ function misfit(value: unknown, at: string, depth: number): UnserialisableValueE
     return new UnserialisableValueError(at, typeof value === "number" ? String(value) : `a ${typeof value}`);
   // A cycle has no end, so it meets this limit too.
   if (depth > MAX_DEPTH) return new UnserialisableValueError(at.slice(0, 200), "a cycle, or more than 500 levels");
-  if (!Array.isArray(value) && !isPlain(value)) return new UnserialisableValueError(at, `a ${value.constructor.name}`);
+  if (!Array.isArray(value) && !isPlain(value)) return new UnserialisableValueError(at, `a ${classOf(value)}`);
   const gap = Array.isArray(value) ? value.findIndex((member) => member === undefined) : -1;
   if (gap >= 0) return new UnserialisableValueError(`${at}[${gap}]`, "undefined");
   for (const [key, member] of Object.entries(value)) {
     if (!isJson(member, depth + 1)) return misfit(member, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
   }
-  return new UnserialisableValueError(at, "a value");
+  return new UnserialisableValueError(at, "toJSON" in value ? "a toJSON of its own" : "a value");
+}
+
+function classOf(value: object): string {
+  const made: unknown = value.constructor;
+  return typeof made === "function" && made.name !== "" ? made.name : "class instance";
 }

@@ -3,6 +3,8 @@ import type { SessionContext } from "../context/context.js";
 import type { DanglingCalls } from "../context/tool-pairs.js";
 import { ContextWindow } from "../context/window.js";
 import type { EntryInput } from "../entry/entry.js";
+import { assertJson } from "../entry/json.js";
+import { UnserialisableValueError } from "../errors/entry-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafView } from "../port/records.js";
 import type { BatchResult, OnConflict, SessionStorage, Write } from "../port/session-storage.js";
@@ -112,8 +114,16 @@ export class Session extends SessionReader {
 
   #commit(writes: readonly Write[], options: AppendOptions): Promise<BatchResult> {
     const { onConflict = "error" } = options;
+    // What has to wait is written as it was when it was handed in, whatever its owner does to it meanwhile.
+    const asked = this.#queue.isBusy ? copyOf(writes) : writes;
     return this.#queue.run(async () => {
-      const result = await this.storage.commit({ sessionId: this.id, leafName: this.leafName, seen: this.#view, onConflict, writes });
+      const result = await this.storage.commit({
+        sessionId: this.id,
+        leafName: this.leafName,
+        seen: this.#view,
+        onConflict,
+        writes: asked,
+      });
       this.#view = result.leaf;
       this.#host.onAppended(result.entries.length);
       return result;
@@ -181,6 +191,17 @@ export class Session extends SessionReader {
     const window = this.#window.take(path, asked);
     return window && contextOf(path, window, danglingCalls);
   }
+}
+
+/** A copy; where JSON cannot hold all of it, itself, and the gate will say which member it is. */
+function copyOf(writes: readonly Write[]): readonly Write[] {
+  try {
+    assertJson(writes, "writes");
+  } catch (error) {
+    if (!(error instanceof UnserialisableValueError)) throw error;
+    return writes;
+  }
+  return JSON.parse(JSON.stringify(writes)) as readonly Write[];
 }
 
 /**

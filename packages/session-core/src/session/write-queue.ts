@@ -9,6 +9,11 @@ export class WriteQueue {
   /** `accepted` holds what has been asked for and not been done yet; closing a store waits for it. */
   constructor(private readonly accepted: Set<Promise<unknown>>) {}
 
+  /** Whether a write that is asked for now has to wait. */
+  get isBusy(): boolean {
+    return this.#waiting > 0;
+  }
+
   run<T>(write: () => Promise<T>): Promise<T> {
     const result = this.#waiting === 0 ? write() : this.#last.then(write, write);
     this.#waiting += 1;

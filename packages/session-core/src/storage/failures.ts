@@ -10,6 +10,9 @@ export function isSqliteFailure(error: unknown, code = "SQLITE_"): error is Sqli
   return error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith(code);
 }
 
+// What SQLite says of a store whose header or tables are not what its version number promises.
+const TABLES_DIFFER = /^(unsupported file format|no such (table|column)|(table|index|trigger) \S+ already exists)/;
+
 /** The typed error for what SQLite reports of the file, the disk or another process; any other error as it is. */
 export function storeFailure(error: unknown, path: string, busyTimeoutMs: number): unknown {
   if (!isSqliteFailure(error)) return fileFailure(error, path);
@@ -30,6 +33,8 @@ export function storeFailure(error: unknown, path: string, busyTimeoutMs: number
     case "SQLITE_IOERR":
     case "SQLITE_PERM":
       return new StoreUnavailableError(path, error.message, options);
+    case "SQLITE_ERROR":
+      return TABLES_DIFFER.test(error.message) ? new StoreDamagedError(path, options) : error;
     default:
       return error;
   }
