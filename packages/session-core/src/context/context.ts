@@ -33,7 +33,7 @@ export interface ModelSetting {
   readonly modelId: string;
 }
 
-/** What a model is sent at one point of a session. Objects are shared with later contexts: read them, never change them. */
+/** What a model is sent at one point of a session. Its messages are shared with later contexts and frozen: copy what you want to change. */
 export interface SessionContext {
   readonly messages: readonly ContextMessage[];
   /**

@@ -30,14 +30,27 @@ export class ContextWindow {
   }
 
   #replace(entries: readonly ContextEntry[], start: number): void {
-    this.#entries = [...entries];
+    this.#entries = entries.map(frozen);
     this.#from = start;
   }
 
   #continue(entries: readonly ContextEntry[], start: number): void {
-    for (const entry of entries) this.#entries.push(entry);
+    for (const entry of entries) this.#entries.push(frozen(entry));
     if (start === this.#from) return;
     this.#entries = this.#entries.filter((entry) => entry.seq >= start);
     this.#from = start;
+  }
+}
+
+// Contexts share these objects, so a change by one reader would be sent to the model by the next. Frozen, it throws.
+function frozen(entry: ContextEntry): ContextEntry {
+  freeze(entry.payload);
+  return entry;
+}
+
+function freeze(value: object): void {
+  Object.freeze(value);
+  for (const member of Object.values(value)) {
+    if (typeof member === "object" && member !== null && !Object.isFrozen(member)) freeze(member);
   }
 }

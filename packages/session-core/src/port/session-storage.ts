@@ -121,7 +121,7 @@ export interface SessionStorage {
   values(sessionId: SessionId, prefix: string): Promise<readonly StoredValue[]>;
 
   search(request: SearchRequest): Promise<SearchPage>;
-  /** Brings the search index up to date with at most `limit` entries; returns how many are still missing. */
+  /** Puts at most `limit` entries into the search index; returns at most how many are still missing, 0 only when none is. */
   catchUpSearch(limit: number): Promise<number>;
   statistics(sessionId?: SessionId): Promise<Statistics>;
   importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;

@@ -1,7 +1,7 @@
 import type { EntryPayload } from "../entry/entry.js";
 import { searchableText } from "../entry/text.js";
 import type { Connection } from "../storage/connection.js";
-import { query } from "../storage/query.js";
+import { plain, query } from "../storage/query.js";
 import type { EntrySeq, EntryTable } from "../storage/schema.js";
 import { searchableForm } from "./terms.js";
 
@@ -15,19 +15,16 @@ const insertText = query<{ seq: EntrySeq; body: string }>(({ db, p }) =>
   db.insertInto("entry_text").values({ rowid: p.seq, body: p.body }),
 );
 const setCursor = query<{ seq: EntrySeq }>(({ db, p }) => db.updateTable("store_state").set({ indexed_seq: p.seq }));
-const missing = query<{ after: EntrySeq }, { count: number }>(({ db, p }) =>
-  db
-    .selectFrom("entry")
-    .select((entry) => entry.fn.countAll<number>().as("count"))
-    .where("seq", ">", p.after),
+const lastEntry = query<Record<never, never>, { seq: number | null }>(({ sql }) =>
+  plain(sql<{ seq: number | null }>`SELECT max(seq) AS seq FROM entry`),
 );
 
 /** How many entries are put into the index in one transaction: short enough that other writers hardly wait. */
 const BATCH = 500;
 
-/** How many entries the search index does not have yet. */
+/** At most how many entries the search index does not have yet; 0 only when it has all. Counts none of them. */
 export function missingInIndex(connection: Connection): number {
-  return connection.get(missing, { after: indexedSeq(connection) })?.count ?? 0;
+  return Math.max(0, (connection.get(lastEntry, {})?.seq ?? 0) - indexedSeq(connection));
 }
 
 /** The last entry in the index. */

@@ -31,7 +31,7 @@ export function search(connection: Connection, request: SearchRequest): SearchPa
     }
     const late = Math.max(0, offset + hits.length - titles.length - indexed);
     hits.push(...unindexed.slice(late, late + limit - hits.length));
-    return { hits, total, next: offset + hits.length < total ? String(offset + hits.length) : null };
+    return { hits, total, next: hits.length > 0 && offset + hits.length < total ? String(offset + hits.length) : null };
   });
 }
 

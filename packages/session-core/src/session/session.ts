@@ -4,12 +4,14 @@ import type { DanglingCalls } from "../context/tool-pairs.js";
 import { ContextWindow } from "../context/window.js";
 import type { EntryInput } from "../entry/entry.js";
 import { assertJson } from "../entry/json.js";
-import { UnserialisableValueError } from "../errors/entry-errors.js";
+import { InvalidEntryError, UnserialisableValueError } from "../errors/entry-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafView } from "../port/records.js";
 import type { BatchResult, OnConflict, SessionStorage, Write } from "../port/session-storage.js";
 import { SessionReader } from "./session-reader.js";
 import { WriteQueue } from "./write-queue.js";
+
+const ON_CONFLICT: readonly OnConflict[] = ["error", "follow", "branch"];
 
 /** What an append does when another writer moved the leaf meanwhile. */
 export interface AppendOptions {
@@ -114,6 +116,7 @@ export class Session extends SessionReader {
 
   #commit(writes: readonly Write[], options: AppendOptions): Promise<BatchResult> {
     const { onConflict = "error" } = options;
+    if (!ON_CONFLICT.includes(onConflict)) throw new InvalidEntryError("onConflict", "must be error, follow or branch");
     // What has to wait is written as it was when it was handed in, whatever its owner does to it meanwhile.
     const asked = this.#queue.isBusy ? copyOf(writes) : writes;
     return this.#queue.run(async () => {
@@ -183,13 +186,14 @@ export class Session extends SessionReader {
       const path = await this.storage.contextPath(this.id, { entryId: leafId }, null);
       return contextOf(path, path.entries, danglingCalls);
     }
-    return (await this.#windowed(this.#window.end, danglingCalls)) ?? (await this.#windowed(null, danglingCalls)) ?? this.context(options);
+    return this.#windowed(this.#window.end, danglingCalls);
   }
 
-  async #windowed(asked: number | null, danglingCalls: DanglingCalls): Promise<SessionContext | undefined> {
-    const path = await this.storage.contextPath(this.id, { leafName: this.leafName }, asked);
-    const window = this.#window.take(path, asked);
-    return window && contextOf(path, window, danglingCalls);
+  async #windowed(known: number | null, danglingCalls: DanglingCalls): Promise<SessionContext> {
+    const path = await this.storage.contextPath(this.id, { leafName: this.leafName }, known);
+    const window = this.#window.take(path, known);
+    // A walk without a known end always gives a window.
+    return window === undefined ? this.#windowed(null, danglingCalls) : contextOf(path, window, danglingCalls);
   }
 }
 

@@ -22,8 +22,9 @@ export function headOf(path: string): FileHead {
     } finally {
       closeSync(file);
     }
-  } catch (cause) {
-    throw new SourceNotFoundError(path, { cause });
+  } catch (error) {
+    if (!(error instanceof Error && "errno" in error)) throw error;
+    throw new SourceNotFoundError(path, { cause: error });
   }
 }
 

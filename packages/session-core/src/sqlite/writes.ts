@@ -92,7 +92,20 @@ export function commitBatch(
 }
 
 function judged(write: Write, judge: (given: unknown) => JudgedEntry): JudgedWrite {
-  return write.kind === "entry" ? { kind: "entry", entry: judge(write.entry) } : write;
+  switch (write.kind) {
+    case "entry":
+      return { kind: "entry", entry: judge(write.entry) };
+    case "label":
+      if (write.createdAtMs !== undefined && !Number.isSafeInteger(write.createdAtMs)) {
+        throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
+      }
+      return write;
+    case "value":
+    case "moveLeaf":
+      return write;
+  }
+  // A caller without types can hand in anything; what is not understood must not be acknowledged.
+  throw new InvalidEntryError("kind", "must be entry, label, value or moveLeaf");
 }
 
 export function undo(connection: Connection, sessionId: SessionId, name: string): Tip | undefined {

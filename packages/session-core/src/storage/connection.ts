@@ -10,6 +10,9 @@ import type { Query } from "./query.js";
 
 type Row = Record<string, unknown>;
 
+/** How long the emptying of the journal waits for readers, in milliseconds. */
+const PATIENCE_MS = 250;
+
 /**
  * The one door to SQLite. Everything behind it is synchronous, so that no `await` can split a transaction; every
  * failure of the file, the disk or a lock comes out as a typed error.
@@ -20,6 +23,8 @@ export class Connection {
   readonly #beginWrite: Database.Statement;
   readonly #beginRead: Database.Statement;
   readonly #commit: Database.Statement;
+  /** Whether deleted text may still stand in the journal. */
+  #truncateDue = false;
   readonly path: string;
   readonly readOnly: boolean;
   readonly busyTimeoutMs: number;
@@ -114,15 +119,22 @@ export class Connection {
       renameSync(partial, path);
       onProgress?.(pages, pages);
     } catch (error) {
-      rmSync(partial, { force: true });
+      for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
       if (!this.#file.open) throw new StoreClosedError(this.path);
       throw storeFailure(error, path, this.busyTimeoutMs);
     }
   }
 
-  /** Folds the journal into the file and empties it, so that nothing deleted is left in it. Gives up where others read. */
+  /**
+   * Folds the journal into the file and empties it, so that nothing deleted is left in it. Where another process is
+   * reading, this waits a quarter of a second at most and is tried again when the store is closed.
+   */
   truncateJournal(): void {
-    if (!this.readOnly) this.pragma("wal_checkpoint(TRUNCATE)");
+    if (this.readOnly) return;
+    this.pragma(`busy_timeout = ${Math.min(PATIENCE_MS, this.busyTimeoutMs)}`);
+    const [result] = this.pragma("wal_checkpoint(TRUNCATE)");
+    this.#truncateDue = result?.["busy"] !== 0;
+    this.pragma(`busy_timeout = ${this.busyTimeoutMs}`);
   }
 
   get open(): boolean {
@@ -131,6 +143,7 @@ export class Connection {
 
   /** Closes the file. A second call does nothing. */
   close(): void {
+    if (this.#truncateDue && this.#file.open) this.truncateJournal();
     this.#statements.clear();
     this.#file.close();
   }

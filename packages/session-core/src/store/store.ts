@@ -1,5 +1,7 @@
+import { setImmediate as pause } from "node:timers/promises";
 import { BoughError } from "../errors/base.js";
 import { AmbiguousNameError, SessionNotFoundError } from "../errors/session-errors.js";
+import { StoreBusyError } from "../errors/store-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { Finding } from "../port/finding.js";
 import type { NewSession, Page, SessionFilter, SessionRecord } from "../port/records.js";
@@ -10,6 +12,9 @@ import { Session, type SessionHost } from "../session/session.js";
 
 /** How many entries may wait for the search index before they are put into it in a pause of the event loop. */
 const INDEX_AFTER = 200;
+
+/** How many entries are put into the search index between two pauses of the event loop: about 20 ms. */
+const INDEX_STEP = 500;
 
 /** The leaf that every session has. */
 const MAIN = "main";
@@ -147,12 +152,27 @@ export class Store {
 
   /** Entries and titles that fit. The search index catches up first, so the answer is complete. @throws {InvalidQueryError} */
   async search(request: SearchRequest): Promise<SearchPage> {
+    try {
+      await this.catchUpSearch();
+    } catch (error) {
+      // Another process holds the lock for long, such as an import: the search looks through the rest itself.
+      if (!(error instanceof StoreBusyError)) throw error;
+    }
     return this.#storage.search(request);
   }
 
-  /** Brings the search index up to date by at most `limit` entries; returns how many are still missing. */
+  /**
+   * Brings the search index up to date by at most `limit` entries, with a pause of the event loop after every few
+   * hundred; returns at most how many are still missing, 0 only when none is.
+   */
   async catchUpSearch(limit = Number.POSITIVE_INFINITY): Promise<number> {
-    return this.#storage.catchUpSearch(limit);
+    for (let done = 0, before = Number.POSITIVE_INFINITY; ; done += INDEX_STEP) {
+      const left = await this.#storage.catchUpSearch(Math.min(INDEX_STEP, limit - done));
+      // A store that can only be read makes no progress.
+      if (left === 0 || left >= before || done + INDEX_STEP >= limit) return left;
+      before = left;
+      await pause();
+    }
   }
 
   /** Entries by type, size and usage by model, over all sessions. */

@@ -59,6 +59,7 @@ export async function importPath(store: Store, path: string, options: ImportPath
   const { isFolder, files } = sourceFiles(path);
   const run = new ImportRun(store, files, options);
   for (const file of files) await run.take(file, isFolder);
+  if (!isFolder && run.report.sessions.length === 0) throw new UnknownFormatError(path, "it holds no conversation");
   if (isFolder && run.report.sessions.length === 0 && run.report.failed.length === 0) throw new NoSessionsFoundError(path, files.length);
   return run.report;
 }

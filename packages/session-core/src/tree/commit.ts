@@ -6,7 +6,7 @@ import type { OnConflict } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq } from "../storage/schema.js";
 import { isOnPath } from "./ancestry.js";
-import { type Appended, EntryWriter, type Target } from "./entry-writer.js";
+import { type Appended, type EntryTip, EntryWriter, type Target } from "./entry-writer.js";
 import { logMove, moveLeaf } from "./leaf-moves.js";
 import { compareAndSetLeaf, leafSeq, setLeaf } from "./leaf-rows.js";
 import { entrySeq, type Tip, tipAt } from "./tip.js";
@@ -47,6 +47,8 @@ class BatchWriter {
   /** The leaf as the table has it; the batch moves it once, at its end. */
   #stored: Tip;
   #tip: Tip;
+  /** Whether entries were written that the leaf has not been moved over yet. */
+  #pending = false;
 
   constructor(connection: Connection, batch: JudgedBatch) {
     this.#connection = connection;
@@ -57,22 +59,10 @@ class BatchWriter {
   }
 
   run(): Committed {
-    const appends = this.#batch.writes.some((write) => write.kind === "entry");
-    if (appends && this.#batch.onConflict !== "error") this.#meetOtherWriter();
     for (const write of this.#batch.writes) this.#write(write);
     this.#settle();
     this.#writer.flush();
     return { appended: this.#appended, leaf: this.#tip };
-  }
-
-  #meetOtherWriter(): void {
-    const { target, leafName, onConflict } = this.#batch;
-    const actual = leafSeq(this.#connection, target, leafName);
-    if (actual === this.#stored.seq) return;
-    this.#stored = tipAt(this.#connection, actual);
-    if (onConflict === "follow") this.#tip = this.#stored;
-    // The other writer's branch is left as by a move, so that an undo leads back to it.
-    else logMove(this.#connection, target.seq, leafName, this.#stored.seq, this.#tip.seq);
   }
 
   #write(write: JudgedWrite): void {
@@ -96,30 +86,49 @@ class BatchWriter {
   }
 
   #append(entry: JudgedEntry): void {
-    const { target, leafName, onConflict } = this.#batch;
-    const appended = this.#writer.append(this.#tip, entry);
-    this.#appended.push(appended);
-    if (!appended.known) {
-      this.#tip = appended.tip;
+    const known = this.#writer.find(entry);
+    if (known !== undefined) {
+      this.#appended.push({ tip: known, known: true });
+      if (!this.#pending) this.#standBelow(known);
       return;
     }
-    // What this batch has written before it is on its way to be the leaf already.
-    if (this.#tip.seq !== this.#stored.seq) return;
-    // A repeated append whose first try did arrive: the leaf stands at it or below, and stays there. Where another writer
-    // has put the leaf elsewhere, the handle has still to meet that: what it appends next must not slip under theirs.
-    const leaf = leafSeq(this.#connection, target, leafName);
-    if (onConflict === "error" && !isOnPath(this.#connection, appended.tip.seq, leaf)) return;
+    if (!this.#pending) this.#meetOtherWriter();
+    const appended = this.#writer.write(this.#tip, entry);
+    this.#appended.push(appended);
+    this.#tip = appended.tip;
+    this.#pending = true;
+  }
+
+  /**
+   * A repeated append whose first try did arrive: the leaf stands at it or below, and stays there. Where another writer
+   * has put the leaf elsewhere, the handle has still to meet that: what it appends next must not slip under theirs.
+   */
+  #standBelow(known: EntryTip): void {
+    const leaf = leafSeq(this.#connection, this.#batch.target, this.#batch.leafName);
+    if (!isOnPath(this.#connection, known.seq, leaf)) return;
     this.#stored = tipAt(this.#connection, leaf);
     this.#tip = this.#stored;
   }
 
+  #meetOtherWriter(): void {
+    const { target, leafName, onConflict } = this.#batch;
+    if (onConflict === "error") return;
+    const actual = leafSeq(this.#connection, target, leafName);
+    if (actual === this.#stored.seq) return;
+    this.#stored = tipAt(this.#connection, actual);
+    if (onConflict === "follow") this.#tip = this.#stored;
+    // The other writer's branch is left as by a move, so that an undo leads back to it.
+    else logMove(this.#connection, target.seq, leafName, this.#stored.seq, this.#tip.seq);
+  }
+
   /** Moves the leaf over what was appended. */
   #settle(): void {
-    if (this.#tip.seq === this.#stored.seq) return;
+    if (!this.#pending) return;
     const { target, leafName, onConflict } = this.#batch;
     if (onConflict === "error") compareAndSetLeaf(this.#connection, target, leafName, this.#stored, this.#tip);
     else setLeaf(this.#connection, target.seq, leafName, this.#tip.seq);
     this.#stored = this.#tip;
+    this.#pending = false;
   }
 
   #seqOf(id: EntryId): EntrySeq {

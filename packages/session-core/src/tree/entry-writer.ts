@@ -1,3 +1,4 @@
+import type { EntryPayload } from "../entry/entry.js";
 import type { JudgedEntry } from "../entry/gate.js";
 import { EntryConflictError } from "../errors/entry-errors.js";
 import type { FileTools } from "../files/extract.js";
@@ -51,12 +52,21 @@ export class EntryWriter {
    * @throws {InvalidReferenceError} it refers to an entry that is not where it must be.
    */
   append(parent: Tip, judged: JudgedEntry): Appended {
-    const json = payloadJson(judged.payload);
-    const known = judged.id === undefined ? undefined : this.#known(judged.id, judged.payload.type, json);
-    if (known !== undefined) return { tip: known, known: true };
+    const known = this.find(judged);
+    return known === undefined ? this.write(parent, judged) : { tip: known, known: true };
+  }
+
+  /** The entry of this id, if it is there and carries the same. @throws {EntryConflictError} it carries something else. */
+  find(judged: JudgedEntry): EntryTip | undefined {
+    if (judged.id === undefined) return undefined;
+    return this.#known(judged.id, judged.payload);
+  }
+
+  /** Writes an entry whose id is not there yet. */
+  write(parent: Tip, judged: JudgedEntry): Appended {
     const { payload, createdAtMs = Date.now() } = judged;
     const place = inherit(this.connection, this.target.seq, parent, judged.id ?? newEntryId(), this.reserve(), payload);
-    this.insert(parent.seq, { payload, payloadJson: json, createdAtMs, inherited: 0 }, place);
+    this.insert(parent.seq, { payload, payloadJson: payloadJson(payload), createdAtMs, inherited: 0 }, place);
     return { tip: place.tip, known: false };
   }
 
@@ -79,10 +89,10 @@ export class EntryWriter {
     this.#totals.flush(this.connection);
   }
 
-  #known(id: string, type: string, json: string): EntryTip | undefined {
+  #known(id: string, payload: EntryPayload): EntryTip | undefined {
     const row = this.connection.get(contentById, { session: this.target.seq, id });
     if (row === undefined) return undefined;
-    if (row.type !== type || !sameJson(row.payload_json, json)) throw new EntryConflictError(this.target.id, id);
+    if (row.type !== payload.type || !sameJson(row.payload_json, payloadJson(payload))) throw new EntryConflictError(this.target.id, id);
     return { ...tipAt(this.connection, row.seq), seq: row.seq };
   }
 }

@@ -34,7 +34,7 @@ export function inherit(
     case "compaction":
       return { tip: { ...tip, compactionSeq: seq }, firstKeptSeq: firstKept(connection, session, parent, payload) };
     case "context_edit":
-      return { tip: { ...tip, compactionSeq: compactionAfterEdit(connection, session, parent, payload) }, firstKeptSeq: null };
+      return { tip: { ...tip, ...settingsAfterEdit(connection, session, parent, seq, payload) }, firstKeptSeq: null };
     case "model_change":
       return { tip: { ...tip, modelSeq: seq }, firstKeptSeq: null };
     case "thinking_level_change":
@@ -75,12 +75,49 @@ function firstKept(connection: Connection, session: SessionSeq, parent: Tip, pay
   return referredOnPath(connection, session, parent, "firstKeptEntryId", payload.firstKeptEntryId);
 }
 
+/** What an edit changes for the entries below it, beside how its target appears. */
+function settingsAfterEdit(
+  connection: Connection,
+  session: SessionSeq,
+  parent: Tip,
+  seq: EntrySeq,
+  edit: ContextEditPayload,
+): Pick<Tip, "compactionSeq" | "systemSeq"> {
+  const target = referredOnPath(connection, session, parent, "targetId", edit.targetId);
+  return {
+    compactionSeq: compactionAfterEdit(connection, parent, target, edit),
+    systemSeq: systemAfterEdit(connection, parent, seq, target, edit),
+  };
+}
+
+// The system messages of a path, newest first.
+const systemsOnPath = query<{ from: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
+  plain(sql<{ seq: EntrySeq }>`
+    WITH RECURSIVE up (seq, parent_seq) AS (
+      SELECT seq, parent_seq FROM entry WHERE seq = ${p.from}
+      UNION ALL
+      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq
+    )
+    SELECT entry.seq FROM up CROSS JOIN entry ON entry.seq = up.seq WHERE role = 'system' ORDER BY entry.seq DESC`),
+);
+
+/** The newest system message that is not omitted; where an edit replaces it, the edit stands for it. */
+function systemAfterEdit(connection: Connection, parent: Tip, seq: EntrySeq, target: EntrySeq, edit: ContextEditPayload): EntrySeq | null {
+  const systems = parent.seq === null || parent.systemSeq === null ? [] : connection.all(systemsOnPath, { from: parent.seq });
+  if (!systems.some((system) => system.seq === target)) return parent.systemSeq;
+  for (const system of systems) {
+    const last = system.seq === target ? { seq, omits: edit.replacement === null } : lastEdit(connection, system.seq, parent);
+    if (last === undefined) return system.seq;
+    if (!last.omits) return last.seq;
+  }
+  return null;
+}
+
 /**
  * Omitting the compaction that counts brings back the one before it that is not omitted itself; giving an omitted one a
  * replacement brings it back. An edit of anything else changes no compaction.
  */
-function compactionAfterEdit(connection: Connection, session: SessionSeq, parent: Tip, edit: ContextEditPayload): EntrySeq | null {
-  const target = referredOnPath(connection, session, parent, "targetId", edit.targetId);
+function compactionAfterEdit(connection: Connection, parent: Tip, target: EntrySeq, edit: ContextEditPayload): EntrySeq | null {
   const inForce = parent.compactionSeq;
   if (edit.replacement === null) return target === inForce ? compactionBefore(connection, target, parent) : inForce;
   return connection.get(compactionRow, { seq: target }) !== undefined && target > (inForce ?? 0) ? target : inForce;
@@ -120,9 +157,12 @@ const editsOf = query<{ target: EntrySeq }, { seq: EntrySeq; omits: number }>(({
     .orderBy("edit.seq", "desc"),
 );
 
-function isOmitted(connection: Connection, compaction: EntrySeq, tip: Tip): boolean {
-  for (const edit of connection.all(editsOf, { target: compaction })) {
-    if (isOnPath(connection, edit.seq, tip.seq)) return edit.omits === 1;
-  }
-  return false;
+function isOmitted(connection: Connection, target: EntrySeq, tip: Tip): boolean {
+  return lastEdit(connection, target, tip)?.omits ?? false;
+}
+
+/** The last edit of an entry on the path of `tip`. */
+function lastEdit(connection: Connection, target: EntrySeq, tip: Tip): { readonly seq: EntrySeq; readonly omits: boolean } | undefined {
+  const edit = connection.all(editsOf, { target }).find(({ seq }) => isOnPath(connection, seq, tip.seq));
+  return edit && { seq: edit.seq, omits: edit.omits === 1 };
 }

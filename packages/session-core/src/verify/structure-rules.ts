@@ -50,7 +50,9 @@ const RULES: readonly Rule[] = [
         (entry.model_seq IS NOT parent.model_seq
           AND (NOT (entry.type = 'model_change' OR entry.role IS 'assistant') OR entry.model_seq IS NOT entry.seq))
         OR (entry.thinking_seq IS NOT parent.thinking_seq AND (entry.type <> 'thinking_level_change' OR entry.thinking_seq IS NOT entry.seq))
-        OR (entry.system_seq IS NOT parent.system_seq AND (entry.role IS NOT 'system' OR entry.system_seq IS NOT entry.seq))
+        OR (entry.system_seq IS NOT parent.system_seq AND entry.role IS NOT 'system' AND NOT EXISTS (
+          SELECT 1 FROM entry AS target WHERE entry.type = 'context_edit' AND target.session_seq = entry.session_seq
+            AND target.id = entry.payload_json ->> 'targetId' AND target.role = 'system'))
         OR (entry.type = 'model_change' AND entry.model_seq IS NOT entry.seq)
         OR (entry.type = 'thinking_level_change' AND entry.thinking_seq IS NOT entry.seq)
         OR (entry.role IS 'system' AND entry.system_seq IS NOT entry.seq)
