@@ -58,11 +58,21 @@ function onInterrupt(cleanUp: () => void): () => void {
   };
 }
 
+/** Where the person stands; the root where that folder has been taken away meanwhile. */
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    if (!(error instanceof Error && "errno" in error)) throw error;
+    return "/";
+  }
+}
+
 const io: Io = {
   stdout: sinkOf(process.stdout),
   stderr: sinkOf(process.stderr),
   env: process.env,
-  cwd: process.cwd(),
+  cwd: workingDirectory(),
   home: homedir(),
   now: Date.now,
   ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined,

@@ -1,3 +1,4 @@
+import { UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 
@@ -21,5 +22,7 @@ export type Command<O extends CommonOptions = CommonOptions> = (invocation: Invo
 
 /** An argument that the command line demands, so that it is there. */
 export function required(value: string | undefined): string {
-  return value ?? "";
+  // An unset variable of a script becomes an empty word, which must not come to mean the current directory.
+  if (value === undefined || value === "") throw new UsageError("A name or path is empty.");
+  return value;
 }

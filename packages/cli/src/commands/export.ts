@@ -7,7 +7,7 @@ import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { safeJson } from "../terminal/safe.js";
-import type { Command, CommonOptions } from "./command.js";
+import { type Command, type CommonOptions, required } from "./command.js";
 import { writeNewFile } from "./new-file.js";
 
 /** What a session can be exported as. */
@@ -31,7 +31,7 @@ export const run: Command<ExportOptions> = async ({ io, out, args, options }) =>
     const { session } = await chooseSession(store, io, out, args[0], "store");
     const pieces = await documentOf(session, options);
     if (options.output === undefined || options.output === "-") return toStdout(io, out, pieces, options.format);
-    const path = resolve(io.cwd, options.output);
+    const path = resolve(io.cwd, required(options.output));
     await writeNewFile(io, path, pieces, options.force === true);
     await out.note(styled("dim", `written to ${path}`));
   });

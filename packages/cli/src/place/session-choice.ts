@@ -1,5 +1,5 @@
 import type { Session, SessionRecord, Store } from "@bough/session-core";
-import { NoSessionError } from "../errors.js";
+import { NoSessionError, UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -17,9 +17,11 @@ export type Reach = "directory" | "store";
  * The session a person named; where none was named, the conversation of the current directory that was active last, and,
  * for commands that only read, else of the whole store. Says on stderr which one was taken.
  *
+ * @throws {UsageError} the name is empty.
  * @throws {NoSessionError} none was named, and there is none to take.
  */
 export async function chooseSession(store: Store, io: Io, out: Printer, name: string | undefined, reach: Reach): Promise<ChosenSession> {
+  if (name === "") throw new UsageError("The name of the session is empty.");
   const record = name === undefined ? await newest(store, io, out, reach) : await store.resolveSession(name);
   return { record, session: await store.openSession(record.id) };
 }

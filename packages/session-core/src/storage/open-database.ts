@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { NewerStoreError } from "../errors/store-errors.js";
@@ -28,17 +28,40 @@ function openFile(options: ConnectionOptions): Database.Database {
   // so it is asked over a connection that cannot write.
   if (existsSync(`${path}-wal`)) refuseNewer(options);
   if (mode === "create" && identity.kind === "absent") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const file = new Database(path, { readonly: mode === "read-only", timeout: options.busyTimeoutMs });
+  if (mode === "read-only") return openToRead(options);
+  const file = new Database(path, { timeout: options.busyTimeoutMs });
   try {
     // Sessions hold secrets: a new store is its user's alone. SQLite gives its side files the same mode.
     if (identity.kind === "absent") chmodSync(path, 0o600);
     // The schema is committed before the journal becomes a WAL, so the header of the file itself says whose it is.
-    if (mode !== "read-only") migrate(file, path);
+    migrate(file, path);
     return file;
   } catch (error) {
     file.close();
     throw error;
   }
+}
+
+// Offsets in the header that say which journal the file has; 1 is the one that needs no other file.
+const JOURNAL_OFFSETS = [18, 19];
+
+/**
+ * Opens a file to read it. SQLite needs a file of its own beside it, even to read; in a folder where none can be made,
+ * such as on a medium that cannot be written, the store is read whole into memory.
+ */
+function openToRead({ path, busyTimeoutMs }: ConnectionOptions): Database.Database {
+  const file = new Database(path, { readonly: true, timeout: busyTimeoutMs });
+  try {
+    versionOf(file);
+    return file;
+  } catch (error) {
+    file.close();
+    // What stands in a journal would be missing from a copy of the file alone.
+    if (!isSqliteFailure(error, "SQLITE_CANTOPEN") || existsSync(`${path}-wal`)) throw error;
+  }
+  const bytes = readFileSync(path);
+  for (const offset of JOURNAL_OFFSETS) bytes[offset] = 1;
+  return new Database(bytes);
 }
 
 function refuseNewer({ path, busyTimeoutMs }: ConnectionOptions): void {

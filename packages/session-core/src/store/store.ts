@@ -105,7 +105,7 @@ export class Store {
     if (found.length > 1)
       throw new AmbiguousNameError(
         name,
-        found.map(({ id, title, firstText }) => ((title ?? firstText) === null ? id : `${id} (${title ?? firstText})`)),
+        found.map(({ id, title, firstText }) => named(id, title ?? firstText)),
       );
     return first;
   }
@@ -221,4 +221,10 @@ export class Store {
       this.#indexing = false;
     }
   }
+}
+
+/** A candidate as an error lists it: ten of them stay readable on one line. */
+function named(id: SessionId, title: string | null): string {
+  if (title === null) return id;
+  return `${id} (${title.length > 40 ? `${title.slice(0, 39).toWellFormed()}…` : title})`;
 }

@@ -20,6 +20,13 @@ describe("the context of a session", () => {
     ]);
   });
 
+  test("cannot be changed by who was given it, so that the next one is sent as it was written", async () => {
+    const { session } = await grow("u1 a1");
+    const [question] = (await session.context()).messages;
+    expect(() => Object.assign(question ?? {}, { content: "something else" })).toThrow(TypeError);
+    expect((await session.context()).messages[0]).toEqual({ role: "user", content: "u1" });
+  });
+
   test("is empty before the first entry", async () => {
     const { session } = await grow("u1 m1 @");
     const nothing = { messages: [], entries: [], model: null, thinkingLevel: null, system: null, compaction: null };
@@ -211,6 +218,14 @@ describe("a branch summary", () => {
 });
 
 describe("an edit of the context", () => {
+  test("of the system message changes the context's system, and omitting it brings back the one before", async () => {
+    const { session } = await grow("s1 u1 s2 u2 y1:s2");
+    expect((await session.context()).system).toBe("y1");
+    await plant(session, "x1:s2");
+    expect((await session.context()).system).toBe("s1");
+    expect((await session.context({ leafId: "u2" })).system).toBe("s2");
+  });
+
   test("that omits takes the entry out from there on", async () => {
     const { session } = await grow("u1 a1 u2 x1:a1 u3");
     expect(await contextNames(session)).toBe("u1 u2 u3");

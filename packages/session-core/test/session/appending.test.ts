@@ -103,6 +103,17 @@ describe("repeating an append", () => {
     expect(await treeNames(session)).toBe(">u1 u1>a1 u1>a2");
   });
 
+  test.each(["branch", "follow"] as const)("with onConflict %s moves no leaf and logs no move", async (onConflict) => {
+    const { store, session } = await grow("u1 a1");
+    const other = await store.openSession(session.id);
+    await other.moveLeaf("u1");
+    await other.append(entryNamed("u2"));
+    const moves = await session.leafMoves();
+    await session.append(entryNamed("a1"), { onConflict });
+    expect(await other.refresh()).toBe("u2");
+    expect(await session.leafMoves()).toEqual(moves);
+  });
+
   test("in the middle of a batch leaves what is new in one line", async () => {
     const { session } = await grow("u1 a1");
     await session.write(["u5", "u1", "u6"].map((word) => ({ kind: "entry", entry: entryNamed(word) }) as const));
@@ -121,6 +132,19 @@ describe("repeating an append", () => {
     const { store } = await grow("u1");
     const { session } = await grow("u1 a1", { store });
     expect(await pathNames(session)).toBe("u1 a1");
+  });
+});
+
+describe("what a write does not understand", () => {
+  test("is refused instead of being acknowledged", async () => {
+    const { session } = await grow("u1");
+    const unknown = { kind: "remove", entryId: "u1" } as never;
+    await expect(session.write([unknown])).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "kind" });
+    const conflict = session.append(entryNamed("a1"), { onConflict: "overwrite" as never });
+    await expect(conflict).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "onConflict" });
+    const label = session.write([{ kind: "label", entryId: "u1", label: "x", createdAtMs: 1.5 }]);
+    await expect(label).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "createdAtMs" });
+    expect(await treeNames(session)).toBe(">u1");
   });
 });
 

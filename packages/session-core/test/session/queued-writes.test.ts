@@ -10,7 +10,7 @@ test("a write that waits for another one is written as it was when it was handed
   const writes: Write[] = [{ kind: "entry", entry: message }];
   const first = session.append(userMessage("first"));
   const second = session.write(writes);
-  Object.assign(message.message, { content: "changed" });
+  Object.assign(message, { message: { role: "user", content: "changed" } });
   writes.push({ kind: "entry", entry: userMessage("more") });
   await Promise.all([first, second]);
   expect(await session.path()).toMatchObject([{ message: { content: "first" } }, { message: { content: "as said" } }]);
