@@ -2,7 +2,7 @@
 // because loading their hundreds of modules one by one costs 200 ms at every start, and bundled 65.
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -31,7 +31,14 @@ async function replaced(folder, fill) {
 }
 
 function declarations(folder, outDir) {
-  const project = ["-p", folder, "--outDir", outDir, "--tsBuildInfoFile", join(outDir, ".tsbuildinfo")];
+  const project = [
+    "-p",
+    folder,
+    "--outDir",
+    outDir,
+    "--tsBuildInfoFile",
+    join(root, "node_modules/.bough", `${basename(folder)}.tsbuildinfo`),
+  ];
   execFileSync(process.execPath, [TSC, ...project], { stdio: "inherit" });
 }
 

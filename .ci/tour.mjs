@@ -23,7 +23,7 @@ const STEPS = [
   },
   { run: ["undo", "lexer"] },
   { say: "See what the model would be sent at the leaf, with a rough count of tokens.", run: ["context", "lexer"], lines: 17 },
-  { say: "Hand a branch to a colleague.", run: ["export", "lexer", "-o", "lexer.md"], after: "head -12 lexer.md" },
+  { say: "Hand a branch to a colleague, as Markdown (`-o FILE` writes a file).", run: ["export", "lexer"], lines: 22 },
 ];
 
 function output(command, args, options) {
@@ -34,13 +34,12 @@ function output(command, args, options) {
 function tour(folder) {
   const options = { cwd: folder, env: { ...process.env, BOUGH_STORE: join(folder, "sessions.db"), LANG: "C.UTF-8", COLUMNS: "100" } };
   const bough = join(root, "packages/cli/dist/bough.js");
-  return STEPS.map(({ say, run, lines, after }) => {
+  return STEPS.map(({ say, run, lines }) => {
     const args = run.map((word) => (word.startsWith("packages/") ? join(root, word) : word));
     const typed = run.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(" ");
     const printed = output(process.execPath, [bough, ...args], options).split("\n");
     const shown = lines === undefined || printed.length <= lines ? printed : [...printed.slice(0, lines), "…"];
-    const more = after === undefined ? [] : [`$ ${after}`, output("sh", ["-c", after], options)];
-    return `${say === undefined ? "" : `${say}\n\n`}\`\`\`\`console\n${[`$ bough ${typed}`, ...shown, ...more].join("\n")}\n\`\`\`\``;
+    return `${say === undefined ? "" : `${say}\n\n`}\`\`\`\`console\n${[`$ bough ${typed}`, ...shown].join("\n")}\n\`\`\`\``;
   }).join("\n\n");
 }
 

@@ -29,6 +29,7 @@ export const run: Command<ExportOptions> = async ({ io, out, args, options }) =>
   checkTogether(options);
   await withStore(io, options.store, "read", async (store) => {
     const { session } = await chooseSession(store, io, out, args[0], "store");
+    await checkRange(session, options);
     const pieces = await documentOf(session, options);
     if (options.output === undefined || options.output === "-") return toStdout(io, out, pieces, options.format);
     const path = resolve(io.cwd, required(options.output));
@@ -36,6 +37,13 @@ export const run: Command<ExportOptions> = async ({ io, out, args, options }) =>
     await out.note(styled("dim", `written to ${path}`));
   });
 };
+
+async function checkRange(session: Session, { from, to }: ExportOptions): Promise<void> {
+  if (from === undefined || to === undefined) return;
+  const [first, last] = [await session.resolve(from), await session.resolve(to)];
+  if ((await session.commonAncestor(first, last)) !== first)
+    throw new UsageError(`--from ${from} does not stand above --to ${to} on one branch.`);
+}
 
 function checkTogether({ format, branch, toolOutput, thinking, from, to, force, output }: ExportOptions): void {
   const forMarkdown = toolOutput ?? from ?? to ?? (thinking === true ? "" : undefined);

@@ -1,5 +1,14 @@
 import { resolve } from "node:path";
-import { type ImportReport, importPath, type Store } from "@bough/session-core";
+import {
+  type BoughError,
+  type ImportReport,
+  importPath,
+  NoSessionsFoundError,
+  SourceNotFoundError,
+  type Store,
+  UnknownFormatError,
+  UnknownFormatVersionError,
+} from "@bough/session-core";
 import { FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
 import { counted } from "../format/numbers.js";
 import { withStore } from "../place/open.js";
@@ -26,18 +35,30 @@ export const run: Command<ImportCommandOptions> = async (invocation) => {
 
 async function importAll({ io, out, args }: Invocation, store: Store): Promise<readonly ImportReport[]> {
   const reports: ImportReport[] = [];
-  for (const path of args) {
+  for (const given of args) {
+    const path = resolve(io.cwd, required(given));
     const progress = await startProgress(io, out, "importing");
     try {
-      reports.push(
-        await importPath(store, resolve(io.cwd, required(path)), { onProgress: (at) => progress.at(at.bytesDone, at.bytesTotal, at.path) }),
-      );
+      reports.push(await importPath(store, path, { onProgress: (at) => progress.at(at.bytesDone, at.bytesTotal, at.path) }));
+    } catch (error) {
+      // Of several paths, as a shell's pattern gives them, one that holds no sessions does not keep the others out.
+      if (args.length === 1 || !isOfPath(error)) throw error;
+      reports.push({ sessions: [], failed: [{ path, error }], otherFiles: 0 });
     } finally {
       progress.end();
     }
   }
   await index(store, out, await startProgress(io, out, "indexing for search"));
   return reports;
+}
+
+function isOfPath(error: unknown): error is BoughError {
+  return (
+    error instanceof SourceNotFoundError ||
+    error instanceof NoSessionsFoundError ||
+    error instanceof UnknownFormatError ||
+    error instanceof UnknownFormatVersionError
+  );
 }
 
 /** Entries that are put into the search index between two signs of life. */

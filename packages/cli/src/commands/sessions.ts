@@ -58,6 +58,10 @@ const SHORTEST = 8;
 
 /** As much of an id as names this session and no other. */
 export async function shortSessionId(store: Store, id: string): Promise<string> {
+  const own = id.slice(id.lastIndexOf(".") + 1);
+  const [agent, other] = own === id ? [] : await store.storage.sessionsNamed(own, 2);
+  // A subagent's id begins with its conversation's; what comes behind the dot says which one it is.
+  if (agent?.id === id && other === undefined) return own;
   for (let length = SHORTEST; length < id.length; length += 4) {
     const prefix = id.slice(0, length);
     const [first, second] = await store.storage.sessionsNamed(prefix, 2);

@@ -48,7 +48,8 @@ async function printUsage(out: Printer, heading: string, usage: readonly ModelUs
     [count(one.outputTokens)],
     [count(one.cacheReadTokens)],
     [count(one.cacheWriteTokens)],
-    [dollars(one.costUsd)],
+    // Many programs record no cost; that is not the same as free.
+    [one.costUsd === 0 ? "–" : dollars(one.costUsd)],
   ]);
   for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
 }

@@ -1,15 +1,20 @@
+import type { OutlineRow } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
+import { wrapLine } from "../format/wrap.js";
 import { withStore } from "../place/open.js";
 import { type ChosenSession, chooseSession, titleOf } from "../place/session-choice.js";
-import { styled } from "../terminal/line.js";
+import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import { learnWidths } from "../terminal/width.js";
+import { learnWidths, truncate } from "../terminal/width.js";
 import { type DrawnTree, drawTree } from "../tree-drawing/draw.js";
 import type { TreeFilter } from "../tree-drawing/filter.js";
 import type { Command, CommonOptions } from "./command.js";
 import { wholeOutline } from "./outline.js";
+
+/** Columns that a title needs to be worth a place beside the id. */
+const LEAST_TITLE = 20;
 
 interface TreeOptions extends CommonOptions {
   readonly all?: boolean;
@@ -27,7 +32,7 @@ export const run: Command<TreeOptions> = async ({ io, out, args, options }) => {
     const chosen = await chooseSession(store, io, out, args[0], "store");
     const { session } = chosen;
     const [rows, labels, leaves] = await Promise.all([wholeOutline(session), session.labels(), session.leaves()]);
-    const drawn = { rows, labels, leaves, leafName: session.leafName };
+    const drawn = { rows: filter === "no-tools" ? rows.map(withoutCalls) : rows, labels, leaves, leafName: session.leafName };
     if (options.json === true) return printJson(out, chosen, drawn);
     await learnWidths(shownTexts(drawn));
     const width = options.width ?? out.width;
@@ -38,14 +43,21 @@ export const run: Command<TreeOptions> = async ({ io, out, args, options }) => {
       glyphs: out.glyphs,
       time: options.time === true ? dateTime : undefined,
     });
-    out.line(styled("bold", titleOf(chosen.record)), styled("dim", `  ${session.id}`));
+    for (const line of heading(titleOf(chosen.record), session.id, width)) out.line(...line);
     for (const line of lines) {
       out.line(...line);
       await out.pump();
     }
-    out.line(styled("dim", ending(rows.length, hidden, filter)));
+    for (const line of wrapLine([styled("dim", ending(rows.length, hidden, filter))], width)) out.line(...line);
   });
 };
+
+/** The title and the id, on one line where both fit. */
+function heading(title: string, id: string, width: number): readonly Line[] {
+  const room = width - id.length - 2;
+  if (room >= LEAST_TITLE) return [[styled("bold", truncate(title, room)), styled("dim", `  ${id}`)]];
+  return [[styled("bold", truncate(title, width))], [styled("dim", truncate(id, width))]];
+}
 
 function filterOf({ all, tools, user }: TreeOptions): TreeFilter {
   const wanted: readonly TreeFilter[] = [
@@ -56,6 +68,13 @@ function filterOf({ all, tools, user }: TreeOptions): TreeFilter {
   const [filter = "default", other] = wanted;
   if (other !== undefined) throw new UsageError("--all, --no-tools and --user exclude each other. Choose one.");
   return filter;
+}
+
+// A preview ends with the calls of its reply, each in brackets, the last of them perhaps cut off.
+const CALLS = /(?: \[[A-Za-z_][^\]]*(?:\]|…?$))+…?$/;
+
+function withoutCalls(row: OutlineRow): OutlineRow {
+  return row.role === "assistant" && CALLS.test(row.preview) ? { ...row, preview: row.preview.replace(CALLS, "") } : row;
 }
 
 function* shownTexts({ rows, labels, leaves }: DrawnTree): Generator<string, void, void> {
@@ -69,7 +88,7 @@ function ending(total: number, hidden: number, filter: TreeFilter): string {
   if (total === 0) return "No entries yet.";
   const entries = counted(total, "entry", "entries");
   if (hidden === 0) return entries;
-  const rest = filter === "all" ? "" : "; --all shows everything";
+  const rest = filter === "all" ? "" : "; --all shows them";
   return hidden === total ? `All ${entries} hidden by the filter${rest}` : `${entries}, ${count(hidden)} of them hidden${rest}`;
 }
 

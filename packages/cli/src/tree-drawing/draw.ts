@@ -129,7 +129,7 @@ class Drawer {
     const lines = gutterText(gutter, false, this.#mostLevels, glyphs);
     const space = " ".repeat(this.#idWidth + 3);
     return fitLine(
-      [space, styled("dim", `${lines}${glyphs.ellipsis} ${counted(rows.length, "more entry", "more entries")}${detail}`)],
+      [space, styled("dim", `${lines}${glyphs.ellipsis} ${counted(rows.length, "more entry", "more entries")}${detail} (--full)`)],
       width,
       glyphs.ellipsis,
     );

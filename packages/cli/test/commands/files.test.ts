@@ -21,6 +21,14 @@ describe("bough export", () => {
     expect(out).not.toContain("said in user1");
   });
 
+  test("says that a range is the wrong way round, instead of that an entry is not there", async () => {
+    const here = world();
+    await parserSession(here);
+    const { exit, err } = await here.run(["export", "parser", "--branch", "asst2", "--from", "asst2", "--to", "user1"]);
+    expect(exit).toBe(2);
+    expect(err).toContain("does not stand above");
+  });
+
   test("writes Bough's own JSONL, which another store imports as the same tree", async () => {
     const here = world();
     await parserSession(here);

@@ -29,6 +29,24 @@ describe("bough import", () => {
     expect(statSync(here.store).mode & 0o077).toBe(0);
   });
 
+  test("takes every path of several, and tells at the end which hold no sessions", async () => {
+    const here = world();
+    const good = piFile(here, "b.jsonl", message("aaaa1111", null, "Hello there"));
+    writeFileSync(here.path("a.md"), "# no session\n");
+    const { exit, out } = await here.run(["import", here.path("a.md"), good, here.path("nowhere")]);
+    expect(exit).toBe(4);
+    expect(out).toContain("1 session, 1 new entry");
+    expect(out).toContain(here.path("a.md"));
+    expect(out).toContain(here.path("nowhere"));
+    expect((await here.run(["tree", "hello there"])).exit).toBe(0);
+  });
+
+  test.each([[["import", ""]], [["tree", ""]], [["backup", ""]]])("of an empty name is a mistake of the command line: %s", async (args) => {
+    const here = world();
+    await here.run(["import", piFile(here, "one.jsonl", message("aaaa1111", null, "Hello"))]);
+    expect((await here.run(args)).exit).toBe(2);
+  });
+
   test("adds only what is new the second time, and never changes the source", async () => {
     const here = world();
     const path = piFile(here, "one.jsonl", message("aaaa1111", null, "Hello"));

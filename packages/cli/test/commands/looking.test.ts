@@ -18,7 +18,7 @@ describe("bough tree", () => {
       "asst3 • │  assistant: replied in asst3 ← leaf",
       "user2   └─ user: said in user2",
       "asst2      assistant: replied in asst2",
-      "8 entries, 1 of them hidden; --all shows everything",
+      "8 entries, 1 of them hidden; --all shows them",
       "",
     ]);
   });
@@ -38,6 +38,25 @@ describe("bough tree", () => {
       expect(line.length).toBeLessThanOrEqual(30);
   });
 
+  test("keeps its title and its last line within a narrow width too", async () => {
+    const here = world();
+    await parserSession(here);
+    await here.run(["rename", "parser", "A title that is much longer than forty columns can hold on one line"]);
+    const { out } = await here.run(["tree", "parser-session-1", "--width", "40"]);
+    expect(
+      out
+        .trimEnd()
+        .split("\n")
+        .filter((line) => line.trimEnd().length > 40),
+    ).toEqual([]);
+  });
+
+  test("shows no call under --no-tools, neither alone nor behind a text", async () => {
+    const here = world();
+    await parserSession(here);
+    expect((await here.run(["tree", "parser", "--no-tools"])).out).not.toContain("[read");
+  });
+
   test("tells an empty tree from a filtered one (R190)", async () => {
     const here = world();
     await here.withStore((store) => store.createSession({ id: "no-entries", title: "Nothing yet" }));
@@ -47,7 +66,7 @@ describe("bough tree", () => {
       await session.append(systemMessage("be kind"));
       await session.moveLeaf(null);
     });
-    expect((await here.run(["tree", "replies", "--user"])).out).toContain("All 1 entry hidden by the filter; --all shows everything");
+    expect((await here.run(["tree", "replies", "--user"])).out).toContain("All 1 entry hidden by the filter; --all shows them");
   });
 
   test("refuses filters that exclude each other (R176)", async () => {

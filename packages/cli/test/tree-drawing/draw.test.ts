@@ -158,7 +158,7 @@ describe("a tree on screen", () => {
   test("folds the middle of a long run and tells what is in it", () => {
     const drawn = lines(chain(42), "p00041");
     expect(drawn.map((line) => line.trim())).toHaveLength(10);
-    expect(drawn[4]?.trim()).toBe("… 33 more entries, 33 from the user");
+    expect(drawn[4]?.trim()).toBe("… 33 more entries, 33 from the user (--full)");
     expect(lines(chain(42), "p00041", { full: true })).toHaveLength(42);
     expect(lines(chain(12), null)).toHaveLength(12);
   });

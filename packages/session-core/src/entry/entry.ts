@@ -60,7 +60,7 @@ export const customMessageEntrySchema = z.looseObject({
   customType: z.string(),
   content: z
     .union([z.string(), z.array(contentBlockSchema)])
-    .nullish()
+    .nullable()
     .transform((given) => given ?? []),
   display: z.boolean().optional(),
   details: z.unknown().optional(),

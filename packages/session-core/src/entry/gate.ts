@@ -22,7 +22,7 @@ export interface JudgedEntry {
 export function judgeEntry(given: unknown): JudgedEntry {
   assertJson(given, "entry");
   const judged = entryPayloadSchema.safeParse(given);
-  if (!judged.success) throw describe(judged.error.issues);
+  if (!judged.success) throw isBareMessage(given) ? bareMessage() : describe(judged.error.issues);
   const { id, createdAtMs } = judged.data;
   if (id !== undefined && (typeof id !== "string" || !isId(id))) {
     throw new InvalidEntryError("id", "must be 1 to 128 visible characters without spaces");
@@ -31,6 +31,15 @@ export function judgeEntry(given: unknown): JudgedEntry {
     throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
   }
   return { payload: withoutPlace(judged.data), id, createdAtMs: createdAtMs as number | undefined };
+}
+
+function bareMessage(): InvalidEntryError {
+  return new InvalidEntryError("type", 'a message is appended as { type: "message", message }; userMessage(text) makes one');
+}
+
+/** The slip that is made most: a message handed in where an entry is expected. */
+function isBareMessage(given: unknown): boolean {
+  return typeof given === "object" && given !== null && "role" in given && !("type" in given);
 }
 
 function withoutPlace(data: EntryPayload): EntryPayload {

@@ -16,12 +16,12 @@ export const usageSchema = z.looseObject({
 // Other programs wrote null for "nothing"; readers must never meet it (regression R33).
 const content = z
   .union([z.string(), z.array(contentBlockSchema)])
-  .nullish()
+  .nullable()
   .transform((given) => given ?? []);
 
 const assistantContent = z
   .union([z.array(assistantBlockSchema), z.string().transform((text): AssistantBlock[] => [{ type: "text", text }])])
-  .nullish()
+  .nullable()
   .transform((given) => given ?? []);
 
 /** The instructions an agent works under. The latest one on a path is the context's `system`. */
@@ -29,7 +29,7 @@ export const systemMessageSchema = z.looseObject({
   role: z.literal("system"),
   content: z
     .union([z.string(), z.array(textBlockSchema)])
-    .nullish()
+    .nullable()
     .transform((given) => given ?? ""),
 });
 

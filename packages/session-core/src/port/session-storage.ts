@@ -1,4 +1,4 @@
-import type { Entry } from "../entry/entry.js";
+import type { Entry, EntryInput } from "../entry/entry.js";
 import type { FileOperation } from "../files/file-operation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { SourceSession } from "../source/source-session.js";
@@ -24,7 +24,7 @@ import type { Statistics } from "./statistics.js";
 /** One thing to write. Several of them in a batch are one transaction: all or none. */
 export type Write =
   /** `entry` is judged by the gate; it goes under the entry written before it in the batch, or under the leaf. */
-  | { readonly kind: "entry"; readonly entry: unknown }
+  | { readonly kind: "entry"; readonly entry: EntryInput }
   | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string | null; readonly createdAtMs?: number | undefined }
   /** `value: undefined` takes the value away. */
   | { readonly kind: "value"; readonly key: string; readonly value: unknown }

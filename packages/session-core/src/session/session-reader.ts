@@ -38,18 +38,21 @@ export abstract class SessionReader {
     return resolveEntry({ storage: this.storage, sessionId: this.id, leafId: this.leafId }, name);
   }
 
-  /** The entries from the first down to `leafId` (default: the leaf), in that order. Holds the whole path; see `scan`. */
+  /**
+   * The entries from the first down to `leafId` (default: the leaf as this handle last saw it; see `refresh`), in that
+   * order. Holds the whole path; see `walk` and `scan`.
+   */
   async path(leafId: EntryId | null = this.leafId): Promise<readonly Entry[]> {
     return (await this.storage.scanPath(this.id, { leafId, order: "down" })).items;
   }
 
-  /** A page of a path, from the leaf up or from the first entry down, with filters. */
+  /** A page of a path, from the leaf up or from the first entry down, with filters. Each page down walks the whole path; `walk` does not. */
   async scan(scan: PathScan = {}): Promise<Page<Entry>> {
     return this.storage.scanPath(this.id, { ...scan, leafId: scan.leafId === undefined ? this.leafId : scan.leafId });
   }
 
   /**
-   * Every entry from the first down to `leafId` (default: the leaf), for paths that must not be held whole: memory has
+   * Every entry from the first down to `leafId` (default: the leaf as this handle last saw it), for paths that must not be held whole: memory has
    * one page of them, and a number for each. `stopAt`: only entries below this one.
    */
   async *walk(scan: Pick<PathScan, "leafId" | "stopAt"> = {}): AsyncGenerator<Entry, void, void> {

@@ -20,18 +20,33 @@ const tiers: readonly ByName[] = [
       .orderBy("active_at_ms", "desc")
       .limit(p.limit),
   ),
-  query(({ db, sql, p }) => titled(db.selectFrom("session").selectAll(), sql<boolean>`lower(title) = lower(${p.name})`, p.limit)),
+  // A subagent's id is that of its conversation, a dot, and its own: the last part is enough to name it.
   query(({ db, sql, p }) =>
-    titled(db.selectFrom("session").selectAll(), sql<boolean>`lower(substr(title, 1, length(${p.name}))) = lower(${p.name})`, p.limit),
+    titled(db.selectFrom("session").selectAll(), sql<boolean>`kind = 'subagent' AND instr(id, '.' || ${p.name}) > 0`, p.limit),
   ),
-  query(({ db, sql, p }) => titled(db.selectFrom("session").selectAll(), sql<boolean>`instr(lower(title), lower(${p.name})) > 0`, p.limit)),
+  query(({ db, sql, p }) =>
+    titled(db.selectFrom("session").selectAll(), sql<boolean>`lower(coalesce(title, first_text)) = lower(${p.name})`, p.limit),
+  ),
+  query(({ db, sql, p }) =>
+    titled(
+      db.selectFrom("session").selectAll(),
+      sql<boolean>`lower(substr(coalesce(title, first_text), 1, length(${p.name}))) = lower(${p.name})`,
+      p.limit,
+    ),
+  ),
+  query(({ db, sql, p }) =>
+    titled(db.selectFrom("session").selectAll(), sql<boolean>`instr(lower(coalesce(title, first_text)), lower(${p.name})) > 0`, p.limit),
+  ),
 ];
 
 function titled(sessions: SelectQueryBuilder<Tables, "session", SessionTable>, fits: RawBuilder<boolean>, limit: number) {
   return sessions.where(fits).orderBy("kind").orderBy("active_at_ms", "desc").limit(limit);
 }
 
-/** Sessions by exact id, id prefix, title, title prefix or part of a title: the first of these that finds any; conversations first. */
+/**
+ * Sessions by exact id, id prefix, last part of a subagent's id, title, title prefix or part of a title: the first of these
+ * that finds any; conversations first. A session without a title is named by its first words, as screens show it.
+ */
 export function sessionsNamed(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
   for (const tier of tiers) {
     const rows = connection.all(tier, { name, limit });

@@ -28,7 +28,7 @@ export async function* exportPi(session: Session, options: PiExportOptions = {})
   const onPath = whole ? undefined : new Set(await pathIds(session, options.branch ?? null));
   const labels = (await session.labels()).filter(({ entryId }) => onPath?.has(entryId) ?? true);
   const entries = whole ? session.entries() : session.walk({ leafId: options.branch ?? null });
-  const leafId = options.branch ?? session.leafId;
+  const leafId = options.branch ?? (await leafNow(session));
   yield* ended(piLines({ session: { ...record, parentSessionId: record.parent?.sessionId ?? null }, entries, labels, leafId }));
 }
 
@@ -41,11 +41,16 @@ export interface MarkdownExportOptions extends MarkdownOptions {
 /** A branch as a Markdown document that a person would send to a colleague, a piece at a time. */
 export async function* exportMarkdown(session: Session, options: MarkdownExportOptions = {}): AsyncGenerator<string, void, void> {
   const { branch, ...shown } = options;
-  const leafId = branch ?? session.leafId;
+  const leafId = branch ?? (await leafNow(session));
   const [record, labels, context] = await Promise.all([session.record(), session.labels(), session.context({ leafId })]);
   const names = new Map(labels.map(({ entryId, label }) => [entryId, label]));
   const document = { session: record, model: context.model?.modelId ?? null, entries: session.walk({ leafId }), labels: names };
   yield* markdownOf(document, shown);
+}
+
+/** Where the leaf stands, also if another process has moved it: what is handed to somebody must not lack the newest turns. */
+async function leafNow(session: Session): Promise<EntryId | null> {
+  return (await session.leaves()).find(({ name }) => name === session.leafName)?.entryId ?? null;
 }
 
 async function pathIds(session: Session, leafId: EntryId | null): Promise<readonly EntryId[]> {

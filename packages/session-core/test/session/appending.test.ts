@@ -136,6 +136,19 @@ describe("repeating an append", () => {
 });
 
 describe("what a write does not understand", () => {
+  test("a message where an entry is expected is refused with the way to make one", async () => {
+    const { session } = await grow("");
+    const bare = session.append({ role: "user", content: "hi" } as never);
+    await expect(bare).rejects.toThrow(/userMessage\(text\)/);
+  });
+
+  test("a message without any content is refused: nothing could be told from it later", async () => {
+    const { session } = await grow("");
+    const empty = session.append({ type: "message", message: { role: "user", content: undefined } } as never);
+    await expect(empty).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "message.content" });
+    expect((await session.record()).entryCount).toBe(0);
+  });
+
   test("is refused instead of being acknowledged", async () => {
     const { session } = await grow("u1");
     const unknown = { kind: "remove", entryId: "u1" } as never;
