@@ -2,7 +2,7 @@
 // because loading their hundreds of modules one by one costs 200 ms at every start, and bundled 65.
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -40,6 +40,8 @@ function declarations(folder, outDir) {
     join(root, "node_modules/.bough", `${basename(folder)}.tsbuildinfo`),
   ];
   execFileSync(process.execPath, [TSC, ...project], { stdio: "inherit" });
+  // It speaks of this folder only, and has no place in a package.
+  rmSync(join(outDir, ".tsbuildinfo"));
 }
 
 /** The licences of what was bundled, beside the bundle. */
