@@ -31,17 +31,10 @@ async function replaced(folder, fill) {
 }
 
 function declarations(folder, outDir) {
-  const project = [
-    "-p",
-    folder,
-    "--outDir",
-    outDir,
-    "--tsBuildInfoFile",
-    join(root, "node_modules/.bough", `${basename(folder)}.tsbuildinfo`),
-  ];
-  execFileSync(process.execPath, [TSC, ...project], { stdio: "inherit" });
+  const record = join(outDir, ".tsbuildinfo");
+  execFileSync(process.execPath, [TSC, "-p", folder, "--outDir", outDir, "--tsBuildInfoFile", record], { stdio: "inherit" });
   // It speaks of this folder only, and has no place in a package.
-  rmSync(join(outDir, ".tsbuildinfo"));
+  rmSync(record);
 }
 
 /** The licences of what was bundled, beside the bundle. */
