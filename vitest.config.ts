@@ -7,6 +7,5 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "forks",
-    reporters: process.env["CI"] === undefined ? ["default"] : ["dot"],
   },
 });

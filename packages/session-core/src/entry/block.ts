@@ -56,10 +56,17 @@ export const assistantBlockSchema = z.discriminatedUnion("type", [
   foreignBlockSchema,
 ]);
 
+/** A text block, as its schema gives it. */
 export type TextBlock = z.output<typeof textBlockSchema>;
+/** An image block, as its schema gives it. */
 export type ImageBlock = z.output<typeof imageBlockSchema>;
+/** A thinking block, as its schema gives it. */
 export type ThinkingBlock = z.output<typeof thinkingBlockSchema>;
+/** A tool call block, as its schema gives it. */
 export type ToolCallBlock = z.output<typeof toolCallBlockSchema>;
+/** A foreign block, as its schema gives it. */
 export type ForeignBlock = z.output<typeof foreignBlockSchema>;
+/** A piece of what a person or a tool said. */
 export type ContentBlock = z.output<typeof contentBlockSchema>;
+/** A piece of what a model said. */
 export type AssistantBlock = z.output<typeof assistantBlockSchema>;

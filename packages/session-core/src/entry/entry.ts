@@ -95,10 +95,15 @@ export const entryPayloadSchema = z.discriminatedUnion("type", [
 
 /** What an entry carries, by its type; fields we do not know are kept. */
 export type EntryPayload = z.output<typeof entryPayloadSchema>;
+/** What an entry can be. */
 export type EntryType = EntryPayload["type"];
+/** What an entry of one type carries. */
 export type PayloadOf<T extends EntryType> = Extract<EntryPayload, { type: T }>;
+/** A compaction payload, as its schema gives it. */
 export type CompactionPayload = PayloadOf<"compaction">;
+/** A branch summary payload, as its schema gives it. */
 export type BranchSummaryPayload = PayloadOf<"branch_summary">;
+/** A context edit payload, as its schema gives it. */
 export type ContextEditPayload = PayloadOf<"context_edit">;
 
 /** Where an entry stands. */

@@ -87,12 +87,21 @@ export const messageSchema = z.discriminatedUnion("role", [
   customMessageSchema,
 ]);
 
+/** What a reply used. */
 export type Usage = z.output<typeof usageSchema>;
+/** A system message, as its schema gives it. */
 export type SystemMessage = z.output<typeof systemMessageSchema>;
+/** An user message, as its schema gives it. */
 export type UserMessage = z.output<typeof userMessageSchema>;
+/** An assistant message, as its schema gives it. */
 export type AssistantMessage = z.output<typeof assistantMessageSchema>;
+/** A tool result message, as its schema gives it. */
 export type ToolResultMessage = z.output<typeof toolResultMessageSchema>;
+/** A bash execution message, as its schema gives it. */
 export type BashExecutionMessage = z.output<typeof bashExecutionMessageSchema>;
+/** A custom message, as its schema gives it. */
 export type CustomMessage = z.output<typeof customMessageSchema>;
+/** Any message of a conversation. */
 export type Message = z.output<typeof messageSchema>;
+/** Who or what a message is from. */
 export type MessageRole = Message["role"];

@@ -1,11 +1,12 @@
 import { linesOf, type SourceLine } from "./lines.js";
+import { isObject, type JsonObject } from "./narrow.js";
 import type { ImportProblem } from "./source-session.js";
 
 /** A line that holds a JSON object. */
 export interface JsonLine {
   readonly kind: "object";
   readonly line: SourceLine;
-  readonly object: Readonly<Record<string, unknown>>;
+  readonly object: JsonObject;
 }
 
 /** A line that does not. */
@@ -45,8 +46,4 @@ function badLine(path: string, line: SourceLine, notJson: boolean): ImportProble
       ? "the last line is torn (its writer was stopped); it was left out"
       : `${notJson ? "no JSON" : "no JSON object"}; the line was left out`,
   };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
