@@ -131,12 +131,12 @@ function defineDelete(to: Definitions): void {
     {
       group: GROUP,
       summary: "Take a session away for good",
-      more: "Asks first; where nobody can answer, --yes is needed. Forks of it stay.",
+      more: "Asks first; where nobody can answer, --yes is needed. Sessions of its subagents go with it; forks of it stay.",
       examples: [
         ["bough delete parser", "asks first"],
         ["bough delete 01J8 --yes", "does not ask"],
       ],
-      json: "{ deleted: SessionRecord }",
+      json: "{ deleted: SessionRecord, subagents: string[] }",
     },
     () => import("../commands/delete.js"),
   ).option("--yes", "do not ask");

@@ -1,3 +1,4 @@
+import { userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { grow, parserSession, type World, world } from "../world.js";
 
@@ -93,6 +94,23 @@ describe("bough rename and archive", () => {
 });
 
 describe("bough delete", () => {
+  test("takes the sessions of its subagents along, and leaves forks", async () => {
+    const here = world();
+    await parserSession(here);
+    await here.withStore(async (store) => {
+      const parent = { sessionId: "parser-session-1", entryId: null, toolCallId: null };
+      const agent = await store.createSession({ id: "agent", kind: "subagent", parent });
+      await agent.append(userMessage("Look it up"));
+      await store.forkSession("parser-session-1", { id: "fork" });
+    });
+    const { out } = await here.run(["delete", "parser-session-1", "--yes"]);
+    expect(out).toBe("deleted: Parser (parser-session-1), 8 entries, and 1 session of its subagents\n");
+    const left = JSON.parse((await here.run(["sessions", "--subagents", "--json"])).out) as {
+      readonly sessions: readonly { readonly id: string }[];
+    };
+    expect(left.sessions.map(({ id }) => id)).toEqual(["fork"]);
+  });
+
   test("asks, and deletes on yes only", async () => {
     const here = world();
     await parserSession(here);

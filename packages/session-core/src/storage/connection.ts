@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, existsSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { StoreClosedError, StoreReadOnlyError, StoreUnavailableError, TargetExistsError } from "../errors/store-errors.js";
@@ -20,6 +20,8 @@ const PATIENCE_MS = 250;
 export class Connection {
   readonly #file: Database.Database;
   readonly #statements = new Map<Query<never, unknown>, Bound>();
+  /** Which file it is; undefined: none. */
+  readonly #inode: number | undefined;
   readonly #beginWrite: Database.Statement;
   readonly #beginRead: Database.Statement;
   readonly #commit: Database.Statement;
@@ -43,6 +45,7 @@ export class Connection {
     this.path = options.path;
     this.readOnly = options.mode === "read-only";
     this.busyTimeoutMs = options.busyTimeoutMs;
+    this.#inode = options.path === ":memory:" ? undefined : statSync(options.path).ino;
     // IMMEDIATE takes the lock first. A deferred transaction that reads and then writes fails at once with
     // SQLITE_BUSY_SNAPSHOT when another process wrote in between, whatever the busy timeout.
     this.#beginWrite = file.prepare("BEGIN IMMEDIATE");
@@ -54,7 +57,15 @@ export class Connection {
   write<T>(body: () => T): T {
     if (this.readOnly) throw new StoreReadOnlyError(this.path);
     if (this.#file.inTransaction) return body();
+    this.#requireFile();
     return this.#guard(() => this.#transaction(body, this.#beginWrite));
+  }
+
+  // SQLite would go on writing to a file that nobody can open any more, and acknowledge it. Costs 2 µs.
+  #requireFile(): void {
+    if (this.#inode === undefined || !this.#file.open) return;
+    const now = statSync(this.path, { throwIfNoEntry: false })?.ino;
+    if (now !== this.#inode) throw new StoreUnavailableError(this.path, "the file was deleted, moved or replaced while it was open");
   }
 
   /** Runs `body` on one snapshot: what other processes commit meanwhile is not seen. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -33,6 +33,18 @@ describe("a full disk", () => {
     await session.append(entryNamed("a1"));
     expect(await contextNames(session)).toBe("u1 a1");
     expect(await findingsOf(store)).toEqual([]);
+  });
+});
+
+describe("a store whose file was taken away while it was open", () => {
+  test.each(["deleted", "replaced"])("acknowledges nothing once it was %s", async (how) => {
+    const path = storePath();
+    const store = await openedStore({ path });
+    const { session } = await grow("u1", { store });
+    rmSync(path);
+    if (how === "replaced") writeFileSync(path, "another file");
+    await expect(session.append(entryNamed("a1"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", path });
+    await expect(store.createSession()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 });
 
