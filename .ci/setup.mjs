@@ -47,6 +47,11 @@ function run(command, args, failed) {
   process.exit(status ?? 1);
 }
 
+function sqliteLoads() {
+  const script = "new (require('better-sqlite3'))(':memory:').close()";
+  return spawnSync(process.execPath, ["-e", script], { cwd: join(root, "packages/session-core"), stdio: "ignore" }).status === 0;
+}
+
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
   say(`Node ${OLDEST.join(".")} or later is needed; this is ${process.versions.node}.`);
@@ -66,7 +71,8 @@ once("installed", installed, existsSync(join(root, "node_modules/.pnpm")), () =>
     ["--yes", packageManager, "install", "--frozen-lockfile"],
     "Installing failed. Is a C++ toolchain (make, g++, python3) there?",
   );
-  run("npx", ["--yes", packageManager, "rebuild", "better-sqlite3"], "Compiling better-sqlite3 failed. Is a C++ toolchain there?");
+  // Compiled for another version of Node, it is there and does not load.
+  if (!sqliteLoads()) run("npx", ["--yes", packageManager, "rebuild", "-r", "better-sqlite3"], "Compiling better-sqlite3 failed.");
 });
 
 const sources = filesBelow(

@@ -12,8 +12,7 @@ export interface Finding {
     | "invalid-payload"
     | "leaf-off-session"
     | "wrong-count" // entry_count and its like differ from the entries
-    | "search-index" // an entry is missing in the search index
-    | "unpaired-tool-result"; // a context in which a tool result does not follow its call
+    | "search-index"; // an entry is missing in the search index
   readonly sessionId: SessionId | null;
   readonly entryId: EntryId | null;
   /** One line for a person. */
