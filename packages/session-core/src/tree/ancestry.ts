@@ -1,15 +1,12 @@
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq } from "../storage/schema.js";
+import { upTo } from "./walk-up.js";
 
 // Parents are older, so a walk up may stop at the first entry that is not younger than the one it looks for.
 const climb = query<{ from: EntrySeq; to: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
   plain(sql<{ seq: EntrySeq }>`
-    WITH RECURSIVE up (seq, parent_seq) AS (
-      SELECT seq, parent_seq FROM entry WHERE seq = ${p.from}
-      UNION ALL
-      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE up.seq > ${p.to}
-    )
+    WITH RECURSIVE ${upTo(sql, p.from, p.to)}
     SELECT min(seq) AS seq FROM up`),
 );
 

@@ -6,6 +6,7 @@ import type { EntrySeq, EntryTable } from "../storage/schema.js";
 import { isOnPath } from "./ancestry.js";
 import { payloadOf } from "./entry-rows.js";
 import type { Tip } from "./tip.js";
+import { upTo } from "./walk-up.js";
 
 type WindowRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json">;
 
@@ -13,11 +14,7 @@ type WindowRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json">;
 // Only what can appear in a context is parsed.
 const walk = query<{ from: EntrySeq; stop: number }, WindowRow>(({ sql, p }) =>
   plain(sql<WindowRow>`
-    WITH RECURSIVE up (seq, parent_seq) AS (
-      SELECT seq, parent_seq FROM entry WHERE seq = ${p.from}
-      UNION ALL
-      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE up.seq > ${p.stop}
-    )
+    WITH RECURSIVE ${upTo(sql, p.from, p.stop)}
     SELECT entry.seq, entry.id, entry.type, entry.payload_json FROM up CROSS JOIN entry ON entry.seq = up.seq`),
 );
 

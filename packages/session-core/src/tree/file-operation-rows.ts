@@ -4,6 +4,7 @@ import type { FileOperation } from "../files/file-operation.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, FileOperationTable } from "../storage/schema.js";
+import { upTo } from "./walk-up.js";
 
 const insertOperation = query<FileOperationTable>(({ db, p }) =>
   db.insertInto("file_operation").values({
@@ -34,11 +35,7 @@ interface OperationRow extends Pick<FileOperationTable, "entry_seq" | "tool_call
 
 const operationsOnPath = query<{ from: EntrySeq; to: EntrySeq }, OperationRow>(({ sql, p }) =>
   plain(sql<OperationRow>`
-    WITH RECURSIVE up (seq, parent_seq) AS (
-      SELECT seq, parent_seq FROM entry WHERE seq = ${p.to}
-      UNION ALL
-      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE up.seq > ${p.from}
-    )
+    WITH RECURSIVE ${upTo(sql, p.to, p.from)}
     SELECT entry_seq, tool_call_id, kind, path, nested, entry.id AS entry_id
     FROM up CROSS JOIN file_operation ON entry_seq = up.seq CROSS JOIN entry ON entry.seq = up.seq
     ORDER BY entry_seq, ordinal`),
@@ -52,11 +49,7 @@ interface ResultRow {
 
 const resultsOnPath = query<{ from: EntrySeq; to: EntrySeq }, ResultRow>(({ sql, p }) =>
   plain(sql<ResultRow>`
-    WITH RECURSIVE up (seq, parent_seq) AS (
-      SELECT seq, parent_seq FROM entry WHERE seq = ${p.to}
-      UNION ALL
-      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE up.seq > ${p.from}
-    )
+    WITH RECURSIVE ${upTo(sql, p.to, p.from)}
     SELECT entry.seq, payload_json ->> '$.message.toolCallId' AS call_id, failed_call_id IS NOT NULL AS failed
     FROM up CROSS JOIN entry ON entry.seq = up.seq WHERE role = 'toolResult' ORDER BY entry.seq DESC`),
 );

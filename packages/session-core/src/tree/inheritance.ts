@@ -5,6 +5,7 @@ import { plain, query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { isOnPath } from "./ancestry.js";
 import { findEntrySeq, type Tip } from "./tip.js";
+import { upToStart } from "./walk-up.js";
 
 /** What an entry adds to what it inherits. */
 export interface Inheritance {
@@ -93,11 +94,7 @@ function settingsAfterEdit(
 // The system messages of a path, newest first.
 const systemsOnPath = query<{ from: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
   plain(sql<{ seq: EntrySeq }>`
-    WITH RECURSIVE up (seq, parent_seq) AS (
-      SELECT seq, parent_seq FROM entry WHERE seq = ${p.from}
-      UNION ALL
-      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq
-    )
+    WITH RECURSIVE ${upToStart(sql, p.from)}
     SELECT entry.seq FROM up CROSS JOIN entry ON entry.seq = up.seq WHERE role = 'system' ORDER BY entry.seq DESC`),
 );
 
@@ -130,11 +127,7 @@ const compactionRow = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
 // Not what was in force above it at the time: one that was omitted then may have been brought back since.
 const compactionsAbove = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
   plain(sql<{ seq: EntrySeq }>`
-    WITH RECURSIVE up (seq, parent_seq) AS (
-      SELECT seq, parent_seq FROM entry WHERE seq = ${p.seq}
-      UNION ALL
-      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq
-    )
+    WITH RECURSIVE ${upToStart(sql, p.seq)}
     SELECT entry.seq FROM up CROSS JOIN entry ON entry.seq = up.seq
     WHERE type = 'compaction' AND entry.seq < ${p.seq} ORDER BY entry.seq DESC`),
 );

@@ -6,6 +6,7 @@ import { plain, query } from "../storage/query.js";
 import { rowLimit } from "../storage/row-limit.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { type EntryRow, entryOf } from "./entry-rows.js";
+import { upAbove } from "./walk-up.js";
 
 /** A path scan with its ids resolved. */
 export interface ResolvedScan extends Pick<PathScan, "order" | "types" | "roles" | "limit" | "cursor"> {
@@ -29,11 +30,7 @@ interface ScanParameters {
 // would otherwise read `entry` first, in its own order.
 const scanUp = query<ScanParameters, EntryRow>(({ sql, p }) =>
   plain(sql<EntryRow>`
-    WITH RECURSIVE up (seq, parent_seq) AS (
-      SELECT seq, parent_seq FROM entry WHERE seq = ${p.from}
-      UNION ALL
-      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE entry.seq > ${p.stop}
-    )
+    WITH RECURSIVE ${upAbove(sql, p.from, p.stop)}
     SELECT entry.seq, entry.id, entry.type, entry.created_at_ms, entry.payload_json, parent.id AS parent_id
     FROM up CROSS JOIN entry ON entry.seq = up.seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
     WHERE (json_array_length(${p.types}) = 0 OR entry.type IN (SELECT value FROM json_each(${p.types})))
@@ -44,11 +41,7 @@ const scanUp = query<ScanParameters, EntryRow>(({ sql, p }) =>
 
 const scanDown = query<ScanParameters, EntryRow>(({ sql, p }) =>
   plain(sql<EntryRow>`
-    WITH RECURSIVE up (seq, parent_seq) AS (
-      SELECT seq, parent_seq FROM entry WHERE seq = ${p.from}
-      UNION ALL
-      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE entry.seq > ${p.stop}
-    ),
+    WITH RECURSIVE ${upAbove(sql, p.from, p.stop)},
     down (seq) AS MATERIALIZED (SELECT seq FROM up WHERE seq > ${p.after} ORDER BY seq)
     SELECT entry.seq, entry.id, entry.type, entry.created_at_ms, entry.payload_json, parent.id AS parent_id
     FROM down CROSS JOIN entry ON entry.seq = down.seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
@@ -77,11 +70,7 @@ export function scanPath(connection: Connection, scan: ResolvedScan): Page<Entry
 
 const seqsUp = query<{ from: EntrySeq; stop: number }, { seq: EntrySeq }>(({ sql, p }) =>
   plain(sql<{ seq: EntrySeq }>`
-    WITH RECURSIVE up (seq, parent_seq) AS (
-      SELECT seq, parent_seq FROM entry WHERE seq = ${p.from}
-      UNION ALL
-      SELECT entry.seq, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE entry.seq > ${p.stop}
-    )
+    WITH RECURSIVE ${upAbove(sql, p.from, p.stop)}
     SELECT seq FROM up ORDER BY seq`),
 );
 
