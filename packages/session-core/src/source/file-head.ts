@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { SourceNotFoundError } from "../errors/import-errors.js";
+import { parsed } from "./json-text.js";
 import { isObject, type JsonObject } from "./narrow.js";
 import type { FileHead } from "./source-session.js";
 
@@ -41,14 +42,4 @@ function recordsIn(text: string): readonly JsonObject[] {
     if (records.length === MOST_RECORDS) break;
   }
   return records;
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    // A damaged line, or the last one of the head, which is cut.
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -1,3 +1,4 @@
+import { parsed } from "./json-text.js";
 import { linesOf, type SourceLine } from "./lines.js";
 import { isObject, type JsonObject } from "./narrow.js";
 import type { ImportProblem } from "./source-session.js";
@@ -24,15 +25,6 @@ export function* jsonLinesOf(path: string): Generator<JsonLine | BadLine, void, 
     const value = parsed(line.text);
     if (isObject(value)) yield { kind: "object", line, object: value };
     else yield { kind: "problem", problem: badLine(path, line, value === undefined) };
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }
 

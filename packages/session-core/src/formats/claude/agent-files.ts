@@ -2,10 +2,10 @@ import { accessSync, closeSync, constants, existsSync, openSync, readdirSync, re
 import { basename, dirname, join } from "node:path";
 import { SourceNotFoundError } from "../../errors/import-errors.js";
 import type { SessionId } from "../../ids/ids.js";
+import { parsedObject } from "../../source/json-text.js";
 import type { JsonObject } from "../../source/narrow.js";
 import { AGENT_FOLDER, agentOfFile, folderOwner } from "./identity.js";
 import { indexFile } from "./indexer.js";
-import { parsedObject } from "./json-text.js";
 import type { SessionFile } from "./session-file.js";
 
 /** How much of an agent's file is read to see whose it is. Its first line is the prompt; few are longer. */

@@ -1,5 +1,5 @@
+import { parsedObject } from "../../source/json-text.js";
 import { isObject, type JsonObject, objectAt, stringAt, without } from "../../source/narrow.js";
-import { parsedObject } from "./json-text.js";
 
 // The gate refuses an image that is none, and with it the whole message; so such a block is kept as a foreign one.
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { SourceNotFoundError } from "../../errors/import-errors.js";
+import { parsedObject } from "../../source/json-text.js";
 import type { JsonObject } from "../../source/narrow.js";
-import { parsedObject } from "./json-text.js";
 
 /** Where one line stands in a file, in bytes. */
 export interface LinePlace {

@@ -1,8 +1,8 @@
 import type { EntryId, SessionId } from "../../ids/ids.js";
+import { parsedObject } from "../../source/json-text.js";
 import { type JsonObject, millisecondsOf, stringAt } from "../../source/narrow.js";
 import type { ImportProblem, SourceRecord } from "../../source/source-session.js";
 import { derivedId, isUsableId, partId } from "./derived-id.js";
-import { parsedObject } from "./json-text.js";
 import { LineReader } from "./line-reader.js";
 import { Payloads } from "./payloads.js";
 import { Placement } from "./placement.js";

@@ -1,3 +1,4 @@
+import { parsed } from "../../source/json-text.js";
 import { isObject, type JsonObject } from "../../source/narrow.js";
 
 /** The arguments of a tool call as an object: some programs wrote them as JSON text, and some texts are no JSON. */
@@ -5,13 +6,4 @@ export function toolArgumentsOf(given: unknown): JsonObject {
   if (given === null || given === undefined || given === "") return {};
   const value = typeof given === "string" ? parsed(given) : given;
   return isObject(value) ? value : { raw: given };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
