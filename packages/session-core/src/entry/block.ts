@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isObject } from "./json.js";
 
 // Every object is loose: a field that we do not know is kept, byte for byte where it is a text (signatures are).
 
@@ -24,10 +25,7 @@ export const thinkingBlockSchema = z.looseObject({
 
 // Judged as a whole and not member by member: what stands in it is the tool's affair, and a copy would lose a member
 // named `__proto__`.
-const argumentsSchema = z.custom<Record<string, unknown>>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  "expected an object of arguments",
-);
+const argumentsSchema = z.custom<Record<string, unknown>>(isObject, "expected an object of arguments");
 
 /** A model's request to run a tool. `arguments` is never judged again once stored. */
 export const toolCallBlockSchema = z.looseObject({

@@ -3,6 +3,14 @@ import { UnserialisableValueError } from "../errors/entry-errors.js";
 /** What JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
+/** A JSON object whose members have not been judged yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether `value` is a JSON object: no array, not null. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Deepest nesting that is kept; beyond it JSON.parse and SQLite's json_valid (1,000) start to refuse. */
 const MAX_DEPTH = 500;
 

@@ -1,5 +1,6 @@
 import type { ToolCallBlock } from "../entry/block.js";
 import type { EntryPayload } from "../entry/entry.js";
+import { isObject } from "../entry/json.js";
 import type { ToolResultMessage } from "../entry/message.js";
 import type { CallTouches, FileTouch } from "./file-operation.js";
 import { type FileTool, KNOWN_FILE_TOOLS, MOVE_ARGUMENTS, normalisedName, PATH_ARGUMENTS } from "./known-tools.js";
@@ -59,13 +60,13 @@ function editorCommand(args: Arguments): FileTouch["kind"] | undefined {
 // Multi-edit tools may name a file in each edit.
 function editedPaths(edits: unknown): readonly string[] {
   if (!Array.isArray(edits)) return [];
-  return edits.flatMap((edit) => (isRecord(edit) ? PATH_ARGUMENTS.flatMap((key) => paths(edit[key])) : []));
+  return edits.flatMap((edit) => (isObject(edit) ? PATH_ARGUMENTS.flatMap((key) => paths(edit[key])) : []));
 }
 
 function paths(value: unknown): readonly string[] {
   if (typeof value === "string") return cleaned(value);
   if (Array.isArray(value)) return value.flatMap(paths);
-  return isRecord(value) && typeof value["path"] === "string" ? cleaned(value["path"]) : [];
+  return isObject(value) && typeof value["path"] === "string" ? cleaned(value["path"]) : [];
 }
 
 // A read may carry a selection (`a.ts:10-20`); an address on the web is no file.
@@ -89,18 +90,18 @@ function nestedCalls(args: Arguments): readonly NamedCall[] {
 }
 
 function namedCall(value: unknown): readonly NamedCall[] {
-  if (!isRecord(value)) return [];
+  if (!isObject(value)) return [];
   const name = value["recipient_name"] ?? value["tool_name"] ?? value["toolName"] ?? value["tool"] ?? value["name"];
   const args = value["parameters"] ?? value["arguments"] ?? value["input"] ?? value["args"];
-  return typeof name === "string" && isRecord(args) ? [{ name, arguments: args }] : [];
+  return typeof name === "string" && isObject(args) ? [{ name, arguments: args }] : [];
 }
 
 // pi reports the calls that a tool made itself, each with how it ended.
 function nestedDone(result: ToolResultMessage, tools: FileTools): readonly CallTouches[] {
   const nested = result["nestedCalls"];
-  const calls = isRecord(nested) && Array.isArray(nested["calls"]) ? nested["calls"] : [];
+  const calls = isObject(nested) && Array.isArray(nested["calls"]) ? nested["calls"] : [];
   return calls.flatMap((call: unknown) => {
-    const named = isRecord(call) && call["status"] === "ok" ? namedCall(call) : [];
+    const named = isObject(call) && call["status"] === "ok" ? namedCall(call) : [];
     const touches = named.flatMap((one) => touchesOf(one.name, one.arguments, tools));
     return touches.length === 0 ? [] : [{ toolCallId: result.toolCallId, touches: unique(touches) }];
   });
@@ -115,8 +116,4 @@ function strings(args: Arguments): readonly string[] {
     if (typeof value === "string") return [value];
     return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
   });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,9 @@
 import type { EntryId } from "../ids/ids.js";
 import { labelAt, setLabel } from "../labels/labels.js";
 import { findValue, setValue } from "../labels/values.js";
+import { MAIN_LEAF } from "../port/main-leaf.js";
 import { renameSession } from "../sessions/session-changes.js";
-import { MAIN_LEAF, sessionRow } from "../sessions/session-rows.js";
+import { sessionRow } from "../sessions/session-rows.js";
 import type { SourceRecord } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq } from "../storage/schema.js";

@@ -120,6 +120,7 @@ export interface SessionStorage {
   /** In order of key; `prefix`: only keys that start with it. */
   values(sessionId: SessionId, prefix: string): Promise<readonly StoredValue[]>;
 
+  /** Complete whatever the index lacks, which is looked through entry by entry; `catchUpSearch` first makes that little. */
   search(request: SearchRequest): Promise<SearchPage>;
   /** Puts at most `limit` entries into the search index; returns at most how many are still missing, 0 only when none is. */
   catchUpSearch(limit: number): Promise<number>;

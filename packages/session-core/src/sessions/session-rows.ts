@@ -2,6 +2,7 @@ import { assertJson } from "../entry/json.js";
 import { InvalidEntryError } from "../errors/entry-errors.js";
 import { SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
 import { isId, newSessionId, type SessionId } from "../ids/ids.js";
+import { MAIN_LEAF } from "../port/main-leaf.js";
 import type { NewSession, SessionRecord } from "../port/records.js";
 import { indexTitle } from "../search/title-index.js";
 import type { Connection } from "../storage/connection.js";
@@ -43,9 +44,6 @@ const insertLeaf = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
 );
 
 const rowBySeq = query<{ seq: SessionSeq }, SessionTable>(({ db, p }) => db.selectFrom("session").selectAll().where("seq", "=", p.seq));
-
-/** The leaf that every session has. */
-export const MAIN_LEAF = "main";
 
 /** What an import knows of a session beyond what a caller can say. */
 export interface SourceColumns {

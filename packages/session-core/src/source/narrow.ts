@@ -1,10 +1,6 @@
-/** A JSON object whose members have not been judged yet. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject } from "../entry/json.js";
 
-/** Whether `value` is a JSON object: no array, not null. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export { isObject, type JsonObject };
 
 /** The text under `key`; undefined where there is none or something else. */
 export function stringAt(object: JsonObject, key: string): string | undefined {

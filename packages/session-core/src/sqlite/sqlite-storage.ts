@@ -1,6 +1,5 @@
 import type { Entry } from "../entry/entry.js";
 import { loadedGate, loadGate } from "../entry/load-gate.js";
-import { StoreBusyError } from "../errors/store-errors.js";
 import type { FileTools } from "../files/extract.js";
 import type { FileOperation } from "../files/file-operation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
@@ -185,18 +184,7 @@ export class SqliteStorage implements SessionStorage {
 
   async search(request: SearchRequest): Promise<SearchPage> {
     if (request.sessionId !== undefined) sessionSeq(this.#connection, request.sessionId);
-    // The index is filled behind the appends; a search first catches up, so that its answer is complete.
-    if (!this.readOnly) this.#indexAll();
     return search(this.#connection, request);
-  }
-
-  #indexAll(): void {
-    try {
-      indexEntries(this.#connection, Number.POSITIVE_INFINITY);
-    } catch (error) {
-      // Another process holds the lock for long, such as an import: the search looks through the rest itself.
-      if (!(error instanceof StoreBusyError)) throw error;
-    }
   }
 
   async catchUpSearch(limit: number): Promise<number> {

@@ -4,6 +4,7 @@ import { AmbiguousNameError, SessionNotFoundError } from "../errors/session-erro
 import { StoreBusyError } from "../errors/store-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { Finding } from "../port/finding.js";
+import { MAIN_LEAF } from "../port/main-leaf.js";
 import type { NewSession, Page, SessionFilter, SessionRecord } from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search-records.js";
 import type { SessionStorage } from "../port/session-storage.js";
@@ -15,9 +16,6 @@ const INDEX_AFTER = 200;
 
 /** How many entries are put into the search index between two pauses of the event loop: about 20 ms. */
 const INDEX_STEP = 500;
-
-/** The leaf that every session has. */
-const MAIN = "main";
 
 /** What a fork may say of itself. */
 export interface ForkOptions {
@@ -68,9 +66,9 @@ export class Store {
 
   /** A handle on a session. Opening writes nothing, unless it names a new leaf. @throws {SessionNotFoundError} */
   async openSession(id: SessionId, options: OpenSessionOptions = {}): Promise<Session> {
-    const { leaf = MAIN } = options;
-    const main = await this.#storage.leaf(id, MAIN);
-    const view = leaf === MAIN ? main : await this.#leafOrNew(id, leaf, main);
+    const { leaf = MAIN_LEAF } = options;
+    const main = await this.#storage.leaf(id, MAIN_LEAF);
+    const view = leaf === MAIN_LEAF ? main : await this.#leafOrNew(id, leaf, main);
     return new Session(this.#host, id, leaf, view);
   }
 

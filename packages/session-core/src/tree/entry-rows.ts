@@ -1,7 +1,7 @@
 import type { Entry, EntryPayload } from "../entry/entry.js";
 import { previewOf } from "../entry/preview.js";
 import type { Connection } from "../storage/connection.js";
-import { plain, query } from "../storage/query.js";
+import { type Building, plain, query } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
 import type { Inheritance } from "./inheritance.js";
 
@@ -108,13 +108,19 @@ export function entryOf(row: EntryRow): Entry {
   return Object.assign(place, payloadOf(row));
 }
 
-const rowById = query<{ session: SessionSeq; id: string }, EntryRow>(({ db, p }) =>
-  db
+/** The columns of an `EntryRow`, from `entry` and its `parent`. */
+export const ENTRY_COLUMNS = "entry.seq, entry.id, entry.type, entry.created_at_ms, entry.payload_json, parent.id AS parent_id";
+
+/** Entries with the ids of their parents, as `EntryRow`. */
+export function entriesWithParents(db: Building<never>["db"]) {
+  return db
     .selectFrom("entry")
     .leftJoin("entry as parent", "parent.seq", "entry.parent_seq")
-    .select(["entry.seq", "entry.id", "entry.type", "entry.created_at_ms", "entry.payload_json", "parent.id as parent_id"])
-    .where("entry.session_seq", "=", p.session)
-    .where("entry.id", "=", p.id),
+    .select(["entry.seq", "entry.id", "entry.type", "entry.created_at_ms", "entry.payload_json", "parent.id as parent_id"]);
+}
+
+const rowById = query<{ session: SessionSeq; id: string }, EntryRow>(({ db, p }) =>
+  entriesWithParents(db).where("entry.session_seq", "=", p.session).where("entry.id", "=", p.id),
 );
 
 /** The row of an entry by its id, or undefined. */

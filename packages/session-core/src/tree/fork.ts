@@ -1,8 +1,9 @@
 import type { FileTools } from "../files/extract.js";
 import type { SessionId } from "../ids/ids.js";
 import { setLabel } from "../labels/labels.js";
+import { MAIN_LEAF } from "../port/main-leaf.js";
 import type { NewSession } from "../port/records.js";
-import { insertNewSession, MAIN_LEAF, rowAt, sessionRow } from "../sessions/session-rows.js";
+import { insertNewSession, rowAt, sessionRow } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";

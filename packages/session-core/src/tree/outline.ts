@@ -4,7 +4,7 @@ import type { Connection } from "../storage/connection.js";
 import { type Building, plain, query } from "../storage/query.js";
 import { rowLimit } from "../storage/row-limit.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
-import { type EntryRow, entryOf } from "./entry-rows.js";
+import { type EntryRow, entriesWithParents, entryOf } from "./entry-rows.js";
 
 type StructureRow = Omit<OutlineRow, "isError"> & { readonly failed: 0 | 1 };
 
@@ -78,10 +78,7 @@ function outlineRow(row: StructureRow): OutlineRow {
 }
 
 const since = query<{ session: SessionSeq; after: number; limit: number }, EntryRow>(({ db, p }) =>
-  db
-    .selectFrom("entry")
-    .leftJoin("entry as parent", "parent.seq", "entry.parent_seq")
-    .select(["entry.seq", "entry.id", "entry.type", "entry.created_at_ms", "entry.payload_json", "parent.id as parent_id"])
+  entriesWithParents(db)
     .where("entry.session_seq", "=", p.session)
     .where("entry.seq", ">", p.after as EntrySeq)
     .orderBy("entry.seq")

@@ -5,7 +5,7 @@ import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import { rowLimit } from "../storage/row-limit.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
-import { type EntryRow, entryOf } from "./entry-rows.js";
+import { ENTRY_COLUMNS, type EntryRow, entryOf } from "./entry-rows.js";
 import { upAbove } from "./walk-up.js";
 
 /** A path scan with its ids resolved. */
@@ -31,7 +31,7 @@ interface ScanParameters {
 const scanUp = query<ScanParameters, EntryRow>(({ sql, p }) =>
   plain(sql<EntryRow>`
     WITH RECURSIVE ${upAbove(sql, p.from, p.stop)}
-    SELECT entry.seq, entry.id, entry.type, entry.created_at_ms, entry.payload_json, parent.id AS parent_id
+    SELECT ${sql.raw(ENTRY_COLUMNS)}
     FROM up CROSS JOIN entry ON entry.seq = up.seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
     WHERE (json_array_length(${p.types}) = 0 OR entry.type IN (SELECT value FROM json_each(${p.types})))
       AND (json_array_length(${p.roles}) = 0 OR entry.role IN (SELECT value FROM json_each(${p.roles})))
@@ -43,7 +43,7 @@ const scanDown = query<ScanParameters, EntryRow>(({ sql, p }) =>
   plain(sql<EntryRow>`
     WITH RECURSIVE ${upAbove(sql, p.from, p.stop)},
     down (seq) AS MATERIALIZED (SELECT seq FROM up WHERE seq > ${p.after} ORDER BY seq)
-    SELECT entry.seq, entry.id, entry.type, entry.created_at_ms, entry.payload_json, parent.id AS parent_id
+    SELECT ${sql.raw(ENTRY_COLUMNS)}
     FROM down CROSS JOIN entry ON entry.seq = down.seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
     WHERE (json_array_length(${p.types}) = 0 OR entry.type IN (SELECT value FROM json_each(${p.types})))
       AND (json_array_length(${p.roles}) = 0 OR entry.role IN (SELECT value FROM json_each(${p.roles})))
@@ -84,7 +84,7 @@ export function pathSeqs(connection: Connection, leaf: EntrySeq, stopAt: EntrySe
 
 const rowsIn = query<{ session: SessionSeq; seqs: string }, EntryRow>(({ sql, p }) =>
   plain(sql<EntryRow>`
-    SELECT entry.seq, entry.id, entry.type, entry.created_at_ms, entry.payload_json, parent.id AS parent_id
+    SELECT ${sql.raw(ENTRY_COLUMNS)}
     FROM json_each(${p.seqs}) AS wanted CROSS JOIN entry ON entry.seq = wanted.value
       LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
     WHERE entry.session_seq = ${p.session} ORDER BY entry.seq`),

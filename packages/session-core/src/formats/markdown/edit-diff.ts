@@ -1,3 +1,4 @@
+import { isObject } from "../../entry/json.js";
 import { pathsInPatch } from "../../files/patch-paths.js";
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -47,7 +48,7 @@ function listDiff(args: Arguments): EditDiff | undefined {
   for (const key of LISTS) {
     const edits = args[key];
     if (!Array.isArray(edits) || edits.length === 0) continue;
-    const changes = edits.map((edit: unknown) => (isRecord(edit) ? pairDiff(edit)?.diff : undefined));
+    const changes = edits.map((edit: unknown) => (isObject(edit) ? pairDiff(edit)?.diff : undefined));
     // An edit of another shape would be missing from the diff, so then all are shown as they are.
     if (changes.every((change) => change !== undefined)) return { diff: changes.join("\n@@\n"), shown: [key] };
   }
@@ -93,8 +94,4 @@ function linesOf(text: string): readonly string[] {
 
 function marked(mark: string, lines: readonly string[]): readonly string[] {
   return lines.map((line) => `${mark}${line}`);
-}
-
-function isRecord(value: unknown): value is Arguments {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

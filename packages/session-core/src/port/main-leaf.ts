@@ -1,0 +1,2 @@
+/** The leaf that every session has. */
+export const MAIN_LEAF = "main";
