@@ -189,6 +189,14 @@ export class Session extends SessionReader {
     return this.#windowed(this.#window.end, danglingCalls);
   }
 
+  /** The model, the thinking level and the system text in force at an entry (default: the leaf), without reading its path. */
+  async settings(leafId: EntryId | null = this.leafId): Promise<Pick<SessionContext, "model" | "thinkingLevel" | "system">> {
+    // Asked to continue a window that ends there, the storage has no entry to read.
+    const end = leafId === null ? null : (await this.storage.entry(this.id, leafId)).seq;
+    const { model, thinkingLevel, system } = contextOf(await this.storage.contextPath(this.id, { entryId: leafId }, end), [], "close");
+    return { model, thinkingLevel, system };
+  }
+
   async #windowed(known: number | null, danglingCalls: DanglingCalls): Promise<SessionContext> {
     const path = await this.storage.contextPath(this.id, { leafName: this.leafName }, known);
     const window = this.#window.take(path, known);

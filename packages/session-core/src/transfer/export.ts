@@ -42,9 +42,9 @@ export interface MarkdownExportOptions extends MarkdownOptions {
 export async function* exportMarkdown(session: Session, options: MarkdownExportOptions = {}): AsyncGenerator<string, void, void> {
   const { branch, ...shown } = options;
   const leafId = branch ?? (await leafNow(session));
-  const [record, labels, context] = await Promise.all([session.record(), session.labels(), session.context({ leafId })]);
+  const [record, labels, { model }] = await Promise.all([session.record(), session.labels(), session.settings(leafId)]);
   const names = new Map(labels.map(({ entryId, label }) => [entryId, label]));
-  const document = { session: record, model: context.model?.modelId ?? null, entries: session.walk({ leafId }), labels: names };
+  const document = { session: record, model: model?.modelId ?? null, entries: session.walk({ leafId }), labels: names };
   yield* markdownOf(document, shown);
 }
 

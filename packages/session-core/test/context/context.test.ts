@@ -64,6 +64,14 @@ describe("the context of a session", () => {
 });
 
 describe("settings", () => {
+  test("are told without the entries of the path, and are those of the context", async () => {
+    const { session } = await grow("s1 m1 h1 u1 a1 @u1 m2 a2");
+    for (const leafId of ["s1", "a1", "a2", null]) {
+      const { model, thinkingLevel, system } = await session.context({ leafId });
+      expect(await session.settings(leafId)).toEqual({ model, thinkingLevel, system });
+    }
+  });
+
   test("come from the whole path, also from before a compaction that kept nothing", async () => {
     const { session } = await grow("s1 m1 h1 u1 a1 c1 u2");
     expect(await session.context()).toMatchObject({

@@ -1,0 +1,27 @@
+// Writes a session that is larger than the heap of this process, exports it in every format, and imports one again.
+import { closeSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { assistantMessage, exportBough, exportMarkdown, exportPi, importPath, openStore, userMessage } from "@bough/session-core";
+
+const [folder, count] = [process.argv[2], Number(process.argv[3])];
+const words = "lorem ipsum dolor sit amet ".repeat(40);
+const store = await openStore({ path: join(folder, "large.db"), durability: "normal" });
+const session = await store.createSession({ id: "large" });
+for (let done = 0; done < count; done += 1000) {
+  const entries = Array.from({ length: 1000 }, (_, at) => (at % 2 === 0 ? userMessage(`${done + at} ${words}`) : assistantMessage(words)));
+  await session.write(entries.map((entry) => ({ kind: "entry", entry })));
+}
+for (const [name, pieces] of [
+  ["large.md", exportMarkdown(session)],
+  ["large.pi.jsonl", exportPi(session)],
+  ["large.jsonl", exportBough(session)],
+]) {
+  const file = openSync(join(folder, name), "w");
+  for await (const piece of pieces) writeSync(file, piece);
+  closeSync(file);
+}
+await store.close();
+const other = await openStore({ path: join(folder, "other.db"), durability: "normal" });
+const { sessions } = await importPath(other, join(folder, "large.jsonl"));
+await other.close();
+process.stdout.write(String(sessions[0]?.entriesAdded));
