@@ -95,5 +95,5 @@ async function command() {
 }
 
 await library("session-core", ["better-sqlite3", "zod"]);
-await library("compaction", ["@bough/session-core"]);
+await library("compaction", ["@bough/session-core", "js-tiktoken", "zod", "ai"]);
 await command();
