@@ -22,20 +22,34 @@ const ROOMS = [
 
 const CORE = "packages/session-core/src";
 
+// The same of compaction.
+const COMPACTION_ROOMS = [
+  ["errors"],
+  ["settings"],
+  ["tokens"],
+  ["path"],
+  ["plan", "shrink", "facts"],
+  ["summarizers"],
+  ["summary"],
+  ["checkpoints", "recall"],
+  ["branch"],
+  ["run"],
+];
+
+const COMPACTION = "packages/compaction/src";
+
 /** A room may not use one that comes later in the list. */
-const upward = ROOMS.flatMap((rooms, level) => {
-  const later = ROOMS.slice(level + 1).flat();
-  if (later.length === 0) return [];
-  return [
-    {
-      name: `session-core-${rooms.join("-")}-points-down`,
+const upward = (source, levels) =>
+  levels.map((rooms, level) => {
+    const later = levels.slice(level + 1).map((room) => `(${room.join("|")})/`);
+    return {
+      name: `${source.split("/")[1]}-${rooms.join("-")}-points-down`,
       comment: "Imports point from shell to core.",
       severity: "error",
-      from: { path: `^${CORE}/(${rooms.join("|")})/` },
-      to: { path: `^${CORE}/((${later.join("|")})/|index\\.ts$)` },
-    },
-  ];
-});
+      from: { path: `^${source}/(${rooms.join("|")})/` },
+      to: { path: `^${source}/(${[...later, "index\\.ts$"].join("|")})` },
+    };
+  });
 
 /** A library has one place where it is used. */
 const only = (name, library, path) => ({
@@ -48,7 +62,8 @@ const only = (name, library, path) => ({
 module.exports = {
   forbidden: [
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
-    ...upward,
+    ...upward(CORE, ROOMS),
+    ...upward(COMPACTION, COMPACTION_ROOMS),
     {
       name: "formats-know-no-storage",
       comment: "A format reads and writes texts; it knows neither SQLite nor the port's engine.",
@@ -80,7 +95,8 @@ module.exports = {
     only("better-sqlite3-in-storage", "better-sqlite3", `^${CORE}/storage/`),
     only("kysely-in-rooms-with-queries", "kysely", `^${CORE}/(storage|search|sessions|labels|tree|statistics|verify)/`),
     only("nanoid-in-ids", "nanoid", `^${CORE}/ids/`),
-    only("zod-in-entry", "zod", `^${CORE}/entry/`),
+    only("zod-at-the-gates", "zod", `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/)`),
+    only("js-tiktoken-in-one-adapter", "js-tiktoken", `^${COMPACTION}/tokens/tiktoken/`),
   ],
   options: {
     doNotFollow: { path: "node_modules" },

@@ -1,0 +1,42 @@
+/**
+ * Where the background summary of a session is. `D` is what a finished one has written.
+ *
+ * Late results are known by their attempt: one that was cancelled or overtaken changes nothing.
+ */
+export type BackgroundState<D> =
+  | { readonly at: "idle" }
+  | { readonly at: "running"; readonly attempt: string }
+  | { readonly at: "ready"; readonly attempt: string; readonly draft: D }
+  | { readonly at: "failed"; readonly attempt: string };
+
+/** What can happen to it. `consumed`: its result was applied, thrown away, or its failure was reported. */
+export type BackgroundEvent<D> =
+  | { readonly type: "started"; readonly attempt: string }
+  | { readonly type: "finished"; readonly attempt: string; readonly draft: D }
+  | { readonly type: "failed"; readonly attempt: string }
+  | { readonly type: "consumed" }
+  | { readonly type: "cancelled" };
+
+/**
+ * The next state (VS Code's machine: idle, in progress, completed or failed; a failed one may start again). Pure; an
+ * event that does not fit leaves the state as it is, which the caller sees by identity.
+ */
+export function nextBackground<D>(state: BackgroundState<D>, event: BackgroundEvent<D>): BackgroundState<D> {
+  switch (event.type) {
+    case "started":
+      return state.at === "idle" || state.at === "failed" ? { at: "running", attempt: event.attempt } : state;
+    case "finished":
+      return isCurrent(state, event.attempt) ? { at: "ready", attempt: event.attempt, draft: event.draft } : state;
+    case "failed":
+      return isCurrent(state, event.attempt) ? { at: "failed", attempt: event.attempt } : state;
+    case "consumed":
+      // While one is running there is nothing to consume.
+      return state.at === "ready" || state.at === "failed" ? { at: "idle" } : state;
+    case "cancelled":
+      return state.at === "idle" ? state : { at: "idle" };
+  }
+}
+
+function isCurrent<D>(state: BackgroundState<D>, attempt: string): boolean {
+  return state.at === "running" && state.attempt === attempt;
+}

@@ -1,0 +1,75 @@
+import type { CompactionSettings } from "../settings/settings.js";
+import type { Limits } from "./limits.js";
+
+/** What is known when the automatic path looks at a session. */
+export interface Situation {
+  /** Tokens of system, tools and messages. */
+  readonly usedTokens: number;
+  readonly messages: number;
+  readonly limits: Limits;
+  readonly background: "idle" | "running" | "ready" | "failed";
+  /** A compaction did not help, and nothing changed since. */
+  readonly stalled: boolean;
+  /** A background run was started in this turn already. */
+  readonly startedThisTurn: boolean;
+  /** A round of tool calls was completed in this turn, so the provider's cache holds the context. */
+  readonly warm: boolean;
+  /** A turn is running: its last reply has calls, or its prompt has no answer yet. */
+  readonly turnOpen: boolean;
+  /** Was the situation met between turns by `turnEnded`, or before a request? */
+  readonly between: boolean;
+}
+
+/** What to do about it. `apply`, `wait` and `discard` are about the background run. */
+export type Decision = "nothing" | "start-background" | "apply" | "discard" | "wait" | "compact";
+
+/** A number from 0 up to 1. Taken only where the answer needs it, so that tests and replays stay the same. */
+export type Random = () => number;
+
+/**
+ * What the automatic path does (rows 1-4, 12-14, 18-22, 27, 29, 117 of the behaviours table). Pure but for `random`.
+ */
+export function decide(situation: Situation, settings: CompactionSettings, random: Random): Decision {
+  if (!settings.enabled) return situation.background === "ready" ? "discard" : "nothing";
+  if (situation.background === "ready") return decideReady(situation, settings);
+  if (situation.stalled || !mayAct(situation, settings)) return "nothing";
+  if (isOver(situation, settings)) return situation.background === "running" ? "wait" : "compact";
+  if (situation.background === "running") return isAtLeast(situation, settings.background.block) ? "wait" : "nothing";
+  return startsBackground(situation, settings, random) ? "start-background" : "nothing";
+}
+
+function mayAct({ messages, turnOpen, between }: Situation, { checkAt, trigger }: CompactionSettings): boolean {
+  if (messages < trigger.minMessages) return false;
+  // Looking at turn ends only means: not while one is running.
+  return checkAt === "request" || between || !turnOpen;
+}
+
+/** A finished summary waits for its threshold, where it shall; one that is no longer needed is thrown away. */
+function decideReady(situation: Situation, settings: CompactionSettings): Decision {
+  if (!isAtLeast(situation, settings.background.applyMin)) return "discard";
+  if (settings.background.apply === "ready" || isOver(situation, settings)) return "apply";
+  return "nothing";
+}
+
+function isOver({ usedTokens, messages, limits }: Situation, { trigger }: CompactionSettings): boolean {
+  return usedTokens > limits.thresholdTokens || (trigger.maxMessages > 0 && messages > trigger.maxMessages);
+}
+
+function isAtLeast({ usedTokens, limits }: Situation, shareOfLimit: number): boolean {
+  return usedTokens >= shareOfLimit * limits.limitTokens;
+}
+
+function startsBackground(situation: Situation, settings: CompactionSettings, random: Random): boolean {
+  const { background } = settings;
+  if (situation.startedThisTurn) return false;
+  const leads = background.leadShare > 0 && situation.usedTokens >= situation.limits.thresholdTokens - leadOf(situation.limits, settings);
+  if (leads || background.start === null) return leads;
+  if (background.coldStart !== null && !situation.warm) return isAtLeast(situation, Math.max(background.coldStart, background.start));
+  const jitter = background.jitterShare === 0 ? 0 : (random() * 2 - 1) * background.jitterShare;
+  return isAtLeast(situation, background.start + jitter);
+}
+
+/** oh-my-pi's lead: a share of the threshold, within bounds. */
+function leadOf({ thresholdTokens }: Limits, { background }: CompactionSettings): number {
+  return Math.min(background.leadMaxTokens, Math.max(background.leadMinTokens, Math.floor(background.leadShare * thresholdTokens)));
+}

@@ -1,0 +1,43 @@
+import type { EntryId, Usage } from "@bough/session-core";
+import type { Change } from "../shrink/request/change.js";
+import type { TokenUse } from "./token-use.js";
+import type { Trigger } from "./trigger.js";
+
+/** What happens in a compactor, for screens, logs and telemetry. Names and content as Copilot CLI's session events have them. */
+export type CompactionEvent =
+  | { readonly type: "compaction_start"; readonly attemptId: string; readonly trigger: Trigger; readonly background: boolean; readonly use: TokenUse }
+  | { readonly type: "compaction_progress"; readonly attemptId: string; readonly stage: string; readonly chars: number }
+  | {
+      readonly type: "compaction_complete";
+      readonly attemptId: string;
+      readonly trigger: Trigger;
+      readonly background: boolean;
+      readonly success: boolean;
+      /** Of a failure: its code and one line. */
+      readonly error: { readonly code: string; readonly message: string } | null;
+      /** Why there is no compaction though nothing failed. */
+      readonly outcome: "compacted" | "nothing-to-compact" | "cancelled" | "superseded" | "discarded" | "failed";
+      readonly entryId: EntryId | null;
+      readonly tokensBefore: number | null;
+      readonly tokensAfter: number | null;
+      readonly messagesBefore: number | null;
+      readonly messagesAfter: number | null;
+      /** What the summary's calls used, also where nothing came of them. */
+      readonly usage: Usage | null;
+      readonly checkpointPath: string | null;
+    }
+  /** Messages were left out of one request. */
+  | { readonly type: "truncation"; readonly tokensBefore: number; readonly tokensAfter: number; readonly messagesBefore: number; readonly messagesAfter: number; readonly changes: readonly Change[] }
+  /** How full the window is, at each request. `isInitial`: the first one of this compactor. */
+  | { readonly type: "usage_info"; readonly use: TokenUse; readonly messages: number; readonly isInitial: boolean }
+  /** Old tool output was taken out of the context by edits. */
+  | { readonly type: "pruned"; readonly edits: number; readonly savedTokens: number }
+  /** System and tools alone come near the limit: no compaction can help. */
+  | { readonly type: "usage_warning"; readonly fixedTokens: number; readonly limitTokens: number }
+  /** The automatic path stopped: a compaction left too little room, or was undone. */
+  | { readonly type: "stalled"; readonly because: "no-headroom" | "undone" | "failed" }
+  | { readonly type: "hook_failed"; readonly hook: string; readonly error: unknown }
+  | { readonly type: "checkpoint_failed"; readonly error: unknown };
+
+/** Takes events. What it throws is ignored: a screen must not stop a compaction. */
+export type EventListener = (event: CompactionEvent) => void;

@@ -1,0 +1,49 @@
+import type { EntryId, Usage } from "@bough/session-core";
+import type { Fidelity } from "../facts/fidelity.js";
+import type { NothingBecause } from "../plan/plan.js";
+import type { SummaryMethod } from "../summary/written-summary.js";
+import type { Trigger } from "./trigger.js";
+
+/** A compaction that was appended. Tokens count system, tools and messages. */
+export interface CompactionDone {
+  readonly kind: "compacted";
+  readonly entryId: EntryId;
+  readonly trigger: Trigger;
+  readonly summary: string;
+  readonly title: string | null;
+  readonly shortSummary: string;
+  readonly firstKeptEntryId: EntryId | null;
+  /** Who wrote it: a model, a model asked more strictly, the extract, a fixed marker, or a hook. */
+  readonly method: SummaryMethod | "hook";
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly messagesBefore: number;
+  readonly messagesAfter: number;
+  readonly fidelity: Fidelity | null;
+  /** What the summary's calls used. */
+  readonly usage: Usage | null;
+  /** false: the context is still above `trigger.headroomShare` of its threshold, and the automatic path stops until something changed. */
+  readonly headroom: boolean;
+  /** A prompt to go on with, where work is left (setting `autoContinue`). */
+  readonly continuePrompt: string | null;
+  readonly checkpointPath: string | null;
+  readonly attemptId: string;
+}
+
+/** A compaction that failed; the session is as it was. */
+export interface CompactionFailure {
+  readonly kind: "failed";
+  readonly error: Error;
+  readonly attemptId: string;
+}
+
+/** What became of a compaction. Only `compacted` changed the session. */
+export type CompactionResult =
+  | CompactionDone
+  | { readonly kind: "nothing-to-compact"; readonly reason: NothingBecause }
+  | { readonly kind: "cancelled"; readonly by: "signal" | "hook" | "navigation" }
+  /** The leaf was moved, or another compaction was faster: the summary describes a branch nobody is on. */
+  | { readonly kind: "superseded" }
+  /** It will run when the turn is over. */
+  | { readonly kind: "deferred" }
+  | CompactionFailure;

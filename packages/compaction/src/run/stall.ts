@@ -1,0 +1,27 @@
+import type { EntryId } from "@bough/session-core";
+
+/** Why the automatic path stands still, and how things were then. */
+export interface Stall {
+  readonly because: "no-headroom" | "undone" | "failed";
+  /** The user message that the context ended with, at or above it. */
+  readonly turnId: EntryId | null;
+  readonly thresholdTokens: number;
+  readonly usedTokens: number;
+}
+
+/** How things are now. */
+export type StallNow = Omit<Stall, "because">;
+
+// Another tenth of the threshold is as much as a compaction must save to count (`breaker.minSavingsShare`).
+const GROWTH_SHARE = 0.1;
+
+/**
+ * Whether the automatic path still has to stand still: until a new turn, another model or settings, or (where a
+ * compaction left too little room) until the context shrank, or grew by a tenth of the threshold, so that there is
+ * something new to summarise. Regressions R103, R117, R119.
+ */
+export function isStalled(stall: Stall | null, now: StallNow): boolean {
+  if (stall === null || stall.turnId !== now.turnId || stall.thresholdTokens !== now.thresholdTokens) return false;
+  if (stall.because !== "no-headroom") return true;
+  return now.usedTokens >= stall.usedTokens && now.usedTokens <= stall.usedTokens + GROWTH_SHARE * now.thresholdTokens;
+}
