@@ -1,6 +1,7 @@
-import { type ContextMessage, type Entry, type EntryId, EntryNotFoundError, type Session, type SessionContext } from "@bough/session-core";
+import { type Entry, type EntryId, EntryNotFoundError, type Session, type SessionContext } from "@bough/session-core";
 import type { ContextMeter, Measured } from "../tokens/context-meter.js";
 import type { PathItem } from "./path-item.js";
+import { type Shown, shownByEntry } from "./shown.js";
 
 /** The part of a path that a compaction looks at, as it was when it was read. */
 export interface Span {
@@ -23,31 +24,13 @@ export interface Span {
 export async function readSpan(session: Session, leafId: EntryId, meter: ContextMeter): Promise<Span> {
   const context = await session.context({ leafId });
   const measured = await meter.measure(context);
-  const messages = byEntry(context, measured);
+  const shown = shownByEntry(context, measured);
   const items: PathItem[] = [];
   for await (const entry of session.walk({ leafId, stopAt: await endOfCovered(session, context) })) {
-    items.push(itemOf(entry, messages.get(entry.id)));
+    // The summary in force is no message of the span: what it replaces is not in it either.
+    items.push(itemOf(entry, entry.type === "compaction" ? undefined : shown.get(entry.id)));
   }
   return { leafId, context, measured, items, previousSummaryTokens: context.compaction === null ? 0 : (measured.perMessage[0] ?? 0) };
-}
-
-interface Shown {
-  readonly messages: ContextMessage[];
-  tokens: number;
-}
-
-function byEntry(context: SessionContext, measured: Measured): ReadonlyMap<EntryId, Shown> {
-  const shown = new Map<EntryId, Shown>();
-  for (const [at, message] of context.messages.entries()) {
-    const id = context.entries[at];
-    // The summary in force is no message of the span: what it replaces is not in it either.
-    if (id === undefined || id === context.compaction?.entryId) continue;
-    const one = shown.get(id) ?? { messages: [], tokens: 0 };
-    one.messages.push(message);
-    one.tokens += measured.perMessage[at] ?? 0;
-    shown.set(id, one);
-  }
-  return shown;
 }
 
 function itemOf({ id, type }: Entry, shown: Shown | undefined): PathItem {

@@ -5,7 +5,13 @@ import type { Trigger } from "./trigger.js";
 
 /** What happens in a compactor, for screens, logs and telemetry. Names and content as Copilot CLI's session events have them. */
 export type CompactionEvent =
-  | { readonly type: "compaction_start"; readonly attemptId: string; readonly trigger: Trigger; readonly background: boolean; readonly use: TokenUse }
+  | {
+      readonly type: "compaction_start";
+      readonly attemptId: string;
+      readonly trigger: Trigger;
+      readonly background: boolean;
+      readonly use: TokenUse;
+    }
   | { readonly type: "compaction_progress"; readonly attemptId: string; readonly stage: string; readonly chars: number }
   | {
       readonly type: "compaction_complete";
@@ -27,7 +33,14 @@ export type CompactionEvent =
       readonly checkpointPath: string | null;
     }
   /** Messages were left out of one request. */
-  | { readonly type: "truncation"; readonly tokensBefore: number; readonly tokensAfter: number; readonly messagesBefore: number; readonly messagesAfter: number; readonly changes: readonly Change[] }
+  | {
+      readonly type: "truncation";
+      readonly tokensBefore: number;
+      readonly tokensAfter: number;
+      readonly messagesBefore: number;
+      readonly messagesAfter: number;
+      readonly changes: readonly Change[];
+    }
   /** How full the window is, at each request. `isInitial`: the first one of this compactor. */
   | { readonly type: "usage_info"; readonly use: TokenUse; readonly messages: number; readonly isInitial: boolean }
   /** Old tool output was taken out of the context by edits. */

@@ -50,16 +50,24 @@ type MaybePromise<T> = T | Promise<T>;
  */
 export interface CompactorHooks {
   /** `{ cancel: true }` stops it; `{ compaction }` is taken in place of a model's summary. */
-  readonly before_compact?: ((about: BeforeCompact) => MaybePromise<{ readonly cancel?: boolean; readonly compaction?: SuppliedCompaction } | void>) | undefined;
+  readonly before_compact?:
+    | ((about: BeforeCompact) => MaybePromise<{ readonly cancel?: boolean; readonly compaction?: SuppliedCompaction } | void>)
+    | undefined;
   /** `prompt` replaces the base prompt, `context` are lines the model reads besides, `preserveData` is stored with the compaction. */
   readonly compacting?:
-    | ((about: Compacting) => MaybePromise<{ readonly prompt?: string; readonly context?: readonly string[]; readonly preserveData?: unknown } | void>)
+    | ((
+        about: Compacting,
+      ) => MaybePromise<{ readonly prompt?: string; readonly context?: readonly string[]; readonly preserveData?: unknown } | void>)
     | undefined;
   readonly compacted?: ((done: CompactionDone) => MaybePromise<void>) | undefined;
-  readonly compact_failed?: ((failure: CompactionFailure & { readonly trigger: Trigger; readonly willRetry: boolean }) => MaybePromise<void>) | undefined;
+  readonly compact_failed?:
+    | ((failure: CompactionFailure & { readonly trigger: Trigger; readonly willRetry: boolean }) => MaybePromise<void>)
+    | undefined;
   /** `{ cancel: true }` stops the move; `{ summary }` is taken where one was asked for. */
   readonly before_tree?:
-    | ((about: BeforeTree) => MaybePromise<{ readonly cancel?: boolean; readonly summary?: { readonly summary: string; readonly details?: unknown } } | void>)
+    | ((
+        about: BeforeTree,
+      ) => MaybePromise<{ readonly cancel?: boolean; readonly summary?: { readonly summary: string; readonly details?: unknown } } | void>)
     | undefined;
   readonly tree_navigated?: ((result: NavigationResult) => MaybePromise<void>) | undefined;
 }

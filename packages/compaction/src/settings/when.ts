@@ -38,7 +38,10 @@ export const backgroundSettings = z.strictObject({
   leadShare: share.default(0).describe("Start this share of the threshold before it. 0: by `start` alone."),
   leadMinTokens: tokens.default(8_192).describe("The lead is at least this."),
   leadMaxTokens: tokens.default(32_000).describe("The lead is at most this."),
-  apply: z.enum(["ready", "threshold"]).default("ready").describe("When a finished background summary takes its place: with the next request, or once the threshold is crossed."),
+  apply: z
+    .enum(["ready", "threshold"])
+    .default("ready")
+    .describe("When a finished background summary takes its place: with the next request, or once the threshold is crossed."),
   block: share.default(0.95).describe("From this share of the limit on, a request waits for the running background compaction."),
   applyMin: share
     .default(0.65)

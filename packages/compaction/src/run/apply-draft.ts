@@ -1,0 +1,120 @@
+import { afterOutcome } from "./breaker.js";
+import { saveCheckpoint } from "./checkpoint.js";
+import type { Committed } from "./commit.js";
+import { commitDraft } from "./commit.js";
+import type { Draft } from "./draft.js";
+import type { Engine } from "./engine.js";
+import { callHook } from "./hook-call.js";
+import { type Look, look } from "./look.js";
+import type { CompactionDone, CompactionResult } from "./result.js";
+import { workIsLeft } from "./turn.js";
+
+/**
+ * Puts a draft into the session and tells of it; `superseded` where its place is gone. What it tells is counted anew
+ * from the context as it is afterwards: a provider's figures from before say nothing any more (row 113).
+ */
+export async function applyDraft(engine: Engine, draft: Draft, background: boolean): Promise<CompactionResult> {
+  const before = await look(engine);
+  const tokensAfter = Math.max(0, countedTokens(before) - draft.coveredTokens + draft.summaryTokens);
+  const committed = await commitDraft(engine.session, draft, tokensAfter);
+  if (committed === null) {
+    tellOutcome(engine, draft, background, "superseded");
+    return { kind: "superseded" };
+  }
+  const after = await look(engine);
+  const done = { ...doneOf(engine, draft, committed, before, after), continuePrompt: await continuePrompt(engine, draft, after) };
+  const result: CompactionDone = { ...done, checkpointPath: await saveCheckpoint(engine, done) };
+  remember(engine, draft, before, after, result);
+  tellDone(engine, result, background);
+  await callHook(engine, "compacted", result);
+  return result;
+}
+
+/** What we count; what a provider reported before is about another context. */
+function countedTokens({ use }: Look): number {
+  return use.systemTokens + use.toolTokens + use.messageTokens;
+}
+
+function doneOf(engine: Engine, draft: Draft, { entryId }: Committed, before: Look, after: Look): Omit<CompactionDone, "continuePrompt"> {
+  const { payload } = draft;
+  return {
+    kind: "compacted",
+    entryId,
+    trigger: draft.trigger,
+    summary: payload.summary,
+    title: payload.title ?? null,
+    shortSummary: payload.shortSummary ?? "",
+    firstKeptEntryId: payload.firstKeptEntryId,
+    method: draft.method,
+    tokensBefore: countedTokens(before),
+    tokensAfter: countedTokens(after),
+    messagesBefore: before.context.messages.length,
+    messagesAfter: after.context.messages.length,
+    fidelity: draft.fidelity,
+    usage: draft.usage,
+    headroom: countedTokens(after) <= after.settings.trigger.headroomShare * after.limits.thresholdTokens,
+    checkpointPath: null,
+    attemptId: draft.attemptId,
+  };
+}
+
+async function continuePrompt(engine: Engine, { trigger }: Draft, { settings, context, turn }: Look): Promise<string | null> {
+  // Inside a turn the request goes out anyway; by hand, the person says what is next.
+  if (!settings.autoContinue || trigger !== "threshold" || turn.open) return null;
+  const host = await engine.options.hostState?.();
+  return workIsLeft(context, host?.todos) ? settings.continuePrompt : null;
+}
+
+function remember(engine: Engine, draft: Draft, before: Look, after: Look, { headroom, tokensBefore, tokensAfter }: CompactionDone): void {
+  const { memory } = engine;
+  const saved = (tokensBefore - tokensAfter) / Math.max(1, tokensBefore);
+  memory.breaker = afterOutcome(memory.breaker, { saved, askedModel: draft.askedModel }, before.settings.breaker);
+  memory.lastRequest = null;
+  memory.stall = headroom
+    ? null
+    : { because: "no-headroom", turnId: after.turn.id, thresholdTokens: after.limits.thresholdTokens, usedTokens: tokensAfter };
+  if (!headroom) engine.emit({ type: "stalled", because: "no-headroom" });
+}
+
+function tellDone(engine: Engine, done: CompactionDone, background: boolean): void {
+  const { attemptId, trigger, entryId, tokensBefore, tokensAfter, messagesBefore, messagesAfter, usage, checkpointPath } = done;
+  const about = {
+    attemptId,
+    trigger,
+    background,
+    entryId,
+    tokensBefore,
+    tokensAfter,
+    messagesBefore,
+    messagesAfter,
+    usage,
+    checkpointPath,
+  };
+  engine.emit({ type: "compaction_complete", success: true, error: null, outcome: "compacted", ...about });
+}
+
+/** Tells that nothing came of an attempt, though its model may have been paid. */
+export function tellOutcome(
+  engine: Engine,
+  about: Pick<Draft, "attemptId" | "trigger"> & { readonly usage?: Draft["usage"] },
+  background: boolean,
+  outcome: "nothing-to-compact" | "cancelled" | "superseded" | "discarded" | "failed",
+  error: { readonly code: string; readonly message: string } | null = null,
+): void {
+  engine.emit({
+    type: "compaction_complete",
+    attemptId: about.attemptId,
+    trigger: about.trigger,
+    background,
+    success: false,
+    error,
+    outcome,
+    entryId: null,
+    tokensBefore: null,
+    tokensAfter: null,
+    messagesBefore: null,
+    messagesAfter: null,
+    usage: about.usage ?? null,
+    checkpointPath: null,
+  });
+}

@@ -1,0 +1,131 @@
+import { type EntryId, type ModelSetting, newEntryId, type Session, type SessionContext } from "@bough/session-core";
+import { readSettings, type SettingsSource } from "../settings/read-settings.js";
+import type { CompactionSettings } from "../settings/settings.js";
+import { type BackOff, NO_BACK_OFF } from "../shrink/request/back-off.js";
+import type { Summarizer } from "../summarizers/summarizer.js";
+import { ContextMeter } from "../tokens/context-meter.js";
+import type { TokenCounter } from "../tokens/counter.js";
+import { loadCounter } from "../tokens/load-counter.js";
+import { tokenizerOf } from "../tokens/tokenizer-of.js";
+import type { BackgroundState } from "./background-state.js";
+import { type Breaker, CLOSED } from "./breaker.js";
+import type { Draft } from "./draft.js";
+import type { CompactionEvent } from "./events.js";
+import type { CompactorOptions } from "./options.js";
+import type { Stall } from "./stall.js";
+
+/** A background run that was started: how to end it, and when it is over. */
+export interface BackgroundRun {
+  readonly abort: AbortController;
+  readonly settled: Promise<void>;
+}
+
+/** What a compactor remembers between calls. Nothing of it is needed to understand the session. */
+export interface Memory {
+  background: BackgroundState<Draft>;
+  backgroundRun: BackgroundRun | null;
+  /** The turn in which a background run was last started. */
+  backgroundTurn: EntryId | null | undefined;
+  stall: Stall | null;
+  breaker: Breaker;
+  backOff: BackOff;
+  /** The overflow that was recovered last: its turn, and the newest reply that had gone well by then. */
+  recovery: { readonly turnId: EntryId | null; readonly lastGood: EntryId | null } | null;
+  /** A compaction that waits for the end of the turn. */
+  deferred: { readonly instructions: string | null } | null;
+  contextWindow: number;
+  model: ModelSetting | null;
+  /** Reported to estimated prompt tokens; 1 or more. */
+  ratio: number;
+  toolTokens: number;
+  systemTokens: number | undefined;
+  lastRequestAtMs: number | null;
+  /** The last request as it was sent, for full mode. */
+  lastRequest: SessionContext | null;
+  requests: number;
+}
+
+/** What the parts of a compactor share: its options, its memory, and what both give. */
+export class Engine {
+  readonly session: Session;
+  readonly memory: Memory;
+  readonly #meters = new Map<string, Promise<ContextMeter>>();
+
+  constructor(readonly options: CompactorOptions) {
+    this.session = options.session;
+    this.memory = newMemory(options);
+  }
+
+  /** The settings as they are now. @throws {InvalidSettingError} */
+  settings(): CompactionSettings {
+    const { settings = "balanced" } = this.options;
+    return readSettings(typeof settings === "function" ? settings() : settings);
+  }
+
+  get candidates(): readonly Summarizer[] {
+    const { summarizer = [] } = this.options;
+    return typeof summarizer === "function" ? [summarizer] : summarizer;
+  }
+
+  /** The model that answers: the host's word, else the path's. */
+  modelOf(context: SessionContext): ModelSetting | null {
+    return this.memory.model ?? context.model;
+  }
+
+  /** The counter for a model, loaded at its first use. */
+  async counter(settings: CompactionSettings, model: ModelSetting | null): Promise<TokenCounter> {
+    return loadCounter(settings.tokenizer === "auto" ? tokenizerOf(model?.modelId) : settings.tokenizer);
+  }
+
+  /** The meter of a model: one for each way to count. */
+  async meter(settings: CompactionSettings, model: ModelSetting | null): Promise<ContextMeter> {
+    const tokenizer = settings.tokenizer === "auto" ? tokenizerOf(model?.modelId) : settings.tokenizer;
+    const known = this.#meters.get(tokenizer);
+    if (known !== undefined) return known;
+    const loading = loadCounter(tokenizer).then((counter) => new ContextMeter(this.session, counter));
+    this.#meters.set(tokenizer, loading);
+    return loading;
+  }
+
+  /** Writes counts that are not in the store yet. */
+  async flush(): Promise<void> {
+    for (const meter of this.#meters.values()) await (await meter).flush();
+  }
+
+  emit(event: CompactionEvent): void {
+    try {
+      this.options.onEvent?.(event);
+    } catch {
+      // A listener draws or logs. That it fails is its own affair and must not stop a compaction half way.
+    }
+  }
+
+  now(): number {
+    return (this.options.now ?? Date.now)();
+  }
+
+  newAttempt(): string {
+    return newEntryId();
+  }
+}
+
+function newMemory({ contextWindow, model }: CompactorOptions): Memory {
+  return {
+    background: { at: "idle" },
+    backgroundRun: null,
+    backgroundTurn: undefined,
+    stall: null,
+    breaker: CLOSED,
+    backOff: NO_BACK_OFF,
+    recovery: null,
+    deferred: null,
+    contextWindow,
+    model: model ?? null,
+    ratio: 1,
+    toolTokens: 0,
+    systemTokens: undefined,
+    lastRequestAtMs: null,
+    lastRequest: null,
+    requests: 0,
+  };
+}

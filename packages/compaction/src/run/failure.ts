@@ -1,0 +1,31 @@
+import { BoughError } from "@bough/session-core";
+import { tellOutcome } from "./apply-draft.js";
+import { afterOutcome } from "./breaker.js";
+import type { Engine } from "./engine.js";
+import { callHook } from "./hook-call.js";
+import type { CompactionFailure } from "./result.js";
+import type { Trigger } from "./trigger.js";
+
+/** An attempt that threw. */
+export interface FailedAttempt {
+  readonly attemptId: string;
+  readonly trigger: Trigger;
+  readonly background: boolean;
+  /** Whether the caller will send the request again. */
+  readonly willRetry: boolean;
+}
+
+/**
+ * What a failed attempt leaves: an event, a hook's call, a mark in the breaker, and the result. Whatever a host's
+ * summariser throws is a failure of this attempt and never one of the agent's turn, so nothing is thrown on.
+ */
+export async function failed(engine: Engine, thrown: unknown, attempt: FailedAttempt): Promise<CompactionFailure> {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const failure: CompactionFailure = { kind: "failed", error, attemptId: attempt.attemptId };
+  const { memory } = engine;
+  memory.breaker = afterOutcome(memory.breaker, { saved: null, askedModel: true }, engine.settings().breaker);
+  const code = error instanceof BoughError ? error.code : "SUMMARIZER_FAILED";
+  tellOutcome(engine, attempt, attempt.background, "failed", { code, message: error.message });
+  await callHook(engine, "compact_failed", { ...failure, trigger: attempt.trigger, willRetry: attempt.willRetry });
+  return failure;
+}

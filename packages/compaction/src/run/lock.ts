@@ -1,0 +1,32 @@
+import type { Session } from "@bough/session-core";
+import { CompactorBusyError } from "../errors/compaction-errors.js";
+
+/** What takes a session for itself. */
+export type Work = "compact" | "navigate" | "undo";
+
+// By handle and not by compactor, so that two compactors of one handle exclude each other too. Handles of other
+// processes are kept apart by the store: the one that comes second finds its leaf moved.
+const running = new WeakMap<Session, { readonly work: Work; readonly over: Promise<unknown> }>();
+
+/** What runs on this session; undefined: nothing. */
+export function workOn(session: Session): Work | undefined {
+  return running.get(session)?.work;
+}
+
+/** Waits until nothing runs on the session. What ran may have failed: that is told to who started it. */
+export async function idle(session: Session): Promise<void> {
+  for (let one = running.get(session); one !== undefined; one = running.get(session)) await Promise.allSettled([one.over]);
+}
+
+/**
+ * Runs `body` while nothing else of its kind runs on the session (regressions R36 to R38, R49).
+ *
+ * @throws {CompactorBusyError} something runs already.
+ */
+export async function alone<T>(session: Session, work: Work, body: () => Promise<T>): Promise<T> {
+  const other = running.get(session);
+  if (other !== undefined) throw new CompactorBusyError(work, other.work);
+  const over = body().finally(() => running.delete(session));
+  running.set(session, { work, over });
+  return over;
+}

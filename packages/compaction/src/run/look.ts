@@ -1,0 +1,109 @@
+import type { AssistantMessage, EntryId, ModelSetting, SessionContext, Usage } from "@bough/session-core";
+import type { CompactionSettings } from "../settings/settings.js";
+import { promptTokensOf } from "../tokens/calibration.js";
+import type { ContextMeter, Measured } from "../tokens/context-meter.js";
+import type { Engine } from "./engine.js";
+import { type Limits, limitsOf } from "./limits.js";
+import type { RequestInput } from "./options.js";
+import type { TokenUse } from "./token-use.js";
+import { type TurnState, turnOf } from "./turn.js";
+
+/** A session as one check sees it. */
+export interface Look {
+  readonly settings: CompactionSettings;
+  readonly model: ModelSetting | null;
+  readonly limits: Limits;
+  readonly context: SessionContext;
+  readonly measured: Measured;
+  readonly meter: ContextMeter;
+  readonly use: TokenUse;
+  readonly turn: TurnState;
+}
+
+/**
+ * Looks at the session: context, tokens, limits. Cost after an append: what is new.
+ *
+ * Counted and reported tokens are both kept, and the larger one counts (regression R118); what a provider reported
+ * before the latest compaction or edit does not (R104).
+ */
+export async function look(engine: Engine, input: RequestInput = {}): Promise<Look> {
+  const { memory, session } = engine;
+  const settings = engine.settings();
+  const context = await session.context();
+  const model = engine.modelOf(context);
+  const meter = await engine.meter(settings, model);
+  const measured = await meter.measure(context);
+  if (input.toolTokens !== undefined) memory.toolTokens = input.toolTokens;
+  if (input.systemTokens !== undefined) memory.systemTokens = input.systemTokens;
+  const limits = limitsOf(settings, memory.contextWindow, model, memory.toolTokens);
+  const systemTokens = memory.systemTokens ?? measured.system;
+  const counted = systemTokens + memory.toolTokens + measured.total;
+  const reported = await reportedTokens(engine, context, measured, input.lastUsage);
+  if (reported !== null) memory.ratio = Math.max(1, reported.promptTokens / Math.max(1, counted - reported.laterTokens));
+  const total = reported === null ? 0 : reported.promptTokens + reported.laterTokens;
+  return {
+    settings,
+    model,
+    limits,
+    context,
+    measured,
+    meter,
+    turn: turnOf(context),
+    use: {
+      systemTokens,
+      toolTokens: memory.toolTokens,
+      messageTokens: measured.total,
+      totalTokens: Math.max(counted, total),
+      limitTokens: limits.limitTokens,
+      windowTokens: limits.windowTokens,
+      thresholdTokens: limits.thresholdTokens,
+      source: total > counted ? "reported" : "counted",
+    },
+  };
+}
+
+interface Reported {
+  /** What the provider counted in the prompt of the last reply. */
+  readonly promptTokens: number;
+  /** Our count of that reply and of what came after it. */
+  readonly laterTokens: number;
+}
+
+async function reportedTokens(
+  engine: Engine,
+  context: SessionContext,
+  measured: Measured,
+  given: Usage | undefined,
+): Promise<Reported | null> {
+  const at = context.messages.findLastIndex((message) => message.role === "assistant");
+  const reply = context.messages[at];
+  if (reply?.role !== "assistant") return null;
+  const promptTokens = usagePrompt(given ?? usableUsage(reply));
+  if (promptTokens === undefined || !(await isCurrent(engine, context.entries[at]))) return null;
+  let laterTokens = 0;
+  for (let index = at; index < context.messages.length; index += 1) laterTokens += measured.perMessage[index] ?? 0;
+  return { promptTokens, laterTokens };
+}
+
+/** Usage of a reply that failed or was stopped says nothing (R105). */
+function usableUsage({ usage, stopReason }: AssistantMessage): Usage | undefined {
+  return stopReason === "error" || stopReason === "aborted" ? undefined : usage;
+}
+
+function usagePrompt(usage: Usage | undefined): number | undefined {
+  const tokens = usage === undefined ? undefined : promptTokensOf(usage);
+  return tokens === undefined || tokens <= 0 ? undefined : tokens;
+}
+
+// A reply of another model counted in another vocabulary; one before an edit or a compaction counted another context.
+const MAKES_STALE = ["compaction", "context_edit", "model_change"] as const;
+
+/** Whether nothing came after the reply that makes its usage a figure of the past. */
+async function isCurrent({ session }: Engine, replyId: EntryId | undefined): Promise<boolean> {
+  const { leafId } = session;
+  if (replyId === undefined || leafId === null) return false;
+  if (leafId === replyId) return true;
+  // Another process may have moved the leaf: then the reply is not above where this handle stands.
+  if ((await session.commonAncestor(leafId, replyId)) !== replyId) return false;
+  return (await session.scan({ stopAt: replyId, types: MAKES_STALE, limit: 1 })).items.length === 0;
+}

@@ -1,0 +1,96 @@
+import type { ContextMessage, EntryId, SessionContext } from "@bough/session-core";
+import { RequestTooLargeError } from "../errors/compaction-errors.js";
+import { effectiveLimit } from "../shrink/request/back-off.js";
+import type { Change } from "../shrink/request/change.js";
+import { type ShapedRequest, shapeRequest } from "../shrink/request/shape-request.js";
+import { messageTokens } from "../tokens/message-tokens.js";
+import { type AutomaticWork, keepWithinThreshold } from "./automatic.js";
+import { runDeferred } from "./deferred.js";
+import type { Engine } from "./engine.js";
+import { idle } from "./lock.js";
+import type { Look } from "./look.js";
+import type { RequestInput } from "./options.js";
+import { thinkingOf } from "./thinking.js";
+import type { TokenUse } from "./token-use.js";
+
+/** A request that fits, and how it was made to. */
+export interface PreparedRequest {
+  /** For the converters: `toAISDK(prepared.context)`, `toAnthropic`, `toOpenAIChat`… Its messages are the ones that fit. */
+  readonly context: SessionContext;
+  readonly messages: readonly ContextMessage[];
+  /** `entries[i]` is the entry behind `messages[i]`. */
+  readonly entries: readonly EntryId[];
+  readonly use: TokenUse;
+  /** false: not even everything that may be left out was enough; the provider will refuse it. */
+  readonly fits: boolean;
+  readonly done: AutomaticWork & { readonly changes: readonly Change[] };
+  /** A prompt to go on with, where a compaction came between turns and work is left. */
+  readonly continuePrompt: string | null;
+}
+
+// Copilot CLI's warning: what cannot be compacted takes most of the window.
+const FIXED_WARNING_SHARE = 0.8;
+
+/** See `Compactor.prepareRequest`. */
+export async function prepareRequest(engine: Engine, input: RequestInput): Promise<PreparedRequest> {
+  input.signal?.throwIfAborted();
+  await idle(engine.session);
+  await runDeferred(engine, input.signal);
+  const { look, compaction, background, pruned } = await keepWithinThreshold(engine, input, false);
+  const shaped = shape(engine, look);
+  const context = { ...look.context, messages: shaped.messages, entries: shaped.entries };
+  const use = { ...look.use, messageTokens: shaped.totalTokens, ...totalOf(look, shaped) };
+  tell(engine, look, shaped, use);
+  engine.memory.lastRequest = context;
+  engine.memory.lastRequestAtMs = engine.now();
+  engine.memory.requests += 1;
+  const done = { compaction, background, pruned, changes: shaped.changes };
+  const continuePrompt = compaction?.kind === "compacted" ? compaction.continuePrompt : null;
+  return { context, messages: shaped.messages, entries: shaped.entries, use, fits: shaped.fits, done, continuePrompt };
+}
+
+function shape(engine: Engine, look: Look): ShapedRequest {
+  const { memory } = engine;
+  const { counter } = look.meter;
+  const limit = effectiveLimit(look.limits.limitTokens, memory.backOff);
+  const shaped = shapeRequest({
+    messages: look.context.messages,
+    entries: look.context.entries,
+    tokens: look.measured.perMessage,
+    count: (message) => messageTokens(counter, message, look.model),
+    // Where the provider counts more than we do, less fits by our count.
+    limitTokens: Math.floor(limit / memory.ratio) - look.use.toolTokens,
+    systemTokens: look.use.systemTokens,
+    settings: look.settings.request,
+    windowTokens: look.limits.windowTokens,
+    model: look.model,
+    leftOutThinking: thinkingOf(look.context.compaction?.payload),
+  });
+  if (!shaped.fits && look.settings.request.failWhenTooLarge) {
+    throw new RequestTooLargeError(shaped.totalTokens + look.use.systemTokens + look.use.toolTokens, limit);
+  }
+  return shaped;
+}
+
+/** What the provider reported is about all messages; once some are left out, only our count is right. */
+function totalOf({ use }: Look, { totalTokens, changes }: ShapedRequest): Pick<TokenUse, "totalTokens" | "source"> {
+  if (changes.length === 0) return use;
+  return { totalTokens: use.systemTokens + use.toolTokens + totalTokens, source: "counted" };
+}
+
+function tell(engine: Engine, look: Look, shaped: ShapedRequest, use: TokenUse): void {
+  const fixedTokens = use.systemTokens + use.toolTokens;
+  if (fixedTokens >= FIXED_WARNING_SHARE * use.limitTokens)
+    engine.emit({ type: "usage_warning", fixedTokens, limitTokens: use.limitTokens });
+  if (shaped.changes.length > 0) {
+    engine.emit({
+      type: "truncation",
+      tokensBefore: look.measured.total,
+      tokensAfter: shaped.totalTokens,
+      messagesBefore: look.context.messages.length,
+      messagesAfter: shaped.messages.length,
+      changes: shaped.changes,
+    });
+  }
+  engine.emit({ type: "usage_info", use, messages: shaped.messages.length, isInitial: engine.memory.requests === 0 });
+}

@@ -1,0 +1,42 @@
+import { type EntryId, LeafMovedError, type Write } from "@bough/session-core";
+import { readSpan } from "../path/read-span.js";
+import { type PruneEdit, planPrune } from "../shrink/prune/plan-prune.js";
+import type { Engine } from "./engine.js";
+import type { Look } from "./look.js";
+
+/**
+ * Takes old tool output out of the context by edits, as far as the settings say; the originals stay. How many results.
+ */
+export async function pruneNow(engine: Engine, look: Look): Promise<number> {
+  const { leafId } = engine.session;
+  if (!look.settings.prune.enabled || leafId === null) return 0;
+  const { items } = await readSpan(engine.session, leafId, look.meter);
+  const { edits, savedTokens } = planPrune({ items, settings: look.settings.prune, idle: await isIdle(engine, look) });
+  if (edits.length === 0 || !(await written(engine, leafId, edits))) return 0;
+  engine.emit({ type: "pruned", edits: edits.length, savedTokens });
+  return edits.length;
+}
+
+async function written({ session }: Engine, leafId: EntryId, edits: readonly PruneEdit[]): Promise<boolean> {
+  const writes = edits.map(
+    ({ targetId, replacement }): Write => ({ kind: "entry", entry: { type: "context_edit", targetId, replacement } }),
+  );
+  try {
+    await session.write(writes, { expectedLeafId: leafId });
+    return true;
+  } catch (error) {
+    // What was planned is about another path; the next check plans anew.
+    if (error instanceof LeafMovedError) return false;
+    throw error;
+  }
+}
+
+/** Whether the provider's cache is cold, so that an edit early in the context costs nothing more. */
+async function isIdle(engine: Engine, { settings, context }: Look): Promise<boolean> {
+  const last = engine.memory.lastRequestAtMs ?? (await lastReplyMs(engine, context.entries.at(-1)));
+  return last !== null && engine.now() - last >= settings.prune.idleMs;
+}
+
+async function lastReplyMs({ session }: Engine, id: EntryId | undefined): Promise<number | null> {
+  return id === undefined ? null : (await session.entry(id)).createdAtMs;
+}

@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { isStalled, type Stall } from "../../src/run/stall.js";
+
+const stall: Stall = { because: "no-headroom", turnId: "u1", thresholdTokens: 10_000, usedTokens: 9_000 };
+const now = { turnId: "u1", thresholdTokens: 10_000, usedTokens: 9_500 };
+
+describe("the automatic path stands still", () => {
+  test("until a new turn", () => {
+    expect(isStalled(stall, now)).toBe(true);
+    expect(isStalled(stall, { ...now, turnId: "u2" })).toBe(false);
+  });
+
+  test("until another model or other settings", () => {
+    expect(isStalled(stall, { ...now, thresholdTokens: 20_000 })).toBe(false);
+  });
+
+  test("after too little headroom, until the context shrank or grew by a tenth of the threshold", () => {
+    expect(isStalled(stall, { ...now, usedTokens: 8_999 })).toBe(false);
+    expect(isStalled(stall, { ...now, usedTokens: 10_000 })).toBe(true);
+    expect(isStalled(stall, { ...now, usedTokens: 10_001 })).toBe(false);
+  });
+
+  test.each(["undone", "failed"] as const)("after it was %s, however much the context grows in the same turn", (because) => {
+    expect(isStalled({ ...stall, because }, { ...now, usedTokens: 100_000 })).toBe(true);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { PRESETS, type PresetName } from "../../src/settings/presets.js";
+import { readSettings, type SettingsSource } from "../../src/settings/read-settings.js";
+
+/** The field that is refused. */
+function refused(given: unknown): string {
+  try {
+    readSettings(given as SettingsSource);
+  } catch (error) {
+    if (error instanceof Error && "field" in error) return `${String((error as { code?: unknown }).code)} ${String(error.field)}`;
+    throw error;
+  }
+  return "nothing";
+}
+
+describe("settings", () => {
+  test.each(Object.keys(PRESETS) as PresetName[])("the preset %s is valid", (name) => {
+    expect(readSettings(name)).toMatchObject(PRESETS[name]);
+  });
+
+  test("what a host says counts over the preset, member by member", () => {
+    const settings = readSettings({ preset: "copilot-cli", background: { start: 0.7 } });
+    expect(settings.background).toMatchObject({ start: 0.7, block: 0.95 });
+    expect(settings.keep.by).toBe("nothing");
+  });
+
+  test("a member that is undefined is as if it were not there", () => {
+    expect(readSettings({ preset: "pi", keep: { recentTokens: undefined } }).keep.recentTokens).toBe(20_000);
+  });
+
+  test.each<[unknown, string]>([
+    [{ preset: "emacs" }, "preset"],
+    [{ keep: { recentTokens: -1 } }, "keep.recentTokens"],
+    [{ keep: { recentTokens: 1.5 } }, "keep.recentTokens"],
+    [{ keep: { recentTokens: "20k" } }, "keep.recentTokens"],
+    [{ keep: { recentToken: 1 } }, "keep.recentToken"],
+    [{ background: { start: 80 } }, "background.start"],
+    [{ trigger: { threshold: 0 } }, "trigger.threshold"],
+    [{ trigger: { threshold: 1.5 } }, "trigger.threshold"],
+    [{ trigger: { threshold: 99 } }, "trigger.threshold"],
+    [{ window: { limit: 50 } }, "window.limit"],
+    [{ summary: { mode: "fast" } }, "summary.mode"],
+    [{ perModel: { "a/b": { reserveTokens: -5 } } }, "perModel.a/b.reserveTokens"],
+  ])("%j is refused and its field named", (given, field) => {
+    expect(refused(given)).toBe(`INVALID_SETTING ${field}`);
+  });
+
+  test.each([0.01, 1, 100, 150_000])("a threshold of %s is a share or a number of tokens", (threshold) => {
+    expect(readSettings({ trigger: { threshold } }).trigger.threshold).toBe(threshold);
+  });
+});
