@@ -1,0 +1,138 @@
+import { toAISDK, type Usage } from "@bough/session-core";
+import type { FinishReason, LanguageModel, LanguageModelUsage, streamText, TextStreamPart, ToolSet } from "ai";
+import { SummarizerCallError } from "../errors/summarizer-errors.js";
+import { asCallError } from "./call-failure.js";
+import { untilAborted } from "./http/until-aborted.js";
+import { judgeReply, type ModelReply, type ReplyEnd } from "./judge-reply.js";
+import { withoutThinking } from "./strip-thinking.js";
+import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
+
+type StreamOptions = Parameters<typeof streamText>[0];
+
+/** How to ask the model. */
+export interface AISDKSummarizerOptions {
+  /** The agent's tools as it sends them; sent in full mode only, where they are part of the cached prefix. Never executed. */
+  readonly tools?: ToolSet | undefined;
+  readonly temperature?: number | undefined;
+  readonly providerOptions?: StreamOptions["providerOptions"] | undefined;
+}
+
+/**
+ * A summariser for any language model of the AI SDK (package `ai`, version 6, loaded at the first call).
+ *
+ * Streams, so that `onText` hears each piece; thoughts are no part of the summary. One call is one request: who wants it
+ * tried again uses `callSummarizer`. Full mode sends `toAISDK(context)` as an agent does, then the task as one more user
+ * message, with `toolChoice: "none"`.
+ *
+ * @example
+ * const summarizer = aiSdkSummarizer(anthropic("claude-haiku-4-5"));
+ */
+export function aiSdkSummarizer(model: LanguageModel, options: AISDKSummarizerOptions = {}): Summarizer {
+  return (request) => untilAborted(request.signal, () => ask(model, options, request));
+}
+
+async function ask(model: LanguageModel, options: AISDKSummarizerOptions, request: SummaryRequest): Promise<SummaryReply> {
+  const sdk = await loaded();
+  const answer = new StreamedAnswer(request.onText);
+  try {
+    for await (const part of sdk.streamText(callOptions(model, options, request)).fullStream) answer.take(part);
+  } catch (error) {
+    throw asCallError(error);
+  }
+  return { text: judgeReply(answer.reply()), usage: answer.usage, model: answer.model ?? nameOf(model) };
+}
+
+async function loaded(): Promise<typeof import("ai")> {
+  try {
+    return await import("ai");
+  } catch (error) {
+    throw new SummarizerCallError("bad-request", `the package "ai" (version 6) could not be loaded; install it beside this one`, {
+      cause: error,
+    });
+  }
+}
+
+function callOptions(model: LanguageModel, options: AISDKSummarizerOptions, request: SummaryRequest): StreamOptions {
+  const { temperature, providerOptions } = options;
+  return {
+    model,
+    ...promptOf(options, request),
+    maxRetries: 0,
+    // The failure comes as a part of the stream; the default writes it to the console.
+    onError: () => undefined,
+    ...(request.signal === undefined ? {} : { abortSignal: request.signal }),
+    ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(providerOptions === undefined ? {} : { providerOptions }),
+  };
+}
+
+function promptOf({ tools }: AISDKSummarizerOptions, { system, prompt, context }: SummaryRequest): Partial<StreamOptions> {
+  const task = { role: "user" as const, content: prompt };
+  // No tools are offered where none are needed (R124).
+  if (context === undefined) return { system, messages: [task] };
+  const live = toAISDK(context);
+  return { ...live, messages: [...live.messages, task], ...(tools === undefined ? {} : { tools, toolChoice: "none" as const }) };
+}
+
+const ENDS: Readonly<Record<FinishReason, ReplyEnd>> = {
+  stop: "stop",
+  length: "length",
+  "tool-calls": "tool-calls",
+  "content-filter": "content-filter",
+  error: "unknown",
+  other: "unknown",
+};
+
+/** What came of an answer so far. */
+class StreamedAnswer {
+  readonly #pieces: string[] = [];
+  readonly #onText: (piece: string) => void;
+  #end: ReplyEnd | undefined;
+  #callsTool = false;
+  usage: Usage | undefined;
+  model: string | undefined;
+
+  constructor(onText: ((piece: string) => void) | undefined) {
+    this.#onText = onText === undefined ? () => undefined : withoutThinking(onText);
+  }
+
+  take(part: TextStreamPart<ToolSet>): void {
+    if (part.type === "text-delta") this.#takeText(part.text);
+    else if (part.type === "tool-input-start" || part.type === "tool-call") this.#callsTool = true;
+    else if (part.type === "finish-step") this.#takeEnd(part);
+    else if (part.type === "error") throw part.error;
+  }
+
+  #takeText(piece: string): void {
+    this.#pieces.push(piece);
+    if (piece !== "") this.#onText(piece);
+  }
+
+  #takeEnd(step: Extract<TextStreamPart<ToolSet>, { type: "finish-step" }>): void {
+    this.model = step.response.modelId;
+    this.usage = usageOf(step.usage);
+    if (step.rawFinishReason === "model_context_window_exceeded") throw new SummarizerCallError("overflow", step.rawFinishReason);
+    // A provider whose connection ended early reports "other" without a reason of the server's.
+    if (step.finishReason === "other" && step.rawFinishReason === undefined) return;
+    this.#end = ENDS[step.finishReason];
+  }
+
+  /** The whole answer. @throws {SummarizerCallError} the connection ended before the answer did. */
+  reply(): ModelReply {
+    if (this.#end === undefined) throw new SummarizerCallError("network", "the connection ended in the middle of the answer");
+    return { text: this.#pieces.join(""), end: this.#end, callsTool: this.#callsTool };
+  }
+}
+
+function usageOf({ inputTokens, outputTokens, totalTokens, inputTokenDetails }: LanguageModelUsage): Usage | undefined {
+  const { cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite, noCacheTokens } = inputTokenDetails;
+  const input = noCacheTokens ?? (inputTokens === undefined ? undefined : Math.max(0, inputTokens - (cacheRead ?? 0) - (cacheWrite ?? 0)));
+  const figures = { input, output: outputTokens, cacheRead, cacheWrite, totalTokens };
+  const known = Object.entries(figures).filter(([, tokens]) => tokens !== undefined);
+  return known.length === 0 ? undefined : Object.fromEntries(known);
+}
+
+function nameOf(model: LanguageModel): string {
+  return typeof model === "string" ? model : model.modelId;
+}

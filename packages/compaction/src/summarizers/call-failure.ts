@@ -1,0 +1,99 @@
+import { type CallFailure, SummarizerCallError } from "../errors/summarizer-errors.js";
+import { saysOverflow } from "./failures/overflow.js";
+import { type Failure, readFailure } from "./failures/read-failure.js";
+import { withoutSecrets } from "./failures/secrets.js";
+
+export { isContextOverflow, limitOf, type MeasuredRequest } from "./failures/overflow.js";
+
+/** What a status alone says. Missing ones: any other 4xx is a bad request, any other 5xx an overload. */
+const BY_STATUS: Readonly<Record<number, CallFailure>> = {
+  401: "auth",
+  402: "auth",
+  403: "auth",
+  407: "auth",
+  408: "timeout",
+  409: "overloaded",
+  413: "overflow",
+  425: "overloaded",
+  429: "rate-limit",
+  504: "timeout",
+  522: "timeout",
+  524: "timeout",
+  529: "overloaded",
+};
+
+// In order: the first that is found counts. An empty account does not fill by waiting, so it is looked for before limits.
+const BY_WORDS: readonly (readonly [RegExp, CallFailure])[] = [
+  [/insufficient_quota|exceeded your current quota|credit balance is too low|payment required|insufficient (?:credits|funds)/i, "auth"],
+  [
+    /rate[ _-]?limit|too many requests|throttl|too many tokens|(?:tokens|requests) per (?:min|minute|hour|day)|resource_exhausted|\bquota\b/i,
+    "rate-limit",
+  ],
+  [/overloaded|at capacity|server is busy|service unavailable|temporarily unavailable|internal server error|server_error/i, "overloaded"],
+  [/TimeoutError|ETIMEDOUT|UND_ERR_(?:HEADERS|BODY|CONNECT)_TIMEOUT|timed? ?out/i, "timeout"],
+  [/invalid[ _]api[ _]key|incorrect api key|unauthorized|authentication_error|permission_error|permission denied/i, "auth"],
+  [
+    /ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH|UND_ERR_|fetch failed|cannot connect|network error|socket hang up|^terminated$|AbortError|premature close/im,
+    "network",
+  ],
+];
+
+/**
+ * Which kind of failure a call met. A table: the words of an overflow, then other words, then the status; what none of them
+ * knows is final.
+ *
+ * @example
+ * callFailureOf({ statusCode: 429, message: "Too Many Requests" }); // "rate-limit"
+ */
+export function callFailureOf(error: unknown): CallFailure {
+  return error instanceof SummarizerCallError ? error.failure : kindOf(readFailure(error));
+}
+
+function kindOf(failure: Failure): CallFailure {
+  if (saysOverflow(failure)) return "overflow";
+  const byWords = BY_WORDS.find(([words]) => words.test(failure.text))?.[1];
+  return bySaidStatus(failure.status, byWords) ?? byWords ?? "bad-request";
+}
+
+/** A status is surer than words, where both speak; but a 413 about tokens per minute, or a 429 of an empty account, is not what it says. */
+function bySaidStatus(status: number | undefined, byWords: CallFailure | undefined): CallFailure | undefined {
+  if (status === undefined) return undefined;
+  if (status === 429) return byWords === "auth" ? "auth" : "rate-limit";
+  // Not an overflow by its words, or it had been found before.
+  if (status === 413) return byWords ?? "bad-request";
+  if (status === 400 && (byWords === "rate-limit" || byWords === "overloaded" || byWords === "auth")) return byWords;
+  return BY_STATUS[status] ?? (status >= 500 ? "overloaded" : "bad-request");
+}
+
+/** How long the message of a failure may be, in UTF-16 code units: one line on a screen or in a log. */
+const MAX_SAID = 400;
+
+/** What `asCallError` needs to know. */
+export interface FailedCall {
+  /** Never shown, whoever repeats them. */
+  readonly secrets?: readonly string[] | undefined;
+  /** For a `Retry-After` that names a date. */
+  readonly nowMs?: number | undefined;
+}
+
+/**
+ * Any error of a call as ours, with the original as its cause. One of ours is returned as it is. No secret given is in the
+ * message; a cause that repeats one is left out.
+ */
+export function asCallError(error: unknown, { secrets = [], nowMs }: FailedCall = {}): SummarizerCallError {
+  if (error instanceof SummarizerCallError) return error;
+  const failure = readFailure(error, nowMs);
+  const repeats = secrets.some((secret) => secret !== "" && failure.text.includes(secret));
+  return new SummarizerCallError(kindOf(failure), withoutSecrets(oneLine(failure), secrets), {
+    cause: repeats ? undefined : error,
+    status: failure.status,
+    retryAfterMs: failure.retryAfterMs,
+  });
+}
+
+function oneLine({ status, text }: Failure): string {
+  const [said = ""] = text.split("\n").filter((line) => line.trim() !== "");
+  const clean = said.replace(/[\p{Cc}\p{Cf}]+/gu, " ").trim();
+  const short = clean.length > MAX_SAID ? `${clean.slice(0, MAX_SAID).toWellFormed()}…` : clean;
+  return status === undefined || short.startsWith(String(status)) ? short || "no reason given" : `${status} ${short}`.trim();
+}

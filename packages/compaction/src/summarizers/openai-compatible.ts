@@ -1,0 +1,93 @@
+import { asCallError } from "./call-failure.js";
+import { ChatAnswer } from "./chat/chat-answer.js";
+import { type ChatTool, chatRequest } from "./chat/chat-request.js";
+import { type Endpoint, type EndpointOptions, endpointAt, post } from "./http/endpoint.js";
+import { serverSentEvents } from "./http/sse.js";
+import { untilAborted } from "./http/until-aborted.js";
+import { judgeReply } from "./judge-reply.js";
+import { withoutThinking } from "./strip-thinking.js";
+import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
+
+/** Which server, which model, and how to ask it. */
+export interface OpenAICompatibleOptions extends EndpointOptions {
+  /** Up to and with the version: `http://127.0.0.1:11434/v1`. */
+  readonly baseURL: string;
+  readonly model: string;
+  readonly temperature?: number | undefined;
+  /** The agent's tools as it sends them; sent in full mode only, where they are part of the cached prefix. */
+  readonly tools?: readonly ChatTool[] | undefined;
+  /** Name of the output limit. Default: `max_completion_tokens` for OpenAI itself, else `max_tokens`. */
+  readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
+}
+
+/**
+ * A summariser behind any server that speaks OpenAI's chat completions: OpenAI, OpenRouter, Ollama, llama.cpp, vLLM,
+ * LM Studio and others. Streams, so that `onText` hears each piece; takes an answer in one piece too. Thoughts
+ * (`reasoning_content`, a leading `<think>`) are no part of the summary. One call is one request: who wants it tried
+ * again uses `callSummarizer`.
+ *
+ * @throws {TypeError} `baseURL` is no HTTP address. The summariser itself throws as the port says; no message holds the key.
+ * @example
+ * const summarizer = openAICompatibleSummarizer({ baseURL: "http://127.0.0.1:11434/v1", model: "qwen3:8b" });
+ */
+export function openAICompatibleSummarizer(options: OpenAICompatibleOptions): Summarizer {
+  const endpoint = endpointAt(options.baseURL, options);
+  const chat = { ...endpoint, url: chatAddress(endpoint.url) };
+  const maxTokensField =
+    options.maxTokensField ?? (new URL(chat.url).hostname === "api.openai.com" ? "max_completion_tokens" : "max_tokens");
+  const model = { model: options.model, temperature: options.temperature, tools: options.tools, maxTokensField };
+  return (request) => untilAborted(request.signal, () => ask(chat, chatRequest(model, request), request));
+}
+
+function chatAddress(base: string): string {
+  const url = new URL(base);
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/chat/completions`;
+  return url.href;
+}
+
+async function ask(endpoint: Endpoint, body: Record<string, unknown>, { signal, onText }: SummaryRequest): Promise<SummaryReply> {
+  const response = await post(endpoint, body, signal);
+  const answer = new ChatAnswer();
+  await readInto(answer, response, endpoint, onText === undefined ? () => undefined : withoutThinking(onText));
+  const text = judgeReply(answer.reply());
+  return { text, usage: answer.usage, model: answer.model ?? String(body["model"]) };
+}
+
+async function readInto(answer: ChatAnswer, response: Response, endpoint: Endpoint, onText: (piece: string) => void): Promise<void> {
+  // A server that cannot stream answers with one JSON document all the same.
+  if (response.body === null || /\bjson\b/i.test(response.headers.get("content-type") ?? "")) {
+    const piece = answer.take(await textOf(response, endpoint), endpoint.secrets);
+    answer.finish();
+    if (piece !== "") onText(piece);
+    return;
+  }
+  for await (const data of eventsOf(response.body, endpoint)) {
+    if (data.trim() === "[DONE]") return answer.finish();
+    const piece = answer.take(data, endpoint.secrets);
+    if (piece !== "") onText(piece);
+  }
+}
+
+async function textOf(response: Response, endpoint: Endpoint): Promise<string> {
+  try {
+    return await response.text();
+  } catch (error) {
+    throw asCallError(error, endpoint);
+  }
+}
+
+/** The events, and a broken connection as a failure of the call; what the reader of the events throws is left alone. */
+async function* eventsOf(body: ReadableStream<Uint8Array>, endpoint: Endpoint): AsyncGenerator<string, void, undefined> {
+  const events = serverSentEvents(body);
+  try {
+    for (;;) {
+      const next = await events.next().catch((error: unknown) => {
+        throw asCallError(error, endpoint);
+      });
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await events.return();
+  }
+}
