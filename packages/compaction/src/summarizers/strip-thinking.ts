@@ -15,7 +15,8 @@ export function stripThinking(text: string): string {
   }
   if (start > 0) return text.slice(start).trimStart();
   const close = CLOSE_ALONE.exec(text);
-  return close === null ? text : text.slice(close.index + close[0].length).trimStart();
+  // With an opening tag before it, it is a quotation.
+  return close === null || /<think/i.test(text.slice(0, close.index)) ? text : text.slice(close.index + close[0].length).trimStart();
 }
 
 /** An opening tag at the start of what follows `from`. */
