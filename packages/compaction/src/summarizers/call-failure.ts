@@ -33,7 +33,7 @@ const BY_WORDS: readonly (readonly [RegExp, CallFailure])[] = [
   [/TimeoutError|ETIMEDOUT|UND_ERR_(?:HEADERS|BODY|CONNECT)_TIMEOUT|timed? ?out/i, "timeout"],
   [/invalid[ _]api[ _]key|incorrect api key|unauthorized|authentication_error|permission_error|permission denied/i, "auth"],
   [
-    /ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH|UND_ERR_|fetch failed|cannot connect|network error|socket hang up|^terminated$|AbortError|premature close/im,
+    /ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH|UND_ERR_|fetch failed|cannot connect|network error|socket hang up|^terminated$|AbortError|premature close|stream ended|JSONParseError|InvalidResponseData|empty response body|no output generated/im,
     "network",
   ],
 ];
@@ -83,7 +83,7 @@ export interface FailedCall {
 export function asCallError(error: unknown, { secrets = [], nowMs }: FailedCall = {}): SummarizerCallError {
   if (error instanceof SummarizerCallError) return error;
   const failure = readFailure(error, nowMs);
-  const repeats = secrets.some((secret) => secret !== "" && failure.text.includes(secret));
+  const repeats = withoutSecrets(failure.text, secrets) !== failure.text;
   return new SummarizerCallError(kindOf(failure), withoutSecrets(oneLine(failure), secrets), {
     cause: repeats ? undefined : error,
     status: failure.status,

@@ -106,7 +106,7 @@ export function rateLimit(retryAfter?: string): Answer {
 /** A gate that a test opens. */
 export interface Gate {
   readonly opened: Promise<void>;
-  open(): void;
+  readonly open: () => void;
 }
 
 /** A closed gate. */

@@ -1,7 +1,11 @@
 /** A shorter one is no secret and could stand in any word. */
 const MIN_SECRET = 4;
 
-/** A text with each secret replaced by `[hidden]`: a server may repeat the key it was sent. */
+/** What keys look like where nobody told us the key: OpenAI's and Anthropic's, Groq's, xAI's, Google's, and a bearer. */
+const KEY_SHAPES = /\b(?:sk|gsk|pk|xai|or)[-_][A-Za-z0-9_-]{12,}|\bAIza[A-Za-z0-9_-]{20,}|\bBearer [A-Za-z0-9._~+/-]{8,}/g;
+
+/** A text with each secret, and what has the shape of one, replaced by `[hidden]`: a server may repeat the key it was sent. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.filter((secret) => secret.length >= MIN_SECRET).reduce((kept, secret) => kept.replaceAll(secret, "[hidden]"), text);
+  const known = secrets.filter((secret) => secret.length >= MIN_SECRET).reduce((kept, secret) => kept.replaceAll(secret, "[hidden]"), text);
+  return known.replace(KEY_SHAPES, "[hidden]");
 }

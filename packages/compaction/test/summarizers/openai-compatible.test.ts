@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { type OpenAICompatibleOptions, openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
+import type { SummaryReply } from "../../src/summarizers/summarizer.js";
+import { fail, raw, startModelServer, text } from "../model/model-server.js";
+import { KEY, summaryRequest } from "./shipped.js";
+
+const whole = (message: object, more: object = {}) =>
+  raw(
+    JSON.stringify({ model: "local", choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: "stop" }], ...more }),
+  );
+const stream = (...frames: readonly string[]) => raw(frames.join(""), "text/event-stream; charset=utf-8");
+const delta = (content: unknown, finish: string | null = null): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
+
+async function ask(baseURL: string, more: Partial<OpenAICompatibleOptions> = {}): Promise<SummaryReply | string> {
+  return openAICompatibleSummarizer({ baseURL, model: "local", ...more })(summaryRequest());
+}
+
+describe("an answer is read", () => {
+  test("when the server does not stream", async () => {
+    const server = await startModelServer();
+    server.reply(whole({ content: "## Goal" }, { usage: { prompt_tokens: 30, completion_tokens: 2, total_tokens: 32 } }));
+    expect(await ask(server.baseURL)).toEqual({ text: "## Goal", model: "local", usage: { input: 30, output: 2, totalTokens: 32 } });
+  });
+
+  test("with what the provider read from its cache counted apart", async () => {
+    const server = await startModelServer();
+    const usage = { prompt_tokens: 30, completion_tokens: 2, total_tokens: 32, prompt_tokens_details: { cached_tokens: 20 } };
+    server.reply(whole({ content: "## Goal" }, { usage }));
+    expect(await ask(server.baseURL)).toMatchObject({ usage: { input: 10, cacheRead: 20, output: 2, totalTokens: 32 } });
+  });
+
+  test("without what the model thought in a field of its own (DeepSeek, llama.cpp, vLLM)", async () => {
+    const server = await startModelServer();
+    server.reply(text("## Goal", { reasoning: "They want a summary." }));
+    const heard: string[] = [];
+    const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "local" });
+    expect(await summarizer(summaryRequest({ onText: (piece) => heard.push(piece) }))).toMatchObject({ text: "## Goal" });
+    expect(heard.join("")).toBe("## Goal");
+  });
+
+  test("without what the model thought in a part of its own (Mistral)", async () => {
+    const server = await startModelServer();
+    server.reply(
+      stream(
+        delta([{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }]),
+        delta([{ type: "text", text: "## Goal" }], "stop"),
+        "data: [DONE]\n\n",
+      ),
+    );
+    expect(await ask(server.baseURL)).toMatchObject({ text: "## Goal" });
+  });
+
+  test("between comments that keep the connection open (OpenRouter), and with CRLF", async () => {
+    const server = await startModelServer();
+    const frames = [": OPENROUTER PROCESSING\n\n", delta("## "), ": OPENROUTER PROCESSING\n\n", delta("Goal", "stop"), "data: [DONE]\n\n"];
+    server.reply(stream(...frames.map((frame) => frame.replaceAll("\n", "\r\n"))));
+    expect(await ask(server.baseURL)).toMatchObject({ text: "## Goal" });
+  });
+
+  test("when the server ends it without a reason, or without a last event", async () => {
+    const server = await startModelServer();
+    server.reply(text("## Goal", { finish: null }), stream(delta("## Goal", "stop")));
+    expect(await ask(server.baseURL)).toMatchObject({ text: "## Goal" });
+    expect(await ask(server.baseURL)).toMatchObject({ text: "## Goal" });
+  });
+
+  test("with null where nothing is meant", async () => {
+    const server = await startModelServer();
+    server.reply(whole({ content: "## Goal", tool_calls: null, refusal: null, function_call: null }, { usage: null, error: null }));
+    expect(await ask(server.baseURL)).toEqual({ text: "## Goal", model: "local", usage: undefined });
+  });
+});
+
+describe("an answer is a failure", () => {
+  test("when it tells of one in the middle", async () => {
+    const server = await startModelServer();
+    server.reply(stream(delta("## Go"), `data: ${JSON.stringify({ error: { message: "Overloaded", code: 529 } })}\n\n`));
+    await expect(ask(server.baseURL)).rejects.toMatchObject({ failure: "overloaded", status: 529 });
+  });
+
+  test("when it tells of an overflow in the middle, or in the place of a reason", async () => {
+    const server = await startModelServer();
+    const error = { error: { code: 400, type: "exceed_context_size_error", n_ctx: 4096 } };
+    server.reply(stream(`data: ${JSON.stringify(error)}\n\n`), stream(delta("", "model_context_window_exceeded"), "data: [DONE]\n\n"));
+    await expect(ask(server.baseURL)).rejects.toMatchObject({ failure: "overflow" });
+    await expect(ask(server.baseURL)).rejects.toMatchObject({ failure: "overflow" });
+  });
+
+  test.each([
+    ["no JSON", raw("<html>", "application/json")],
+    ["a JSON of another kind", raw('["a"]')],
+    ["an event that is no JSON", stream("data: {\n\n")],
+    ["an empty body", stream()],
+  ])("when it is %s", async (_what, answer) => {
+    const server = await startModelServer();
+    server.reply(answer);
+    await expect(ask(server.baseURL)).rejects.toMatchObject({ code: "SUMMARIZER_CALL", failure: "network" });
+  });
+});
+
+describe("the address", () => {
+  test("may end in a slash, and may have a query", async () => {
+    const server = await startModelServer();
+    await ask(`${server.baseURL}/?api-version=7`);
+    expect(server.requests[0]?.path).toBe("/v1/chat/completions?api-version=7");
+  });
+
+  test("may hold a name and a password, which are sent as a header and never shown", async () => {
+    const server = await startModelServer();
+    server.reply(fail(401, "the password hunter22 is wrong"));
+    const error = await ask(server.baseURL.replace("http://", "http://me:hunter22@")).catch((thrown: unknown) => thrown);
+    expect(server.requests[0]?.headers.authorization).toBe(`Basic ${Buffer.from("me:hunter22").toString("base64")}`);
+    expect(error).toMatchObject({ failure: "auth", message: expect.not.stringContaining("hunter22") });
+  });
+
+  test.each(["", "localhost:1234", "ftp://host/v1", "/v1"])("is refused when it is none: %j", (baseURL) => {
+    expect(() => openAICompatibleSummarizer({ baseURL, model: "m" })).toThrow(TypeError);
+  });
+});
+
+describe("a redirect", () => {
+  test("is followed on the same host, where it keeps the method", async () => {
+    const server = await startModelServer();
+    server.reply(fail(308, "", { location: "/v2/chat/completions" }), "## Goal");
+    expect(await ask(server.baseURL, { apiKey: KEY })).toMatchObject({ text: "## Goal" });
+    expect(server.requests.map(({ path }) => path)).toEqual(["/v1/chat/completions", "/v2/chat/completions"]);
+    expect(server.requests[1]?.raw.equals(server.requests[0]?.raw ?? Buffer.of())).toBe(true);
+  });
+
+  test.each([302, 307, 308])("to another host is refused, and neither key nor conversation goes there: %i", async (status) => {
+    const [server, other] = [await startModelServer(), await startModelServer()];
+    server.reply(fail(status, "", { location: `${other.baseURL}/chat/completions` }));
+    await expect(ask(server.baseURL, { apiKey: KEY })).rejects.toMatchObject({ failure: "bad-request", status });
+    expect(other.requests).toHaveLength(0);
+  });
+
+  test("in a circle ends", async () => {
+    const server = await startModelServer();
+    server.otherwise(fail(307, "", { location: "/v1/chat/completions" }));
+    await expect(ask(server.baseURL)).rejects.toMatchObject({ failure: "bad-request" });
+    expect(server.requests).toHaveLength(6);
+  });
+});
+
+describe("the request", () => {
+  test("carries no key where none is given, and the host's headers over ours", async () => {
+    const server = await startModelServer();
+    await ask(server.baseURL);
+    await ask(server.baseURL, { apiKey: KEY, headers: { authorization: "Token t-1234567", "x-title": "bough" } });
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([undefined, "Token t-1234567"]);
+    expect(server.requests[1]?.headers["x-title"]).toBe("bough");
+  });
+
+  test("bounds the answer under the name that the server knows", async () => {
+    const sent: Record<string, unknown>[] = [];
+    const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
+      sent.push(JSON.parse(String(init?.body)));
+      return Response.json({ choices: [{ message: { content: "a" }, finish_reason: "stop" }] });
+    };
+    const request = summaryRequest({ maxOutputTokens: 9 });
+    await openAICompatibleSummarizer({ baseURL: "https://api.openai.com/v1", model: "m", fetch })(request);
+    await openAICompatibleSummarizer({ baseURL: "http://127.0.0.1/v1", model: "m", fetch, temperature: 0 })(request);
+    expect(sent[0]).toMatchObject({ max_completion_tokens: 9 });
+    expect(sent[1]).toMatchObject({ max_tokens: 9, temperature: 0 });
+    expect([sent[0]?.["max_tokens"], sent[0]?.["temperature"]]).toEqual([undefined, undefined]);
+  });
+});
