@@ -109,6 +109,14 @@ describe.each(SHIPPED)("$name", ({ over, chats }) => {
     expect(server.requests).toHaveLength(1);
   });
 
+  test("says of a server that counts tokens when it sent too many, and not when it did not", async () => {
+    const server = await startModelServer({ limitTokens: 100 });
+    const summarizer = over(server);
+    await expect(summarizer(summaryRequest({ prompt: "word ".repeat(100) }))).rejects.toEqual(failed("overflow"));
+    server.limit(1_000);
+    expect(await summarizer(summaryRequest({ prompt: "word ".repeat(100) }))).toMatchObject({ text: "A summary of the conversation." });
+  });
+
   test("says that nobody answers at the address", async () => {
     const closed = createServer().listen(0, "127.0.0.1");
     await once(closed, "listening");

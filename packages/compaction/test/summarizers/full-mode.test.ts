@@ -1,5 +1,5 @@
 import { toAISDK, toOpenAIChat } from "@bough/session-core";
-import { generateText, jsonSchema, type ModelMessage, tool } from "ai";
+import { generateText, jsonSchema, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { aiSdkSummarizer } from "../../src/summarizers/ai-sdk.js";
 import type { ChatTool } from "../../src/summarizers/chat/chat-request.js";
@@ -10,6 +10,13 @@ import { liveContext } from "./live-session.js";
 import { summaryRequest, testModel } from "./shipped.js";
 
 const PARAMETERS = { type: "object", properties: { path: { type: "string" } }, required: ["path"] } as const;
+
+/** The agent's tools; the summary must not run one. */
+function agentTools() {
+  const execute = async (): Promise<string> => expect.fail("a tool was run");
+  return { read: tool({ description: "Reads a file", inputSchema: jsonSchema<{ path: string }>(PARAMETERS), execute }) };
+}
+
 const TASK = "Summarise the conversation above.";
 
 /** The bytes of the JSON value that a body holds under a name, as they were sent. */
@@ -32,17 +39,11 @@ describe("full mode repeats the agent's request byte for byte and adds one user 
   test("through the AI SDK", async () => {
     const server = await startModelServer();
     const context = await liveContext();
-    const tools = {
-      read: tool({
-        description: "Reads a file",
-        inputSchema: jsonSchema<{ path: string }>(PARAMETERS),
-        execute: () => expect.fail("a tool was run"),
-      }),
-    };
+    const tools = agentTools();
     const model = testModel(server.baseURL);
 
     const { system, messages } = toAISDK(context);
-    await generateText({ model, ...(system === undefined ? {} : { system }), messages: messages as ModelMessage[], tools });
+    await generateText({ model, ...(system === undefined ? {} : { system }), messages, tools });
     await aiSdkSummarizer(model, { tools })(summaryRequest({ context, prompt: TASK }));
 
     const [agent, summary] = [await server.request(0), await server.request(1)];
@@ -76,7 +77,7 @@ describe("full mode repeats the agent's request byte for byte and adds one user 
 
 test("simple mode offers no tools, also where the agent has some", async () => {
   const server = await startModelServer();
-  const tools = { read: tool({ inputSchema: jsonSchema<{ path: string }>(PARAMETERS) }) };
+  const tools = agentTools();
   await aiSdkSummarizer(testModel(server.baseURL), { tools })(summaryRequest());
   const chatTools: ChatTool[] = [{ type: "function", function: { name: "read", parameters: PARAMETERS } }];
   await openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m", tools: chatTools })(summaryRequest());
