@@ -1,0 +1,102 @@
+import type { Usage } from "@bough/session-core";
+import { BoughError, type SessionContext } from "@bough/session-core";
+import { callSummarizer } from "../summarizers/call.js";
+import type { Summarizer, SummaryReply, SummarySource } from "../summarizers/summarizer.js";
+import { outputCap, type SummaryHands, type SummaryJob, type SummaryStage, summaryWindow } from "./job.js";
+import { type ReadReply, readSummaryReply } from "./read-reply.js";
+import { redact } from "./text/redact.js";
+import { addUsage } from "./usage.js";
+import type { SummaryFailure } from "./written-summary.js";
+
+/** One thing to ask. */
+export interface Question {
+  readonly stage: SummaryStage;
+  readonly system: string;
+  readonly prompt: string;
+  readonly needsTag: boolean;
+  readonly source?: SummarySource | undefined;
+  /** Full mode: the live request that goes before the prompt. */
+  readonly context?: SessionContext | undefined;
+  /** Share of the cap of an answer, where there is one; default 1. */
+  readonly outputShare?: number | undefined;
+}
+
+/** What came back. `extracted`: the summariser was an extract, whatever it was asked. */
+export interface Answer extends ReadReply {
+  readonly extracted: boolean;
+}
+
+/**
+ * The one door to the summarisers of a job: every prompt goes out and every answer comes in through it, so that secrets are
+ * masked on both ways (regression R129). Only full mode's live request goes as it is: its provider has read it already.
+ * It counts calls and usage, and remembers what failed.
+ */
+export class Asker {
+  calls = 0;
+  usage: Usage | undefined;
+  readonly failures: SummaryFailure[] = [];
+  readonly #candidates: readonly Summarizer[];
+
+  constructor(
+    readonly job: SummaryJob,
+    readonly hands: SummaryHands,
+  ) {
+    this.#candidates = job.candidates.map(
+      (candidate): Summarizer =>
+        (request) => {
+          this.calls += 1;
+          return candidate(request);
+        },
+    );
+  }
+
+  /**
+   * @throws the signal's reason; {SummaryRejectedError}; {SummarizerCallError}
+   */
+  async ask(question: Question): Promise<Answer> {
+    const { settings, signal } = this.job;
+    signal?.throwIfAborted();
+    const reply = await callSummarizer(this.#candidates, this.#request(question), settings.summary, this.hands);
+    signal?.throwIfAborted();
+    this.usage = addUsage(this.usage, reply.usage);
+    return this.#read(reply, question.needsTag);
+  }
+
+  /** Notes a failure that another way may mend; throws it on where the job was cancelled. */
+  failed(error: unknown): void {
+    this.job.signal?.throwIfAborted();
+    const message = error instanceof Error ? error.message : String(error);
+    this.failures.push({ code: error instanceof BoughError ? error.code : "UNKNOWN", message });
+  }
+
+  /** A text with its secrets masked, where the setting asks for it. */
+  masked(text: string): string {
+    return this.job.settings.summary.redact ? redact(text) : text;
+  }
+
+  #request({ stage, system, prompt, source, context, outputShare = 1 }: Question) {
+    const { settings, signal, onProgress } = this.job;
+    const cap = outputCap(settings, summaryWindow(this.job));
+    let chars = 0;
+    const onText = (piece: string): void => {
+      chars += piece.length;
+      onProgress?.({ stage, chars });
+    };
+    onProgress?.({ stage, chars });
+    return {
+      system,
+      prompt: this.masked(prompt),
+      maxOutputTokens: cap === undefined ? undefined : Math.max(1, Math.floor(cap * outputShare)),
+      signal,
+      source,
+      onText: onProgress === undefined ? undefined : onText,
+      ...(context === undefined ? {} : { context, messages: context.messages }),
+    };
+  }
+
+  #read(reply: SummaryReply, needsTag: boolean): Answer {
+    const extracted = reply.extracted === true;
+    const { body, title } = readSummaryReply(reply.text, { needsTag: needsTag && !extracted });
+    return { body: this.masked(body), title: title === null ? null : this.masked(title), extracted };
+  }
+}

@@ -1,0 +1,63 @@
+import type { ContextMessage, SessionContext } from "@bough/session-core";
+import type { PathItem } from "../path/path-item.js";
+import type { CompactionSettings } from "../settings/settings.js";
+import type { CallHands } from "../summarizers/call.js";
+import type { Summarizer } from "../summarizers/summarizer.js";
+import type { TokenCounter } from "../tokens/counter.js";
+
+/** What a summary is being written for: a screen may show it. */
+export type SummaryStage = "full" | "history" | "turn-prefix" | "branch" | "missing-facts" | "short-summary";
+
+/** Everything that writing one summary needs. */
+export interface SummaryJob {
+  readonly kind: "compaction" | "branch";
+  /** What is summarised. `prefix`: the start of a turn whose end is kept; empty for a branch. */
+  readonly plan: { readonly summarize: readonly PathItem[]; readonly prefix: readonly PathItem[] };
+  /** The body of the summary in force, without lists and notes (`stripComposed`). */
+  readonly previousSummary: string | null;
+  /** What the person asked to look at. */
+  readonly instructions: string | null;
+  /** The instructions are the whole prompt, instead of a focus. */
+  readonly replaceInstructions?: boolean | undefined;
+  /** What the hook `compacting` said: a prompt in place of ours, and lines for the model. */
+  readonly hook: { readonly prompt?: string | undefined; readonly context?: readonly string[] | undefined };
+  readonly settings: CompactionSettings;
+  readonly counter: TokenCounter;
+  /** Window of the session's model; the setting `summary.windowTokens` overrides it. */
+  readonly windowTokens: number;
+  /** Tried in order. None: the extract is taken at once. */
+  readonly candidates: readonly Summarizer[];
+  /** The live request, where full mode is possible. */
+  readonly full: { readonly context: SessionContext } | null;
+  /** After an overflow: the live request would overflow again (row 121). Mode `full` does not heed it. */
+  readonly forceSimple: boolean;
+  /** The breaker is open: no model is asked. */
+  readonly skipModel: boolean;
+  readonly model: { readonly provider?: string | undefined; readonly modelId: string } | null;
+  /** The body must have fewer tokens than this: those of what it replaces. */
+  readonly maxTokens: number;
+  readonly signal?: AbortSignal | undefined;
+  /** `chars`: how much of the answer to the running call has come. */
+  readonly onProgress?: ((progress: { readonly stage: SummaryStage; readonly chars: number }) => void) | undefined;
+}
+
+/** What a test replaces. */
+export type SummaryHands = CallHands;
+
+/** What the model read of some entries, in order. */
+export function messagesOf(items: readonly PathItem[]): readonly ContextMessage[] {
+  return items.flatMap(({ messages }) => messages);
+}
+
+/** Upper bound of an answer, in tokens; undefined: the model's own, as a fixed cap starves models that think first (R125). */
+export function outputCap({ summary, trigger }: CompactionSettings, windowTokens: number): number | undefined {
+  if (summary.maxOutputTokens !== null) return summary.maxOutputTokens;
+  if (summary.maxOutputShare === null) return undefined;
+  const reserve = Math.max(trigger.reserveTokens, Math.floor(trigger.reserveShare * windowTokens));
+  return Math.max(1, Math.floor(summary.maxOutputShare * reserve));
+}
+
+/** Window of the model that writes the summary, in tokens. */
+export function summaryWindow({ settings, windowTokens }: SummaryJob): number {
+  return settings.summary.windowTokens ?? windowTokens;
+}

@@ -1,0 +1,54 @@
+import type { Fidelity } from "../facts/fidelity.js";
+import { judgeFidelity } from "../facts/fidelity.js";
+import type { Fact } from "../facts/find-facts.js";
+import type { Asker } from "./asker.js";
+import { messagesOf } from "./job.js";
+import { assertSmaller, summarySource, type WrittenPart } from "./part.js";
+import { MISSING_FACTS } from "./prompts/shared.js";
+import { SYSTEM_PROMPT } from "./prompts/system.js";
+import { type About, promptText } from "./prompts/task-prompt.js";
+
+/** A summary and how many of the facts are in it. */
+export interface Judged {
+  readonly part: WrittenPart;
+  readonly fidelity: Fidelity;
+}
+
+/**
+ * Where a model's summary lacks too many facts (setting `summary.fidelity`), asks it once more with the missing ones named,
+ * and takes the better of the two. The facts are quotations from the source, so the source need not be read again and
+ * the call is small. A call that fails leaves the first summary as it is.
+ *
+ * @throws the signal's reason only.
+ */
+export async function withMissingFacts(asker: Asker, part: WrittenPart, facts: readonly Fact[]): Promise<Judged> {
+  const fidelity = judgeFidelity(facts, part.body);
+  const wanted = asker.job.settings.summary.fidelity;
+  const byModel = part.method === "normal" || part.method === "strict";
+  if (!byModel || fidelity.score >= wanted) return { part, fidelity };
+  try {
+    const body = await askAgain(asker, part, fidelity);
+    const again = judgeFidelity(facts, body);
+    return again.score > fidelity.score ? { part: { ...part, body }, fidelity: again } : { part, fidelity };
+  } catch (error) {
+    asker.failed(error);
+    return { part, fidelity };
+  }
+}
+
+async function askAgain(asker: Asker, part: WrittenPart, { byRecallOnly }: Fidelity): Promise<string> {
+  const { job } = asker;
+  const about: About = job.kind === "branch" ? "branch" : "history";
+  const task = { text: MISSING_FACTS, needsTag: false };
+  const missingFacts = byRecallOnly.map(({ kind, text }) => `- ${kind}: ${text.replace(/\s+/g, " ")}`);
+  const messages = [...messagesOf(job.plan.summarize), ...messagesOf(job.plan.prefix)];
+  const answer = await asker.ask({
+    stage: "missing-facts",
+    system: SYSTEM_PROMPT,
+    prompt: promptText(job, about, task, { conversation: null, previous: null, notes: part.body, missingFacts }),
+    needsTag: false,
+    source: summarySource(job, { about, messages, previous: part.body }),
+  });
+  assertSmaller(job, answer.body, job.maxTokens);
+  return answer.body;
+}

@@ -1,0 +1,128 @@
+import type { ContextMessage } from "@bough/session-core";
+import { SummaryRejectedError } from "../errors/summarizer-errors.js";
+import type { SummarySource } from "../summarizers/summarizer.js";
+import type { Answer, Asker, Question } from "./asker.js";
+import { fold, type Piece } from "./fold.js";
+import { conversationBudget, cutToTokens, inputBudget } from "./input-budget.js";
+import { outputCap, type SummaryJob, summaryWindow } from "./job.js";
+import { SYSTEM_PROMPT } from "./prompts/system.js";
+import { type About, normalTask, promptText, strictTask, type Task } from "./prompts/task-prompt.js";
+import { type SerialisedMessage, serialise } from "./serialise.js";
+import { type SummaryMethod, weaker } from "./written-summary.js";
+
+/** One part of a session that gets a summary of its own. */
+export interface Part {
+  readonly about: About;
+  readonly messages: readonly ContextMessage[];
+  readonly previous: string | null;
+  /** The summary must have fewer tokens than this. */
+  readonly maxTokens: number;
+}
+
+/** A part's summary. */
+export interface WrittenPart {
+  readonly body: string;
+  readonly title: string | null;
+  readonly method: SummaryMethod;
+}
+
+/** A summary so far may take at most this share of what a call may read; else old notes would crowd out what is new. */
+const PREVIOUS_SHARE = 1 / 3;
+/** Answer of a prefix: half the cap, as oh-my-pi has it. */
+const PREFIX_OUTPUT_SHARE = 0.5;
+
+/**
+ * Writes the summary of a part, folded where it is larger than the summariser's window. A call whose answer is rejected or
+ * not smaller than the part's bound is made once more, with the strict prompt.
+ *
+ * @throws {SummaryRejectedError} the strict answer was none either; {SummarizerCallError}; the signal's reason.
+ */
+export async function writePart(asker: Asker, part: Part): Promise<WrittenPart> {
+  const { job } = asker;
+  const messages = serialise(part.messages, job.settings.summary);
+  let method: SummaryMethod = "normal";
+  const answer = await fold({
+    messages,
+    previous: part.previous,
+    counter: job.counter,
+    budget: (previous) => roomBeside(job, part, previous),
+    write: async (piece, previous) => {
+      const written = await writePiece(asker, { ...part, messages: sourceOf(part, messages, piece), previous }, piece.text);
+      method = weaker(method, written.method);
+      return written;
+    },
+  });
+  return { body: answer.body, title: answer.title, method };
+}
+
+/** Normal, then strict. */
+async function writePiece(asker: Asker, part: Part, conversation: string): Promise<WrittenPart> {
+  const { job } = asker;
+  try {
+    const task = normalTask(job, part.about, part.previous !== null);
+    return methodOf(await askPiece(asker, part, task, conversation), "normal");
+  } catch (error) {
+    if (!(error instanceof SummaryRejectedError)) throw error;
+    asker.failed(error);
+  }
+  return methodOf(await askPiece(asker, part, strictTask(part.about, maxWords(part.maxTokens)), conversation), "strict");
+}
+
+function methodOf({ body, title, extracted }: Answer, method: SummaryMethod): WrittenPart {
+  return { body, title, method: extracted ? "extract" : method };
+}
+
+async function askPiece(asker: Asker, part: Part, task: Task, conversation: string): Promise<Answer> {
+  const answer = await asker.ask(questionOf(asker.job, part, task, conversation));
+  assertSmaller(asker.job, answer.body, part.maxTokens);
+  return answer;
+}
+
+/** @throws {SummaryRejectedError} the text is not smaller than what it is to replace. */
+export function assertSmaller({ counter }: Pick<SummaryJob, "counter">, text: string, maxTokens: number): void {
+  if (counter.count(text) >= maxTokens) throw new SummaryRejectedError("larger-than-source", text);
+}
+
+function questionOf(job: SummaryJob, part: Part, task: Task, conversation: string): Question {
+  return {
+    stage: part.about,
+    system: SYSTEM_PROMPT,
+    prompt: promptText(job, part.about, task, { conversation, previous: bounded(job, part.previous) }),
+    needsTag: task.needsTag,
+    outputShare: part.about === "turn-prefix" ? PREFIX_OUTPUT_SHARE : 1,
+    source: summarySource(job, part),
+  };
+}
+
+/** What a summariser without a model reads. */
+export function summarySource({ instructions }: Pick<SummaryJob, "instructions">, part: Omit<Part, "maxTokens">): SummarySource {
+  return { messages: part.messages, kind: part.about, previousSummary: part.previous, instructions };
+}
+
+/** The messages of a piece, those that say nothing among them. */
+function sourceOf(part: Part, serialised: readonly SerialisedMessage[], { from, to }: Piece): readonly ContextMessage[] {
+  const start = from === 0 ? 0 : (serialised[from]?.at ?? 0);
+  return part.messages.slice(start, serialised[to]?.at ?? part.messages.length);
+}
+
+/** Tokens that the conversation may take in a prompt with this summary in it. */
+function roomBeside(job: SummaryJob, part: Part, previous: string | null): number {
+  const task = normalTask(job, part.about, previous !== null);
+  const frame = promptText(job, part.about, task, { conversation: "", previous: bounded(job, previous) });
+  return conversationBudget(budgetOf(job), job.counter.count(SYSTEM_PROMPT) + job.counter.count(frame));
+}
+
+function bounded(job: SummaryJob, previous: string | null): string | null {
+  return previous === null ? null : cutToTokens(previous, Math.floor(budgetOf(job) * PREVIOUS_SHARE), job.counter);
+}
+
+function budgetOf(job: SummaryJob): number {
+  const windowTokens = summaryWindow(job);
+  const { inputShare } = job.settings.summary;
+  return inputBudget({ windowTokens, inputShare, maxOutputTokens: outputCap(job.settings, windowTokens) });
+}
+
+/** A hard size for the strict prompt: about half of the bound, as a token is about three quarters of an English word. */
+function maxWords(maxTokens: number): number {
+  return Math.max(20, Math.min(500, Math.floor(maxTokens * 0.375)));
+}

@@ -1,0 +1,63 @@
+import type { Asker } from "./asker.js";
+import { SHORT_SUMMARY } from "./prompts/shared.js";
+import { SYSTEM_PROMPT } from "./prompts/system.js";
+import { promptText } from "./prompts/task-prompt.js";
+import { cleanText } from "./text/clean-text.js";
+import { headOf } from "./text/cut-text.js";
+
+/** How long a short summary may be, in UTF-16 code units. */
+const MAX_CHARS = 200;
+/** Share of the cap of an answer, where there is one (oh-my-pi's). */
+const OUTPUT_SHARE = 0.2;
+
+/**
+ * One line for screens: asked of a model where the setting `summary.shortSummary` says so and one may be asked, else the first sentence
+ * of the summary.
+ *
+ * @throws the signal's reason only; a call that fails is answered by the first sentence.
+ */
+export async function shortSummary(asker: Asker, body: string): Promise<string> {
+  const { job } = asker;
+  if (!job.settings.summary.shortSummary || job.skipModel || job.candidates.length === 0) return firstSentence(body);
+  try {
+    const prompt = promptText(
+      { ...job, instructions: null, hook: {} },
+      "history",
+      { text: SHORT_SUMMARY, needsTag: false },
+      { conversation: null, previous: null, notes: body },
+    );
+    const answer = await asker.ask({ stage: "short-summary", system: SYSTEM_PROMPT, prompt, needsTag: false, outputShare: OUTPUT_SHARE });
+    return answer.extracted ? firstSentence(body) : oneLine(answer.body);
+  } catch (error) {
+    asker.failed(error);
+    return firstSentence(body);
+  }
+}
+
+/** Lines that say nothing of their own: headings, tags, rules, fences, empty boxes, and what an extract says of itself. */
+const NO_SENTENCE = /^(?:#|<[^>]*>$|[-*_=`~]{3,}|\*\*[^*]*\*\*:?$|\d+\.\s[^:]{1,40}:$|\(none\)|none\.?$|\[?extracted mechanically)/i;
+const MARKS = /^(?:[-*+>]\s+|\d+[.)]\s+|\[[ xX]\]\s+)+/;
+
+/**
+ * The first sentence of a summary, without markup, as one line of at most 200 characters; empty where it says nothing.
+ *
+ * @example
+ * firstSentence("## Goal\nMend the parser. It fails on tabs."); // "Mend the parser."
+ */
+export function firstSentence(body: string): string {
+  for (const line of body.split("\n")) {
+    const said = line.trim().replace(MARKS, "");
+    if (said === "" || NO_SENTENCE.test(said)) continue;
+    const end = /[.!?](?=\s|$)|[。！？]/.exec(said);
+    return oneLine(end === null ? said : said.slice(0, end.index + 1));
+  }
+  return oneLine(body);
+}
+
+function oneLine(text: string): string {
+  const line = cleanText(text)
+    .replace(/[*`]{1,3}/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  return line.length <= MAX_CHARS ? line : `${headOf(line, MAX_CHARS - 1).trimEnd()}…`;
+}

@@ -1,0 +1,114 @@
+import type { ContextMessage } from "@bough/session-core";
+import { findFacts } from "../facts/find-facts.js";
+import { Asker } from "./asker.js";
+import { writeExtract, writeMarker } from "./fallback.js";
+import { fullContext, writeFull } from "./full-mode.js";
+import { messagesOf, type SummaryHands, type SummaryJob } from "./job.js";
+import { withMissingFacts } from "./missing-facts.js";
+import { newestWithin } from "./newest-within.js";
+import { assertSmaller, type Part, type WrittenPart, writePart } from "./part.js";
+import { SPLIT_TURN_SEPARATOR } from "./prompts/shared.js";
+import { shortSummary } from "./short-summary.js";
+import { type WrittenSummary, weaker } from "./written-summary.js";
+
+/**
+ * Writes a summary, whatever happens to the model: full mode where it may be, then simple; a normal prompt, then a strict
+ * one where the answer is rejected or not smaller than `maxTokens`; then what the setting `summary.onFailure` says. Without
+ * candidates, or with the breaker open, no model is asked.
+ *
+ * It writes nothing anywhere. Cancelled at any moment, it throws the signal's reason, when every call it made has settled.
+ *
+ * @throws the signal's reason; with `onFailure: "fail"` the last {SummaryRejectedError} or {SummarizerCallError}; in any
+ *   case {SummaryRejectedError} `larger-than-source` where there is too little for a summary to be smaller.
+ */
+export async function summarise(given: SummaryJob, hands: SummaryHands = {}): Promise<WrittenSummary> {
+  const job = given.kind === "branch" ? withBranchBudget(given) : given;
+  job.signal?.throwIfAborted();
+  const asker = new Asker(job, hands);
+  const written = await write(asker);
+  const facts = findFacts(sourceMessages(job));
+  const { part, fidelity } = await withMissingFacts(asker, written, facts);
+  const short = await shortSummary(asker, part.body);
+  job.signal?.throwIfAborted();
+  const { usage, calls, failures } = asker;
+  return { ...part, shortSummary: short, usage, calls, failures, fidelity };
+}
+
+async function write(asker: Asker): Promise<WrittenPart> {
+  const { job } = asker;
+  if (job.skipModel || job.candidates.length === 0) return withoutModel(asker);
+  try {
+    return (await tryFull(asker)) ?? (await writeSimple(asker));
+  } catch (error) {
+    asker.failed(error);
+    if (job.settings.summary.onFailure === "fail") throw error;
+    return withoutModel(asker);
+  }
+}
+
+function withoutModel(asker: Asker): WrittenPart {
+  const { job } = asker;
+  return job.settings.summary.onFailure === "marker" ? writeMarker(job) : writeExtract(job, (text) => asker.masked(text));
+}
+
+/** null: full mode is off, or failed, and simple mode is next (row 121). */
+async function tryFull(asker: Asker): Promise<WrittenPart | null> {
+  const context = fullContext(asker.job);
+  if (context === null) return null;
+  try {
+    return await writeFull(asker, context);
+  } catch (error) {
+    asker.failed(error);
+    return null;
+  }
+}
+
+async function writeSimple(asker: Asker): Promise<WrittenPart> {
+  const { job } = asker;
+  const [first, second] = partsOf(job);
+  if (first === undefined) throw new RangeError("a summary was asked of no messages");
+  if (second === undefined) return writePart(asker, first);
+  const [history, prefix] = await both(asker, first, second);
+  const body = history.body + SPLIT_TURN_SEPARATOR + prefix.body;
+  assertSmaller(job, body, job.maxTokens);
+  return { body, title: history.title ?? prefix.title, method: weaker(history.method, prefix.method) };
+}
+
+/** The history and the start of a split turn; one alone where the other is empty. Together they are smaller than the bound. */
+function partsOf(job: SummaryJob): readonly Part[] {
+  const about = job.kind === "branch" ? "branch" : "history";
+  const history = withPrevious(job, messagesOf(job.plan.summarize));
+  const prefix = messagesOf(job.plan.prefix);
+  const hasHistory = history.messages.length > 0 || history.previous !== null;
+  const hasBoth = hasHistory && prefix.length > 0;
+  const separatorTokens = hasBoth ? job.counter.count(SPLIT_TURN_SEPARATOR) + 2 : 0;
+  const maxTokens = hasBoth ? Math.max(1, Math.floor((job.maxTokens - separatorTokens) / 2)) : job.maxTokens;
+  const parts: Part[] = hasHistory ? [{ about, ...history, maxTokens }] : [];
+  if (prefix.length > 0) parts.push({ about: "turn-prefix", messages: prefix, previous: null, maxTokens });
+  return parts;
+}
+
+/** The previous summary in its own slot, or as the first message (setting `summary.update`). */
+function withPrevious({ previousSummary, settings }: SummaryJob, messages: readonly ContextMessage[]): Pick<Part, "messages" | "previous"> {
+  if (previousSummary === null || settings.summary.update) return { messages, previous: previousSummary };
+  return { messages: [{ role: "compactionSummary", summary: previousSummary }, ...messages], previous: null };
+}
+
+async function both(asker: Asker, first: Part, second: Part): Promise<readonly [WrittenPart, WrittenPart]> {
+  // Parallel calls meet rate limits (regression R123), so one after the other unless the setting says otherwise.
+  if (asker.job.settings.summary.splitTurns === "sequential") return [await writePart(asker, first), await writePart(asker, second)];
+  const [history, prefix] = await Promise.allSettled([writePart(asker, first), writePart(asker, second)]);
+  if (history.status === "rejected") throw history.reason;
+  if (prefix.status === "rejected") throw prefix.reason;
+  return [history.value, prefix.value];
+}
+
+function sourceMessages({ plan }: SummaryJob): readonly ContextMessage[] {
+  return [...messagesOf(plan.summarize), ...messagesOf(plan.prefix)];
+}
+
+function withBranchBudget(job: SummaryJob): SummaryJob {
+  const { windowTokens, settings } = job;
+  const summarize = newestWithin(job.plan.summarize, settings.summary.windowTokens ?? windowTokens, settings.branch.reserveTokens);
+  return { ...job, plan: { summarize, prefix: job.plan.prefix } };
+}
