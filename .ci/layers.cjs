@@ -26,6 +26,7 @@ const CORE = "packages/session-core/src";
 const COMPACTION_ROOMS = [
   ["errors"],
   ["settings"],
+  ["rules"],
   ["tokens"],
   ["path"],
   ["plan", "shrink", "facts"],

@@ -4,6 +4,7 @@
 import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
 import * as append from "./append.mjs";
+import * as compaction from "./compaction.mjs";
 import * as context from "./context.mjs";
 import * as importing from "./import.mjs";
 import * as processes from "./process.mjs";
@@ -13,7 +14,7 @@ import * as size from "./size.mjs";
 import { Stores } from "./stores.mjs";
 import * as tree from "./tree.mjs";
 
-const GROUPS = [append, context, tree, search, importing, size, processes];
+const GROUPS = [append, context, tree, search, importing, size, compaction, processes];
 
 const { values: options } = parseArgs({
   options: {

@@ -2,7 +2,7 @@ import { constants, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "@bough/session-core";
-import { sessionWrites } from "./world.mjs";
+import { messages, sessionWrites } from "./world.mjs";
 
 const BATCH = 1000;
 const COPIES = "copies";
@@ -22,6 +22,17 @@ export class Stores {
     return this.#once(`one session of ${count} entries`, count, async (store) => {
       const session = await store.createSession({ title: "Fix the parser", cwd: "/home/dev/project" });
       await writeAll(session, sessionWrites(count, count));
+      return { sessionId: session.id, entryCount: count };
+    });
+  }
+
+  /** The same without its compactions: all of its active path is in the context. */
+  async uncompacted(count) {
+    return this.#once(`one session of ${count} entries, never compacted`, `${count}-whole`, async (store) => {
+      const session = await store.createSession({ title: "Fix the parser", cwd: "/home/dev/project" });
+      const script = messages(count);
+      const writes = Array.from({ length: count }, () => ({ kind: "entry", entry: { type: "message", message: script.next().value } }));
+      for (let at = 0; at < count; at += BATCH) await session.write(writes.slice(at, at + BATCH));
       return { sessionId: session.id, entryCount: count };
     });
   }

@@ -8,6 +8,8 @@ import type { ContextMeter } from "../tokens/context-meter.js";
 export interface Abandoned {
   /** In the order of the context. Summaries of earlier compactions and branches below that point are among the messages. */
   readonly items: readonly PathItem[];
+  /** Every entry of the branch, oldest first. */
+  readonly entryIds: readonly EntryId[];
   /** Files of all its entries, also of those that a compaction on it covers (regression R138). */
   readonly files: FileLists;
 }
@@ -30,7 +32,7 @@ export async function readAbandoned(
     const type = below.get(id);
     return type === undefined ? [] : [{ id, type, messages, tokens }];
   });
-  return { items, files: await filesOf(session, entries) };
+  return { items, entryIds: entries.map(({ id }) => id), files: await filesOf(session, entries) };
 }
 
 async function filesOf(session: Session, entries: readonly Entry[]): Promise<FileLists> {

@@ -1,4 +1,4 @@
-import { afterOutcome } from "./breaker.js";
+import { afterOutcome } from "../rules/breaker.js";
 import { saveCheckpoint } from "./checkpoint.js";
 import type { Committed } from "./commit.js";
 import { commitDraft } from "./commit.js";
@@ -7,7 +7,7 @@ import type { Engine } from "./engine.js";
 import { callHook } from "./hook-call.js";
 import { type Look, look } from "./look.js";
 import type { CompactionDone, CompactionResult } from "./result.js";
-import { workIsLeft } from "./turn.js";
+import { workIsLeft } from "../rules/turn.js";
 
 /**
  * Puts a draft into the session and tells of it; `superseded` where its place is gone. What it tells is counted anew
@@ -68,7 +68,9 @@ async function continuePrompt(engine: Engine, { trigger }: Draft, { settings, co
 function remember(engine: Engine, draft: Draft, before: Look, after: Look, { headroom, tokensBefore, tokensAfter }: CompactionDone): void {
   const { memory } = engine;
   const saved = (tokensBefore - tokensAfter) / Math.max(1, tokensBefore);
-  memory.breaker = afterOutcome(memory.breaker, { saved, askedModel: draft.askedModel }, before.settings.breaker);
+  // A model was asked and gave nothing: the extract in its place is no success of the model.
+  const gaveUp = draft.askedModel && (draft.method === "extract" || draft.method === "marker");
+  memory.breaker = afterOutcome(memory.breaker, { saved: gaveUp ? null : saved, askedModel: draft.askedModel }, before.settings.breaker);
   memory.lastRequest = null;
   memory.stall = headroom
     ? null

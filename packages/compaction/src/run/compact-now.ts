@@ -6,7 +6,7 @@ import { failed } from "./failure.js";
 import { alone } from "./lock.js";
 import { type Look, look } from "./look.js";
 import type { CompactionResult } from "./result.js";
-import type { Trigger } from "./trigger.js";
+import type { Trigger } from "../rules/trigger.js";
 import { writeDraft } from "./write-draft.js";
 
 /** A compaction that its caller waits for. */

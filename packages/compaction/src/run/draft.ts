@@ -1,7 +1,19 @@
-import type { CompactionPayload, EntryId, Usage } from "@bough/session-core";
+import type { CompactionPayload, EntryId, ThinkingBlock, Usage } from "@bough/session-core";
 import type { Fidelity } from "../facts/fidelity.js";
 import type { SummaryMethod } from "../summary/written-summary.js";
-import type { Trigger } from "./trigger.js";
+import type { Span } from "../path/read-span.js";
+import type { Look } from "./look.js";
+import type { Trigger } from "../rules/trigger.js";
+
+/** What a compaction entry of ours carries besides what every one does. */
+export interface DraftPayload extends CompactionPayload {
+  readonly covers: { readonly fromEntryId: EntryId; readonly toEntryId: EntryId; readonly entries: number; readonly messages: number };
+  readonly method: SummaryMethod | "hook";
+  readonly attemptId: string;
+  readonly fidelity?: Fidelity;
+  readonly lastThinking?: ThinkingBlock;
+  readonly preserveData?: unknown;
+}
 
 /** A compaction that is written and not yet appended. It is about the path that ends at `leafId`. */
 export interface Draft {
@@ -12,13 +24,22 @@ export interface Draft {
   readonly previousId: EntryId | null;
   /** Every entry whose message the summary replaces. */
   readonly covered: ReadonlySet<EntryId>;
-  readonly payload: CompactionPayload;
+  readonly payload: DraftPayload;
   /** What the context loses and gains, in tokens. */
   readonly coveredTokens: number;
   readonly summaryTokens: number;
-  readonly coveredMessages: number;
   readonly method: SummaryMethod | "hook";
   readonly askedModel: boolean;
   readonly fidelity: Fidelity | null;
   readonly usage: Usage | null;
+}
+
+/** What is to be written. */
+export interface DraftOrder {
+  readonly attemptId: string;
+  readonly trigger: Trigger;
+  readonly instructions: string | null;
+  readonly signal: AbortSignal;
+  readonly look: Look;
+  readonly span: Span;
 }

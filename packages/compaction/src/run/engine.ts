@@ -7,12 +7,12 @@ import { ContextMeter } from "../tokens/context-meter.js";
 import type { TokenCounter } from "../tokens/counter.js";
 import { loadCounter } from "../tokens/load-counter.js";
 import { tokenizerOf } from "../tokens/tokenizer-of.js";
-import type { BackgroundState } from "./background-state.js";
-import { type Breaker, CLOSED } from "./breaker.js";
+import type { BackgroundState } from "../rules/background-state.js";
+import { type Breaker, CLOSED } from "../rules/breaker.js";
 import type { Draft } from "./draft.js";
 import type { CompactionEvent } from "./events.js";
 import type { CompactorOptions } from "./options.js";
-import type { Stall } from "./stall.js";
+import type { Stall } from "../rules/stall.js";
 
 /** A background run that was started: how to end it, and when it is over. */
 export interface BackgroundRun {

@@ -8,7 +8,7 @@ import type { Engine } from "./engine.js";
 import { callHook } from "./hook-call.js";
 import { alone } from "./lock.js";
 import { look } from "./look.js";
-import { turnOf } from "./turn.js";
+import { turnOf } from "../rules/turn.js";
 
 /** See `Compactor.navigate`. */
 export async function navigate(engine: Engine, entryId: EntryId | null, options: NavigateOptions): Promise<NavigationResult> {

@@ -23,7 +23,7 @@ export interface CompactorOptions {
   readonly onEvent?: EventListener | undefined;
   /** What the host wants carried with each summary: plan, todos, skills. */
   readonly hostState?: (() => HostState | Promise<HostState>) | undefined;
-  /** Whether the agent offers the tools of `recallTools`, so that summaries name them. Default true. */
+  /** Whether the agent offers the tools of `recallTools`, so that summaries name them. Default: whether they were made for this handle. */
   readonly recall?: boolean | undefined;
   /** A number from 0 up to 1; default `Math.random`. Only the jitter of the background start asks for it. */
   readonly random?: (() => number) | undefined;

@@ -11,7 +11,7 @@ import { idle } from "./lock.js";
 import type { Look } from "./look.js";
 import type { RequestInput } from "./options.js";
 import { thinkingOf } from "./thinking.js";
-import type { TokenUse } from "./token-use.js";
+import type { TokenUse } from "../rules/token-use.js";
 
 /** A request that fits, and how it was made to. */
 export interface PreparedRequest {

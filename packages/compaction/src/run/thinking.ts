@@ -1,5 +1,6 @@
 import type { CompactionPayload, ContextMessage, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
+import { isAnthropic } from "../shrink/request/model-family.js";
 
 /** The last thinking block of what a compaction covers, where it was kept with it. */
 export function thinkingOf(payload: CompactionPayload | undefined): ThinkingBlock | null {
@@ -32,8 +33,4 @@ export function lastThinking(
     if (block !== undefined) return block;
   }
   return null;
-}
-
-function isAnthropic(model: ModelSetting | null): boolean {
-  return /anthropic|claude/i.test(`${model?.provider ?? ""} ${model?.modelId ?? ""}`);
 }

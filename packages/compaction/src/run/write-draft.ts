@@ -1,32 +1,87 @@
-import { type CompactionPayload, type ContextMessage, type FileLists, fileLists } from "@bough/session-core";
-import { HookResultError } from "../errors/compaction-errors.js";
-import { SummaryRejectedError } from "../errors/summarizer-errors.js";
-import type { Span } from "../path/read-span.js";
-import type { Compactable, NothingBecause } from "../plan/plan.js";
+import { coveredMessages, coveredTokens } from "../plan/covered.js";
+import type { Compactable, CompactionPlan, NothingBecause } from "../plan/plan.js";
 import { keepRuleOf, planCompaction } from "../plan/plan-compaction.js";
-import { composeSummary, stripComposed } from "../summary/compose.js";
+import { stripComposed } from "../summary/compose.js";
 import { summarise } from "../summary/summarise.js";
-import { messageTokens } from "../tokens/message-tokens.js";
-import { asksModel } from "./breaker.js";
-import type { Draft } from "./draft.js";
+import type { WrittenSummary } from "../summary/written-summary.js";
+import { asksModel } from "../rules/breaker.js";
+import type { Draft, DraftOrder } from "./draft.js";
+import { composedDraft, suppliedDraft } from "./draft-payload.js";
 import type { Engine } from "./engine.js";
 import { callHook } from "./hook-call.js";
-import type { SuppliedCompaction } from "./hooks.js";
-import type { Look } from "./look.js";
-import type { Trigger } from "./trigger.js";
-
-/** What is to be written. */
-export interface DraftOrder {
-  readonly attemptId: string;
-  readonly trigger: Trigger;
-  readonly instructions: string | null;
-  readonly signal: AbortSignal;
-  readonly look: Look;
-  readonly span: Span;
-}
 
 /** A draft, or why there is none. Failures are thrown. */
 export type DraftResult =
   | { readonly kind: "draft"; readonly draft: Draft }
   | { readonly kind: "nothing-to-compact"; readonly reason: NothingBecause }
   | { readonly kind: "cancelled"; readonly by: "hook" };
+
+/**
+ * Plans, asks the hooks, has the summary written and puts the entry together. Writes nothing into the session.
+ *
+ * @throws what the summarisers throw, where the settings want no extract. @throws the reason of the signal.
+ * @throws {HookResultError} a hook supplied what is no compaction.
+ */
+export async function writeDraft(engine: Engine, order: DraftOrder): Promise<DraftResult> {
+  const { signal, trigger, instructions, look, span } = order;
+  const plan = planned(engine, order);
+  if (plan.kind === "nothing-to-compact") return plan;
+  const stored = span.context.compaction?.payload.summary;
+  const previousSummary = stored === undefined ? null : stripComposed(stored);
+  const about = { sessionId: engine.session.id, trigger, instructions, plan, previousSummary, tokensBefore: look.use.totalTokens, signal };
+  const answer = await callHook(engine, "before_compact", about);
+  signal.throwIfAborted();
+  if (answer?.cancel === true) return { kind: "cancelled", by: "hook" };
+  if (answer?.compaction !== undefined) return { kind: "draft", draft: suppliedDraft(order, plan, answer.compaction) };
+  const compacting = await callHook(engine, "compacting", { trigger, messages: coveredMessages(plan), signal });
+  signal.throwIfAborted();
+  const askedModel = engine.candidates.length > 0 && asksModel(engine.memory.breaker, look.settings.breaker);
+  const written = await summary(engine, order, { plan, previousSummary, hook: compacting ?? {}, askedModel });
+  signal.throwIfAborted();
+  const draft = await composedDraft(engine, order, plan, { written, askedModel, preserveData: compacting?.preserveData });
+  return { kind: "draft", draft };
+}
+
+function planned(engine: Engine, { trigger, look, span }: DraftOrder): CompactionPlan {
+  const { settings, limits } = look;
+  const byHand = trigger === "manual" || trigger === "memory_pressure";
+  const keep = { ...settings.keep, recentTokens: limits.keepRecentTokens };
+  return planCompaction({
+    items: span.items,
+    keep: keepRuleOf(keep, { limitTokens: limits.limitTokens, ratio: engine.memory.ratio, trigger: trigger === "manual" ? "manual" : "automatic" }),
+    minMessages: byHand ? settings.trigger.manualMinMessages : settings.trigger.minMessages,
+    previous: span.context.compaction !== null,
+  });
+}
+
+interface SummaryOrder {
+  readonly plan: Compactable;
+  readonly previousSummary: string | null;
+  readonly hook: { readonly prompt?: string; readonly context?: readonly string[] };
+  readonly askedModel: boolean;
+}
+
+async function summary(engine: Engine, order: DraftOrder, { plan, previousSummary, hook, askedModel }: SummaryOrder): Promise<WrittenSummary> {
+  const { look, span, trigger, signal, instructions, attemptId } = order;
+  return summarise(
+    {
+      kind: "compaction",
+      plan,
+      previousSummary,
+      instructions,
+      hook,
+      settings: look.settings,
+      counter: look.meter.counter,
+      windowTokens: look.limits.windowTokens,
+      candidates: engine.candidates,
+      full: { context: engine.memory.lastRequest ?? span.context },
+      forceSimple: trigger === "context_limit_retry",
+      skipModel: !askedModel,
+      model: look.model === null ? null : { modelId: look.model.modelId, provider: look.model.provider },
+      maxTokens: coveredTokens(plan) + span.previousSummaryTokens,
+      signal,
+      onProgress: ({ stage, chars }) => engine.emit({ type: "compaction_progress", attemptId, stage, chars }),
+    },
+    engine.options.sleep === undefined ? {} : { sleep: engine.options.sleep },
+  );
+}

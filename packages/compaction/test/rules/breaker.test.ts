@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { afterOutcome, asksModel, type Breaker, CLOSED, type Outcome } from "../../src/run/breaker.js";
+import { afterOutcome, asksModel, type Breaker, CLOSED, type Outcome } from "../../src/rules/breaker.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 
 const { breaker: settings } = readSettings("balanced");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { limitsOf } from "../../src/run/limits.js";
+import { limitsOf } from "../../src/rules/limits.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 
 const gpt = { provider: "openai", modelId: "gpt-5" };

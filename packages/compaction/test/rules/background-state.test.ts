@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type BackgroundEvent, type BackgroundState, nextBackground } from "../../src/run/background-state.js";
+import { type BackgroundEvent, type BackgroundState, nextBackground } from "../../src/rules/background-state.js";
 
 type State = BackgroundState<string>;
 type Event = BackgroundEvent<string>;

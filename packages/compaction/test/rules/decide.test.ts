@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decide, type Situation } from "../../src/run/decide.js";
-import { limitsOf } from "../../src/run/limits.js";
+import { decide, type Situation } from "../../src/rules/decide.js";
+import { limitsOf } from "../../src/rules/limits.js";
 import { readSettings, type SettingsSource } from "../../src/settings/read-settings.js";
 
 const WINDOW = 100_000;

@@ -1,0 +1,92 @@
+import { type BranchSummaryPayload, type EntryId, type Usage } from "@bough/session-core";
+import type { Abandoned } from "../branch/abandoned.js";
+import type { NavigateOptions } from "../branch/navigation.js";
+import { HookResultError } from "../errors/compaction-errors.js";
+import { offersRecall } from "../recall/offers-recall.js";
+import { composeSummary } from "../summary/compose.js";
+import { summarise } from "../summary/summarise.js";
+import type { SummaryMethod, WrittenSummary } from "../summary/written-summary.js";
+import type { Engine } from "./engine.js";
+import type { Look } from "./look.js";
+
+/** What a branch that is left is told by. */
+export interface BranchSummary {
+  readonly payload: BranchSummaryPayload;
+  readonly method: SummaryMethod | "hook";
+  readonly usage: Usage | null;
+}
+
+/** Which branch, and how. */
+export interface BranchOrder {
+  /** The leaf that is left. */
+  readonly fromId: EntryId;
+  readonly abandoned: Abandoned;
+  readonly look: Look;
+  /** What the hook `before_tree` brought. */
+  readonly supplied: { readonly summary: string; readonly details?: unknown } | undefined;
+  readonly options: NavigateOptions;
+}
+
+/** Writes the summary of a branch that is about to be left; nothing is appended. @throws what the summarisers throw. */
+export async function writeBranchSummary(engine: Engine, order: BranchOrder): Promise<BranchSummary> {
+  const { fromId, abandoned, supplied } = order;
+  if (supplied !== undefined) return { payload: suppliedPayload(fromId, supplied), method: "hook", usage: null };
+  const written = await writtenFor(engine, order);
+  const summary = composed(engine, order, written);
+  const { method, shortSummary, usage, fidelity } = written;
+  const payload = { type: "branch_summary", fromId, summary, details: abandoned.files, method, shortSummary, fidelity, covers: coversOf(abandoned) } as const;
+  return { payload: usage === undefined ? payload : { ...payload, usage }, method, usage: usage ?? null };
+}
+
+function suppliedPayload(fromId: EntryId, { summary, details }: { readonly summary: string; readonly details?: unknown }): BranchSummaryPayload {
+  if (typeof summary !== "string" || summary.trim() === "") throw new HookResultError("before_tree", "its summary must be a text that is not empty");
+  return { type: "branch_summary", fromId, summary, fromHook: true, ...(details === undefined ? {} : { details }) };
+}
+
+async function writtenFor(engine: Engine, { abandoned, look, options }: BranchOrder): Promise<WrittenSummary> {
+  const { settings, limits, model, meter } = look;
+  return summarise(
+    {
+      kind: "branch",
+      plan: { summarize: abandoned.items, prefix: [] },
+      previousSummary: null,
+      instructions: options.instructions ?? null,
+      replaceInstructions: options.replaceInstructions,
+      hook: {},
+      settings,
+      counter: meter.counter,
+      windowTokens: limits.windowTokens,
+      candidates: engine.candidates,
+      full: null,
+      forceSimple: true,
+      skipModel: engine.candidates.length === 0,
+      model,
+      maxTokens: Math.max(MIN_SUMMARY_TOKENS, abandoned.items.reduce((sum, { tokens }) => sum + tokens, 0)),
+      signal: options.signal,
+      onProgress: ({ stage, chars }) => engine.emit({ type: "compaction_progress", attemptId: abandoned.items[0]?.id ?? "", stage, chars }),
+    },
+    engine.options.sleep === undefined ? {} : { sleep: engine.options.sleep },
+  );
+}
+
+// A branch summary replaces nothing: the branch stays where it is. So one of a single short message may be longer than it.
+const MIN_SUMMARY_TOKENS = 400;
+
+function composed(engine: Engine, { abandoned, look }: BranchOrder, { body }: WrittenSummary): string {
+  return composeSummary({
+    kind: "branch",
+    body,
+    messages: abandoned.items.flatMap(({ messages }) => messages),
+    previous: null,
+    files: abandoned.files,
+    host: null,
+    covers: coversOf(abandoned),
+    recall: engine.options.recall ?? offersRecall(engine.session),
+    settings: look.settings,
+    model: look.model,
+  });
+}
+
+function coversOf({ entryIds }: Abandoned) {
+  return { fromEntryId: entryIds[0] ?? "", toEntryId: entryIds.at(-1) ?? "", entries: entryIds.length };
+}

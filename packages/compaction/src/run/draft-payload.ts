@@ -1,0 +1,140 @@
+import { type EntryId, type FileLists, fileLists, type Session } from "@bough/session-core";
+import { HookResultError } from "../errors/compaction-errors.js";
+import { SummaryRejectedError } from "../errors/summarizer-errors.js";
+import { fileListsOf, joinLists } from "../path/details.js";
+import type { Span } from "../path/read-span.js";
+import { coveredItems, coveredMessages, coveredTokens } from "../plan/covered.js";
+import type { Compactable } from "../plan/plan.js";
+import { offersRecall } from "../recall/offers-recall.js";
+import { composeSummary, type SummaryParts } from "../summary/compose.js";
+import type { WrittenSummary } from "../summary/written-summary.js";
+import { messageTokens } from "../tokens/message-tokens.js";
+import type { Draft, DraftOrder, DraftPayload } from "./draft.js";
+import type { Engine } from "./engine.js";
+import type { SuppliedCompaction } from "./hooks.js";
+import { lastThinking } from "./thinking.js";
+
+/** A summary and what came with it. */
+export interface Written {
+  readonly written: WrittenSummary;
+  readonly askedModel: boolean;
+  readonly preserveData: unknown;
+}
+
+/**
+ * The entry of a summary that was written: the body with its lists and notes, and what a reader needs to judge it.
+ *
+ * @throws {SummaryRejectedError} `larger-than-source`: with all that settings add, and without it, nothing is won.
+ */
+export async function composedDraft(engine: Engine, order: DraftOrder, plan: Compactable, { written, askedModel, preserveData }: Written): Promise<Draft> {
+  const { span, look } = order;
+  const files = await filesOf(engine.session, span, plan);
+  const parts: SummaryParts = {
+    kind: "compaction",
+    body: written.body,
+    messages: coveredMessages(plan),
+    previous: span.context.compaction?.payload.summary ?? null,
+    files,
+    host: (await engine.options.hostState?.()) ?? null,
+    covers: coversOf(plan),
+    recall: engine.options.recall ?? offersRecall(engine.session),
+    settings: look.settings,
+    model: look.model,
+  };
+  const { summary, tokens } = smaller(parts, order, coveredTokens(plan) + span.previousSummaryTokens);
+  const thinking = lastThinking(coveredMessages(plan), look.model, look.settings.request.reattachThinking);
+  const payload: DraftPayload = {
+    ...common(order, plan),
+    summary,
+    details: files,
+    method: written.method,
+    shortSummary: written.shortSummary,
+    fidelity: written.fidelity,
+    ...(written.title === null ? {} : { title: written.title }),
+    ...(written.usage === undefined ? {} : { usage: written.usage }),
+    ...(thinking === null ? {} : { lastThinking: thinking }),
+    ...(preserveData === undefined ? {} : { preserveData }),
+  };
+  return { ...draftOf(order, plan, payload, tokens), askedModel, fidelity: written.fidelity, usage: written.usage ?? null };
+}
+
+/** A summary that a hook brought, as it is; what it has no word on is taken from the plan. */
+export function suppliedDraft(order: DraftOrder, plan: Compactable, supplied: SuppliedCompaction): Draft {
+  const { summary, firstKeptEntryId = plan.firstKeptEntryId, details, title, shortSummary } = supplied;
+  if (typeof summary !== "string" || summary.trim() === "") throw new HookResultError("before_compact", "its summary must be a text that is not empty");
+  if (firstKeptEntryId !== null && typeof firstKeptEntryId !== "string") throw new HookResultError("before_compact", "firstKeptEntryId must be an entry's id or null");
+  const chosen = cutAt(order, plan, firstKeptEntryId);
+  const payload: DraftPayload = {
+    ...common(order, chosen),
+    summary,
+    firstKeptEntryId,
+    method: "hook",
+    fromHook: true,
+    ...(details === undefined ? {} : { details }),
+    ...(title === undefined ? {} : { title }),
+    ...(shortSummary === undefined ? {} : { shortSummary }),
+  };
+  const tokens = messageTokens(order.look.meter.counter, { role: "compactionSummary", summary }, order.look.model);
+  return { ...draftOf(order, chosen, payload, tokens), askedModel: false, fidelity: null, usage: null };
+}
+
+/** The plan with the cut where a hook wants it. */
+function cutAt({ span }: DraftOrder, plan: Compactable, firstKeptEntryId: EntryId | null): Compactable {
+  if (firstKeptEntryId === plan.firstKeptEntryId) return plan;
+  const at = firstKeptEntryId === null ? span.items.length : span.items.findIndex(({ id }) => id === firstKeptEntryId);
+  if (at === -1) throw new HookResultError("before_compact", `firstKeptEntryId ${firstKeptEntryId} is not on the part of the path that is compacted`);
+  return { kind: "whole-turns", summarize: span.items.slice(0, at), prefix: [], keep: span.items.slice(at), firstKeptEntryId };
+}
+
+function common({ attemptId, trigger, instructions, look }: DraftOrder, plan: Compactable) {
+  return {
+    type: "compaction",
+    firstKeptEntryId: plan.firstKeptEntryId,
+    tokensBefore: look.use.systemTokens + look.use.toolTokens + look.use.messageTokens,
+    trigger,
+    attemptId,
+    covers: { ...coversOf(plan), messages: coveredMessages(plan).length },
+    ...(instructions === null ? {} : { instructions }),
+  } as const;
+}
+
+function draftOf({ attemptId, trigger, span }: DraftOrder, plan: Compactable, payload: DraftPayload, summaryTokens: number) {
+  return {
+    attemptId,
+    trigger,
+    leafId: span.leafId,
+    previousId: span.context.compaction?.entryId ?? null,
+    covered: new Set(coveredItems(plan).map(({ id }) => id)),
+    payload,
+    coveredTokens: coveredTokens(plan) + span.previousSummaryTokens,
+    summaryTokens,
+    method: payload.method,
+  };
+}
+
+function coversOf(plan: Compactable) {
+  const items = coveredItems(plan);
+  return { fromEntryId: items[0]?.id ?? "", toEntryId: items.at(-1)?.id ?? "", entries: items.length };
+}
+
+/** Everything that settings add, or where that would make the context larger, the body with its files alone. */
+function smaller(parts: SummaryParts, { look }: DraftOrder, bound: number): { readonly summary: string; readonly tokens: number } {
+  const bare = { ...parts.settings, userMessages: { ...parts.settings.userMessages, enabled: false }, keep: { ...parts.settings.keep, head: false } };
+  for (const some of [parts, { ...parts, host: null, settings: bare }, { ...parts, host: null, covers: null, settings: bare }]) {
+    const summary = composeSummary(some);
+    const tokens = messageTokens(look.meter.counter, { role: "compactionSummary", summary }, look.model);
+    if (tokens < bound) return { summary, tokens };
+  }
+  throw new SummaryRejectedError("larger-than-source", parts.body);
+}
+
+/** What is covered has read and modified, with what earlier summaries say of theirs. */
+async function filesOf(session: Session, { context, items }: Span, plan: Compactable): Promise<FileLists> {
+  const covers = coversOf(plan);
+  const own = fileLists(await session.fileOperations({ fromId: covers.fromEntryId, toId: covers.toEntryId }));
+  const earlier = context.compaction === null ? [] : [fileListsOf(context.compaction.payload)];
+  const branches = items.filter(({ type }) => type === "branch_summary");
+  const covered = new Set(coveredItems(plan).map(({ id }) => id));
+  for (const { id } of branches) if (covered.has(id)) earlier.push(fileListsOf(await session.entry(id)));
+  return earlier.reduce(joinLists, own);
+}
