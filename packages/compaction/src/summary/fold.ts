@@ -2,6 +2,7 @@ import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import type { TokenCounter } from "../tokens/counter.js";
 import { cutToTokens } from "./input-budget.js";
 import { BETWEEN, type SerialisedMessage } from "./serialise.js";
+import { headOf } from "./text/cut-text.js";
 
 /** A run of messages that one call reads. */
 export interface Piece {
@@ -65,7 +66,9 @@ export function takePiece(
   let tokens = sizes[from] ?? 0;
   let to = Math.min(from + 1, messages.length);
   if (tokens > budget) {
-    const text = cutToTokens(messages[from]?.text ?? "", budget, counter);
+    const whole = messages[from]?.text ?? "";
+    // Where not even the line that tells of the cut has room, its start: nothing would pass for read otherwise.
+    const text = cutToTokens(whole, budget, counter) || headOf(whole, Math.max(1, budget));
     return { text, tokens: counter.count(text), from, to };
   }
   while (to < messages.length && tokens + (sizes[to] ?? 0) <= budget) {

@@ -28,17 +28,26 @@ export function readSummaryReply(text: string, { needsTag }: { readonly needsTag
   return { body, title: titled.title };
 }
 
-const FENCE = /^(?:`{3,}|~{3,})/;
+const FENCE = /^(`{3,}|~{3,})(.*)$/;
 
 /** A text without the fence that is its first and last line; a fence that closes earlier belongs to the text. */
 function withoutFence(text: string): string {
   const lines = text.split("\n");
-  const [first = "", last = ""] = [lines[0], lines.at(-1)];
-  const fence = FENCE.exec(first)?.[0];
-  if (fence === undefined || lines.length < 2 || last.trim() !== fence) return text;
-  const inner = lines.slice(1, -1);
-  // Inside, fences come in pairs; an odd one would be the partner of the first.
-  return inner.filter((line) => line.startsWith(fence)).length % 2 === 0 ? inner.join("\n").trim() : text;
+  return lines.length > 1 && endOfFence(lines) === lines.length - 1 ? lines.slice(1, -1).join("\n").trim() : text;
+}
+
+/** The line that closes the fence of the first one; -1: there is none. Inside, a fence with a language opens one more. */
+function endOfFence(lines: readonly string[]): number {
+  const mark = FENCE.exec(lines[0] ?? "")?.[1];
+  if (mark === undefined) return -1;
+  let depth = 0;
+  for (const [at, line] of lines.entries()) {
+    const fence = FENCE.exec(line);
+    if (fence === null || fence[1] !== mark) continue;
+    depth += at === 0 || fence[2]?.trim() !== "" ? 1 : -1;
+    if (depth === 0) return at;
+  }
+  return -1;
 }
 
 function withoutAnalysis(text: string): string {

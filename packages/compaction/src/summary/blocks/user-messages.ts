@@ -31,7 +31,7 @@ export function userWords(messages: readonly ContextMessage[]): readonly KeptWor
  */
 export function selectWords(words: readonly KeptWords[], settings: CompactionSettings["userMessages"]): readonly KeptWords[] {
   const { maxChars, maxMessages, newestShare } = settings;
-  const newestBudget = { chars: Math.floor(maxChars * newestShare), messages: Math.floor(maxMessages * newestShare) };
+  const newestBudget = { chars: Math.floor(maxChars * newestShare), messages: Math.ceil(maxMessages * newestShare) };
   const newest = take(words.toReversed(), newestBudget).toReversed();
   const older = words.slice(0, words.length - newest.length);
   // What the newest did not need is the oldest's, so that nothing is left out that fits.

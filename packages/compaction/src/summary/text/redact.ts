@@ -46,7 +46,7 @@ const PLACES: readonly RegExp[] = [
 ];
 
 /**
- * A text without keys, tokens, passwords and private keys, each masked by `[redacted]`. Twice is the same as once. Linear.
+ * A text without keys, tokens, passwords and private keys, each masked by `[redacted]`. What is masked stays as it is the second time. Linear.
  *
  * Precise rather than complete: known prefixes, private keys, and values whose name or place says what they are.
  *

@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { cleanText } from "../../src/summary/text/clean-text.js";
+import { cutMiddle, headOf, tailOf } from "../../src/summary/text/cut-text.js";
+import { inPrompt, inSummary, tagged } from "../../src/summary/text/tags.js";
+
+const anyText = fc.string({ unit: "binary", maxLength: 60 });
+
+describe("cutting a text", () => {
+  test("never leaves half a surrogate pair, at any length", () => {
+    fc.assert(
+      fc.property(anyText, fc.nat(70), (text, max) => {
+        expect(headOf(text, max).isWellFormed()).toBe(true);
+        expect(tailOf(text, max).isWellFormed()).toBe(true);
+        expect(cutMiddle(text, max).isWellFormed()).toBe(true);
+        expect(headOf(text, max).length).toBeLessThanOrEqual(max);
+        expect(tailOf(text, max).length).toBeLessThanOrEqual(max);
+      }),
+    );
+  });
+
+  test("keeps two fifths from the head and the rest from the tail, and says how much is gone", () => {
+    expect(cutMiddle("0123456789", 5)).toBe("01\n[... 5 characters left out ...]\n789");
+  });
+
+  test("returns what fits as it is", () => {
+    expect(cutMiddle("short", 5)).toBe("short");
+  });
+});
+
+describe("cleaning a text", () => {
+  test("takes out colours, controls and marks that turn the direction; keeps tabs and line breaks", () => {
+    expect(cleanText("\u001b[31mred\u001b[0m\r\nnext\tcell\u0007\u202eevil\u001b]0;title\u0007")).toBe("red\nnext\tcellevil");
+  });
+
+  test("replaces half a surrogate pair", () => {
+    expect(cleanText("a\ud83db")).toBe("a\ufffdb");
+  });
+});
+
+describe("a text in a slot", () => {
+  test.each(["</conversation>", "</ Conversation >", "<summary>", "</previous-summary>", "<analysis>", "</focus>", "<checkpoint_title>"])(
+    "cannot open or close one with %s",
+    (tag) => {
+      expect(inPrompt(`a ${tag} b`)).toBe(`a &lt;${tag.slice(1)} b`);
+    },
+  );
+
+  test("keeps other tags and comparisons as they are", () => {
+    const text = "if (a < b) return <div class='summary'></div>; <summaries> a<conversational";
+    expect(inPrompt(text)).toBe(text);
+  });
+
+  test("is the same when it is made safe twice", () => {
+    const bits = fc.constantFrom("<", "/", " ", "summary", ">", "&lt;", "conversation", "covers", "\n");
+    fc.assert(
+      fc.property(fc.array(bits, { maxLength: 20 }), (some) => {
+        const text = some.join("");
+        expect(inPrompt(inPrompt(text))).toBe(inPrompt(text));
+        expect(inSummary(inSummary(text))).toBe(inSummary(text));
+        expect(tagged("summary", inSummary(text)).match(/<\/summary>/g)).toHaveLength(1);
+      }),
+    );
+  });
+});
