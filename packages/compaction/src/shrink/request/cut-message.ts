@@ -51,9 +51,8 @@ function shown(message: ContextMessage, content: MessageText, chars: number, { h
 }
 
 function shortest(whole: Counted, content: MessageText, cut: Cut, gone = 0): Counted {
-  const isShort = content.text.length <= SHORT_CHARS;
-  if (isShort && gone === 0) return whole;
-  return shown(whole.message, content, isShort ? content.text.length : LEAST_CHARS, cut, gone);
+  if (gone === 0 && content.text.length <= SHORT_CHARS) return whole;
+  return shown(whole.message, content, LEAST_CHARS, cut, gone);
 }
 
 function smaller(one: Counted, other: Counted): Counted {

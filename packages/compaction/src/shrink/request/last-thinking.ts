@@ -26,14 +26,17 @@ export function reattachThinking(parts: RequestParts, total: number, input: Thin
   const reply = parts.messages[at];
   const entry = parts.entries[at];
   if (reply?.role !== "assistant" || entry === undefined || reply.content[0]?.type === "thinking") return unchanged(parts);
-  const block = lastBefore(input.before, entry) ?? input.leftOut;
-  if (block === null || (input.setting === "auto" && !isFitting(block, reply))) return unchanged(parts);
-  const message: AssistantMessage = { ...reply, content: [block, ...reply.content] };
-  const now = count(message);
-  const added = now - (parts.tokens[at] ?? 0);
-  if (total + added > input.limitTokens) return unchanged(parts);
-  const change = { kind: "reattached-thinking", entry, tokens: added } as const;
-  return { parts: partsWith(parts, new Map([[at, { message, tokens: now }]])), changes: [change] };
+  // One that does not fit, or that Anthropic would refuse, leaves the place to the one of the compaction.
+  for (const block of [lastBefore(input.before, entry), input.leftOut]) {
+    if (!block || (input.setting === "auto" && !isFitting(block, reply))) continue;
+    const message: AssistantMessage = { ...reply, content: [block, ...reply.content] };
+    const now = count(message);
+    const added = now - (parts.tokens[at] ?? 0);
+    if (total + added > input.limitTokens) continue;
+    const change = { kind: "reattached-thinking", entry, tokens: added } as const;
+    return { parts: partsWith(parts, new Map([[at, { message, tokens: now }]])), changes: [change] };
+  }
+  return unchanged(parts);
 }
 
 /** The last thinking block before the reply of an entry. */
