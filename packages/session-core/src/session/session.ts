@@ -5,6 +5,7 @@ import { ContextWindow } from "../context/window.js";
 import type { EntryInput } from "../entry/entry.js";
 import { assertJson } from "../entry/json.js";
 import { InvalidEntryError, UnserialisableValueError } from "../errors/entry-errors.js";
+import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafView } from "../port/records.js";
 import type { BatchResult, OnConflict, SessionStorage, Write } from "../port/session-storage.js";
@@ -17,6 +18,11 @@ const ON_CONFLICT: readonly OnConflict[] = ["error", "follow", "branch"];
 export interface AppendOptions {
   /** Default `error`: throw `LeafMovedError` and write nothing. */
   readonly onConflict?: OnConflict | undefined;
+  /**
+   * Write only if this handle's leaf is exactly this entry when the write's turn comes; else throw `LeafMovedError`. For
+   * what was decided about one leaf and would be misplaced under another, such as a summary. null: before the first entry.
+   */
+  readonly expectedLeafId?: EntryId | null | undefined;
 }
 
 /** Where a context is built, and how. */
@@ -115,11 +121,13 @@ export class Session extends SessionReader {
   }
 
   #commit(writes: readonly Write[], options: AppendOptions): Promise<BatchResult> {
-    const { onConflict = "error" } = options;
+    const { onConflict = "error", expectedLeafId } = options;
     if (!ON_CONFLICT.includes(onConflict)) throw new InvalidEntryError("onConflict", "must be error, follow or branch");
     // What has to wait is written as it was when it was handed in, whatever its owner does to it meanwhile.
     const asked = this.#queue.isBusy ? copyOf(writes) : writes;
     return this.#queue.run(async () => {
+      const { entryId } = this.#view;
+      if (expectedLeafId !== undefined && expectedLeafId !== entryId) throw new LeafMovedError(this.id, this.leafName, expectedLeafId, entryId);
       const result = await this.storage.commit({
         sessionId: this.id,
         leafName: this.leafName,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
 import type { EntryInput } from "../../src/entry/entry.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserialisableValueError } from "../../src/errors/entry-errors.js";
-import { EntryNotFoundError } from "../../src/errors/session-errors.js";
+import { EntryNotFoundError, LeafMovedError } from "../../src/errors/session-errors.js";
 import { contextNames, entryNamed, grow, pathNames, treeNames } from "../world/grow.js";
 import { findingsOf } from "../world/stores.js";
 
@@ -313,6 +313,28 @@ describe("a reference", () => {
     const { session } = await grow("u1", { store });
     await expect(session.append(entryNamed("b1:a9"))).rejects.toThrow(InvalidReferenceError);
     await expect(session.moveLeaf("a9")).rejects.toThrow(EntryNotFoundError);
+  });
+});
+
+describe("an append that names the leaf it was decided about", () => {
+  test("is written while the leaf stands there", async () => {
+    const { session } = await grow("u1 a1");
+    await session.append(entryNamed("u2"), { expectedLeafId: "a1" });
+    expect(await pathNames(session)).toBe("u1 a1 u2");
+  });
+
+  test("writes nothing when the same handle moved on before its turn came", async () => {
+    const { session } = await grow("u1 a1");
+    const first = session.append(entryNamed("u2"));
+    await expect(session.append(entryNamed("c1:u1"), { expectedLeafId: "a1" })).rejects.toThrow(LeafMovedError);
+    await first;
+    expect(await pathNames(session)).toBe("u1 a1 u2");
+  });
+
+  test("can name the place before the first entry", async () => {
+    const { session } = await grow("");
+    await session.append(entryNamed("u1"), { expectedLeafId: null });
+    await expect(session.append(entryNamed("u2"), { expectedLeafId: null })).rejects.toThrow(LeafMovedError);
   });
 });
 
