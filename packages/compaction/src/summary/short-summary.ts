@@ -34,8 +34,8 @@ export async function shortSummary(asker: Asker, body: string): Promise<string> 
   }
 }
 
-/** Lines that say nothing of their own: headings, tags, rules, fences, empty boxes, and what an extract says of itself. */
-const NO_SENTENCE = /^(?:#|<[^>]*>$|[-*_=`~]{3,}|\*\*[^*]*\*\*:?$|\d+\.\s[^:]{1,40}:$|\(none\)|none\.?$|\[?extracted mechanically)/i;
+/** Lines that say nothing of their own: headings, labels, tags, rules, fences, and what an extract says of itself. */
+const NO_SENTENCE = /^(?:#|<[^>]*>$|[-*_=`~]{3,}|\*\*[^*]*\*\*:?$|[^.!?]{1,60}:$|\(none\)|none\.?$|\[?extracted mechanically)/i;
 const MARKS = /^(?:[-*+>]\s+|\d+[.)]\s+|\[[ xX]\]\s+)+/;
 
 /**
