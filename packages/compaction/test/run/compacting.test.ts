@@ -50,15 +50,16 @@ describe("compacting by hand", () => {
     const { summarizer, asked } = model(({ prompt }) => (prompt.includes("FIRST") ? "SECOND summary" : "FIRST summary"));
     const compactor = createCompactor({ session, contextWindow, settings, summarizer });
     const first = await compactor.compact();
+    const callsOfFirst = asked.length;
     await plant(session, turns(11, 20));
     const second = await compactor.compact();
 
     if (first.kind !== "compacted" || second.kind !== "compacted") throw new TypeError(`${first.kind} ${second.kind}`);
-    expect(asked).toHaveLength(2);
     // What the first one kept is summarised now, and what it summarised is not read again (R92).
-    expect(asked[1]?.prompt).toContain(`${first.firstKeptEntryId} `);
-    expect(asked[1]?.prompt).not.toContain("u1 the u1");
-    expect(asked[1]?.prompt).toContain("FIRST summary");
+    const read = asked.slice(callsOfFirst).map(({ prompt }) => prompt).join("\n");
+    expect(read).toContain(`the a${first.firstKeptEntryId?.slice(1)} word`);
+    expect(read).not.toContain("the u1 word");
+    expect(read).toContain("FIRST summary");
     expect((await session.context()).messages[0]).toMatchObject({ role: "compactionSummary", summary: expect.stringContaining("SECOND") });
   });
 
