@@ -6,11 +6,19 @@ import { fullPreface, IN_SUMMARY_TAGS } from "./prompts/shared.js";
 import { NO_TOOLS } from "./prompts/system.js";
 import { normalTask, promptText } from "./prompts/task-prompt.js";
 
-/** The live request of a job that may be summarised in full mode; null: simple mode. */
-export function fullContext({ full, settings, forceSimple, kind }: SummaryJob): SessionContext | null {
+/**
+ * The live request of a job that may be summarised in full mode; null: simple mode. A request that lacks one of the
+ * messages to be summarised (it came later, or the request guard left it out) will not do: it would be lost.
+ */
+export function fullContext({ full, settings, forceSimple, kind, plan, previousSummary }: SummaryJob): SessionContext | null {
   if (full === null || kind === "branch") return null;
   const { mode } = settings.summary;
-  return mode === "full" || (mode === "auto" && !forceSimple) ? full.context : null;
+  if (mode === "simple" || (mode === "auto" && forceSimple)) return null;
+  const shown = new Set(full.context.entries);
+  const { compaction } = full.context;
+  if (previousSummary !== null && (compaction === null || !shown.has(compaction.entryId))) return null;
+  const covered = [...plan.summarize, ...plan.prefix].filter(({ messages }) => messages.length > 0);
+  return covered.every(({ id }) => shown.has(id)) ? full.context : null;
 }
 
 /**

@@ -7,6 +7,7 @@ import type {
   ToolResultMessage,
 } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
+import { readComposed } from "./blocks/read-composed.js";
 import { cleanText } from "./text/clean-text.js";
 import { cutMiddle } from "./text/cut-text.js";
 import { redact } from "./text/redact.js";
@@ -74,9 +75,9 @@ class MessageWriter {
       case "custom":
         return this.#said("Context", this.#content(message.content));
       case "compactionSummary":
-        return this.#said("Summary of what came before", this.#safe(message.summary));
+        return this.#said("Summary of what came before", this.#safe(bodyOf(message.summary)));
       case "branchSummary":
-        return this.#said("Summary of a branch that was left", this.#safe(message.summary));
+        return this.#said("Summary of a branch that was left", this.#safe(bodyOf(message.summary)));
     }
   }
 
@@ -138,6 +139,11 @@ class MessageWriter {
   #redacted(text: string): string {
     return this.options.redact ? redact(text) : text;
   }
+}
+
+/** Lists and notes around an earlier summary are kept elsewhere, and would only be told again. */
+function bodyOf(summary: string): string {
+  return readComposed(summary).body || summary;
 }
 
 function cut(text: string, maxChars: number): string {

@@ -53,6 +53,11 @@ describe("a conversation as text", () => {
     );
   });
 
+  test("tells an earlier summary without the lists and notes around it", () => {
+    const summary = "It went well.\n\n<read-files>\na.ts\n</read-files>\n\n<covers>\nThis summary covers 1 entry.\n</covers>";
+    expect(serialiseText([{ role: "compactionSummary", summary }], OPTIONS)).toBe("[Summary of what came before]: It went well.");
+  });
+
   test("cuts results and arguments in their middle, by the settings", () => {
     const text = serialiseText([calls("c1", "write", { text: "a".repeat(200) }), result("c1", `HEAD${"b".repeat(500)}TAIL`)], OPTIONS);
     expect(text).toContain("HEAD");

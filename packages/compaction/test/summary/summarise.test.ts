@@ -320,6 +320,15 @@ describe("full mode", () => {
     expect(asked.map((request) => request.context !== undefined)).toEqual([false, true]);
   });
 
+  test("is left out where the live request lacks a message, or the earlier summary, that is to be summarised", async () => {
+    const { summarizer, asked } = scripted([GOOD, GOOD]);
+    const older = { context: liveContext(history.slice(0, -1)) };
+    await summarise(job({ ...full, full: older, candidates: [summarizer] }, { summary: { mode: "full" } }));
+    await summarise(job({ ...full, previousSummary: "OLD NOTES", candidates: [summarizer] }, { summary: { mode: "full" } }));
+    expect(asked[0]?.prompt).toContain("answer10");
+    expect(asked[1]?.prompt).toContain("OLD NOTES");
+  });
+
   test("is off by default", async () => {
     const { summarizer, asked } = scripted([GOOD]);
     await summarise(job({ ...full, candidates: [summarizer] }));
@@ -436,9 +445,9 @@ describe("cancelling", () => {
         candidates: [summarizer],
         plan: {
           summarize: items([user("never touch `legacy_parser`, `old_lexer`"), ...conversation(5)]),
-          prefix: items([user("on"), said("yes")], 20),
+          prefix: items([user("on"), said("yes")], 12),
         },
-        full: { context: liveContext(conversation(5)) },
+        full: { context: liveContext(conversation(7)) },
         signal: controller.signal,
       },
       { summary: { mode: "full", fidelity: 1, shortSummary: true } },
