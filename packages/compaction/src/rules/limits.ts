@@ -2,6 +2,7 @@ import type { ModelSetting } from "@bough/session-core";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { tokensOf } from "../settings/units.js";
+import { messageBudget } from "./message-budget.js";
 
 /** How much room there is, all in tokens. */
 export interface Limits {
@@ -40,16 +41,11 @@ export function limitsOf(settings: CompactionSettings, contextWindow: number, mo
     reserveTokens,
     thresholdTokens: Math.min(
       threshold === null ? limitTokens - reserveTokens : Math.max(1, Math.min(limitTokens - 1, tokensOf(threshold, limitTokens))),
-      withMargin(settings, limitTokens, toolTokens),
+      // VS Code's margin for tools: the messages' budget and the tools together.
+      toolTokens + messageBudget({ windowTokens, limitTokens, toolTokens, toolMarginShare: settings.window.toolMarginShare }),
     ),
     keepRecentTokens: own.keepRecentTokens ?? settings.keep.recentTokens,
   };
-}
-
-/** VS Code keeps a share of what the tools leave free, where there are tools. */
-function withMargin({ window }: CompactionSettings, limitTokens: number, toolTokens: number): number {
-  if (toolTokens <= 0) return limitTokens;
-  return toolTokens + Math.max(1, Math.floor((limitTokens - toolTokens) * (1 - window.toolMarginShare)));
 }
 
 /** pi's `modelOverrides`: "provider/model" first, then the model alone; each member by itself. */

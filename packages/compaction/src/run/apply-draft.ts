@@ -1,4 +1,5 @@
 import { afterOutcome } from "../rules/breaker.js";
+import { workIsLeft } from "../rules/turn.js";
 import { saveCheckpoint } from "./checkpoint.js";
 import type { Committed } from "./commit.js";
 import { commitDraft } from "./commit.js";
@@ -7,7 +8,6 @@ import type { Engine } from "./engine.js";
 import { callHook } from "./hook-call.js";
 import { type Look, look } from "./look.js";
 import type { CompactionDone, CompactionResult } from "./result.js";
-import { workIsLeft } from "../rules/turn.js";
 
 /**
  * Puts a draft into the session and tells of it; `superseded` where its place is gone. What it tells is counted anew

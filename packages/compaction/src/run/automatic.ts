@@ -1,14 +1,14 @@
-import { applyBackground, backgroundSettled, cancelBackground, startBackground } from "./background.js";
 import type { BackgroundState } from "../rules/background-state.js";
-import { compactNow } from "./compact-now.js";
 import { type Decision, decide } from "../rules/decide.js";
+import { isStalled } from "../rules/stall.js";
+import { applyBackground, backgroundSettled, cancelBackground, startBackground } from "./background.js";
+import { compactNow } from "./compact-now.js";
 import type { Engine } from "./engine.js";
 import { workOn } from "./lock.js";
 import { type Look, look } from "./look.js";
 import type { RequestInput } from "./options.js";
 import { pruneNow } from "./prune-now.js";
 import type { CompactionResult } from "./result.js";
-import { isStalled } from "../rules/stall.js";
 
 /** What the automatic path did on its way to a request. */
 export interface AutomaticWork {

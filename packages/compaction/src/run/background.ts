@@ -1,6 +1,6 @@
 import { readSpan } from "../path/read-span.js";
-import { applyDraft, tellOutcome } from "./apply-draft.js";
 import { type BackgroundEvent, nextBackground } from "../rules/background-state.js";
+import { applyDraft, tellOutcome } from "./apply-draft.js";
 import type { Draft } from "./draft.js";
 import type { Engine } from "./engine.js";
 import { failed } from "./failure.js";

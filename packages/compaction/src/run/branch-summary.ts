@@ -1,4 +1,4 @@
-import { type BranchSummaryPayload, type EntryId, type Usage } from "@bough/session-core";
+import type { BranchSummaryPayload, EntryId, Usage } from "@bough/session-core";
 import type { Abandoned } from "../branch/abandoned.js";
 import type { NavigateOptions } from "../branch/navigation.js";
 import { HookResultError } from "../errors/compaction-errors.js";
@@ -34,12 +34,25 @@ export async function writeBranchSummary(engine: Engine, order: BranchOrder): Pr
   const written = await writtenFor(engine, order);
   const summary = composed(engine, order, written);
   const { method, shortSummary, usage, fidelity } = written;
-  const payload = { type: "branch_summary", fromId, summary, details: abandoned.files, method, shortSummary, fidelity, covers: coversOf(abandoned) } as const;
+  const payload = {
+    type: "branch_summary",
+    fromId,
+    summary,
+    details: abandoned.files,
+    method,
+    shortSummary,
+    fidelity,
+    covers: coversOf(abandoned),
+  } as const;
   return { payload: usage === undefined ? payload : { ...payload, usage }, method, usage: usage ?? null };
 }
 
-function suppliedPayload(fromId: EntryId, { summary, details }: { readonly summary: string; readonly details?: unknown }): BranchSummaryPayload {
-  if (typeof summary !== "string" || summary.trim() === "") throw new HookResultError("before_tree", "its summary must be a text that is not empty");
+function suppliedPayload(
+  fromId: EntryId,
+  { summary, details }: { readonly summary: string; readonly details?: unknown },
+): BranchSummaryPayload {
+  if (typeof summary !== "string" || summary.trim() === "")
+    throw new HookResultError("before_tree", "its summary must be a text that is not empty");
   return { type: "branch_summary", fromId, summary, fromHook: true, ...(details === undefined ? {} : { details }) };
 }
 
@@ -61,7 +74,10 @@ async function writtenFor(engine: Engine, { abandoned, look, options }: BranchOr
       forceSimple: true,
       skipModel: engine.candidates.length === 0,
       model,
-      maxTokens: Math.max(MIN_SUMMARY_TOKENS, abandoned.items.reduce((sum, { tokens }) => sum + tokens, 0)),
+      maxTokens: Math.max(
+        MIN_SUMMARY_TOKENS,
+        abandoned.items.reduce((sum, { tokens }) => sum + tokens, 0),
+      ),
       signal: options.signal,
       onProgress: ({ stage, chars }) => engine.emit({ type: "compaction_progress", attemptId: abandoned.items[0]?.id ?? "", stage, chars }),
     },

@@ -1,4 +1,5 @@
 import { readSpan } from "../path/read-span.js";
+import type { Trigger } from "../rules/trigger.js";
 import { applyDraft, tellOutcome } from "./apply-draft.js";
 import { cancelBackground } from "./background.js";
 import type { Engine } from "./engine.js";
@@ -6,7 +7,6 @@ import { failed } from "./failure.js";
 import { alone } from "./lock.js";
 import { type Look, look } from "./look.js";
 import type { CompactionResult } from "./result.js";
-import type { Trigger } from "../rules/trigger.js";
 import { writeDraft } from "./write-draft.js";
 
 /** A compaction that its caller waits for. */

@@ -1,12 +1,13 @@
 import type { EntryId, ModelSetting } from "@bough/session-core";
 import type { NavigateOptions, NavigationResult } from "../branch/navigation.js";
 import { TurnRunningError } from "../errors/compaction-errors.js";
+import { limitsOf } from "../rules/limits.js";
+import type { TokenUse } from "../rules/token-use.js";
 import { keepWithinThreshold } from "./automatic.js";
 import { cancelBackground } from "./background.js";
 import { compactNow } from "./compact-now.js";
 import { runDeferred, turnRuns } from "./deferred.js";
 import { Engine } from "./engine.js";
-import { limitsOf } from "../rules/limits.js";
 import { idle, workOn } from "./lock.js";
 import { look } from "./look.js";
 import { navigate } from "./navigate.js";
@@ -14,7 +15,6 @@ import type { CompactorOptions, RequestInput } from "./options.js";
 import { type OverflowResult, reportOverflow } from "./overflow.js";
 import { type PreparedRequest, prepareRequest } from "./prepare-request.js";
 import type { CompactionResult } from "./result.js";
-import type { TokenUse } from "../rules/token-use.js";
 import { type UndoResult, undoCompaction } from "./undo.js";
 
 /** How a compaction by hand is asked for. */

@@ -1,7 +1,7 @@
+import { turnOf } from "../rules/turn.js";
 import { compactNow } from "./compact-now.js";
 import type { Engine } from "./engine.js";
 import type { CompactionResult } from "./result.js";
-import { turnOf } from "../rules/turn.js";
 
 /** Whether the agent is inside a turn: its newest prompt, tool call or tool result waits for a reply. */
 export async function turnRuns({ session }: Engine): Promise<boolean> {

@@ -9,7 +9,8 @@ import { offersRecall } from "../recall/offers-recall.js";
 import { composeSummary, type SummaryParts } from "../summary/compose.js";
 import type { WrittenSummary } from "../summary/written-summary.js";
 import { messageTokens } from "../tokens/message-tokens.js";
-import type { Draft, DraftOrder, DraftPayload } from "./draft.js";
+import type { Draft, DraftPayload } from "./draft.js";
+import type { DraftOrder } from "./draft-order.js";
 import type { Engine } from "./engine.js";
 import type { SuppliedCompaction } from "./hooks.js";
 import { lastThinking } from "./thinking.js";
@@ -26,7 +27,12 @@ export interface Written {
  *
  * @throws {SummaryRejectedError} `larger-than-source`: with all that settings add, and without it, nothing is won.
  */
-export async function composedDraft(engine: Engine, order: DraftOrder, plan: Compactable, { written, askedModel, preserveData }: Written): Promise<Draft> {
+export async function composedDraft(
+  engine: Engine,
+  order: DraftOrder,
+  plan: Compactable,
+  { written, askedModel, preserveData }: Written,
+): Promise<Draft> {
   const { span, look } = order;
   const files = await filesOf(engine.session, span, plan);
   const parts: SummaryParts = {
@@ -61,8 +67,10 @@ export async function composedDraft(engine: Engine, order: DraftOrder, plan: Com
 /** A summary that a hook brought, as it is; what it has no word on is taken from the plan. */
 export function suppliedDraft(order: DraftOrder, plan: Compactable, supplied: SuppliedCompaction): Draft {
   const { summary, firstKeptEntryId = plan.firstKeptEntryId, details, title, shortSummary } = supplied;
-  if (typeof summary !== "string" || summary.trim() === "") throw new HookResultError("before_compact", "its summary must be a text that is not empty");
-  if (firstKeptEntryId !== null && typeof firstKeptEntryId !== "string") throw new HookResultError("before_compact", "firstKeptEntryId must be an entry's id or null");
+  if (typeof summary !== "string" || summary.trim() === "")
+    throw new HookResultError("before_compact", "its summary must be a text that is not empty");
+  if (firstKeptEntryId !== null && typeof firstKeptEntryId !== "string")
+    throw new HookResultError("before_compact", "firstKeptEntryId must be an entry's id or null");
   const chosen = cutAt(order, plan, firstKeptEntryId);
   const payload: DraftPayload = {
     ...common(order, chosen),
@@ -82,7 +90,8 @@ export function suppliedDraft(order: DraftOrder, plan: Compactable, supplied: Su
 function cutAt({ span }: DraftOrder, plan: Compactable, firstKeptEntryId: EntryId | null): Compactable {
   if (firstKeptEntryId === plan.firstKeptEntryId) return plan;
   const at = firstKeptEntryId === null ? span.items.length : span.items.findIndex(({ id }) => id === firstKeptEntryId);
-  if (at === -1) throw new HookResultError("before_compact", `firstKeptEntryId ${firstKeptEntryId} is not on the part of the path that is compacted`);
+  if (at === -1)
+    throw new HookResultError("before_compact", `firstKeptEntryId ${firstKeptEntryId} is not on the part of the path that is compacted`);
   return { kind: "whole-turns", summarize: span.items.slice(0, at), prefix: [], keep: span.items.slice(at), firstKeptEntryId };
 }
 
@@ -119,7 +128,11 @@ function coversOf(plan: Compactable) {
 
 /** Everything that settings add, or where that would make the context larger, the body with its files alone. */
 function smaller(parts: SummaryParts, { look }: DraftOrder, bound: number): { readonly summary: string; readonly tokens: number } {
-  const bare = { ...parts.settings, userMessages: { ...parts.settings.userMessages, enabled: false }, keep: { ...parts.settings.keep, head: false } };
+  const bare = {
+    ...parts.settings,
+    userMessages: { ...parts.settings.userMessages, enabled: false },
+    keep: { ...parts.settings.keep, head: false },
+  };
   for (const some of [parts, { ...parts, host: null, settings: bare }, { ...parts, host: null, covers: null, settings: bare }]) {
     const summary = composeSummary(some);
     const tokens = messageTokens(look.meter.counter, { role: "compactionSummary", summary }, look.model);

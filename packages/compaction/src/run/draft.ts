@@ -1,9 +1,7 @@
 import type { CompactionPayload, EntryId, ThinkingBlock, Usage } from "@bough/session-core";
 import type { Fidelity } from "../facts/fidelity.js";
-import type { SummaryMethod } from "../summary/written-summary.js";
-import type { Span } from "../path/read-span.js";
-import type { Look } from "./look.js";
 import type { Trigger } from "../rules/trigger.js";
+import type { SummaryMethod } from "../summary/written-summary.js";
 
 /** What a compaction entry of ours carries besides what every one does. */
 export interface DraftPayload extends CompactionPayload {
@@ -32,14 +30,4 @@ export interface Draft {
   readonly askedModel: boolean;
   readonly fidelity: Fidelity | null;
   readonly usage: Usage | null;
-}
-
-/** What is to be written. */
-export interface DraftOrder {
-  readonly attemptId: string;
-  readonly trigger: Trigger;
-  readonly instructions: string | null;
-  readonly signal: AbortSignal;
-  readonly look: Look;
-  readonly span: Span;
 }

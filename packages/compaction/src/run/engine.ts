@@ -1,4 +1,7 @@
 import { type EntryId, type ModelSetting, newEntryId, type Session, type SessionContext } from "@bough/session-core";
+import type { BackgroundState } from "../rules/background-state.js";
+import { type Breaker, CLOSED } from "../rules/breaker.js";
+import type { Stall } from "../rules/stall.js";
 import { readSettings, type SettingsSource } from "../settings/read-settings.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { type BackOff, NO_BACK_OFF } from "../shrink/request/back-off.js";
@@ -7,12 +10,9 @@ import { ContextMeter } from "../tokens/context-meter.js";
 import type { TokenCounter } from "../tokens/counter.js";
 import { loadCounter } from "../tokens/load-counter.js";
 import { tokenizerOf } from "../tokens/tokenizer-of.js";
-import type { BackgroundState } from "../rules/background-state.js";
-import { type Breaker, CLOSED } from "../rules/breaker.js";
 import type { Draft } from "./draft.js";
 import type { CompactionEvent } from "./events.js";
 import type { CompactorOptions } from "./options.js";
-import type { Stall } from "../rules/stall.js";
 
 /** A background run that was started: how to end it, and when it is over. */
 export interface BackgroundRun {

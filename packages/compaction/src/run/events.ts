@@ -1,7 +1,7 @@
 import type { EntryId, Usage } from "@bough/session-core";
-import type { Change } from "../shrink/request/change.js";
 import type { TokenUse } from "../rules/token-use.js";
 import type { Trigger } from "../rules/trigger.js";
+import type { Change } from "../shrink/request/change.js";
 
 /** What happens in a compactor, for screens, logs and telemetry. Names and content as Copilot CLI's session events have them. */
 export type CompactionEvent =

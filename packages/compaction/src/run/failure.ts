@@ -1,10 +1,10 @@
 import { BoughError } from "@bough/session-core";
-import { tellOutcome } from "./apply-draft.js";
 import { afterOutcome } from "../rules/breaker.js";
+import type { Trigger } from "../rules/trigger.js";
+import { tellOutcome } from "./apply-draft.js";
 import type { Engine } from "./engine.js";
 import { callHook } from "./hook-call.js";
 import type { CompactionFailure } from "./result.js";
-import type { Trigger } from "../rules/trigger.js";
 
 /** An attempt that threw. */
 export interface FailedAttempt {

@@ -1,8 +1,8 @@
 import type { ContextMessage, EntryId } from "@bough/session-core";
 import type { NavigationResult } from "../branch/navigation.js";
 import type { Compactable } from "../plan/plan.js";
-import type { CompactionDone, CompactionFailure } from "./result.js";
 import type { Trigger } from "../rules/trigger.js";
+import type { CompactionDone, CompactionFailure } from "./result.js";
 
 /** What is about to be compacted. */
 export interface BeforeCompact {

@@ -1,12 +1,12 @@
 import type { AssistantMessage, EntryId, ModelSetting, SessionContext, Usage } from "@bough/session-core";
+import { type Limits, limitsOf } from "../rules/limits.js";
+import type { TokenUse } from "../rules/token-use.js";
+import { type TurnState, turnOf } from "../rules/turn.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { promptTokensOf } from "../tokens/calibration.js";
 import type { ContextMeter, Measured } from "../tokens/context-meter.js";
 import type { Engine } from "./engine.js";
-import { type Limits, limitsOf } from "../rules/limits.js";
 import type { RequestInput } from "./options.js";
-import type { TokenUse } from "../rules/token-use.js";
-import { type TurnState, turnOf } from "../rules/turn.js";
 
 /** A session as one check sees it. */
 export interface Look {

@@ -2,13 +2,13 @@ import { type EntryId, LeafMovedError, type Write } from "@bough/session-core";
 import { readAbandoned } from "../branch/abandoned.js";
 import type { NavigateOptions, NavigationDone, NavigationResult } from "../branch/navigation.js";
 import { type Target, targetOf } from "../branch/target.js";
+import { turnOf } from "../rules/turn.js";
 import { cancelBackground } from "./background.js";
 import { type BranchSummary, writeBranchSummary } from "./branch-summary.js";
 import type { Engine } from "./engine.js";
 import { callHook } from "./hook-call.js";
 import { alone } from "./lock.js";
 import { look } from "./look.js";
-import { turnOf } from "../rules/turn.js";
 
 /** See `Compactor.navigate`. */
 export async function navigate(engine: Engine, entryId: EntryId | null, options: NavigateOptions): Promise<NavigationResult> {

@@ -1,5 +1,7 @@
 import type { ContextMessage, EntryId, SessionContext } from "@bough/session-core";
 import { RequestTooLargeError } from "../errors/compaction-errors.js";
+import { messageBudget } from "../rules/message-budget.js";
+import type { TokenUse } from "../rules/token-use.js";
 import { effectiveLimit } from "../shrink/request/back-off.js";
 import type { Change } from "../shrink/request/change.js";
 import { type ShapedRequest, shapeRequest } from "../shrink/request/shape-request.js";
@@ -11,7 +13,6 @@ import { idle } from "./lock.js";
 import type { Look } from "./look.js";
 import type { RequestInput } from "./options.js";
 import { thinkingOf } from "./thinking.js";
-import type { TokenUse } from "../rules/token-use.js";
 
 /** A request that fits, and how it was made to. */
 export interface PreparedRequest {
@@ -59,7 +60,12 @@ function shape(engine: Engine, look: Look): ShapedRequest {
     tokens: look.measured.perMessage,
     count: (message) => messageTokens(counter, message, look.model),
     // Where the provider counts more than we do, less fits by our count.
-    limitTokens: Math.floor(limit / memory.ratio) - look.use.toolTokens,
+    limitTokens: messageBudget({
+      windowTokens: look.limits.windowTokens,
+      limitTokens: Math.floor(limit / memory.ratio),
+      toolTokens: look.use.toolTokens,
+      toolMarginShare: look.settings.window.toolMarginShare,
+    }),
     systemTokens: look.use.systemTokens,
     settings: look.settings.request,
     windowTokens: look.limits.windowTokens,

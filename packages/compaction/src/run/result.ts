@@ -1,8 +1,8 @@
 import type { EntryId, Usage } from "@bough/session-core";
 import type { Fidelity } from "../facts/fidelity.js";
 import type { NothingBecause } from "../plan/plan.js";
-import type { SummaryMethod } from "../summary/written-summary.js";
 import type { Trigger } from "../rules/trigger.js";
+import type { SummaryMethod } from "../summary/written-summary.js";
 
 /** A compaction that was appended. Tokens count system, tools and messages. */
 export interface CompactionDone {

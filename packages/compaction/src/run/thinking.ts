@@ -1,6 +1,6 @@
 import type { CompactionPayload, ContextMessage, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
-import { isAnthropic } from "../shrink/request/model-family.js";
+import { isClaude } from "../shrink/request/model-family.js";
 
 /** The last thinking block of what a compaction covers, where it was kept with it. */
 export function thinkingOf(payload: CompactionPayload | undefined): ThinkingBlock | null {
@@ -26,7 +26,7 @@ export function lastThinking(
   model: ModelSetting | null,
   setting: CompactionSettings["request"]["reattachThinking"],
 ): ThinkingBlock | null {
-  if (setting === "never" || (setting === "auto" && !isAnthropic(model))) return null;
+  if (setting === "never" || (setting === "auto" && !isClaude(model))) return null;
   for (const message of messages.toReversed()) {
     if (message.role !== "assistant") continue;
     const block = message.content.findLast((one): one is ThinkingBlock => one.type === "thinking");

@@ -1,11 +1,12 @@
 import { coveredMessages, coveredTokens } from "../plan/covered.js";
 import type { Compactable, CompactionPlan, NothingBecause } from "../plan/plan.js";
 import { keepRuleOf, planCompaction } from "../plan/plan-compaction.js";
+import { asksModel } from "../rules/breaker.js";
 import { stripComposed } from "../summary/compose.js";
 import { summarise } from "../summary/summarise.js";
 import type { WrittenSummary } from "../summary/written-summary.js";
-import { asksModel } from "../rules/breaker.js";
-import type { Draft, DraftOrder } from "./draft.js";
+import type { Draft } from "./draft.js";
+import type { DraftOrder } from "./draft-order.js";
 import { composedDraft, suppliedDraft } from "./draft-payload.js";
 import type { Engine } from "./engine.js";
 import { callHook } from "./hook-call.js";
@@ -48,7 +49,11 @@ function planned(engine: Engine, { trigger, look, span }: DraftOrder): Compactio
   const keep = { ...settings.keep, recentTokens: limits.keepRecentTokens };
   return planCompaction({
     items: span.items,
-    keep: keepRuleOf(keep, { limitTokens: limits.limitTokens, ratio: engine.memory.ratio, trigger: trigger === "manual" ? "manual" : "automatic" }),
+    keep: keepRuleOf(keep, {
+      limitTokens: limits.limitTokens,
+      ratio: engine.memory.ratio,
+      trigger: trigger === "manual" ? "manual" : "automatic",
+    }),
     minMessages: byHand ? settings.trigger.manualMinMessages : settings.trigger.minMessages,
     previous: span.context.compaction !== null,
   });
@@ -61,7 +66,11 @@ interface SummaryOrder {
   readonly askedModel: boolean;
 }
 
-async function summary(engine: Engine, order: DraftOrder, { plan, previousSummary, hook, askedModel }: SummaryOrder): Promise<WrittenSummary> {
+async function summary(
+  engine: Engine,
+  order: DraftOrder,
+  { plan, previousSummary, hook, askedModel }: SummaryOrder,
+): Promise<WrittenSummary> {
   const { look, span, trigger, signal, instructions, attemptId } = order;
   return summarise(
     {

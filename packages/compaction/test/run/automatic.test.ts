@@ -48,7 +48,12 @@ describe("before a request", () => {
     const { session } = await grown(`${turns(1, 4)} u5`);
     await session.append({ ...assistantMessage("done", { usage: { input: 2_900, output: 5 } }), id: "a5" });
     await plant(session, "u6");
-    const compactor = createCompactor({ session, contextWindow, settings: { ...plain, keep: { recentTokens: 100 } }, summarizer: model().summarizer });
+    const compactor = createCompactor({
+      session,
+      contextWindow,
+      settings: { ...plain, keep: { recentTokens: 100 } },
+      summarizer: model().summarizer,
+    });
     const request = await compactor.prepareRequest();
     expect(request.done.compaction).toMatchObject({ kind: "compacted" });
     // What it reported before the compaction says nothing any more (R104), so the next request is left alone.
@@ -69,7 +74,12 @@ describe("before a request", () => {
 
   test("an unanswered prompt always stays word for word (R99)", async () => {
     const { session } = await grown(`${turns(1, 14)} u15`);
-    const compactor = createCompactor({ session, contextWindow, settings: { ...plain, keep: { by: "nothing" } }, summarizer: model().summarizer });
+    const compactor = createCompactor({
+      session,
+      contextWindow,
+      settings: { ...plain, keep: { by: "nothing" } },
+      summarizer: model().summarizer,
+    });
     const { entries, messages } = await compactor.prepareRequest();
     expect(messages).toHaveLength(2);
     expect(entries.at(-1)).toBe("u15");
@@ -160,7 +170,10 @@ describe("a background summary", () => {
     await plant(session, "k10 r10:k10");
     expect((await compactor.prepareRequest()).done.background).toBe("running");
     held.give("## Goal\nwritten meanwhile");
-    await heldUntil(() => compactor.prepareRequest(), (request) => request.done.background === "applied");
+    await heldUntil(
+      () => compactor.prepareRequest(),
+      (request) => request.done.background === "applied",
+    );
     const names = await contextNames(session);
     expect(names.endsWith("u10 k10 r10")).toBe(true);
     expect((await session.context()).messages[0]).toMatchObject({ summary: expect.stringContaining("written meanwhile") });
@@ -207,7 +220,10 @@ describe("a background summary", () => {
       },
     });
     await compactor.prepareRequest();
-    await heldUntil(async () => calls, (made) => made === 1);
+    await heldUntil(
+      async () => calls,
+      (made) => made === 1,
+    );
     expect(await compactor.compact()).toMatchObject({ kind: "compacted", summary: expect.stringContaining("by hand") });
     expect(signals[0]?.aborted).toBe(true);
     await compactor.close();

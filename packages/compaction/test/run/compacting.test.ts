@@ -56,7 +56,10 @@ describe("compacting by hand", () => {
 
     if (first.kind !== "compacted" || second.kind !== "compacted") throw new TypeError(`${first.kind} ${second.kind}`);
     // What the first one kept is summarised now, and what it summarised is not read again (R92).
-    const read = asked.slice(callsOfFirst).map(({ prompt }) => prompt).join("\n");
+    const read = asked
+      .slice(callsOfFirst)
+      .map(({ prompt }) => prompt)
+      .join("\n");
     expect(read).toContain(`the a${first.firstKeptEntryId?.slice(1)} word`);
     expect(read).not.toContain("the u1 word");
     expect(read).toContain("FIRST summary");

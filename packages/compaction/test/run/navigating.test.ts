@@ -72,7 +72,12 @@ describe("leaving a branch with a summary", () => {
     if (result.kind !== "moved" || result.summaryEntryId === null) throw new TypeError(result.kind);
     expect(await pathNames(session)).toBe(`u1 a1 u4 a4 ${result.summaryEntryId}`);
     const entry = await session.entry(result.summaryEntryId);
-    expect(entry).toMatchObject({ type: "branch_summary", fromId: "a3", parentId: "a4", details: { readFiles: ["src/k2.ts", "src/k3.ts"], modifiedFiles: [] } });
+    expect(entry).toMatchObject({
+      type: "branch_summary",
+      fromId: "a3",
+      parentId: "a4",
+      details: { readFiles: ["src/k2.ts", "src/k3.ts"], modifiedFiles: [] },
+    });
     expect(asked[0]?.prompt).toContain("u2 the u2");
     expect(asked[0]?.prompt).not.toContain("u1 the u1");
     expect(await session.resolve("left")).toBe(result.summaryEntryId);
@@ -83,7 +88,10 @@ describe("leaving a branch with a summary", () => {
     const { session } = await branched();
     const compactor = createCompactor({ session, contextWindow, summarizer: model("## Goal\nThe other way.").summarizer });
     await compactor.navigate("a4", { summarize: true });
-    expect((await session.context()).messages.at(-1)).toMatchObject({ role: "branchSummary", summary: expect.stringContaining("The other way.") });
+    expect((await session.context()).messages.at(-1)).toMatchObject({
+      role: "branchSummary",
+      summary: expect.stringContaining("The other way."),
+    });
     await session.undoMove();
     expect(session.leafId).toBe("a3");
   });
@@ -102,7 +110,10 @@ describe("leaving a branch with a summary", () => {
     const held = heldModel();
     const abort = new AbortController();
     const count = (await session.record()).entryCount;
-    const running = createCompactor({ session, contextWindow, summarizer: held.summarizer }).navigate("a4", { summarize: true, signal: abort.signal });
+    const running = createCompactor({ session, contextWindow, summarizer: held.summarizer }).navigate("a4", {
+      summarize: true,
+      signal: abort.signal,
+    });
     await held.asked;
     abort.abort();
     held.give("late");
@@ -118,7 +129,10 @@ describe("leaving a branch with a summary", () => {
     };
     const settings = { summary: { onFailure: "fail", retries: 0 } } as const;
     const compactor = createCompactor({ session, contextWindow, summarizer: broken, settings });
-    expect(await compactor.navigate("a4", { summarize: true })).toMatchObject({ kind: "failed", error: { message: expect.stringContaining("no model") } });
+    expect(await compactor.navigate("a4", { summarize: true })).toMatchObject({
+      kind: "failed",
+      error: { message: expect.stringContaining("no model") },
+    });
     expect(session.leafId).toBe("a3");
     expect(await compactor.navigate("a4")).toMatchObject({ kind: "moved" });
   });
@@ -138,7 +152,10 @@ describe("leaving a branch with a summary", () => {
     const { session } = await branched();
     await session.moveLeaf("a2");
     const { summarizer, asked } = model();
-    expect(await createCompactor({ session, contextWindow, summarizer }).navigate("a3", { summarize: true })).toMatchObject({ kind: "moved", summaryEntryId: null });
+    expect(await createCompactor({ session, contextWindow, summarizer }).navigate("a3", { summarize: true })).toMatchObject({
+      kind: "moved",
+      summaryEntryId: null,
+    });
     expect(asked).toEqual([]);
   });
 
@@ -157,13 +174,20 @@ describe("leaving a branch with a summary", () => {
   test("files and summaries of a compaction on the branch are told too (R138)", async () => {
     const { session } = await grown("u0 a0");
     await plant(session, turns(1, 10));
-    const compactor = createCompactor({ session, contextWindow, settings: { keep: { recentTokens: 400 } }, summarizer: model("## Goal\nCOMPACTED PART").summarizer });
+    const compactor = createCompactor({
+      session,
+      contextWindow,
+      settings: { keep: { recentTokens: 400 } },
+      summarizer: model("## Goal\nCOMPACTED PART").summarizer,
+    });
     await compactor.compact();
     const { summarizer, asked } = model("## Goal\nAll of it.");
     const result = await createCompactor({ session, contextWindow, summarizer }).navigate("a0", { summarize: true });
     if (result.kind !== "moved" || result.summaryEntryId === null) throw new TypeError(result.kind);
     expect(asked[0]?.prompt).toContain("COMPACTED PART");
-    expect(await session.entry(result.summaryEntryId)).toMatchObject({ details: { readFiles: expect.arrayContaining(["src/k1.ts", "src/k10.ts"]) } });
+    expect(await session.entry(result.summaryEntryId)).toMatchObject({
+      details: { readFiles: expect.arrayContaining(["src/k1.ts", "src/k10.ts"]) },
+    });
   });
 });
 
@@ -176,7 +200,8 @@ describe("hooks of a navigation", () => {
       session,
       contextWindow,
       hooks: {
-        before_tree: ({ abandoned }) => (cancel ? { cancel: true } : { summary: { summary: `of ${abandoned.length}`, details: { mine: true } } }),
+        before_tree: ({ abandoned }) =>
+          cancel ? { cancel: true } : { summary: { summary: `of ${abandoned.length}`, details: { mine: true } } },
         tree_navigated: (result) => void heard.push(result),
       },
     });

@@ -15,7 +15,10 @@ describe("a request that the provider refused as too long", () => {
   test("is recovered once: the context is compacted, and the limit is the one it named", async () => {
     const { session } = await full();
     const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer: model().summarizer });
-    expect(await compactor.reportOverflow(tooLong)).toMatchObject({ kind: "retry", compaction: { kind: "compacted", trigger: "context_limit_retry" } });
+    expect(await compactor.reportOverflow(tooLong)).toMatchObject({
+      kind: "retry",
+      compaction: { kind: "compacted", trigger: "context_limit_retry" },
+    });
     const again = await compactor.prepareRequest();
     expect(again.fits).toBe(true);
     expect(again.entries.at(-1)).toBe("u14");

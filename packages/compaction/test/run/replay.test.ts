@@ -29,7 +29,11 @@ function again({ seq: _seq, parentId: _parent, ...entry }: Entry): EntryInput {
 /** Whether each tool message answers a call of the reply before it, as OpenAI demands, and each call is answered. */
 function isValid(context: SessionContext): boolean {
   const open = new Set<string>();
-  for (const message of toOpenAIChat(context) as readonly { role: string; tool_calls?: readonly { id: string }[]; tool_call_id?: string }[]) {
+  for (const message of toOpenAIChat(context) as readonly {
+    role: string;
+    tool_calls?: readonly { id: string }[];
+    tool_call_id?: string;
+  }[]) {
     if (message.role === "tool") {
       if (!open.delete(message.tool_call_id ?? "")) return false;
     } else {
@@ -57,7 +61,14 @@ async function replay(session: Session, entries: readonly Entry[], contextWindow
       const { context, done } = await compactor.prepareRequest();
       seen.requests += 1;
       // Counted anew from the text that would go over the wire, and not by what the engine says of itself.
-      seen.largest = Math.max(seen.largest, counter.count(toOpenAIChat(context).map((one) => JSON.stringify(one)).join("\n")));
+      seen.largest = Math.max(
+        seen.largest,
+        counter.count(
+          toOpenAIChat(context)
+            .map((one) => JSON.stringify(one))
+            .join("\n"),
+        ),
+      );
       if (!isValid(context)) seen.invalid += 1;
       if (done.compaction?.kind === "compacted") seen.compactions += 1;
     }

@@ -21,21 +21,3 @@ export function messageBudget({ windowTokens, limitTokens, toolTokens, toolMargi
   const left = Math.min(limitTokens, windowTokens) - toolTokens;
   return Math.max(1, Math.floor(toolTokens > 0 ? left * (1 - toolMarginShare) : left));
 }
-
-/** How full a window is, as Copilot CLI counts: messages and tools against the limit. 1 is full; may be more. */
-export function utilisation(messageTokens: number, toolTokens: number, limitTokens: number): number {
-  return (messageTokens + toolTokens) / Math.max(1, limitTokens);
-}
-
-/**
- * How full a window is, as VS Code counts: the larger of what we rendered and what the provider reported for the last
- * request (undefined: it reported nothing), against the budget before tools are taken off.
- */
-export function renderedRatio(
-  renderedTokens: number,
-  toolTokens: number,
-  reportedPromptTokens: number | undefined,
-  baseBudget: number,
-): number {
-  return Math.max(renderedTokens + toolTokens, reportedPromptTokens ?? 0) / Math.max(1, baseBudget);
-}
