@@ -22,7 +22,7 @@ export async function applyDraft(engine: Engine, draft: Draft, background: boole
     return { kind: "superseded" };
   }
   const after = await look(engine);
-  const done = { ...doneOf(engine, draft, committed, before, after), continuePrompt: await continuePrompt(engine, draft, after) };
+  const done = { ...doneOf(draft, committed, before, after), continuePrompt: await continuePrompt(engine, draft, after) };
   const result: CompactionDone = { ...done, checkpointPath: await saveCheckpoint(engine, done) };
   remember(engine, draft, before, after, result);
   tellDone(engine, result, background);
@@ -35,7 +35,7 @@ function countedTokens({ use }: Look): number {
   return use.systemTokens + use.toolTokens + use.messageTokens;
 }
 
-function doneOf(engine: Engine, draft: Draft, { entryId }: Committed, before: Look, after: Look): Omit<CompactionDone, "continuePrompt"> {
+function doneOf(draft: Draft, { entryId }: Committed, before: Look, after: Look): Omit<CompactionDone, "continuePrompt"> {
   const { payload } = draft;
   return {
     kind: "compacted",

@@ -2,12 +2,11 @@ import { type EntryId, type ModelSetting, newEntryId, type Session, type Session
 import type { BackgroundState } from "../rules/background-state.js";
 import { type Breaker, CLOSED } from "../rules/breaker.js";
 import type { Stall } from "../rules/stall.js";
-import { readSettings, type SettingsSource } from "../settings/read-settings.js";
+import { readSettings } from "../settings/read-settings.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { type BackOff, NO_BACK_OFF } from "../shrink/request/back-off.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
 import { ContextMeter } from "../tokens/context-meter.js";
-import type { TokenCounter } from "../tokens/counter.js";
 import { loadCounter } from "../tokens/load-counter.js";
 import { tokenizerOf } from "../tokens/tokenizer-of.js";
 import type { Draft } from "./draft.js";
@@ -70,11 +69,6 @@ export class Engine {
   /** The model that answers: the host's word, else the path's. */
   modelOf(context: SessionContext): ModelSetting | null {
     return this.memory.model ?? context.model;
-  }
-
-  /** The counter for a model, loaded at its first use. */
-  async counter(settings: CompactionSettings, model: ModelSetting | null): Promise<TokenCounter> {
-    return loadCounter(settings.tokenizer === "auto" ? tokenizerOf(model?.modelId) : settings.tokenizer);
   }
 
   /** The meter of a model: one for each way to count. */

@@ -25,6 +25,12 @@ export interface SuppliedCompaction {
   readonly shortSummary?: string | undefined;
 }
 
+/** A summary of a branch that a hook brings along. */
+export interface SuppliedBranchSummary {
+  readonly summary: string;
+  readonly details?: unknown;
+}
+
 /** What is about to be asked of the model. */
 export interface Compacting {
   readonly trigger: Trigger;
@@ -51,13 +57,18 @@ type MaybePromise<T> = T | Promise<T>;
 export interface CompactorHooks {
   /** `{ cancel: true }` stops it; `{ compaction }` is taken in place of a model's summary. */
   readonly before_compact?:
-    | ((about: BeforeCompact) => MaybePromise<{ readonly cancel?: boolean; readonly compaction?: SuppliedCompaction } | void>)
+    | ((
+        about: BeforeCompact,
+      ) => MaybePromise<{ readonly cancel?: boolean | undefined; readonly compaction?: SuppliedCompaction | undefined } | undefined>)
     | undefined;
   /** `prompt` replaces the base prompt, `context` are lines the model reads besides, `preserveData` is stored with the compaction. */
   readonly compacting?:
     | ((
         about: Compacting,
-      ) => MaybePromise<{ readonly prompt?: string; readonly context?: readonly string[]; readonly preserveData?: unknown } | void>)
+      ) => MaybePromise<
+        | { readonly prompt?: string | undefined; readonly context?: readonly string[] | undefined; readonly preserveData?: unknown }
+        | undefined
+      >)
     | undefined;
   readonly compacted?: ((done: CompactionDone) => MaybePromise<void>) | undefined;
   readonly compact_failed?:
@@ -67,7 +78,7 @@ export interface CompactorHooks {
   readonly before_tree?:
     | ((
         about: BeforeTree,
-      ) => MaybePromise<{ readonly cancel?: boolean; readonly summary?: { readonly summary: string; readonly details?: unknown } } | void>)
+      ) => MaybePromise<{ readonly cancel?: boolean | undefined; readonly summary?: SuppliedBranchSummary | undefined } | undefined>)
     | undefined;
   readonly tree_navigated?: ((result: NavigationResult) => MaybePromise<void>) | undefined;
 }

@@ -62,7 +62,7 @@ function planned(engine: Engine, { trigger, look, span }: DraftOrder): Compactio
 interface SummaryOrder {
   readonly plan: Compactable;
   readonly previousSummary: string | null;
-  readonly hook: { readonly prompt?: string; readonly context?: readonly string[] };
+  readonly hook: { readonly prompt?: string | undefined; readonly context?: readonly string[] | undefined };
   readonly askedModel: boolean;
 }
 

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { createCompactor } from "../../src/run/compactor.js";
+import { contextNames, grown, heldModel, listening, model, pathNames, turns } from "../world/session.js";
+
+const settings = { keep: { recentTokens: 400 } } as const;
+const contextWindow = 100_000;
+
+describe("the hook before_compact", () => {
+  test("is told what is about to happen", async () => {
+    const { session } = await grown(turns(1, 10));
+    const told: unknown[] = [];
+    const compactor = createCompactor({
+      session,
+      contextWindow,
+      settings,
+      summarizer: model().summarizer,
+      hooks: {
+        before_compact: (about) => {
+          told.push({ ...about, plan: about.plan.kind, signal: about.signal.aborted });
+          return undefined;
+        },
+      },
+    });
+    const result = await compactor.compact({ instructions: "tabs" });
+    if (result.kind !== "compacted") throw new TypeError(result.kind);
+    expect(told).toEqual([
+      {
+        sessionId: session.id,
+        trigger: "manual",
+        instructions: "tabs",
+        plan: expect.stringMatching(/turn/),
+        previousSummary: null,
+        tokensBefore: result.tokensBefore,
+        signal: false,
+      },
+    ]);
+  });
+
+  test("cancels", async () => {
+    const { session } = await grown(turns(1, 10));
+    const before = await pathNames(session);
+    const { summarizer, asked } = model();
+    const compactor = createCompactor({
+      session,
+      contextWindow,
+      settings,
+      summarizer,
+      hooks: { before_compact: () => ({ cancel: true }) },
+    });
+    expect(await compactor.compact()).toEqual({ kind: "cancelled", by: "hook" });
+    expect(asked).toEqual([]);
+    expect(await pathNames(session)).toBe(before);
+  });
+
+  test("brings a summary of its own, with its own cut and details, and no model is asked", async () => {
+    const { session } = await grown(turns(1, 10));
+    const { summarizer, asked } = model();
+    const compaction = { summary: "Mine.", firstKeptEntryId: "u5", details: { mine: 1 }, title: "By hook" };
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer, hooks: { before_compact: () => ({ compaction }) } });
+    const result = await compactor.compact();
+    if (result.kind !== "compacted") throw new TypeError(result.kind);
+    expect(asked).toEqual([]);
+    expect(await session.entry(result.entryId)).toMatchObject({
+      ...compaction,
+      fromHook: true,
+      method: "hook",
+      covers: { fromEntryId: "u1", toEntryId: "a4" },
+    });
+    expect((await contextNames(session)).startsWith(`${result.entryId} u5 k5`)).toBe(true);
+  });
+
+  test.each([
+    ["a summary that is empty", { summary: " " }],
+    ["a summary that is no text", { summary: 7 }],
+    ["a first kept entry that is not there", { summary: "x", firstKeptEntryId: "nobody" }],
+    ["a first kept entry that is no id", { summary: "x", firstKeptEntryId: 7 }],
+    ["details that JSON cannot hold", { summary: "x", details: { big: 1n } }],
+  ])("that supplies %s makes a typed failure, and nothing is written", async (_name, compaction) => {
+    const { session } = await grown(turns(1, 10));
+    const before = await pathNames(session);
+    const hooks = { before_compact: () => ({ compaction: compaction as never }) };
+    const result = await createCompactor({ session, contextWindow, settings, hooks }).compact();
+    expect(result).toMatchObject({ kind: "failed", error: { code: expect.stringMatching(/HOOK_RESULT|UNSERIALISABLE_VALUE/) } });
+    expect(await pathNames(session)).toBe(before);
+  });
+
+  test("that throws is reported and counts as not there", async () => {
+    const { session } = await grown(turns(1, 10));
+    const heard = listening();
+    const hooks = {
+      before_compact: () => {
+        throw new TypeError("broken hook");
+      },
+      compacted: async () => {
+        throw new TypeError("broken too");
+      },
+    };
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer, hooks, onEvent: heard.onEvent });
+    expect(await compactor.compact()).toMatchObject({ kind: "compacted" });
+    expect(heard.events.filter(({ type }) => type === "hook_failed")).toMatchObject([{ hook: "before_compact" }, { hook: "compacted" }]);
+  });
+});
+
+describe("the hook compacting", () => {
+  test("gives the prompt, lines of context, and data to keep", async () => {
+    const { session } = await grown(turns(1, 10));
+    const { summarizer, asked } = model();
+    const hooks = { compacting: () => ({ prompt: "SAY IT SHORTLY", context: ["The build is green."], preserveData: { handle: "h1" } }) };
+    const result = await createCompactor({ session, contextWindow, settings, summarizer, hooks }).compact();
+    if (result.kind !== "compacted") throw new TypeError(result.kind);
+    expect(asked[0]?.prompt).toContain("SAY IT SHORTLY");
+    expect(asked[0]?.prompt).toContain("The build is green.");
+    expect(await session.entry(result.entryId)).toMatchObject({ preserveData: { handle: "h1" } });
+  });
+});
+
+describe("hooks of the end", () => {
+  test("compacted is told the result, and reads the session as it is then (R51)", async () => {
+    const { session } = await grown(turns(1, 10));
+    const seen: unknown[] = [];
+    const hooks = { compacted: async (done: { entryId: string }) => void seen.push([done, (await session.context()).compaction?.entryId]) };
+    const result = await createCompactor({ session, contextWindow, settings, summarizer: model().summarizer, hooks }).compact();
+    if (result.kind !== "compacted") throw new TypeError(result.kind);
+    expect(seen).toEqual([[result, result.entryId]]);
+  });
+
+  test("compact_failed is told of a failure, and not of a cancellation", async () => {
+    const { session } = await grown(turns(1, 10));
+    const failures: unknown[] = [];
+    const held = heldModel();
+    const hooks = { compact_failed: (failure: { readonly error: Error }) => void failures.push(failure.error.message) };
+    const failing = { ...settings, summary: { onFailure: "fail", retries: 0 } } as const;
+    const abort = new AbortController();
+    const cancelled = createCompactor({ session, contextWindow, settings: failing, summarizer: held.summarizer, hooks }).compact({
+      signal: abort.signal,
+    });
+    await held.asked;
+    abort.abort();
+    held.give("late");
+    await cancelled;
+    expect(failures).toEqual([]);
+    const broken = async () => {
+      throw new TypeError("no model");
+    };
+    await createCompactor({ session, contextWindow, settings: failing, summarizer: broken, hooks }).compact();
+    expect(failures).toEqual([expect.stringContaining("no model")]);
+  });
+
+  test("a listener that throws stops nothing", async () => {
+    const { session } = await grown(turns(1, 10));
+    const onEvent = () => {
+      throw new TypeError("the screen is gone");
+    };
+    expect(await createCompactor({ session, contextWindow, settings, summarizer: model().summarizer, onEvent }).compact()).toMatchObject({
+      kind: "compacted",
+    });
+  });
+});
