@@ -10,6 +10,7 @@ export interface StorageUnderTest {
 type LeafView = Awaited<ReturnType<SessionStorage["leaf"]>>;
 
 const entry = (id: string): Write => ({ kind: "entry", entry: { ...userMessage(`says ${id}`), id } });
+const counts = (given: Readonly<Record<string, number>>) => new Map(Object.entries(given));
 const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).join(" ");
 
 /** What every storage must do, told on the port alone. */
@@ -130,6 +131,39 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
       expect([await storage.labels(id), await storage.values(id, "")]).toEqual([[], []]);
     });
 
+    test("writes nothing where the leaf is not as it was seen, if only then, whatever the batch would write", async () => {
+      const { leaf: stale } = await commit([entry("a"), entry("b")]);
+      await commit([{ kind: "moveLeaf", to: "a" }], stale);
+      const batch = { sessionId: id, leafName: "main", seen: stale, onlyIfSeen: true };
+      const writes: Write[] = [{ kind: "moveLeaf", to: null }, entry("c")];
+      for (const onConflict of ["error", "follow", "branch"] as const) {
+        const late = storage.commit({ ...batch, onConflict, writes });
+        await expect(late).rejects.toMatchObject({ code: "LEAF_MOVED", expected: "b", actual: "a" });
+      }
+      expect(ids(await storage.outline(id, 0, 10))).toBe("a b");
+      expect((await storage.leaf(id, "main")).entryId).toBe("a");
+    });
+
+    test("keeps token counts by counter, the last one of an entry, and leaves out what is no entry", async () => {
+      const { leaf } = await commit([entry("a"), entry("b")]);
+      const before = await storage.findSession(id);
+      await storage.saveTokenCounts(id, "one", counts({ a: 1, b: 0, nowhere: 3 }));
+      await storage.saveTokenCounts(id, "one", counts({ a: 7 }));
+      await storage.saveTokenCounts(id, "two", counts({ a: 2 }));
+      expect(await storage.tokenCounts(id, "one", ["b", "a", "nowhere"])).toEqual(counts({ a: 7, b: 0 }));
+      expect(await storage.tokenCounts(id, "two", ["a", "b"])).toEqual(counts({ a: 2 }));
+      expect(await storage.tokenCounts(id, "three", ["a"])).toEqual(new Map());
+      expect(await storage.findSession(id)).toEqual(before);
+      expect((await commit([entry("c")], leaf)).leaf.entryId).toBe("c");
+    });
+
+    test("gives a fork the token counts of its entries", async () => {
+      await commit([entry("a"), entry("b")]);
+      await storage.saveTokenCounts(id, "one", counts({ a: 1 }));
+      const fork = await storage.forkSession(id, "b", {});
+      expect(await storage.tokenCounts(fork.id, "one", ["a", "b"])).toEqual(counts({ a: 1 }));
+    });
+
     test("finds what was said, once the index caught up or before", async () => {
       await commit([entry("needle")]);
       expect((await storage.search({ query: "needle" })).hits).toMatchObject([{ sessionId: id, entryId: "needle" }]);
@@ -168,6 +202,8 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
         storage.labels("nobody"),
         storage.deleteSession("nobody"),
         storage.search({ query: "x", sessionId: "nobody" }),
+        storage.tokenCounts("nobody", "one", ["a"]),
+        storage.saveTokenCounts("nobody", "one", counts({ a: 1 })),
       ];
       for (const asked of unknownSession) await expect(asked).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
       for (const asked of [storage.entry(id, "no"), storage.children(id, "no"), storage.scanPath(id, { leafId: "no" })]) {

@@ -43,6 +43,8 @@ export interface Batch {
   /** The leaf as the handle last saw it. */
   readonly seen: LeafView;
   readonly onConflict: OnConflict;
+  /** Write nothing, and throw `LeafMovedError`, unless the leaf still stands where it was seen; whatever is written. Default false. */
+  readonly onlyIfSeen?: boolean | undefined;
   readonly writes: readonly Write[];
 }
 
@@ -119,6 +121,14 @@ export interface SessionStorage {
   value(sessionId: SessionId, key: string): Promise<StoredValue | undefined>;
   /** In order of key; `prefix`: only keys that start with it. */
   values(sessionId: SessionId, prefix: string): Promise<readonly StoredValue[]>;
+
+  /**
+   * What `saveTokenCounts` kept of these entries; what it did not keep is missing. A cache: also a storage that keeps
+   * nothing answers right.
+   */
+  tokenCounts(sessionId: SessionId, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>>;
+  /** Keeps counts of entries, in place of those it has; ids of no entry are left out. Touches neither leaf nor times nor order. */
+  saveTokenCounts(sessionId: SessionId, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void>;
 
   /** Complete whatever the index lacks, which is looked through entry by entry; `catchUpSearch` first makes that little. */
   search(request: SearchRequest): Promise<SearchPage>;

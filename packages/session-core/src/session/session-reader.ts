@@ -139,6 +139,14 @@ export abstract class SessionReader {
     return toId === null ? [] : this.storage.fileOperations(this.id, { fromId: range.fromId, toId });
   }
 
+  /**
+   * What `saveTokenCounts` kept of these entries under this counter's name; entries without a count are missing. One
+   * query, also for 100,000 ids.
+   */
+  async tokenCounts(counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
+    return this.storage.tokenCounts(this.id, counter, ids);
+  }
+
   /** Entries by type, size, and what the models of this session used. */
   async statistics(): Promise<Statistics> {
     return this.storage.statistics(this.id);

@@ -8,6 +8,7 @@ import { InvalidEntryError, UnserialisableValueError } from "../errors/entry-err
 import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafView } from "../port/records.js";
+import type { SearchPage, SearchRequest } from "../port/search-records.js";
 import type { BatchResult, OnConflict, SessionStorage, Write } from "../port/session-storage.js";
 import { SessionReader } from "./session-reader.js";
 import { WriteQueue } from "./write-queue.js";
@@ -19,8 +20,9 @@ export interface AppendOptions {
   /** Default `error`: throw `LeafMovedError` and write nothing. */
   readonly onConflict?: OnConflict | undefined;
   /**
-   * Write only if this handle's leaf is exactly this entry when the write's turn comes; else throw `LeafMovedError`. For
-   * what was decided about one leaf and would be misplaced under another, such as a summary. null: before the first entry.
+   * Write only if the leaf stands exactly at this entry when the write's turn comes, as this handle sees it and in the
+   * store; else throw `LeafMovedError`, whatever `onConflict` says. For what was decided about one leaf and would be
+   * misplaced under another, such as a summary. null: before the first entry.
    */
   readonly expectedLeafId?: EntryId | null | undefined;
 }
@@ -47,6 +49,8 @@ export interface SessionHost {
   readonly accepted: Set<Promise<unknown>>;
   /** Called after entries were written. */
   readonly onAppended: (count: number) => void;
+  /** A search that first brings the index up to date. */
+  readonly search: (request: SearchRequest) => Promise<SearchPage>;
 }
 
 /**
@@ -127,12 +131,14 @@ export class Session extends SessionReader {
     const asked = this.#queue.isBusy ? copyOf(writes) : writes;
     return this.#queue.run(async () => {
       const { entryId } = this.#view;
-      if (expectedLeafId !== undefined && expectedLeafId !== entryId) throw new LeafMovedError(this.id, this.leafName, expectedLeafId, entryId);
+      if (expectedLeafId !== undefined && expectedLeafId !== entryId)
+        throw new LeafMovedError(this.id, this.leafName, expectedLeafId, entryId);
       const result = await this.storage.commit({
         sessionId: this.id,
         leafName: this.leafName,
         seen: this.#view,
         onConflict,
+        onlyIfSeen: expectedLeafId !== undefined,
         writes: asked,
       });
       this.#view = result.leaf;
@@ -180,6 +186,28 @@ export class Session extends SessionReader {
   /** Keeps a small value (at most 64 KiB of JSON) with the session; `undefined` takes it away. */
   async setValue(key: string, value: unknown): Promise<void> {
     await this.#commit([{ kind: "value", key, value }], {});
+  }
+
+  /**
+   * Keeps how many tokens entries take, for `tokenCounts`: a cache beside the tree, in place of counts of the same name
+   * that are there. Ids of no entry are left out. The leaf, the times of the session and the order of entries stay as
+   * they are, and no append of another handle meets a conflict because of it.
+   *
+   * `counter` names all that a count depends on (encoding, rules, their version): another name, other counts.
+   *
+   * @throws {InvalidEntryError} a count is no whole number from 0 up, or the name is empty or longer than 200 characters.
+   * @throws {StoreBusyError | StoreFullError | StoreReadOnlyError | SessionNotFoundError} nothing was written.
+   * @example
+   * await session.saveTokenCounts("o200k_base/1", new Map([[entry.id, 412]]));
+   */
+  async saveTokenCounts(counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void> {
+    const asked = new Map(counts);
+    await this.#queue.run(() => this.storage.saveTokenCounts(this.id, counter, asked));
+  }
+
+  /** Entries of this session that fit, on all of its branches; see `Store.search`. @throws {InvalidQueryError} */
+  async search(request: Omit<SearchRequest, "sessionId">): Promise<SearchPage> {
+    return this.#host.search({ ...request, sessionId: this.id });
   }
 
   /**

@@ -24,6 +24,7 @@ import { Connection } from "../storage/connection.js";
 import type { ConnectionOptions } from "../storage/connection-options.js";
 import { SettingPayloads } from "../tree/context-path.js";
 import { forkSession } from "../tree/fork.js";
+import { tokenCounts } from "../tree/token-counts.js";
 import * as reads from "./reads.js";
 import * as writes from "./writes.js";
 
@@ -180,6 +181,14 @@ export class SqliteStorage implements SessionStorage {
 
   async values(sessionId: SessionId, prefix: string): Promise<readonly records.StoredValue[]> {
     return valuesOf(this.#connection, sessionSeq(this.#connection, sessionId), prefix);
+  }
+
+  async tokenCounts(sessionId: SessionId, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
+    return tokenCounts(this.#connection, sessionSeq(this.#connection, sessionId), counter, ids);
+  }
+
+  async saveTokenCounts(sessionId: SessionId, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void> {
+    writes.saveCounts(this.#connection, sessionId, counter, counts);
   }
 
   async search(request: SearchRequest): Promise<SearchPage> {

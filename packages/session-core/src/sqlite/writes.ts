@@ -15,6 +15,7 @@ import type { Target } from "../tree/entry-writer.js";
 import { dropMoves, redoMove, undoMove } from "../tree/leaf-moves.js";
 import { deleteLeaf, findLeaf, leafSeq, setLeaf } from "../tree/leaf-rows.js";
 import { type Tip, tipAt } from "../tree/tip.js";
+import { saveTokenCounts } from "../tree/token-counts.js";
 
 // Writes of the port: ids become rows, entries pass the gate, and each operation is one `write`.
 
@@ -82,7 +83,8 @@ export function commitBatch(
   const { session, tip: seen } = viewOf(connection, batch.sessionId, batch.seen);
   const target = { id: batch.sessionId, seq: session, fileTools };
   try {
-    const { appended, leaf } = commit(connection, { target, leafName: batch.leafName, seen, onConflict: batch.onConflict, writes });
+    const { leafName, onConflict, onlyIfSeen = false } = batch;
+    const { appended, leaf } = commit(connection, { target, leafName, seen, onConflict, onlyIfSeen, writes });
     return { entries: appended.map(({ tip }) => ({ id: tip.entryId ?? "", seq: tip.seq })), leaf: new View(leaf, session) };
   } catch (error) {
     // A session that was deleted while a handle held it fails in many ways; they all mean this. A row is never given
@@ -115,4 +117,8 @@ export function undo(connection: Connection, sessionId: SessionId, name: string)
 
 export function redo(connection: Connection, sessionId: SessionId, name: string): Tip | undefined {
   return connection.write(() => redoMove(connection, targetOf(connection, sessionId), name));
+}
+
+export function saveCounts(connection: Connection, sessionId: SessionId, counter: string, counts: ReadonlyMap<EntryId, number>): void {
+  connection.write(() => saveTokenCounts(connection, sessionSeq(connection, sessionId), counter, counts));
 }

@@ -5,6 +5,7 @@ import type Database from "better-sqlite3";
 import { StoreClosedError, StoreReadOnlyError, StoreUnavailableError, TargetExistsError } from "../errors/store-errors.js";
 import type { ConnectionOptions } from "./connection-options.js";
 import { storeFailure } from "./failures.js";
+import { versionOf } from "./migrate.js";
 import { openDatabase } from "./open-database.js";
 import type { Query } from "./query.js";
 
@@ -105,6 +106,11 @@ export class Connection {
       const result = statement.run(bind(parameters as Row));
       return { changes: result.changes, rowid: Number(result.lastInsertRowid) };
     });
+  }
+
+  /** How many migrations the file has taken. Less than all of them only where an old file was opened to be read. */
+  get version(): number {
+    return this.#guard(() => versionOf(this.#file));
   }
 
   /** A pragma's rows. Settings belong into `configure`; this is for checks. */

@@ -1,4 +1,4 @@
-import type { GeneratedAlways } from "kysely";
+import type { Generated, GeneratedAlways } from "kysely";
 import type { EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
 import type { FileOperationKind } from "../files/file-operation.js";
@@ -10,6 +10,8 @@ declare const row: unique symbol;
 export type SessionSeq = number & { readonly [row]: "session" };
 /** Row of an entry in this file: its order of arrival. */
 export type EntrySeq = number & { readonly [row]: "entry" };
+/** Row of a token counter in this file. */
+export type CounterSeq = number & { readonly [row]: "counter" };
 
 export interface SessionTable {
   seq: SessionSeq;
@@ -107,6 +109,17 @@ export interface UsageTotalTable {
   cost_usd: number;
 }
 
+export interface TokenCounterTable {
+  seq: Generated<CounterSeq>;
+  name: string;
+}
+
+export interface EntryTokenCountTable {
+  entry_seq: EntrySeq;
+  counter_seq: CounterSeq;
+  tokens: number;
+}
+
 export interface EntryTextTable {
   rowid: EntrySeq;
   body: string;
@@ -137,6 +150,8 @@ export interface Tables {
   value: ValueTable;
   file_operation: FileOperationTable;
   usage_total: UsageTotalTable;
+  token_counter: TokenCounterTable;
+  entry_token_count: EntryTokenCountTable;
   entry_text: EntryTextTable;
   session_text: SessionTextTable;
   store_state: StoreStateTable;

@@ -55,7 +55,12 @@ export class Store {
   /** Stores come from `openStore`; another storage engine is put under one here. */
   constructor(storage: SessionStorage) {
     this.#storage = storage;
-    this.#host = { storage, accepted: this.#accepted, onAppended: (count) => this.#countUnindexed(count) };
+    this.#host = {
+      storage,
+      accepted: this.#accepted,
+      onAppended: (count) => this.#countUnindexed(count),
+      search: (request) => this.search(request),
+    };
   }
 
   /** A new session with a leaf `main` before its first entry. @throws {SessionExistsError} the id that was given is taken. */

@@ -8,7 +8,7 @@ import type { EntrySeq } from "../storage/schema.js";
 import { isOnPath } from "./ancestry.js";
 import { type Appended, type EntryTip, EntryWriter, type Target } from "./entry-writer.js";
 import { logMove, moveLeaf } from "./leaf-moves.js";
-import { compareAndSetLeaf, leafSeq, setLeaf } from "./leaf-rows.js";
+import { compareAndSetLeaf, leafSeq, requireLeaf, setLeaf } from "./leaf-rows.js";
 import { entrySeq, type Tip, tipAt } from "./tip.js";
 
 /** One thing to write, its entry judged. */
@@ -24,6 +24,7 @@ export interface JudgedBatch {
   readonly leafName: string;
   readonly seen: Tip;
   readonly onConflict: OnConflict;
+  readonly onlyIfSeen: boolean;
   readonly writes: readonly JudgedWrite[];
 }
 
@@ -59,6 +60,7 @@ class BatchWriter {
   }
 
   run(): Committed {
+    if (this.#batch.onlyIfSeen) requireLeaf(this.#connection, this.#batch.target, this.#batch.leafName, this.#stored);
     for (const write of this.#batch.writes) this.#write(write);
     this.#settle();
     this.#writer.flush();

@@ -12,6 +12,7 @@ import { EntryWriter } from "./entry-writer.js";
 import { setLeaf } from "./leaf-rows.js";
 import { pathSeqs } from "./scan.js";
 import { entrySeq, findEntrySeq } from "./tip.js";
+import { copyTokenCounts } from "./token-counts.js";
 
 type CopiedRow = EntryTable & { readonly label: string | null; readonly label_at_ms: number | null };
 
@@ -87,6 +88,8 @@ class PathCopier {
     };
     const place = { tip, firstKeptSeq: this.at(row.first_kept_seq) };
     this.#writer.insert(this.at(row.parent_seq), entry, place);
+    // What a summary without its `fromId` is read as may differ, so only equal entries take their counts along.
+    if (entry.payloadJson === row.payload_json) copyTokenCounts(this.connection, row.seq, seq);
     if (row.label !== null) setLabel(this.connection, this.session, seq, row.label, row.label_at_ms ?? Date.now());
   }
 

@@ -51,9 +51,17 @@ const advanceLeaf = query<{ session: SessionSeq; name: string; expected: EntrySe
  */
 export function compareAndSetLeaf(connection: Connection, target: Target, name: string, expected: Tip, tip: Tip): void {
   const { changes } = connection.run(advanceLeaf, { session: target.seq, name, expected: expected.seq, entry: tip.seq });
-  if (changes === 1) return;
+  if (changes !== 1) throw leafMoved(connection, target, name, expected, leafSeq(connection, target, name));
+}
+
+/** Goes on only where the leaf stands at `expected`. @throws {LeafMovedError} */
+export function requireLeaf(connection: Connection, target: Target, name: string, expected: Tip): void {
   const actual = leafSeq(connection, target, name);
-  throw new LeafMovedError(target.id, name, expected.entryId, entryIdAt(connection, actual));
+  if (actual !== expected.seq) throw leafMoved(connection, target, name, expected, actual);
+}
+
+function leafMoved(connection: Connection, target: Target, name: string, expected: Tip, actual: EntrySeq | null): LeafMovedError {
+  return new LeafMovedError(target.id, name, expected.entryId, entryIdAt(connection, actual));
 }
 
 const idAt = query<{ seq: EntrySeq }, { id: string }>(({ db, p }) => db.selectFrom("entry").select("id").where("seq", "=", p.seq));

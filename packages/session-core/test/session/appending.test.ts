@@ -331,6 +331,17 @@ describe("an append that names the leaf it was decided about", () => {
     expect(await pathNames(session)).toBe("u1 a1 u2");
   });
 
+  test("writes nothing when another handle moved the leaf, whether it would append or only move", async () => {
+    const { store, session } = await grow("u1 a1");
+    const other = await store.openSession(session.id);
+    await other.append(entryNamed("u2"));
+    const late = { expectedLeafId: "a1", onConflict: "follow" } as const;
+    await expect(session.append(entryNamed("c1:u1"), late)).rejects.toMatchObject({ code: "LEAF_MOVED", expected: "a1", actual: "u2" });
+    await expect(session.write([{ kind: "moveLeaf", to: "u1" }], late)).rejects.toThrow(LeafMovedError);
+    expect(await session.refresh()).toBe("u2");
+    expect(await treeNames(session)).toBe(">u1 u1>a1 a1>u2");
+  });
+
   test("can name the place before the first entry", async () => {
     const { session } = await grow("");
     await session.append(entryNamed("u1"), { expectedLeafId: null });

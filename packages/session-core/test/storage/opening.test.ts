@@ -183,8 +183,8 @@ describe("a store opened for reading", () => {
 });
 
 describe("a migration", () => {
-  const failing = { name: "0002-broken", statements: ["CREATE TABLE half (x INTEGER) STRICT", "ALTER TABLE nowhere ADD COLUMN y"] };
-  const next = { name: "0002-next", statements: ["CREATE TABLE next (x INTEGER) STRICT"] };
+  const failing = { name: "broken", statements: ["CREATE TABLE half (x INTEGER) STRICT", "ALTER TABLE nowhere ADD COLUMN y"] };
+  const next = { name: "next", statements: ["CREATE TABLE next (x INTEGER) STRICT"] };
   const tables = (file: Database.Database) => file.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all();
 
   test("that fails leaves the version and the tables of before", async () => {

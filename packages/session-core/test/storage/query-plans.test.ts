@@ -35,7 +35,7 @@ function planOf(file: Database.Database, sql: string): string {
 
 // A whole walk over a table of the store; a walk over what the statement itself has made is none.
 const WHOLE_TABLE =
-  /^SCAN (entry|session|leaf|leaf_move|label|value|file_operation|usage_total|parent|child|tip|edit|target)\b(?! USING (COVERING )?INDEX)/m;
+  /^SCAN (entry|session|leaf|leaf_move|label|value|file_operation|usage_total|token_counter|entry_token_count|parent|child|tip|edit|target)\b(?! USING (COVERING )?INDEX)/m;
 
 describe("what SQLite does for", () => {
   test.each<[string, (session: Session, store: Store) => Promise<unknown>]>([
@@ -53,6 +53,10 @@ describe("what SQLite does for", () => {
     ["tips and branch points", async (session) => [await session.tips(), await session.branchPoints()]],
     ["an ancestor", (session) => session.commonAncestor("a1", "a3")],
     ["labels", (session) => session.labels()],
+    [
+      "token counts",
+      async (session) => [await session.saveTokenCounts("c", new Map([["a1", 1]])), await session.tokenCounts("c", ["a1", "a3"])],
+    ],
     ["file operations", (session) => session.fileOperations()],
     ["an append", (session) => session.append(entryNamed("u9"))],
     ["a move, its undo and redo", async (session) => [await session.moveLeaf("u1"), await session.undoMove(), await session.redoMove()]],
