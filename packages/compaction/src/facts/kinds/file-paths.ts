@@ -1,0 +1,73 @@
+import type { ToolCallBlock } from "@bough/session-core";
+import { toolKind } from "./tool-kind.js";
+
+/** A file that a tool call names. */
+export interface TouchedFile {
+  readonly path: string;
+  readonly changed: boolean;
+}
+
+/** Arguments that hold a path or several, in the programs we know. */
+const PATH_ARGUMENT =
+  /^(?:(?:absolute|relative|target|notebook|source|destination|old|new)?_?(?:file)?_?(?:path|name)s?|(?:target)?_?files?|uri)$/i;
+const PATCH_LINE = /^(?:\*\*\* (?:(?:Add|Update|Delete) File|Move to): |\+\+\+ (?:b\/)?)(.+)$/gm;
+
+/** The files that a call reads or changes, those inside a patch among them. */
+export function touchedFiles({ name, arguments: given }: ToolCallBlock): readonly TouchedFile[] {
+  const kind = toolKind(name);
+  const patched = patchedFiles(given);
+  if (patched.length > 0) return patched;
+  if (kind !== "reads-file" && kind !== "changes-file") return [];
+  const changed = kind === "changes-file" && given["command"] !== "view";
+  const paths = Object.entries(given).flatMap(([key, value]) => (PATH_ARGUMENT.test(key) ? texts(value) : []));
+  return paths.flatMap((path) => fileName(path) ?? []).map((path) => ({ path, changed }));
+}
+
+function patchedFiles(given: ToolCallBlock["arguments"]): readonly TouchedFile[] {
+  return Object.values(given)
+    .flatMap(texts)
+    .filter((text) => text.includes("*** Begin Patch") || /^--- .+\n\+\+\+ /m.test(text))
+    .flatMap((patch) => [...patch.matchAll(PATCH_LINE)].map(([, path = ""]) => path))
+    .flatMap((path) => fileName(path) ?? [])
+    .map((path) => ({ path, changed: true }));
+}
+
+function texts(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
+}
+
+// Temporary, generated or fetched: nobody asks for them again.
+const NOISE =
+  /(?:^|\/)(?:node_modules|\.git|__pycache__|\.venv|site-packages)\/|^(?:\/private)?\/(?:tmp|var\/folders|dev|proc)\/|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock|Gemfile\.lock|go\.sum|composer\.lock|\.DS_Store)$/;
+
+/** A path as one would write it, without `./`, `file://` and a place in it; null: no file, or one that nobody cares about. */
+function fileName(given: string): string | null {
+  const path = given
+    .trim()
+    .replace(/^file:\/\//, "")
+    .replace(/^(?:\.\/)+/, "")
+    .replace(/:\d+(?:[-:]\d+)?$/, "");
+  const isPath = path !== "" && path.length <= 300 && !/[\n\u0000]|^[a-z][a-z+.-]+:\/\//i.test(path) && !path.endsWith("/");
+  return isPath && path !== "." && path !== ".." && !NOISE.test(path) ? path : null;
+}
+
+/** What can be a path stands between spaces, quotes, brackets and the like. */
+const TOKEN = /[^\s"'`()[\]{}<>,;|*=?!]{3,300}/g;
+const IN_FOLDER = /^(?:~|\.{1,2}|@?[\w.+-]+)?(?:\/@?[\w.+[\]-]+)+\.[A-Za-z][A-Za-z0-9]{0,9}$/;
+/** A name alone is a file where its ending is one of these; `theme.fg` and `v1.2` are none. */
+const ALONE =
+  /^[\w.+-]*\w\.(?:[cm]?[jt]sx?|d\.ts|jsonl?|jsonc|md|mdx|py|rs|go|java|kts?|rb|php|cs|cpp|cc|hpp|c|h|swift|scala|ex|exs|sql|sh|bash|zsh|ps1|ya?ml|toml|ini|cfg|conf|env|lock|txt|csv|tsv|html?|s?css|less|vue|svelte|xml|proto|graphql|tf|ipynb|log|db|sqlite|svg)$/i;
+
+/** Products, which only look like files. */
+const PRODUCT = /^(?:node|next|nuxt|vue|three|express|chart|socket\.io|d3|ember|backbone|moment|alpine|solid)\.js$/i;
+
+/** The files that a prose names, in its order. Addresses on the web are none. Linear. */
+export function filesIn(prose: string): readonly string[] {
+  return [...prose.matchAll(TOKEN)].flatMap(([token]) => {
+    if (token.includes("://")) return [];
+    const bare = token.replace(/[.:]+$/, "").replace(/(?::\d+){1,2}$/, "");
+    const named = IN_FOLDER.test(bare) || (ALONE.test(bare) && !PRODUCT.test(bare));
+    return named ? (fileName(bare) ?? []) : [];
+  });
+}
