@@ -16,7 +16,7 @@ const SURELY =
   /(?:^|\s)(?:error(?: ?\[?[A-Z]{1,3}\d+\]?)?:|fatal:|panic:|FAIL(?:ED)?\s|[\w.]{0,60}(?:Error|Exception): )|^\s*[✗✖✘] |\bpanicked at\b|^Traceback \(most recent/;
 /** Says that all is well, or is a frame of a stack, a wrapper of a runner, or a line of numbers alone. */
 const NOT_ONE =
-  /\b(?:0|no) (?:errors?|failures?|failed|failing)\b|^\s*at\s|^\s*\^+\s*$|^[\s\d.|+-]*$|^(?:npm (?:ERR!|error)\s*)?(?:A complete log|Lifecycle script|Debugger attached|(?:code|path|workspace|location|command|errno|syscall) \S+$)/i;
+  /\b(?:0|no) (?:errors?|failures?|failed|failing)\b|^\s*at\s|^\s*\^+\s*$|^[\s\d.|+-]*$|^(?:npm (?:ERR!|error)\s*)?(?:A complete log|Lifecycle script|Debugger attached|(?:code|path|workspace|location|command|errno|syscall)\s)/i;
 /** Only that something failed, which its command tells. */
 const SAYS_NOTHING =
   /^(?:Command (?:exited with code \d+|aborted|timed out.*)|(?:Process )?exit(?:ed)?(?: with)?(?: code)?:? \d+|Error: Exit code \d+|No result was recorded for this call|\(no output\))\.?$/i;
