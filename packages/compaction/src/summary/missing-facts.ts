@@ -1,6 +1,6 @@
+import type { Fact } from "../facts/fact.js";
 import type { Fidelity } from "../facts/fidelity.js";
 import { judgeFidelity } from "../facts/fidelity.js";
-import type { Fact } from "../facts/fact.js";
 import type { Asker } from "./asker.js";
 import { messagesOf } from "./job.js";
 import { assertSmaller, summarySource, type WrittenPart } from "./part.js";
