@@ -1,3 +1,4 @@
+import type { SessionContext } from "@bough/session-core";
 import { coveredMessages, coveredTokens } from "../plan/covered.js";
 import type { Compactable, CompactionPlan, NothingBecause } from "../plan/plan.js";
 import { keepRuleOf, planCompaction } from "../plan/plan-compaction.js";
@@ -55,7 +56,7 @@ function planned(engine: Engine, { trigger, look, span }: DraftOrder): Compactio
       trigger: trigger === "manual" ? "manual" : "automatic",
     }),
     minMessages: byHand ? settings.trigger.manualMinMessages : settings.trigger.minMessages,
-    previous: span.context.compaction !== null,
+    inForce: span.context.compaction?.entryId ?? null,
   });
 }
 
@@ -83,7 +84,7 @@ async function summary(
       counter: look.meter.counter,
       windowTokens: look.limits.windowTokens,
       candidates: engine.candidates,
-      full: { context: engine.memory.lastRequest ?? span.context },
+      full: { context: liveRequest(engine.memory.lastRequest, span.context) },
       forceSimple: trigger === "context_limit_retry",
       skipModel: !askedModel,
       model: look.model === null ? null : { modelId: look.model.modelId, provider: look.model.provider },
@@ -93,4 +94,11 @@ async function summary(
     },
     engine.options.sleep === undefined ? {} : { sleep: engine.options.sleep },
   );
+}
+
+/** The request as it would be sent now: the last one, byte for byte, and what came after it. */
+function liveRequest(last: SessionContext | null, now: SessionContext): SessionContext {
+  const at = last === null ? -1 : now.entries.lastIndexOf(last.entries.at(-1) ?? "");
+  if (last === null || at === -1) return now;
+  return { ...now, messages: [...last.messages, ...now.messages.slice(at + 1)], entries: [...last.entries, ...now.entries.slice(at + 1)] };
 }

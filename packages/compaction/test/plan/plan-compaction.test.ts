@@ -1,0 +1,180 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { CompactionPlan } from "../../src/plan/plan.js";
+import { type KeepRule, keepRuleOf, planCompaction } from "../../src/plan/plan-compaction.js";
+import { readSettings } from "../../src/settings/read-settings.js";
+import { ids, items } from "./items.js";
+
+const tokens = (count: number): KeepRule => ({ by: "tokens", tokens: count, atLeastOneTurn: false });
+
+function planned(words: string, keep: KeepRule, about: { readonly minMessages?: number; readonly inForce?: string } = {}): CompactionPlan {
+  return planCompaction({ items: items(words), keep, minMessages: about.minMessages ?? 1, inForce: about.inForce ?? null });
+}
+
+/** A plan in one line: what is summarised | the start of a split turn | what is kept. */
+function shown(plan: CompactionPlan): string {
+  if (plan.kind === "nothing-to-compact") return plan.reason;
+  return [ids(plan.summarize), ids(plan.prefix), ids(plan.keep)].join(" | ");
+}
+
+describe("the cut by tokens", () => {
+  test.each<[string, string, number, string]>([
+    ["keeps what fits, in whole turns where they fit", "u1 a1 u2 a2 u3 a3", 20, "u1 a1 u2 a2 |  | u3 a3"],
+    ["splits a turn where it does not", "u1 a1 u2 a2 u3 a3", 30, "u1 a1 | u2 | a2 u3 a3"],
+    ["never cuts at a tool result: it stays with its reply", "u1 a1 u2 k2 r2 a2", 25, "u1 a1 | u2 k2 r2 | a2"],
+    ["takes the newest group, however large (R98)", "u1 a1 u2 k2 r2=900", 20, "u1 a1 | u2 | k2 r2"],
+    ["keeps parallel results together", "u1 a1 u2 k2 r2 r3 r4 a2", 45, "u1 a1 | u2 k2 r2 r3 r4 | a2"],
+    ["cuts at a command of the person", "u1 a1 s1 u2 a2", 30, "u1 a1 |  | s1 u2 a2"],
+    ["cuts at a host's message", "u1 a1 n1 a2", 20, "u1 a1 |  | n1 a2"],
+    ["cuts at a branch summary", "u1 a1 b1 a2", 20, "u1 a1 |  | b1 a2"],
+    ["pulls settings right before the cut into what is kept", "u1 a1 m1 d1 u2 a2", 20, "u1 a1 |  | m1 d1 u2 a2"],
+    ["not beyond a compaction", "u1 a1 c1 m1 u2 a2", 20, "u1 a1 c1 |  | m1 u2 a2"],
+    ["nor a message that was omitted", "u1 a1 -u9 m1 u2 a2", 20, "u1 a1 u9 |  | m1 u2 a2"],
+    ["keeps a prompt without an answer, whatever it costs (R99)", "u1 a1 u2=500", 20, "u1 a1 |  | u2"],
+    ["keeps several of them, and what a host put in", "u1 a1 u2=30 n1=30 u3=30", 20, "u1 a1 |  | u2 n1 u3"],
+    ["a turn whose start an earlier compaction covers goes into that summary", "k3 r3 a3 k4 r4 a4", 15, "k3 r3 a3 k4 r4 |  | a4"],
+  ])("%s", (_name, words, budget, expected) => {
+    expect(shown(planned(words, tokens(budget)))).toBe(expected);
+  });
+
+  test("counts everything the model reads, a host's messages too (R97)", () => {
+    expect(shown(planned("u1 a1 n1=100 a2 u3 a3", tokens(50)))).toBe("u1 a1 | n1 | a2 u3 a3");
+  });
+});
+
+describe("other cuts", () => {
+  test.each<[string, string, KeepRule, string]>([
+    ["nothing is kept", "u1 a1 u2 a2", { by: "nothing" }, "u1 a1 u2 a2 |  | "],
+    ["nothing but the prompt that waits (R99, row 36)", "u1 a1 u2 a2 u3", { by: "nothing" }, "u1 a1 u2 a2 |  | u3"],
+    ["so many messages, groups whole", "u1 a1 u2 k2 r2 a2", { by: "messages", messages: 2 }, "u1 a1 | u2 k2 r2 | a2"],
+    ["the newest round of a turn", "u1 a1 u2 k2 r2 k3 r3 k4 r4", { by: "rounds", rounds: 1 }, "u1 a1 | u2 k2 r2 k3 r3 | k4 r4"],
+    ["two rounds", "u1 a1 u2 k2 r2 k3 r3 k4 r4", { by: "rounds", rounds: 2 }, "u1 a1 | u2 k2 r2 | k3 r3 k4 r4"],
+    ["no more than the turn has", "u1 a1 u2 k2 r2", { by: "rounds", rounds: 5 }, "u1 a1 |  | u2 k2 r2"],
+    ["the whole newest turn at least", "u1 a1 u2=50 a2=50", { by: "tokens", tokens: 10, atLeastOneTurn: true }, "u1 a1 |  | u2 a2"],
+    ["unless it is all there is", "u1 a1 a2 a3", { by: "tokens", tokens: 10, atLeastOneTurn: true }, " | u1 a1 a2 | a3"],
+  ])("%s", (_name, words, keep, expected) => {
+    expect(shown(planned(words, keep))).toBe(expected);
+  });
+});
+
+describe("nothing to compact", () => {
+  test.each<[string, string, number, Parameters<typeof planned>[2], string]>([
+    ["an empty span", "", 20, {}, "too-few-messages"],
+    ["settings only", "m1 d1", 20, {}, "too-few-messages"],
+    ["fewer messages than the minimum", "u1 a1 u2", 0, { minMessages: 4 }, "too-few-messages"],
+    ["everything fits into what is kept", "u1 a1 u2 a2", 100, {}, "all-is-kept"],
+    ["a single group that is too large", "u1=500", 20, {}, "no-cut-point"],
+    ["right after a compaction", "u2 a2 c1", 10, { inForce: "c1" }, "just-compacted"],
+    ["also with settings behind it", "u2 a2 c1 m1 x1", 10, { inForce: "c1" }, "just-compacted"],
+  ])("%s", (_name, words, budget, about, expected) => {
+    expect(shown(planned(words, tokens(budget), about))).toBe(expected);
+  });
+
+  test("a compaction that was undone is none", () => {
+    expect(shown(planned("u1 a1 u2 a2 c1 x1", tokens(20)))).toBe("u1 a1 |  | u2 a2 c1 x1");
+  });
+});
+
+describe("the rule that settings mean", () => {
+  const bounds = { limitTokens: 100_000, ratio: 1, trigger: "automatic" } as const;
+  const keep = (given: object) => readSettings({ keep: given }).keep;
+
+  test.each<[string, object, object, KeepRule]>([
+    ["20,000 tokens", {}, {}, tokens(20_000)],
+    ["less where the provider counts more (row 42)", {}, { ratio: 1.6 }, tokens(12_500)],
+    ["not where that is off", { adaptive: false }, { ratio: 1.6 }, tokens(20_000)],
+    ["at most half of the limit", {}, { limitTokens: 8_000 }, tokens(4_000)],
+    [
+      "a share of the limit, at least a turn",
+      { by: "share", recentShare: 0.1 },
+      {},
+      { by: "tokens", tokens: 10_000, atLeastOneTurn: true },
+    ],
+    ["messages, at least four", { by: "messages", recentMessages: 1 }, {}, { by: "messages", messages: 4 }],
+    ["nothing by hand, where the setting says so", { manual: "nothing" }, { trigger: "manual" }, { by: "nothing" }],
+    ["the same by hand, where it does not", {}, { trigger: "manual" }, tokens(20_000)],
+  ])("%s", (_name, given, about, expected) => {
+    expect(keepRuleOf(keep(given), { ...bounds, ...about })).toEqual(expected);
+  });
+});
+
+describe("any plan", () => {
+  const word = fc.record({ kind: fc.constantFrom(..."uaakkrrrnsbmdx"), size: fc.nat(60) });
+  const words = fc.array(word, { maxLength: 40 }).map((all) => all.map(({ kind, size }, at) => `${kind}${at}=${size}`).join(" "));
+  const rules: fc.Arbitrary<KeepRule> = fc.oneof(
+    fc.record({ by: fc.constant("tokens" as const), tokens: fc.nat(300), atLeastOneTurn: fc.boolean() }),
+    fc.record({ by: fc.constant("messages" as const), messages: fc.integer({ min: 1, max: 20 }) }),
+    fc.record({ by: fc.constant("rounds" as const), rounds: fc.integer({ min: 1, max: 5 }) }),
+    fc.constant({ by: "nothing" as const }),
+  );
+
+  test("has every item in exactly one part, in order", () => {
+    fc.assert(
+      fc.property(words, rules, (all, keep) => {
+        const plan = planned(all, keep);
+        if (plan.kind === "nothing-to-compact") return;
+        expect(ids([...plan.summarize, ...plan.prefix, ...plan.keep])).toBe(ids(items(all)));
+        expect(plan.keep[0]?.id ?? null).toBe(plan.firstKeptEntryId);
+      }),
+    );
+  });
+
+  test("summarises something, and keeps no result without what came before it in its group", () => {
+    fc.assert(
+      fc.property(words, rules, (all, keep) => {
+        const plan = planned(all, keep);
+        if (plan.kind === "nothing-to-compact") return;
+        expect([...plan.summarize, ...plan.prefix].some(({ messages }) => messages.length > 0)).toBe(true);
+        expect(plan.keep.find(({ messages }) => messages.length > 0)?.messages[0]?.role).not.toBe("toolResult");
+      }),
+    );
+  });
+
+  test("keeps no more tokens than the budget, but for its newest group and input that waits", () => {
+    fc.assert(
+      fc.property(words, fc.nat(300), (all, budget) => {
+        const plan = planned(all, tokens(budget));
+        if (plan.kind === "nothing-to-compact") return;
+        const kept = plan.keep.reduce((sum, item) => sum + item.tokens, 0);
+        const cuts = plan.keep.filter(({ messages }) => messages[0] !== undefined && messages[0].role !== "toolResult");
+        const waiting = cuts.every(({ messages }) => ["user", "custom", "bashExecution"].includes(messages[0]?.role ?? ""));
+        if (cuts.length > 1 && !waiting) expect(kept).toBeLessThanOrEqual(budget + waitingTokens(plan));
+      }),
+    );
+  });
+
+  test("is the same for the same input", () => {
+    fc.assert(
+      fc.property(words, rules, (all, keep) => {
+        expect(planned(all, keep)).toEqual(planned(all, keep));
+      }),
+    );
+  });
+
+  test("splits a turn only after its start", () => {
+    fc.assert(
+      fc.property(words, rules, (all, keep) => {
+        const plan = planned(all, keep);
+        if (plan.kind !== "split-turn") return;
+        expect(["user", "custom", "bashExecution", "branchSummary"]).toContain(plan.prefix[0]?.messages[0]?.role);
+      }),
+    );
+  });
+
+  test("of 50,000 items is made", () => {
+    const many = Array.from({ length: 50_000 }, (_one, at) => (at % 4 === 0 ? `u${at}` : at % 4 === 2 ? `r${at}` : `k${at}`)).join(" ");
+    expect(planned(many, tokens(20_000)).kind).not.toBe("nothing-to-compact");
+  });
+});
+
+/** Tokens of the input at the end that no reply followed. */
+function waitingTokens(plan: CompactionPlan): number {
+  if (plan.kind === "nothing-to-compact") return 0;
+  let sum = 0;
+  for (const item of plan.keep.toReversed()) {
+    const role = item.messages[0]?.role;
+    if (role === "assistant" || role === "toolResult" || role === "branchSummary") break;
+    sum += item.tokens;
+  }
+  return sum;
+}

@@ -1,0 +1,66 @@
+import { systemMessage, toOpenAIChat } from "@bough/session-core";
+import { describe, expect, test } from "vitest";
+import { createCompactor } from "../../src/run/compactor.js";
+import { openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
+import { fail, startModelServer } from "../model/model-server.js";
+import { openedStore, plant, turns } from "../world/session.js";
+
+async function talked() {
+  const store = await openedStore();
+  const session = await store.createSession({});
+  await session.append(systemMessage("You are careful."));
+  await plant(session, `${turns(1, 15)} u16`);
+  return session;
+}
+
+const settings = {
+  trigger: { reserveTokens: 300, reserveShare: 0 },
+  keep: { recentTokens: 500 },
+  prune: { enabled: false },
+  background: { start: null },
+  summary: { mode: "auto", prompt: "handoff" },
+} as const;
+
+describe("full mode", () => {
+  test("sends the live request byte for byte, and one instruction behind it, so that the provider's cache is read", async () => {
+    const session = await talked();
+    const server = await startModelServer();
+    server.otherwise("<analysis>long</analysis><summary>\nWhat was done, in short.");
+    const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
+    const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer });
+    const live = await compactor.prepareRequest();
+    const result = await compactor.compact();
+    expect(result).toMatchObject({ kind: "compacted", method: "normal", summary: expect.stringContaining("What was done, in short.") });
+    const asSent = JSON.stringify(toOpenAIChat(live.context));
+    const raw = server.requests[0]?.raw.toString("utf8") ?? "";
+    // Without the bracket that ends the list, what the agent sends is the beginning of what is sent here.
+    expect(raw).toContain(`"messages":${asSent.slice(0, -1)},`);
+  });
+
+  test("falls back to simple mode where the live request is refused", async () => {
+    const session = await talked();
+    const server = await startModelServer();
+    server.reply(fail(500, { error: { message: "no" } }));
+    server.otherwise("<summary>\nIn simple words.\n</summary>");
+    const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
+    const compactor = createCompactor({
+      session,
+      contextWindow: 100_000,
+      settings: { ...settings, summary: { ...settings.summary, retries: 0 } },
+      summarizer,
+    });
+    expect(await compactor.compact()).toMatchObject({ kind: "compacted", summary: expect.stringContaining("In simple words.") });
+    expect(server.requests.length).toBeGreaterThan(1);
+  });
+
+  test("is not tried after an overflow", async () => {
+    const session = await talked();
+    const server = await startModelServer();
+    server.otherwise("<summary>\nshort\n</summary>");
+    const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
+    const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer });
+    const tooLong = Object.assign(new Error("400 prompt is too long: 9000 tokens > 4000 maximum"), { status: 400 });
+    expect(await compactor.reportOverflow(tooLong)).toMatchObject({ kind: "retry", compaction: { kind: "compacted" } });
+    for (const { body } of server.requests) expect(body.messages?.length).toBeLessThanOrEqual(2);
+  });
+});
