@@ -14,6 +14,7 @@ export { toAnthropic } from "./context/converters/anthropic.js";
 export type { AnthropicMessage, AnthropicPrompt } from "./context/converters/anthropic-message.js";
 export { type OpenAIChatMessage, toOpenAIChat } from "./context/converters/openai-chat.js";
 export { type OpenAIResponsesInput, toOpenAIResponses } from "./context/converters/openai-responses.js";
+export { bashExecutionText, branchSummaryText, compactionSummaryText } from "./context/converters/templates.js";
 export type { DanglingCalls } from "./context/tool-pairs.js";
 export type {
   AssistantBlock,

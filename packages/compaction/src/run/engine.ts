@@ -7,6 +7,7 @@ import type { CompactionSettings } from "../settings/settings.js";
 import { type BackOff, NO_BACK_OFF } from "../shrink/request/back-off.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
 import { ContextMeter } from "../tokens/context-meter.js";
+import { imageRuleOf } from "../tokens/image-tokens.js";
 import { loadCounter } from "../tokens/load-counter.js";
 import { tokenizerOf } from "../tokens/tokenizer-of.js";
 import type { Draft } from "./draft.js";
@@ -74,10 +75,11 @@ export class Engine {
   /** The meter of a model: one for each way to count. */
   async meter(settings: CompactionSettings, model: ModelSetting | null): Promise<ContextMeter> {
     const tokenizer = settings.tokenizer === "auto" ? tokenizerOf(model?.modelId) : settings.tokenizer;
-    const known = this.#meters.get(tokenizer);
+    const key = `${tokenizer} ${imageRuleOf(model)}`;
+    const known = this.#meters.get(key);
     if (known !== undefined) return known;
-    const loading = loadCounter(tokenizer).then((counter) => new ContextMeter(this.session, counter));
-    this.#meters.set(tokenizer, loading);
+    const loading = loadCounter(tokenizer).then((counter) => new ContextMeter(this.session, counter, model));
+    this.#meters.set(key, loading);
     return loading;
   }
 

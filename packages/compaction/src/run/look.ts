@@ -3,7 +3,7 @@ import { type Limits, limitsOf } from "../rules/limits.js";
 import type { TokenUse } from "../rules/token-use.js";
 import { type TurnState, turnOf } from "../rules/turn.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { promptTokensOf } from "../tokens/calibration.js";
+import { promptTokensOf, ratioOf } from "../tokens/calibration.js";
 import type { ContextMeter, Measured } from "../tokens/context-meter.js";
 import type { Engine } from "./engine.js";
 import type { RequestInput } from "./options.js";
@@ -39,7 +39,7 @@ export async function look(engine: Engine, input: RequestInput = {}): Promise<Lo
   const systemTokens = memory.systemTokens ?? measured.system;
   const counted = systemTokens + memory.toolTokens + measured.total;
   const reported = await reportedTokens(engine, context, measured, input.lastUsage);
-  if (reported !== null) memory.ratio = Math.max(1, reported.promptTokens / Math.max(1, counted - reported.laterTokens));
+  if (reported !== null) memory.ratio = ratioOf(reported.promptTokens, counted - reported.laterTokens);
   const total = reported === null ? 0 : reported.promptTokens + reported.laterTokens;
   return {
     settings,

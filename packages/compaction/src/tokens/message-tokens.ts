@@ -1,0 +1,62 @@
+import { bashExecutionText, branchSummaryText, type ContextMessage, compactionSummaryText } from "@bough/session-core";
+import type { TokenCounter } from "./counter.js";
+import { type ImageModel, type ImageRule, imageRuleOf, imageTokens } from "./image-tokens.js";
+
+/** What each message costs besides its content: role and separators (OpenAI's cookbook: 3, and 1 for the start of a role). */
+export const MESSAGE_TOKENS = 4;
+/** What each tool call and each result costs besides: its id and the frame around it, about 8 in every protocol we know. */
+export const CALL_TOKENS = 8;
+
+type Content = Extract<ContextMessage, { content: unknown }>["content"];
+type Block = Exclude<Content, string>[number];
+
+/**
+ * Tokens of a message as the converters of session-core send it: texts, thoughts, calls with their arguments as JSON,
+ * results, summaries in their templates, images by the rule of the model's provider. Cost is linear in its texts.
+ *
+ * @example
+ * messageTokens(counter, { role: "user", content: "Hello" }); // 5: four for the message, one for the word
+ */
+export function messageTokens(counter: TokenCounter, message: ContextMessage, model: ImageModel = null): number {
+  return MESSAGE_TOKENS + bodyTokens(counter, message, imageRuleOf(model));
+}
+
+function bodyTokens(counter: TokenCounter, message: ContextMessage, rule: ImageRule): number {
+  switch (message.role) {
+    case "user":
+    case "assistant":
+    case "custom":
+      return contentTokens(counter, message.content, rule);
+    case "toolResult":
+      return CALL_TOKENS + contentTokens(counter, message.content, rule);
+    case "bashExecution":
+      return message.excludeFromContext === true ? 0 : counter.count(bashExecutionText(message));
+    case "compactionSummary":
+      return counter.count(compactionSummaryText(message.summary));
+    case "branchSummary":
+      return counter.count(branchSummaryText(message.summary));
+  }
+}
+
+function contentTokens(counter: TokenCounter, content: Content, rule: ImageRule): number {
+  if (typeof content === "string") return counter.count(content);
+  let tokens = 0;
+  for (const block of content) tokens += blockTokens(counter, block, rule);
+  return tokens;
+}
+
+function blockTokens(counter: TokenCounter, block: Block, rule: ImageRule): number {
+  switch (block.type) {
+    case "text":
+      return counter.count(block.text);
+    case "thinking":
+      // A redacted thought is only its signature, whose four characters stand for about a token of it.
+      return block.thinking === "" ? Math.ceil((block.thinkingSignature?.length ?? 0) / 4) : counter.count(block.thinking);
+    case "toolCall":
+      return CALL_TOKENS + counter.count(block.name) + counter.count(JSON.stringify(block.arguments));
+    case "image":
+      return imageTokens(block.data, rule);
+    case "foreign":
+      return counter.count(JSON.stringify(block.raw) ?? "");
+  }
+}
