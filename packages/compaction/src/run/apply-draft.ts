@@ -23,7 +23,7 @@ export async function applyDraft(engine: Engine, draft: Draft, background: boole
   }
   const after = await look(engine);
   const done = { ...doneOf(draft, committed, before, after), continuePrompt: await continuePrompt(engine, draft, after) };
-  const result: CompactionDone = { ...done, checkpointPath: await saveCheckpoint(engine, done) };
+  const result: CompactionDone = { ...done, checkpointPath: await saveCheckpoint(engine, draft, done) };
   remember(engine, draft, before, after, result);
   tellDone(engine, result, background);
   await callHook(engine, "compacted", result);

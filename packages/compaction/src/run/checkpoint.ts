@@ -1,0 +1,26 @@
+import { writeCheckpoint } from "../checkpoints/write-checkpoint.js";
+import { CheckpointError } from "../errors/checkpoint-errors.js";
+import { fileListsOf } from "../path/details.js";
+import type { Draft } from "./draft.js";
+import type { Engine } from "./engine.js";
+import type { CompactionDone } from "./result.js";
+
+/** Writes the summary as a numbered file too, where a directory is set; null: none is, or it could not be written. */
+export async function saveCheckpoint(
+  engine: Engine,
+  { payload }: Draft,
+  { entryId, trigger, title, shortSummary, summary, tokensBefore, tokensAfter }: CompactionDone,
+): Promise<string | null> {
+  const { directory } = engine.settings().checkpoints;
+  if (directory === null) return null;
+  const about = { sessionId: engine.session.id, entryId, createdAtMs: engine.now(), trigger, tokensBefore, tokensAfter, covers: payload.covers };
+  try {
+    const { path } = await writeCheckpoint(directory, { number: 0, ...about, title: title ?? shortSummary, files: fileListsOf(payload), summary });
+    return path;
+  } catch (error) {
+    // The session holds the summary; a file that cannot be written takes nothing away.
+    if (!(error instanceof CheckpointError)) throw error;
+    engine.emit({ type: "checkpoint_failed", error });
+    return null;
+  }
+}
