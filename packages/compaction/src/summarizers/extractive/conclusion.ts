@@ -1,0 +1,46 @@
+import { proseOf } from "../../facts/text/prose.js";
+import { type Sentence, sentencesOf } from "../../facts/text/sentences.js";
+
+/** Says that something is good, and not what. */
+const INTERJECTION =
+  /^(?:(?:oh|ah|hm+|wait|now|ok(?:ay)?|yes|yep|no|sure|of course|absolutely|exactly|right|true|indeed|alright|perfect|done|great|good|nice|excellent|wonderful|fixed|success|got it|my bad|sorry|i see|you(?:['’]re| are)(?: absolutely)? right|good (?:question|point|idea|catch)|great (?:question|point|idea|catch|news)|as (?:requested|you asked)|thank you|thanks)[\s,!.:;…✅🎉-]*)+$/iu;
+const INTERJECTION_BEFORE =
+  /^(?:(?:perfect|done|great|excellent|good|nice|success|ok(?:ay)?|yes|ah|oh|got it|you(?:['’]re| are)(?: absolutely)? right|alright)\s?[!,.:;—-]\s*)+(?=\S{2})/iu;
+/** Says what comes next. */
+const INTENTION =
+  /^(?:now |next,? |then |first,? |so |but |ok(?:ay)?,? )?(?:let(?:['’]s| me| us)|i['’]ll|i will|i(?:['’]m| am) going to|i need to|we need to|i should)\b/i;
+/** Only leads to a list. */
+const LEAD_IN =
+  /^(?:here(?:['’]s| is| are)\b|what i(?:['’]ve)?\b|(?:key |main |the )?(?:changes?|summary|updates?|solution|results?|findings|fix(?:es)?)\b[^.]{0,40}|now|added|updated|fixed|changed|i (?:updated|changed|added|fixed|made)(?: the following)?)[^.]{0,60}:$/i;
+/** Items of a list that are joined into one statement. */
+const ITEMS = 3;
+
+/** A sentence with what comes behind it. */
+interface Open {
+  readonly text: string;
+  readonly after: readonly Sentence[];
+}
+
+/**
+ * What a reply says was done or found: its first sentence that says so, with the first items of the list it leads to.
+ * null: it says only what comes next, or nothing.
+ *
+ * @example
+ * conclusionOf("Perfect! I've moved the lexer to its own file. Let me run the tests:"); // "I've moved the lexer to its own file."
+ */
+export function conclusionOf(reply: string): string | null {
+  const sentences = sentencesOf(proseOf(reply));
+  for (const [at, { text }] of sentences.entries()) {
+    if (INTERJECTION.test(text) || INTENTION.test(text.replace(INTERJECTION_BEFORE, ""))) continue;
+    return statement({ text: text.replace(INTERJECTION_BEFORE, ""), after: sentences.slice(at + 1, at + 1 + ITEMS * 2) });
+  }
+  return null;
+}
+
+function statement({ text, after }: Open): string {
+  if (!text.endsWith(":")) return text;
+  const items = after.filter(({ listed }) => listed).slice(0, ITEMS);
+  if (items.length === 0) return text.slice(0, -1);
+  const list = items.map((item) => item.text.replace(/[.;:]$/, "")).join("; ");
+  return LEAD_IN.test(text) ? list : `${text} ${list}`;
+}
