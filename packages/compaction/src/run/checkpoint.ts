@@ -13,9 +13,23 @@ export async function saveCheckpoint(
 ): Promise<string | null> {
   const { directory } = engine.settings().checkpoints;
   if (directory === null) return null;
-  const about = { sessionId: engine.session.id, entryId, createdAtMs: engine.now(), trigger, tokensBefore, tokensAfter, covers: payload.covers };
+  const about = {
+    sessionId: engine.session.id,
+    entryId,
+    createdAtMs: engine.now(),
+    trigger,
+    tokensBefore,
+    tokensAfter,
+    covers: payload.covers,
+  };
   try {
-    const { path } = await writeCheckpoint(directory, { number: 0, ...about, title: title ?? shortSummary, files: fileListsOf(payload), summary });
+    const { path } = await writeCheckpoint(directory, {
+      number: 0,
+      ...about,
+      title: title ?? shortSummary,
+      files: fileListsOf(payload),
+      summary,
+    });
     return path;
   } catch (error) {
     // The session holds the summary; a file that cannot be written takes nothing away.

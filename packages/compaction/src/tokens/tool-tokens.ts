@@ -1,5 +1,5 @@
-import { CALL_TOKENS } from "./message-tokens.js";
 import type { TokenCounter } from "./counter.js";
+import { CALL_TOKENS } from "./message-tokens.js";
 
 /**
  * Tokens of tool definitions, as the JSON that a provider is sent; what providers really count is a little less, as they
