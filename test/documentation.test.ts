@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as compaction from "@bough/compaction";
 import * as bough from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 
@@ -17,11 +18,11 @@ async function run(example: string, names: readonly string[]): Promise<Record<st
   const before = process.cwd();
   process.chdir(folder);
   try {
-    const body = example.replace(/^import \{([^}]*)\} from "@bough\/session-core";/m, "const {$1} = bough;");
+    const body = example.replace(/^import \{([^}]*)\} from "@bough\/[\w-]+";/gm, "const {$1} = bough;");
     const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as new (
       ...code: string[]
     ) => (...given: unknown[]) => Promise<never>;
-    return await new AsyncFunction("bough", `${body}\nreturn { ${names.join(", ")} };`)(bough);
+    return await new AsyncFunction("bough", `${body}\nreturn { ${names.join(", ")} };`)({ ...bough, ...compaction });
   } finally {
     process.chdir(before);
     rmSync(folder, { recursive: true, force: true });
@@ -39,9 +40,65 @@ describe.each(["README.md", "packages/session-core/README.md"])("the first examp
   });
 });
 
+describe("the first example of packages/compaction/README.md", () => {
+  test("runs as it stands, and the request holds the question", async () => {
+    const { context, use } = await run(firstExample("packages/compaction/README.md"), ["context", "use"]);
+    expect(context).toMatchObject({ messages: [{ role: "user" }] });
+    expect(use).toMatchObject({ windowTokens: 200_000, source: "counted" });
+  });
+});
+
 describe("docs/schema.md", () => {
   test("is what a new store looks like", async () => {
     const { schemaPage } = (await import(join(root, ".ci/schema.mjs"))) as { schemaPage: () => Promise<string> };
     expect(readFileSync(join(root, "docs/schema.md"), "utf8")).toBe(await schemaPage());
+  });
+});
+
+/** Every file below a folder whose name ends so. */
+function filesBelow(folder: string, ending: string): readonly string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(ending) && !name.includes("node_modules"))
+    .map((name) => join(root, folder, name));
+}
+
+describe("docs/compaction.md", () => {
+  const page = readFileSync(join(root, "docs/compaction.md"), "utf8");
+
+  test("has the settings as their schema has them", async () => {
+    const { settingsPage } = (await import(join(root, ".ci/settings.mjs"))) as { settingsPage: () => Promise<string> };
+    expect(page).toBe(await settingsPage());
+  });
+
+  test("names a test for each behaviour, and every one of them is there", () => {
+    const rows = page.split("\n").filter((line) => /^\| (\d|seed)/.test(line));
+    const named = rows.flatMap((row) => [...(row.split("|").at(-2) ?? "").matchAll(/`([\w/-]+)`/g)].map(([, name]) => name ?? ""));
+    const missing = [...new Set(named)].filter((name) => !existsSync(join(root, `packages/compaction/test/${name}.test.ts`)));
+    expect(missing).toEqual([]);
+    expect(rows.length).toBeGreaterThan(100);
+  });
+
+  test("names only settings that there are", () => {
+    const schema = JSON.stringify(compaction.settingsJsonSchema());
+    const groups = Object.keys(compaction.readSettings()).join("|");
+    const named = [...page.matchAll(new RegExp(`\`(?:${groups})\\.(\\w+)`, "g"))].map(([, name]) => name ?? "");
+    expect([...new Set(named)].filter((name) => !schema.includes(`"${name}":`))).toEqual([]);
+  });
+});
+
+describe("docs/regressions.md", () => {
+  const page = readFileSync(join(root, "docs/regressions.md"), "utf8");
+
+  test("answers every number from R1 to R138", () => {
+    const numbers = [...page.matchAll(/^R(\d+) \|/gm)].map(([, number]) => Number(number));
+    expect(numbers).toEqual(Array.from({ length: 138 }, (_one, at) => at + 1));
+  });
+
+  test("quotes only tests that there are", () => {
+    const tests = ["packages", "test"].flatMap((folder) => filesBelow(folder, ".test.ts")).map((path) => readFileSync(path, "utf8"));
+    const contracts = filesBelow("test", "contract.ts").map((path) => readFileSync(path, "utf8"));
+    const all = [...tests, ...contracts].join("\n").replaceAll("\\", "");
+    const quoted = [...page.matchAll(/"([^"]+)"/g)].map(([, name]) => name ?? "");
+    expect(quoted.filter((name) => !all.includes(name))).toEqual([]);
   });
 });
