@@ -3,12 +3,14 @@ import { type Sentence, sentencesOf } from "../../facts/text/sentences.js";
 
 /** Says that something is good, and not what. */
 const INTERJECTION =
-  /^(?:(?:oh|ah|hm+|wait|now|ok(?:ay)?|yes|yep|no|sure|of course|absolutely|exactly|right|true|indeed|alright|perfect|done|great|good|nice|excellent|wonderful|fixed|success|got it|my bad|sorry|i see|you(?:['’]re| are)(?: absolutely)? right|good (?:question|point|idea|catch)|great (?:question|point|idea|catch|news)|as (?:requested|you asked)|thank you|thanks)[\s,!.:;…✅🎉-]*)+$/iu;
+  /^(?:(?:oh|ah|hm+|wait|now|ok(?:ay)?|yes|yep|no|sure|of course|absolutely|exactly|right|true|indeed|alright|perfect|done|great|good|nice|excellent|wonderful|fixed|success|got it|my bad|sorry|i see|you(?:['’]re| are)(?: absolutely)? right|good (?:question|point|idea|catch)|great (?:question|point|idea|catch|news)|as (?:requested|you asked)|thank you|thanks|you(?:['’]re| are) welcome|no response requested)[\s,!.:;…✅🎉-]*)+$/iu;
 const INTERJECTION_BEFORE =
   /^(?:(?:perfect|done|great|excellent|good|nice|success|ok(?:ay)?|yes|ah|oh|got it|you(?:['’]re| are)(?: absolutely)? right|alright)\s?[!,.:;—-]\s*)+(?=\S{2})/iu;
 /** Says what comes next. */
 const INTENTION =
   /^(?:now |next,? |then |first,? |so |but |ok(?:ay)?,? )?(?:let(?:['’]s| me| us)|i['’]ll|i will|i(?:['’]m| am) going to|i need to|we need to|i should)\b/i;
+/** Notices or asks, and says nothing that is settled. */
+const WONDERS = /^(?:oh|ah|hm+|wait|huh)\b|\?$/i;
 /** Only leads to a list. */
 const LEAD_IN =
   /^(?:here(?:['’]s| is| are)\b|what i(?:['’]ve)?\b|(?:key |main |the )?(?:changes?|summary|updates?|solution|results?|findings|fix(?:es)?)\b[^.]{0,40}|now|added|updated|fixed|changed|i (?:updated|changed|added|fixed|made)(?: the following)?)[^.]{0,60}:$/i;
@@ -31,7 +33,7 @@ interface Open {
 export function conclusionOf(reply: string): string | null {
   const sentences = sentencesOf(proseOf(reply));
   for (const [at, { text }] of sentences.entries()) {
-    if (INTERJECTION.test(text) || INTENTION.test(text.replace(INTERJECTION_BEFORE, ""))) continue;
+    if (INTERJECTION.test(text) || WONDERS.test(text) || INTENTION.test(text.replace(INTERJECTION_BEFORE, ""))) continue;
     return statement({ text: text.replace(INTERJECTION_BEFORE, ""), after: sentences.slice(at + 1, at + 1 + ITEMS * 2) });
   }
   return null;

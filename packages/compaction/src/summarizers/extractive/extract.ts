@@ -16,6 +16,7 @@ import { doneLines } from "./parts/work.js";
 import { readExtract } from "./read-extract.js";
 import { readStory } from "./read-story.js";
 import { extractShort, isShort, sourceChars } from "./short-source.js";
+import { takeGoal } from "./summary-goal.js";
 
 const ABOUT: Readonly<Record<SummarySource["kind"], string>> = {
   history: "",
@@ -42,13 +43,17 @@ export function extract(source: SummarySource, limit: { readonly maxChars: numbe
 }
 
 function materialOf({ messages, kind, previousSummary }: SummarySource, maxChars: number): Material {
-  const old = previousSummary === null ? null : readExtract(previousSummary);
+  const story = readStory(messages);
+  const summaries = [...(previousSummary === null ? [] : [previousSummary]), ...story.summaries];
+  const first = readExtract(summaries[0] ?? "");
+  const { goal, rest } = takeGoal(first === null ? (summaries[0] ?? "") : "");
   return {
-    story: readStory(messages),
+    story,
     facts: findFacts(messages),
     kind,
-    old,
-    earlier: old === null ? previousSummary : null,
+    old: first,
+    earlier: [rest, ...summaries.slice(1)],
+    goal,
     limits: partLimits(maxChars),
   };
 }

@@ -14,11 +14,11 @@ export interface PartLimits {
  */
 export function partLimits(maxChars: number): PartLimits {
   return {
-    goalChars: between(40, maxChars * 0.12, 700),
-    latestChars: between(40, maxChars * 0.15, 1_000),
-    lastChars: between(40, maxChars * 0.15, 1_000),
+    goalChars: between(40, maxChars * 0.25, 700),
+    latestChars: between(40, maxChars * 0.25, 1_000),
+    lastChars: between(40, maxChars * 0.2, 1_000),
     earlierChars: Math.floor(maxChars / 3),
-    lineChars: between(60, maxChars * 0.1, 220),
+    lineChars: between(100, maxChars * 0.1, 220),
   };
 }
 

@@ -12,8 +12,10 @@ export interface Material {
   readonly kind: SummarySource["kind"];
   /** The extract that this one carries on; null: there is none, or a model wrote it. */
   readonly old: ReadExtract | null;
-  /** The summary that this one carries on, where it is no extract. */
-  readonly earlier: string | null;
+  /** Summaries that this one carries on or that stand among the messages, in order, those that are extracts and their goals left out. */
+  readonly earlier: readonly string[];
+  /** The goal as the first of them says it. */
+  readonly goal: string | null;
   readonly limits: PartLimits;
 }
 

@@ -39,14 +39,15 @@ function startsWithLead(name: BlockName, line: string): boolean {
 function linesOf(name: BlockName, line: string): readonly string[] {
   const { style, lead } = shapeOf(name);
   if (line.trim() === "" || line === lead || line.startsWith(MARKER)) return [];
-  if (style === "inline")
-    return line
-      .slice((lead ?? "").length)
-      .trim()
-      .split(INLINE_BREAK);
+  if (style === "inline") return itemsOf(line.slice((lead ?? "").length).trim());
   const text = line.replace(MARK[style], "");
   const isOurs = style === "plain" || text !== line;
   return isOurs && !LEFT_OUT.test(text) ? [text] : [];
 }
 
 const MARK = { quote: /^> /, list: /^- /, done: /^- \[x\] /, open: /^- \[ \] /, steps: /^\d+\. /, plain: /^/ } as const;
+
+/** Items in backticks may have commas in them. */
+function itemsOf(text: string): readonly string[] {
+  return text.split(text.startsWith("`") ? /(?<=`), (?=`)/ : INLINE_BREAK);
+}

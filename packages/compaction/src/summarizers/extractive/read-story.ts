@@ -16,6 +16,7 @@ import { todosOf } from "./todos.js";
 interface OpenTurn {
   request: Request | null;
   reply: Turn["reply"];
+  readonly endings: string[];
   readonly outcomes: Outcome[];
 }
 
@@ -61,14 +62,14 @@ class Reader {
   get #turn(): OpenTurn {
     const last = this.turns.at(-1);
     if (last !== undefined) return last;
-    const first: OpenTurn = { request: null, reply: null, outcomes: [] };
+    const first: OpenTurn = { request: null, reply: null, endings: [], outcomes: [] };
     this.turns.push(first);
     return first;
   }
 
   /** "continue" and "thanks" end no turn: the request they belong to goes on. */
   #asked(text: string, at: number): void {
-    if (isRequest(text)) this.turns.push({ request: { text, at }, reply: null, outcomes: [] });
+    if (isRequest(text)) this.turns.push({ request: { text, at }, reply: null, endings: [], outcomes: [] });
   }
 
   /** A host may speak for the person, as Claude Code does for its slash commands; what stands in tags is for the model only. */
@@ -77,12 +78,14 @@ class Reader {
     if (turn.request === null && turn.reply === null && !text.trimStart().startsWith("<") && isRequest(text)) turn.request = { text, at };
   }
 
-  #answered({ content }: AssistantMessage): void {
+  #answered({ content, stopReason }: AssistantMessage): void {
     const text = textOf(content).trim();
     const calls = content.filter((block) => block.type === "toolCall");
     if (text !== "") this.said.push(text);
     const turn = this.#turn;
-    if (text !== "") turn.reply = { text, ends: calls.length === 0 };
+    const ends = calls.length === 0 && !CUT_OFF.test(stopReason ?? "");
+    if (text !== "" && ends) turn.endings.push(text);
+    if (text !== "") turn.reply = { text, ends };
     else if (calls.length > 0 && turn.reply !== null) turn.reply = { text: turn.reply.text, ends: false };
     for (const call of calls) {
       this.#calls.set(call.id, call);
@@ -106,6 +109,9 @@ class Reader {
     this.#turn.outcomes.push({ at, call: null, command: core, failed, errors: errorLines(output, failed), passed: passedIn(output) });
   }
 }
+
+/** A reply that was not written to its end. */
+const CUT_OFF = /^(?:aborted|error|length|max_tokens)$/;
 
 const PASSED = /\b(\d{1,7}) (?:tests? )?(?:passed|passing)\b|\b(?:all )?(\d{1,7}) tests? pass\b|^[#ℹ] pass (\d{1,7})$/m;
 

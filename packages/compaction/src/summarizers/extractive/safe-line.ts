@@ -10,6 +10,9 @@ export function safeLine(text: string, maxChars: number): string {
   return whole.length > maxChars ? withoutOpenCode(cutLine(whole, maxChars)) : whole;
 }
 
+/** A line that is cut shorter than this says little; rather fewer lines. */
+const READABLE = 60;
+
 /** Several lines of a text, each safe; the middle gives way where there are more than `maxLines` or `maxChars` in all. */
 export function safeLines(
   text: string,
@@ -17,8 +20,8 @@ export function safeLines(
 ): readonly string[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const shown =
-    lines.length <= maxLines ? lines : [...lines.slice(0, Math.ceil(maxLines / 2)), "…", ...lines.slice(-Math.floor(maxLines / 2))];
-  // Every line has its share; what short ones leave goes to the first long one, which says most.
+    text.length <= maxChars && lines.length <= maxLines ? lines : ends(lines, Math.min(maxLines, Math.floor(maxChars / READABLE)));
+  // Every line has its share; what short ones leave goes to the first long ones, which say most.
   const share = Math.floor(maxChars / Math.max(1, shown.length));
   let spare = maxChars - shown.reduce((sum, line) => sum + Math.min(line.length, share), 0);
   return shown.map((line) => {
@@ -26,6 +29,13 @@ export function safeLines(
     spare -= extra;
     return safeLine(line, Math.min(line.length, share) + extra);
   });
+}
+
+/** The first and the last lines, and a sign that some are gone between them. */
+function ends(lines: readonly string[], count: number): readonly string[] {
+  if (lines.length <= count) return lines;
+  if (count < 3) return lines.slice(0, Math.max(1, count));
+  return [...lines.slice(0, Math.ceil(count / 2)), "…", ...lines.slice(-Math.floor(count / 2))];
 }
 
 /** A backtick without its partner would turn what follows into code. */

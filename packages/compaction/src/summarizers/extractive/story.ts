@@ -24,6 +24,8 @@ export interface Turn {
   readonly request: Request | null;
   /** What the model said last in it, and whether it called no tool with it. */
   readonly reply: { readonly text: string; readonly ends: boolean } | null;
+  /** The replies with which it stopped, each before the person said "continue", "thanks" or nothing more. */
+  readonly endings: readonly string[];
   readonly outcomes: readonly Outcome[];
 }
 

@@ -1,4 +1,5 @@
 import type { FactKind } from "../../../facts/fact.js";
+import { oneLine } from "../../../text/one-line.js";
 import { firstFirst, type Material, newestFirst, oldLines } from "../material.js";
 import type { BlockName, Line } from "../outline.js";
 import { safeLine } from "../safe-line.js";
@@ -28,7 +29,7 @@ export function numberLines(material: Material): readonly Line[] {
 }
 
 function items(material: Material, name: BlockName, kind: FactKind, rank: number): readonly Line[] {
-  const found = textsOf(material, kind).map((text) => `\`${safeLine(text.replaceAll("`", "'"), ITEM_CHARS)}\``);
+  const found = textsOf(material, kind).map((text) => `\`${oneLine(text.replaceAll("`", "'"), ITEM_CHARS)}\``);
   return firstFirst([...found, ...oldLines(material, name)], rank, 2);
 }
 

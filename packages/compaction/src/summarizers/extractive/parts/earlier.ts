@@ -4,6 +4,8 @@ import type { Line } from "../outline.js";
 import { safeLine } from "../safe-line.js";
 
 const LINE_CHARS = 500;
+/** A line cut shorter than this says nothing. */
+const LEAST = 40;
 const CUT = "[... the middle of this summary is left out ...]";
 
 /**
@@ -11,8 +13,8 @@ const CUT = "[... the middle of this summary is left out ...]";
  * become bold, so that they cannot be taken for ours.
  */
 export function earlierLines(material: Material): readonly Line[] {
-  const { story, earlier, limits } = material;
-  const given = [...oldLines(material, "earlier"), ...(earlier === null ? [] : linesOf(earlier)), ...story.summaries.flatMap(linesOf)];
+  const { earlier, limits } = material;
+  const given = [...oldLines(material, "earlier"), ...earlier.flatMap(linesOf)];
   return withoutMiddle(given, limits.earlierChars).map((text, at) => ({ text, rank: 10 + at / 100 }));
 }
 
@@ -29,7 +31,7 @@ function withoutMiddle(lines: readonly string[], maxChars: number): readonly str
   if (sizeOf(all) <= maxChars) return lines;
   const half = (maxChars - CUT.length) / 2;
   const head = take(all, half);
-  const tail = take([...all].reverse(), half).reverse();
+  const tail = take(all.slice(head.length).reverse(), half).reverse();
   return [...head, CUT, ...tail];
 }
 
@@ -37,9 +39,10 @@ function take(lines: readonly string[], maxChars: number): string[] {
   const taken: string[] = [];
   let left = maxChars;
   for (const line of lines) {
-    left -= line.length + 1;
-    if (left < 0) break;
-    taken.push(line);
+    const text = line.length + 1 <= left ? line : safeLine(line, Math.max(0, left - 1));
+    if (text.length < Math.min(line.length, LEAST)) break;
+    left -= text.length + 1;
+    taken.push(text);
   }
   return taken;
 }

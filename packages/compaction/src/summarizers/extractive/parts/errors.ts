@@ -2,63 +2,57 @@ import { errorKey } from "../../../facts/kinds/error-lines.js";
 import { touchedFiles } from "../../../facts/kinds/file-paths.js";
 import { type Material, newestFirst, oldLines } from "../material.js";
 import type { Line } from "../outline.js";
+import { lastSuccesses, wentWrong } from "../runs.js";
 import { safeLine } from "../safe-line.js";
-import type { Outcome, Turn } from "../story.js";
+import type { Outcome } from "../story.js";
+import { blockedOutcomes } from "./open-work.js";
 
-/** What became of an error. */
-type Fate = "fixed" | "open";
+const FIXED = "Fixed: ";
+const OPEN = "Not seen fixed: ";
+/** Names the command of an open error, in a line of an earlier extract. */
+const OLD_OPEN = /^(?:Not seen fixed: )?(`([^`]+)`(?: fails)?: .*)$/;
 
 /**
- * The errors that were met, each once, with what became of them: fixed, when the same command ran well later, else open. A
- * failed edit of a file that was edited later says nothing any more. What stands under "Blocked" is left out here.
+ * The errors that were met, each once, with what became of them: fixed, when the same command ran well later, else not seen
+ * fixed. A failed edit of a file that was edited later says nothing any more. What stands under "Blocked" is left out here.
  */
 export function errorsLines(material: Material): readonly Line[] {
-  const { story, limits } = material;
-  const wellAt = lastSuccess(story.turns);
-  const blocked = new Set(story.turns.at(-1)?.outcomes ?? []);
-  const found = new Map<string, { readonly fate: Fate; readonly text: string }>();
+  const wellAt = lastSuccesses(material.story.turns);
+  const texts = [...carried(material, wellAt), ...met(material, wellAt)];
+  // What is fixed matters less than what is not.
+  return newestFirst(texts, 24, 7).map(({ text, rank }) => ({ text, rank: text.startsWith(FIXED) ? rank + 20 : rank }));
+}
+
+function met({ story, limits }: Material, wellAt: ReadonlyMap<string, number>): readonly string[] {
+  const blocked = blockedOutcomes(story);
+  const found = new Map<string, string>();
   for (const outcome of story.turns.flatMap(({ outcomes }) => outcomes)) {
-    const fate = fateOf(outcome, wellAt);
     const line = outcome.errors[0];
-    if (line === undefined || fate === null || (fate === "open" && outcome.failed && blocked.has(outcome))) continue;
+    const fate = fateOf(outcome, wellAt);
+    if (line === undefined || fate === null || blocked.has(outcome)) continue;
     const where = outcome.command === null ? (outcome.call?.name ?? "") : `\`${outcome.command}\``;
     // Again, so that it stands where it was met last.
     found.delete(errorKey(line));
-    found.set(errorKey(line), { fate, text: `${where}: ${line}` });
+    found.set(errorKey(line), safeLine(`${fate}${where}: ${line}`, Math.floor(limits.lineChars * 1.5)));
   }
-  const named = [...found.values()].map(({ fate, text }) =>
-    safeLine(`${fate === "fixed" ? "Fixed" : "Open"}: ${text}`, limits.lineChars * 1.5),
-  );
-  return newestFirst([...oldLines(material, "errors").map(aged), ...named], 24, 7).map(fixedLater);
-}
-
-/** What was open when an earlier extract was made is open as far as anybody knows; nobody has looked again. */
-function aged(line: string): string {
-  return line.replace(/^Open: /, "Open earlier: ");
-}
-
-function fixedLater({ text, rank }: Line): Line {
-  return { text, rank: text.startsWith("Fixed") ? rank + 20 : rank };
+  return [...found.values()];
 }
 
 /** null: not worth a word. */
-function fateOf({ command, call, failed, at }: Outcome, wellAt: ReadonlyMap<string, number>): Fate | null {
-  if (command !== null) {
-    if ((wellAt.get(command) ?? -1) > at) return "fixed";
-    return failed ? "open" : null;
-  }
+function fateOf(outcome: Outcome, wellAt: ReadonlyMap<string, number>): typeof FIXED | typeof OPEN | null {
+  const { command, call, at } = outcome;
+  if (!wentWrong(outcome)) return null;
+  if (command !== null) return (wellAt.get(command) ?? -1) > at ? FIXED : OPEN;
   const files = call === null ? [] : touchedFiles(call);
-  if (!failed || files.length === 0 || files.some(({ path }) => (wellAt.get(path) ?? -1) > at)) return null;
-  return "open";
+  return files.length === 0 || files.some(({ path }) => (wellAt.get(path) ?? -1) > at) ? null : OPEN;
 }
 
-/** When a command last ran well, and a file was last touched without an error. */
-function lastSuccess(turns: readonly Turn[]): ReadonlyMap<string, number> {
-  const well = new Map<string, number>();
-  for (const { command, call, failed, at, errors } of turns.flatMap(({ outcomes }) => outcomes)) {
-    if (failed) continue;
-    if (command !== null && errors.length === 0) well.set(command, at);
-    if (call !== null) for (const { path } of touchedFiles(call)) well.set(path, at);
-  }
-  return well;
+/** What an earlier extract left open is fixed when its command ran well since. */
+function carried(material: Material, wellAt: ReadonlyMap<string, number>): readonly string[] {
+  const known = [...oldLines(material, "errors"), ...oldLines(material, "blocked")];
+  return known.map((line) => {
+    const [, what = "", command = ""] = OLD_OPEN.exec(line) ?? [];
+    if (what === "") return line;
+    return (wellAt.has(command) ? FIXED : OPEN) + what.replace("` fails: ", "`: ");
+  });
 }

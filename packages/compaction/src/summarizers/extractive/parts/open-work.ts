@@ -1,33 +1,41 @@
 import { callPreview } from "@bough/session-core";
-import { firstFirst, type Material } from "../material.js";
+import { firstFirst, type Material, oldLines } from "../material.js";
 import type { Line } from "../outline.js";
+import { lastRuns, wentWrong } from "../runs.js";
 import { safeLine } from "../safe-line.js";
-import type { Turn } from "../story.js";
-import { lastRuns } from "./work.js";
+import type { Outcome, Story, Turn } from "../story.js";
 
-/** What an agent's own list says is not done, and the request that has no answer yet. */
-export function openLines({ story, kind, limits }: Material): readonly Line[] {
-  const todos = story.todos.filter(({ state }) => state !== "done");
-  const doing = todos.sort((a, b) => Number(b.state === "doing") - Number(a.state === "doing"));
-  const lines = doing.map(({ text, state }) => safeLine(state === "doing" ? `${text} (being done)` : text, limits.lineChars));
+const UNFINISHED = "What was asked last is not finished";
+
+/** The request that has no answer yet, and what the agent's own list says is not done. */
+export function openLines(material: Material): readonly Line[] {
+  const { story, kind } = material;
   const last = story.turns.at(-1);
   const unanswered = kind !== "turn-prefix" && last !== undefined && last.request !== null && last.reply?.ends !== true;
-  return firstFirst([...(unanswered ? [unfinished(last)] : []), ...lines], 6, 3);
+  return firstFirst([...(unanswered ? [unfinished(last)] : []), ...todoTexts(material)], 6, 3);
+}
+
+function todoTexts(material: Material): readonly string[] {
+  const { todos } = material.story;
+  if (todos.length === 0) return oldLines(material, "open").filter((line) => !line.startsWith(UNFINISHED));
+  const open = todos.filter(({ state }) => state !== "done").sort((a, b) => Number(b.state === "doing") - Number(a.state === "doing"));
+  return open.map(({ text, state }) => safeLine(state === "doing" ? `${text} (being done)` : text, material.limits.lineChars));
 }
 
 function unfinished({ outcomes }: Turn): string {
   const call = outcomes.at(-1)?.call;
-  const after = call === undefined || call === null ? "" : `; the last step was ${safeLine(callPreview(call), 80)}`;
-  return `What was asked last is not finished${after}`;
+  return call === undefined || call === null ? UNFINISHED : `${UNFINISHED}; the last step was ${safeLine(callPreview(call), 80)}`;
 }
 
-/** Commands that failed in the last turn and were not mended in it. */
+/** What went wrong in the last turn and was not mended in it, the latest first. */
 export function blockedLines({ story, limits }: Material): readonly Line[] {
-  const last = story.turns.at(-1);
-  if (last === undefined) return [];
-  const failed = [...lastRuns([last])].filter(([, { failed: fails }]) => fails);
-  const lines = failed.map(([command, { errors }]) =>
+  const lines = [...blockedOutcomes(story)].map(({ command, errors }) =>
     safeLine(`\`${command}\` fails: ${errors[0] ?? "no reason was given"}`, limits.lineChars * 2),
   );
   return firstFirst(lines.reverse(), 7, 4);
+}
+
+/** The last runs of commands of the last turn that went wrong. */
+export function blockedOutcomes({ turns }: Story): ReadonlySet<Outcome> {
+  return new Set([...lastRuns(turns.slice(-1)).values()].filter(wentWrong));
 }

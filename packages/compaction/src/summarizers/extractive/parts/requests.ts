@@ -12,14 +12,20 @@ const QUOTE_LINES = 8;
 /** What was asked first; never lost, however often it is carried on. */
 export function goalLines(material: Material): readonly Line[] {
   const carried = oldLines(material, "goal");
-  const lines = carried.length > 0 ? carried : (goalOfSummary(material) ?? quoted(requestsOf(material)[0], material.limits.goalChars));
+  const lines = carried.length > 0 ? carried : firstGoal(material);
   return lines.map((text, at) => ({ text, rank: at === 0 ? 0 : 3 + at }));
+}
+
+function firstGoal(material: Material): readonly string[] {
+  const { goal, limits } = material;
+  const maxChars = limits.goalChars;
+  return goal === null ? quoted(requestsOf(material)[0], maxChars) : safeLines(goal, { maxLines: QUOTE_LINES, maxChars });
 }
 
 /** What was asked between the first request and the last, one line each. */
 export function laterLines(material: Material): readonly Line[] {
   const requests = requestsOf(material);
-  // With a summary before, the first request of these messages is none of the first ones.
+  // Where the goal is known from before, the first request of these messages is a later one.
   const between = requests.slice(hasEarlier(material) ? 0 : 1, -1);
   const lastOfOld = requests.length === 0 ? [] : oldLines(material, "latest").slice(0, 1);
   const lines = between.map(({ text }) => oneLineOf(text, material.limits.lineChars));
@@ -41,8 +47,8 @@ function requestsOf({ story }: Material): readonly Request[] {
   return story.turns.flatMap(({ request }) => (request === null ? [] : [request]));
 }
 
-function hasEarlier({ old, earlier, story }: Material): boolean {
-  return old !== null || earlier !== null || story.summaries.length > 0;
+function hasEarlier({ old, goal }: Material): boolean {
+  return old !== null || goal !== null;
 }
 
 function quoted(request: Request | undefined, maxChars: number): readonly string[] {
@@ -64,11 +70,4 @@ function whatItAnswers({ story, limits }: Material): string | null {
   const before = story.turns.at(-2)?.reply?.text;
   const last = before === undefined ? undefined : sentencesOf(proseOf(before)).at(-1)?.text;
   return last === undefined ? null : safeLine(`(in answer to: ${last})`, limits.lineChars);
-}
-
-/** The section "Goal" of a summary that a model wrote. */
-function goalOfSummary({ earlier, story, limits }: Material): readonly string[] | null {
-  const summary = earlier ?? story.summaries[0] ?? "";
-  const goal = /^#{1,3} (?:Goal|Primary Request|Overall Goal|Objective)\b[^\n]*\n+((?:(?!#{1,3} )[^\n]*\n?)+)/m.exec(summary)?.[1]?.trim();
-  return goal === undefined || goal === "" ? null : safeLines(goal, { maxLines: QUOTE_LINES, maxChars: limits.goalChars });
 }

@@ -1,6 +1,6 @@
 import { proseOf } from "../../../facts/text/prose.js";
 import { sentencesOf } from "../../../facts/text/sentences.js";
-import { type Material, newestFirst, oldLines } from "../material.js";
+import { firstFirst, type Material, newestFirst, oldLines } from "../material.js";
 import type { Line } from "../outline.js";
 import { safeLine, safeLines } from "../safe-line.js";
 
@@ -8,9 +8,8 @@ import { safeLine, safeLines } from "../safe-line.js";
 const DECIDES =
   /\b(?:decided|deciding|chose|chosen|opted|going with|went with|i['’]ll use|i will use|we['’]ll use|let['’]s use|instead of|rather than|best (?:solution|approach|way|option)|simplest (?:solution|approach|way|fix)|right (?:approach|fix)|trade-?off|better to|prefer(?:red)?)\b/i;
 /** Says why something is as it is. */
-const EXPLAINS =
-  /\b(?:because|root cause|(?:issue|problem|cause|reason|bug|culprit) (?:is|was|were|here is)|turns out|so that|due to|otherwise)\b/i;
-const NO_DECISION = /\?$|:$|^(?:if|should|would|do you|want|maybe|let me|now let me|here)\b/i;
+const EXPLAINS = /\b(?:because|root cause|(?:issue|problem|cause|reason|bug|culprit) (?:is|was|were|here is)|turns out)\b/i;
+const NO_DECISION = /\?$|:$|^(?:if|should|would|do you|want|maybe|probably|i bet|i think|let me|now let me|here)\b/i;
 const SHORTEST = 25;
 const LONGEST = 320;
 
@@ -39,12 +38,14 @@ export function lastLines(material: Material): readonly Line[] {
 }
 
 const STEP =
-  /^(?:next|then|after that|finally|remaining|still|todo|to do|now (?:we|i|you|let))\b|\b(?:i['’]ll|i will|let me|let['’]s|we (?:should|need|still|can|could|have) |you (?:should|need|can|could|may want)|should i|shall i|would you like|do you want|want me to|remains? to|still needs?|not yet)\b/i;
+  /^(?:next|then|after that|finally|remaining|still|todo|to do|now (?:we|i|you|let))\b|\b(?:i['’]ll|i will|let me|let['’]s|we (?:should|need|still|can|could) |you (?:should|need|can|could|may want)|should i|shall i|would you like|do you want|want me to|remains? to|still needs?|not yet)\b/i;
 const LEADS_TO_STEPS = /\b(?:steps?|next|remaining|to ?do|plan|options?)\b[^.]*:$/i;
 const MAX_STEPS = 8;
 
 /** What the model said it, or the user, would do next. */
-export function nextLines({ story, limits }: Material): readonly Line[] {
+export function nextLines(material: Material): readonly Line[] {
+  const { story, limits } = material;
+  if (story.said.length === 0) return firstFirst(oldLines(material, "next"), 5, 1);
   const sentences = sentencesOf(proseOf(story.said.at(-1) ?? ""));
   const steps: string[] = [];
   let inList = false;

@@ -1,12 +1,16 @@
 import { conclusionOf } from "../conclusion.js";
 import { type Material, newestFirst, oldLines } from "../material.js";
 import type { Line } from "../outline.js";
+import { lastRuns, wentWrong } from "../runs.js";
 import { safeLine } from "../safe-line.js";
-import type { Outcome, Turn } from "../story.js";
+import type { Turn } from "../story.js";
 
 /** Commands whose success is a result of the work: they check it, or they hand it on. */
 const COUNTS =
   /\b(?:tests?|check|build|lint|typecheck|tsc|tsgo|pytest|vitest|jest|mocha|cargo|make|mvn|gradle|bench|verify|ci)\b|\bgit\s+(?:commit|push|tag|merge|rebase|revert)\b|\bpublish\b|\bdeploy\b|\brelease\b/;
+
+/** A tool of files, whatever their names are. */
+const NO_RESULT = /^(?:sed|cp|mv|rm|ln|chmod|touch|code|open|perl|tee|curl|wget)\s/;
 
 interface At {
   readonly at: number;
@@ -22,24 +26,16 @@ export function doneLines(material: Material): readonly Line[] {
   return newestFirst([...oldLines(material, "done"), ...todos, ...found], 20, 3);
 }
 
-function concluded({ request, reply, outcomes }: Turn): readonly At[] {
-  if (reply === null || !reply.ends) return [];
-  const text = conclusionOf(reply.text);
-  return text === null ? [] : [{ at: outcomes.at(-1)?.at ?? request?.at ?? 0, text }];
+function concluded({ request, endings, outcomes }: Turn): readonly At[] {
+  const at = outcomes.at(-1)?.at ?? request?.at ?? 0;
+  return endings.flatMap((reply) => conclusionOf(reply) ?? []).map((text) => ({ at, text }));
 }
 
 function passed(turns: readonly Turn[]): readonly At[] {
-  return [...lastRuns(turns)].flatMap(([command, { failed, at, passed: count }]) => {
-    if (failed || !COUNTS.test(command)) return [];
+  return [...lastRuns(turns)].flatMap(([command, outcome]) => {
+    const { at, passed: count } = outcome;
+    // A part of a longer command has its line with the whole.
+    if (wentWrong(outcome) || command !== outcome.command || NO_RESULT.test(command) || !COUNTS.test(command)) return [];
     return [{ at, text: count === null ? `\`${command}\` succeeded` : `\`${command}\`: ${count}` }];
   });
-}
-
-/** The last run of each command. */
-export function lastRuns(turns: readonly Turn[]): ReadonlyMap<string, Outcome> {
-  const runs = new Map<string, Outcome>();
-  for (const { outcomes } of turns) {
-    for (const outcome of outcomes) if (outcome.command !== null) runs.set(outcome.command, outcome);
-  }
-  return runs;
 }
