@@ -33,7 +33,7 @@ async function check({ report, stores, sizes, rounds }, what, make) {
 function plan({ report, quick }) {
   const size = 2_000;
   const items = itemsOf(size);
-  const keep = { by: "tokens", tokens: 20_000, atLeastOneTurn: false };
+  const keep = { by: "tokens", tokens: 20_000, wholeTurnTokens: 0 };
   const times = [];
   for (let round = 0; round < (quick ? 10 : 100); round++) {
     const start = performance.now();

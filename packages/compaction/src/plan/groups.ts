@@ -1,6 +1,6 @@
 import type { PathItem } from "../path/path-item.js";
 
-/** Items that are kept or summarised together: a message at which a path may be cut, and what hangs on it. */
+/** Items that are kept or summarised together: a message at which a path may be cut, and all up to the next one. */
 export interface Group {
   /** Where its first item is. */
   readonly start: number;
@@ -17,36 +17,51 @@ function roleOf({ messages }: PathItem): Group["role"] | undefined {
 
 /**
  * The groups of a span, oldest first. A path may be cut before a user's, assistant's, host's or command's message and
- * before a summary of a branch; never before a tool result, which so stays with its call (the rule of pi and oh-my-pi).
- * Settings and data stand at the end of the group before a cut point; `withMetadata` moves them over.
+ * before a summary of a branch; never before a tool result (the rule of pi and oh-my-pi), nor between a call and its
+ * result where somebody spoke meanwhile: the context would drop a result whose call is summarised. Settings and data stand
+ * at the end of the group before a cut point; `withMetadata` moves them over. Linear in the items.
  */
 export function groupsOf(items: readonly PathItem[]): readonly Group[] {
   const groups: Group[] = [];
+  const calledAt = new Map<string, number>();
   for (const [at, item] of items.entries()) {
-    const role = roleOf(item);
-    const last = groups.at(-1);
-    if (last === undefined || (role !== undefined && role !== "toolResult")) {
-      groups.push({
-        start: at,
-        role: role === undefined || role === "toolResult" ? null : role,
-        messages: item.messages.length,
-        tokens: item.tokens,
-      });
-    } else {
-      groups[groups.length - 1] = { ...last, messages: last.messages + item.messages.length, tokens: last.tokens + item.tokens };
-    }
+    groups.push({ start: at, role: cutRole(item), messages: item.messages.length, tokens: item.tokens });
+    joinDownTo(groups, firstWith(item, at, calledAt));
+    for (const call of callsOf(item)) calledAt.set(call, at);
   }
   return groups;
+}
+
+function cutRole(item: PathItem): Group["role"] {
+  const role = roleOf(item);
+  return role === undefined || role === "toolResult" ? null : role;
+}
+
+/** The oldest item that must be on the same side of a cut as the one at `at`. */
+function firstWith(item: PathItem, at: number, calledAt: ReadonlyMap<string, number>): number {
+  if (cutRole(item) !== null) return at;
+  const [message] = item.messages;
+  const call = message?.role === "toolResult" ? calledAt.get(message.toolCallId) : undefined;
+  return call ?? at - 1;
+}
+
+/** Ids may occur again in a later reply: a result belongs to the nearest one before it, as in a context. */
+function callsOf({ messages: [message] }: PathItem): readonly string[] {
+  return message?.role === "assistant" ? message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])) : [];
+}
+
+/** Makes one group of all that start behind `position` and the one before them. */
+function joinDownTo(groups: Group[], position: number): void {
+  for (let last = groups.at(-1); last !== undefined && last.start > position; last = groups.at(-1)) {
+    const before = groups[groups.length - 2];
+    if (before === undefined) return;
+    groups.splice(-2, 2, { ...before, messages: before.messages + last.messages, tokens: before.tokens + last.tokens });
+  }
 }
 
 /** Whether a turn starts with the group (oh-my-pi's rule): somebody but the model spoke, or came back from a branch. */
 export function startsTurn({ role }: Group): boolean {
   return role === "user" || role === "custom" || role === "bashExecution" || role === "branchSummary";
-}
-
-/** Whether the model has yet to answer the group, when nothing but its like follows. */
-export function isInput({ role }: Group): boolean {
-  return role === "user" || role === "custom" || role === "bashExecution";
 }
 
 /** A cut at `start`, moved up over the settings and data directly before it, which then are kept (oh-my-pi's rule). */

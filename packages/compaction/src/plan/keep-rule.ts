@@ -2,7 +2,8 @@ import type { CompactionSettings } from "../settings/settings.js";
 
 /** How much of the newest is kept word for word. */
 export type KeepRule =
-  | { readonly by: "tokens"; readonly tokens: number; readonly atLeastOneTurn: boolean }
+  /** Up to `tokens`. The newest turn is kept whole up to `wholeTurnTokens`; 0: it is cut like any other. */
+  | { readonly by: "tokens"; readonly tokens: number; readonly wholeTurnTokens: number }
   | { readonly by: "messages"; readonly messages: number }
   /** A round is a reply with the results of its calls. At most those of the newest turn. */
   | { readonly by: "rounds"; readonly rounds: number }
@@ -31,9 +32,9 @@ export function keepRuleOf(keep: CompactionSettings["keep"], { limitTokens, rati
     case "nothing":
       return { by: "nothing" };
     case "tokens":
-      return { by: "tokens", tokens: adapted(keep.recentTokens), atLeastOneTurn: false };
+      return { by: "tokens", tokens: adapted(keep.recentTokens), wholeTurnTokens: 0 };
     case "share":
-      return { by: "tokens", tokens: adapted(Math.floor(keep.recentShare * limitTokens)), atLeastOneTurn: true };
+      return { by: "tokens", tokens: adapted(Math.floor(keep.recentShare * limitTokens)), wholeTurnTokens: adapted(most) };
     case "messages":
       return { by: "messages", messages: Math.max(MIN_MESSAGES, keep.recentMessages) };
     case "rounds":

@@ -1,19 +1,17 @@
-import { type Group, isInput, startsTurn } from "./groups.js";
+import { type Group, startsTurn } from "./groups.js";
 import type { KeepRule } from "./keep-rule.js";
 
 /**
- * How many of the newest groups are kept. What the model has not answered yet is always among them (regression R99), and so
- * is the newest group, however large, unless nothing is to be kept: so there is always a place to cut (R98, R117).
+ * How many of the newest groups are kept. What stands at the item `unsent` or behind it always is (regression R99), and so is the
+ * newest group, however large, unless nothing is to be kept: so there is always a place to cut (R98, R117).
  */
-export function keptGroups(groups: readonly Group[], rule: KeepRule): number {
-  const unsent = unsentGroups(groups);
-  return Math.max(unsent, byRule(groups, rule));
+export function keptGroups(groups: readonly Group[], rule: KeepRule, unsent: number | null): number {
+  return Math.max(unsent === null ? 0 : groupsFrom(groups, unsent), byRule(groups, rule));
 }
 
-/** The groups at the end that no reply followed. */
-function unsentGroups(groups: readonly Group[]): number {
-  const answered = groups.findLastIndex((group) => !isInput(group));
-  return groups.length - 1 - answered;
+/** The group of an item and all behind it. */
+function groupsFrom(groups: readonly Group[], item: number): number {
+  return groups.length - groups.findLastIndex(({ start }) => start <= item);
 }
 
 function byRule(groups: readonly Group[], rule: KeepRule): number {
@@ -22,7 +20,7 @@ function byRule(groups: readonly Group[], rule: KeepRule): number {
       return 0;
     case "tokens": {
       const kept = within(groups, rule.tokens, ({ tokens }) => tokens);
-      return rule.atLeastOneTurn ? Math.max(kept, newestTurn(groups)) : kept;
+      return Math.max(kept, newestTurn(groups, rule.wholeTurnTokens));
     }
     case "messages":
       return within(groups, rule.messages, ({ messages }) => messages);
@@ -41,10 +39,11 @@ function within(groups: readonly Group[], bound: number, size: (group: Group) =>
   return groups.length;
 }
 
-/** The newest turn; 0 where it is all there is, as nothing could be summarised then. */
-function newestTurn(groups: readonly Group[]): number {
+/** The newest turn; 0 where it is larger than `bound`, or all there is: then it is cut, as else nothing would be won (R117). */
+function newestTurn(groups: readonly Group[], bound: number): number {
   const start = groups.findLastIndex(startsTurn);
-  return start <= 0 ? 0 : groups.length - start;
+  const size = groups.slice(Math.max(0, start)).reduce((sum, { tokens }) => sum + tokens, 0);
+  return start <= 0 || size > bound ? 0 : groups.length - start;
 }
 
 /** VS Code's cut: so many rounds of the newest turn, or where it has fewer, the turn. */

@@ -4,6 +4,7 @@ import { type Group, groupsOf, startsTurn, withMetadata } from "./groups.js";
 import type { KeepRule } from "./keep-rule.js";
 import { keptGroups } from "./kept-groups.js";
 import type { CompactionPlan, NothingBecause } from "./plan.js";
+import { unsentStart } from "./unsent.js";
 
 export { type KeepBounds, type KeepRule, keepRuleOf } from "./keep-rule.js";
 
@@ -22,7 +23,7 @@ export interface PlanInput {
  * Decides what is summarised and what is kept. Pure: the same plan for the same input; linear in the items.
  *
  * @example
- * const plan = planCompaction({ items, keep: { by: "tokens", tokens: 20_000, atLeastOneTurn: false }, minMessages: 4, inForce: null });
+ * const plan = planCompaction({ items, keep: { by: "tokens", tokens: 20_000, wholeTurnTokens: 0 }, minMessages: 4, inForce: null });
  * if (plan.kind !== "nothing-to-compact") plan.firstKeptEntryId; // never a tool result
  */
 export function planCompaction({ items, keep, minMessages, inForce }: PlanInput): CompactionPlan {
@@ -30,7 +31,7 @@ export function planCompaction({ items, keep, minMessages, inForce }: PlanInput)
   const messages = items.reduce((sum, item) => sum + item.messages.length, 0);
   if (messages === 0 || messages < minMessages) return nothing("too-few-messages");
   const groups = groupsOf(items);
-  const kept = keptGroups(groups, keep);
+  const kept = keptGroups(groups, keep, unsentStart(items));
   const first = groups.length - kept;
   if (!groups.slice(0, first).some((group) => group.messages > 0)) return nothing(overflows(groups, keep) ? "no-cut-point" : "all-is-kept");
   return cutAt(items, groups, first);

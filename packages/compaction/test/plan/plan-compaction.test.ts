@@ -5,7 +5,7 @@ import { type KeepRule, keepRuleOf, planCompaction } from "../../src/plan/plan-c
 import { readSettings } from "../../src/settings/read-settings.js";
 import { ids, items } from "./items.js";
 
-const tokens = (count: number): KeepRule => ({ by: "tokens", tokens: count, atLeastOneTurn: false });
+const tokens = (count: number): KeepRule => ({ by: "tokens", tokens: count, wholeTurnTokens: 0 });
 
 function planned(words: string, keep: KeepRule, about: { readonly minMessages?: number; readonly inForce?: string } = {}): CompactionPlan {
   return planCompaction({ items: items(words), keep, minMessages: about.minMessages ?? 1, inForce: about.inForce ?? null });
@@ -24,6 +24,8 @@ describe("the cut by tokens", () => {
     ["never cuts at a tool result: it stays with its reply", "u1 a1 u2 k2 r2 a2", 25, "u1 a1 | u2 k2 r2 | a2"],
     ["takes the newest group, however large (R98)", "u1 a1 u2 k2 r2=900", 20, "u1 a1 | u2 | k2 r2"],
     ["keeps parallel results together", "u1 a1 u2 k2 r2 r3 r4 a2", 45, "u1 a1 | u2 k2 r2 r3 r4 | a2"],
+    ["nor between a call and its result where somebody spoke meanwhile", "u1 a1 k2 u3 r2 a3", 25, " | u1 a1 k2 u3 r2 | a3"],
+    ["which keeps the call where the result is kept", "u1 a1 k2 n2 r2", 15, " | u1 a1 | k2 n2 r2"],
     ["cuts at a command of the person", "u1 a1 s1 u2 a2", 30, "u1 a1 |  | s1 u2 a2"],
     ["cuts at a host's message", "u1 a1 n1 a2", 20, "u1 a1 |  | n1 a2"],
     ["cuts at a branch summary", "u1 a1 b1 a2", 20, "u1 a1 |  | b1 a2"],
@@ -50,8 +52,14 @@ describe("other cuts", () => {
     ["the newest round of a turn", "u1 a1 u2 k2 r2 k3 r3 k4 r4", { by: "rounds", rounds: 1 }, "u1 a1 | u2 k2 r2 k3 r3 | k4 r4"],
     ["two rounds", "u1 a1 u2 k2 r2 k3 r3 k4 r4", { by: "rounds", rounds: 2 }, "u1 a1 | u2 k2 r2 | k3 r3 k4 r4"],
     ["no more than the turn has", "u1 a1 u2 k2 r2", { by: "rounds", rounds: 5 }, "u1 a1 |  | u2 k2 r2"],
-    ["the whole newest turn at least", "u1 a1 u2=50 a2=50", { by: "tokens", tokens: 10, atLeastOneTurn: true }, "u1 a1 |  | u2 a2"],
-    ["unless it is all there is", "u1 a1 a2 a3", { by: "tokens", tokens: 10, atLeastOneTurn: true }, " | u1 a1 a2 | a3"],
+    ["the whole newest turn at least", "u1 a1 u2=50 a2=50", { by: "tokens", tokens: 10, wholeTurnTokens: 200 }, "u1 a1 |  | u2 a2"],
+    [
+      "unless it is too large, so that nothing would be won (R117)",
+      "u1 a1 u2=50 a2=250",
+      { by: "tokens", tokens: 10, wholeTurnTokens: 200 },
+      "u1 a1 | u2 | a2",
+    ],
+    ["unless it is all there is", "u1 a1 a2 a3", { by: "tokens", tokens: 10, wholeTurnTokens: 200 }, " | u1 a1 a2 | a3"],
   ])("%s", (_name, words, keep, expected) => {
     expect(shown(planned(words, keep))).toBe(expected);
   });
@@ -85,10 +93,10 @@ describe("the rule that settings mean", () => {
     ["not where that is off", { adaptive: false }, { ratio: 1.6 }, tokens(20_000)],
     ["at most half of the limit", {}, { limitTokens: 8_000 }, tokens(4_000)],
     [
-      "a share of the limit, at least a turn",
+      "a share of the limit, and a turn of up to half of it",
       { by: "share", recentShare: 0.1 },
       {},
-      { by: "tokens", tokens: 10_000, atLeastOneTurn: true },
+      { by: "tokens", tokens: 10_000, wholeTurnTokens: 50_000 },
     ],
     ["messages, at least four", { by: "messages", recentMessages: 1 }, {}, { by: "messages", messages: 4 }],
     ["nothing by hand, where the setting says so", { manual: "nothing" }, { trigger: "manual" }, { by: "nothing" }],
@@ -102,7 +110,7 @@ describe("any plan", () => {
   const word = fc.record({ kind: fc.constantFrom(..."uaakkrrrnsbmdx"), size: fc.nat(60) });
   const words = fc.array(word, { maxLength: 40 }).map((all) => all.map(({ kind, size }, at) => `${kind}${at}=${size}`).join(" "));
   const rules: fc.Arbitrary<KeepRule> = fc.oneof(
-    fc.record({ by: fc.constant("tokens" as const), tokens: fc.nat(300), atLeastOneTurn: fc.boolean() }),
+    fc.record({ by: fc.constant("tokens" as const), tokens: fc.nat(300), wholeTurnTokens: fc.nat(300) }),
     fc.record({ by: fc.constant("messages" as const), messages: fc.integer({ min: 1, max: 20 }) }),
     fc.record({ by: fc.constant("rounds" as const), rounds: fc.integer({ min: 1, max: 5 }) }),
     fc.constant({ by: "nothing" as const }),
