@@ -5,8 +5,9 @@ import { type Found, joined, oneNamePerFile } from "./one-name-per-file.js";
 export class FactList {
   readonly #found = new Map<FactKind, Map<string, Found>>(FACT_KINDS.map((kind) => [kind, new Map()]));
 
-  /** `key`: what makes it the same as another of its kind. `strength`: adds up; more is more important. */
+  /** Nothing where the text is empty. `key`: what makes it the same as another of its kind. `strength`: adds up; more is more important. */
   add(kind: FactKind, text: string, at: number, { key = text, strength = 1 }: { key?: string; strength?: number } = {}): void {
+    if (text === "") return;
     const all = this.#found.get(kind);
     const known = all?.get(key);
     if (known === undefined) all?.set(key, { text, at, strength });

@@ -35,7 +35,7 @@ export function coreCommand(command: string): string | null {
   const steps = splitOutside(line, /^(?:&&|\|\||;)/)
     .map((step) => withoutFilter(step))
     .filter((step) => step !== "" && !ONLY_LOOKS.test(step));
-  return steps.length === 0 ? null : oneLine(steps.join(" && "), MAX_CHARS);
+  return oneLine(steps.join(" && "), MAX_CHARS) || null;
 }
 
 function firstLine(command: string): string {

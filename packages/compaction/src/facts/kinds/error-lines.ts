@@ -29,7 +29,7 @@ export function errorLines(output: string, failed: boolean): readonly string[] {
   const lines = withoutData(edgesOf(output, MAX_READ))
     .split("\n")
     .map((line) => oneLine(line, MAX_CHARS))
-    .filter((line) => line.length > 3 && !SAYS_NOTHING.test(line));
+    .filter((line) => line.length > 2 && !SAYS_NOTHING.test(line));
   const telling = lines.filter((line) => (failed ? TELLS : SURELY).test(line) && !NOT_ONE.test(line)).map(withoutWrapper);
   if (telling.length > 0 || !failed) return telling.slice(0, MAX_LINES);
   return lines.filter((line) => !NOT_ONE.test(line)).slice(-1);

@@ -1,5 +1,5 @@
-/** Something behind a full stop that starts a new sentence; "e.g. x", "v1.2" and "a.ts" do not. */
-const END = /(?<=[.!?。！？])(?<!\b(?:e\.g|i\.e|etc|vs|cf|approx|no)\.)\s+(?=[\p{Lu}\p{N}\p{Lo}"'`*([-])|(?<=[。！？])/u;
+/** What ends a sentence, also where people write without capitals; "e.g. x", "v1.2" and "a.ts" do not. */
+const END = /(?<=[\p{L}\p{N}`"'’)\]]{2}[.!?]{1,3})(?<!\b(?:etc|vs|cf|approx|resp|incl)\.)\s+|(?<=[。！？])/u;
 const MARKER = /^\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?/;
 
 /** A sentence, and whether a list marker stood before it. */
