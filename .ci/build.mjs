@@ -83,7 +83,8 @@ async function command() {
       chunkNames: "chunks/[name]-[hash]",
       minify: true,
       keepNames: true,
-      external: ["better-sqlite3"],
+      // The tools for the AI SDK are a library's affair; no command offers them.
+      external: ["better-sqlite3", "ai"],
       // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.
       banner: {
         js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -18,7 +18,7 @@ try {
     platform: "node",
     format: "esm",
     // The commands themselves are not run, so what they need need not be there.
-    external: ["better-sqlite3", "@bough/session-core"],
+    external: ["better-sqlite3", "@bough/session-core", "@bough/compaction", "ai"],
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
     logLevel: "error",
   });

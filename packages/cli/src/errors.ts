@@ -39,10 +39,40 @@ export class DeclinedError extends CommandError {
   override readonly name = "DeclinedError";
 }
 
-/** There is no leaf move left to undo, or to redo. */
+/** There is no leaf move left to undo or redo, or no compaction in force to undo. */
 export class NothingToUndoError extends CommandError {
   readonly code = "NOTHING_TO_UNDO";
   override readonly name = "NothingToUndoError";
+}
+
+/** The person interrupted work that can be cancelled. Nothing was written. */
+export class CancelledError extends CommandError {
+  readonly code = "CANCELLED";
+  override readonly name = "CancelledError";
+}
+
+/** There is nothing that a compaction could take out of the context. */
+export class NothingToCompactError extends CommandError {
+  readonly code = "NOTHING_TO_COMPACT";
+  override readonly name = "NothingToCompactError";
+}
+
+/** While the summary was written the leaf went elsewhere, or another compaction was faster. Nothing was written. */
+export class SupersededError extends CommandError {
+  readonly code = "SUPERSEDED";
+  override readonly name = "SupersededError";
+}
+
+/** The compaction would have to wait until a turn is over, and nobody here runs one. */
+export class TurnOpenError extends CommandError {
+  readonly code = "TURN_RUNNING";
+  override readonly name = "TurnOpenError";
+}
+
+/** No checkpoint on the path has this number. */
+export class CheckpointNotFoundError extends CommandError {
+  readonly code = "CHECKPOINT_NOT_FOUND";
+  override readonly name = "CheckpointNotFoundError";
 }
 
 /** Nobody is there to confirm, and `--yes` was not given. */

@@ -1,3 +1,4 @@
+import type * as compaction from "@bough/compaction";
 import type * as core from "@bough/session-core";
 import type * as own from "./errors.js";
 
@@ -11,7 +12,7 @@ type CodeOf<T> = T extends abstract new (
 type CodesIn<T> = { [K in keyof T]: CodeOf<T[K]> }[keyof T];
 
 /** The code of every error that a command can end with; one that is missing below does not compile. */
-export type ErrorCode = CodesIn<typeof core> | CodesIn<typeof own>;
+export type ErrorCode = CodesIn<typeof core> | CodesIn<typeof compaction> | CodesIn<typeof own>;
 
 /** What a command ends with, and what it means to whoever called it. */
 export interface ExitCode {
@@ -25,7 +26,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   FINDINGS: { exit: 3, meaning: "`verify` found something that does not hold" },
   FILES_FAILED: { exit: 4, meaning: "`import`: some files could not be imported; the others were" },
   DECLINED: { exit: 5, meaning: "A question was answered with no; nothing was done" },
-  NOTHING_TO_UNDO: { exit: 6, meaning: "`undo`: no move of the leaf is left to undo or redo" },
+  NOTHING_TO_UNDO: { exit: 6, meaning: "`undo`: no move of the leaf is left to undo or redo; `compact --undo`: no compaction is in force" },
   CONFIRMATION_NEEDED: { exit: 7, meaning: "`delete`: nobody is there to confirm; give `--yes`" },
   NO_SESSION: { exit: 8, meaning: "No session was named, and there is none to take instead" },
   OUTPUT_FAILED: { exit: 9, meaning: "A file could not be written" },
@@ -36,6 +37,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   SESSION_EXISTS: { exit: 14, meaning: "A session with this id exists already" },
   LEAF_MOVED: { exit: 15, meaning: "Another process moved the leaf meanwhile; nothing was written" },
   MAIN_LEAF: { exit: 16, meaning: "The leaf `main` cannot be taken away" },
+  CHECKPOINT_NOT_FOUND: { exit: 17, meaning: "`checkpoints`: the path has no checkpoint of this number" },
   STORE_NOT_FOUND: { exit: 20, meaning: "There is no store at this path" },
   FOREIGN_FILE: { exit: 21, meaning: "The file is another program's; it was left as it is" },
   NEWER_STORE: { exit: 22, meaning: "The store was written by a newer Bough; it was left as it is" },
@@ -58,13 +60,27 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   INVALID_REFERENCE: { exit: 43, meaning: "An entry refers to one that is not where it must be" },
   VALUE_TOO_LARGE: { exit: 44, meaning: "A small named value is too large" },
   INVALID_QUERY: { exit: 45, meaning: "`search`: the query cannot be understood" },
+  NOTHING_TO_COMPACT: { exit: 50, meaning: "`compact`: there is nothing to compact; the message says why" },
+  SUPERSEDED: {
+    exit: 51,
+    meaning: "`compact`: while the summary was written the leaf went elsewhere, or another compaction was faster; nothing was written",
+  },
+  SUMMARIZER_CALL: { exit: 52, meaning: "The model that was to write the summary could not be called; nothing was written" },
+  SUMMARY_REJECTED: { exit: 53, meaning: "The model's answer is no summary, or larger than what it replaces; nothing was written" },
+  INVALID_SETTING: { exit: 54, meaning: "A setting of the compaction is out of range; the message names it" },
+  COMPACTOR_BUSY: { exit: 55, meaning: "Another compaction or navigation of this session is running in this program" },
+  TURN_RUNNING: { exit: 56, meaning: "`compact`: the preset waits for the end of a turn, and the session is inside one" },
+  REQUEST_TOO_LARGE: { exit: 57, meaning: "The request does not fit the window, whatever is left out of it" },
+  CHECKPOINT: { exit: 58, meaning: "A checkpoint file or its folder could not be read, written or removed" },
+  HOOK_RESULT: { exit: 59, meaning: "A hook supplied a result that cannot be used (a fault of Bough: the command has no hooks)" },
+  AI_SDK_MISSING: { exit: 60, meaning: "The package `ai` is missing (a fault of Bough: the command does not use it)" },
+  CANCELLED: { exit: 130, meaning: "Interrupted (Ctrl+C); a summary that was being written was cancelled, and nothing was written" },
 };
 
 /** The codes that belong to no error of ours. */
 export const OTHER_EXIT_CODES: readonly ExitCode[] = [
   { exit: 0, meaning: "Done; also when whoever read the output stopped reading (`| head`)" },
   { exit: 1, meaning: "Something nobody expected: a fault of Bough, please report it" },
-  { exit: 130, meaning: "Interrupted (Ctrl+C)" },
 ];
 
 /** Nothing went wrong. */
@@ -72,7 +88,7 @@ export const EXIT_OK = 0;
 /** What an unexpected failure ends with. */
 export const EXIT_UNEXPECTED = 1;
 /** What an interruption ends with. */
-export const EXIT_INTERRUPTED = 130;
+export const EXIT_INTERRUPTED = EXIT_CODES.CANCELLED.exit;
 
 /** The exit code for what a command threw; undefined: nobody expected it. */
 export function exitCodeOf(error: unknown): number | undefined {

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_INTERRUPTED } from "./exit-codes.js";
 import { run } from "./run.js";
-import { type Io, ReaderGoneError, type Sink } from "./terminal/io.js";
+import { type Cancellation, type Io, ReaderGoneError, type Sink } from "./terminal/io.js";
 import { wantsColour } from "./terminal/paint.js";
 
 // The one file that touches `process`. Nobody listens for SIGINT unless a command has something to clean up: the
@@ -58,6 +58,19 @@ function onInterrupt(cleanUp: () => void): () => void {
   };
 }
 
+/** Only the first one: whoever interrupts again does not want to wait, and the default ends the process. */
+function cancelOnInterrupt(): Cancellation {
+  const controller = new AbortController();
+  const interrupted = () => controller.abort();
+  process.once("SIGINT", interrupted);
+  return {
+    signal: controller.signal,
+    end: () => {
+      process.off("SIGINT", interrupted);
+    },
+  };
+}
+
 /** Where the person stands; the root where that folder has been taken away meanwhile. */
 function workingDirectory(): string {
   try {
@@ -78,6 +91,7 @@ const io: Io = {
   ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined,
   progressStream: process.stderr.isTTY === true ? process.stderr : undefined,
   onInterrupt,
+  cancelOnInterrupt,
 };
 
 process.exitCode = await run(process.argv.slice(2), io);

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { hang, startModelServer } from "../../compaction/test/model/model-server.js";
+import { longSession, standOf } from "./commands/long-session.js";
 import { grow, parserSession, type World, world } from "./world.js";
 
 // The command as it is published: the bundle, in a process of its own. `npm test` builds it first.
@@ -91,6 +93,27 @@ describe("the command as a process", () => {
     const { status, stderr } = bough(here, ["tree", "parser"], { stdio: ["ignore", full, "pipe"] });
     closeSync(full);
     expect({ status, stderr }).toEqual({ status: 9, stderr: "bough: Cannot write the output: no space left.\n" });
+  });
+
+  test("cancels what a model is writing on Ctrl+C: nothing is written, and the process ends by itself", async () => {
+    const [here, server] = [world(), await startModelServer()];
+    await longSession(here);
+    server.otherwise(hang());
+    const args = [BOUGH, "compact", "long", "--keep", "400", "--model", "m1", "--base-url", server.baseURL];
+    const child = spawn(process.execPath, args, { env: env(here), stdio: ["ignore", "pipe", "pipe"] });
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (piece) => {
+      out += String(piece);
+    });
+    child.stderr.on("data", (piece) => {
+      err += String(piece);
+    });
+    await server.request(0);
+    child.kill("SIGINT");
+    expect(await ended(child)).toEqual({ code: 130, signal: null });
+    expect({ out, err }).toEqual({ out: "", err: "m1 writes the summary\nbough: Cancelled; nothing was written.\n" });
+    expect(await standOf(here)).toEqual({ leafId: "a10", entries: 40 });
+    expect(bough(here, ["verify", "long"]).status).toBe(0);
   });
 
   test("prints its version and its help", () => {

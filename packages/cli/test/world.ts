@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { assistantMessage, type EntryInput, openStore, type Session, type Store, toolResult, userMessage } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import { run } from "../src/run.js";
-import { type Io, ReaderGoneError, type Sink } from "../src/terminal/io.js";
+import { type Cancellation, type Io, ReaderGoneError, type Sink } from "../src/terminal/io.js";
 
 /** What a command did. */
 export interface Ran {
@@ -24,6 +24,8 @@ export interface Circumstances {
   readonly cwd?: string;
   /** What the person answers; without it nobody is there. */
   readonly answer?: string;
+  /** The person presses Ctrl+C once this has happened. */
+  readonly interruptedAt?: Promise<unknown>;
   /** The reader goes away after this many characters. */
   readonly readerLeavesAfter?: number;
 }
@@ -64,6 +66,7 @@ export class World {
       ask: answer === undefined ? undefined : answering(asked, answer),
       progressStream: undefined,
       onInterrupt: () => () => undefined,
+      cancelOnInterrupt: () => cancelledBy(around.interruptedAt),
     };
     const exit = await run(args, io);
     return { exit, ...text, asked };
@@ -85,6 +88,12 @@ export class World {
       await store.close();
     }
   }
+}
+
+function cancelledBy(interruption: Promise<unknown> | undefined): Cancellation {
+  const controller = new AbortController();
+  void interruption?.then(() => controller.abort());
+  return { signal: controller.signal, end: () => undefined };
 }
 
 function answering(asked: string[], answer: string) {

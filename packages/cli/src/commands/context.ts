@@ -1,86 +1,103 @@
 import { type SessionContext, toAISDK, toAnthropic, toOpenAIChat, toOpenAIResponses } from "@bough/session-core";
+import { UsageError } from "../errors.js";
 import { messageLines, roleName, textLines } from "../format/message-lines.js";
-import { count, counted } from "../format/numbers.js";
-import { roughMessageTokens, roughTokens } from "../format/rough-tokens.js";
+import { counted } from "../format/numbers.js";
 import { withStore } from "../place/open.js";
 import { type ChosenSession, chooseSession } from "../place/session-choice.js";
 import { fitLine, type Line, styled, textOfLine } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import type { Command, CommonOptions } from "./command.js";
+import { type ContextTokens, roughContextTokens, tokenText } from "./context-tokens.js";
+import type { WindowedRequest, WindowOptions } from "./context-window.js";
 
 /** How a context can be printed. */
 export type ContextFormat = "text" | "json" | "openai" | "responses" | "anthropic" | "ai-sdk";
 
-interface ContextCommandOptions extends CommonOptions {
+interface ContextCommandOptions extends CommonOptions, WindowOptions {
   readonly at?: string;
   readonly format?: ContextFormat;
   readonly brief?: boolean;
+  readonly exact?: boolean;
 }
 
-interface RoughTokens {
-  readonly system: number;
-  readonly messages: readonly number[];
-  readonly total: number;
+/** A context, what it costs, and where a window was named, the request that fits it. */
+interface SeenContext {
+  readonly context: SessionContext;
+  readonly tokens: ContextTokens;
+  readonly request: WindowedRequest | null;
 }
 
 /** `bough context`: what the model is sent at one point. */
 export const run: Command<ContextCommandOptions> = async ({ io, out, args, options }) => {
+  if (options.window === undefined && (options.preset !== undefined || options.toolTokens !== undefined))
+    throw new UsageError("--preset and --tool-tokens say how a request is made to fit: name the window too (--window TOKENS or auto).");
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const chosen = await chooseSession(store, io, out, args[0], "store");
-    const leafId = options.at === undefined ? chosen.session.leafId : await chosen.session.resolve(options.at);
-    const context = await chosen.session.context({ leafId });
-    await print(out, chosen, context, options);
+    await print(out, chosen, await see(chosen, options), options);
   });
 };
 
-async function print(out: Printer, { record }: ChosenSession, context: SessionContext, options: ContextCommandOptions): Promise<void> {
+async function see({ session }: ChosenSession, options: ContextCommandOptions): Promise<SeenContext> {
+  const leafId = options.at === undefined ? session.leafId : await session.resolve(options.at);
+  const context = await session.context({ leafId });
+  if (options.window === undefined && options.exact !== true) return { context, tokens: roughContextTokens(context), request: null };
+  // The tables of a tokenizer take half a second to load: only who asks for exact counts waits for them.
+  const { exactContextTokens, windowedRequest } = await import("./context-window.js");
+  const tokens = await exactContextTokens(session, context);
+  return { context, tokens, request: options.window === undefined ? null : await windowedRequest(session, options) };
+}
+
+async function print(out: Printer, { record }: ChosenSession, seen: SeenContext, options: ContextCommandOptions): Promise<void> {
+  const { context, tokens, request } = seen;
+  const sent = request?.context ?? context;
   switch (options.json === true ? "json" : (options.format ?? "text")) {
     case "text":
-      return printText(out, context, options.brief === true);
+      return printText(out, seen, options.brief === true);
     case "json":
-      return out.json({ session: { id: record.id, title: record.title }, ...context, roughTokens: tokensOf(context) });
+      return out.json({
+        session: { id: record.id, title: record.title },
+        ...context,
+        ...(tokens.counter === "rough" ? { roughTokens: { ...tokens, counter: undefined } } : { tokens }),
+        ...(request === null ? {} : { request: request.json }),
+      });
     case "openai":
-      return out.json(toOpenAIChat(context));
+      return out.json(toOpenAIChat(sent));
     case "responses":
-      return out.json(toOpenAIResponses(context));
+      return out.json(toOpenAIResponses(sent));
     case "anthropic":
-      return out.json(toAnthropic(context));
+      return out.json(toAnthropic(sent));
     case "ai-sdk":
-      return out.json(toAISDK(context));
+      return out.json(toAISDK(sent));
   }
 }
 
-function tokensOf(context: SessionContext): RoughTokens {
-  const system = context.system === null ? 0 : roughTokens(context.system);
-  const messages = context.messages.map(roughMessageTokens);
-  return { system, messages, total: messages.reduce((sum, one) => sum + one, system) };
-}
-
-async function printText(out: Printer, context: SessionContext, brief: boolean): Promise<void> {
-  const tokens = tokensOf(context);
+async function printText(out: Printer, { context, tokens, request }: SeenContext, brief: boolean): Promise<void> {
   printSettings(out, context, tokens, brief);
   for (const [at, message] of context.messages.entries()) {
+    const entryId = context.entries[at] ?? "";
     const heading: Line = [
       styled("bold", roleName(message.role)),
-      styled("dim", `  ${context.entries[at] ?? ""}  ~${count(tokens.messages[at] ?? 0)} tokens`),
+      styled("dim", `  ${entryId}  ${tokenText(tokens, tokens.messages[at] ?? 0)}`),
+      ...(request === null || request.sentEntries.has(entryId) ? [] : [styled("error", "  left out")]),
     ];
     printPart(out, heading, messageLines(message), brief);
     await out.pump();
   }
   if (!brief) out.line();
   out.line(
-    styled("bold", `${counted(context.messages.length, "message")}, ~${count(tokens.total)} tokens in all`),
-    styled("dim", " (rough)"),
+    styled("bold", `${counted(context.messages.length, "message")}, ${tokenText(tokens, tokens.total)} in all`),
+    styled("dim", tokens.counter === "rough" ? " (rough)" : ` (${tokens.counter})`),
   );
+  for (const line of (await request?.lines(out)) ?? []) out.line(...line);
 }
 
-function printSettings(out: Printer, { model, thinkingLevel, system }: SessionContext, tokens: RoughTokens, brief: boolean): void {
+function printSettings(out: Printer, { model, thinkingLevel, system }: SessionContext, tokens: ContextTokens, brief: boolean): void {
   const named = model === null ? "not set" : [model.provider, model.modelId].filter((part) => part !== undefined).join("/");
   out.line(styled("dim", "model: "), named, styled("dim", "  thinking: "), thinkingLevel ?? "not set");
   if (system === null) return;
-  printPart(out, [styled("bold", "system"), styled("dim", `  ~${count(tokens.system)} tokens`)], textLines(system), brief);
+  printPart(out, [styled("bold", "system"), styled("dim", `  ${tokenText(tokens, tokens.system)}`)], textLines(system), brief);
 }
 
 function printPart(out: Printer, heading: Line, lines: readonly Line[], brief: boolean): void {

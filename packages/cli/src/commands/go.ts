@@ -4,23 +4,36 @@ import { chooseSession } from "../place/session-choice.js";
 import { fitLine, styled } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { leafInShort } from "./changes.js";
-import { type Command, type CommonOptions, required } from "./command.js";
+import { type Command, required } from "./command.js";
+import type { GoWithSummaryOptions } from "./go-with-summary.js";
 
-interface GoOptions extends CommonOptions {
+interface GoOptions extends GoWithSummaryOptions {
   readonly start?: boolean;
+  readonly summarize?: boolean;
 }
 
 /** `bough go`: puts the leaf at an entry, so that whatever is appended next starts a branch there. */
-export const run: Command<GoOptions> = async ({ io, out, args: [name, entry], options }) => {
+export const run: Command<GoOptions> = async (invocation) => {
+  const { io, out, args, options } = invocation;
+  const [name, entry] = args;
   if ((entry === undefined) === (options.start !== true))
     throw new UsageError("Say where to go: an entry (id, prefix, label, @root, ~N), or --start for before the first one.");
+  checkTogether(options);
   await withStore(io, options.store, "change", async (store) => {
     await loadExactWidths();
     const { session } = await chooseSession(store, io, out, required(name), "directory");
+    const target = entry === undefined ? null : await session.resolve(entry);
+    if (options.summarize === true) return (await import("./go-with-summary.js")).goWithSummary(invocation, session, target);
     const previousLeafId = session.leafId;
-    await session.moveLeaf(entry === undefined ? null : await session.resolve(entry));
+    await session.moveLeaf(target);
     if (options.json === true) return out.json({ sessionId: session.id, leafId: session.leafId, previousLeafId });
     out.line(...fitLine([styled("dim", "leaf: "), await leafInShort(session)], out.width, out.glyphs.ellipsis));
     if (session.leafId !== previousLeafId) out.line(styled("dim", `Back: bough undo ${session.id}`));
   });
 };
+
+function checkTogether({ summarize, focus, label, model, baseUrl, apiKeyEnv, extract, window, preset }: GoOptions): void {
+  const forSummary = [focus, label, model, baseUrl, apiKeyEnv, extract, window, preset];
+  if (summarize !== true && forSummary.some((option) => option !== undefined))
+    throw new UsageError("--focus, --label, --preset, --window and the options of the model are for --summarize.");
+}

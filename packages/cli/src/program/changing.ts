@@ -1,4 +1,6 @@
 import { type Definitions, define } from "./define.js";
+import { wholeNumber } from "./options.js";
+import { MODEL_HELP, withWritingOptions } from "./writing-options.js";
 
 const GROUP = "Change";
 const MOVED = "{ sessionId, leafId, previousLeafId }";
@@ -8,6 +10,7 @@ const SESSION = "{ session: SessionRecord }";
 export function defineChanging(to: Definitions): void {
   defineGo(to);
   defineUndo(to);
+  defineCompact(to);
   defineLabel(to);
   defineFork(to);
   defineRename(to);
@@ -16,22 +19,31 @@ export function defineChanging(to: Definitions): void {
 }
 
 function defineGo(to: Definitions): void {
-  define(
+  const command = define(
     to,
     "go <session> [entry]",
     {
       group: GROUP,
       summary: "Go to an entry: what is appended next starts a branch there",
-      more: "Nothing is lost: the branch that is left stays in the tree, and the move can be undone.",
+      more:
+        "Nothing is lost: the branch that is left stays in the tree, and the move can be undone. " +
+        "With --summarize a summary of the branch that is left is put at the entry, and the leaf stands at that summary; " +
+        "a message of the user that is chosen so is taken to be said again: the leaf goes above it, and its text is printed. " +
+        MODEL_HELP,
       examples: [
         ["bough go parser ~3", "three entries up"],
         ["bough go parser before-rewrite", "to a label"],
         ["bough go parser --start", "before the first entry"],
+        ["bough go parser ~9 --summarize --focus 'why it failed'", "takes along what was learned"],
       ],
-      json: MOVED,
+      json: `${MOVED}; with --summarize also { text, summaryEntryId, summary, method, usage, model, modelFailure }`,
     },
     () => import("../commands/go.js"),
-  ).option("--start", "before the first entry, to begin anew");
+  )
+    .option("--start", "before the first entry, to begin anew")
+    .option("--summarize", "leave a summary of the branch that is left")
+    .option("--label <text>", "a label for that summary");
+  withWritingOptions(command);
 }
 
 function defineUndo(to: Definitions): void {
@@ -50,6 +62,36 @@ function defineUndo(to: Definitions): void {
     },
     () => import("../commands/undo.js"),
   ).option("--redo", "take the last undo back");
+}
+
+function defineCompact(to: Definitions): void {
+  const command = define(
+    to,
+    "compact [session]",
+    {
+      group: GROUP,
+      summary: "Put a summary in the place of what is old, so that the context is short again",
+      more:
+        "Without SESSION: the one of this directory that was active last. No entry is changed or lost: the summary is one more " +
+        `entry, and --undo takes it back. ${MODEL_HELP}`,
+      examples: [
+        ["bough compact parser --dry-run", "what would be summarised, and what kept"],
+        ["bough compact parser", "with the configured model, or as an extract"],
+        ["bough compact parser --model qwen3:8b --base-url http://127.0.0.1:11434/v1", "with a model of this machine"],
+        ["bough compact parser --focus 'the open questions' --keep 8000", "keeps less than usual"],
+        ["bough compact parser --undo", "as if it had not been"],
+      ],
+      json:
+        "{ sessionId, entryId, summary, title, shortSummary, method, tokensBefore, tokensAfter, messagesBefore, messagesAfter, fidelity, " +
+        "usage, headroom, firstKeptEntryId, readFiles, modifiedFiles, model, modelFailure, window, trigger, attemptId }; " +
+        "with --dry-run { sessionId, dryRun, plan, window }; with --undo { sessionId, compactionId, entryId, previousLeafId, tokens }",
+    },
+    () => import("../commands/compact.js"),
+  )
+    .option("--keep <tokens>", "keep the newest messages up to this many tokens (default: 20,000); 0: nothing", wholeNumber)
+    .option("--dry-run", "say what would be done, and do nothing")
+    .option("--undo", "take the compaction in force back, on this branch");
+  withWritingOptions(command);
 }
 
 function defineLabel(to: Definitions): void {

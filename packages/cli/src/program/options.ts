@@ -8,6 +8,16 @@ export function positive(text: string): number {
   return value;
 }
 
+/** A whole number, as an option's value. */
+export function wholeNumber(text: string): number {
+  return /^0+$/.test(text) ? 0 : positive(text);
+}
+
+/** The size of a window in tokens, or the word for that of the model. */
+export function windowSize(text: string): number | "auto" {
+  return text === "auto" ? text : positive(text);
+}
+
 /** The width of a drawing: below 20 columns nothing can be read. */
 export function width(text: string): number {
   const value = positive(text);

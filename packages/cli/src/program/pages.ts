@@ -53,4 +53,5 @@ const NOWHERE: Io = {
   ask: undefined,
   progressStream: undefined,
   onInterrupt: () => () => undefined,
+  cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
 };

@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import { type Definitions, define } from "./define.js";
-import { positive, width } from "./options.js";
+import { positive, wholeNumber, width, windowSize } from "./options.js";
+import { presetOption } from "./writing-options.js";
 
 const GROUP = "Look";
 const SESSION = "Without SESSION: the one of this directory that was active last, or else of the store.";
@@ -11,6 +12,7 @@ export function defineReading(to: Definitions): void {
   defineTree(to);
   defineShow(to);
   defineContext(to);
+  defineCheckpoints(to);
   defineSearch(to);
   defineStats(to);
 }
@@ -89,13 +91,16 @@ function defineContext(to: Definitions): void {
     {
       group: GROUP,
       summary: "Print what the model is sent at the leaf, or at another entry",
-      more: `${SESSION} Token counts are rough: about four characters each, one in Chinese, Japanese and Korean, two in base64; 1,500 for an image.`,
+      more: `${SESSION} Token counts are rough: about four characters each, one in Chinese, Japanese and Korean, two in base64; 1,500 for an image. With --exact or --window they are those of the model's vocabulary. --window says what a request to a model of that window would be at the leaf: how full, what would be left out of it, and why; nothing is compacted.`,
       examples: [
         ["bough context", "the messages in full"],
         ["bough context parser --brief", "one line each"],
         ["bough context parser --at ~4 --format anthropic", "as a request for Anthropic, four entries earlier"],
+        ["bough context parser --brief --window 32000", "what a model of 32,000 tokens would be sent"],
       ],
-      json: "SessionContext ({ messages, entries, model, thinkingLevel, system, compaction }) with session and roughTokens: { system, messages: number[], total }",
+      json:
+        "SessionContext ({ messages, entries, model, thinkingLevel, system, compaction }) with session and roughTokens: { system, messages: number[], total }; " +
+        "with --exact or --window tokens: { counter, system, messages: number[], total } instead; with --window also request: { window, use, fits, changes, entries }",
     },
     () => import("../commands/context.js"),
   )
@@ -105,7 +110,41 @@ function defineContext(to: Definitions): void {
         .choices(["text", "json", "openai", "responses", "anthropic", "ai-sdk"])
         .conflicts("json"),
     )
-    .option("--brief", "one line for each message");
+    .option("--brief", "one line for each message")
+    .option("--exact", "count tokens exactly; the tables take half a second to load")
+    .addOption(
+      new Option("--window <tokens>", "the request at a window of this size, or auto: that of the model")
+        .argParser(windowSize)
+        .conflicts("at"),
+    )
+    .option("--tool-tokens <n>", "with --window: what the definitions of tools take", wholeNumber)
+    .addOption(presetOption());
+}
+
+function defineCheckpoints(to: Definitions): void {
+  define(
+    to,
+    "checkpoints [session] [number]",
+    {
+      group: GROUP,
+      summary: "List the summaries of a session, print one, or write them as files",
+      more:
+        `${SESSION} Numbered are the compactions that count on the leaf's path, the oldest first; summaries of branches that were ` +
+        "left stand among them. One is named by its number or its entry.",
+      examples: [
+        ["bough checkpoints parser", "what was summarised, and when"],
+        ["bough checkpoints parser 2", "the second one in full"],
+        ["bough checkpoints parser --write notes/checkpoints", "numbered Markdown files and an index"],
+      ],
+      json:
+        "{ sessionId, checkpoints: [{ number, kind, entryId, onPath, createdAtMs, title, trigger, tokensBefore, tokensAfter, messages, " +
+        "readFiles, modifiedFiles }] }; of one { sessionId, checkpoint: { ..., covers, entry: Entry } }; " +
+        "with --write { sessionId, directory, files: [{ number, entryId, path }] }",
+    },
+    () => import("../commands/checkpoints.js"),
+  )
+    .option("--all", "those of every branch")
+    .option("--write <directory>", "write each as NNN-title.md, with an index.md; files that are there stay");
 }
 
 function defineSearch(to: Definitions): void {

@@ -23,12 +23,15 @@ An entry is named by
 }
 
 function environmentTopic(): string {
-  return `BOUGH_STORE    the store, where --store is not given
-XDG_DATA_HOME  the default store is bough/sessions.db in it (or in ~/.local/share)
-NO_COLOR       no colours
-FORCE_COLOR    colours also without a terminal; 0: none
-BOUGH_ASCII    draw with plain ASCII; 0: never
-BOUGH_DEBUG    say where an unexpected failure came from
+  return `BOUGH_STORE     the store, where --store is not given
+XDG_DATA_HOME   the default store is bough/sessions.db in it (or in ~/.local/share)
+NO_COLOR        no colours
+FORCE_COLOR     colours also without a terminal; 0: none
+BOUGH_MODEL     the model that writes summaries; none: they are extracts
+BOUGH_BASE_URL  its address, such as http://127.0.0.1:11434/v1
+BOUGH_API_KEY   its key; another --base-url does not get it
+BOUGH_ASCII     draw with plain ASCII; 0: never
+BOUGH_DEBUG     say where an unexpected failure came from
 `;
 }
 

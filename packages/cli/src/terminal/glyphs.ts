@@ -9,6 +9,9 @@ export interface Glyphs {
   readonly error: string;
   readonly ellipsis: string;
   readonly dot: string;
+  readonly to: string;
+  /** Drawn one after the other while something runs. */
+  readonly spinner: readonly string[];
 }
 
 const UNICODE: Glyphs = {
@@ -21,6 +24,8 @@ const UNICODE: Glyphs = {
   error: "✗",
   ellipsis: "…",
   dot: "·",
+  to: "→",
+  spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
 };
 
 const ASCII: Glyphs = {
@@ -33,6 +38,8 @@ const ASCII: Glyphs = {
   error: "!",
   ellipsis: "...",
   dot: "-",
+  to: "->",
+  spinner: ["|", "/", "-", "\\"],
 };
 
 /** Plain ASCII with `BOUGH_ASCII` or under a locale that is not UTF-8. No locale at all says nothing against UTF-8. */

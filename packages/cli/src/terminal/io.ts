@@ -22,8 +22,17 @@ export interface Io {
   readonly ask: ((question: string) => Promise<string | undefined>) | undefined;
   /** The terminal that a progress bar may draw on; undefined: say it in plain lines. */
   readonly progressStream: NodeJS.WriteStream | undefined;
-  /** Calls `cleanUp` if the person interrupts; gives back what takes that away again. */
+  /** Calls `cleanUp` if the person interrupts, and ends at once; gives back what takes that away again. */
   readonly onInterrupt: (cleanUp: () => void) => () => void;
+  /** For work that can be cancelled: the person's first interruption aborts the signal, and the command ends by itself. */
+  readonly cancelOnInterrupt: () => Cancellation;
+}
+
+/** What cancels a piece of work while it runs. */
+export interface Cancellation {
+  readonly signal: AbortSignal;
+  /** From here on an interruption ends the command at once again. */
+  readonly end: () => void;
 }
 
 /** Nobody reads the output any more. Not a failure: the command ends quietly. */

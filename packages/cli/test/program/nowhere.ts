@@ -15,6 +15,7 @@ export function nowhere(): Io {
     ask: undefined,
     progressStream: undefined,
     onInterrupt: () => () => undefined,
+    cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
   };
 }
 

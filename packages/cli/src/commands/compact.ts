@@ -1,0 +1,130 @@
+import type { BeforeCompact, CompactionDone, CompactionResult } from "@bough/compaction";
+import type { Session } from "@bough/session-core";
+import { settingsFor, type WritingOptions, whileWriting, withCompactor } from "../compacting/compacting.js";
+import { doneJson, doneLines, doneReport } from "../compacting/done-report.js";
+import { planLines, planReport } from "../compacting/plan-report.js";
+import { summaryModel } from "../compacting/summary-model.js";
+import { chooseWindow } from "../compacting/window-choice.js";
+import { CancelledError, NothingToCompactError, NothingToUndoError, SupersededError, TurnOpenError, UsageError } from "../errors.js";
+import { count } from "../format/numbers.js";
+import { withStore } from "../place/open.js";
+import { chooseSession } from "../place/session-choice.js";
+import { styled } from "../terminal/line.js";
+import type { Command, Invocation } from "./command.js";
+
+interface CompactOptions extends WritingOptions {
+  readonly keep?: number;
+  readonly dryRun?: boolean;
+  readonly undo?: boolean;
+}
+
+/** `bough compact`: puts a summary in the place of what is old, or takes the last such summary back. */
+export const run: Command<CompactOptions> = async (invocation) => {
+  const { io, out, args, options } = invocation;
+  checkTogether(options);
+  await withStore(io, options.store, options.dryRun === true ? "read" : "change", async (store) => {
+    const { session } = await chooseSession(store, io, out, args[0], options.dryRun === true ? "store" : "directory");
+    if (options.undo === true) return undo(invocation, session);
+    return options.dryRun === true ? dryRun(invocation, session) : compact(invocation, session);
+  });
+};
+
+function checkTogether({
+  undo: undoes,
+  dryRun: dry,
+  focus,
+  keep,
+  preset,
+  window,
+  model,
+  baseUrl,
+  apiKeyEnv,
+  extract,
+}: CompactOptions): void {
+  const forNew = [dry, focus, keep, preset, window, model, baseUrl, apiKeyEnv, extract];
+  if (undoes === true && forNew.some((option) => option !== undefined))
+    throw new UsageError("--undo takes the last compaction back and needs no other option.");
+}
+
+async function compact({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
+  const model = summaryModel(io.env, options);
+  const window = await chooseWindow(session, options.window);
+  const done = await whileWriting(io, out, model, ({ signal, onEvent }) =>
+    withCompactor(
+      {
+        session,
+        contextWindow: window.tokens,
+        summarizer: model?.summarizer ?? [],
+        settings: settingsFor(options, model, options.keep),
+        onEvent,
+        now: io.now,
+      },
+      async (compactor) => doneOf(await compactor.compact({ instructions: options.focus, signal })),
+    ),
+  );
+  const report = await doneReport(session, done, window, model);
+  if (options.json === true) return out.json(doneJson(report));
+  for (const line of doneLines(report, out.glyphs)) out.line(...line);
+}
+
+/** What was done; every other end of a compaction is one that a script must be able to tell. */
+function doneOf(result: CompactionResult): CompactionDone {
+  switch (result.kind) {
+    case "compacted":
+      return result;
+    case "nothing-to-compact":
+      throw new NothingToCompactError(WHY_NOTHING[result.reason]);
+    case "cancelled":
+      throw new CancelledError("Cancelled; nothing was written.");
+    case "superseded":
+      throw new SupersededError("The session went on elsewhere while the summary was written; nothing was written. Try again.");
+    case "deferred":
+      throw new TurnOpenError("The session is inside a turn; nothing was written.");
+    case "failed":
+      throw result.error;
+  }
+}
+
+const WHY_NOTHING: Readonly<Record<Extract<CompactionResult, { kind: "nothing-to-compact" }>["reason"], string>> = {
+  "just-compacted": "Nothing to compact: nothing came since the last compaction.",
+  "too-few-messages": "Nothing to compact: there are too few messages.",
+  "all-is-kept": "Nothing to compact: all of it fits into what is kept (--keep TOKENS keeps less).",
+  "no-cut-point": "Nothing to compact: it is a single turn that must stay as it is.",
+};
+
+async function dryRun({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
+  const model = summaryModel(io.env, options);
+  const window = await chooseWindow(session, options.window);
+  let planned: BeforeCompact | undefined;
+  // The engine asks before anything is written, and takes no for an answer.
+  const before_compact = (about: BeforeCompact) => {
+    planned = about;
+    return { cancel: true };
+  };
+  const settings = settingsFor(options, model, options.keep);
+  const result = await withCompactor({ session, contextWindow: window.tokens, settings, hooks: { before_compact } }, (compactor) =>
+    compactor.compact({ instructions: options.focus }),
+  );
+  if (planned === undefined) {
+    doneOf(result);
+    return;
+  }
+  const report = planReport(planned);
+  if (options.json === true) return out.json({ sessionId: session.id, dryRun: true, plan: report, window });
+  for (const line of planLines(report, window)) out.line(...line);
+}
+
+async function undo({ out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
+  const previousLeafId = session.leafId;
+  const window = await chooseWindow(session, undefined);
+  await withCompactor({ session, contextWindow: window.tokens }, async (compactor) => {
+    const undone = await compactor.undoCompaction();
+    if (undone.kind === "nothing-to-undo") throw new NothingToUndoError("No compaction is in force at the leaf.");
+    const { totalTokens } = await compactor.usage();
+    const { compactionId, entryId } = undone;
+    if (options.json === true) return out.json({ sessionId: session.id, compactionId, entryId, previousLeafId, tokens: totalTokens });
+    out.line(styled("dim", "no longer in force: "), compactionId);
+    out.line(styled("dim", "context now: "), `${count(totalTokens)} tokens`);
+    out.line(styled("dim", `Back: bough go ${session.id} ${previousLeafId ?? "--start"}`));
+  });
+}

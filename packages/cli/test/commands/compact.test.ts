@@ -1,0 +1,235 @@
+import { describe, expect, test } from "vitest";
+import { fail, gate, hang, slow, startModelServer } from "../../../compaction/test/model/model-server.js";
+import { type World, world } from "../world.js";
+import { longSession, messagesOf, standOf, TURNS } from "./long-session.js";
+
+const BEFORE = { leafId: `a${TURNS}`, entries: TURNS * 4 };
+
+async function withLongSession(model?: string): Promise<World> {
+  const here = world();
+  await longSession(here, model);
+  return here;
+}
+
+describe("bough compact without a model", () => {
+  test("puts an extract in the place of what is old, and says what it did and how to undo it", async () => {
+    const here = await withLongSession();
+    const { exit, out, err } = await here.run(["compact", "long", "--keep", "400"]);
+    expect({ exit, err }).toEqual({ exit: 0, err: "" });
+    const { leafId, entries } = await standOf(here);
+    expect(entries).toBe(BEFORE.entries + 1);
+    const [done = "", ...facts] = out.trimEnd().split("\n");
+    const [, before, after, messages, kept] = /^compacted: ([\d,]+) → ([\d,]+) tokens, (\d+) → (\d+) messages$/.exec(done) ?? [];
+    expect(Number(messages)).toBe(BEFORE.entries);
+    expect((await messagesOf(here)).length).toBe(Number(kept));
+    expect(Number(after?.replaceAll(",", ""))).toBeLessThan(Number(before?.replaceAll(",", "")));
+    expect(facts).toContain(
+      "written by: no model; it is an extract of the entries themselves (a model writes better ones: bough help environment)",
+    );
+    expect(facts).toContain("window: 200,000 tokens (assumed: the session names no model; --window says another)");
+    expect(facts).toContain(`entry: ${leafId}`);
+    expect(facts.slice(-2)).toEqual([`Look: bough show long-session ${leafId}`, "Undo: bough compact long-session --undo"]);
+  });
+
+  test("tells a script the same as JSON, files and facts included", async () => {
+    const here = await withLongSession("claude-sonnet-4");
+    const result = (await here.json("compact", "long", "--keep", "400", "--focus", "the lexer")) as Record<string, unknown>;
+    expect(result).toMatchObject({
+      sessionId: "long-session",
+      method: "extract",
+      trigger: "manual",
+      model: null,
+      modelFailure: null,
+      window: { tokens: 200_000, from: "model", model: "claude-sonnet-4" },
+      messagesBefore: BEFORE.entries,
+      modifiedFiles: [],
+    });
+    expect(result["readFiles"]).toContain("src/part-1.ts");
+    expect(result["entryId"]).toBe((await standOf(here)).leafId);
+  });
+
+  test.each([["pi"], ["co-cli"], ["copilot-cli"], ["vscode"], ["python-agent"]])(
+    "takes the extract also with the preset %s, which would fail or leave a fixed line",
+    async (preset) => {
+      const here = await withLongSession();
+      expect(await here.json("compact", "long", "--preset", preset, "--keep", "400")).toMatchObject({ method: "extract" });
+    },
+  );
+
+  test("keeps nothing but the summary with --keep 0", async () => {
+    const here = await withLongSession();
+    await here.run(["compact", "long", "--keep", "0"]);
+    expect((await messagesOf(here)).map(({ role }) => role)).toEqual(["compactionSummary"]);
+  });
+
+  test("says with 50 that there is nothing to do, and why", async () => {
+    const here = await withLongSession();
+    expect(await here.run(["compact", "long"])).toMatchObject({
+      exit: 50,
+      out: "",
+      err: "bough: Nothing to compact: all of it fits into what is kept (--keep TOKENS keeps less).\n",
+    });
+    expect(await standOf(here)).toEqual(BEFORE);
+  });
+
+  test("takes the session of this directory, and none of another one", async () => {
+    const here = await withLongSession();
+    expect((await here.run(["compact"])).exit).toBe(8);
+  });
+});
+
+describe("bough compact --dry-run", () => {
+  test("says what would be summarised and kept, and writes nothing", async () => {
+    const here = await withLongSession();
+    const { exit, out } = await here.run(["compact", "long", "--keep", "400", "--dry-run"]);
+    expect(exit).toBe(0);
+    expect(out).toContain("Nothing was written. A compaction would\nsummarise: ");
+    expect(out).toContain("(u1 to ");
+    expect(await standOf(here)).toEqual(BEFORE);
+  });
+
+  test("has each message in one place", async () => {
+    const here = await withLongSession();
+    const { plan, dryRun } = (await here.json("compact", "long", "--keep", "400", "--dry-run")) as {
+      readonly dryRun: boolean;
+      readonly plan: Record<"summarize" | "turnPrefix" | "keep", { readonly messages: number }> & { readonly firstKeptEntryId: string };
+    };
+    expect(dryRun).toBe(true);
+    expect(plan.summarize.messages + plan.turnPrefix.messages + plan.keep.messages).toBe(BEFORE.entries);
+    const { firstKeptEntryId } = (await here.json("compact", "long", "--keep", "400")) as { readonly firstKeptEntryId: string };
+    expect(firstKeptEntryId).toBe(plan.firstKeptEntryId);
+  });
+
+  test("says that there is nothing to do as the compaction would", async () => {
+    const here = await withLongSession();
+    expect((await here.run(["compact", "long", "--dry-run"])).exit).toBe(50);
+  });
+});
+
+describe("bough compact --undo", () => {
+  test("gives the context back as it was; going back brings the compaction into force again", async () => {
+    const here = await withLongSession();
+    const before = await messagesOf(here);
+    const { entryId } = (await here.json("compact", "long", "--keep", "400")) as { readonly entryId: string };
+    const compacted = await messagesOf(here);
+    const { exit, out } = await here.run(["compact", "long", "--undo"]);
+    expect(exit).toBe(0);
+    expect(await messagesOf(here)).toEqual(before);
+    expect(out).toContain(`no longer in force: ${entryId}\n`);
+    expect(out).toContain(`Back: bough go long-session ${entryId}\n`);
+    await here.run(["go", "long", entryId]);
+    expect(await messagesOf(here)).toEqual(compacted);
+  });
+
+  test("says with 6 that there is none", async () => {
+    const here = await withLongSession();
+    expect(await here.run(["compact", "long", "--undo"])).toMatchObject({ exit: 6, out: "" });
+  });
+});
+
+describe("bough compact with a model", () => {
+  const KEEP = ["compact", "long", "--keep", "400"];
+
+  test("asks it with the key of the environment, and names it as the writer", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise("## Goal\nMend the parts.");
+    const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: server.baseURL, BOUGH_API_KEY: "secret-1" };
+    const { exit, out, err } = await here.run(KEEP, { env });
+    expect({ exit, err }).toEqual({ exit: 0, err: "m1 writes the summary\n" });
+    expect(out).toContain("written by: m1\n");
+    expect(out + err).not.toContain("secret-1");
+    expect(server.requests[0]?.headers.authorization).toBe("Bearer secret-1");
+    expect(server.requests[0]?.body.model).toBe("m1");
+    const [summary] = (await messagesOf(here)) as readonly { readonly summary?: string }[];
+    expect(summary?.summary).toContain("Mend the parts.");
+  });
+
+  test("takes what is typed over the environment, and does not give its key to another address", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: "http://127.0.0.1:1/v1", BOUGH_API_KEY: "secret-1" };
+    expect((await here.run([...KEEP, "--model", "m2", "--base-url", server.baseURL], { env })).exit).toBe(0);
+    expect(server.requests[0]?.body.model).toBe("m2");
+    expect(server.requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  test("reads the key of the variable that is named", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    const typed = [...KEEP, "--model", "m2", "--base-url", server.baseURL, "--api-key-env", "OTHER_KEY"];
+    await here.run(typed, { env: { OTHER_KEY: "secret-2", BOUGH_API_KEY: "secret-1" } });
+    expect(server.requests[0]?.headers.authorization).toBe("Bearer secret-2");
+  });
+
+  test("asks none with --extract", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: server.baseURL };
+    expect((await here.run([...KEEP, "--extract"], { env })).out).toContain("written by: no model");
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test("falls back to the extract where the model fails, and says why", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise(fail(401, { error: { message: "That key is not known" } }));
+    const { exit, out } = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
+    expect(exit).toBe(0);
+    expect(out).toMatch(/^written by: no model; it is an extract of the entries themselves, because m1 failed: .*That key is not known/m);
+  });
+
+  test("fails with 52 and writes nothing where the preset wants no extract", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise(fail(401, "no"));
+    expect(await here.run([...KEEP, "--preset", "pi", "--model", "m1", "--base-url", server.baseURL])).toMatchObject({ exit: 52, out: "" });
+    expect(await standOf(here)).toEqual(BEFORE);
+  });
+
+  test("ends with 130 and writes nothing when the person interrupts while it writes", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise(hang());
+    const asked = server.request(0);
+    const ran = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL], { interruptedAt: asked });
+    expect(ran).toMatchObject({ exit: 130, out: "", err: "m1 writes the summary\nbough: Cancelled; nothing was written.\n" });
+    await (await asked).gone;
+    expect(await standOf(here)).toEqual(BEFORE);
+  });
+
+  test("ends with 51 and writes nothing when somebody moved the leaf meanwhile", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    const answer = gate();
+    server.otherwise(slow("A summary.", answer));
+    const running = here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
+    await server.request(0);
+    await here.run(["go", "long", "a2"]);
+    answer.open();
+    expect(await running).toMatchObject({ exit: 51, out: "" });
+    expect(await standOf(here)).toEqual({ leafId: "a2", entries: BEFORE.entries });
+  });
+
+  test("shows what a model wrote, and lets the terminal obey nothing of it", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise("Mend \u001b[31mthe parts\u202e now.");
+    const { out } = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
+    expect(out).toContain("the parts");
+    expect(out).not.toMatch(/[\u001b\u202e]/);
+  });
+});
+
+describe("bough compact refuses", () => {
+  test.each<[string[], Record<string, string>, string]>([
+    [["--undo", "--dry-run"], {}, "--undo takes the last compaction back and needs no other option."],
+    [["--model", "m1"], {}, "The model needs an address"],
+    [["--base-url", "http://127.0.0.1:1/v1"], {}, "Which model?"],
+    [["--model", "m1", "--base-url", "ftp://x"], {}, "must begin with http:// or https://"],
+    [["--model", "m1", "--base-url", "http://127.0.0.1:1", "--api-key-env", "sk_typed_by_mistake"], {}, "the one named is not set"],
+    [["--extract", "--model", "m1"], {}, "cannot be used with"],
+    [["--preset", "mine"], {}, "Allowed choices are balanced, pi,"],
+    [["--keep", "-1"], {}, "must be a whole number"],
+    [["--window", "0"], {}, "must be a whole number"],
+    [[], { BOUGH_MODEL: "m1" }, "The model needs an address"],
+  ])("%j with %j", async (options, env, message) => {
+    const here = await withLongSession();
+    const { exit, out, err } = await here.run(["compact", "long", ...options], { env });
+    expect({ exit, out }).toEqual({ exit: 2, out: "" });
+    expect(err).toContain(message);
+    expect(err).not.toContain("sk_typed_by_mistake");
+    expect(await standOf(here)).toEqual(BEFORE);
+  });
+});
