@@ -81,7 +81,7 @@ function blocksOf(material: Material): Blocks {
 }
 
 /** How much sooner a line has room that is about what the person asked to look at. */
-const FOCUS = 0.3;
+const FOCUS = 0.05;
 
 function focused(blocks: Blocks, instructions: string | null): Blocks {
   const wanted = keyWords(instructions ?? "");

@@ -7,10 +7,12 @@ const MUST_BE_SAID = 2;
 /** A cut line shorter than this says nothing. */
 const LEAST = 16;
 /** Below this no headings: they would take the place of what they are over. */
-const WITHOUT_HEADINGS = 200;
+const WITHOUT_HEADINGS = 260;
 /** Blocks that say how many of their lines had no place. */
 const COUNTED: readonly BlockName[] = ["requests", "done", "errors", "changed"];
-const COUNT_COST = "- (99999 more left out)\n".length;
+const COUNTS_COST = COUNTED.length * "- (99999 more left out)\n".length;
+/** Where there is less room, the counts are left out too. */
+const COUNTS_FROM = 1_000;
 
 interface Placed extends Line {
   readonly name: BlockName;
@@ -20,8 +22,9 @@ interface Placed extends Line {
 /** The extract of these blocks in at most `maxChars`: the lines with the lowest ranks that have room, in their order. */
 export function fitBlocks(first: string, blocks: Blocks, maxChars: number): string {
   if (maxChars < WITHOUT_HEADINGS) return fitShort(blocks, maxChars);
-  const chosen = choose(blocks, maxChars - first.length - COUNTED.length * COUNT_COST);
-  const lines = new Map(BLOCK_NAMES.map((name) => [name, shown(name, blocks[name], chosen)]));
+  const counts = maxChars >= COUNTS_FROM;
+  const chosen = choose(blocks, maxChars - first.length - (counts ? COUNTS_COST : 0));
+  const lines = new Map(BLOCK_NAMES.map((name) => [name, shown(name, blocks[name], { chosen, counts })]));
   return render(first, lines);
 }
 
@@ -48,12 +51,16 @@ function cutTo({ text, rank }: Placed, room: number): string {
   return rank < MUST_BE_SAID && room >= LEAST ? safeLine(text, room) : "";
 }
 
-function shown(name: BlockName, lines: readonly Line[], chosen: ReturnType<typeof choose>): readonly string[] {
+function shown(
+  name: BlockName,
+  lines: readonly Line[],
+  { chosen, counts }: { readonly chosen: ReturnType<typeof choose>; readonly counts: boolean },
+): readonly string[] {
   const block = chosen.get(name);
   if (block === undefined) return [];
   const kept = [...block].sort(([a], [b]) => a - b).map(([, text]) => text);
   const out = lines.length - kept.length;
-  return out > 0 && COUNTED.includes(name) ? [`(${out} more left out)`, ...kept] : kept;
+  return counts && out > 0 && COUNTED.includes(name) ? [`(${out} more left out)`, ...kept] : kept;
 }
 
 /** Where there is room for a sentence or two: what was asked first, and what last. */

@@ -1,5 +1,9 @@
 import { BLOCK_NAMES, type BlockName, LEFT_OUT, MARKER, shapeOf } from "./outline.js";
 import { INLINE_BREAK } from "./render.js";
+import { isUnderline, safeLine } from "./safe-line.js";
+
+/** No line of an extract is longer. */
+const LINE_CHARS = 1_000;
 
 /** The lines of an extract by block, without marks. */
 export type ReadExtract = ReadonlyMap<BlockName, readonly string[]>;
@@ -25,7 +29,12 @@ export function readExtract(text: string): ReadExtract | null {
     if (led !== undefined) current = led;
     if (current === null) continue;
     const lines = read.get(current) ?? [];
-    lines.push(...linesOf(current, line));
+    // It was stored and edited since, so nothing is taken on trust.
+    lines.push(
+      ...linesOf(current, line)
+        .map((text) => safeLine(text, LINE_CHARS))
+        .filter((text) => text !== ""),
+    );
     read.set(current, lines);
   }
   return read;
@@ -38,7 +47,7 @@ function startsWithLead(name: BlockName, line: string): boolean {
 
 function linesOf(name: BlockName, line: string): readonly string[] {
   const { style, lead } = shapeOf(name);
-  if (line.trim() === "" || line === lead || line.startsWith(MARKER)) return [];
+  if (line.trim() === "" || isUnderline(line) || line === lead || line.startsWith(MARKER)) return [];
   if (style === "inline") return itemsOf(line.slice((lead ?? "").length).trim());
   const text = line.replace(MARK[style], "");
   const isOurs = style === "plain" || text !== line;

@@ -10,13 +10,13 @@ import { commandOf, coreCommand } from "../../facts/kinds/commands.js";
 import { errorLines } from "../../facts/kinds/error-lines.js";
 import { isRequest } from "../../facts/kinds/requests.js";
 import { toolKind } from "../../facts/kinds/tool-kind.js";
-import type { Outcome, Request, Story, Todo, Turn } from "./story.js";
+import type { Ending, Outcome, Request, Story, Todo, Turn } from "./story.js";
 import { todosOf } from "./todos.js";
 
 interface OpenTurn {
   request: Request | null;
   reply: Turn["reply"];
-  readonly endings: string[];
+  readonly endings: Ending[];
   readonly outcomes: Outcome[];
 }
 
@@ -44,7 +44,7 @@ class Reader {
         this.#put(textOf(message.content), at);
         break;
       case "assistant":
-        this.#answered(message);
+        this.#answered(message, at);
         break;
       case "toolResult":
         this.#result(message, at);
@@ -78,13 +78,13 @@ class Reader {
     if (turn.request === null && turn.reply === null && !text.trimStart().startsWith("<") && isRequest(text)) turn.request = { text, at };
   }
 
-  #answered({ content, stopReason }: AssistantMessage): void {
+  #answered({ content, stopReason }: AssistantMessage, at: number): void {
     const text = textOf(content).trim();
     const calls = content.filter((block) => block.type === "toolCall");
     if (text !== "") this.said.push(text);
     const turn = this.#turn;
     const ends = calls.length === 0 && !CUT_OFF.test(stopReason ?? "");
-    if (text !== "" && ends) turn.endings.push(text);
+    if (text !== "" && ends) turn.endings.push({ text, at });
     if (text !== "") turn.reply = { text, ends };
     else if (calls.length > 0 && turn.reply !== null) turn.reply = { text: turn.reply.text, ends: false };
     for (const call of calls) {

@@ -18,8 +18,9 @@ export function lineCost(name: BlockName, text: string): number {
 }
 
 /** Characters that a block's heading and lead take at most. */
-export function frameCost({ heading, under = "", lead = "" }: BlockShape): number {
-  return `\n\n## ${heading}\n\n### ${under}\n\n${lead}\n`.length;
+export function frameCost({ heading, under, lead }: BlockShape): number {
+  const below = under === undefined ? "" : `### ${under}\n\n`;
+  return `\n\n## ${heading}\n\n${below}${lead ?? ""}\n`.length;
 }
 
 /** An extract as Markdown: under each heading its blocks, those without lines left out. */

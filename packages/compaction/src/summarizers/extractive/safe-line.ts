@@ -1,12 +1,20 @@
 import { cutLine, oneLine } from "../../text/one-line.js";
 
+/** A heading may stand inside quotes and lists. */
+const HEADING = /^((?:(?:[->*+]|\d{1,9}[.)])\s+)*)(?=#)/;
+
+/** Whether a line makes a heading of the one above it, or divides a page. */
+export function isUnderline(line: string): boolean {
+  return /^\s*(?:-+|=+|[*_]{3,})\s*$/.test(line);
+}
+
 /**
  * A text of a session as one line of Markdown that stays one line and means nothing: no heading, no open code, at most
  * `maxChars` UTF-16 code units. Twice is the same as once.
  */
 export function safeLine(text: string, maxChars: number): string {
   const line = oneLine(text, maxChars).replace(/`{3,}/g, "``").replace(/~{3,}/g, "~~");
-  const whole = withoutOpenCode(line.replace(/^(?=#)/, "\\"));
+  const whole = withoutOpenCode(line.replace(HEADING, "$1\\"));
   return whole.length > maxChars ? withoutOpenCode(cutLine(whole, maxChars)) : whole;
 }
 

@@ -19,13 +19,19 @@ export interface Outcome {
   readonly passed: string | null;
 }
 
+/** A reply that calls nothing. */
+export interface Ending {
+  readonly text: string;
+  readonly at: number;
+}
+
 /** From what a person said to what they said next. */
 export interface Turn {
   readonly request: Request | null;
   /** What the model said last in it, and whether it called no tool with it. */
   readonly reply: { readonly text: string; readonly ends: boolean } | null;
   /** The replies with which it stopped, each before the person said "continue", "thanks" or nothing more. */
-  readonly endings: readonly string[];
+  readonly endings: readonly Ending[];
   readonly outcomes: readonly Outcome[];
 }
 

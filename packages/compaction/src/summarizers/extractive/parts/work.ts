@@ -26,9 +26,11 @@ export function doneLines(material: Material): readonly Line[] {
   return newestFirst([...oldLines(material, "done"), ...todos, ...found], 20, 3);
 }
 
-function concluded({ request, endings, outcomes }: Turn): readonly At[] {
-  const at = outcomes.at(-1)?.at ?? request?.at ?? 0;
-  return endings.flatMap((reply) => conclusionOf(reply) ?? []).map((text) => ({ at, text }));
+function concluded({ endings }: Turn): readonly At[] {
+  return endings.flatMap(({ text, at }) => {
+    const said = conclusionOf(text);
+    return said === null ? [] : [{ at, text: said }];
+  });
 }
 
 function passed(turns: readonly Turn[]): readonly At[] {
