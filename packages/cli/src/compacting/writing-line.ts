@@ -45,7 +45,7 @@ export function writingLine(stream: LineStream | undefined, work: string, glyphs
     drawnAtMs = now();
     const spinner = glyphs.spinner[frame % glyphs.spinner.length] ?? "";
     const text = safe(`${spinner} ${work}${part}, ${Math.floor((drawnAtMs - startedAtMs) / 1000)} s`);
-    stream.write(`\r${truncate(text, Math.max((stream.columns ?? 80) - 1, 1), "")}\u001b[K`);
+    stream.write(`\r${truncate(text, roomOn(stream), "")}\u001b[K`);
     frame += 1;
   };
   draw();
@@ -63,4 +63,9 @@ export function writingLine(stream: LineStream | undefined, work: string, glyphs
       stream.write("\r\u001b[K");
     },
   };
+}
+
+/** One column less than there are, so that the cursor stays on the line. A terminal that was never given a size says 0. */
+function roomOn({ columns = 0 }: LineStream): number {
+  return Math.max((columns === 0 ? 80 : columns) - 1, 1);
 }

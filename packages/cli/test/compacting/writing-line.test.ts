@@ -39,6 +39,10 @@ describe("the line of a model that writes", () => {
     for (const text of written) expect(text.slice(1, -"\u001b[K".length).length).toBeLessThan(20);
   });
 
+  test("is written in eighty columns on a terminal that does not say how wide it is", () => {
+    expect(terminal(0).written).toEqual(["\r| m1 writes the summary, 0 s\u001b[K"]);
+  });
+
   test("leaves an empty line", () => {
     const { written, line } = terminal(100);
     line.end();
