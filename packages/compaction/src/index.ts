@@ -1,2 +1,64 @@
-// When and how a branch is shortened: filled by its own issue. Nothing is offered yet.
-export {};
+// The one list of what this package offers. Grouped as the README explains it.
+
+// Navigating
+export type { NavigateOptions, NavigationDone, NavigationResult } from "./branch/navigation.js";
+export { type Target, targetOf } from "./branch/target.js";
+// Checkpoints
+export type { Checkpoint, CheckpointRange } from "./checkpoints/checkpoint.js";
+export type { StoredCheckpoint } from "./checkpoints/index-page.js";
+export { type ForeignFile, readCheckpoints, type StoredCheckpoints } from "./checkpoints/read-checkpoints.js";
+export { type SyncedCheckpoints, syncCheckpoints } from "./checkpoints/sync-checkpoints.js";
+export { type WrittenCheckpoint, writeCheckpoint } from "./checkpoints/write-checkpoint.js";
+// Errors
+export * from "./errors/checkpoint-errors.js";
+export * from "./errors/compaction-errors.js";
+export * from "./errors/recall-errors.js";
+export * from "./errors/summarizer-errors.js";
+// Facts
+export { type Fidelity, judgeFidelity } from "./facts/fidelity.js";
+export { type Fact, type FactKind, findFacts } from "./facts/find-facts.js";
+// Planning
+export type { PathItem } from "./path/path-item.js";
+export type { Compactable, CompactionPlan, NothingBecause } from "./plan/plan.js";
+export { type KeepRule, keepRuleOf, type PlanInput, planCompaction } from "./plan/plan-compaction.js";
+// Recall
+export { listCheckpoints } from "./recall/list-checkpoints.js";
+export { type RecallOptions, type RecallTool, type RecallTools, recallTools } from "./recall/recall-tools.js";
+export type { TokenUse } from "./rules/token-use.js";
+export type { Trigger } from "./rules/trigger.js";
+// The compactor
+export { type CompactOptions, type Compactor, createCompactor, type ModelChange } from "./run/compactor.js";
+export type { CompactionEvent, EventListener } from "./run/events.js";
+export type { BeforeCompact, BeforeTree, Compacting, CompactorHooks, SuppliedBranchSummary, SuppliedCompaction } from "./run/hooks.js";
+export type { CompactorOptions, RequestInput } from "./run/options.js";
+export type { OverflowResult } from "./run/overflow.js";
+export type { PreparedRequest } from "./run/prepare-request.js";
+export type { CompactionDone, CompactionFailure, CompactionResult } from "./run/result.js";
+export type { UndoResult } from "./run/undo.js";
+// Settings
+export { settingsJsonSchema } from "./settings/json-schema.js";
+export { PRESETS, type PresetName } from "./settings/presets.js";
+export { readSettings, type SettingsSource } from "./settings/read-settings.js";
+export type { CompactionSettings, SettingsInput } from "./settings/settings.js";
+// The request guard
+export type { Change } from "./shrink/request/change.js";
+export { type ShapedRequest, shapeRequest } from "./shrink/request/shape-request.js";
+// Summarisers
+export { type AISDKSummarizerOptions, aiSdkSummarizer } from "./summarizers/ai-sdk.js";
+export { isContextOverflow, limitOf } from "./summarizers/call-failure.js";
+export { extract } from "./summarizers/extractive/extract.js";
+export { extractiveSummarizer } from "./summarizers/extractive/extractive-summarizer.js";
+export { type OpenAICompatibleOptions, openAICompatibleSummarizer } from "./summarizers/openai-compatible.js";
+export { remoteSummarizer } from "./summarizers/remote.js";
+export type { Summarizer, SummaryReply, SummaryRequest, SummarySource } from "./summarizers/summarizer.js";
+export type { HostState, InvokedSkill } from "./summary/host-state.js";
+export type { SummaryMethod } from "./summary/written-summary.js";
+// Counting
+export { promptTokensOf, ratioOf } from "./tokens/calibration.js";
+export { ContextMeter, type Measured } from "./tokens/context-meter.js";
+export type { TokenCounter } from "./tokens/counter.js";
+export { loadCounter } from "./tokens/load-counter.js";
+export { messageTokens } from "./tokens/message-tokens.js";
+export { roughCounter } from "./tokens/rough-counter.js";
+export { tokenizerOf } from "./tokens/tokenizer-of.js";
+export { toolTokens } from "./tokens/tool-tokens.js";

@@ -6,7 +6,7 @@ const SURELY_DATA = 200;
  * In data a character is seldom of the class (upper, lower, digit) of the one before it: base64 changes at 62 % of its
  * places, hexadecimal at 47 %, a path in camel case at no more than 30 %.
  */
-const CHANGES = 0.4;
+const CHANGES = 0.35;
 const ALL_DATA = /^\s*[A-Za-z0-9+/_-]+=*\s*$/;
 
 /**

@@ -13,7 +13,7 @@ import { blockedLines, openLines } from "./parts/open-work.js";
 import { goalLines, laterLines, latestLines } from "./parts/requests.js";
 import { decisionLines, lastLines, nextLines } from "./parts/said.js";
 import { doneLines } from "./parts/work.js";
-import { readExtract } from "./read-extract.js";
+import { readPrevious } from "./read-extract.js";
 import { readStory } from "./read-story.js";
 import { extractShort, isShort, sourceChars } from "./short-source.js";
 import { takeGoal } from "./summary-goal.js";
@@ -44,18 +44,10 @@ export function extract(source: SummarySource, limit: { readonly maxChars: numbe
 
 function materialOf({ messages, kind, previousSummary }: SummarySource, maxChars: number): Material {
   const story = readStory(messages);
-  const summaries = [...(previousSummary === null ? [] : [previousSummary]), ...story.summaries];
-  const first = readExtract(summaries[0] ?? "");
-  const { goal, rest } = takeGoal(first === null ? (summaries[0] ?? "") : "");
-  return {
-    story,
-    facts: findFacts(messages),
-    kind,
-    old: first,
-    earlier: [rest, ...summaries.slice(1)],
-    goal,
-    limits: partLimits(maxChars),
-  };
+  const [first = "", ...later] = [...(previousSummary === null ? [] : [previousSummary]), ...story.summaries];
+  const { before, old } = readPrevious(first);
+  const { goal, rest } = takeGoal(before);
+  return { story, facts: findFacts(messages), kind, old, earlier: [rest, ...later], goal, limits: partLimits(maxChars) };
 }
 
 function blocksOf(material: Material): Blocks {

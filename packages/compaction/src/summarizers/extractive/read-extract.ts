@@ -8,36 +8,70 @@ const LINE_CHARS = 1_000;
 /** The lines of an extract by block, without marks. */
 export type ReadExtract = ReadonlyMap<BlockName, readonly string[]>;
 
+/** A summary as the next extract carries it on. */
+export interface PreviousSummary {
+  /** What is no extract: a summary that a model wrote. */
+  readonly before: string;
+  /** null: there is no extract in it. */
+  readonly old: ReadExtract | null;
+}
+
+/** What stands between the two summaries of a split turn (pi's form), where it ends the first. */
+const SEPARATOR = /\s+---\s+\*\*[^*\n]{1,80}\*\*\s*$/;
+
 /**
- * Reads an extract back, so that the next one carries its lines on instead of quoting it; null: the text is none. Where
- * two stand in it, as after a split turn, it is the lines of both. Linear.
+ * Reads a summary back, so that the lines of an extract are carried on instead of quoted. After a split turn there are two
+ * in it: what the second was asked came later than the goal of the first, and its state is the later one. Linear.
  */
-export function readExtract(text: string): ReadExtract | null {
-  if (!text.trimStart().startsWith(MARKER)) return null;
+export function readPrevious(summary: string): PreviousSummary {
+  const pieces = summary.split(STARTS_EXTRACT).map((piece) => piece.replace(SEPARATOR, ""));
+  const [before = "", ...extracts] = pieces;
+  const read = extracts.map(readExtract);
+  const [first, ...later] = read;
+  return { before, old: first === undefined ? null : later.reduce(joined, first) };
+}
+
+const STARTS_EXTRACT = new RegExp(`^${MARKER.replaceAll(".", "\\.")}`, "m");
+
+/** What is true at the end only: the later one counts. */
+const STATE: readonly BlockName[] = ["latest", "last", "next", "open", "blocked"];
+
+function joined(first: ReadExtract, second: ReadExtract): ReadExtract {
+  const all = new Map(BLOCK_NAMES.map((name) => [name, [...(first.get(name) ?? []), ...(second.get(name) ?? [])]]));
+  for (const name of STATE) all.set(name, [...(second.get(name) ?? first.get(name) ?? [])]);
+  const asked = second.get("latest") === undefined ? [] : (first.get("latest") ?? []);
+  all.set("requests", [
+    ...(first.get("requests") ?? []),
+    ...asked.slice(0, 1),
+    ...(second.get("goal") ?? []).slice(0, 1),
+    ...(second.get("requests") ?? []),
+  ]);
+  all.set("goal", [...(first.get("goal") ?? second.get("goal") ?? [])]);
+  return all;
+}
+
+function readExtract(text: string): ReadExtract {
   const read = new Map<BlockName, string[]>();
   let candidates: readonly BlockName[] = [];
   let current: BlockName | null = null;
   for (const line of text.split("\n")) {
     const heading = /^##(#)? (.+)$/.exec(line);
     if (heading !== null) {
-      const below = heading[1] === "#";
-      candidates = BLOCK_NAMES.filter((name) => (below ? shapeOf(name).under : shapeOf(name).heading) === heading[2]);
+      candidates = blocksUnder(heading[2] ?? "", heading[1] === "#");
       current = candidates.find((name) => shapeOf(name).lead === undefined) ?? null;
       continue;
     }
-    const led: BlockName | undefined = candidates.find((name) => startsWithLead(name, line));
-    if (led !== undefined) current = led;
+    current = candidates.find((name) => startsWithLead(name, line)) ?? current;
     if (current === null) continue;
     const lines = read.get(current) ?? [];
-    // It was stored and edited since, so nothing is taken on trust.
-    lines.push(
-      ...linesOf(current, line)
-        .map((text) => safeLine(text, LINE_CHARS))
-        .filter((text) => text !== ""),
-    );
-    read.set(current, lines);
+    lines.push(...linesOf(current, line));
+    if (lines.length > 0) read.set(current, lines);
   }
   return read;
+}
+
+function blocksUnder(heading: string, below: boolean): readonly BlockName[] {
+  return BLOCK_NAMES.filter((name) => (below ? shapeOf(name).under : shapeOf(name).heading) === heading);
 }
 
 function startsWithLead(name: BlockName, line: string): boolean {
@@ -45,10 +79,17 @@ function startsWithLead(name: BlockName, line: string): boolean {
   return lead !== undefined && (style === "inline" ? line.startsWith(`${lead} `) : line === lead);
 }
 
+/** It was stored since, and may have been edited, so nothing is taken on trust. */
 function linesOf(name: BlockName, line: string): readonly string[] {
+  return textsOf(name, line)
+    .map((text) => safeLine(text, LINE_CHARS))
+    .filter((text) => text !== "");
+}
+
+function textsOf(name: BlockName, line: string): readonly string[] {
   const { style, lead } = shapeOf(name);
-  if (line.trim() === "" || isUnderline(line) || line === lead || line.startsWith(MARKER)) return [];
-  if (style === "inline") return itemsOf(line.slice((lead ?? "").length).trim());
+  if (line.trim() === "" || isUnderline(line) || line === lead) return [];
+  if (style === "inline") return startsWithLead(name, line) ? itemsOf(line.slice((lead ?? "").length).trim()) : [];
   const text = line.replace(MARK[style], "");
   const isOurs = style === "plain" || text !== line;
   return isOurs && !LEFT_OUT.test(text) ? [text] : [];

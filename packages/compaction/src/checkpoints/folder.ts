@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import { lstat, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { CheckpointError } from "../errors/checkpoint-errors.js";
+
+/** Larger files are none of ours: the summaries of all sessions of a day have less. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** The names in a folder, sorted; none where it does not exist. @throws {CheckpointError} it cannot be read. */
+export async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(directory)).sort();
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw new CheckpointError(directory, "read", reasonOf(error), { cause: error });
+  }
+}
+
+/** Makes the folder and those above it. @throws {CheckpointError} */
+export async function makeFolder(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true });
+  } catch (error) {
+    throw new CheckpointError(directory, "write", reasonOf(error), { cause: error });
+  }
+}
+
+/** The text of a file, or why it cannot be one of ours. null: it went meanwhile. */
+export async function readText(path: string): Promise<{ readonly text: string } | { readonly problem: string } | null> {
+  try {
+    // Not through links: what they point to is not in the folder.
+    const found = await lstat(path);
+    if (!found.isFile()) return { problem: "it is no file" };
+    if (found.size > MAX_BYTES) return { problem: `it has ${found.size} bytes, more than any checkpoint` };
+    return { text: await readFile(path, "utf8") };
+  } catch (error) {
+    return codeOf(error) === "ENOENT" ? null : { problem: reasonOf(error) };
+  }
+}
+
+/** Creates a file that is not there yet and writes it to the disk. false: it is there already. @throws {CheckpointError} */
+export async function createFile(path: string, text: string): Promise<boolean> {
+  try {
+    const file = await open(path, "wx");
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    await removeIfThere(path);
+    throw new CheckpointError(path, "write", reasonOf(error), { cause: error });
+  }
+}
+
+/** Gives a file its name in one step: readers see the old one or the new one, whole. @throws {CheckpointError} */
+export async function moveFile(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    await removeIfThere(from);
+    throw new CheckpointError(to, "write", reasonOf(error), { cause: error });
+  }
+}
+
+/** Writes a file in place of what is there, in one step. @throws {CheckpointError} */
+export async function replaceFile(directory: string, name: string, text: string): Promise<void> {
+  const draft = join(directory, `.${name}.${randomUUID()}.tmp`);
+  await createFile(draft, text);
+  await moveFile(draft, join(directory, name));
+}
+
+/** Removes a file; that it is gone already is no failure. @throws {CheckpointError} */
+export async function removeFile(path: string): Promise<void> {
+  try {
+    await rm(path, { force: true });
+  } catch (error) {
+    throw new CheckpointError(path, "remove", reasonOf(error), { cause: error });
+  }
+}
+
+/** What is left of something that failed: the failure is what matters, not whether this works. */
+async function removeIfThere(path: string): Promise<void> {
+  await rm(path, { force: true }).catch(() => undefined);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "not permitted",
+  EROFS: "the file system can only be read",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "a part of the path is a file",
+  EEXIST: "a file is in the way",
+  EISDIR: "a folder is in the way",
+  ELOOP: "its links go round in a circle",
+  ENAMETOOLONG: "the path is too long",
+  ENOENT: "it does not exist",
+};
+
+function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  return (code === undefined ? undefined : REASONS[code]) ?? code ?? String(error);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

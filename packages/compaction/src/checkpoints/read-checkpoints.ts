@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { readCheckpointText } from "./checkpoint-file.js";
+import { numberInName } from "./file-name.js";
+import { namesIn, readText } from "./folder.js";
+import { INDEX_NAME, type StoredCheckpoint } from "./index-page.js";
+
+/** A file in the folder that is no checkpoint of ours. It is left alone. */
+export interface ForeignFile {
+  readonly name: string;
+  /** One line; a part of it is text from the file. */
+  readonly problem: string;
+}
+
+/** What is in a folder of checkpoints. */
+export interface StoredCheckpoints {
+  /** By number, then by name. */
+  readonly checkpoints: readonly StoredCheckpoint[];
+  readonly foreign: readonly ForeignFile[];
+}
+
+/**
+ * Reads the checkpoints in a folder; none where the folder does not exist. Files of other programs and damaged ones are
+ * named and left alone. Cost: one read of each file.
+ *
+ * @throws {CheckpointError} the folder cannot be read.
+ */
+export async function readCheckpoints(directory: string): Promise<StoredCheckpoints> {
+  const checkpoints: StoredCheckpoint[] = [];
+  const foreign: ForeignFile[] = [];
+  for (const name of await namesIn(directory)) {
+    // The list itself, and what is being written.
+    if (name === INDEX_NAME || name.startsWith(".")) continue;
+    const read = await readOne(directory, name);
+    if (typeof read === "string") foreign.push({ name, problem: read });
+    else if (read !== null) checkpoints.push(read);
+  }
+  return { checkpoints: checkpoints.sort((a, b) => a.number - b.number), foreign };
+}
+
+async function readOne(directory: string, name: string): Promise<StoredCheckpoint | string | null> {
+  const number = numberInName(name);
+  if (number === null) return "its name is not that of a checkpoint";
+  const file = await readText(join(directory, name));
+  if (file === null) return null;
+  if ("problem" in file) return file.problem;
+  const checkpoint = readCheckpointText(file.text, number);
+  return typeof checkpoint === "string" ? checkpoint : { ...checkpoint, name };
+}

@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import { CheckpointError } from "../errors/checkpoint-errors.js";
+import type { Checkpoint } from "./checkpoint.js";
+import { checkpointText } from "./checkpoint-file.js";
+import { checkpointName, claimName, numberInName } from "./file-name.js";
+import { createFile, makeFolder, moveFile, namesIn, removeFile, replaceFile } from "./folder.js";
+import { INDEX_NAME, indexPage } from "./index-page.js";
+import { readCheckpoints } from "./read-checkpoints.js";
+
+/** Where a checkpoint was written. */
+export interface WrittenCheckpoint {
+  /** The number in the file's name: one more than the highest in the folder, whoever wrote that. */
+  readonly number: number;
+  readonly path: string;
+}
+
+/** So many numbers in a row held by others are no coincidence: something else is wrong with the folder. */
+const MAX_TRIES = 1_000;
+
+/**
+ * Writes a checkpoint as `NNN-title.md` and brings `index.md` up to date (Copilot CLI's files). The folder is made where
+ * it is missing. A checkpoint that is there already is not written again. Never overwrites a checkpoint: of several
+ * processes that write at once, each gets a number of its own. A crash leaves at most a hidden `.tmp` file.
+ *
+ * @throws {CheckpointError} nothing was written, or only the index could not be.
+ *
+ * @example
+ * const { path } = await writeCheckpoint("work/checkpoints", checkpoint); // "work/checkpoints/003-mending-the-parser.md"
+ */
+export async function writeCheckpoint(directory: string, checkpoint: Checkpoint): Promise<WrittenCheckpoint> {
+  await makeFolder(directory);
+  const { checkpoints } = await readCheckpoints(directory);
+  const there = checkpoints.find(({ sessionId, entryId }) => sessionId === checkpoint.sessionId && entryId === checkpoint.entryId);
+  const written =
+    there === undefined ? await addCheckpoint(directory, checkpoint) : { number: there.number, path: join(directory, there.name) };
+  await writeIndex(directory);
+  return written;
+}
+
+/** The same without the index. */
+export async function addCheckpoint(directory: string, checkpoint: Checkpoint): Promise<WrittenCheckpoint> {
+  const text = checkpointText(checkpoint);
+  let number = highest(await namesIn(directory)) + 1;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1, number += 1) {
+    const path = await writeAs(directory, number, checkpointName(number, checkpoint.title), text);
+    if (path !== null) return { number, path };
+  }
+  throw new CheckpointError(directory, "write", `the numbers up to ${number - 1} are all held by others`);
+}
+
+/** The path of the file; null: the number is another writer's. */
+async function writeAs(directory: string, number: number, name: string, text: string): Promise<string | null> {
+  const claim = join(directory, claimName(number));
+  if (!(await createFile(claim, text))) return null;
+  // While the claim is there nobody else takes the number. But somebody may have taken it, and been done with it, since
+  // the folder was read.
+  if ((await namesIn(directory)).some((other) => numberInName(other) === number)) {
+    await removeFile(claim);
+    return null;
+  }
+  const path = join(directory, name);
+  await moveFile(claim, path);
+  return path;
+}
+
+function highest(names: readonly string[]): number {
+  return names.reduce((most, name) => Math.max(most, numberInName(name) ?? 0), 0);
+}
+
+/** How often the index is written again because a file came or went meanwhile. */
+const MAX_REWRITES = 20;
+
+/**
+ * Writes the index from the files that are there. Several processes may do so at once: whoever is last looks whether it
+ * still says what is there.
+ */
+export async function writeIndex(directory: string): Promise<void> {
+  for (let tries = 0; tries < MAX_REWRITES; tries += 1) {
+    const before = await numberedNames(directory);
+    const { checkpoints } = await readCheckpoints(directory);
+    await replaceFile(directory, INDEX_NAME, indexPage(checkpoints));
+    if ((await numberedNames(directory)) === before) return;
+  }
+}
+
+async function numberedNames(directory: string): Promise<string> {
+  return (await namesIn(directory)).filter((name) => numberInName(name) !== null).join("/");
+}
