@@ -1,6 +1,7 @@
 import type { AssistantMessage, ToolResultMessage } from "../entry/message.js";
 import type { EntryId } from "../ids/ids.js";
 import type { ContextMessage } from "./context.js";
+import { frozen } from "./frozen.js";
 
 /** A message and the entry behind it. */
 export interface Placed {
@@ -45,11 +46,38 @@ function afterTurn(placed: readonly Placed[], at: number): number | undefined {
   if (message?.role !== "assistant") return next;
   for (const block of message.content) {
     if (block.type !== "toolCall") continue;
+    // A broken reply that names one id twice gets one result (below), also where two are recorded.
+    if (next > at + 1 && namesTwice(message)) return undefined;
     const result = placed[next]?.message;
     if (result?.role !== "toolResult" || result.toolCallId !== block.id) return undefined;
     next += 1;
   }
   return next;
+}
+
+function namesTwice(message: AssistantMessage): boolean {
+  const calls = callsOf(message);
+  return new Set(calls.map(({ id }) => id)).size < calls.length;
+}
+
+/** Whether each result stands somewhere behind a call of its id, so that pairing these changes nothing that stands before them. */
+export function answersItself(placed: readonly Placed[]): boolean {
+  const called = new Set<string>();
+  for (const { message } of placed) {
+    if (message.role === "assistant") for (const call of callsOf(message)) called.add(call.id);
+    if (message.role === "toolResult" && !called.has(message.toolCallId)) return false;
+  }
+  return true;
+}
+
+/**
+ * The last reply and what stands behind it, where that is results of its calls and not of all of them: what the next
+ * result may belong to. Empty otherwise.
+ */
+export function openReply(placed: readonly Placed[]): readonly Placed[] {
+  const at = placed.findLastIndex(({ message }) => message.role !== "toolResult");
+  const tail = at < 0 ? [] : placed.slice(at);
+  return answersItself(tail) && !isPaired(tail) ? tail : [];
 }
 
 function repaired(placed: readonly Placed[], dangling: DanglingCalls): readonly Placed[] {
@@ -100,21 +128,36 @@ function pushReply(
 ): void {
   const answered = calls.filter((call) => results.has(call.id));
   const kept = dangling === "close" ? calls : answered;
-  const message = kept.length === calls.length ? reply.message : withoutDangling(reply.message, results);
+  const message = kept.length === calls.length ? reply.message : shortened(reply.message, results);
   if (message.content.length > 0) valid.push({ id: reply.id, message });
   const seen = new Set<string>();
   for (const call of kept) {
     // One result a call, also where a broken reply names one id twice.
     if (seen.has(call.id)) continue;
     seen.add(call.id);
-    valid.push(results.get(call.id) ?? { id: reply.id, message: closing(call.id, call.name) });
+    valid.push(results.get(call.id) ?? { id: reply.id, message: closing(call) });
   }
 }
 
-function withoutDangling(message: AssistantMessage, results: Results): AssistantMessage {
-  return { ...message, content: message.content.filter((block) => block.type !== "toolCall" || results.has(block.id)) };
+// Made once for each reply and call, so that they are the same objects in the next context. They go with the reply.
+const shortenedReplies = new WeakMap<AssistantMessage, AssistantMessage>();
+const closings = new WeakMap<Calls[number], ToolResultMessage>();
+
+function shortened(message: AssistantMessage, results: Results): AssistantMessage {
+  const content = message.content.filter((block) => block.type !== "toolCall" || results.has(block.id));
+  const known = shortenedReplies.get(message);
+  if (known?.content.length === content.length && content.every((block, at) => block === known.content[at])) return known;
+  const without = frozen({ ...message, content });
+  shortenedReplies.set(message, without);
+  return without;
 }
 
-function closing(toolCallId: string, toolName: string): ToolResultMessage {
-  return { role: "toolResult", toolCallId, toolName, content: [{ type: "text", text: NO_RESULT }], isError: true, synthetic: true };
+function closing(call: Calls[number]): ToolResultMessage {
+  const known = closings.get(call);
+  if (known !== undefined) return known;
+  const { id: toolCallId, name: toolName } = call;
+  const content = [{ type: "text" as const, text: NO_RESULT }];
+  const result: ToolResultMessage = frozen({ role: "toolResult", toolCallId, toolName, content, isError: true, synthetic: true });
+  closings.set(call, result);
+  return result;
 }

@@ -1,5 +1,6 @@
-import { contextOf } from "../context/build.js";
+import { settingsOf } from "../context/build.js";
 import type { SessionContext } from "../context/context.js";
+import { Placement } from "../context/placement.js";
 import type { DanglingCalls } from "../context/tool-pairs.js";
 import { ContextWindow } from "../context/window.js";
 import type { EntryInput } from "../entry/entry.js";
@@ -68,6 +69,7 @@ export class Session extends SessionReader {
   readonly #host: SessionHost;
   readonly #queue: WriteQueue;
   readonly #window = new ContextWindow();
+  readonly #placement = new Placement();
   #view: LeafView;
 
   /** Sessions come from `Store.createSession` and `Store.openSession`. */
@@ -220,7 +222,8 @@ export class Session extends SessionReader {
     const { leafId, danglingCalls = "close" } = options;
     if (leafId !== undefined) {
       const path = await this.storage.contextPath(this.id, { entryId: leafId }, null);
-      return contextOf(path, path.entries, danglingCalls);
+      const window = { entries: this.#window.shared(path.entries), newFrom: 0 };
+      return { ...new Placement().at(path, window, danglingCalls), ...settingsOf(path) };
     }
     return this.#windowed(this.#window.end, danglingCalls);
   }
@@ -229,15 +232,15 @@ export class Session extends SessionReader {
   async settings(leafId: EntryId | null = this.leafId): Promise<Pick<SessionContext, "model" | "thinkingLevel" | "system">> {
     // Asked to continue a window that ends there, the storage has no entry to read.
     const end = leafId === null ? null : (await this.storage.entry(this.id, leafId)).seq;
-    const { model, thinkingLevel, system } = contextOf(await this.storage.contextPath(this.id, { entryId: leafId }, end), [], "close");
-    return { model, thinkingLevel, system };
+    return settingsOf(await this.storage.contextPath(this.id, { entryId: leafId }, end));
   }
 
   async #windowed(known: number | null, danglingCalls: DanglingCalls): Promise<SessionContext> {
     const path = await this.storage.contextPath(this.id, { leafName: this.leafName }, known);
     const window = this.#window.take(path, known);
     // A walk without a known end always gives a window.
-    return window === undefined ? this.#windowed(null, danglingCalls) : contextOf(path, window, danglingCalls);
+    if (window === undefined) return this.#windowed(null, danglingCalls);
+    return { ...this.#placement.at(path, window, danglingCalls), ...settingsOf(path) };
   }
 }
 
