@@ -1,0 +1,155 @@
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { generateText, stepCountIs } from "ai";
+import { describe, expect, test } from "vitest";
+import { recallTools } from "../../src/recall/recall-tools.js";
+import { createCompactor } from "../../src/run/compactor.js";
+import { startModelServer, text } from "../model/model-server.js";
+import { grown, model, plant, turns } from "../world/session.js";
+
+/** A session of ten turns of which the first ones are summarised, and its tools. */
+async function compacted() {
+  const { store, session } = await grown(turns(1, 10));
+  const tools = recallTools(session);
+  const settings = { keep: { recentTokens: 400 } } as const;
+  const compactor = createCompactor({
+    session,
+    contextWindow: 100_000,
+    settings,
+    summarizer: model("## Goal\nRead ten files.").summarizer,
+  });
+  const done = await compactor.compact();
+  if (done.kind !== "compacted") throw new TypeError(done.kind);
+  const call = async (name: string, input: unknown) => {
+    const tool = tools.definitions.find((one) => one.name === name);
+    if (tool === undefined) throw new TypeError(name);
+    return tool.execute(input);
+  };
+  return { store, session, compactor, done, tools, call };
+}
+
+describe("an agent that looks up what was summarised", () => {
+  test("finds words in it, with the entry and the summary that stands for it", async () => {
+    const { call, done } = await compacted();
+    const found = await call("recall_search", { query: "u3 word5" });
+    expect(found).toMatch(/^u3 \(user, /);
+    expect(found).toContain(`in summary ${done.entryId}`);
+  });
+
+  test("does not find what is still in its context", async () => {
+    const { call } = await compacted();
+    expect(await call("recall_search", { query: "u10 word5" })).toMatch(/^Nothing in what was summarised/);
+  });
+
+  test("is told what a summary covers, and what was asked there", async () => {
+    const { call, done } = await compacted();
+    const list = await call("recall_describe", {});
+    expect(list).toContain(`${done.entryId}: summary`);
+    expect(list).toContain("covers u1 to ");
+    const one = await call("recall_describe", { summary: done.entryId });
+    expect(one).toContain("- u1: u1 the u1 word0");
+    expect(one).toContain("files read: src/k1.ts");
+    expect(one).toContain("Read ten files.");
+  });
+
+  test("reads entries word for word, tool output included", async () => {
+    const { call } = await compacted();
+    const read = await call("recall_expand", { from: "u2", to: "a2" });
+    for (const said of ["[u2]", "the u2 word12", '(calls read) {"path":"src/k2.ts"}', "the r2 word12", "the a2 word12"])
+      expect(read).toContain(said);
+    expect(read).not.toContain("[u3]");
+  });
+
+  test("reads around one entry", async () => {
+    const { call } = await compacted();
+    const read = await call("recall_expand", { from: "r2", around: 1 });
+    expect(read).toMatch(/\[k2\][\s\S]*\[r2\][\s\S]*\[a2\]/);
+    expect(read).not.toContain("[u2]");
+  });
+
+  test("reaches everything of a long range, piece by piece", async () => {
+    const { session } = await compacted();
+    const tool = recallTools(session, { maxChars: 500 }).definitions.find(({ name }) => name === "recall_expand");
+    let [all, offset] = ["", 0];
+    for (let pieces = 0; pieces < 100; pieces += 1) {
+      const piece = (await tool?.execute({ from: "u1", to: "a4", offset })) ?? "";
+      const more = /\n\n\(more: continue with offset (\d+)\)$/.exec(piece);
+      all += more === null ? piece : piece.slice(0, more.index);
+      if (more === null) break;
+      offset = Number(more[1]);
+    }
+    for (const id of ["u1", "r1", "a2", "r3", "a4"]) expect(all).toContain(`the ${id} word12`);
+  });
+
+  test("is told of a branch that was left with a summary, and reads it", async () => {
+    const { session, compactor, call } = await compacted();
+    await compactor.navigate("a9", { summarize: true });
+    await plant(session, "u11");
+    expect(await call("recall_describe", {})).toContain("summary of a branch that was left");
+    expect(await call("recall_search", { query: "u10 word5" })).toMatch(/^u10 /);
+    expect(await call("recall_expand", { from: "u10" })).toContain("the u10 word12");
+  });
+
+  test("of a compaction that was undone is told nothing", async () => {
+    const { compactor, call } = await compacted();
+    await compactor.undoCompaction();
+    expect(await call("recall_describe", {})).toMatch(/^Nothing on this path has been summarised/);
+  });
+
+  test.each<[string, string, unknown, RegExp]>([
+    ["an id that is not there", "recall_expand", { from: "nobody" }, /^No entry of this session has the id nobody/],
+    ["a range the wrong way round", "recall_expand", { from: "a2", to: "u2" }, /name the earlier entry first/],
+    ["a summary that is none", "recall_describe", { summary: "u1" }, /^u1 is no summary on this path/],
+    ["an input of the wrong kind", "recall_search", { query: 7 }, /^The input of recall_search is not valid: query /],
+    ["no input", "recall_expand", undefined, /^The input of recall_expand is not valid/],
+    ["a query that cannot be understood", "recall_search", { query: '"' }, /cannot be understood|Nothing/],
+  ])("gets one line for %s", async (_name, tool, input, expected) => {
+    const { call } = await compacted();
+    expect(await call(tool, input)).toMatch(expected);
+  });
+
+  test("is told in the summary which entries it covers and how to ask, once, however often it is compacted", async () => {
+    const { session, compactor } = await compacted();
+    for (let round = 2; round <= 5; round += 1) {
+      await plant(session, turns(round * 10, round * 10 + 9));
+      await compactor.compact();
+    }
+    const [summary] = (await session.context()).messages;
+    const said = summary?.role === "compactionSummary" ? summary.summary : "";
+    expect(said.match(/recall_expand/g)).toHaveLength(1);
+    expect(said.match(/This summary covers/g)).toHaveLength(1);
+  });
+});
+
+describe("the tools for the AI SDK", () => {
+  test("are called by a model over a real connection, and answer it", async () => {
+    const { tools, session } = await compacted();
+    const server = await startModelServer();
+    const arguments_ = JSON.stringify({ from: "u2" });
+    const call = { id: "c1", type: "function", function: { name: "recall_expand", arguments: arguments_ } };
+    server.reply(
+      {
+        kind: "raw",
+        body: JSON.stringify({
+          id: "1",
+          object: "chat.completion",
+          created: 1,
+          model: "m",
+          choices: [{ index: 0, finish_reason: "tool_calls", message: { role: "assistant", content: null, tool_calls: [call] } }],
+          usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+        }),
+        type: "application/json",
+      } as never,
+      text("u2 said it."),
+    );
+    const provider = createOpenAICompatible({ name: "loopback", baseURL: server.baseURL });
+    const answer = await generateText({
+      model: provider("m"),
+      prompt: "What did u2 say?",
+      tools: await tools.aiSdk(),
+      stopWhen: stepCountIs(2),
+    });
+    expect(answer.text).toBe("u2 said it.");
+    expect(JSON.stringify(server.requests[1]?.body)).toContain("the u2 word12");
+    expect(session.leafId).not.toBe(null);
+  });
+});
