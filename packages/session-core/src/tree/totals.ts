@@ -1,4 +1,4 @@
-import type { EntryPayload } from "../entry/entry.js";
+import type { EntryPayload, PayloadOf } from "../entry/entry.js";
 import type { Message, Usage } from "../entry/message.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
@@ -106,7 +106,7 @@ function usageOf(payload: EntryPayload): Used | undefined {
       return messageUsage(payload.message);
     case "compaction":
     case "branch_summary":
-      return payload.usage && { provider: "", model: "(summaries)", replies: 1, usage: payload.usage };
+      return summaryUsage(payload);
     case "model_change":
     case "thinking_level_change":
     case "context_edit":
@@ -115,6 +115,20 @@ function usageOf(payload: EntryPayload): Used | undefined {
     case "foreign":
       return undefined;
   }
+}
+
+/** What summaries count under where they do not say which model wrote them. */
+const SUMMARIES = "(summaries)";
+
+/** A call for a summary costs like any other (pi and Copilot CLI count it so). Its model is a member of the host's, if it gives one. */
+function summaryUsage(payload: PayloadOf<"compaction" | "branch_summary">): Used | undefined {
+  const { usage, provider, model } = payload;
+  if (usage === undefined) return undefined;
+  return { provider: textOr(provider, ""), model: textOr(model, SUMMARIES), replies: 1, usage };
+}
+
+function textOr(given: unknown, fallback: string): string {
+  return typeof given === "string" && given !== "" ? given : fallback;
 }
 
 function messageUsage(message: Message): Used | undefined {

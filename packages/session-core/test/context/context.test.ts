@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { assistantMessage, systemMessage } from "../../src/entry/builders.js";
 import { buildSessionContext } from "../../src/session/session.js";
 import { contextNames, entryNamed, grow, plant } from "../world/grow.js";
+import { findingsOf } from "../world/stores.js";
 
 describe("the context of a session", () => {
   test("is the path of its leaf, and nothing of other branches", async () => {
@@ -135,6 +136,15 @@ describe("a compaction", () => {
     expect(await contextNames(session)).toBe("c1 u1 k1 r1 a1");
     await plant(session, "c2:k1");
     expect(await contextNames(session)).toBe("c2 k1 r1 a1");
+  });
+
+  test.each(["m1", "h1", "d1", "x1:u1", "y1:u1"])("may keep from an entry on that shows nothing itself, such as %s", async (word) => {
+    const [id = ""] = word.split(":");
+    const { store, session } = await grow(`u1 a1 ${word} u2 a2 c1:${id} u3`);
+    expect(await contextNames(session)).toBe("c1 u2 a2 u3");
+    expect((await session.context()).compaction?.payload.firstKeptEntryId).toBe(id);
+    expect(await contextNames(await store.forkSession(session.id))).toBe("c1 u2 a2 u3");
+    expect(await findingsOf(store)).toEqual([]);
   });
 
   test("that is the latest counts; the one before is not shown, nor what it summarised", async () => {

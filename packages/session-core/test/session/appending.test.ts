@@ -292,6 +292,7 @@ describe("a reference", () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ["a first kept entry that is not there", "c1:zz", "firstKeptEntryId"],
     ["a first kept entry on another branch", "c1:u3", "firstKeptEntryId"],
+    ["the compaction itself as its first kept entry", "c1:c1", "firstKeptEntryId"],
     ["an edit of an entry that is not there", "x1:zz", "targetId"],
     ["an edit of an entry on another branch", "x1:u3", "targetId"],
     ["an abandoned leaf that is not there", "b1:zz", "fromId"],

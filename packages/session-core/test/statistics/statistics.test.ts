@@ -41,6 +41,27 @@ describe("statistics", () => {
     ]);
   });
 
+  test("count what a summary used under the model that wrote it, where it says which", async () => {
+    const { session } = await grow("u1 a1 @u1");
+    const said = { usage: usage(7, 2), provider: "p", model: "small" };
+    await session.append({ type: "branch_summary", fromId: "a1", summary: "s", ...said });
+    await session.append({ type: "compaction", summary: "s", firstKeptEntryId: null, ...said });
+    await session.append({ type: "compaction", summary: "s", firstKeptEntryId: null, ...said, provider: 5, model: "" });
+    await session.append({ type: "compaction", summary: "s", firstKeptEntryId: null, provider: "p", model: "none used" });
+    expect((await session.statistics()).usage).toMatchObject([
+      { provider: "p", model: "small", replies: 2, inputTokens: 14, outputTokens: 2, cacheReadTokens: 4, cacheWriteTokens: 6, costUsd: 4 },
+      { provider: "", model: "(summaries)", replies: 1, inputTokens: 7, costUsd: 2 },
+    ]);
+  });
+
+  test("count what a copied summary used as inherited", async () => {
+    const { store, session } = await grow("u1");
+    await session.append({ type: "compaction", summary: "s", firstKeptEntryId: null, usage: usage(7, 2), model: "small" });
+    const fork = await store.forkSession(session.id);
+    const { usage: own, inheritedUsage } = await fork.statistics();
+    expect([own, inheritedUsage]).toMatchObject([[], [{ model: "small", inputTokens: 7 }]]);
+  });
+
   test("count nothing twice that is written twice", async () => {
     const { session } = await grow("u1");
     const reply = { ...assistantMessage("x", { model: "m", usage: usage(10, 1) }), id: "a" };

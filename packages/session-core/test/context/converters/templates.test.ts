@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { ContextMessage } from "../../../src/context/context.js";
+import { toAISDK } from "../../../src/context/converters/ai-sdk.js";
+import { toAnthropic } from "../../../src/context/converters/anthropic.js";
 import { toOpenAIChat } from "../../../src/context/converters/openai-chat.js";
+import { toOpenAIResponses } from "../../../src/context/converters/openai-responses.js";
 import { contextOf } from "./contexts.js";
 
 function read(message: ContextMessage): unknown {
@@ -54,5 +57,21 @@ describe("what a model reads in place of", () => {
 
   test("a message of a host", () => {
     expect(read({ role: "custom", customType: "note", content: "The build is red." })).toBe("The build is red.");
+  });
+});
+
+describe("a summary, whichever provider it goes to,", () => {
+  test.each<ContextMessage>([
+    { role: "compactionSummary", summary: "We built it." },
+    { role: "branchSummary", summary: "It failed.", fromId: null },
+  ])("is a message of the user: $role", (message) => {
+    const context = contextOf([message]);
+    const roles = [
+      toOpenAIChat(context).map(({ role }) => role),
+      toOpenAIResponses(context).input.map((item) => "role" in item && item.role),
+      toAnthropic(context).messages.map(({ role }) => role),
+      toAISDK(context).messages.map(({ role }) => role),
+    ];
+    expect(roles).toEqual([["user"], ["user"], ["user"], ["user"]]);
   });
 });
