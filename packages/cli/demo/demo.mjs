@@ -42,6 +42,8 @@ for (const line of [
   `search "form feed"`,
   `go ${session} "two ways"`,
   `undo ${session}`,
+  `context ${session} --brief --window 2000`,
+  `checkpoints ${session}`,
   `export ${session} --tool-output full`,
   "help",
 ]) {

@@ -69,6 +69,12 @@ describe("the command as a process", () => {
     chmodSync(here.folder, 0o777);
     expect(bough(here, ["search", "said"], NOBODY)).toMatchObject({ status: 0, stdout: expect.stringContaining("3 matches") });
     expect(bough(here, ["tree", "parser"], NOBODY).status).toBe(0);
+    expect(bough(here, ["context", "parser", "--window", "9000"], NOBODY)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("It fits."),
+    });
+    expect(bough(here, ["checkpoints", "parser"], NOBODY).status).toBe(0);
+    expect(bough(here, ["compact", "parser", "--keep", "0"], NOBODY)).toMatchObject({ status: 24, stdout: "" });
     expect(bough(here, ["rename", "parser", "x"], NOBODY)).toMatchObject({ status: 24, stdout: "" });
     expect(readFileSync(here.store).equals(before)).toBe(true);
   });

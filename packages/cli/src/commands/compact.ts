@@ -69,19 +69,22 @@ async function compact({ io, out, options }: Invocation<CompactOptions>, session
 
 /** What was done; every other end of a compaction is one that a script must be able to tell. */
 function doneOf(result: CompactionResult): CompactionDone {
+  if (result.kind === "compacted") return result;
+  throw endOf(result);
+}
+
+function endOf(result: Exclude<CompactionResult, CompactionDone>): Error {
   switch (result.kind) {
-    case "compacted":
-      return result;
     case "nothing-to-compact":
-      throw new NothingToCompactError(WHY_NOTHING[result.reason]);
+      return new NothingToCompactError(WHY_NOTHING[result.reason]);
     case "cancelled":
-      throw new CancelledError("Cancelled; nothing was written.");
+      return new CancelledError("Cancelled; nothing was written.");
     case "superseded":
-      throw new SupersededError("The session went on elsewhere while the summary was written; nothing was written. Try again.");
+      return new SupersededError("The session went on elsewhere while the summary was written; nothing was written. Try again.");
     case "deferred":
-      throw new TurnOpenError("The session is inside a turn; nothing was written.");
+      return new TurnOpenError("The session is inside a turn; nothing was written.");
     case "failed":
-      throw result.error;
+      return result.error;
   }
 }
 
@@ -95,21 +98,20 @@ const WHY_NOTHING: Readonly<Record<Extract<CompactionResult, { kind: "nothing-to
 async function dryRun({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
   const model = summaryModel(io.env, options);
   const window = await chooseWindow(session, options.window);
-  let planned: BeforeCompact | undefined;
+  const plans: BeforeCompact[] = [];
   // The engine asks before anything is written, and takes no for an answer.
   const before_compact = (about: BeforeCompact) => {
-    planned = about;
+    plans.push(about);
     return { cancel: true };
   };
   const settings = settingsFor(options, model, options.keep);
-  const result = await withCompactor({ session, contextWindow: window.tokens, settings, hooks: { before_compact } }, (compactor) =>
-    compactor.compact({ instructions: options.focus }),
-  );
-  if (planned === undefined) {
-    doneOf(result);
-    return;
-  }
-  const report = planReport(planned);
+  const report = await withCompactor({ session, contextWindow: window.tokens, settings, hooks: { before_compact } }, async (compactor) => {
+    const result = await compactor.compact({ instructions: options.focus });
+    if (result.kind === "compacted") throw new TypeError("a dry run has compacted");
+    const [planned] = plans;
+    if (planned === undefined) throw endOf(result);
+    return planReport(planned, await compactor.usage());
+  });
   if (options.json === true) return out.json({ sessionId: session.id, dryRun: true, plan: report, window });
   for (const line of planLines(report, window)) out.line(...line);
 }

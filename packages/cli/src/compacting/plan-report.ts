@@ -1,4 +1,4 @@
-import type { BeforeCompact } from "@bough/compaction";
+import type { BeforeCompact, TokenUse } from "@bough/compaction";
 import { count, counted } from "../format/numbers.js";
 import { type Line, styled } from "../terminal/line.js";
 import { type WindowChoice, windowText } from "./window-choice.js";
@@ -28,14 +28,15 @@ interface Part {
 }
 
 /** The plan in numbers. */
-export function planReport({ plan, previousSummary, tokensBefore }: BeforeCompact): PlanReport {
+export function planReport({ plan, previousSummary }: BeforeCompact, use: TokenUse): PlanReport {
   return {
     kind: plan.kind,
     summarize: partOf(plan.summarize),
     turnPrefix: partOf(plan.prefix),
     keep: partOf(plan.keep),
     firstKeptEntryId: plan.firstKeptEntryId,
-    tokensBefore,
+    // Counted, as the compaction itself will say it; what a provider reported is about another tokenizer.
+    tokensBefore: use.systemTokens + use.toolTokens + use.messageTokens,
     updatesSummary: previousSummary !== null,
   };
 }

@@ -92,12 +92,15 @@ describe("bough compact --dry-run", () => {
     const here = await withLongSession();
     const { plan, dryRun } = (await here.json("compact", "long", "--keep", "400", "--dry-run")) as {
       readonly dryRun: boolean;
-      readonly plan: Record<"summarize" | "turnPrefix" | "keep", { readonly messages: number }> & { readonly firstKeptEntryId: string };
+      readonly plan: Record<"summarize" | "turnPrefix" | "keep", { readonly messages: number }> & {
+        readonly firstKeptEntryId: string;
+        readonly tokensBefore: number;
+      };
     };
     expect(dryRun).toBe(true);
     expect(plan.summarize.messages + plan.turnPrefix.messages + plan.keep.messages).toBe(BEFORE.entries);
-    const { firstKeptEntryId } = (await here.json("compact", "long", "--keep", "400")) as { readonly firstKeptEntryId: string };
-    expect(firstKeptEntryId).toBe(plan.firstKeptEntryId);
+    const { firstKeptEntryId, tokensBefore } = plan;
+    expect(await here.json("compact", "long", "--keep", "400")).toMatchObject({ firstKeptEntryId, tokensBefore });
   });
 
   test("says that there is nothing to do as the compaction would", async () => {
