@@ -9,6 +9,7 @@ import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { insertEntryRow, nextSeq, payloadJson, type WritableEntry } from "./entry-rows.js";
 import { insertFileOperations } from "./file-operation-rows.js";
 import { type Inheritance, inherit } from "./inheritance.js";
+import { KnownPath } from "./known-path.js";
 import { sameJson } from "./same-json.js";
 import { type Tip, tipAt } from "./tip.js";
 import { Totals } from "./totals.js";
@@ -35,6 +36,7 @@ export interface Appended {
  */
 export class EntryWriter {
   readonly #totals: Totals;
+  readonly #path: KnownPath;
   #next: EntrySeq | undefined;
 
   constructor(
@@ -43,6 +45,7 @@ export class EntryWriter {
     inherited: 0 | 1 = 0,
   ) {
     this.#totals = new Totals(target.seq, inherited);
+    this.#path = new KnownPath(connection);
   }
 
   /**
@@ -65,7 +68,8 @@ export class EntryWriter {
   /** Writes an entry whose id is not there yet. */
   write(parent: Tip, judged: JudgedEntry): Appended {
     const { payload, createdAtMs = Date.now() } = judged;
-    const place = inherit(this.connection, this.target.seq, parent, judged.id ?? newEntryId(), this.reserve(), payload);
+    const where = { connection: this.connection, session: this.target.seq, path: this.#path };
+    const place = inherit(where, parent, judged.id ?? newEntryId(), this.reserve(), payload);
     this.insert(parent.seq, { payload, payloadJson: payloadJson(payload), createdAtMs, inherited: 0 }, place);
     return { tip: place.tip, known: false };
   }
@@ -80,6 +84,7 @@ export class EntryWriter {
   insert(parentSeq: EntrySeq | null, entry: WritableEntry, place: Inheritance & { readonly tip: EntryTip }): void {
     const preview = insertEntryRow(this.connection, this.target.seq, parentSeq, entry, place);
     this.#next = (place.tip.seq + 1) as EntrySeq;
+    this.#path.grow(parentSeq, place.tip.seq);
     insertFileOperations(this.connection, place.tip.seq, entry.payload, this.target.fileTools);
     this.#totals.add(entry, preview);
   }

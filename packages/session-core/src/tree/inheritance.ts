@@ -4,8 +4,16 @@ import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { isOnPath } from "./ancestry.js";
+import type { KnownPath } from "./known-path.js";
 import { findEntrySeq, type Tip } from "./tip.js";
 import { upToStart } from "./walk-up.js";
+
+/** Where an entry is written. */
+export interface Where {
+  readonly connection: Connection;
+  readonly session: SessionSeq;
+  readonly path: KnownPath;
+}
 
 /** What an entry adds to what it inherits. */
 export interface Inheritance {
@@ -20,28 +28,21 @@ export interface Inheritance {
  *
  * @throws {InvalidReferenceError} the entry refers to one that is not on its path or not in its session.
  */
-export function inherit(
-  connection: Connection,
-  session: SessionSeq,
-  parent: Tip,
-  id: string,
-  seq: EntrySeq,
-  payload: EntryPayload,
-): Inheritance {
+export function inherit(where: Where, parent: Tip, id: string, seq: EntrySeq, payload: EntryPayload): Inheritance {
   const tip = { ...parent, entryId: id, seq, depth: parent.depth + 1 };
   switch (payload.type) {
     case "message":
       return { tip: { ...tip, ...messageSettings(payload.message, seq) }, firstKeptSeq: null };
     case "compaction":
-      return { tip: { ...tip, compactionSeq: seq }, firstKeptSeq: firstKept(connection, session, parent, payload) };
+      return { tip: { ...tip, compactionSeq: seq }, firstKeptSeq: firstKept(where, parent, payload) };
     case "context_edit":
-      return { tip: { ...tip, ...settingsAfterEdit(connection, session, parent, seq, payload) }, firstKeptSeq: null };
+      return { tip: { ...tip, ...settingsAfterEdit(where, parent, seq, payload) }, firstKeptSeq: null };
     case "model_change":
       return { tip: { ...tip, modelSeq: seq }, firstKeptSeq: null };
     case "thinking_level_change":
       return { tip: { ...tip, thinkingSeq: seq }, firstKeptSeq: null };
     case "branch_summary":
-      if (payload.fromId !== null) referred(connection, session, "fromId", payload.fromId);
+      if (payload.fromId !== null) referred(where, "fromId", payload.fromId);
       return { tip, firstKeptSeq: null };
     case "custom_message":
     case "custom":
@@ -59,37 +60,35 @@ function messageSettings(
   return message.role === "assistant" && message.model !== undefined ? { modelSeq: seq } : {};
 }
 
-function referred(connection: Connection, session: SessionSeq, field: string, id: string): EntrySeq {
+function referred({ connection, session }: Where, field: string, id: string): EntrySeq {
   const seq = findEntrySeq(connection, session, id);
   if (seq === undefined) throw new InvalidReferenceError(field, id, "is no entry of this session");
   return seq;
 }
 
-function referredOnPath(connection: Connection, session: SessionSeq, parent: Tip, field: string, id: string): EntrySeq {
-  const seq = referred(connection, session, field, id);
-  if (!isOnPath(connection, seq, parent.seq)) throw new InvalidReferenceError(field, id, "is not on the path of this entry");
+function referredOnPath(where: Where, parent: Tip, field: string, id: string): EntrySeq {
+  const seq = referred(where, field, id);
+  if (!where.path.has(seq, parent.seq)) throw new InvalidReferenceError(field, id, "is not on the path of this entry");
   return seq;
 }
 
-function firstKept(connection: Connection, session: SessionSeq, parent: Tip, payload: CompactionPayload): EntrySeq | null {
+function firstKept(where: Where, parent: Tip, payload: CompactionPayload): EntrySeq | null {
   if (payload.firstKeptEntryId === null) return null;
-  return referredOnPath(connection, session, parent, "firstKeptEntryId", payload.firstKeptEntryId);
+  return referredOnPath(where, parent, "firstKeptEntryId", payload.firstKeptEntryId);
 }
 
 /** What an edit changes for the entries below it, beside how its target appears. */
-function settingsAfterEdit(
-  connection: Connection,
-  session: SessionSeq,
-  parent: Tip,
-  seq: EntrySeq,
-  edit: ContextEditPayload,
-): Pick<Tip, "compactionSeq" | "systemSeq"> {
-  const target = referredOnPath(connection, session, parent, "targetId", edit.targetId);
+function settingsAfterEdit(where: Where, parent: Tip, seq: EntrySeq, edit: ContextEditPayload): Pick<Tip, "compactionSeq" | "systemSeq"> {
+  const target = referredOnPath(where, parent, "targetId", edit.targetId);
   return {
-    compactionSeq: compactionAfterEdit(connection, parent, target, edit),
-    systemSeq: systemAfterEdit(connection, parent, seq, target, edit),
+    compactionSeq: compactionAfterEdit(where.connection, parent, target, edit),
+    systemSeq: systemAfterEdit(where.connection, parent, seq, target, edit),
   };
 }
+
+const systemRow = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
+  db.selectFrom("entry").select("seq").where("seq", "=", p.seq).where("role", "=", "system"),
+);
 
 // The system messages of a path, newest first.
 const systemsOnPath = query<{ from: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
@@ -100,9 +99,9 @@ const systemsOnPath = query<{ from: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) 
 
 /** The newest system message that is not omitted; where an edit replaces it, the edit stands for it. */
 function systemAfterEdit(connection: Connection, parent: Tip, seq: EntrySeq, target: EntrySeq, edit: ContextEditPayload): EntrySeq | null {
-  const systems = parent.seq === null || parent.systemSeq === null ? [] : connection.all(systemsOnPath, { from: parent.seq });
-  if (!systems.some((system) => system.seq === target)) return parent.systemSeq;
-  for (const system of systems) {
+  // Asked first: the walk is over the whole path.
+  if (parent.seq === null || connection.get(systemRow, { seq: target }) === undefined) return parent.systemSeq;
+  for (const system of connection.all(systemsOnPath, { from: parent.seq })) {
     const last = system.seq === target ? { seq, omits: edit.replacement === null } : lastEdit(connection, system.seq, parent);
     if (last === undefined) return system.seq;
     if (!last.omits) return last.seq;
