@@ -5,7 +5,7 @@
 //   --base-url URL --model NAME [--api-key-env NAME]  a model behind an OpenAI-compatible server writes the summaries
 // Without a model the built-in extract writes them.
 import { parseArgs } from "node:util";
-import { extractiveSummarizer, openAICompatibleSummarizer } from "@bough/compaction";
+import { openAICompatibleSummarizer } from "@bough/compaction";
 import { evaluate } from "./evaluate.mjs";
 import { openSessions } from "./sessions.mjs";
 import { HEADINGS, rowOf, table, totals } from "./table.mjs";
@@ -28,7 +28,7 @@ if (!Number.isInteger(contextWindow) || contextWindow < 1) throw new RangeError(
 /** Who writes the summaries, and its name. */
 function chooseSummarizer() {
   const { "base-url": baseURL, model, "api-key-env": keyName } = options;
-  if (baseURL === undefined && model === undefined) return { name: "extract (no model)", summarizer: extractiveSummarizer() };
+  if (baseURL === undefined && model === undefined) return { name: "the built-in extract (no model)", summarizer: undefined };
   if (baseURL === undefined || model === undefined) throw new RangeError("--base-url and --model go together");
   const apiKey = keyName === undefined ? undefined : process.env[keyName];
   if (keyName !== undefined && apiKey === undefined) throw new RangeError(`the environment has no ${keyName}`);

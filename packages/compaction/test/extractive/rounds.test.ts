@@ -68,7 +68,7 @@ describe("a summary that a model wrote", () => {
     "- Tests stay as they are.",
     "",
     "## Critical Context",
-    `- ${"a detail of the middle. ".repeat(300)}`,
+    ...Array.from({ length: 200 }, (_one, at) => `- detail number ${at}`),
     "- The token is in the vault.",
   ].join("\n");
   const extracts = carriedOn(10, written);
@@ -77,6 +77,9 @@ describe("a summary that a model wrote", () => {
     const first = extracts[0] ?? "";
     expect(first).toContain("## Goal\n\n> Modernise the compiler.");
     expect(first).toContain("## Earlier Summary\n\n**Constraints & Preferences**\n- Tests stay as they are.");
+    expect(first).toContain("- detail number 0\n");
+    expect(first).toContain("[... the middle of this summary is left out ...]");
+    expect(first).not.toContain("- detail number 100\n");
     expect(first).toContain("- The token is in the vault.");
     expect(first.match(/^## Constraints/gm) ?? []).toEqual([]);
   });
@@ -111,5 +114,64 @@ describe("what an extract left open", () => {
 
   test("is fixed when its command ran well since", () => {
     expect(next(ran("bash", { command: "make" }, "ok"))).toContain("- Fixed: `make`: fatal: no rule");
+  });
+});
+
+describe("a summary of two parts, as after a split turn", () => {
+  const history = extract(
+    { messages: [user("Modernise the compiler."), ...round(1)], kind: "history", previousSummary: null, instructions: null },
+    { maxChars: 2_000 },
+  );
+  const prefix = extract(
+    { messages: round(2).slice(0, 5), kind: "turn-prefix", previousSummary: null, instructions: null },
+    { maxChars: 2_000 },
+  );
+  const separator = "\n\n---\n\n**Turn Context (split turn):**\n\n";
+  const next = (previousSummary: string) =>
+    extract({ messages: round(3), kind: "history", previousSummary, instructions: null }, { maxChars: MAX_CHARS });
+
+  test("is carried on as one, in the order in which it was", () => {
+    const text = next(history + separator + prefix);
+    expect(text.match(/Extracted mechanically/g)).toHaveLength(1);
+    expect(text).toContain(
+      "## Goal\n\n> Modernise the compiler.\n\nThen asked:\n- Please bring module number 1 up to date.\n- Please bring module number 2",
+    );
+    expect(text).toContain("- src/main.ts (3 changes)");
+    expect(text).not.toContain("Turn Context");
+  });
+
+  test("of which a model wrote the first is quoted where that is, and carried on where it is an extract", () => {
+    const text = next(`## Goal\nModernise the compiler.\n\n## Done\n- the parser${separator}${prefix}`);
+    expect(text).toContain("> Modernise the compiler.");
+    expect(text).toContain("**Done**\n- the parser");
+    expect(text).toContain("- Please bring module number 2 up to date.");
+    expect(text).toContain("- src/module-2.ts");
+  });
+
+  test("does not grow when it is split each time", () => {
+    let summary = history;
+    for (let at = 0; at < 8; at += 1) summary = next(summary) + separator + prefix;
+    expect(next(summary).match(/^> Modernise the compiler\.$/gm)).toHaveLength(1);
+    expect(next(summary).length).toBeLessThanOrEqual(MAX_CHARS);
+  });
+});
+
+describe("the summary of a branch that stands among the messages", () => {
+  const branch = extract({ messages: round(7), kind: "branch", previousSummary: null, instructions: null }, { maxChars: 1_500 });
+
+  test("is quoted, and is not taken for an extract to be carried on", () => {
+    const messages: ContextMessage[] = [
+      user("Modernise the compiler."),
+      ...round(1),
+      { role: "branchSummary", summary: branch, fromId: null },
+      ...round(2),
+    ];
+    const first = extract({ messages, kind: "history", previousSummary: null, instructions: null }, { maxChars: MAX_CHARS });
+    const second = extract({ messages: round(3), kind: "history", previousSummary: first, instructions: null }, { maxChars: MAX_CHARS });
+    for (const text of [first, second]) {
+      expect(text).toContain("## Goal\n\n> Modernise the compiler.");
+      expect(text).toContain("**Goal**");
+      expect(text.match(/Extracted mechanically/g)).toHaveLength(1);
+    }
   });
 });

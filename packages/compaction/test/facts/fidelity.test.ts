@@ -116,6 +116,14 @@ describe("what can be had by recall only", () => {
     expect(named.at(-1)).toEqual(fact("identifier", "abc"));
   });
 
+  test("is bounded by the room it takes, and by number", () => {
+    const long = Array.from({ length: 50 }, (_one, at) => fact("rule", `${at} ${"規".repeat(200)}`));
+    const short = Array.from({ length: 50 }, (_one, at) => fact("rule", `rule ${at}`));
+    expect(JSON.stringify(judgeFidelity(long, "").byRecallOnly).length).toBeLessThan(3_000);
+    expect(new TextEncoder().encode(JSON.stringify(judgeFidelity(long, ""))).length).toBeLessThan(4_096);
+    expect(judgeFidelity(short, "").byRecallOnly).toHaveLength(30);
+  });
+
   test("keeps the whole under 4 KB of JSON, whatever the facts are, and survives JSON", () => {
     const texts = fc.array(fc.tuple(fc.constantFrom(...FACT_KINDS), fc.string({ unit: "grapheme", minLength: 1, maxLength: 400 })), {
       maxLength: 200,

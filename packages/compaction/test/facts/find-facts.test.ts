@@ -235,7 +235,8 @@ describe("whatever the messages are", () => {
         const line = Buffer.from(data).toString("base64");
         const text = width === 0 ? line : (line.match(new RegExp(`.{1,${width}}`, "g")) ?? []).join("\n");
         expect(findFacts([said(text)])).toEqual([]);
-        expect(findFacts(ran("bash", { command: "ls" }, text))).toEqual([]);
+        expect(findFacts([user(text)])).toEqual([]);
+        expect(findFacts(ran("bash", { command: "ls" }, text, { failed: true }))).toEqual([]);
       }),
       { numRuns: 60 },
     );

@@ -44,10 +44,11 @@ export function extract(source: SummarySource, limit: { readonly maxChars: numbe
 
 function materialOf({ messages, kind, previousSummary }: SummarySource, maxChars: number): Material {
   const story = readStory(messages);
-  const [first = "", ...later] = [...(previousSummary === null ? [] : [previousSummary]), ...story.summaries];
-  const { before, old } = readPrevious(first);
+  const { before, old } = readPrevious(previousSummary ?? story.before ?? "");
   const { goal, rest } = takeGoal(before);
-  return { story, facts: findFacts(messages), kind, old, earlier: [rest, ...later], goal, limits: partLimits(maxChars) };
+  const second = previousSummary === null || story.before === null ? [] : [story.before];
+  const earlier = [rest, ...second, ...story.summaries];
+  return { story, facts: findFacts(messages), kind, old, earlier, goal, limits: partLimits(maxChars) };
 }
 
 function blocksOf(material: Material): Blocks {

@@ -16,15 +16,12 @@ export interface PreviousSummary {
   readonly old: ReadExtract | null;
 }
 
-/** What stands between the two summaries of a split turn (pi's form), where it ends the first. */
-const SEPARATOR = /\s+---\s+\*\*[^*\n]{1,80}\*\*\s*$/;
-
 /**
  * Reads a summary back, so that the lines of an extract are carried on instead of quoted. After a split turn there are two
  * in it: what the second was asked came later than the goal of the first, and its state is the later one. Linear.
  */
 export function readPrevious(summary: string): PreviousSummary {
-  const pieces = summary.split(STARTS_EXTRACT).map((piece) => piece.replace(SEPARATOR, ""));
+  const pieces = summary.split(STARTS_EXTRACT).map((piece) => withoutSeparator(piece));
   const [before = "", ...extracts] = pieces;
   const read = extracts.map(readExtract);
   const [first, ...later] = read;
@@ -33,21 +30,28 @@ export function readPrevious(summary: string): PreviousSummary {
 
 const STARTS_EXTRACT = new RegExp(`^${MARKER.replaceAll(".", "\\.")}`, "m");
 
+/** Without what stands between the two summaries of a split turn (pi's form): a line, and a title in bold type. */
+function withoutSeparator(piece: string): string {
+  const line = piece.lastIndexOf("\n---\n");
+  return line !== -1 && /^\*\*[^*\n]{1,80}\*\*$/.test(piece.slice(line + "\n---\n".length).trim()) ? piece.slice(0, line) : piece;
+}
+
 /** What is true at the end only: the later one counts. */
-const STATE: readonly BlockName[] = ["latest", "last", "next", "open", "blocked"];
+const STATE: readonly BlockName[] = ["last", "next", "open", "blocked"];
 
 function joined(first: ReadExtract, second: ReadExtract): ReadExtract {
-  const all = new Map(BLOCK_NAMES.map((name) => [name, [...(first.get(name) ?? []), ...(second.get(name) ?? [])]]));
-  for (const name of STATE) all.set(name, [...(second.get(name) ?? first.get(name) ?? [])]);
-  const asked = second.get("latest") === undefined ? [] : (first.get("latest") ?? []);
-  all.set("requests", [
-    ...(first.get("requests") ?? []),
-    ...asked.slice(0, 1),
-    ...(second.get("goal") ?? []).slice(0, 1),
-    ...(second.get("requests") ?? []),
-  ]);
-  all.set("goal", [...(first.get("goal") ?? second.get("goal") ?? [])]);
+  const all = new Map(BLOCK_NAMES.map((name) => [name, [...linesIn(first, name), ...linesIn(second, name)]]));
+  for (const name of STATE) all.set(name, [...linesIn(second.has(name) ? second : first, name)]);
+  all.set("goal", [...linesIn(first.has("goal") ? first : second, "goal")]);
+  if (!first.has("goal") || !second.has("goal")) return all;
+  const asked = [linesIn(first, "latest"), second.has("latest") ? linesIn(second, "goal") : []].map((lines) => lines.slice(0, 1));
+  all.set("requests", [...linesIn(first, "requests"), ...asked.flat(), ...linesIn(second, "requests")]);
+  all.set("latest", [...linesIn(second, second.has("latest") ? "latest" : "goal")]);
   return all;
+}
+
+function linesIn(read: ReadExtract, name: BlockName): readonly string[] {
+  return read.get(name) ?? [];
 }
 
 function readExtract(text: string): ReadExtract {

@@ -24,14 +24,15 @@ interface OpenTurn {
 export function readStory(messages: readonly ContextMessage[]): Story {
   const reader = new Reader();
   for (const [at, message] of messages.entries()) reader.read(message, at);
-  const { turns, said, todos, summaries } = reader;
-  return { turns, said, todos, summaries, messages };
+  const { turns, said, todos, before, summaries } = reader;
+  return { turns, said, todos, before, summaries };
 }
 
 class Reader {
   readonly turns: OpenTurn[] = [];
   readonly said: string[] = [];
   readonly summaries: string[] = [];
+  before: string | null = null;
   todos: readonly Todo[] = [];
   readonly #calls = new Map<string, ToolCallBlock>();
 
@@ -53,6 +54,9 @@ class Reader {
         this.#ran(message, at);
         break;
       case "compactionSummary":
+        if (at === 0) this.before = message.summary;
+        else this.summaries.push(message.summary);
+        break;
       case "branchSummary":
         this.summaries.push(message.summary);
         break;

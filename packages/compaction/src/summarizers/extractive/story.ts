@@ -1,4 +1,4 @@
-import type { ContextMessage, ToolCallBlock } from "@bough/session-core";
+import type { ToolCallBlock } from "@bough/session-core";
 
 /** What a person asked, and where. */
 export interface Request {
@@ -48,7 +48,8 @@ export interface Story {
   readonly said: readonly string[];
   /** The latest list. */
   readonly todos: readonly Todo[];
-  /** Summaries that stand among the messages, in order. */
+  /** The summary that the messages start with, where one stands there instead of in the source. */
+  readonly before: string | null;
+  /** Other summaries among the messages, in order: of branches mostly. */
   readonly summaries: readonly string[];
-  readonly messages: readonly ContextMessage[];
 }

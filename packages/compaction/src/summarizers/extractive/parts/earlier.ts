@@ -1,6 +1,6 @@
 import { cleanText } from "../../../text/clean-text.js";
 import { type Material, oldLines } from "../material.js";
-import type { Line } from "../outline.js";
+import { type Line, MARKER } from "../outline.js";
 import { isUnderline, safeLine } from "../safe-line.js";
 
 const LINE_CHARS = 500;
@@ -21,7 +21,7 @@ export function earlierLines(material: Material): readonly Line[] {
 function linesOf(summary: string): readonly string[] {
   return cleanText(summary)
     .split("\n")
-    .filter((line) => line.trim() !== "" && !isUnderline(line) && !/^\s*(?:```|~~~)/.test(line))
+    .filter((line) => line.trim() !== "" && !line.startsWith(MARKER) && !isUnderline(line) && !/^\s*(?:```|~~~)/.test(line))
     .map((line) => safeLine(line.replace(/^\s*#{1,6}\s+(.*?)\s*#*$/, "**$1**"), LINE_CHARS))
     .filter((line) => line !== "");
 }

@@ -12,7 +12,8 @@ const QUOTE_LINES = 8;
 /** What was asked first; never lost, however often it is carried on. */
 export function goalLines(material: Material): readonly Line[] {
   const carried = oldLines(material, "goal");
-  const lines = carried.length > 0 ? carried : firstGoal(material);
+  // What a model wrote stands before what was extracted later.
+  const lines = carried.length > 0 && material.goal === null ? carried : firstGoal(material);
   return lines.map((text, at) => ({ text, rank: at === 0 ? 0 : 3 + at }));
 }
 
@@ -27,9 +28,10 @@ export function laterLines(material: Material): readonly Line[] {
   const requests = requestsOf(material);
   // Where the goal is known from before, the first request of these messages is a later one.
   const between = requests.slice(hasEarlier(material) ? 0 : 1, -1);
+  const goalOfOld = material.goal === null ? [] : oldLines(material, "goal").slice(0, 1);
   const lastOfOld = requests.length === 0 ? [] : oldLines(material, "latest").slice(0, 1);
   const lines = between.map(({ text }) => oneLineOf(text, material.limits.lineChars));
-  return newestFirst([...oldLines(material, "requests"), ...lastOfOld, ...lines], 26, 3);
+  return newestFirst([...goalOfOld, ...oldLines(material, "requests"), ...lastOfOld, ...lines], 26, 3);
 }
 
 /** What was asked last, as much of it as there is room for; nothing where that is the goal. */
