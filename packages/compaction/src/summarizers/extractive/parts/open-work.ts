@@ -5,7 +5,7 @@ import { lastRuns, wentWrong } from "../runs.js";
 import { safeLine } from "../safe-line.js";
 import type { Outcome, Story, Turn } from "../story.js";
 
-const UNFINISHED = "What was asked last is not finished";
+const UNFINISHED = "What was asked last was not finished at this point";
 
 /** The request that has no answer yet, and what the agent's own list says is not done. */
 export function openLines(material: Material): readonly Line[] {
