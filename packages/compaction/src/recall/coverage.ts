@@ -1,63 +1,92 @@
-import type { Entry, EntryId, Session } from "@bough/session-core";
+import type { Entry, EntryId } from "@bough/session-core";
 
-/** A summary on a path and the entries that it stands for, both ends included; null where that cannot be told. */
-export interface Covered {
-  readonly summary: Entry & { readonly type: "compaction" | "branch_summary" };
-  readonly fromEntryId: EntryId | null;
-  readonly toEntryId: EntryId | null;
+/** A compaction, with where it stands. */
+export type CompactionEntry = Extract<Entry, { readonly type: "compaction" }>;
+
+/** A compaction that counts on a path, and the part of the path that it stands for. */
+export interface Stretch {
+  readonly entry: CompactionEntry;
+  /** The compaction whose summary this one continues. */
+  readonly previousId: EntryId | null;
+  /** Position on the path of the first entry that it stands for. */
+  readonly from: number;
+  /** The same of the last one; less than `from`: it stands for nothing that an earlier one does not stand for. */
+  readonly to: number;
+}
+
+/** Which parts of a path are told by summaries, and what edits changed of it. */
+export interface PathCoverage {
+  /** Oldest first, without compactions that were undone. */
+  readonly stretches: readonly Stretch[];
+  /** The position from which on the context has the entries themselves; 0: it has all. */
+  readonly keptFrom: number;
+  /** Entries that the latest edit of them on this path takes out. */
+  readonly omitted: ReadonlySet<EntryId>;
+  /** Entries that the context has not as they are: taken out, or replaced by something else. */
+  readonly edited: ReadonlySet<EntryId>;
 }
 
 /**
- * The summaries on the path of a leaf, oldest first, without compactions that were undone there. Reads only summaries and
- * edits, whatever lies between.
+ * Which compaction of a path stands for which of its entries. The engine writes it into the entry (`covers`); where it
+ * did not, or names what is not above it on this path, as an import may: from what the one before it left, up to what it
+ * keeps. Pure; linear in the path.
+ *
+ * @param path ids from the first entry to the leaf.
+ * @param marks the compactions and edits among them, in the same order.
+ *
+ * @example
+ * coverageOf(["u1", "a1", "u2", "c1"], [compactionThatKeeps("u2")]).stretches[0]; // from 0 to 1
  */
-export async function coveredOn(session: Session, leafId: EntryId | null = session.leafId): Promise<readonly Covered[]> {
-  if (leafId === null) return [];
-  const { items } = await session.scan({ leafId, order: "down", types: ["compaction", "branch_summary", "context_edit"] });
-  const undone = new Set(items.flatMap((entry) => (entry.type === "context_edit" && entry.replacement === null ? [entry.targetId] : [])));
-  const covered: Covered[] = [];
-  let previous: Entry | null = null;
-  for (const entry of items) {
-    if (undone.has(entry.id)) continue;
-    if (entry.type === "branch_summary") covered.push({ summary: entry, ...(told(entry) ?? (await branchRange(session, entry))) });
-    if (entry.type !== "compaction") continue;
-    covered.push({ summary: entry, ...(told(entry) ?? (await compactionRange(session, entry, previous))) });
-    previous = entry;
+export function coverageOf(path: readonly EntryId[], marks: readonly Entry[]): PathCoverage {
+  const positions = new Map(path.map((id, at) => [id, at]));
+  const edits = editsOf(marks);
+  const omitted = new Set([...edits].filter(([, omits]) => omits).map(([id]) => id));
+  const stretches: Stretch[] = [];
+  for (const entry of marks) {
+    if (entry.type === "compaction" && !omitted.has(entry.id)) stretches.push(stretchOf(entry, positions, stretches));
   }
-  return covered;
+  const last = stretches.at(-1);
+  return { stretches, keptFrom: last === undefined ? 0 : keptBy(last.entry, positions), omitted, edited: new Set(edits.keys()) };
 }
 
-type Range = Pick<Covered, "fromEntryId" | "toEntryId">;
+/** Whether the latest edit of each edited entry omits it: an omission can be taken back by a replacement. */
+function editsOf(marks: readonly Entry[]): ReadonlyMap<EntryId, boolean> {
+  const edits = new Map<EntryId, boolean>();
+  for (const entry of marks) if (entry.type === "context_edit") edits.set(entry.targetId, entry.replacement === null);
+  return edits;
+}
 
-const UNKNOWN: Range = { fromEntryId: null, toEntryId: null };
+function stretchOf(entry: CompactionEntry, positions: ReadonlyMap<EntryId, number>, earlier: readonly Stretch[]): Stretch {
+  const previousId = earlier.at(-1)?.entry.id ?? null;
+  const after = earlier.reduce((most, { to }) => Math.max(most, to + 1), 0);
+  const range = told(entry, positions) ?? { from: after, to: keptBy(entry, positions) - 1 };
+  return { entry, previousId, ...range };
+}
 
-/** What the engine wrote into the entry. */
-function told(entry: Entry): Range | null {
+/** The position of the first entry that a compaction keeps; its own where it keeps none, or none that is above it. */
+function keptBy({ id, firstKeptEntryId }: CompactionEntry, positions: ReadonlyMap<EntryId, number>): number {
+  const own = positions.get(id) ?? 0;
+  const kept = firstKeptEntryId === null ? undefined : positions.get(firstKeptEntryId);
+  return kept === undefined || kept > own ? own : kept;
+}
+
+/** What the entry itself says it covers; null: nothing, or nothing that is above it on this path. */
+function told(entry: CompactionEntry, positions: ReadonlyMap<EntryId, number>): { readonly from: number; readonly to: number } | null {
+  const covers = coversIn(entry);
+  const own = positions.get(entry.id) ?? 0;
+  const from = covers === null ? undefined : positions.get(covers.fromEntryId);
+  const to = covers === null ? undefined : positions.get(covers.toEntryId);
+  return from === undefined || to === undefined || from > to || to >= own ? null : { from, to };
+}
+
+/** The member `covers` of a summary, as the engine writes it; null: there is none of that form. */
+export function coversIn(
+  entry: Entry,
+): { readonly fromEntryId: EntryId; readonly toEntryId: EntryId; readonly messages: number | null } | null {
   const covers: unknown = "covers" in entry ? entry.covers : undefined;
   if (typeof covers !== "object" || covers === null || !("fromEntryId" in covers) || !("toEntryId" in covers)) return null;
   const { fromEntryId, toEntryId } = covers;
-  return typeof fromEntryId === "string" && typeof toEntryId === "string" ? { fromEntryId, toEntryId } : null;
-}
-
-/** Of a compaction that another program wrote: from what the one before it kept, up to what it keeps itself. */
-async function compactionRange(session: Session, entry: Entry & { type: "compaction" }, previous: Entry | null): Promise<Range> {
-  const kept = entry.firstKeptEntryId;
-  const end = kept === null ? entry.parentId : (await session.entry(kept)).parentId;
-  const start = previous?.type === "compaction" ? (previous.firstKeptEntryId ?? previous.id) : await firstOf(session, entry.id);
-  return end === null ? UNKNOWN : { fromEntryId: start, toEntryId: end };
-}
-
-/** Of a branch summary that another program wrote: from where the paths parted to the leaf that was left. */
-async function branchRange(session: Session, { fromId, parentId }: Entry & { type: "branch_summary" }): Promise<Range> {
-  if (fromId === null) return UNKNOWN;
-  const ancestor = parentId === null ? null : await session.commonAncestor(fromId, parentId);
-  for await (const entry of session.walk({ leafId: fromId, ...(ancestor === null ? {} : { stopAt: ancestor }) })) {
-    return { fromEntryId: entry.id, toEntryId: fromId };
-  }
-  return UNKNOWN;
-}
-
-async function firstOf(session: Session, leafId: EntryId): Promise<EntryId | null> {
-  for await (const entry of session.walk({ leafId })) return entry.id;
-  return null;
+  if (typeof fromEntryId !== "string" || typeof toEntryId !== "string") return null;
+  const messages = "messages" in covers && typeof covers.messages === "number" ? covers.messages : null;
+  return { fromEntryId, toEntryId, messages };
 }

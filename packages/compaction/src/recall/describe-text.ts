@@ -1,54 +1,88 @@
-import { type Entry, oneLine, type Session, textOf } from "@bough/session-core";
+import { type FileLists, fileLists, type OutlineRow, type Session } from "@bough/session-core";
 import { fileListsOf } from "../path/details.js";
 import { stripComposed } from "../summary/compose.js";
 import { cleanText } from "../summary/text/clean-text.js";
-import { type Covered, coveredOn } from "./coverage.js";
-import { titleOf } from "./list-checkpoints.js";
+import { headOf } from "../summary/text/cut-text.js";
+import { ALL_IN_CONTEXT } from "./search-text.js";
+import { readSummarised, type SummarisedPart, type SummaryEntry } from "./summarised.js";
+import { titleOf } from "./summary-title.js";
+import { fidelityLine, madeBy } from "./summary-worth.js";
+import { when } from "./when.js";
 
-const NONE = "Nothing on this path has been summarised yet: everything is in your context.";
-/** A list of what the person asked is cut here. */
-const MAX_REQUESTS = 40;
-const MAX_FILES = 40;
-
-/** All summaries of the path in a line each, or one of them with what it covers. */
-export async function describeText(session: Session, id: string | undefined): Promise<string> {
-  const all = await coveredOn(session);
-  if (all.length === 0) return NONE;
-  if (id === undefined) return all.map(lineOf).join("\n");
-  const one = all.find(({ summary }) => summary.id === id);
-  if (one === undefined)
-    return `${id.slice(0, 60)} is no summary on this path. There are: ${all.map(({ summary }) => summary.id).join(", ")}`;
-  return cleanText([lineOf(one), ...(await contents(session, one)), "", stripComposed(one.summary.summary)].join("\n"));
+/** All summaries of the path in a line each, or one of them (by its number or id) with what it covers. */
+export async function describeText(session: Session, wanted: string | undefined): Promise<string> {
+  const { parts } = await readSummarised(session);
+  if (parts.length === 0) return ALL_IN_CONTEXT;
+  if (wanted === undefined) return parts.map(lineOf).join("\n");
+  const part = parts.find(({ summary }) => summary.id === wanted) ?? parts.find(({ number }) => String(number) === wanted);
+  if (part !== undefined) return describedPart(session, part);
+  return `${oneLine(headOf(wanted, 60))} is no summary on this path. There are: ${parts.map(({ summary }) => summary.id).join(", ")}`;
 }
 
-function lineOf({ summary, fromEntryId, toEntryId }: Covered): string {
-  const what = summary.type === "compaction" ? "summary" : "summary of a branch that was left";
-  const range = fromEntryId === null || toEntryId === null ? "what it covers is not known" : `covers ${fromEntryId} to ${toEntryId}`;
-  return cleanText(`${summary.id}: ${what}, ${new Date(summary.createdAtMs).toISOString().slice(0, 16)}, ${range}: ${titleOf(summary)}`);
+function lineOf({ summary, number, rows }: SummarisedPart): string {
+  const what = number === null ? "summary of a branch that was left" : `summary ${number}`;
+  return oneLine(`${summary.id}: ${what}, ${when(summary.createdAtMs)}, ${coveredBy(summary, rows)}: ${titleOf(summary)}`);
 }
 
-async function contents(session: Session, { summary, fromEntryId, toEntryId }: Covered): Promise<readonly string[]> {
-  if (fromEntryId === null || toEntryId === null) return [];
-  const { parentId } = await session.entry(fromEntryId);
-  const roles = new Map<string, number>();
-  const requests: string[] = [];
-  for await (const entry of session.walk({ leafId: toEntryId, ...(parentId === null ? {} : { stopAt: parentId }) })) {
-    const role = entry.type === "message" ? entry.message.role : entry.type;
-    roles.set(role, (roles.get(role) ?? 0) + 1);
-    const asked = requestOf(entry);
-    if (asked !== null && requests.length <= MAX_REQUESTS) requests.push(asked);
-  }
-  const { readFiles, modifiedFiles } = fileListsOf(summary);
-  return [
-    `entries: ${[...roles].map(([role, count]) => `${count} ${role}`).join(", ")}`,
-    ...(modifiedFiles.length === 0 ? [] : [`files modified: ${modifiedFiles.slice(0, MAX_FILES).join(", ")}`]),
-    ...(readFiles.length === 0 ? [] : [`files read: ${readFiles.slice(0, MAX_FILES).join(", ")}`]),
-    ...(requests.length === 0 ? [] : ["the user said:", ...requests.slice(0, MAX_REQUESTS)]),
-    ...(requests.length > MAX_REQUESTS ? ["…"] : []),
+function coveredBy(summary: SummaryEntry, rows: readonly OutlineRow[]): string {
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (first !== undefined && last !== undefined) return `covers ${first.id} to ${last.id} (${rows.length} entries)`;
+  return summary.type === "compaction" ? "covers nothing that an earlier one does not" : "the branch is not in this session";
+}
+
+async function describedPart(session: Session, part: SummarisedPart): Promise<string> {
+  const { summary, previousId, rows } = part;
+  const { readFiles, modifiedFiles } = await filesOf(session, part);
+  const lines = [
+    lineOf(part),
+    `made by: ${madeBy(summary)}${summary.type === "compaction" ? `; trigger: ${summary.trigger ?? "unknown"}` : ""}`,
+    previousId === null ? "" : `continues the summary ${previousId}`,
+    tokensLine(summary),
+    timeLine(rows),
+    rolesLine(rows),
+    fidelityLine(summary),
+    modifiedFiles.length === 0 ? "" : `files modified: ${modifiedFiles.join(", ")}`,
+    readFiles.length === 0 ? "" : `files read: ${readFiles.join(", ")}`,
   ];
+  const head = lines.filter((line) => line !== "").map(oneLine);
+  return [...head, ...requestLines(rows), "", cleanText(stripComposed(summary.summary))].join("\n");
 }
 
-function requestOf(entry: Entry): string | null {
-  if (entry.type !== "message" || entry.message.role !== "user") return null;
-  return `- ${entry.id}: ${oneLine(textOf(entry.message.content))}`;
+function tokensLine(summary: SummaryEntry): string {
+  if (summary.type !== "compaction") return "";
+  const { tokensBefore, tokensAfter } = summary;
+  return tokensBefore === undefined && tokensAfter === undefined
+    ? ""
+    : `tokens of the context: ${tokensBefore ?? "?"} before, ${tokensAfter ?? "?"} after`;
+}
+
+function timeLine(rows: readonly OutlineRow[]): string {
+  if (rows.length === 0) return "";
+  // The clock of a session may run backwards.
+  const times = rows.map(({ createdAtMs }) => createdAtMs);
+  return `from ${when(times.reduce((a, b) => Math.min(a, b)))} to ${when(times.reduce((a, b) => Math.max(a, b)))}`;
+}
+
+function rolesLine(rows: readonly OutlineRow[]): string {
+  const counts = new Map<string, number>();
+  for (const { role, type } of rows) counts.set(role ?? type, (counts.get(role ?? type) ?? 0) + 1);
+  return counts.size === 0 ? "" : `entries: ${[...counts].map(([role, count]) => `${count} ${role}`).join(", ")}`;
+}
+
+/** What the person asked in it, a line each: the table of contents. */
+function requestLines(rows: readonly OutlineRow[]): readonly string[] {
+  const asked = rows.filter(({ role }) => role === "user").map(({ id, preview }) => oneLine(`- ${id}: ${preview}`));
+  return asked.length === 0 ? [] : ["the user said:", ...asked];
+}
+
+/** The lists of the summary; where it has none of ours, what the entries themselves did. */
+async function filesOf(session: Session, { summary, rows }: SummarisedPart): Promise<FileLists> {
+  const lists = fileListsOf(summary);
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (lists.readFiles.length + lists.modifiedFiles.length > 0 || first === undefined || last === undefined) return lists;
+  return fileLists(await session.fileOperations({ fromId: first.id, toId: last.id }));
+}
+
+function oneLine(text: string): string {
+  return cleanText(text).replace(/\s+/g, " ");
 }

@@ -1,78 +1,47 @@
-import { type EntryId, EntryNotFoundError, type Session } from "@bough/session-core";
+import type { EntryId, OutlineRow, Session } from "@bough/session-core";
 import { entryText } from "./entry-text.js";
+import { type Outline, readOutline } from "./outline.js";
 
 /** A range of a path to read. */
 export interface RangeRequest {
   readonly from: EntryId;
   readonly to: EntryId;
+  /** Entries more on both sides. */
   readonly around: number;
-  /** Characters of the whole text to skip. */
-  readonly offset: number;
-  readonly maxChars: number;
+  /** Read up to this place of the whole text, in UTF-16 code units; what lies beyond may be missing. */
+  readonly upTo: number;
 }
 
 /**
- * Entries word for word, `maxChars` of their text from `offset` on, and how to continue. What cannot be read is said in
- * one line. Reads the path from the first to the last entry, a page at a time, and stops when the answer is full.
+ * Entries of one path word for word, from the first on. A range that cannot be read is said in one line. Cost: the outline
+ * of the session, and the bodies of the entries up to `upTo`.
  */
 export async function rangeText(session: Session, request: RangeRequest): Promise<string> {
-  const { from, to } = request;
-  if ((await session.commonAncestor(from, to)) !== from)
-    return `${from} does not stand above ${to} on one path; name the earlier entry first.`;
-  const ids = await idsBetween(session, request);
-  return textOfRange(session, ids, request);
-}
-
-/** The ids of the range with its surroundings: what is above on the path, what is below on the session's own path. */
-async function idsBetween(
-  session: Session,
-  { from, to, around }: RangeRequest,
-): Promise<{ readonly leafId: EntryId; readonly stopAt: EntryId | null }> {
-  let stopAt = (await session.entry(from)).parentId;
-  for (let left = around; left > 0 && stopAt !== null; left -= 1) stopAt = (await session.entry(stopAt)).parentId;
-  return { leafId: await below(session, to, around), stopAt };
-}
-
-async function below(session: Session, id: EntryId, count: number): Promise<EntryId> {
-  const { leafId } = session;
-  if (count === 0 || leafId === null || (await session.commonAncestor(id, leafId)) !== id) return id;
-  let [last, left] = [id, count];
-  for await (const entry of session.walk({ leafId, stopAt: id })) {
-    if (left === 0) break;
-    last = entry.id;
-    left -= 1;
+  const { from, to, upTo } = request;
+  const outline = await readOutline(session);
+  const path = outline.pathTo(to);
+  const start = path.findIndex(({ id }) => id === from);
+  if (start === -1) return notAbove(outline, from, to);
+  const rows = around(session, outline, path, start, request.around);
+  let text = "";
+  for (const { id } of rows) {
+    if (text.length > upTo) break;
+    text += `${text === "" ? "" : "\n\n"}${entryText(await session.entry(id))}`;
   }
-  return last;
+  return text;
 }
 
-async function textOfRange(
-  session: Session,
-  { leafId, stopAt }: { readonly leafId: EntryId; readonly stopAt: EntryId | null },
-  { offset, maxChars }: RangeRequest,
-): Promise<string> {
-  let [seen, text] = [0, ""];
-  for await (const entry of session.walk({ leafId, ...(stopAt === null ? {} : { stopAt }) })) {
-    const own = `${entryText(entry)}\n\n`;
-    if (seen + own.length > offset) text += own.slice(Math.max(0, offset - seen));
-    seen += own.length;
-    if (text.length > maxChars) return `${cut(text, maxChars)}\n\n(more: continue with offset ${offset + cut(text, maxChars).length})`;
-  }
-  return text.trimEnd() === "" ? "There is nothing more." : text.trimEnd();
+function notAbove(outline: Outline, from: EntryId, to: EntryId): string {
+  const turned = outline.pathTo(from).some(({ id }) => id === to);
+  return turned
+    ? `${from} comes after ${to}: name the earlier entry first.`
+    : `${from} and ${to} are on different branches, so nothing lies between them. Read them one by one.`;
 }
 
-/** Never half of a surrogate pair. */
-function cut(text: string, length: number): string {
-  const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
-}
-
-/** What is said of an id that is not there. */
-export async function existing(session: Session, id: EntryId): Promise<string | null> {
-  try {
-    await session.entry(id);
-    return null;
-  } catch (error) {
-    if (!(error instanceof EntryNotFoundError)) throw error;
-    return `No entry of this session has the id ${id.slice(0, 60)}. Ids are in the summaries and in what recall_search finds.`;
-  }
+/** The range from `start` to the end of `path`, with its surroundings: what is below is looked for on the session's own path. */
+function around(session: Session, outline: Outline, path: readonly OutlineRow[], start: number, count: number): readonly OutlineRow[] {
+  const current = count === 0 ? [] : outline.pathTo(session.leafId);
+  const goesOn = current[path.length - 1]?.id === path.at(-1)?.id;
+  const after = goesOn ? current.slice(path.length, path.length + count) : [];
+  return [...path.slice(Math.max(0, start - count)), ...after];
 }

@@ -1,12 +1,16 @@
-import type { Session } from "@bough/session-core";
+import { AmbiguousNameError, type EntryId, EntryNotFoundError, InvalidQueryError, type Session } from "@bough/session-core";
 import type { ToolSet } from "ai";
 import { z } from "zod";
+import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { AiSdkMissingError } from "../errors/recall-errors.js";
+import { cleanText } from "../summary/text/clean-text.js";
+import { headOf } from "../summary/text/cut-text.js";
 import { describeText } from "./describe-text.js";
 import { offerRecall } from "./offers-recall.js";
-import { existing, rangeText } from "./range-text.js";
+import { pieceOf } from "./piece.js";
+import { rangeText } from "./range-text.js";
 import { searchText } from "./search-text.js";
-import { describeInput, expandInput, searchInput } from "./tool-inputs.js";
+import { DESCRIPTIONS, describeInput, expandInput, searchInput } from "./tool-inputs.js";
 
 /** A tool for a model, whatever the agent's framework. */
 export interface RecallTool {
@@ -14,7 +18,11 @@ export interface RecallTool {
   readonly description: string;
   /** JSON schema of its input. */
   readonly inputSchema: Record<string, unknown>;
-  /** Runs it; what it gives is the result for the model. A wrong input is told in one line, and nothing is thrown for it. */
+  /**
+   * Runs it; what it gives is the result for the model. A wrong input is told in one line, and nothing is thrown for it.
+   *
+   * @throws {StoreClosedError | SessionNotFoundError} the session is out of reach.
+   */
   readonly execute: (input: unknown) => Promise<string>;
 }
 
@@ -27,60 +35,88 @@ export interface RecallTools {
 
 /** How much an answer may hold. */
 export interface RecallOptions {
-  /** Characters of one answer of `recall_expand`; default 12,000. What is cut can be asked for. */
+  /** Characters of one answer of `recall_expand` and `recall_describe`; default 12,000, at least 200. What is cut can be asked for. */
   readonly maxChars?: number | undefined;
 }
 
 const MAX_CHARS = 12_000;
+const MIN_CHARS = 200;
+/** Longest line about a mistake. */
+const MAX_LINE = 600;
 
 /**
  * What lets a model look up what was summarised on the session's current path, so that nothing compacted is out of reach:
  * search it, describe a summary and what it covers, read the entries word for word. From then on the summaries of
- * compactors of this handle name the tools.
+ * compactors of this handle name the tools. They read this session only, and never write.
+ *
+ * @throws {InvalidSettingError} `maxChars` is less than 200.
  *
  * @example
  * const { definitions } = recallTools(session);
  * const answer = await definitions[0].execute({ query: "lexer tabs" });
  */
 export function recallTools(session: Session, { maxChars = MAX_CHARS }: RecallOptions = {}): RecallTools {
+  if (!Number.isSafeInteger(maxChars) || maxChars < MIN_CHARS)
+    throw new InvalidSettingError("maxChars", `must be a whole number of at least ${MIN_CHARS}`);
   offerRecall(session);
-  const definitions = [searchTool(session), describeTool(session), expandTool(session, maxChars)];
+  const definitions = [
+    toolOf("recall_search", searchInput, (order) => searchText(session, order)),
+    toolOf("recall_describe", describeInput, ({ summary, offset }) => described(session, summary, offset, maxChars)),
+    toolOf("recall_expand", expandInput, (order) => expanded(session, order, maxChars)),
+  ];
   return { definitions, aiSdk: async () => aiSdkTools(definitions) };
 }
 
-function searchTool(session: Session): RecallTool {
-  const description =
-    "Find words in the part of this conversation that was summarised and is no longer in your context: exact error messages, commands, decisions, file names. Gives entry ids with the surroundings of each match. Use it before you ask the user again or guess.";
-  return toolOf("recall_search", description, searchInput, ({ query, limit }) => searchText(session, query, limit));
+async function described(session: Session, summary: string | number | undefined, offset: number, maxChars: number): Promise<string> {
+  return pieceOf(await describeText(session, summary === undefined ? undefined : String(summary)), offset, maxChars);
 }
 
-function describeTool(session: Session): RecallTool {
-  const description =
-    "List the summaries that stand for earlier parts of this conversation, or describe one: which entries it covers, what the user asked there, which files were read and modified. Use it to find out where to look.";
-  return toolOf("recall_describe", description, describeInput, ({ summary }) => describeText(session, summary));
+async function expanded(session: Session, order: z.output<typeof expandInput>, maxChars: number): Promise<string> {
+  const from = await session.resolve(order.from);
+  const to: EntryId = order.to === undefined ? from : await session.resolve(order.to);
+  const { around, offset } = order;
+  return pieceOf(await rangeText(session, { from, to, around, upTo: offset + maxChars }), offset, maxChars);
 }
 
-function expandTool(session: Session, maxChars: number): RecallTool {
-  const description =
-    "Read earlier entries of this conversation word for word, tool output included, by the ids that summaries and recall_search give. Long ranges come in pieces; the answer says how to continue.";
-  return toolOf("recall_expand", description, expandInput, async ({ from, to = from, around, offset }) => {
-    const missing = (await existing(session, from)) ?? (await existing(session, to));
-    return missing ?? rangeText(session, { from, to, around, offset, maxChars });
-  });
-}
-
-function toolOf<T>(name: RecallTool["name"], description: string, schema: z.ZodType<T>, run: (input: T) => Promise<string>): RecallTool {
+function toolOf<T>(name: RecallTool["name"], schema: z.ZodType<T>, run: (input: T) => Promise<string>): RecallTool {
   return {
     name,
-    description,
+    description: DESCRIPTIONS[name],
     inputSchema: z.toJSONSchema(schema, { io: "input" }),
     execute: async (input) => {
-      const judged = schema.safeParse(input);
-      if (judged.success) return run(judged.data);
-      const [issue] = judged.error.issues;
-      return `The input of ${name} is not valid: ${[...(issue?.path ?? []), issue?.message ?? ""].join(" ")}`;
+      const judged = schema.safeParse(withoutNulls(input));
+      if (!judged.success) {
+        const [issue] = judged.error.issues;
+        return line(`The input of ${name} is not valid: ${[...(issue?.path ?? []), issue?.message ?? ""].join(" ")}`);
+      }
+      try {
+        return await run(judged.data);
+      } catch (error) {
+        return line(mistakeIn(error));
+      }
     },
   };
+}
+
+/** Some models send null for what they leave out. */
+function withoutNulls(input: unknown): unknown {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return input ?? {};
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
+}
+
+/** What the model did wrong, in words for it. @throws the error, where it was not the model. */
+function mistakeIn(error: unknown): string {
+  if (error instanceof EntryNotFoundError)
+    return `No entry of this session has the id ${error.entryId}. Ids are in the summaries and in what recall_search finds.`;
+  if (error instanceof AmbiguousNameError)
+    return `${error.typed} could be several entries: ${error.candidates.join(", ")}. Name one of them.`;
+  if (error instanceof InvalidQueryError) return `That query cannot be understood: ${error.reason}.`;
+  throw error;
+}
+
+/** What a model sent comes back to it in one line, and not at length. */
+function line(text: string): string {
+  return headOf(cleanText(text).replace(/\s+/g, " "), MAX_LINE);
 }
 
 async function aiSdkTools(definitions: readonly RecallTool[]): Promise<ToolSet> {
