@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { getEncoding } from "js-tiktoken";
+import { describe, expect, test } from "vitest";
+import { isPlaceholder, type Pruned, placeholder, placeholderTokens, SHOWN_PATH_CHARS } from "../../src/shrink/prune/placeholder.js";
+import { oneLine } from "../../src/text/one-line.js";
+import { messageTokens } from "../../src/tokens/message-tokens.js";
+
+const PATH = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 60 }),
+  fc.string({ unit: "binary", maxLength: 60 }),
+  fc.array(fc.constantFrom("src", "a", "/", ".", "_", "-", "]", "9", "名", "é", "😀"), { maxLength: 60 }).map((parts) => parts.join("")),
+);
+const pruned: fc.Arbitrary<Pruned> = fc.oneof(
+  fc.constantFrom<Pruned>({ because: "age" }, { because: "duplicate" }, { because: "useless" }),
+  PATH.map((path) => ({ because: "superseded", file: oneLine(path, SHOWN_PATH_CHARS) }) as const),
+);
+
+describe("the line in place of a result", () => {
+  test("is known again, whatever file it names", () => {
+    fc.assert(
+      fc.property(pruned, fc.nat(), (why, tokens) => {
+        expect(isPlaceholder(placeholder(why, tokens))).toBe(true);
+      }),
+    );
+  });
+
+  test.each([
+    ["a result that tells of one", "It says [Output truncated - 5 tokens]"],
+    ["a result that starts like one", "[Output truncated - 5 tokens]\nline 1"],
+    ["a line without a count", "[Output truncated]"],
+    ["nothing", ""],
+  ])("is not taken for %s", (_name, text) => {
+    expect(isPlaceholder(text)).toBe(false);
+  });
+
+  test("has no more tokens than was said, so that a saving is never claimed too high", () => {
+    const counters = (["o200k_base", "cl100k_base"] as const).map((name) => {
+      const encoding = getEncoding(name);
+      return { name, count: (text: string) => encoding.encode(text, [], []).length };
+    });
+    fc.assert(
+      fc.property(pruned, fc.nat(), (why, tokens) => {
+        const content = placeholder(why, tokens);
+        for (const counter of counters) {
+          const counted = messageTokens(counter, { role: "toolResult", toolCallId: "c", content, isError: false });
+          expect(counted).toBeLessThanOrEqual(placeholderTokens(content));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
