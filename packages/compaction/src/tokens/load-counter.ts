@@ -1,15 +1,32 @@
 import type { TokenCounter } from "./counter.js";
+import { roughCounter } from "./rough-counter.js";
+import { BpeCounter } from "./tiktoken/bpe-counter.js";
+import { type Encoding, loadRankTable } from "./tiktoken/rank-table.js";
 
-/** provisional */
-export async function loadCounter(tokenizer: "o200k_base" | "cl100k_base" | "rough"): Promise<TokenCounter> {
-  if (tokenizer === "rough") return { name: "rough/0", count: (text) => Math.ceil(text.length / 3) };
-  const { Tiktoken } = await import("js-tiktoken/lite");
-  const table = tokenizer === "o200k_base" ? await import("js-tiktoken/ranks/o200k_base") : await import("js-tiktoken/ranks/cl100k_base");
-  const encoder = new Tiktoken(table.default);
-  const count = (text: string) => {
-    let tokens = 0;
-    for (let at = 0; at < text.length; at += 256) tokens += encoder.encode(text.slice(at, at + 256), [], []).length;
-    return tokens;
-  };
-  return { name: `${tokenizer}/0`, count };
+const loading = new Map<Encoding, Promise<TokenCounter>>();
+
+/**
+ * A counter by name. The tables of a vocabulary are loaded once a process, at its first use; callers at the same time share
+ * it. A load that failed is tried again by the next caller.
+ *
+ * @example
+ * const counter = await loadCounter("o200k_base");
+ * counter.count("Hello, world"); // 3
+ */
+export async function loadCounter(tokenizer: Encoding | "rough"): Promise<TokenCounter> {
+  if (tokenizer === "rough") return roughCounter;
+  const known = loading.get(tokenizer);
+  if (known !== undefined) return known;
+  const counter = load(tokenizer);
+  loading.set(tokenizer, counter);
+  return counter;
+}
+
+async function load(encoding: Encoding): Promise<TokenCounter> {
+  try {
+    return new BpeCounter(`${encoding}/1`, await loadRankTable(encoding));
+  } catch (error) {
+    loading.delete(encoding);
+    throw error;
+  }
 }

@@ -3,7 +3,7 @@ import { generateText, stepCountIs } from "ai";
 import { describe, expect, test } from "vitest";
 import { recallTools } from "../../src/recall/recall-tools.js";
 import { createCompactor } from "../../src/run/compactor.js";
-import { startModelServer, text } from "../model/model-server.js";
+import { raw, startModelServer, text } from "../model/model-server.js";
 import { grown, model, plant, turns } from "../world/session.js";
 
 /** A session of ten turns of which the first ones are summarised, and its tools. */
@@ -126,21 +126,10 @@ describe("the tools for the AI SDK", () => {
     const server = await startModelServer();
     const arguments_ = JSON.stringify({ from: "u2" });
     const call = { id: "c1", type: "function", function: { name: "recall_expand", arguments: arguments_ } };
-    server.reply(
-      {
-        kind: "raw",
-        body: JSON.stringify({
-          id: "1",
-          object: "chat.completion",
-          created: 1,
-          model: "m",
-          choices: [{ index: 0, finish_reason: "tool_calls", message: { role: "assistant", content: null, tool_calls: [call] } }],
-          usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-        }),
-        type: "application/json",
-      } as never,
-      text("u2 said it."),
-    );
+    const message = { role: "assistant", content: null, tool_calls: [call] };
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    const choices = [{ index: 0, finish_reason: "tool_calls", message }];
+    server.reply(raw(JSON.stringify({ id: "1", object: "chat.completion", created: 1, model: "m", choices, usage })), text("u2 said it."));
     const provider = createOpenAICompatible({ name: "loopback", baseURL: server.baseURL });
     const answer = await generateText({
       model: provider("m"),

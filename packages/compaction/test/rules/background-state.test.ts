@@ -51,7 +51,7 @@ describe("the background machine", () => {
         let state: State = idle;
         let live: string | null = null;
         for (const event of all) {
-          const after = nextBackground(state, event);
+          const after: State = nextBackground(state, event);
           if (after.at === "running" && after !== state) live = after.attempt;
           if (after.at === "idle") live = null;
           if (after.at === "ready") expect(after).toEqual({ at: "ready", attempt: live, draft: live });

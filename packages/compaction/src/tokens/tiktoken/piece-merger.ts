@@ -1,0 +1,124 @@
+import { NO_PAIR as NONE, PairRanks } from "./pair-ranks.js";
+import type { RankTable } from "./rank-table.js";
+
+/** Up to this many bytes all places are looked through for each merge; above, blocks of them pay. */
+const SMALL = 96;
+/** Places are looked after in blocks of 32: the lowest rank of each is known, so that a merge looks at three of them. */
+const SHIFT = 5;
+
+/**
+ * Counts the tokens of pieces as byte pair encoding cuts them: again and again the neighbours of lowest rank are merged,
+ * the leftmost of equals first, until none is in the vocabulary. One merge costs a look at a 32nd of the piece, which is why
+ * the caller bounds its length.
+ */
+export class PieceMerger {
+  readonly #pairs: PairRanks;
+  readonly #byteIds: Int32Array;
+  #ids = new Int32Array(1024);
+  #next = new Int32Array(1024);
+  #before = new Int32Array(1024);
+  #ranks = new Int32Array(1024);
+  #blockRanks = new Int32Array(1024 >> SHIFT);
+
+  constructor(table: RankTable) {
+    this.#pairs = new PairRanks(table);
+    this.#byteIds = Int32Array.from({ length: 256 }, (_one, byte) => table.ranks.get(String.fromCharCode(byte)) ?? 0);
+  }
+
+  /** Tokens of a piece, given as one character for each of its bytes. */
+  count(bytes: string): number {
+    const { length } = bytes;
+    this.#start(bytes);
+    if (length <= SMALL) return this.#countSmall(length);
+    this.#startBlocks(length);
+    let tokens = length;
+    for (let at = this.#lowest(length); at >= 0; at = this.#lowest(length)) {
+      const [gone, before] = [this.#next[at] as number, this.#before[at] as number];
+      this.#merge(at, length);
+      tokens -= 1;
+      this.#lookAt(at >> SHIFT);
+      if (gone >> SHIFT !== at >> SHIFT) this.#lookAt(gone >> SHIFT);
+      if (before >= 0 && before >> SHIFT !== at >> SHIFT) this.#lookAt(before >> SHIFT);
+    }
+    return tokens;
+  }
+
+  #start(bytes: string): void {
+    const { length } = bytes;
+    if (length > this.#ids.length) this.#grow(length);
+    for (let at = 0; at < length; at += 1) {
+      this.#ids[at] = this.#byteIds[bytes.charCodeAt(at)] as number;
+      this.#next[at] = at + 1;
+      this.#before[at] = at - 1;
+    }
+    for (let at = 0; at + 1 < length; at += 1) this.#ranks[at] = this.#pairs.rank(this.#ids[at] as number, this.#ids[at + 1] as number);
+    this.#ranks[length - 1] = NONE;
+  }
+
+  #startBlocks(length: number): void {
+    // Up to the end of the last block.
+    for (let at = length; at < length + (1 << SHIFT); at += 1) this.#ranks[at] = NONE;
+    for (let block = 0; block <= length >> SHIFT; block += 1) this.#lookAt(block);
+  }
+
+  #grow(length: number): void {
+    const room = 2 ** Math.ceil(Math.log2(length + (2 << SHIFT)));
+    this.#ids = new Int32Array(room);
+    this.#next = new Int32Array(room);
+    this.#before = new Int32Array(room);
+    this.#ranks = new Int32Array(room);
+    this.#blockRanks = new Int32Array(room >> SHIFT);
+  }
+
+  #countSmall(length: number): number {
+    for (let tokens = length; ; tokens -= 1) {
+      let lowest = NONE;
+      let best = -1;
+      for (let at = 0; at < length; at = this.#next[at] as number) {
+        if ((this.#ranks[at] as number) < lowest) {
+          lowest = this.#ranks[at] as number;
+          best = at;
+        }
+      }
+      if (best === -1) return tokens;
+      this.#merge(best, length);
+    }
+  }
+
+  /** Where the lowest rank is, the leftmost of equals; -1: there is none. */
+  #lowest(length: number): number {
+    let lowest = NONE;
+    let best = -1;
+    for (let block = 0; block <= length >> SHIFT; block += 1) {
+      if ((this.#blockRanks[block] as number) < lowest) {
+        lowest = this.#blockRanks[block] as number;
+        best = block;
+      }
+    }
+    if (best === -1) return -1;
+    let at = best << SHIFT;
+    while (this.#ranks[at] !== lowest) at += 1;
+    return at;
+  }
+
+  #lookAt(block: number): void {
+    let lowest = NONE;
+    const end = (block + 1) << SHIFT;
+    for (let at = block << SHIFT; at < end; at += 1) if ((this.#ranks[at] as number) < lowest) lowest = this.#ranks[at] as number;
+    this.#blockRanks[block] = lowest;
+  }
+
+  /** Merges the token at a place with the one behind it. The rank of a pair is the id of the token that it becomes. */
+  #merge(at: number, length: number): void {
+    const id = this.#ranks[at] as number;
+    const gone = this.#next[at] as number;
+    const behind = this.#next[gone] as number;
+    this.#ids[at] = id;
+    this.#next[at] = behind;
+    if (behind < length) this.#before[behind] = at;
+    this.#ranks[gone] = NONE;
+    this.#ranks[at] = behind < length ? this.#pairs.rank(id, this.#ids[behind] as number) : NONE;
+    const before = this.#before[at] as number;
+    if (before >= 0) this.#ranks[before] = this.#pairs.rank(this.#ids[before] as number, id);
+  }
+}
