@@ -3,9 +3,11 @@
  * the next; frozen, it throws.
  */
 export function frozen<T extends object>(value: T): T {
+  // Values of JSON are frozen whole or not at all.
+  if (Object.isFrozen(value)) return value;
   Object.freeze(value);
   for (const member of Object.values(value)) {
-    if (typeof member === "object" && member !== null && !Object.isFrozen(member)) frozen(member);
+    if (typeof member === "object" && member !== null) frozen(member);
   }
   return value;
 }
