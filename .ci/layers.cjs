@@ -24,7 +24,7 @@ const CORE = "packages/session-core/src";
 
 // The same of compaction.
 const COMPACTION_ROOMS = [
-  ["errors"],
+  ["errors", "text"],
   ["settings"],
   ["rules"],
   ["tokens"],

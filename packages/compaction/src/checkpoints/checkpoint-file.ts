@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cleanText } from "../summary/text/clean-text.js";
+import { cleanText } from "../text/clean-text.js";
 import type { Checkpoint } from "./checkpoint.js";
 
 /** Says that a file is ours, and which form it has. */

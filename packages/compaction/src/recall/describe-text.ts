@@ -1,8 +1,8 @@
 import { type FileLists, fileLists, type OutlineRow, type Session } from "@bough/session-core";
 import { fileListsOf } from "../path/details.js";
 import { stripComposed } from "../summary/compose.js";
-import { cleanText } from "../summary/text/clean-text.js";
 import { headOf } from "../summary/text/cut-text.js";
+import { cleanText } from "../text/clean-text.js";
 import { ALL_IN_CONTEXT } from "./search-text.js";
 import { readSummarised, type SummarisedPart, type SummaryEntry } from "./summarised.js";
 import { titleOf } from "./summary-title.js";

@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextEditPayload, Entry, Message } from "@bough/session-core";
-import { cleanText } from "../summary/text/clean-text.js";
+import { cleanText } from "../text/clean-text.js";
 import { when } from "./when.js";
 
 /** A line in the text of an entry that would read as the head of another one. */

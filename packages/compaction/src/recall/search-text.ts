@@ -1,5 +1,5 @@
 import type { SearchHit, Session } from "@bough/session-core";
-import { cleanText } from "../summary/text/clean-text.js";
+import { cleanText } from "../text/clean-text.js";
 import { isPrivate } from "./entry-text.js";
 import { readSummarised, type Summarised } from "./summarised.js";
 import { when } from "./when.js";

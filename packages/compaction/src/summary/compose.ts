@@ -1,5 +1,6 @@
 import type { ContextMessage, FileLists } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
+import { cleanText } from "../text/clean-text.js";
 import { type Covers, coversText } from "./blocks/covers.js";
 import { fileBlocks } from "./blocks/file-blocks.js";
 import { firstRunText } from "./blocks/first-run.js";
@@ -7,7 +8,6 @@ import { readComposed } from "./blocks/read-composed.js";
 import { readWords, selectWords, userWords, wordsText } from "./blocks/user-messages.js";
 import { type HostState, hostStateBlocks } from "./host-state.js";
 import { BRANCH_NOTE, KEEP_GOING } from "./prompts/shared.js";
-import { cleanText } from "./text/clean-text.js";
 import { redact } from "./text/redact.js";
 import { inSummary, tagged } from "./text/tags.js";
 

@@ -1,4 +1,4 @@
-import { cleanText } from "./text/clean-text.js";
+import { cleanText } from "../text/clean-text.js";
 import { inSummary, tagged } from "./text/tags.js";
 
 /** A skill that was used in the session. */

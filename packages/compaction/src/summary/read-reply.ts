@@ -1,5 +1,5 @@
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
-import { cleanText } from "./text/clean-text.js";
+import { cleanText } from "../text/clean-text.js";
 import { headOf } from "./text/cut-text.js";
 
 /** What a model's reply says. */

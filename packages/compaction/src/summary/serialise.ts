@@ -7,8 +7,8 @@ import type {
   ToolResultMessage,
 } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
+import { cleanText } from "../text/clean-text.js";
 import { readComposed } from "./blocks/read-composed.js";
-import { cleanText } from "./text/clean-text.js";
 import { cutMiddle } from "./text/cut-text.js";
 import { redact } from "./text/redact.js";
 import { inPrompt } from "./text/tags.js";

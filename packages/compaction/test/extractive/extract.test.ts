@@ -69,7 +69,9 @@ describe("an extract of a session", () => {
   });
 
   test("says what is not done, and what stands in the way", () => {
-    expect(section(text, "In Progress")).toEqual(["- [ ] What was asked last was not finished at this point; the last step was [bash npm publish]"]);
+    expect(section(text, "In Progress")).toEqual([
+      "- [ ] What was asked last was not finished at this point; the last step was [bash npm publish]",
+    ]);
     expect(section(text, "Blocked")).toEqual(["- `npm publish` fails: npm error 403 Forbidden: not allowed"]);
   });
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cleanText } from "../../src/summary/text/clean-text.js";
 import { cutMiddle, headOf, tailOf } from "../../src/summary/text/cut-text.js";
 import { inPrompt, inSummary, tagged } from "../../src/summary/text/tags.js";
+import { cleanText } from "../../src/text/clean-text.js";
 
 const anyText = fc.string({ unit: "binary", maxLength: 60 });
 

@@ -1,4 +1,4 @@
-import { cleanText } from "../text/clean-text.js";
+import { cleanText } from "../../text/clean-text.js";
 import { inSummary } from "../text/tags.js";
 
 /** Which entries a summary stands for. */

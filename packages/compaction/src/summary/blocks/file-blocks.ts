@@ -1,5 +1,5 @@
 import type { FileLists } from "@bough/session-core";
-import { cleanText } from "../text/clean-text.js";
+import { cleanText } from "../../text/clean-text.js";
 import { inSummary, tagged } from "../text/tags.js";
 
 /** Paths that one list shows; the whole lists are in the `details` of the entry. */

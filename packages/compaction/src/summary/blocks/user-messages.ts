@@ -1,6 +1,6 @@
 import type { ContextMessage } from "@bough/session-core";
 import type { CompactionSettings } from "../../settings/settings.js";
-import { cleanText } from "../text/clean-text.js";
+import { cleanText } from "../../text/clean-text.js";
 import { headOf } from "../text/cut-text.js";
 import { inSummary } from "../text/tags.js";
 

@@ -1,5 +1,5 @@
+import { cleanText } from "../../text/clean-text.js";
 import type { SummaryJob } from "../job.js";
-import { cleanText } from "../text/clean-text.js";
 import { inPrompt, tagged } from "../text/tags.js";
 import { BRANCH, FORMS, type Form, TURN_PREFIX } from "./sections.js";
 import { STRICT_ABOUT, strictPrompt } from "./shared.js";

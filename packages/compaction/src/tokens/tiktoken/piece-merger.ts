@@ -2,13 +2,13 @@ import { NO_PAIR as NONE, PairRanks } from "./pair-ranks.js";
 import type { RankTable } from "./rank-table.js";
 
 /** Up to this many bytes all places are looked through for each merge; above, blocks of them pay. */
-const SMALL = 96;
-/** Places are looked after in blocks of 32: the lowest rank of each is known, so that a merge looks at three of them. */
-const SHIFT = 5;
+const SMALL = 64;
+/** Places are looked after in blocks of 16: the lowest rank of each is known, so that a merge looks at three of them. */
+const SHIFT = 4;
 
 /**
  * Counts the tokens of pieces as byte pair encoding cuts them: again and again the neighbours of lowest rank are merged,
- * the leftmost of equals first, until none is in the vocabulary. One merge costs a look at a 32nd of the piece, which is why
+ * the leftmost of equals first, until none is in the vocabulary. One merge costs a look at a 16th of the piece, which is why
  * the caller bounds its length.
  */
 export class PieceMerger {
