@@ -15,6 +15,7 @@ import { syncCheckpoints } from "../../src/checkpoints/sync-checkpoints.js";
 import { writeCheckpoint } from "../../src/checkpoints/write-checkpoint.js";
 import { CheckpointError } from "../../src/errors/checkpoint-errors.js";
 import { listCheckpoints } from "../../src/recall/list-checkpoints.js";
+import { cleanText } from "../../src/text/clean-text.js";
 import { grown, plant } from "../world/session.js";
 
 const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));
@@ -50,7 +51,7 @@ async function idsIn(directory: string): Promise<readonly string[]> {
 describe("the name of a checkpoint's file", () => {
   test.each([
     [3, "Mending the Parser!", "003-mending-the-parser.md"],
-    [12, "Größe & Café", "012-große-cafe.md".replace("ß", "-e").replace("gro-e-e", "gro-e")],
+    [12, "Café & Überblick", "012-cafe-uberblick.md"],
     [1000, "α β", "1000-checkpoint.md"],
     [1, "", "001-checkpoint.md"],
     [1, "../../x", "001-x.md"],
@@ -82,7 +83,8 @@ describe("the text of a checkpoint's file", () => {
       fc.property(hostile, hostile, hostile, fc.array(hostile, { maxLength: 3 }), (title, summary, trigger, files) => {
         const given = checkpoint("c1", { title, summary, trigger, files: { readFiles: files, modifiedFiles: [] } });
         const back = readCheckpointText(checkpointText(given), 1);
-        expect(back).toMatchObject({ sessionId: "s1", entryId: "c1", createdAtMs: given.createdAtMs, trigger, files: given.files });
+        const same = { sessionId: "s1", entryId: "c1", createdAtMs: given.createdAtMs, trigger, files: given.files };
+        expect(back).toMatchObject({ ...same, summary: cleanText(summary).trim() });
       }),
     );
   });
