@@ -12,9 +12,10 @@ import { HEADINGS, machine, markdown, Report, rowLine, tableLine } from "./repor
 import * as search from "./search.mjs";
 import * as size from "./size.mjs";
 import { Stores } from "./stores.mjs";
+import * as tokens from "./tokens.mjs";
 import * as tree from "./tree.mjs";
 
-const GROUPS = [append, context, tree, search, importing, size, compaction, processes];
+const GROUPS = [append, context, tree, search, importing, size, compaction, tokens, processes];
 
 const { values: options } = parseArgs({
   options: {

@@ -1,8 +1,8 @@
 import { type FileLists, fileLists, type OutlineRow, type Session } from "@bough/session-core";
 import { fileListsOf } from "../path/details.js";
 import { stripComposed } from "../summary/compose.js";
-import { headOf } from "../summary/text/cut-text.js";
 import { cleanText } from "../text/clean-text.js";
+import { oneLine } from "../text/one-line.js";
 import { ALL_IN_CONTEXT } from "./search-text.js";
 import { readSummarised, type SummarisedPart, type SummaryEntry } from "./summarised.js";
 import { titleOf } from "./summary-title.js";
@@ -16,12 +16,12 @@ export async function describeText(session: Session, wanted: string | undefined)
   if (wanted === undefined) return parts.map(lineOf).join("\n");
   const part = parts.find(({ summary }) => summary.id === wanted) ?? parts.find(({ number }) => String(number) === wanted);
   if (part !== undefined) return describedPart(session, part);
-  return `${oneLine(headOf(wanted, 60))} is no summary on this path. There are: ${parts.map(({ summary }) => summary.id).join(", ")}`;
+  return `${oneLine(wanted, 60)} is no summary on this path. There are: ${parts.map(({ summary }) => summary.id).join(", ")}`;
 }
 
 function lineOf({ summary, number, rows }: SummarisedPart): string {
   const what = number === null ? "summary of a branch that was left" : `summary ${number}`;
-  return oneLine(`${summary.id}: ${what}, ${when(summary.createdAtMs)}, ${coveredBy(summary, rows)}: ${titleOf(summary)}`);
+  return asLine(`${summary.id}: ${what}, ${when(summary.createdAtMs)}, ${coveredBy(summary, rows)}: ${titleOf(summary)}`);
 }
 
 function coveredBy(summary: SummaryEntry, rows: readonly OutlineRow[]): string {
@@ -44,7 +44,7 @@ async function describedPart(session: Session, part: SummarisedPart): Promise<st
     modifiedFiles.length === 0 ? "" : `files modified: ${modifiedFiles.join(", ")}`,
     readFiles.length === 0 ? "" : `files read: ${readFiles.join(", ")}`,
   ];
-  const head = lines.filter((line) => line !== "").map(oneLine);
+  const head = lines.filter((line) => line !== "").map(asLine);
   return [...head, ...requestLines(rows), "", cleanText(stripComposed(summary.summary))].join("\n");
 }
 
@@ -71,7 +71,7 @@ function rolesLine(rows: readonly OutlineRow[]): string {
 
 /** What the person asked in it, a line each: the table of contents. */
 function requestLines(rows: readonly OutlineRow[]): readonly string[] {
-  const asked = rows.filter(({ role }) => role === "user").map(({ id, preview }) => oneLine(`- ${id}: ${preview}`));
+  const asked = rows.filter(({ role }) => role === "user").map(({ id, preview }) => asLine(`- ${id}: ${preview}`));
   return asked.length === 0 ? [] : ["the user said:", ...asked];
 }
 
@@ -83,6 +83,6 @@ async function filesOf(session: Session, { summary, rows }: SummarisedPart): Pro
   return fileLists(await session.fileOperations({ fromId: first.id, toId: last.id }));
 }
 
-function oneLine(text: string): string {
+function asLine(text: string): string {
   return cleanText(text).replace(/\s+/g, " ");
 }

@@ -3,8 +3,7 @@ import type { ToolSet } from "ai";
 import { z } from "zod";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { AiSdkMissingError } from "../errors/recall-errors.js";
-import { headOf } from "../summary/text/cut-text.js";
-import { cleanText } from "../text/clean-text.js";
+import { oneLine } from "../text/one-line.js";
 import { describeText } from "./describe-text.js";
 import { offerRecall } from "./offers-recall.js";
 import { pieceOf } from "./piece.js";
@@ -41,7 +40,7 @@ export interface RecallOptions {
 
 const MAX_CHARS = 12_000;
 const MIN_CHARS = 200;
-/** Longest line about a mistake. */
+/** Longest line about a mistake: what a model sent comes back to it, and not at length. */
 const MAX_LINE = 600;
 
 /**
@@ -87,12 +86,12 @@ function toolOf<T>(name: RecallTool["name"], schema: z.ZodType<T>, run: (input: 
       const judged = schema.safeParse(withoutNulls(input));
       if (!judged.success) {
         const [issue] = judged.error.issues;
-        return line(`The input of ${name} is not valid: ${[...(issue?.path ?? []), issue?.message ?? ""].join(" ")}`);
+        return oneLine(`The input of ${name} is not valid: ${[...(issue?.path ?? []), issue?.message ?? ""].join(" ")}`, MAX_LINE);
       }
       try {
         return await run(judged.data);
       } catch (error) {
-        return line(mistakeIn(error));
+        return oneLine(mistakeIn(error), MAX_LINE);
       }
     },
   };
@@ -112,11 +111,6 @@ function mistakeIn(error: unknown): string {
     return `${error.typed} could be several entries: ${error.candidates.join(", ")}. Name one of them.`;
   if (error instanceof InvalidQueryError) return `That query cannot be understood: ${error.reason}.`;
   throw error;
-}
-
-/** What a model sent comes back to it in one line, and not at length. */
-function line(text: string): string {
-  return headOf(cleanText(text).replace(/\s+/g, " "), MAX_LINE);
 }
 
 async function aiSdkTools(definitions: readonly RecallTool[]): Promise<ToolSet> {

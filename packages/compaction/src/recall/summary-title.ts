@@ -1,7 +1,6 @@
-import { lineOf } from "../checkpoints/checkpoint-file.js";
 import { stripComposed } from "../summary/compose.js";
 import { firstSentence } from "../summary/short-summary.js";
-import { headOf } from "../summary/text/cut-text.js";
+import { oneLine } from "../text/one-line.js";
 import type { SummaryEntry } from "./summarised.js";
 
 /** An import may carry anything as a title. */
@@ -11,7 +10,7 @@ const MAX_CHARS = 200;
 export function titleOf(summary: SummaryEntry): string {
   const { title, shortSummary } = summary;
   for (const said of [title, shortSummary]) {
-    const line = typeof said === "string" ? headOf(lineOf(said), MAX_CHARS) : "";
+    const line = typeof said === "string" ? oneLine(said, MAX_CHARS) : "";
     if (line !== "") return line;
   }
   return firstSentence(stripComposed(summary.summary));

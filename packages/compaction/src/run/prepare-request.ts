@@ -70,6 +70,7 @@ function shape(engine: Engine, look: Look): ShapedRequest {
     settings: look.settings.request,
     windowTokens: look.limits.windowTokens,
     model: look.model,
+    known: { totalTokens: look.measured.total, largestTokens: look.measured.largest },
     leftOutThinking: thinkingOf(look.context.compaction?.payload),
   });
   if (!shaped.fits && look.settings.request.failWhenTooLarge) {

@@ -10,6 +10,8 @@ export interface Measured {
   readonly total: number;
   /** `perMessage[i]` is what `messages[i]` has. */
   readonly perMessage: readonly number[];
+  /** Of the message that has most. */
+  readonly largest: number;
   /** Of the system prompt. */
   readonly system: number;
 }
@@ -46,7 +48,7 @@ export class ContextMeter {
       const message = context.messages[at];
       if (message !== undefined) perMessage.push(this.#tokensOf(message, context.entries, at));
     }
-    const measured = { total: sum(perMessage), perMessage, system: this.#systemTokens(context.system) };
+    const measured = { ...summed(perMessage), perMessage, system: this.#systemTokens(context.system) };
     this.#last = { messages: context.messages, measured };
     if (this.#stored.isWorthSaving) await this.#stored.save();
     return measured;
@@ -101,8 +103,12 @@ function isOwn(entries: readonly EntryId[], at: number): boolean {
   return entries[at] !== entries[at - 1];
 }
 
-function sum(numbers: readonly number[]): number {
+function summed(numbers: readonly number[]): Pick<Measured, "total" | "largest"> {
   let total = 0;
-  for (const one of numbers) total += one;
-  return total;
+  let largest = 0;
+  for (const one of numbers) {
+    total += one;
+    if (one > largest) largest = one;
+  }
+  return { total, largest };
 }

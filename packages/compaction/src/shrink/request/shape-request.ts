@@ -33,6 +33,8 @@ export interface RequestInput {
   readonly model: ModelSetting | null;
   /** The last thinking block of what a compaction covers, where it was kept with it. */
   readonly leftOutThinking?: ThinkingBlock | null | undefined;
+  /** What is known of a context as session-core builds it, each result behind its call: so a request that fits costs no pass. */
+  readonly known?: { readonly totalTokens: number; readonly largestTokens: number } | undefined;
 }
 
 /** A request as it is sent. */
@@ -63,7 +65,8 @@ export interface ShapedRequest {
  * if (!shaped.fits) throw new Error("The newest prompt alone is too long for this model");
  */
 export function shapeRequest(input: RequestInput): ShapedRequest {
-  const { settings, count } = input;
+  const { settings, count, known } = input;
+  if (known !== undefined && nothingApplies(input, known)) return asGiven(input, known.totalTokens);
   const given: RequestParts = { messages: input.messages, entries: input.entries, tokens: input.tokens };
   const room = roomOf(input.limitTokens, input.systemTokens, settings.targetShare);
   const cap = { capTokens: Math.floor(settings.toolResultShare * input.windowTokens), headShare: settings.toolResultHeadShare };
@@ -78,6 +81,17 @@ export function shapeRequest(input: RequestInput): ShapedRequest {
   const totalTokens = tokensIn(shaped.parts);
   const { messages, entries, tokens } = shaped.parts;
   return { messages, entries, tokens, totalTokens, fits: totalTokens <= room.limitTokens, changes: shaped.changes };
+}
+
+function nothingApplies(input: RequestInput, { totalTokens, largestTokens }: NonNullable<RequestInput["known"]>): boolean {
+  const { imageBytes, trimChars, toolResultShare, danglingCalls } = input.settings;
+  const hasCap = toolResultShare > 0 && largestTokens > Math.floor(toolResultShare * input.windowTokens);
+  const isOrdered = danglingRule(danglingCalls, input.model) === "close" && (input.leftOutThinking ?? null) === null;
+  return isOrdered && !hasCap && imageBytes === 0 && trimChars === 0 && totalTokens + input.systemTokens <= input.limitTokens;
+}
+
+function asGiven({ messages, entries, tokens }: RequestInput, totalTokens: number): ShapedRequest {
+  return { messages, entries, tokens, totalTokens, fits: true, changes: [] };
 }
 
 function inTurn(given: RequestParts, rules: readonly ((parts: RequestParts) => Shaping)[]): Shaping {
