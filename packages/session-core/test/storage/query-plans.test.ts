@@ -37,6 +37,12 @@ function planOf(file: Database.Database, sql: string): string {
 const WHOLE_TABLE =
   /^SCAN (entry|session|leaf|leaf_move|label|value|file_operation|usage_total|token_counter|entry_token_count|parent|child|tip|edit|target)\b(?! USING (COVERING )?INDEX)/m;
 
+test("a search within a session starts at the index of words, and asks for the entries that it finds", async () => {
+  const plan = await plansOf((session) => session.search({ query: "u3" }));
+  expect(plan).toMatch(/SCAN entry_text VIRTUAL TABLE[^\n]*\nSEARCH entry USING INTEGER PRIMARY KEY/);
+  expect(plan).not.toMatch(/SEARCH entry USING (COVERING )?INDEX[^\n]*\n[^\n]*entry_text VIRTUAL TABLE/);
+});
+
 describe("what SQLite does for", () => {
   test.each<[string, (session: Session, store: Store) => Promise<unknown>]>([
     ["a context", (session) => session.context()],
