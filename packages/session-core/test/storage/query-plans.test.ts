@@ -39,8 +39,9 @@ const WHOLE_TABLE =
 
 test("a search within a session starts at the index of words, and asks for the entries that it finds", async () => {
   const plan = await plansOf((session) => session.search({ query: "u3" }));
-  expect(plan).toMatch(/SCAN entry_text VIRTUAL TABLE[^\n]*\nSEARCH entry USING INTEGER PRIMARY KEY/);
-  expect(plan).not.toMatch(/SEARCH entry USING (COVERING )?INDEX[^\n]*\n[^\n]*entry_text VIRTUAL TABLE/);
+  expect(plan).toContain("SCAN entry_text VIRTUAL TABLE");
+  // `=`: asked for one row at a time, once for each entry of the session.
+  expect(plan).not.toMatch(/SCAN entry_text VIRTUAL TABLE INDEX \d+:=/);
 });
 
 describe("what SQLite does for", () => {
