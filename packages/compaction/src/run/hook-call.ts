@@ -1,5 +1,6 @@
 import type { Engine } from "./engine.js";
 import type { CompactorHooks } from "./hooks.js";
+import { asHook } from "./lock.js";
 
 type HookName = keyof CompactorHooks;
 type HookOf<N extends HookName> = NonNullable<CompactorHooks[N]>;
@@ -16,7 +17,7 @@ export async function callHook<N extends HookName>(
   const hook = engine.options.hooks?.[name] as ((given: typeof about) => Promise<Answer<N> | undefined>) | undefined;
   if (hook === undefined) return undefined;
   try {
-    return (await hook(about)) ?? undefined;
+    return (await asHook(engine.session, () => hook(about))) ?? undefined;
   } catch (error) {
     engine.emit({ type: "hook_failed", hook: name, error });
     return undefined;

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Session } from "@bough/session-core";
 import { CompactorBusyError } from "../errors/compaction-errors.js";
 
@@ -13,8 +14,17 @@ export function workOn(session: Session): Work | undefined {
   return running.get(session)?.work;
 }
 
+// What a hook calls must not wait for the operation that waits for the hook.
+const hooked = new AsyncLocalStorage<Session>();
+
+/** Runs a hook of an operation on a session: what it calls there does not wait for that operation. */
+export function asHook<T>(session: Session, hook: () => T): T {
+  return hooked.run(session, hook);
+}
+
 /** Waits until nothing runs on the session. What ran may have failed: that is told to who started it. */
 export async function idle(session: Session): Promise<void> {
+  if (hooked.getStore() === session) return;
   for (let one = running.get(session); one !== undefined; one = running.get(session)) await Promise.allSettled([one.over]);
 }
 

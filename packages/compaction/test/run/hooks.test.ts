@@ -156,3 +156,31 @@ describe("hooks of the end", () => {
     });
   });
 });
+
+describe("what a hook calls", () => {
+  test("does not wait for the operation that waits for the hook", async () => {
+    const { session } = await grown(turns(1, 10));
+    const heard = listening();
+    const seen: unknown[] = [];
+    const compactor = createCompactor({
+      session,
+      contextWindow,
+      settings,
+      summarizer: model().summarizer,
+      onEvent: heard.onEvent,
+      hooks: {
+        before_compact: async () => {
+          seen.push((await compactor.prepareRequest()).fits);
+          return undefined;
+        },
+        compacted: async () => void seen.push((await compactor.compact()).kind),
+      },
+    });
+    expect(await compactor.compact()).toMatchObject({ kind: "compacted" });
+    expect(seen).toEqual([true]);
+    // Another compaction inside of one is refused, and the hook that asked for it has failed.
+    expect(heard.events.filter(({ type }) => type === "hook_failed")).toMatchObject([
+      { hook: "compacted", error: { code: "COMPACTOR_BUSY" } },
+    ]);
+  });
+});
