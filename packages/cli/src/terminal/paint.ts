@@ -11,6 +11,10 @@ const CODES: Readonly<Record<Style, readonly [on: number | string, off: number |
   error: [31, 39],
   match: ["1;33", "22;39"],
   leaf: ["1;32", "22;39"],
+  heading: ["1;34", "22;39"],
+  code: [36, 39],
+  added: [32, 39],
+  removed: [31, 39],
 };
 
 /** A line as it is written: every piece of it safe, and with its colours where they are wanted. */
