@@ -83,8 +83,11 @@ async function command() {
       chunkNames: "chunks/[name]-[hash]",
       minify: true,
       keepNames: true,
-      // The tools for the AI SDK are a library's affair; no command offers them.
-      external: ["better-sqlite3", "ai"],
+      external: ["better-sqlite3"],
+      // Of Ink: it draws nothing where a variable says CI, and connects to developer tools; a person at a terminal wants
+      // the one and not the other.
+      alias: { "is-in-ci": join(root, ".ci/not-in-ci.mjs"), "react-devtools-core": join(root, ".ci/no-devtools.mjs") },
+      define: { "process.env.NODE_ENV": '"production"' },
       // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.
       banner: {
         js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

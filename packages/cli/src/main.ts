@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_INTERRUPTED } from "./exit-codes.js";
 import { run } from "./run.js";
-import { type Cancellation, type Io, ReaderGoneError, type Sink } from "./terminal/io.js";
+import { type Cancellation, type Io, ReaderGoneError, type Sink, type Terminal } from "./terminal/io.js";
 import { wantsColour } from "./terminal/paint.js";
 
 // The one file that touches `process`. Nobody listens for SIGINT unless a command has something to clean up: the
@@ -71,6 +71,36 @@ function cancelOnInterrupt(): Cancellation {
   };
 }
 
+const ENDING: readonly (readonly [signal: NodeJS.Signals, exit: number])[] = [
+  ["SIGINT", EXIT_INTERRUPTED],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+];
+
+/** Signals end the process by `exit`, which comes by here on every other way out too. */
+function onEnd(restore: () => void): () => void {
+  const ends = ENDING.map(([signal, exit]) => [signal, () => process.exit(exit)] as const);
+  for (const [signal, end] of ends) process.on(signal, end);
+  process.on("exit", restore);
+  return () => {
+    for (const [signal, end] of ends) process.off(signal, end);
+    process.off("exit", restore);
+  };
+}
+
+function suspend(resumed: () => void): void {
+  process.once("SIGCONT", resumed);
+  // The whole group, so that the shell sees its job stop.
+  process.kill(0, "SIGTSTP");
+}
+
+/** Screens need keys and a terminal that can be drawn on. */
+function drawable(): Terminal | undefined {
+  const { stdin, stdout, env } = process;
+  if (stdin.isTTY !== true || stdout.isTTY !== true || env["TERM"] === "dumb") return undefined;
+  return { stdin, stdout, colour: wantsColour(env, true), onEnd, suspend };
+}
+
 /** Where the person stands; the root where that folder has been taken away meanwhile. */
 function workingDirectory(): string {
   try {
@@ -90,6 +120,7 @@ const io: Io = {
   now: Date.now,
   ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined,
   progressStream: process.stderr.isTTY === true ? process.stderr : undefined,
+  terminal: drawable(),
   onInterrupt,
   cancelOnInterrupt,
 };

@@ -65,6 +65,7 @@ export class World {
       now: () => NOON,
       ask: answer === undefined ? undefined : answering(asked, answer),
       progressStream: undefined,
+      terminal: undefined,
       onInterrupt: () => () => undefined,
       cancelOnInterrupt: () => cancelledBy(around.interruptedAt),
     };

@@ -52,6 +52,7 @@ const NOWHERE: Io = {
   now: () => 0,
   ask: undefined,
   progressStream: undefined,
+  terminal: undefined,
   onInterrupt: () => () => undefined,
   cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
 };

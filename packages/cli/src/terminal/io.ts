@@ -9,6 +9,20 @@ export interface Sink {
   readonly columns: number | undefined;
 }
 
+/** The terminal that screens are drawn on, and what happens to the process behind it. */
+export interface Terminal {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly colour: boolean;
+  /**
+   * Registers what leaves the terminal as it was found. It is called before the process ends by a signal or an error
+   * that nobody caught, and must not throw; gives back what takes it away again.
+   */
+  readonly onEnd: (restore: () => void) => () => void;
+  /** Stops the process as Ctrl-Z does elsewhere, and calls `resumed` once it runs again. */
+  readonly suspend: (resumed: () => void) => void;
+}
+
 /** Everything of the world that a command may touch. Only `main` knows the process behind it. */
 export interface Io {
   readonly stdout: Sink;
@@ -22,6 +36,8 @@ export interface Io {
   readonly ask: ((question: string) => Promise<string | undefined>) | undefined;
   /** The terminal that a progress bar may draw on; undefined: say it in plain lines. */
   readonly progressStream: NodeJS.WriteStream | undefined;
+  /** Where screens can be drawn; undefined: there is no terminal, or one that can only print. */
+  readonly terminal: Terminal | undefined;
   /** Calls `cleanUp` if the person interrupts, and ends at once; gives back what takes that away again. */
   readonly onInterrupt: (cleanUp: () => void) => () => void;
   /** For work that can be cancelled: the person's first interruption aborts the signal, and the command ends by itself. */

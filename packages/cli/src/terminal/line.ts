@@ -2,7 +2,20 @@ import { safe } from "./safe.js";
 import { displayWidth, truncate } from "./width.js";
 
 /** What a piece of text is, for the eye. */
-export type Style = "bold" | "dim" | "user" | "assistant" | "summary" | "label" | "error" | "match" | "leaf" | "heading" | "code" | "added" | "removed";
+export type Style =
+  | "bold"
+  | "dim"
+  | "user"
+  | "assistant"
+  | "summary"
+  | "label"
+  | "error"
+  | "match"
+  | "leaf"
+  | "heading"
+  | "code"
+  | "added"
+  | "removed";
 
 /** A piece of text in one style. */
 export interface Span {

@@ -14,6 +14,7 @@ export function nowhere(): Io {
     now: () => 0,
     ask: undefined,
     progressStream: undefined,
+    terminal: undefined,
     onInterrupt: () => () => undefined,
     cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
   };

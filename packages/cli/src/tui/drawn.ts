@@ -1,0 +1,43 @@
+import { Box, Text, useCursor, useStdin, useStdout } from "ink";
+import { createElement, type ReactElement, useEffect } from "react";
+import { textOfLine } from "../terminal/line.js";
+import { painted } from "../terminal/paint.js";
+import { displayWidth } from "../terminal/width.js";
+import type { Frame, FrameLine } from "./frame.js";
+
+/** What Ink is given to draw, and whom it tells of input. */
+export interface DrawnProps {
+  readonly frame: Frame;
+  readonly columns: number;
+  readonly colour: boolean;
+  readonly onInput: (sequence: string) => void;
+  /** Handed the way to print above the frame. */
+  readonly onPrinter: (print: (text: string) => void) => void;
+}
+
+/** A frame as Ink's elements. Everything was decided before: nothing is wrapped, measured or coloured here by rules. */
+export function Drawn({ frame, columns, colour, onInput, onPrinter }: DrawnProps): ReactElement {
+  const { setRawMode, internal_eventEmitter: input } = useStdin();
+  const { write } = useStdout();
+  const { setCursorPosition } = useCursor();
+  useEffect(() => {
+    setRawMode(true);
+    input.on("input", onInput);
+    onPrinter(write);
+    return () => {
+      input.off("input", onInput);
+      setRawMode(false);
+    };
+  }, [setRawMode, input, onInput, onPrinter, write]);
+  setCursorPosition(frame.cursor === undefined ? undefined : { x: frame.cursor.column, y: frame.cursor.row });
+  const lines = frame.lines.map((line, at) => createElement(Text, { key: at, wrap: "truncate" }, drawnLine(line, columns, colour)));
+  return createElement(Box, { flexDirection: "column" }, ...lines);
+}
+
+function drawnLine({ line, isSelected }: FrameLine, columns: number, colour: boolean): string {
+  const text = painted(line, colour);
+  // An empty text has no height.
+  if (isSelected !== true || !colour) return text === "" ? " " : text;
+  const rest = " ".repeat(Math.max(0, columns - displayWidth(textOfLine(line))));
+  return `\u001b[7m${text}${rest}\u001b[27m`;
+}
