@@ -87,6 +87,12 @@ export class NoSessionError extends CommandError {
   override readonly name = "NoSessionError";
 }
 
+/** What was asked for is drawn on a terminal, and there is none. */
+export class NoTerminalError extends CommandError {
+  readonly code = "NO_TERMINAL";
+  override readonly name = "NoTerminalError";
+}
+
 /** The store that would be used is not there yet. */
 export class NoStoreYetError extends CommandError {
   readonly code = "STORE_NOT_FOUND";

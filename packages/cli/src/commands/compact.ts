@@ -1,5 +1,5 @@
 import type { BeforeCompact, CompactionDone, CompactionResult } from "@bough/compaction";
-import type { Session } from "@bough/session-core";
+import type { EntryId, Session } from "@bough/session-core";
 import { settingsFor, type WritingOptions, whileWriting, withCompactor } from "../compacting/compacting.js";
 import { doneJson, doneLines, doneReport } from "../compacting/done-report.js";
 import { planLines, planReport } from "../compacting/plan-report.js";
@@ -14,6 +14,7 @@ import type { Command, Invocation } from "./command.js";
 
 interface CompactOptions extends WritingOptions {
   readonly keep?: number;
+  readonly keepFrom?: string;
   readonly dryRun?: boolean;
   readonly undo?: boolean;
 }
@@ -34,6 +35,7 @@ function checkTogether({
   dryRun: dry,
   focus,
   keep,
+  keepFrom,
   preset,
   window,
   model,
@@ -41,13 +43,15 @@ function checkTogether({
   apiKeyEnv,
   extract,
 }: CompactOptions): void {
-  const forNew = [dry, focus, keep, preset, window, model, baseUrl, apiKeyEnv, extract];
+  if (keep !== undefined && keepFrom !== undefined) throw new UsageError("--keep and --keep-from exclude each other. Choose one.");
+  const forNew = [dry, focus, keep, keepFrom, preset, window, model, baseUrl, apiKeyEnv, extract];
   if (undoes === true && forNew.some((option) => option !== undefined))
     throw new UsageError("--undo takes the last compaction back and needs no other option.");
 }
 
 async function compact({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
   const model = summaryModel(io.env, options);
+  const keepFrom = await keptFrom(session, options);
   const window = await chooseWindow(session, options.window);
   const done = await whileWriting(io, out, model, ({ signal, onEvent }) =>
     withCompactor(
@@ -59,12 +63,22 @@ async function compact({ io, out, options }: Invocation<CompactOptions>, session
         onEvent,
         now: io.now,
       },
-      async (compactor) => doneOf(await compactor.compact({ instructions: options.focus, signal })),
+      async (compactor) => doneOf(await compactor.compact({ instructions: options.focus, keepFrom, signal })),
     ),
   );
   const report = await doneReport(session, done, window, model);
   if (options.json === true) return out.json(doneJson(report));
   for (const line of doneLines(report, out.glyphs)) out.line(...line);
+}
+
+/** The entry that a person named; it must be one that the context can begin with. */
+async function keptFrom(session: Session, { keepFrom }: CompactOptions): Promise<EntryId | undefined> {
+  if (keepFrom === undefined) return undefined;
+  const entryId = await session.resolve(keepFrom);
+  const { leafId } = session;
+  if (leafId === null || (await session.commonAncestor(entryId, leafId)) !== entryId)
+    throw new UsageError(`--keep-from ${keepFrom} is not on the branch where the session stands.`);
+  return entryId;
 }
 
 /** What was done; every other end of a compaction is one that a script must be able to tell. */
@@ -96,6 +110,7 @@ const WHY_NOTHING: Readonly<Record<Extract<CompactionResult, { kind: "nothing-to
 };
 
 async function dryRun({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
+  const keepFrom = await keptFrom(session, options);
   const model = summaryModel(io.env, options);
   const window = await chooseWindow(session, options.window);
   const plans: BeforeCompact[] = [];
@@ -106,7 +121,7 @@ async function dryRun({ io, out, options }: Invocation<CompactOptions>, session:
   };
   const settings = settingsFor(options, model, options.keep);
   const report = await withCompactor({ session, contextWindow: window.tokens, settings, hooks: { before_compact } }, async (compactor) => {
-    const result = await compactor.compact({ instructions: options.focus });
+    const result = await compactor.compact({ instructions: options.focus, keepFrom });
     if (result.kind === "compacted") throw new TypeError("a dry run has compacted");
     const [planned] = plans;
     if (planned === undefined) throw endOf(result);

@@ -23,10 +23,13 @@ interface TreeOptions extends CommonOptions {
   readonly full?: boolean;
   readonly time?: boolean;
   readonly width?: number;
+  readonly interactive?: boolean;
 }
 
 /** `bough tree`: a session as a tree. */
-export const run: Command<TreeOptions> = async ({ io, out, args, options }) => {
+export const run: Command<TreeOptions> = async (invocation) => {
+  const { io, out, args, options } = invocation;
+  if (options.interactive === true) return (await import("./tree-interactive.js")).navigateTree(invocation);
   const filter = filterOf(options);
   await withStore(io, options.store, "read", async (store) => {
     const chosen = await chooseSession(store, io, out, args[0], "store");

@@ -89,6 +89,7 @@ function defineCompact(to: Definitions): void {
     () => import("../commands/compact.js"),
   )
     .option("--keep <tokens>", "keep the newest messages up to this many tokens (default: 20,000); 0: nothing", wholeNumber)
+    .option("--keep-from <entry>", "keep this entry of the branch and all behind it")
     .option("--dry-run", "say what would be done, and do nothing")
     .option("--undo", "take the compaction in force back, on this branch");
   withWritingOptions(command);

@@ -50,13 +50,15 @@ function defineTree(to: Definitions): void {
       more: `${SESSION} A bullet marks the path of the leaf, an arrow the leaf; the branch that the leaf is on comes first. Long runs are folded.`,
       examples: [
         ["bough tree", "the newest session of this directory"],
+        ["bough tree parser -i", "the navigator: look around, search, go somewhere"],
         ["bough tree 01J8 --full", "nothing folded"],
         ["bough tree parser --user", "only what the person said"],
       ],
-      json: "{ session: { id, title }, leafId, leaves: [{ name, entryId }], entries: [{ id, seq, parentId, type, role, depth, createdAtMs, preview, isError, label }] }",
+      json: "{ session: { id, title }, leafId, leaves: [{ name, entryId }], entries: [{ id, seq, parentId, type, role, depth, createdAtMs, preview, isError, payloadBytes, label }] }",
     },
     () => import("../commands/tree.js"),
   )
+    .option("-i, --interactive", "open the navigator on the whole terminal")
     .option("--all", "every entry: tool results, settings, custom and foreign ones too")
     .option("--no-tools", "no tool calls")
     .option("--user", "only what the person said")

@@ -10,6 +10,16 @@ export interface Glyphs {
   readonly ellipsis: string;
   readonly dot: string;
   readonly to: string;
+  /** Before the selected row. */
+  readonly cursor: string;
+  /** What hangs below is folded away, or can be. */
+  readonly folded: string;
+  readonly unfolded: string;
+  /** Between panes. */
+  readonly bar: string;
+  readonly rule: string;
+  /** Whether only ASCII may be drawn. */
+  readonly isAscii: boolean;
   /** Drawn one after the other while something runs. */
   readonly spinner: readonly string[];
 }
@@ -25,6 +35,12 @@ const UNICODE: Glyphs = {
   ellipsis: "…",
   dot: "·",
   to: "→",
+  cursor: "›",
+  folded: "▸",
+  unfolded: "▾",
+  bar: "│",
+  rule: "─",
+  isAscii: false,
   spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
 };
 
@@ -39,6 +55,12 @@ const ASCII: Glyphs = {
   ellipsis: "...",
   dot: "-",
   to: "->",
+  cursor: ">",
+  folded: "+",
+  unfolded: "-",
+  bar: "|",
+  rule: "-",
+  isAscii: true,
   spinner: ["|", "/", "-", "\\"],
 };
 

@@ -7,7 +7,7 @@ import { loadExactWidths } from "../terminal/width.js";
 import { InputDecoder } from "./decode.js";
 import { Drawn } from "./drawn.js";
 import type { Size, TerminalEvent } from "./event.js";
-import type { Screen, Step } from "./screen.js";
+import type { Screen, ScreenHost, Step } from "./screen.js";
 
 // Of xterm: the alternate screen, and brackets around pasted text.
 const ENTER_FULL = "\u001b[?1049h\u001b[2J\u001b[H";
@@ -44,7 +44,12 @@ class ScreenRun<Model, Effect, News, Result> {
   #print: ((text: string) => void) | undefined;
   #waitingToDraw: NodeJS.Immediate | undefined;
   #isOver = false;
-  #decoder = new InputDecoder();
+  readonly #decoder = new InputDecoder();
+  readonly #host: ScreenHost<News> = {
+    tell: (news) => this.#happened(news),
+    print: (lines) => this.#printed(lines),
+    copy: (text) => this.#copied(text),
+  };
   readonly #unprinted: string[] = [];
   readonly #forgetEnd: () => void;
 
@@ -94,14 +99,15 @@ class ScreenRun<Model, Effect, News, Result> {
 
   #take({ model, effects }: Step<Model, Effect>): void {
     this.#model = model;
-    for (const effect of effects)
-      this.screen.perform(effect, { tell: (news) => this.#happened(news), print: (lines) => this.#printed(lines) });
+    for (const effect of effects) this.screen.perform(effect, this.#host);
     // An effect may have told something already, and ended the screen.
     if (this.#isOver) return;
     const result = this.#model === undefined ? undefined : this.screen.result(this.#model);
-    if (result === undefined) return this.#drawSoon();
-    this.#end();
-    this.resolve(result);
+    if (result === undefined) this.#drawSoon();
+    else {
+      this.#end();
+      this.resolve(result);
+    }
   }
 
   /** Keys that come together are drawn together. */
@@ -125,15 +131,16 @@ class ScreenRun<Model, Effect, News, Result> {
   }
 
   #mount(element: Parameters<typeof render>[0]): void {
-    if (this.#ink !== undefined) return this.#ink.rerender(element);
     const { stdin, stdout } = this.terminal;
-    this.#ink = render(element, {
-      stdin,
-      stdout,
-      exitOnCtrlC: false,
-      patchConsole: false,
-      maxFps: MOST_FRAMES,
-    });
+    if (this.#ink !== undefined) this.#ink.rerender(element);
+    else
+      this.#ink = render(element, {
+        stdin,
+        stdout,
+        exitOnCtrlC: false,
+        patchConsole: false,
+        maxFps: MOST_FRAMES,
+      });
   }
 
   #unmount(): void {
@@ -153,6 +160,10 @@ class ScreenRun<Model, Effect, News, Result> {
     const text = lines.map((line) => `${painted(line, this.terminal.colour)}\n`).join("");
     if (this.#print === undefined) this.#unprinted.push(text);
     else this.#print(text);
+  }
+
+  #copied(text: string): void {
+    if (!this.#isOver) this.terminal.stdout.write(`\u001b]52;c;${Buffer.from(text).toString("base64")}\u0007`);
   }
 
   #suspend(): void {
@@ -180,6 +191,7 @@ class ScreenRun<Model, Effect, News, Result> {
     this.terminal.stdout.off("resize", this.#resized);
     this.#leave();
     this.#forgetEnd();
+    this.screen.close?.();
   }
 
   /** An error of the screen's own code: the terminal first, then whoever asked for the screen. */

@@ -14,6 +14,8 @@ export interface ScreenHost<News> {
   readonly tell: (news: News) => void;
   /** Prints lines above the screen, where they stay (inline screens only). */
   readonly print: (lines: readonly Line[]) => void;
+  /** Puts a text on the clipboard of the person's terminal, also of one far away (OSC 52; terminals may refuse). */
+  readonly copy: (text: string) => void;
 }
 
 /**
@@ -30,6 +32,8 @@ export interface Screen<Model, Effect, News, Result> {
   readonly perform: (effect: Effect, host: ScreenHost<News>) => void;
   /** What the screen ended with; undefined: it goes on. */
   readonly result: (model: Model) => Result | undefined;
+  /** Called once when the screen has ended, however: ends timers and work that nobody waits for any more. */
+  readonly close?: (() => void) | undefined;
 }
 
 /** An update without effects. */

@@ -19,6 +19,7 @@ export function outline(...sketches: readonly Sketch[]): readonly OutlineRow[] {
       createdAtMs: 0,
       preview: id,
       isError: false,
+      payloadBytes: 0,
       ...row,
     };
   });

@@ -1,3 +1,4 @@
+import type { PathItem } from "../path/path-item.js";
 import { type Group, startsTurn } from "./groups.js";
 import type { KeepRule } from "./keep-rule.js";
 
@@ -5,8 +6,20 @@ import type { KeepRule } from "./keep-rule.js";
  * How many of the newest groups are kept. What stands at the item `unsent` or behind it always is (regression R99), and so is the
  * newest group, however large, unless nothing is to be kept: so there is always a place to cut (R98, R117).
  */
-export function keptGroups(groups: readonly Group[], rule: KeepRule, unsent: number | null): number {
-  return Math.max(unsent === null ? 0 : groupsFrom(groups, unsent), byRule(groups, rule));
+export function keptGroups(groups: readonly Group[], rule: KeepRule, items: readonly PathItem[], unsent: number | null): number {
+  const kept =
+    rule.by === "entry"
+      ? chosen(
+          groups,
+          items.findIndex(({ id }) => id === rule.entryId),
+        )
+      : byRule(groups, rule);
+  return Math.max(unsent === null ? 0 : groupsFrom(groups, unsent), kept);
+}
+
+/** An entry that is not among the items stands above them: what is before it is summarised already. */
+function chosen(groups: readonly Group[], item: number): number {
+  return item < 0 ? groups.length : groupsFrom(groups, item);
 }
 
 /** The group of an item and all behind it. */
@@ -14,7 +27,7 @@ function groupsFrom(groups: readonly Group[], item: number): number {
   return groups.length - groups.findLastIndex(({ start }) => start <= item);
 }
 
-function byRule(groups: readonly Group[], rule: KeepRule): number {
+function byRule(groups: readonly Group[], rule: Exclude<KeepRule, { by: "entry" }>): number {
   switch (rule.by) {
     case "nothing":
       return 0;

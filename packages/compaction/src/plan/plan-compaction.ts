@@ -31,7 +31,7 @@ export function planCompaction({ items, keep, minMessages, inForce }: PlanInput)
   const messages = items.reduce((sum, item) => sum + item.messages.length, 0);
   if (messages === 0 || messages < minMessages) return nothing("too-few-messages");
   const groups = groupsOf(items);
-  const kept = keptGroups(groups, keep, unsentStart(items));
+  const kept = keptGroups(groups, keep, items, unsentStart(items));
   const first = groups.length - kept;
   if (!groups.slice(0, first).some((group) => group.messages > 0)) return nothing(overflows(groups, keep) ? "no-cut-point" : "all-is-kept");
   return cutAt(items, groups, first);

@@ -1,3 +1,4 @@
+import type { EntryId } from "@bough/session-core";
 import { readSpan } from "../path/read-span.js";
 import type { Trigger } from "../rules/trigger.js";
 import { applyDraft, tellOutcome } from "./apply-draft.js";
@@ -13,6 +14,7 @@ import { writeDraft } from "./write-draft.js";
 export interface CompactOrder {
   readonly trigger: Trigger;
   readonly instructions?: string | null | undefined;
+  readonly keepFrom?: EntryId | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -33,13 +35,13 @@ export async function compactNow(engine: Engine, order: CompactOrder): Promise<C
 async function attempt(engine: Engine, order: CompactOrder, seen: Look): Promise<CompactionResult> {
   const { leafId } = engine.session;
   if (leafId === null) return { kind: "nothing-to-compact", reason: "too-few-messages" };
-  const { trigger, signal = new AbortController().signal, instructions = null } = order;
+  const { trigger, signal = new AbortController().signal, instructions = null, keepFrom } = order;
   const about = { attemptId: engine.newAttempt(), trigger };
   engine.emit({ type: "compaction_start", ...about, background: false, use: seen.use });
   try {
     signal.throwIfAborted();
     const span = await readSpan(engine.session, leafId, seen.meter);
-    const written = await writeDraft(engine, { ...about, instructions, signal, look: seen, span });
+    const written = await writeDraft(engine, { ...about, instructions, keepFrom, signal, look: seen, span });
     // Asked once more after the last wait: a cancelled compaction leaves no trace (R39).
     signal.throwIfAborted();
     if (written.kind === "draft") return await applyDraft(engine, written.draft, false);

@@ -21,6 +21,11 @@ import { type UndoResult, undoCompaction } from "./undo.js";
 export interface CompactOptions {
   /** What the summary should look at. */
   readonly instructions?: string | undefined;
+  /**
+   * Summarise what stands before this entry, and keep it and all behind it, whatever the settings keep. It must be on the
+   * leaf's path; where a path may not be cut before it (a tool result), its call is kept too.
+   */
+  readonly keepFrom?: EntryId | undefined;
   /** `turn-end`: where a turn is running, run when it is over; the result is `deferred`. Default `now`. */
   readonly when?: "now" | "turn-end" | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -85,15 +90,15 @@ export class Compactor {
    * const result = await compactor.compact({ instructions: "Keep every decision about the parser" });
    * if (result.kind === "compacted") console.log(result.tokensBefore, result.tokensAfter);
    */
-  async compact({ instructions, when = "now", signal }: CompactOptions = {}): Promise<CompactionResult> {
+  async compact({ instructions, keepFrom, when = "now", signal }: CompactOptions = {}): Promise<CompactionResult> {
     const engine = this.#engine;
     const running = when === "turn-end" || engine.settings().manual === "when-idle" ? await turnRuns(engine) : false;
     if (running && when === "turn-end") {
-      engine.memory.deferred = { instructions: instructions ?? null };
+      engine.memory.deferred = { instructions: instructions ?? null, keepFrom };
       return { kind: "deferred" };
     }
     if (running) throw new TurnRunningError();
-    return compactNow(engine, { trigger: "manual", instructions, signal });
+    return compactNow(engine, { trigger: "manual", instructions, keepFrom, signal });
   }
 
   /**

@@ -13,7 +13,7 @@ export async function runDeferred(engine: Engine, signal: AbortSignal | undefine
   const { deferred } = engine.memory;
   if (deferred === null || (await insideOldTurn(engine))) return null;
   engine.memory.deferred = null;
-  return compactNow(engine, { trigger: "manual", instructions: deferred.instructions, signal });
+  return compactNow(engine, { trigger: "manual", ...deferred, signal });
 }
 
 /** A new prompt ends the turn before it; only rounds of tools mean that the old turn still runs. */

@@ -44,7 +44,7 @@ export async function writeDraft(engine: Engine, order: DraftOrder): Promise<Dra
   return { kind: "draft", draft };
 }
 
-function planned(engine: Engine, { trigger, look, span }: DraftOrder): CompactionPlan {
+function planned(engine: Engine, { trigger, look, span, keepFrom }: DraftOrder): CompactionPlan {
   const { settings, limits } = look;
   const byHand = trigger === "manual" || trigger === "memory_pressure";
   const keep = { ...settings.keep, recentTokens: limits.keepRecentTokens };
@@ -54,6 +54,7 @@ function planned(engine: Engine, { trigger, look, span }: DraftOrder): Compactio
       limitTokens: limits.limitTokens,
       ratio: engine.memory.ratio,
       trigger: trigger === "manual" ? "manual" : "automatic",
+      keepFrom,
     }),
     minMessages: byHand ? settings.trigger.manualMinMessages : settings.trigger.minMessages,
     inForce: span.context.compaction?.entryId ?? null,

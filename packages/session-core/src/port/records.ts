@@ -94,6 +94,8 @@ export interface OutlineRow {
   /** One line, at most 160 code units, without control characters. */
   readonly preview: string;
   readonly isError: boolean;
+  /** Size of its payload as JSON, in bytes of UTF-8: what tells large entries from small ones without reading them. */
+  readonly payloadBytes: number;
 }
 
 /** A label of an entry. */

@@ -13,7 +13,9 @@ const structure = (db: Building<never>["db"]) =>
   db
     .selectFrom("entry")
     .select(["id", "seq", "parent_seq as parentSeq", "type", "role", "depth", "created_at_ms as createdAtMs", "preview"])
-    .select((entry) => entry("failed_call_id", "is not", null).$castTo<0 | 1>().as("failed"));
+    .select((entry) => entry("failed_call_id", "is not", null).$castTo<0 | 1>().as("failed"))
+    // SQLite answers this from the record's header, without the payload itself.
+    .select((entry) => entry.fn<number>("octet_length", ["payload_json"]).as("payloadBytes"));
 
 const page = query<{ session: SessionSeq; after: number; limit: number }, StructureRow>(({ db, p }) =>
   structure(db)
@@ -59,7 +61,8 @@ export function branchPoints(connection: Connection, session: SessionSeq): reado
 
 const tipRows = query<{ session: SessionSeq }, StructureRow>(({ sql, p }) =>
   plain(sql<StructureRow>`
-    SELECT id, seq, parent_seq AS parentSeq, type, role, depth, created_at_ms AS createdAtMs, preview, failed_call_id IS NOT NULL AS failed
+    SELECT id, seq, parent_seq AS parentSeq, type, role, depth, created_at_ms AS createdAtMs, preview, failed_call_id IS NOT NULL AS failed,
+      octet_length(payload_json) AS payloadBytes
     FROM entry AS tip
     WHERE session_seq = ${p.session}
       AND NOT EXISTS (SELECT 1 FROM entry AS child WHERE child.session_seq = ${p.session} AND child.parent_seq = tip.seq)
@@ -73,8 +76,8 @@ export function tips(connection: Connection, session: SessionSeq): readonly Outl
 
 // Member by member, because copying "the rest" of a row takes longer than reading it does.
 function outlineRow(row: StructureRow): OutlineRow {
-  const { id, seq, parentSeq, type, role, depth, createdAtMs, preview } = row;
-  return { id, seq, parentSeq, type, role, depth, createdAtMs, preview, isError: row.failed === 1 };
+  const { id, seq, parentSeq, type, role, depth, createdAtMs, preview, payloadBytes } = row;
+  return { id, seq, parentSeq, type, role, depth, createdAtMs, preview, isError: row.failed === 1, payloadBytes };
 }
 
 const since = query<{ session: SessionSeq; after: number; limit: number }, EntryRow>(({ db, p }) =>

@@ -1,0 +1,48 @@
+import type { Session } from "@bough/session-core";
+import { settingsFor, withCompactor } from "../compacting/compacting.js";
+import { summaryModel } from "../compacting/summary-model.js";
+import { chooseWindow } from "../compacting/window-choice.js";
+import { NoTerminalError } from "../errors.js";
+import { textLines } from "../format/message-lines.js";
+import type { NavigatorResult } from "../navigator/model.js";
+import { navigatorScreen } from "../navigator/navigator.js";
+import { withStore } from "../place/open.js";
+import { chooseSession } from "../place/session-choice.js";
+import { styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import { runScreen } from "../tui/run-screen.js";
+import { leafInShort } from "./changes.js";
+import type { CommonOptions, Invocation } from "./command.js";
+
+/** `bough tree -i`: the navigator. What it ended with is said below it. */
+export async function navigateTree({ io, out, args, options }: Invocation<CommonOptions>): Promise<void> {
+  const { terminal } = io;
+  if (terminal === undefined)
+    throw new NoTerminalError("The navigator needs a terminal to draw on. bough tree prints the same tree: bough tree SESSION");
+  await withStore(io, options.store, "change", async (store) => {
+    const { session, record } = await chooseSession(store, io, out, args[0], "store");
+    const model = summaryModel(io.env, {});
+    const { tokens: contextWindow } = await chooseWindow(session, undefined);
+    const settings = settingsFor({}, model);
+    await withCompactor({ session, contextWindow, summarizer: model?.summarizer ?? [], settings, now: io.now }, async (compactor) => {
+      const world = { store, session, compactor, io, rememberChoice: async () => undefined };
+      await tell(out, session, await runScreen(terminal, navigatorScreen(world, record, {})));
+    });
+  });
+}
+
+async function tell(out: Printer, session: Session, result: NavigatorResult): Promise<void> {
+  switch (result.kind) {
+    case "closed":
+      return;
+    case "gone":
+      return out.note("Another process deleted this session meanwhile.");
+    case "forked":
+      return out.line(styled("dim", "new session: "), result.sessionId);
+    case "moved":
+      out.line(styled("dim", "leaf: "), await leafInShort(session));
+      if (result.text === null) return;
+      out.line(styled("dim", "The message that was chosen, to be said again:"));
+      for (const line of textLines(result.text)) out.line(...line);
+  }
+}

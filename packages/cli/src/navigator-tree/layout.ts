@@ -1,0 +1,251 @@
+import type { EntryId } from "@bough/session-core";
+import type { Gutter } from "../tree-drawing/walk.js";
+import { FoldedRanges } from "./folded-ranges.js";
+import { Folds } from "./folds.js";
+import { type Placement, placement } from "./placement.js";
+import { RowGutter } from "./row-gutter.js";
+import { type LayoutQuestion, shownRows } from "./shown-rows.js";
+import { countUpTo } from "./sorted.js";
+import { NONE, type TreeIndex } from "./tree-index.js";
+
+/** Downwards or upwards on the screen. */
+export type Direction = 1 | -1;
+
+/** A row as it is seen. */
+export interface VisibleRow {
+  /** Its place in the index. */
+  readonly at: number;
+  /** Counted from 0 among the rows that are seen. */
+  readonly position: number;
+  readonly gutter: Gutter | null;
+  /** Whether a branch starts here: the deepest level of the gutter is drawn as a connector. */
+  readonly starts: boolean;
+  readonly isOnPath: boolean;
+  /** Whether several branches of what is shown begin below it. */
+  readonly isBranchPoint: boolean;
+  readonly isHit: boolean;
+  /** `foldable`: a segment starts here, and there is something below it. */
+  readonly fold: "folded" | "foldable" | "none";
+  /** How many rows are folded away below it; 0: it is not folded. */
+  readonly hiddenBelow: number;
+}
+
+/**
+ * What is shown under a filter or of a search. Made once, linear; what it answers then costs the logarithm of the
+ * number of rows and of folds, and the first answer about other folds is linear in these. Rows are named by their
+ * places in the index; rows that the index got later are not shown: see `refreshed`.
+ *
+ * A segment is a stretch without branches: from a branch child or a first entry down to the next branch point or tip.
+ */
+export class Layout {
+  readonly #placed: Placement;
+  /** The positions of hits in order. */
+  readonly #hits: Int32Array;
+  readonly #folded = new WeakMap<Folds, FoldedRanges>();
+  #segments: Int32Array | undefined;
+  #branchPoints: Int32Array | undefined;
+
+  constructor(
+    readonly index: TreeIndex,
+    readonly question: LayoutQuestion,
+  ) {
+    const leaf = question.leafId === null ? NONE : index.placeOf(question.leafId);
+    this.#placed = placement(index, shownRows(index, question), leaf);
+    this.#hits = Int32Array.from(new Set(question.hits ?? []), (at) => this.#placed.pos[at] ?? NONE).sort();
+  }
+
+  /** The same question about another leaf: other marks, another order. As dear as a new layout. */
+  withLeaf(leafId: EntryId | null): Layout {
+    return new Layout(this.index, { ...this.question, leafId });
+  }
+
+  /** The same question about all rows that the index has by now. Itself if there are no more; else as dear as a new layout. */
+  refreshed(): Layout {
+    return this.index.size === this.#placed.pos.length ? this : new Layout(this.index, this.question);
+  }
+
+  /** How many rows are shown, folds aside. */
+  get shownCount(): number {
+    return this.#placed.order.length;
+  }
+
+  /** How many hits there are. */
+  get hitCount(): number {
+    return this.#hits.length;
+  }
+
+  /** How many rows are seen. */
+  visibleCount(folds: Folds): number {
+    return this.shownCount - this.#ranges(folds).hidden;
+  }
+
+  /**
+   * The row itself, or its nearest ancestor that is shown. Where none is shown, the first row of the layout; -1 only
+   * if the layout is empty. Constant, and linear in the new rows above it for one that the layout does not know yet.
+   */
+  nearestShown(at: number): number {
+    return this.#placed.order[this.#posOf(at)] ?? NONE;
+  }
+
+  /** The position of a row; of a hidden or folded one, that of `nearestShown` or of the row it is folded into. -1: empty layout. */
+  positionOf(at: number, folds: Folds): number {
+    return this.shownCount === 0 ? NONE : this.#ranges(folds).positionOf(this.#seenPos(at, folds));
+  }
+
+  /** The row at a position; -1 where there is none. */
+  atPosition(position: number, folds: Folds): number {
+    return position < 0 ? NONE : (this.#placed.order[this.#ranges(folds).posAt(position)] ?? NONE);
+  }
+
+  /** Up to `count` rows from a position on, which may be beyond the ends. O(log folds) and linear in the rows returned. */
+  window(from: number, count: number, folds: Folds): VisibleRow[] {
+    const ranges = this.#ranges(folds);
+    const rows: VisibleRow[] = [];
+    let position = Math.max(0, from);
+    for (let pos = ranges.posAt(position); pos < this.shownCount && position < from + count; pos = ranges.step(pos, 1)) {
+      rows.push(this.#visibleRow(pos, position, folds));
+      position += 1;
+    }
+    return rows;
+  }
+
+  /** Without the folds that hide a row: after this `atPosition(positionOf(at))` is `nearestShown(at)`. Linear in the folds. */
+  revealed(at: number, folds: Folds): Folds {
+    const pos = this.#posOf(at);
+    const hiding = [...folds].filter((folded) => this.#isBelow(pos, this.#placed.pos[folded] ?? NONE));
+    return folds.unfold(hiding);
+  }
+
+  /** Whether a row has shown rows below it. */
+  hasBelow(at: number): boolean {
+    const pos = this.#placed.pos[at] ?? NONE;
+    return pos !== NONE && this.#endOf(pos) > pos;
+  }
+
+  /** Where the segment of a row starts. A hidden row counts as its `nearestShown`; -1: empty layout. */
+  segmentStart(at: number): number {
+    return this.#placed.order[this.#segmentStart(this.#posOf(at))] ?? NONE;
+  }
+
+  /** The start of a row's segment; if it is that itself, the start of the segment above; the row itself where there is none. */
+  previousSegment(at: number): number {
+    const pos = this.#posOf(at);
+    const start = this.#segmentStart(pos);
+    const above = this.#placed.up[pos] ?? NONE;
+    return this.#placed.order[pos > start ? start : above === NONE ? pos : this.#segmentStart(above)] ?? NONE;
+  }
+
+  /** The next segment start further down that is seen; where there is none, the last row that is seen. */
+  nextSegment(at: number, folds: Folds): number {
+    this.#segments ??= this.#positionsWhere((pos) => this.#isSegmentStart(pos));
+    const next = this.#nextOf(this.#segments, this.#seenPos(at, folds), 1, folds);
+    return this.#placed.order[next === NONE ? this.#ranges(folds).seen(this.shownCount - 1) : next] ?? NONE;
+  }
+
+  /**
+   * The next branch point that is seen, -1 where there is none in this direction. `at` -1: the first one downwards, the
+   * last one upwards. Folds that are not given hide nothing.
+   */
+  nextBranchPoint(at: number, direction: Direction, folds: Folds = Folds.none): number {
+    this.#branchPoints ??= this.#positionsWhere((pos) => this.#isBranchPoint(pos));
+    return this.#next(this.#branchPoints, at, direction, folds);
+  }
+
+  /** The next hit, as with `nextBranchPoint`. */
+  nextHit(at: number, direction: Direction, folds: Folds = Folds.none): number {
+    return this.#next(this.#hits, at, direction, folds);
+  }
+
+  /** Which hit a row is, counted from 1 in the order shown; 0: none. */
+  hitNumber(at: number): number {
+    const pos = this.#placed.pos[at] ?? NONE;
+    const number = countUpTo(this.#hits, pos);
+    return pos !== NONE && this.#hits[number - 1] === pos ? number : 0;
+  }
+
+  #ranges(folds: Folds): FoldedRanges {
+    let ranges = this.#folded.get(folds);
+    if (ranges === undefined) {
+      const positions = Int32Array.from(folds, (at) => this.#placed.pos[at] ?? NONE).sort();
+      ranges = new FoldedRanges(positions.subarray(countUpTo(positions, NONE)), this.#placed.end);
+      this.#folded.set(folds, ranges);
+    }
+    return ranges;
+  }
+
+  /** The pos of `nearestShown`; 0 in an empty layout too. */
+  #posOf(at: number): number {
+    const { pos, above } = this.#placed;
+    let known = at;
+    while (known >= pos.length) known = this.index.parentOf(known);
+    const here = pos[known] ?? NONE;
+    return Math.max(0, here === NONE ? (pos[above[known] ?? NONE] ?? NONE) : here);
+  }
+
+  #seenPos(at: number, folds: Folds): number {
+    return this.#ranges(folds).seen(this.#posOf(at));
+  }
+
+  #endOf(pos: number): number {
+    return this.#placed.end[pos] ?? pos;
+  }
+
+  #isBelow(pos: number, above: number): boolean {
+    return above !== NONE && above < pos && pos <= this.#endOf(above);
+  }
+
+  #isSegmentStart(pos: number): boolean {
+    return this.#placed.head[pos] === pos || this.#placed.up[pos] === NONE;
+  }
+
+  #segmentStart(pos: number): number {
+    // Above the first branch child there is one segment only: that of the single first entry.
+    return Math.max(0, this.#placed.head[pos] ?? NONE);
+  }
+
+  #isBranchPoint(pos: number): boolean {
+    const end = this.#endOf(pos);
+    return end > pos && this.#endOf(pos + 1) !== end;
+  }
+
+  #positionsWhere(holds: (pos: number) => boolean): Int32Array {
+    const positions: number[] = [];
+    for (let pos = 0; pos < this.shownCount; pos += 1) if (holds(pos)) positions.push(pos);
+    return Int32Array.from(positions);
+  }
+
+  #next(positions: Int32Array, at: number, direction: Direction, folds: Folds): number {
+    const from = at !== NONE ? this.#seenPos(at, folds) : direction === 1 ? NONE : this.shownCount;
+    return this.#placed.order[this.#nextOf(positions, from, direction, folds)] ?? NONE;
+  }
+
+  /** Of some positions the next one that is seen. Each fold is passed in one step. */
+  #nextOf(positions: Int32Array, from: number, direction: Direction, folds: Folds): number {
+    const ranges = this.#ranges(folds);
+    let past = from;
+    for (;;) {
+      const next = positions[direction === 1 ? countUpTo(positions, past) : countUpTo(positions, past - 1) - 1] ?? NONE;
+      const seen = next === NONE ? NONE : ranges.seen(next);
+      if (seen === next) return next;
+      past = direction === 1 ? this.#endOf(seen) : seen + 1;
+    }
+  }
+
+  #visibleRow(pos: number, position: number, folds: Folds): VisibleRow {
+    const { order, head, pathLength } = this.#placed;
+    const at = order[pos] ?? NONE;
+    const below = this.#endOf(pos) - pos;
+    const isFolded = below > 0 && folds.isFolded(at);
+    return {
+      at,
+      position,
+      gutter: RowGutter.of(this.#placed, pos),
+      starts: head[pos] === pos,
+      isOnPath: pos < pathLength,
+      isBranchPoint: this.#isBranchPoint(pos),
+      isHit: this.hitNumber(at) > 0,
+      fold: isFolded ? "folded" : below > 0 && this.#isSegmentStart(pos) ? "foldable" : "none",
+      hiddenBelow: isFolded ? below : 0,
+    };
+  }
+}

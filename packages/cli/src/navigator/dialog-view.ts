@@ -1,0 +1,94 @@
+import { counted } from "../format/numbers.js";
+import { wrapLine } from "../format/wrap.js";
+import { fitLine, type Line, styled } from "../terminal/line.js";
+import { displayWidth } from "../terminal/width.js";
+import { shownField } from "../tui/field.js";
+import { type FrameLine, plainLine } from "../tui/frame.js";
+import { LEAVING_CHOICES } from "./dialogs.js";
+import { helpLines } from "./help.js";
+import type { Dialog, NavigatorModel } from "./model.js";
+
+/** The lines of a dialog, and where the cursor stands in them. */
+export interface DialogView {
+  readonly lines: readonly FrameLine[];
+  readonly cursor?: { readonly row: number; readonly column: number } | undefined;
+}
+
+/** What the open dialog covers the lowest lines of the body with; no lines: there is none. */
+export function dialogLines(model: NavigatorModel): DialogView {
+  const { dialog, size, glyphs } = model;
+  const { columns } = size;
+  const rule = plainLine(styled("dim", glyphs.rule.repeat(columns)));
+  const shown = (...lines: readonly Line[]): DialogView => ({
+    lines: [rule, ...lines.map((line) => plainLine(...fitLine(line, columns, glyphs.ellipsis)))],
+  });
+  switch (dialog.kind) {
+    case "none":
+      return { lines: [] };
+    case "help":
+      return scrolled(helpLines(model.keys, columns, glyphs), dialog.scroll, model, rule);
+    case "comparison":
+      return scrolled(dialog.lines, dialog.scroll, model, rule);
+    case "label":
+      return withField("Label: ", dialog, columns, rule, "Enter keeps it, Esc leaves it as it was. Empty: no label.");
+    case "focus":
+      return withField("What is the summary to be about? ", dialog, columns, rule, "Enter writes it, Esc goes back.");
+    case "leaving":
+      return leaving(dialog, model, rule);
+    case "compacting":
+      return shown([
+        `Summarise the ${counted(dialog.count, "entry", "entries")} before this one? `,
+        styled("dim", "y/n. Nothing is lost, and it can be undone."),
+      ]);
+    case "working":
+      return shown(workingLine(dialog, model));
+  }
+}
+
+function workingLine({ says, sinceMs, isCancelled }: Extract<Dialog, { kind: "working" }>, { nowMs, glyphs }: NavigatorModel): Line {
+  const seconds = Math.max(Math.floor((nowMs - sinceMs) / 1000), 0);
+  const spin = glyphs.spinner[seconds % glyphs.spinner.length] ?? "";
+  if (isCancelled) return [styled("dim", `${spin} Cancelling`)];
+  return [styled("summary", `${spin} ${says}`), styled("dim", ` ${seconds} s  Esc cancels`)];
+}
+
+function withField(
+  name: string,
+  { field }: Extract<Dialog, { field: unknown }>,
+  columns: number,
+  rule: FrameLine,
+  hint: string,
+): DialogView {
+  // On a narrow terminal the name makes room for what is typed.
+  const shownName = displayWidth(name) + 20 > columns ? "> " : name;
+  const { text, column } = shownField(field, Math.max(columns - displayWidth(shownName), 1));
+  const hints = wrapLine([styled("dim", hint)], columns).map((line) => plainLine(...line));
+  return {
+    lines: [rule, plainLine(styled("bold", shownName), text), ...hints],
+    cursor: { row: 1, column: displayWidth(shownName) + column },
+  };
+}
+
+function leaving({ left, choice }: Extract<Dialog, { kind: "leaving" }>, { size, glyphs }: NavigatorModel, rule: FrameLine): DialogView {
+  const heading = fitLine(
+    [styled("bold", `Leaving ${counted(left, "entry", "entries")} behind. `), styled("dim", "They stay in the tree.")],
+    size.columns,
+    glyphs.ellipsis,
+  );
+  const choices = LEAVING_CHOICES.map((says, at): FrameLine => {
+    const line = fitLine([at === choice ? styled("leaf", `${glyphs.cursor} `) : "  ", `${at + 1} ${says}`], size.columns, glyphs.ellipsis);
+    return { line, isSelected: at === choice };
+  });
+  return { lines: [rule, plainLine(...heading), ...choices] };
+}
+
+/** Long texts take the whole body and are scrolled. */
+function scrolled(lines: readonly Line[], scroll: number, { size, glyphs }: NavigatorModel, rule: FrameLine): DialogView {
+  const rows = Math.max(size.rows - 4, 1);
+  const from = Math.min(scroll, Math.max(lines.length - rows, 0));
+  const shown = lines.slice(from, from + rows).map((line) => plainLine(...fitLine(line, size.columns, glyphs.ellipsis)));
+  const rest = lines.length - from - shown.length;
+  const padding = Array.from({ length: rows - shown.length }, () => plainLine());
+  const end = plainLine(styled("dim", rest > 0 ? `${glyphs.ellipsis} ${counted(rest, "more line")}; Esc closes` : "Esc closes"));
+  return { lines: [rule, ...shown, ...padding, end].slice(0, size.rows - 2) };
+}

@@ -1,0 +1,74 @@
+import { type EntryId, SessionNotFoundError } from "@bough/session-core";
+import { wholeOutline } from "../commands/outline.js";
+import { TreeIndex } from "../navigator-tree/tree-index.js";
+import { learnWidths } from "../terminal/width.js";
+import { lineOf, type NavigatorWorld, type Tell } from "./world.js";
+
+/** How often another process is looked after, in milliseconds. */
+const EVERY = 500;
+
+const PAGE = 5000;
+
+/** Reads the tree of a session, and from then on tells what other writers do to it. */
+export class TreeReader {
+  #timer: NodeJS.Timeout | undefined;
+  #lastSeq = 0;
+  #seen = "";
+  #looking: Promise<void> | undefined;
+
+  constructor(
+    private readonly world: NavigatorWorld,
+    private readonly tell: Tell,
+  ) {}
+
+  async load(): Promise<void> {
+    const { session } = this.world;
+    await session.refresh();
+    const [rows, labels, leaves] = await Promise.all([wholeOutline(session), session.labels(), session.leaves()]);
+    await learnWidths(labels.map(({ label }) => label));
+    const { leafId, leafName } = session;
+    this.#lastSeq = rows.at(-1)?.seq ?? 0;
+    this.#seen = seen(leafId, leaves, labels);
+    const named = new Map(labels.map(({ entryId, label }) => [entryId, label]));
+    this.tell({ kind: "loaded", tree: { index: TreeIndex.of(rows), labels: named, leaves, leafName, leafId } });
+    this.#timer = setInterval(() => void this.look(), EVERY);
+    this.#timer.unref();
+  }
+
+  /** Looks now: after this screen itself wrote something, and every half second. One look at a time. */
+  async look(): Promise<void> {
+    await this.#looking;
+    this.#looking = this.#look();
+    await this.#looking;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const { session } = this.world;
+    try {
+      await session.refresh();
+      const [rows, labels, leaves] = await Promise.all([
+        session.outline({ afterSeq: this.#lastSeq, limit: PAGE }),
+        session.labels(),
+        session.leaves(),
+      ]);
+      const now = seen(session.leafId, leaves, labels);
+      if (rows.length === 0 && now === this.#seen) return;
+      this.#seen = now;
+      this.#lastSeq = rows.at(-1)?.seq ?? this.#lastSeq;
+      this.tell({ kind: "changed", rows, labels, leaves, leafId: session.leafId });
+    } catch (error) {
+      // A store that is busy now may not be in half a second; one that lost the session is told of once.
+      if (!(error instanceof SessionNotFoundError)) return this.tell({ kind: "said", text: lineOf(error), isError: true });
+      this.end();
+      this.tell({ kind: "gone" });
+    }
+  }
+}
+
+function seen(leafId: EntryId | null, leaves: readonly unknown[], labels: readonly unknown[]): string {
+  return JSON.stringify([leafId, leaves, labels]);
+}

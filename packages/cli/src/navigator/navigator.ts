@@ -1,0 +1,83 @@
+import type { SessionRecord } from "@bough/session-core";
+import { Folds } from "../navigator-tree/folds.js";
+import type { NavigatorFilter } from "../navigator-tree/navigator-filter.js";
+import { titleOf } from "../place/session-choice.js";
+import { glyphsFor } from "../terminal/glyphs.js";
+import type { Size } from "../tui/event.js";
+import { type KeyChoices, rebound } from "../tui/key-table.js";
+import type { Screen } from "../tui/screen.js";
+import { NAVIGATOR_KEYS } from "./keys.js";
+import type { Leaving, NavigatorEffect, NavigatorModel, NavigatorNews, NavigatorResult } from "./model.js";
+import { Performer } from "./perform.js";
+import type { NavigatorStep } from "./select.js";
+import { update } from "./update.js";
+import { view } from "./view.js";
+import type { NavigatorWorld } from "./world.js";
+
+/** How a person wants the navigator. */
+export interface NavigatorPreferences {
+  readonly filter?: NavigatorFilter | undefined;
+  readonly preview?: boolean | undefined;
+  readonly leaving?: Leaving | undefined;
+  /** The answer to the question about leaving that was given last: 0, 1 or 2. */
+  readonly lastChoice?: number | undefined;
+  readonly keys?: KeyChoices | undefined;
+}
+
+/** The navigator of one session, as a screen. */
+export type NavigatorScreen = Screen<NavigatorModel, NavigatorEffect, NavigatorNews, NavigatorResult>;
+
+/**
+ * The tree of a session on the whole terminal: to see it, search it, label, compare, fork and compact it, and to go
+ * somewhere in it. It opens at the leaf and follows what other processes do.
+ *
+ * @example
+ * const result = await runScreen(terminal, navigatorScreen(world, record, {}));
+ * if (result.kind === "moved" && result.text !== null) editor.insert(result.text);
+ */
+export function navigatorScreen(world: NavigatorWorld, record: SessionRecord, preferences: NavigatorPreferences): NavigatorScreen {
+  const performer = new Performer(world);
+  return {
+    kind: "full",
+    start: (size) => started(world, record, preferences, size),
+    update,
+    view,
+    perform: (effect, host) => performer.perform(effect, host),
+    result: ({ result }) => result,
+    close: () => performer.end(),
+  };
+}
+
+/** The navigator before anything was read. */
+export function started(
+  { io }: Pick<NavigatorWorld, "io">,
+  record: SessionRecord,
+  { filter = "default", preview = false, leaving = "ask", lastChoice = 0, keys = {} }: NavigatorPreferences,
+  size: Size,
+): NavigatorStep {
+  const model: NavigatorModel = {
+    size,
+    title: titleOf(record),
+    sessionId: record.id,
+    glyphs: glyphsFor(io.env),
+    keys: rebound(NAVIGATOR_KEYS, keys),
+    nowMs: io.now(),
+    tree: undefined,
+    filter,
+    layouts: new Map(),
+    layout: undefined,
+    folds: Folds.none,
+    selected: -1,
+    top: 0,
+    search: null,
+    preview: { isShown: preview, scroll: 0, entryId: null, width: 0, lines: null },
+    showsTimes: false,
+    marks: [],
+    dialog: { kind: "none" },
+    leaving,
+    lastChoice,
+    notice: null,
+    result: undefined,
+  };
+  return { model, effects: [{ kind: "load" }] };
+}

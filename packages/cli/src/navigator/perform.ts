@@ -1,0 +1,125 @@
+import { resolve } from "node:path";
+import { BoughError, type EntryId, exportMarkdown } from "@bough/session-core";
+import { writeNewFile } from "../commands/new-file.js";
+import { CommandError } from "../errors.js";
+import { branchLines, loadBranchOverview } from "../preview/branches.js";
+import { comparisonLines, loadComparison } from "../preview/compare.js";
+import { previewLines } from "../preview/entry.js";
+import type { Line } from "../terminal/line.js";
+import type { ScreenHost } from "../tui/screen.js";
+import { entryText } from "./entry-text.js";
+import { Finder } from "./finding.js";
+import { TreeReader } from "./loading.js";
+import type { NavigatorEffect, NavigatorNews } from "./model.js";
+import { Worker } from "./working.js";
+import { lineOf, type NavigatorWorld } from "./world.js";
+
+/** Carries out what the navigator asks for. */
+export class Performer {
+  #reader: TreeReader | undefined;
+  #finder: Finder | undefined;
+  #worker: Worker | undefined;
+
+  constructor(private readonly world: NavigatorWorld) {}
+
+  perform(effect: NavigatorEffect, host: ScreenHost<NavigatorNews>): void {
+    this.#do(effect, host).catch((error: unknown) => {
+      // What the store or the file system refuses is said; the screen goes on. A defect of ours is said too: a screen
+      // that ends in a stack trace has lost the person's place.
+      host.tell({ kind: "worked", text: known(error) ? lineOf(error) : `Unexpected failure: ${lineOf(error)}`, isError: true });
+    });
+  }
+
+  end(): void {
+    this.#reader?.end();
+    this.#finder?.end();
+    this.#worker?.cancel();
+  }
+
+  async #do(effect: NavigatorEffect, host: ScreenHost<NavigatorNews>): Promise<void> {
+    const { tell } = host;
+    this.#reader ??= new TreeReader(this.world, tell);
+    this.#worker ??= new Worker(this.world, tell);
+    const [reader, worker] = [this.#reader, this.#worker];
+    switch (effect.kind) {
+      case "load":
+        return reader.load();
+      case "preview":
+        return tell({ ...effect, kind: "previewed", lines: await this.#preview(effect) });
+      case "search":
+        this.#finder ??= new Finder(this.world, tell);
+        return this.#finder.ask(effect.query, effect.question);
+      case "label":
+        await this.#label(effect.entryId, effect.label);
+        return reader.look();
+      case "move":
+        return worker.move(effect.entryId, effect.summarize, effect.focus);
+      case "compact":
+        await worker.compact(effect.entryId);
+        return reader.look();
+      case "cancel":
+        return worker.cancel();
+      case "undo":
+        await this.#undo(effect.redo, tell);
+        return reader.look();
+      case "fork":
+        return tell({ kind: "moved", result: { kind: "forked", sessionId: await this.#fork(effect.entryId) } });
+      case "export":
+        return this.#said(tell, `Written to ${await this.#export(effect.entryId)}`);
+      case "copy":
+        return this.#copy(effect.entryId, host);
+      case "compare":
+        return tell({ kind: "compared", lines: await this.#compare(effect.entryIds, effect.width) });
+      case "remember":
+        return this.world.rememberChoice(effect.choice);
+    }
+  }
+
+  #said(tell: ScreenHost<NavigatorNews>["tell"], text: string): void {
+    tell({ kind: "said", text, isError: false });
+  }
+
+  async #preview({ entryId, width, isBranchPoint }: Extract<NavigatorEffect, { kind: "preview" }>): Promise<readonly Line[]> {
+    const { session } = this.world;
+    const lines = previewLines({ entry: await session.entry(entryId) }, width);
+    if (!isBranchPoint) return lines;
+    return [...branchLines(await loadBranchOverview(session, entryId), width), [], ...lines];
+  }
+
+  async #label(entryId: EntryId, label: string): Promise<void> {
+    if (label === "") await this.world.session.unlabel(entryId);
+    else await this.world.session.label(entryId, label);
+  }
+
+  async #undo(redo: boolean, tell: ScreenHost<NavigatorNews>["tell"]): Promise<void> {
+    const { session } = this.world;
+    const moved = redo ? await session.redoMove() : await session.undoMove();
+    if (moved) this.#said(tell, redo ? "The move is made again." : "The last move is taken back; r makes it again.");
+    else this.#said(tell, redo ? "Nothing was taken back since the last move." : "There is no move to take back.");
+  }
+
+  async #fork(entryId: EntryId): Promise<string> {
+    return (await this.world.store.forkSession(this.world.session.id, { at: entryId })).id;
+  }
+
+  async #export(entryId: EntryId): Promise<string> {
+    const { session, io } = this.world;
+    const path = resolve(io.cwd, `bough-${session.id.slice(0, 8)}-${entryId.slice(0, 8)}.md`);
+    await writeNewFile(io, path, exportMarkdown(session, { branch: entryId }), false);
+    return path;
+  }
+
+  async #copy(entryId: EntryId, host: ScreenHost<NavigatorNews>): Promise<void> {
+    const text = entryText(await this.world.session.entry(entryId));
+    host.copy(text);
+    this.#said(host.tell, text === "" ? "This entry has no text." : "Copied.");
+  }
+
+  async #compare([a, b]: readonly [EntryId, EntryId], width: number): Promise<readonly Line[]> {
+    return comparisonLines(await loadComparison(this.world.session, a, b), width);
+  }
+}
+
+function known(error: unknown): boolean {
+  return error instanceof BoughError || error instanceof CommandError;
+}

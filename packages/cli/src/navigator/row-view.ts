@@ -1,0 +1,105 @@
+import type { OutlineRow } from "@bough/session-core";
+import { age, dateTime } from "../format/time.js";
+import type { VisibleRow } from "../navigator-tree/layout.js";
+import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
+import { padStart } from "../terminal/width.js";
+import { gutterText, LEVEL_WIDTH } from "../tree-drawing/gutter.js";
+import { rowText } from "../tree-drawing/row-text.js";
+import type { FrameLine } from "../tui/frame.js";
+import { highlighted } from "./highlight.js";
+import type { NavigatorModel, NavigatorTree } from "./model.js";
+
+/** The text of a row has at least this many columns, however deep the tree (regression R184). */
+const LEAST_TEXT = 40;
+/** Age needs room beside the text; below this width it leaves. */
+const LEAST_FOR_AGE = 60;
+const LEAST_FOR_SIZE = 76;
+const AGE = 5;
+const TIME = 17;
+const SIZE = 8;
+/** The sign of the selected row, the one of the path, the one of folds. */
+const SIGNS = 4;
+
+/** What all rows of a screen share. */
+export interface RowLook {
+  readonly model: NavigatorModel;
+  readonly tree: NavigatorTree;
+  readonly columns: number;
+  readonly words: readonly string[];
+  readonly hits: ReadonlySet<number>;
+  readonly leafNames: ReadonlyMap<string, readonly string[]>;
+}
+
+/** A row of the tree as a line of the screen. */
+export function rowLine(look: RowLook, visible: VisibleRow): FrameLine {
+  const { model, tree, columns } = look;
+  const row = tree.index.row(visible.at);
+  const isSelected = visible.at === model.selected;
+  const right = rightColumns(model, row, columns);
+  const room = columns - lineWidth(right);
+  const left: Line = [
+    isSelected ? styled("leaf", model.glyphs.cursor) : " ",
+    visible.isOnPath ? styled("leaf", model.glyphs.onPath) : " ",
+    styled("dim", gutterText(visible.gutter, visible.starts, mostLevels(room), model.glyphs)),
+    styled("dim", foldSign(visible, model)),
+    ...badges(look, row),
+  ];
+  const line = joined(left, text(look, visible, row), marks(look, visible, row), room, model.glyphs.ellipsis);
+  return { line: [...line, ...right], isSelected };
+}
+
+function mostLevels(room: number): number {
+  return Math.max(1, Math.floor((room - SIGNS - LEAST_TEXT) / LEVEL_WIDTH));
+}
+
+function foldSign({ fold }: VisibleRow, { glyphs }: NavigatorModel): string {
+  return fold === "folded" ? `${glyphs.folded} ` : fold === "foldable" ? `${glyphs.unfolded} ` : "  ";
+}
+
+function badges({ model, tree }: RowLook, row: OutlineRow): Line {
+  const label = tree.labels.get(row.id);
+  const mark = model.marks.indexOf(row.id);
+  return [
+    ...(mark < 0 ? [] : [styled("match", `(${mark + 1}) `)]),
+    ...(label === undefined ? [] : [styled("label", `[${label}] `)]),
+    ...(row.isError ? [styled("error", `${model.glyphs.error} `)] : []),
+  ];
+}
+
+function text({ words, hits }: RowLook, { at }: VisibleRow, row: OutlineRow): Line {
+  const line = rowText(row);
+  return hits.has(at) ? highlighted(line, words) : line;
+}
+
+function marks({ model, leafNames }: RowLook, { hiddenBelow }: VisibleRow, row: OutlineRow): Line {
+  const names = leafNames.get(row.id) ?? [];
+  return [
+    ...(hiddenBelow > 0 ? [styled("dim", ` (+${hiddenBelow})`)] : []),
+    ...names.map((name) => styled("leaf", ` ${model.glyphs.arrow} ${name}`)),
+  ];
+}
+
+function rightColumns({ showsTimes, nowMs }: NavigatorModel, row: OutlineRow, columns: number): Line {
+  const size = columns >= LEAST_FOR_SIZE ? padStart(tokens(row.payloadBytes), SIZE) : "";
+  if (columns < LEAST_FOR_AGE) return [];
+  const time = showsTimes ? padStart(dateTime(row.createdAtMs), TIME) : padStart(age(row.createdAtMs, nowMs), AGE);
+  return [styled("dim", `${size}${time}`)];
+}
+
+/** Four bytes of JSON to a token: enough to see what is large. */
+function tokens(bytes: number): string {
+  const about = Math.ceil(bytes / 4);
+  return about < 1000
+    ? `~${about}`
+    : about < 99_500
+      ? `~${(about / 1000).toFixed(about < 9950 ? 1 : 0)}k`
+      : `~${(about / 1e6).toFixed(1)}M`;
+}
+
+/** The middle gives way first; what is right of it keeps its columns. */
+function joined(left: Line, middle: Line, right: Line, width: number, ellipsis: string): Line {
+  const room = width - lineWidth(left) - lineWidth(right);
+  const parts: (string | Span)[] = [...left, ...(room > 0 ? fitLine(middle, room, ellipsis) : []), ...right];
+  const line = fitLine(parts, width, ellipsis);
+  return [...line, " ".repeat(Math.max(0, width - lineWidth(line)))];
+}

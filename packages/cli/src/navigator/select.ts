@@ -1,0 +1,72 @@
+import type { EntryId } from "@bough/session-core";
+import type { Step } from "../tui/screen.js";
+import type { NavigatorEffect, NavigatorModel } from "./model.js";
+import { panesOf } from "./panes.js";
+
+/** A step of the navigator. */
+export type NavigatorStep = Step<NavigatorModel, NavigatorEffect>;
+
+/** Lines of the list that the screen has now. */
+export function listRows(model: NavigatorModel): number {
+  return panesOf(model.size, model.preview.isShown, model.search !== null).list.rows;
+}
+
+/** How many rows there are under filter, search and folds. */
+export function visibleCount({ layout, folds }: NavigatorModel): number {
+  return layout === undefined ? 0 : layout.visibleCount(folds);
+}
+
+/** The position of the selected row; -1: none is. */
+export function selectedPosition({ layout, folds, selected }: NavigatorModel): number {
+  return layout === undefined || selected < 0 ? -1 : layout.positionOf(selected, folds);
+}
+
+/** The id of the selected entry; undefined: none is. */
+export function selectedId(model: NavigatorModel): EntryId | undefined {
+  const { tree, selected } = model;
+  return tree === undefined || selected < 0 || visibleCount(model) === 0 ? undefined : tree.index.row(selected).id;
+}
+
+/** Selects the row at a position, kept within the list. */
+export function selectPosition(model: NavigatorModel, position: number): NavigatorStep {
+  const { layout, folds } = model;
+  const count = visibleCount(model);
+  // The row stays in mind while a filter or a search shows none at all.
+  if (layout === undefined || count === 0) return settled({ ...model, top: 0 });
+  const at = Math.min(Math.max(position, 0), count - 1);
+  return settled({ ...model, selected: layout.atPosition(at, folds) });
+}
+
+/** Selects an entry's row, or that of its nearest shown ancestor. */
+export function selectPlace(model: NavigatorModel, place: number): NavigatorStep {
+  const { layout, folds } = model;
+  if (layout === undefined || visibleCount(model) === 0) return settled({ ...model, top: 0 });
+  return selectPosition(model, place < 0 ? 0 : layout.positionOf(place, folds));
+}
+
+/**
+ * The model with the selected row on screen, and the preview of that row asked for where it is shown. Every change of
+ * selection, size, filter or folds comes by here.
+ */
+export function settled(model: NavigatorModel): NavigatorStep {
+  const rows = listRows(model);
+  const count = visibleCount(model);
+  const position = selectedPosition(model);
+  // Some rows stay in sight above and below, where there are enough.
+  const margin = Math.min(2, Math.floor((rows - 1) / 2));
+  const lowest = Math.max(count - rows, 0);
+  const top = Math.min(Math.max(Math.min(model.top, position - margin), position - rows + 1 + margin, 0), lowest);
+  return withPreview({ ...model, top });
+}
+
+function withPreview(model: NavigatorModel): NavigatorStep {
+  const { preview, tree, selected } = model;
+  const pane = panesOf(model.size, preview.isShown, model.search !== null).preview;
+  const entryId = selectedId(model);
+  if (pane === undefined || tree === undefined || entryId === undefined) return { model, effects: [] };
+  if (preview.entryId === entryId && preview.width === pane.columns) return { model, effects: [] };
+  // The old lines stay until the new ones are there: a pane that goes empty for a moment flickers.
+  const next = { ...preview, entryId, width: pane.columns, scroll: 0 };
+  const isBranchPoint = tree.index.isBranchPoint(selected);
+  return { model: { ...model, preview: next }, effects: [{ kind: "preview", entryId, width: pane.columns, isBranchPoint }] };
+}

@@ -1,0 +1,80 @@
+import type { TerminalEvent } from "../tui/event.js";
+import { actionOf } from "../tui/key-table.js";
+import { still } from "../tui/screen.js";
+import { inDialog } from "./dialogs.js";
+import { laidOut, laidOutAnew } from "./layouts.js";
+import { listAction } from "./list-actions.js";
+import type { NavigatorModel, NavigatorNews, NavigatorTree } from "./model.js";
+import { badQuery, foundHits, typedInSearch } from "./search-actions.js";
+import { type NavigatorStep, settled } from "./select.js";
+
+/** The navigator after a key, a paste, a new size, or news. Pure, but for the index of the tree, which grows. */
+export function update(model: NavigatorModel, event: TerminalEvent | NavigatorNews): NavigatorStep {
+  switch (event.kind) {
+    case "resize":
+      return settled({ ...model, size: event.size });
+    case "key":
+    case "paste":
+      return typed(model, event);
+    default:
+      return heard(model, event);
+  }
+}
+
+function typed(model: NavigatorModel, event: Extract<TerminalEvent, { kind: "key" | "paste" }>): NavigatorStep {
+  if (model.dialog.kind !== "none") return inDialog(model, event);
+  const { search } = model;
+  const inField = search?.isTyping === true ? typedInSearch(model, search, event) : undefined;
+  if (inField !== undefined) return inField;
+  const action = event.kind === "key" ? actionOf(model.keys, event.key) : undefined;
+  return action === undefined ? still(model) : listAction(model, action);
+}
+
+function heard(model: NavigatorModel, news: NavigatorNews): NavigatorStep {
+  switch (news.kind) {
+    case "loaded":
+      return loaded(model, news.tree);
+    case "changed":
+      return changed(model, news);
+    case "previewed":
+      return previewed(model, news);
+    case "hits":
+      return foundHits(model, news);
+    case "badQuery":
+      return badQuery(model, news.question, news.problem);
+    case "moved":
+      return still({ ...model, result: news.result });
+    case "said":
+      return still({ ...model, notice: { text: news.text, isError: news.isError } });
+    case "worked":
+      return still({ ...model, dialog: { kind: "none" }, notice: { text: news.text, isError: news.isError } });
+    case "compared":
+      return still({ ...model, dialog: { kind: "comparison", lines: news.lines, scroll: 0 } });
+    case "tick":
+      return still({ ...model, nowMs: news.nowMs });
+    case "gone":
+      return still({ ...model, result: { kind: "gone" } });
+  }
+}
+
+/** It opens where the session stands. */
+function loaded(model: NavigatorModel, tree: NavigatorTree): NavigatorStep {
+  const selected = tree.leafId === null ? tree.index.size - 1 : tree.index.placeOf(tree.leafId);
+  return laidOut({ ...model, tree, selected, top: 0 });
+}
+
+/** Another writer, or this screen itself, changed the session. The selected entry stays selected. */
+function changed(model: NavigatorModel, news: Extract<NavigatorNews, { kind: "changed" }>): NavigatorStep {
+  const { tree } = model;
+  if (tree === undefined) return still(model);
+  tree.index.append(news.rows);
+  const labels = new Map(news.labels.map(({ entryId, label }) => [entryId, label]));
+  return laidOutAnew({ ...model, tree: { ...tree, labels, leaves: news.leaves, leafId: news.leafId } });
+}
+
+/** Lines for a row that is no longer selected come too late. */
+function previewed(model: NavigatorModel, { entryId, width, lines }: Extract<NavigatorNews, { kind: "previewed" }>): NavigatorStep {
+  const { preview } = model;
+  if (preview.entryId !== entryId || preview.width !== width) return still(model);
+  return still({ ...model, preview: { ...preview, lines } });
+}
