@@ -1,4 +1,4 @@
-// Writes docs/commands.md and docs/exit-codes.md from the definitions of the commands. A test compares them.
+// Writes docs/commands.md, docs/exit-codes.md and docs/config.md from the definitions in the code. Tests compare them.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), "bough-docs-"));
 try {
   await build({
     absWorkingDir: root,
-    entryPoints: ["packages/cli/src/program/pages.ts"],
+    entryPoints: { pages: "packages/cli/src/program/pages.ts", config: "packages/cli/src/config/config-page.ts" },
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     splitting: true,
@@ -18,11 +18,13 @@ try {
     platform: "node",
     format: "esm",
     // The commands themselves are not run, so what they need need not be there.
-    external: ["better-sqlite3", "@bough/session-core", "@bough/compaction", "ai"],
+    external: ["better-sqlite3", "@bough/session-core", "@bough/compaction", "ai", "ink", "react"],
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
     logLevel: "error",
   });
   const { commandsPage, exitCodesPage } = await import(pathToFileURL(join(folder, "pages.mjs")).href);
+  const { configPage } = await import(pathToFileURL(join(folder, "config.mjs")).href);
+  writeFileSync(join(root, "docs/config.md"), configPage());
   writeFileSync(join(root, "docs/commands.md"), commandsPage());
   writeFileSync(join(root, "docs/exit-codes.md"), exitCodesPage());
 } finally {

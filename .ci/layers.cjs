@@ -96,7 +96,7 @@ module.exports = {
     only("better-sqlite3-in-storage", "better-sqlite3", `^${CORE}/storage/`),
     only("kysely-in-rooms-with-queries", "kysely", `^${CORE}/(storage|search|sessions|labels|tree|statistics|verify)/`),
     only("nanoid-in-ids", "nanoid", `^${CORE}/ids/`),
-    only("zod-at-the-gates", "zod", `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/)`),
+    only("zod-at-the-gates", "zod", `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/|packages/cli/src/config/)`),
     only("js-tiktoken-in-one-adapter", "js-tiktoken", `^${COMPACTION}/tokens/tiktoken/`),
   ],
   options: {

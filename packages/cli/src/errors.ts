@@ -110,3 +110,9 @@ export class OutputFailedError extends CommandError {
   readonly code = "OUTPUT_FAILED";
   override readonly name = "OutputFailedError";
 }
+
+/** The config file cannot be read or written, or a setting in it is not valid. `message` names the file and the field. */
+export class ConfigError extends CommandError {
+  readonly code = "CONFIG_INVALID";
+  override readonly name = "ConfigError";
+}

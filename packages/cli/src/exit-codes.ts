@@ -74,7 +74,8 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   CHECKPOINT: { exit: 58, meaning: "A checkpoint file or its folder could not be read, written or removed" },
   HOOK_RESULT: { exit: 59, meaning: "A hook supplied a result that cannot be used (a fault of Bough: the command has no hooks)" },
   AI_SDK_MISSING: { exit: 60, meaning: "The package `ai` is missing (a fault of Bough: the command does not use it)" },
-  NO_TERMINAL: { exit: 61, meaning: "The shell and the navigator need a terminal to draw on; `bough sessions` and `bough tree` print" },
+  CONFIG_INVALID: { exit: 61, meaning: "The config file cannot be read or written, or a setting in it is not valid; the message names it" },
+  NO_TERMINAL: { exit: 62, meaning: "The shell and the navigator need a terminal to draw on; `bough sessions` and `bough tree` print" },
   CANCELLED: { exit: 130, meaning: "Interrupted (Ctrl+C); a summary that was being written was cancelled, and nothing was written" },
 };
 

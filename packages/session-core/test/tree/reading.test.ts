@@ -95,6 +95,7 @@ describe("the outline", () => {
     );
     expect(rows[0]).toEqual({
       id: "u1",
+      payloadBytes: Buffer.byteLength(JSON.stringify({ message: { role: "user", content: "u1" } })),
       seq: rows[0]?.seq,
       parentSeq: null,
       type: "message",

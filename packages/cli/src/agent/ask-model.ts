@@ -1,0 +1,73 @@
+import { type SessionContext, toAISDK } from "@bough/session-core";
+import type { LanguageModel, streamText, ToolSet } from "ai";
+import type { ChatModel } from "./chat-model.js";
+import { type Reply, ReplyBuilder, type ReplyListener } from "./reply.js";
+import { providerOptions } from "./thinking.js";
+import type { Tool } from "./tools/tool.js";
+
+type StreamOptions = Parameters<typeof streamText>[0];
+
+/** One request to a model. */
+export interface ModelRequest {
+  readonly model: ChatModel;
+  readonly context: SessionContext;
+  /** In place of the context's own; undefined: that one. */
+  readonly system: string | undefined;
+  readonly tools: readonly Tool[];
+  readonly thinking: string | undefined;
+  /** How often a request that was not answered at all is sent again: rate limits, overload, no connection. */
+  readonly retries: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks once and gives what came, however it ended: `end` of the reply is `error` for everything that went wrong outside of
+ * this program, and `aborted` when the signal was. Loads the AI SDK at the first call.
+ */
+export async function askModel(request: ModelRequest, listener: ReplyListener): Promise<Reply> {
+  const builder = new ReplyBuilder(listener);
+  const sdk = await import("ai");
+  // Its warnings would go to the console, into the middle of the screen.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  const model = await request.model.languageModel();
+  try {
+    const { fullStream } = sdk.streamText(optionsOf(request, model, toolSet(request.tools, sdk.jsonSchema)));
+    for await (const part of fullStream) builder.take(part);
+  } catch (error) {
+    // Whatever a stream throws is about the connection or the answer; what came before it is kept.
+    builder.fail(error);
+  }
+  if (request.signal.aborted) builder.stop();
+  return builder.reply();
+}
+
+function optionsOf(
+  { model, context, system, thinking, retries, signal }: ModelRequest,
+  languageModel: LanguageModel,
+  tools: ToolSet,
+): StreamOptions {
+  const prompt = toAISDK(context);
+  return {
+    model: languageModel,
+    ...prompt,
+    ...(system === undefined ? {} : { system }),
+    // A structural type of ours; readonly arrays are all that differs.
+    messages: [...prompt.messages],
+    ...(Object.keys(tools).length === 0 ? {} : { tools }),
+    providerOptions: providerOptions(model.provider, thinking),
+    maxRetries: retries,
+    abortSignal: signal,
+    // The failure comes as a part of the stream; the default writes it to the console.
+    onError: () => undefined,
+  };
+}
+
+/** The tools without a way to run them: what runs, and whether, is decided here and not in the library. */
+function toolSet(tools: readonly Tool[], jsonSchema: typeof import("ai").jsonSchema): ToolSet {
+  const described = tools.map(({ name, description, inputSchema }) => {
+    const { properties, required } = inputSchema;
+    const schema = jsonSchema({ type: "object", properties: { ...properties }, required: [...required], additionalProperties: false });
+    return [name, { description, inputSchema: schema }] as const;
+  });
+  return Object.fromEntries(described);
+}

@@ -1,0 +1,200 @@
+import { type Compactor, type PreparedRequest, roughCounter, toolTokens } from "@bough/compaction";
+import { BoughError, type Session } from "@bough/session-core";
+import type { Io } from "../terminal/io.js";
+import { askModel } from "./ask-model.js";
+import { replyEntry, TurnBranch } from "./branch.js";
+import type { ChatModel } from "./chat-model.js";
+import { failureLine } from "./failure-line.js";
+import { type Answer, type AskedCall, Gatekeeper, type Permissions } from "./permissions.js";
+import type { Reply } from "./reply.js";
+import { type CallRunner, notRun, runCalls } from "./run-calls.js";
+import { systemPrompt } from "./system-prompt.js";
+import { TOOLS } from "./tools/all-tools.js";
+import type { Tool } from "./tools/tool.js";
+import type { TurnEvent, TurnResult } from "./turn-events.js";
+
+/** Rounds of calls and results in one turn. */
+const MAX_ROUNDS = 50;
+/** How often a request is sent again that was not answered at all. */
+const RETRIES = 2;
+
+/** What a turn needs. While it runs nobody else moves the leaf through this handle. */
+export interface TurnOptions {
+  /** Its leaf stands at the person's message, which is in the store already; see `say`. */
+  readonly session: Session;
+  readonly compactor: Compactor;
+  readonly model: ChatModel;
+  /** Default: `read`, `write`, `edit` and `bash`. */
+  readonly tools?: readonly Tool[] | undefined;
+  readonly permissions: Permissions;
+  readonly cwd: string;
+  /** For commands; variables that hold a key of ours are left out. */
+  readonly env: Io["env"];
+  /** Esc. */
+  readonly signal: AbortSignal;
+  /** How hard to think; undefined: as the model does by itself. */
+  readonly thinking?: string | undefined;
+  readonly onEvent: (event: TurnEvent) => void;
+  /** Asks the person about one call. Once the signal is aborted its answer no longer counts. */
+  readonly ask: (call: AskedCall) => Promise<Answer>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Default 2. */
+  readonly retries?: number | undefined;
+  /** Default 50. */
+  readonly maxRounds?: number | undefined;
+}
+
+/**
+ * Lets the model answer, run tools and read their results until it calls no more. Everything is stored as soon as it is
+ * whole: each reply, each result; of a reply that is stopped or breaks off what came. Throws only for faults of ours.
+ *
+ * @example
+ * await say(session, "What does the parser do?");
+ * const result = await runTurn({ session, compactor, model, permissions: { read: "allow" }, ...rest });
+ */
+export async function runTurn(options: TurnOptions): Promise<TurnResult> {
+  const turn = new Turn(options);
+  try {
+    return await turn.run();
+  } catch (error) {
+    if (options.signal.aborted && (error === options.signal.reason || isAbort(error))) return turn.stopped();
+    // The session was deleted, the store is full or can only be read, a setting is wrong: for the person, not a fault.
+    if (error instanceof BoughError) return turn.failed(error.message, error.code);
+    throw error;
+  }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
+class Turn {
+  readonly #options: TurnOptions;
+  readonly #branch: TurnBranch;
+  readonly #offered: readonly Tool[];
+  readonly #runner: CallRunner;
+  #toolTokens: number;
+  /** A context that is too long is shortened and sent again once, until a request goes well. */
+  #mayRetry = true;
+  /** Text that came and is not in the store yet. */
+  #heard = "";
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+    const { session, permissions, cwd, ask, env, signal, onEvent, now } = options;
+    const gatekeeper = new Gatekeeper(permissions, cwd, ask);
+    this.#branch = new TurnBranch(session);
+    this.#offered = gatekeeper.offered(options.tools ?? TOOLS);
+    const place = { cwd, env: withoutKeys(env, options.model.secrets), signal };
+    this.#runner = { branch: this.#branch, tools: this.#offered, gatekeeper, place, onEvent, now, pending: { text: "" } };
+    this.#toolTokens = toolTokens(roughCounter, this.#offered);
+  }
+
+  async run(): Promise<TurnResult> {
+    const { maxRounds = MAX_ROUNDS, signal } = this.#options;
+    for (let round = 1; round <= maxRounds; ) {
+      const reply = await this.#request(round);
+      const refusal = refusalOf(reply);
+      if (refusal !== undefined && (await this.#shortened(refusal))) continue;
+      const ended = await this.#keep(reply, round);
+      if (ended !== undefined) return ended;
+      this.#mayRetry = true;
+      await runCalls(this.#runner, reply.calls, reply.unreadable, reply.end === "length");
+      if (signal.aborted) return this.stopped();
+      round += 1;
+    }
+    return { kind: "too-many-rounds", rounds: maxRounds };
+  }
+
+  stopped(): TurnResult {
+    return { kind: "stopped", entryId: this.#branch.newest };
+  }
+
+  failed(message: string, code: string | null): TurnResult {
+    const unstored = this.#heard + this.#runner.pending.text;
+    return { kind: "failed", message, code, entryId: this.#branch.newest, unstored: unstored === "" ? null : unstored };
+  }
+
+  async #request(round: number): Promise<Reply> {
+    const { compactor, model, signal, thinking, retries = RETRIES, onEvent, session, cwd } = this.#options;
+    await this.#branch.hold();
+    const names = this.#offered.map(({ name }) => name);
+    const system = systemPrompt((await session.settings()).system, cwd, names);
+    const prepared = await compactor.prepareRequest({ toolTokens: this.#toolTokens, signal, ...systemTokens(system) });
+    onEvent({ kind: "request", round, use: prepared.use });
+    return askModel({ model, context: contextOf(prepared), system, tools: this.#offered, thinking, retries, signal }, this.#listener());
+  }
+
+  #listener() {
+    const { onEvent } = this.#options;
+    return {
+      text: (delta: string) => {
+        this.#heard += delta;
+        onEvent({ kind: "text", delta });
+      },
+      thinking: (delta: string) => onEvent({ kind: "thinking", delta }),
+    };
+  }
+
+  /** Whether the request failed because it was too long, and is to be sent again. */
+  async #shortened(error: unknown): Promise<boolean> {
+    if (!this.#mayRetry || this.#heard !== "") return false;
+    const { compactor, signal, onEvent, model } = this.#options;
+    const { kind } = await compactor.reportOverflow(error, { signal });
+    if (kind !== "retry") return false;
+    this.#mayRetry = false;
+    onEvent({ kind: "retry", message: failureLine(error, model.secrets) });
+    return true;
+  }
+
+  /** Stores a reply. Gives how the turn ended, or undefined where calls are to be run. */
+  async #keep(reply: Reply, round: number): Promise<TurnResult | undefined> {
+    if (reply.usage !== undefined) this.#options.onEvent({ kind: "usage", usage: reply.usage });
+    if (reply.end === "aborted" || reply.end === "error") return this.#keepBroken(reply, reply.end);
+    if (reply.content.length === 0) return this.#keepBroken({ ...reply, end: "error", error: "the model's answer is empty" }, "error");
+    const entryId = await this.#store(reply, undefined);
+    return reply.calls.length === 0 ? { kind: "done", entryId, stopReason: reply.end, rounds: round } : undefined;
+  }
+
+  async #keepBroken(reply: Reply, end: "aborted" | "error"): Promise<TurnResult> {
+    const message = end === "error" ? failureLine(reply.error, this.#options.model.secrets) : undefined;
+    // Where nothing came there is nothing to keep; the person's message waits for the next try.
+    if (reply.content.length > 0) await this.#store(reply, message, end);
+    return message === undefined ? this.stopped() : this.failed(message, null);
+  }
+
+  async #store(reply: Reply, errorMessage: string | undefined, broke?: "aborted" | "error") {
+    const { model, now, onEvent } = this.#options;
+    const results = broke === undefined ? [] : notRun(reply.calls, broke, now());
+    const entryId = await this.#branch.appendAll([replyEntry(reply, model, errorMessage, now()), ...results]);
+    this.#heard = "";
+    onEvent({ kind: "reply", entryId });
+    return entryId;
+  }
+}
+
+function systemTokens(system: string | undefined) {
+  return system === undefined ? {} : { systemTokens: roughCounter.count(system) };
+}
+
+/** What may mean that the context is too long; some models take what fits and have no room left for a word. */
+function refusalOf({ end, error, content, usage }: Reply): unknown {
+  if (end === "error") return error;
+  return end === "length" && content.length === 0 ? { role: "assistant", content: [], stopReason: end, usage } : undefined;
+}
+
+/**
+ * A request ends with something to answer: where a reply was stopped or broke off and the turn is run again, that is a
+ * prompt to go on, as models refuse to continue words that stand as theirs. It is part of the request and of nothing else.
+ */
+function contextOf({ context, continuePrompt }: PreparedRequest) {
+  const goOn = continuePrompt ?? (context.messages.at(-1)?.role === "assistant" ? "Continue where you stopped." : null);
+  return goOn === null ? context : { ...context, messages: [...context.messages, { role: "user" as const, content: goOn }] };
+}
+
+/** A command could tell the model what it must not know. */
+function withoutKeys(env: Io["env"], secrets: readonly string[]): Io["env"] {
+  const kept = Object.entries(env).filter(([name, value]) => name !== "BOUGH_API_KEY" && !secrets.includes(value?.trim() ?? ""));
+  return Object.fromEntries(kept);
+}

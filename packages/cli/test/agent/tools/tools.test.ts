@@ -1,0 +1,219 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { TOOLS } from "../../../src/agent/tools/all-tools.js";
+import { BoundedText, MAX_OUTPUT } from "../../../src/agent/tools/bounded-text.js";
+import { replaced } from "../../../src/agent/tools/edit.js";
+import { reachesOutside } from "../../../src/agent/tools/outside.js";
+import type { ToolInput, ToolOutcome } from "../../../src/agent/tools/tool.js";
+
+class Desk {
+  readonly folder = mkdtempSync(join(tmpdir(), "bough-tools-"));
+  readonly stop = new AbortController();
+
+  async run(name: string, input: ToolInput, env: Record<string, string> = {}): Promise<ToolOutcome> {
+    const tool = TOOLS.find((one) => one.name === name);
+    if (tool === undefined) throw new TypeError(`no tool ${name}`);
+    return tool.run(input, { cwd: this.folder, env: { PATH: "/usr/local/bin:/usr/bin:/bin", ...env }, signal: this.stop.signal });
+  }
+
+  file(name: string, text: string | Uint8Array): void {
+    writeFileSync(join(this.folder, name), text);
+  }
+
+  text(name: string): string {
+    return readFileSync(join(this.folder, name), "utf8");
+  }
+}
+
+function desk(): Desk {
+  const made = new Desk();
+  onTestFinished(() => rmSync(made.folder, { recursive: true, force: true }));
+  return made;
+}
+
+describe("read", () => {
+  test("gives a file as it is, and parts of it by lines", async () => {
+    const at = desk();
+    at.file("a", "one\ntwo\nthree\n");
+    expect(await at.run("read", { path: "a" })).toEqual({ text: "one\ntwo\nthree", isError: false });
+    expect((await at.run("read", { path: "a", offset: 2, limit: 1 })).text).toBe("two\n[lines 2 to 2 of 3; read on with offset 3]");
+    expect((await at.run("read", { path: "a", offset: "3" })).text).toBe("three");
+  });
+
+  test("gives long files in parts that lead to the last line", async () => {
+    const at = desk();
+    const lines = Array.from({ length: 9_000 }, (_one, n) => `line ${n + 1}`);
+    at.file("a", lines.join("\n"));
+    const read: string[] = [];
+    for (let offset: number | undefined = 1; offset !== undefined; ) {
+      const { text } = await at.run("read", { path: "a", offset });
+      expect(text.length).toBeLessThan(MAX_OUTPUT + 100);
+      const [part = "", next] = text.split(/\n\[lines .*?(?:read on with offset (\d+))?\]$/);
+      read.push(...part.split("\n"));
+      offset = next === undefined ? undefined : Number(next);
+    }
+    expect(read).toEqual(lines);
+  });
+
+  test("lists a folder", async () => {
+    const at = desk();
+    at.file("b.txt", "");
+    mkdirSync(join(at.folder, "a"));
+    expect((await at.run("read", { path: "." })).text).toBe("a/\nb.txt\n");
+  });
+
+  test.each([
+    ["nothing there", {}, "ENOENT"],
+    ["bytes that are no text", { bytes: new Uint8Array([0xff, 0xfe, 1]) }, "not a text of UTF-8"],
+    ["a line that there is not", { bytes: new Uint8Array([65]), offset: 7 }, "there is no line 7"],
+  ])("says what is wrong: %s", async (_case, { bytes, offset }: { bytes?: Uint8Array; offset?: number }, says) => {
+    const at = desk();
+    if (bytes !== undefined) at.file("a", bytes);
+    expect(await at.run("read", { path: "a", offset })).toEqual({ text: expect.stringContaining(says), isError: true });
+  });
+
+  test("does not wait for a pipe that nobody writes to", async () => {
+    const at = desk();
+    await at.run("bash", { command: "mkfifo pipe" });
+    expect(await at.run("read", { path: "pipe" })).toEqual({ text: "pipe is not a regular file.", isError: true });
+  });
+});
+
+describe("write", () => {
+  test("makes a file with its folders, and replaces one", async () => {
+    const at = desk();
+    expect((await at.run("write", { path: "x/y/a.txt", content: "é" })).text).toBe("Made x/y/a.txt: 2 bytes.");
+    expect((await at.run("write", { path: "x/y/a.txt", content: "" })).text).toBe("Replaced x/y/a.txt: 0 bytes.");
+    expect(at.text("x/y/a.txt")).toBe("");
+  });
+
+  test("says what is in the way", async () => {
+    const at = desk();
+    at.file("a", "");
+    expect((await at.run("write", { path: "a/b", content: "" })).isError).toBe(true);
+    expect((await at.run("write", { path: ".", content: "" })).text).toBe(". is not a regular file.");
+  });
+});
+
+describe("edit", () => {
+  test("replaces the one place, with signs that mean something elsewhere", async () => {
+    const at = desk();
+    at.file("a", "one\ntwo $1\nthree\n");
+    expect((await at.run("edit", { path: "a", oldText: "two $1", newText: "$& 2" })).text).toBe("Replaced one place in a, at line 2.");
+    expect(at.text("a")).toBe("one\n$& 2\nthree\n");
+  });
+
+  test.each([
+    ["aXa", "a", "more than once"],
+    ["aaa", "aa", "more than once"],
+    ["abc", "d", "is not in"],
+    ["abc", "", "is empty"],
+    ["abc", "new", "the same"],
+  ])("refuses what it cannot be sure of: %s, %s", async (text, oldText, says) => {
+    const at = desk();
+    at.file("a", text);
+    expect(await at.run("edit", { path: "a", oldText, newText: "new" })).toEqual({ text: expect.stringContaining(says), isError: true });
+    expect(at.text("a")).toBe(text);
+  });
+
+  test("keeps the line breaks and the byte order mark of the file", async () => {
+    const at = desk();
+    at.file("a", "\uFEFFone\r\ntwo\r\n");
+    await at.run("edit", { path: "a", oldText: "one\ntwo", newText: "1\n2\n3" });
+    expect(at.text("a")).toBe("\uFEFF1\r\n2\r\n3\r\n");
+  });
+
+  test("changes nothing around the place", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string(), (before, after, newText) => {
+        const { text } = replaced(`${before}\u0001${after}`, "\u0001", `${newText}\u0002`, "a");
+        return text === `${before}${newText}\u0002${after}`;
+      }),
+    );
+  });
+});
+
+describe("bash", () => {
+  test("gives both outputs, and the exit code of what failed", async () => {
+    const at = desk();
+    expect(await at.run("bash", { command: "echo out; echo err >&2; exit 3" })).toEqual({ text: "out\nerr\n[exit code 3]", isError: true });
+    expect(await at.run("bash", { command: "pwd -P | grep -c bough-tools" })).toEqual({ text: "1", isError: false });
+    expect(await at.run("bash", { command: "true" })).toEqual({ text: "[no output]", isError: false });
+  });
+
+  test("asks nobody: input is at its end", async () => {
+    expect((await desk().run("bash", { command: "cat; read answer || echo nobody" })).text).toBe("nobody");
+  });
+
+  test("is stopped after its time, with all that it started, also what ignores the polite request", async () => {
+    const at = desk();
+    const command = "trap '' TERM; (trap '' TERM; while :; do sleep 0.1; done; touch late) & echo $! > pid; wait";
+    const { text, isError } = await at.run("bash", { command, timeout: 1 });
+    expect([text, isError]).toEqual(["[stopped after 1 s]", true]);
+    // Its number is of no process any more, or of one that is only waiting to be counted.
+    const running = (pid: string) => at.run("bash", { command: `ps -o stat= -p ${pid} | grep -v Z` });
+    expect([(await running("$$")).isError, (await running("$(cat pid)")).isError]).toEqual([false, true]);
+  });
+
+  test("does not wait for what stays in the background", async () => {
+    const at = desk();
+    expect((await at.run("bash", { command: "sleep 30 & echo started; echo $! > pid" })).text).toBe("started");
+    await at.run("bash", { command: "kill $(cat pid)" });
+  });
+
+  test("runs nothing once it was stopped", async () => {
+    const at = desk();
+    at.stop.abort();
+    expect(await at.run("bash", { command: "touch made" })).toEqual({ text: "[stopped by the person]", isError: true });
+    expect(existsSync(join(at.folder, "made"))).toBe(false);
+  });
+
+  test("keeps the beginning and the end of what is long", async () => {
+    const { text } = await desk().run("bash", { command: "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last" });
+    expect(text.length).toBeLessThan(MAX_OUTPUT + 100);
+    expect(text).toMatch(/^first\nx+\n\[29\d+ characters left out\]\nx+\nlast$/);
+  });
+});
+
+describe("bounded text", () => {
+  test("is the text where it fits, and its beginning and end where it does not, however it comes", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 30 })), fc.integer({ min: 2, max: 60 }), (pieces, limit) => {
+        const bounded = new BoundedText(limit);
+        for (const piece of pieces) bounded.push(piece);
+        const whole = pieces.join("");
+        if (whole.length <= limit) return bounded.text() === whole.toWellFormed();
+        const head = Math.floor(limit * 0.4);
+        const gap = `\n[${whole.length - limit} characters left out]\n`;
+        return bounded.text() === `${whole.slice(0, head)}${gap}${whole.slice(whole.length - (limit - head))}`.toWellFormed();
+      }),
+    );
+  });
+});
+
+describe("a path outside of the folder", () => {
+  test("is known by its name and through links, also where nothing is there yet", async () => {
+    const at = desk();
+    symlinkSync(tmpdir(), join(at.folder, "link"));
+    const outside = async (path: string) => reachesOutside({ path }, at.folder);
+    expect(await Promise.all(["a", "./x/../y", "..a", "new/folder/a", at.folder].map(outside))).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(await Promise.all(["..", "../x", "/etc", "link/new", "x/../../y"].map(outside))).toEqual([true, true, true, true, true]);
+  });
+});
+
+describe("the definitions", () => {
+  test("name only arguments that they describe", () => {
+    for (const { inputSchema } of TOOLS)
+      expect(Object.keys(inputSchema.properties)).toEqual(expect.arrayContaining([...inputSchema.required]));
+    expect(TOOLS.map(({ name }) => name)).toEqual(["read", "write", "edit", "bash"]);
+  });
+});

@@ -1,0 +1,156 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { PRESET_NAMES } from "../../src/compacting/preset-names.js";
+import { loadConfig, saveConfig } from "../../src/config/config-file.js";
+import { configExample, configPage } from "../../src/config/config-page.js";
+import { configPath } from "../../src/config/config-path.js";
+import { configJsonSchema } from "../../src/config/schema.js";
+import { ConfigError } from "../../src/errors.js";
+import { EXIT_CODES } from "../../src/exit-codes.js";
+
+function home(): { readonly home: string; readonly env: Record<string, string>; readonly path: string } {
+  const folder = mkdtempSync(join(tmpdir(), "bough-config-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const io = { home: folder, env: {} };
+  return { ...io, path: configPath(io) };
+}
+
+function written(text: string) {
+  const io = home();
+  mkdirSync(dirname(io.path), { recursive: true });
+  writeFileSync(io.path, text);
+  return io;
+}
+
+async function messageFor(text: string): Promise<string> {
+  const io = written(text);
+  const error: unknown = await loadConfig(io).catch((caught: unknown) => caught);
+  if (!(error instanceof ConfigError)) throw new TypeError("the config was taken");
+  return error.message.replace(io.path, "FILE");
+}
+
+describe("the place of the config file", () => {
+  test("is bough/config.json in ~/.config", () => {
+    expect(configPath({ env: {}, home: "/home/ann" })).toBe("/home/ann/.config/bough/config.json");
+  });
+
+  test("is in XDG_CONFIG_HOME where that is an absolute path", () => {
+    expect(configPath({ env: { XDG_CONFIG_HOME: "/etc/ann" }, home: "/home/ann" })).toBe("/etc/ann/bough/config.json");
+    expect(configPath({ env: { XDG_CONFIG_HOME: "etc" }, home: "/home/ann" })).toBe("/home/ann/.config/bough/config.json");
+  });
+});
+
+describe("reading the config", () => {
+  test("gives no settings where there is no file, and where it is empty", async () => {
+    expect(await loadConfig(home())).toEqual({});
+    expect(await loadConfig(written("\n"))).toEqual({});
+  });
+
+  test("takes the example of the documentation", async () => {
+    expect(await loadConfig(written(configExample()))).toMatchObject({
+      model: "qwen3-coder",
+      tools: { read: "allow", edit: "ask", bash: "ask" },
+      keys: { navigator: { fold: ["h", "left"] } },
+    });
+  });
+
+  test("makes a list of a key that stands alone", async () => {
+    expect((await loadConfig(written('\uFEFF{"keys":{"shell":{"quit":"ctrl+q"}}}'))).keys).toEqual({ shell: { quit: ["ctrl+q"] } });
+  });
+
+  test.each([
+    ['{"modle": "x"}', "FILE: modle is no setting; see docs/config.md for those there are."],
+    ['{"tools": {"bahs": "ask"}}', "FILE: tools.bahs is no setting; see docs/config.md for those there are."],
+    ['{"tools": {"bash": "yes"}}', 'FILE: tools.bash must be "off", "ask" or "allow".'],
+    ['{"window": "large"}', "FILE: window must be a number."],
+    ['{"window": 5}', "FILE: window must be at least 1000."],
+    ['{"window": 5000.5}', "FILE: window must be a whole number."],
+    ['{"model": ""}', "FILE: model must not be empty."],
+    ['{"navigator": {"preview": 1}}', "FILE: navigator.preview must be true or false."],
+    ['{"keys": {"navigator": {"fold": 1}}}', 'FILE: keys.navigator.fold must be a key or a list of keys, such as "ctrl+d".'],
+    ['{"baseUrl": "localhost:11434"}', "FILE: baseUrl must begin with http:// or https://."],
+    ['{"model": 1, "window": ""}', "FILE: model must be a text (and 1 more)."],
+    ["[]", "FILE: the file must be an object."],
+    ['{\n"model": "a"\n"window": 1}', "FILE is not JSON (line 3). Correct it, or delete it to start again."],
+  ])("refuses %s in one line that names the field", async (text, says) => {
+    expect(await messageFor(text)).toBe(says);
+  });
+
+  test.each(['{"apiKeyEnv": "sk-secret-1"}', '{"baseUrl": "https://ann:sk-secret-1@example.org"}', '{"apiKeyEnv": sk-secret-1}'])(
+    "never repeats what may be a key: %s",
+    async (text) => {
+      expect(await messageFor(text)).not.toContain("sk-secret");
+    },
+  );
+
+  test("says that a file cannot be read", async () => {
+    const io = home();
+    mkdirSync(io.path, { recursive: true });
+    await expect(loadConfig(io)).rejects.toThrow(/cannot be read \(EISDIR\)/);
+  });
+
+  test("ends a command with an exit code of its own", () => {
+    expect(EXIT_CODES.CONFIG_INVALID.exit).toBe(61);
+  });
+});
+
+describe("changing the config", () => {
+  test("makes the file, which only its owner may read, and leaves nothing beside it", async () => {
+    const io = home();
+    expect(await saveConfig(io, { model: "m" })).toEqual({ model: "m" });
+    expect(statSync(io.path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dirname(io.path))).toEqual(["config.json"]);
+    expect(await loadConfig(io)).toEqual({ model: "m" });
+  });
+
+  test("keeps every other setting as it was written, in groups too", async () => {
+    const io = written('{"keys": {"shell": {"quit": "ctrl+q"}}, "tools": {"read": "allow", "bash": "ask"}}');
+    await saveConfig(io, { tools: { bash: "allow" }, navigator: { preview: true } });
+    expect(JSON.parse(readFileSync(io.path, "utf8"))).toEqual({
+      keys: { shell: { quit: "ctrl+q" } },
+      tools: { read: "allow", bash: "allow" },
+      navigator: { preview: true },
+    });
+  });
+
+  test("takes a setting away that becomes undefined", async () => {
+    const io = written('{"model": "m", "window": 8000}');
+    expect(await saveConfig(io, { model: undefined })).toEqual({ window: 8000 });
+  });
+
+  test("touches no file that is not valid, and writes no setting that does not fit", async () => {
+    const io = written('{"modle": "x"}');
+    await expect(saveConfig(io, { window: 9000 })).rejects.toThrow("modle is no setting");
+    expect(readFileSync(io.path, "utf8")).toBe('{"modle": "x"}');
+    await expect(saveConfig(written("{}"), { window: 1 })).rejects.toThrow("window must be at least 1000");
+  });
+
+  test("follows a link and leaves it a link", async () => {
+    const io = home();
+    const real = join(io.home, "dotfiles.json");
+    writeFileSync(real, "{}");
+    mkdirSync(dirname(io.path), { recursive: true });
+    symlinkSync(real, io.path);
+    await saveConfig(io, { model: "m" });
+    expect(JSON.parse(readFileSync(real, "utf8"))).toEqual({ model: "m" });
+  });
+
+  test("says so where the folder is a file", async () => {
+    const io = home();
+    writeFileSync(join(io.home, ".config"), "");
+    chmodSync(join(io.home, ".config"), 0o600);
+    await expect(saveConfig(io, { model: "m" })).rejects.toThrow(ConfigError);
+  });
+});
+
+describe("docs/config.md", () => {
+  test("is made from the schema", () => {
+    expect(readFileSync(new URL("../../../../docs/config.md", import.meta.url), "utf8")).toBe(configPage());
+  });
+
+  test("knows every preset", () => {
+    expect(configJsonSchema()).toMatchObject({ properties: { preset: { enum: PRESET_NAMES } } });
+  });
+});
