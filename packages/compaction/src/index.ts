@@ -54,7 +54,7 @@ export type { Summarizer, SummaryReply, SummaryRequest, SummarySource } from "./
 export type { HostState, InvokedSkill } from "./summary/host-state.js";
 export type { SummaryMethod } from "./summary/written-summary.js";
 // Counting
-export { promptTokensOf, ratioOf } from "./tokens/calibration.js";
+export { type Calibration, type Comparison, calibrated, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";
 export { ContextMeter, type Measured } from "./tokens/context-meter.js";
 export type { TokenCounter } from "./tokens/counter.js";
 export { loadCounter } from "./tokens/load-counter.js";

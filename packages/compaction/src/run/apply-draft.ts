@@ -5,7 +5,7 @@ import type { Committed } from "./commit.js";
 import { commitDraft } from "./commit.js";
 import type { Draft } from "./draft.js";
 import type { Engine } from "./engine.js";
-import { callHook } from "./hook-call.js";
+import { callHook, hostStateOf } from "./hook-call.js";
 import { type Look, look } from "./look.js";
 import type { CompactionDone, CompactionResult } from "./result.js";
 
@@ -21,7 +21,8 @@ export async function applyDraft(engine: Engine, draft: Draft, background: boole
     tellOutcome(engine, draft, background, "superseded");
     return { kind: "superseded" };
   }
-  const after = await look(engine);
+  // The entry is there: nothing that a host gets wrong from here on may tell otherwise.
+  const after = await look(engine, {}, before.settings);
   const done = { ...doneOf(draft, committed, before, after), continuePrompt: await continuePrompt(engine, draft, after) };
   const result: CompactionDone = { ...done, checkpointPath: await saveCheckpoint(engine, draft, done) };
   remember(engine, draft, before, after, result);
@@ -61,7 +62,7 @@ function doneOf(draft: Draft, { entryId }: Committed, before: Look, after: Look)
 async function continuePrompt(engine: Engine, { trigger }: Draft, { settings, context, turn }: Look): Promise<string | null> {
   // Inside a turn the request goes out anyway; by hand, the person says what is next.
   if (!settings.autoContinue || trigger !== "threshold" || turn.open) return null;
-  const host = await engine.options.hostState?.();
+  const host = await hostStateOf(engine);
   return workIsLeft(context, host?.todos) ? settings.continuePrompt : null;
 }
 

@@ -4,8 +4,9 @@ import { applyDraft, tellOutcome } from "./apply-draft.js";
 import type { Draft } from "./draft.js";
 import type { Engine } from "./engine.js";
 import { failed } from "./failure.js";
-import { alone } from "./lock.js";
+import { alone, inHook } from "./lock.js";
 import type { Look } from "./look.js";
+import { orAborted } from "./or-aborted.js";
 import type { CompactionResult } from "./result.js";
 import { writeDraft } from "./write-draft.js";
 
@@ -48,15 +49,9 @@ function take(engine: Engine, event: BackgroundEvent<Draft>): void {
 /** Waits for the running summary, or until `signal` ends the wait (which then throws its reason). */
 export async function backgroundSettled(engine: Engine, signal: AbortSignal | undefined): Promise<void> {
   const { backgroundRun } = engine.memory;
-  if (backgroundRun === null) return;
-  if (signal === undefined) return backgroundRun.settled;
-  signal.throwIfAborted();
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  await Promise.race([backgroundRun.settled, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
+  // A hook of that very run must not wait for it.
+  if (backgroundRun === null || inHook(engine.session)) return;
+  await orAborted(backgroundRun.settled, signal);
 }
 
 /** Appends the finished summary; `superseded` where the path has changed under it. */

@@ -3,6 +3,7 @@ import type { NavigateOptions, NavigationResult } from "../branch/navigation.js"
 import { TurnRunningError } from "../errors/compaction-errors.js";
 import { limitsOf } from "../rules/limits.js";
 import type { TokenUse } from "../rules/token-use.js";
+import { UNCALIBRATED } from "../tokens/calibration.js";
 import { keepWithinThreshold } from "./automatic.js";
 import { cancelBackground } from "./background.js";
 import { compactNow } from "./compact-now.js";
@@ -118,7 +119,7 @@ export class Compactor {
     await idle(this.#engine.session);
     const { memory } = this.#engine;
     limitsOf(this.#engine.settings(), contextWindow, model ?? null);
-    Object.assign(memory, { contextWindow, model: model ?? memory.model, stall: null, ratio: 1, lastRequest: null });
+    Object.assign(memory, { contextWindow, model: model ?? memory.model, stall: null, calibration: UNCALIBRATED, lastRequest: null });
     const { use, limits } = await look(this.#engine, { toolTokens });
     if (use.totalTokens <= limits.thresholdTokens) return null;
     return compactNow(this.#engine, { trigger: "model_switch", signal });

@@ -12,6 +12,7 @@ import { messageTokens } from "../tokens/message-tokens.js";
 import type { Draft, DraftPayload } from "./draft.js";
 import type { DraftOrder } from "./draft-order.js";
 import type { Engine } from "./engine.js";
+import { hostStateOf } from "./hook-call.js";
 import type { SuppliedCompaction } from "./hooks.js";
 import { lastThinking } from "./thinking.js";
 
@@ -41,7 +42,7 @@ export async function composedDraft(
     messages: coveredMessages(plan),
     previous: span.context.compaction?.payload.summary ?? null,
     files,
-    host: (await engine.options.hostState?.()) ?? null,
+    host: await hostStateOf(engine, order.signal),
     covers: coversOf(plan),
     recall: engine.options.recall ?? offersRecall(engine.session),
     settings: look.settings,

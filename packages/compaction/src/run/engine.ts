@@ -6,6 +6,7 @@ import { readSettings } from "../settings/read-settings.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { type BackOff, NO_BACK_OFF } from "../shrink/request/back-off.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
+import { type Calibration, UNCALIBRATED } from "../tokens/calibration.js";
 import { ContextMeter } from "../tokens/context-meter.js";
 import { imageRuleOf } from "../tokens/image-tokens.js";
 import { loadCounter } from "../tokens/load-counter.js";
@@ -35,8 +36,7 @@ export interface Memory {
   deferred: { readonly instructions: string | null; readonly keepFrom: EntryId | undefined } | null;
   contextWindow: number;
   model: ModelSetting | null;
-  /** Reported to estimated prompt tokens; 1 or more. */
-  ratio: number;
+  calibration: Calibration;
   toolTokens: number;
   systemTokens: number | undefined;
   lastRequestAtMs: number | null;
@@ -49,6 +49,7 @@ export interface Memory {
 export class Engine {
   readonly session: Session;
   readonly memory: Memory;
+  #lastSettings: CompactionSettings | undefined;
   readonly #meters = new Map<string, Promise<ContextMeter>>();
 
   constructor(readonly options: CompactorOptions) {
@@ -59,7 +60,14 @@ export class Engine {
   /** The settings as they are now. @throws {InvalidSettingError} */
   settings(): CompactionSettings {
     const { settings = "balanced" } = this.options;
-    return readSettings(typeof settings === "function" ? settings() : settings);
+    this.#lastSettings = readSettings(typeof settings === "function" ? settings() : settings);
+    return this.#lastSettings;
+  }
+
+  /** The settings as they were when they could last be read: for what must not fail any more. */
+  get lastSettings(): CompactionSettings {
+    this.#lastSettings ??= readSettings("balanced");
+    return this.#lastSettings;
   }
 
   get candidates(): readonly Summarizer[] {
@@ -117,7 +125,7 @@ function newMemory({ contextWindow, model }: CompactorOptions): Memory {
     deferred: null,
     contextWindow,
     model: model ?? null,
-    ratio: 1,
+    calibration: UNCALIBRATED,
     toolTokens: 0,
     systemTokens: undefined,
     lastRequestAtMs: null,

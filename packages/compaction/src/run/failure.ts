@@ -15,15 +15,21 @@ export interface FailedAttempt {
   readonly willRetry: boolean;
 }
 
+/** Anything can be thrown, and not everything can be made a text. */
+function errorOf(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  return new Error(typeof thrown === "string" ? thrown : `something was thrown that is no error (${typeof thrown})`, { cause: thrown });
+}
+
 /**
  * What a failed attempt leaves: an event, a hook's call, a mark in the breaker, and the result. Whatever a host's
  * summariser throws is a failure of this attempt and never one of the agent's turn, so nothing is thrown on.
  */
 export async function failed(engine: Engine, thrown: unknown, attempt: FailedAttempt): Promise<CompactionFailure> {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = errorOf(thrown);
   const failure: CompactionFailure = { kind: "failed", error, attemptId: attempt.attemptId };
   const { memory } = engine;
-  memory.breaker = afterOutcome(memory.breaker, { saved: null, askedModel: true }, engine.settings().breaker);
+  memory.breaker = afterOutcome(memory.breaker, { saved: null, askedModel: true }, engine.lastSettings.breaker);
   const code = error instanceof BoughError ? error.code : "SUMMARIZER_FAILED";
   tellOutcome(engine, attempt, attempt.background, "failed", { code, message: error.message });
   await callHook(engine, "compact_failed", { ...failure, trigger: attempt.trigger, willRetry: attempt.willRetry });

@@ -1,6 +1,8 @@
+import type { HostState } from "../summary/host-state.js";
 import type { Engine } from "./engine.js";
 import type { CompactorHooks } from "./hooks.js";
 import { asHook } from "./lock.js";
+import { orAborted } from "./or-aborted.js";
 
 type HookName = keyof CompactorHooks;
 type HookOf<N extends HookName> = NonNullable<CompactorHooks[N]>;
@@ -8,17 +10,35 @@ type Answer<N extends HookName> = Exclude<Awaited<ReturnType<HookOf<N>>>, void>;
 
 /**
  * Calls a hook and awaits it. One that throws is reported and counts as not there: hooks never block (VS Code's rule).
+ *
+ * @throws the reason of `signal` when it is aborted: nobody waits longer for a hook that does not come back.
  */
 export async function callHook<N extends HookName>(
   engine: Engine,
   name: N,
   about: Parameters<HookOf<N>>[0],
+  signal?: AbortSignal,
 ): Promise<Answer<N> | undefined> {
   const hook = engine.options.hooks?.[name] as ((given: typeof about) => Promise<Answer<N> | undefined>) | undefined;
-  if (hook === undefined) return undefined;
+  return hook === undefined ? undefined : called(engine, name, () => hook(about), signal);
+}
+
+/** What the host wants carried along; null: nothing, or it could not say. As with hooks. */
+export async function hostStateOf(engine: Engine, signal?: AbortSignal): Promise<HostState | null> {
+  const { hostState } = engine.options;
+  return hostState === undefined ? null : ((await called(engine, "hostState", hostState, signal)) ?? null);
+}
+
+async function called<T>(engine: Engine, name: string, call: () => T | Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
   try {
-    return (await asHook(engine.session, () => hook(about))) ?? undefined;
+    return (
+      (await orAborted(
+        asHook(engine.session, async () => call()),
+        signal,
+      )) ?? undefined
+    );
   } catch (error) {
+    signal?.throwIfAborted();
     engine.emit({ type: "hook_failed", hook: name, error });
     return undefined;
   }

@@ -1,9 +1,10 @@
 import type { AssistantMessage, EntryId, ModelSetting, SessionContext, Usage } from "@bough/session-core";
+import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { type Limits, limitsOf } from "../rules/limits.js";
 import type { TokenUse } from "../rules/token-use.js";
 import { type TurnState, turnOf } from "../rules/turn.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { promptTokensOf, ratioOf } from "../tokens/calibration.js";
+import { calibrated, promptTokensOf } from "../tokens/calibration.js";
 import type { ContextMeter, Measured } from "../tokens/context-meter.js";
 import type { Engine } from "./engine.js";
 import type { RequestInput } from "./options.js";
@@ -25,22 +26,23 @@ export interface Look {
  *
  * Counted and reported tokens are both kept, and the larger one counts (regression R118); what a provider reported
  * before the latest compaction or edit does not (R104).
+ *
+ * @throws {InvalidSettingError} the settings, or a number of tokens that the host gives.
  */
-export async function look(engine: Engine, input: RequestInput = {}): Promise<Look> {
+export async function look(engine: Engine, input: RequestInput = {}, settings = engine.settings()): Promise<Look> {
   const { memory, session } = engine;
-  const settings = engine.settings();
   const context = await session.context();
   const model = engine.modelOf(context);
   const meter = await engine.meter(settings, model);
   const measured = await meter.measure(context);
-  if (input.toolTokens !== undefined) memory.toolTokens = input.toolTokens;
-  if (input.systemTokens !== undefined) memory.systemTokens = input.systemTokens;
+  if (input.toolTokens !== undefined) memory.toolTokens = checkedTokens("toolTokens", input.toolTokens);
+  if (input.systemTokens !== undefined) memory.systemTokens = checkedTokens("systemTokens", input.systemTokens);
   const limits = limitsOf(settings, memory.contextWindow, model, memory.toolTokens);
   const systemTokens = memory.systemTokens ?? measured.system;
   const counted = systemTokens + memory.toolTokens + measured.total;
   const reported = await reportedTokens(engine, context, measured, input.lastUsage);
-  if (reported !== null) memory.ratio = ratioOf(reported.promptTokens, counted - reported.laterTokens);
-  const total = reported === null ? 0 : reported.promptTokens + reported.laterTokens;
+  if (reported !== null) calibrate(engine, reported.promptTokens, counted - reported.laterTokens, limits.windowTokens);
+  const total = reported === null || reported.promptTokens > limits.windowTokens ? 0 : reported.promptTokens + reported.laterTokens;
   return {
     settings,
     model,
@@ -60,6 +62,18 @@ export async function look(engine: Engine, input: RequestInput = {}): Promise<Lo
       source: total > counted ? "reported" : "counted",
     },
   };
+}
+
+/** A host that said nothing of system and tools has them all the same. */
+function calibrate({ memory }: Engine, reportedTokens: number, estimatedTokens: number, windowTokens: number): void {
+  const knowsFixed = memory.systemTokens !== undefined || memory.toolTokens > 0;
+  memory.calibration = calibrated(memory.calibration, { reportedTokens, estimatedTokens, knowsFixed, windowTokens });
+}
+
+/** @throws {InvalidSettingError} naming the member. */
+function checkedTokens(name: string, tokens: number): number {
+  if (Number.isFinite(tokens) && tokens >= 0) return tokens;
+  throw new InvalidSettingError(name, `must be a number of tokens from 0 up, not ${String(tokens)}`);
 }
 
 interface Reported {
@@ -92,7 +106,7 @@ function usableUsage({ usage, stopReason }: AssistantMessage): Usage | undefined
 
 function usagePrompt(usage: Usage | undefined): number | undefined {
   const tokens = usage === undefined ? undefined : promptTokensOf(usage);
-  return tokens === undefined || tokens <= 0 ? undefined : tokens;
+  return tokens === undefined || !Number.isFinite(tokens) || tokens <= 0 ? undefined : tokens;
 }
 
 // A reply of another model counted in another vocabulary; one before an edit or a compaction counted another context.

@@ -58,14 +58,19 @@ async function summaryFor(
   const { summarize = seen.settings.branch.summarize } = options;
   const ancestor = from === null || target.leafId === null ? null : await session.commonAncestor(from, target.leafId);
   const abandoned = from === null || from === ancestor ? null : await readAbandoned(session, from, ancestor, seen.meter);
-  const answer = await callHook(engine, "before_tree", {
-    sessionId: session.id,
-    from,
-    to: target.leafId,
-    summarize,
-    abandoned: abandoned?.items.flatMap(({ messages }) => messages) ?? [],
-    signal: options.signal ?? new AbortController().signal,
-  });
+  const answer = await callHook(
+    engine,
+    "before_tree",
+    {
+      sessionId: session.id,
+      from,
+      to: target.leafId,
+      summarize,
+      abandoned: abandoned?.items.flatMap(({ messages }) => messages) ?? [],
+      signal: options.signal ?? new AbortController().signal,
+    },
+    options.signal,
+  );
   if (answer?.cancel === true) return "cancelled";
   if (!summarize || from === null || abandoned === null || abandoned.items.length === 0) return null;
   try {

@@ -35,7 +35,7 @@ const FIXED_WARNING_SHARE = 0.8;
 /** See `Compactor.prepareRequest`. */
 export async function prepareRequest(engine: Engine, input: RequestInput): Promise<PreparedRequest> {
   input.signal?.throwIfAborted();
-  await idle(engine.session);
+  await idle(engine.session, input.signal);
   await runDeferred(engine, input.signal);
   const { look, compaction, background, pruned } = await keepWithinThreshold(engine, input, false);
   const shaped = shape(engine, look);
@@ -52,6 +52,7 @@ export async function prepareRequest(engine: Engine, input: RequestInput): Promi
 
 function shape(engine: Engine, look: Look): ShapedRequest {
   const { memory } = engine;
+  const { calibration } = memory;
   const { counter } = look.meter;
   const limit = effectiveLimit(look.limits.limitTokens, memory.backOff);
   const shaped = shapeRequest({
@@ -59,10 +60,10 @@ function shape(engine: Engine, look: Look): ShapedRequest {
     entries: look.context.entries,
     tokens: look.measured.perMessage,
     count: (message) => messageTokens(counter, message, look.model),
-    // Where the provider counts more than we do, less fits by our count.
+    // Where the provider counts more than we do, or counts what we were not told of, less fits by our count.
     limitTokens: messageBudget({
       windowTokens: look.limits.windowTokens,
-      limitTokens: Math.floor(limit / memory.ratio),
+      limitTokens: Math.max(1, Math.floor((limit - calibration.unseenTokens) / calibration.ratio)),
       toolTokens: look.use.toolTokens,
       toolMarginShare: look.settings.window.toolMarginShare,
     }),

@@ -31,11 +31,11 @@ export async function writeDraft(engine: Engine, order: DraftOrder): Promise<Dra
   const stored = span.context.compaction?.payload.summary;
   const previousSummary = stored === undefined ? null : stripComposed(stored);
   const about = { sessionId: engine.session.id, trigger, instructions, plan, previousSummary, tokensBefore: look.use.totalTokens, signal };
-  const answer = await callHook(engine, "before_compact", about);
+  const answer = await callHook(engine, "before_compact", about, signal);
   signal.throwIfAborted();
   if (answer?.cancel === true) return { kind: "cancelled", by: "hook" };
   if (answer?.compaction !== undefined) return { kind: "draft", draft: suppliedDraft(order, plan, answer.compaction) };
-  const compacting = await callHook(engine, "compacting", { trigger, messages: coveredMessages(plan), signal });
+  const compacting = await callHook(engine, "compacting", { trigger, messages: coveredMessages(plan), signal }, signal);
   signal.throwIfAborted();
   const askedModel = engine.candidates.length > 0 && asksModel(engine.memory.breaker, look.settings.breaker);
   const written = await summary(engine, order, { plan, previousSummary, hook: compacting ?? {}, askedModel });
@@ -52,7 +52,7 @@ function planned(engine: Engine, { trigger, look, span, keepFrom }: DraftOrder):
     items: span.items,
     keep: keepRuleOf(keep, {
       limitTokens: limits.limitTokens,
-      ratio: engine.memory.ratio,
+      ratio: engine.memory.calibration.ratio,
       trigger: trigger === "manual" ? "manual" : "automatic",
       keepFrom,
     }),

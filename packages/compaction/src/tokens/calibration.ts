@@ -13,10 +13,45 @@ export function promptTokensOf({ input = 0, cacheRead = 0, cacheWrite = 0, outpu
   return totalTokens > output ? totalTokens - output : undefined;
 }
 
+/** What a provider's figures say of ours. */
+export interface Calibration {
+  /** Reported to estimated tokens: 1 to 2. */
+  readonly ratio: number;
+  /** Tokens of each request that we were never told of: a system prompt, tool definitions. */
+  readonly unseenTokens: number;
+}
+
+/** Ours are taken as they are. */
+export const UNCALIBRATED: Calibration = { ratio: 1, unseenTokens: 0 };
+
+/** One figure of a provider beside ours. */
+export interface Comparison {
+  readonly reportedTokens: number;
+  readonly estimatedTokens: number;
+  /** Whether the host said what its system prompt or tools take; else what is missing in our count is taken to be these. */
+  readonly knowsFixed: boolean;
+  /** The model's window: a prompt that was answered fitted it. */
+  readonly windowTokens: number;
+}
+
+// No tokenizer in use counts more than twice what o200k does, whatever the script; what is beyond is no miscount.
+const MOST_RATIO = 2;
+// Below this the template of an empty conversation is larger than what is compared.
+const LEAST_COMPARED = 2_000;
+// A system prompt with tools that takes more than half of the window leaves no room to work in, so it is none.
+const MOST_UNSEEN_SHARE = 0.5;
+
 /**
- * Reported to estimated prompt tokens, at least 1: our counts are raised where a provider counts more (its template, its
- * own vocabulary), and never lowered, as a prompt that is refused costs more than room that is left free. Pure.
+ * The calibration after one more comparison. Our counts are raised where a provider counts more (its template, its own
+ * vocabulary, what the host did not tell), and never lowered: a prompt that is refused costs more than room that is left
+ * free. A figure above the window is the sum of several calls and says nothing. Pure.
  */
-export function ratioOf(reportedTokens: number, estimatedTokens: number): number {
-  return Math.max(1, reportedTokens / Math.max(1, estimatedTokens));
+export function calibrated(before: Calibration, { reportedTokens, estimatedTokens, knowsFixed, windowTokens }: Comparison): Calibration {
+  if (reportedTokens > windowTokens) return before;
+  const excess = Math.max(0, reportedTokens - estimatedTokens);
+  const most = Math.floor(MOST_UNSEEN_SHARE * windowTokens);
+  if (!knowsFixed) return { ratio: 1, unseenTokens: Math.min(excess, most) };
+  if (estimatedTokens < LEAST_COMPARED) return { ratio: before.ratio, unseenTokens: Math.min(excess, most) };
+  const ratio = Math.min(MOST_RATIO, 1 + excess / estimatedTokens);
+  return { ratio, unseenTokens: Math.min(most, Math.max(0, Math.floor(reportedTokens - ratio * estimatedTokens))) };
 }

@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { promptTokensOf, ratioOf } from "../../src/tokens/calibration.js";
+import { type Calibration, calibrated, promptTokensOf, UNCALIBRATED } from "../../src/tokens/calibration.js";
 
 describe("what a provider reported of the prompt", () => {
   test.each([
@@ -13,10 +14,40 @@ describe("what a provider reported of the prompt", () => {
   });
 });
 
-describe("the ratio of reported to estimated", () => {
-  test("raises an estimate that is too low, and never lowers one", () => {
-    expect(ratioOf(1_300, 1_000)).toBe(1.3);
-    expect(ratioOf(700, 1_000)).toBe(1);
-    expect(ratioOf(50, 0)).toBe(50);
+describe("the calibration of our counts", () => {
+  const windowTokens = 200_000;
+
+  test.each<[string, { reported: number; estimated: number; knowsFixed: boolean }, Calibration]>([
+    ["raises counts that are too low", { reported: 13_000, estimated: 10_000, knowsFixed: true }, { ratio: 1.3, unseenTokens: 0 }],
+    ["never lowers them", { reported: 7_000, estimated: 10_000, knowsFixed: true }, { ratio: 1, unseenTokens: 0 }],
+    [
+      "takes what the host did not tell for its system prompt and tools",
+      { reported: 12_000, estimated: 7, knowsFixed: false },
+      { ratio: 1, unseenTokens: 11_993 },
+    ],
+    ["compares no proportions of next to nothing", { reported: 900, estimated: 7, knowsFixed: true }, { ratio: 1, unseenTokens: 893 }],
+    [
+      "takes no miscount for more than twice",
+      { reported: 30_000, estimated: 10_000, knowsFixed: true },
+      { ratio: 2, unseenTokens: 10_000 },
+    ],
+    ["leaves half of the window in any case", { reported: 190_000, estimated: 10, knowsFixed: false }, { ratio: 1, unseenTokens: 100_000 }],
+  ])("%s", (_name, { reported, estimated, knowsFixed }, expected) => {
+    expect(calibrated(UNCALIBRATED, { reportedTokens: reported, estimatedTokens: estimated, knowsFixed, windowTokens })).toEqual(expected);
+  });
+
+  test("is not moved by a figure above the window, which is the sum of several calls", () => {
+    const before = { ratio: 1.2, unseenTokens: 500 };
+    expect(calibrated(before, { reportedTokens: 900_000, estimatedTokens: 20_000, knowsFixed: true, windowTokens })).toBe(before);
+  });
+
+  test("explains what was reported, and never leaves less than a quarter of the window", () => {
+    fc.assert(
+      fc.property(fc.nat(200_000), fc.nat(200_000), fc.boolean(), (reportedTokens, estimatedTokens, knowsFixed) => {
+        const { ratio, unseenTokens } = calibrated(UNCALIBRATED, { reportedTokens, estimatedTokens, knowsFixed, windowTokens });
+        expect((windowTokens - unseenTokens) / ratio).toBeGreaterThanOrEqual(windowTokens / 4);
+        if (unseenTokens < windowTokens / 2) expect(ratio * estimatedTokens + unseenTokens).toBeGreaterThanOrEqual(reportedTokens - 1);
+      }),
+    );
   });
 });

@@ -14,6 +14,9 @@ export const NO_BACK_OFF: BackOff = { namedLimit: null, bufferShare: 0 };
 // Copilot CLI spreads its largest buffer over the retries of a request.
 const STEPS = 3;
 
+// No model has a smaller window: a smaller number in an error is something else that was taken for a limit.
+const LEAST_LIMIT = 1_000;
+
 /**
  * The state after one more refusal. Copilot CLI's rule: a limit that the error names is adopted; else the buffer grows
  * by a step, up to `backOffShare`. An error that names no lower limit than the one we held to already teaches that our
@@ -24,7 +27,7 @@ const STEPS = 3;
  * effectiveLimit(120_000, backOff(NO_BACK_OFF, undefined, settings.request)); // 100_000: a sixth less
  */
 export function backOff(state: BackOff, named: number | undefined, settings: Pick<CompactionSettings["request"], "backOffShare">): BackOff {
-  if (named !== undefined && named >= 1 && named < (state.namedLimit ?? Number.POSITIVE_INFINITY)) {
+  if (named !== undefined && named >= LEAST_LIMIT && named < (state.namedLimit ?? Number.POSITIVE_INFINITY)) {
     return { ...state, namedLimit: Math.floor(named) };
   }
   const bufferShare = Math.min(settings.backOffShare, state.bufferShare + settings.backOffShare / STEPS);
