@@ -7,6 +7,8 @@ import * as append from "./append.mjs";
 import * as compaction from "./compaction.mjs";
 import * as context from "./context.mjs";
 import * as importing from "./import.mjs";
+import * as navigator from "./navigator.mjs";
+import * as picker from "./picker.mjs";
 import * as processes from "./process.mjs";
 import { HEADINGS, machine, markdown, Report, rowLine, tableLine } from "./report.mjs";
 import * as search from "./search.mjs";
@@ -15,7 +17,7 @@ import { Stores } from "./stores.mjs";
 import * as tokens from "./tokens.mjs";
 import * as tree from "./tree.mjs";
 
-const GROUPS = [append, context, tree, search, importing, size, compaction, tokens, processes];
+const GROUPS = [append, context, tree, search, importing, size, compaction, tokens, navigator, picker, processes];
 
 const { values: options } = parseArgs({
   options: {

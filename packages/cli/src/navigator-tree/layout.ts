@@ -4,12 +4,10 @@ import { FoldedRanges } from "./folded-ranges.js";
 import { Folds } from "./folds.js";
 import { type Placement, placement } from "./placement.js";
 import { RowGutter } from "./row-gutter.js";
+import { type Direction, endOf, isBelow, isBranchPoint, isSegmentStart, nextSeen, rowsWhere, segmentStart } from "./shape.js";
 import { type LayoutQuestion, shownRows } from "./shown-rows.js";
 import { countUpTo } from "./sorted.js";
 import { NONE, type TreeIndex } from "./tree-index.js";
-
-/** Downwards or upwards on the screen. */
-export type Direction = 1 | -1;
 
 /** A row as it is seen. */
 export interface VisibleRow {
@@ -51,7 +49,7 @@ export class Layout {
   ) {
     const leaf = question.leafId === null ? NONE : index.placeOf(question.leafId);
     this.#placed = placement(index, shownRows(index, question), leaf);
-    this.#hits = Int32Array.from(new Set(question.hits ?? []), (at) => this.#placed.pos[at] ?? NONE).sort();
+    this.#hits = this.#positions(new Set(question.hits ?? []));
   }
 
   /** The same question about another leaf: other marks, another order. As dear as a new layout. */
@@ -112,33 +110,33 @@ export class Layout {
   /** Without the folds that hide a row: after this `atPosition(positionOf(at))` is `nearestShown(at)`. Linear in the folds. */
   revealed(at: number, folds: Folds): Folds {
     const pos = this.#posOf(at);
-    const hiding = [...folds].filter((folded) => this.#isBelow(pos, this.#placed.pos[folded] ?? NONE));
+    const hiding = [...folds].filter((folded) => isBelow(this.#placed, pos, this.#placed.pos[folded] ?? NONE));
     return folds.unfold(hiding);
   }
 
   /** Whether a row has shown rows below it. */
   hasBelow(at: number): boolean {
     const pos = this.#placed.pos[at] ?? NONE;
-    return pos !== NONE && this.#endOf(pos) > pos;
+    return pos !== NONE && endOf(this.#placed, pos) > pos;
   }
 
   /** Where the segment of a row starts. A hidden row counts as its `nearestShown`; -1: empty layout. */
   segmentStart(at: number): number {
-    return this.#placed.order[this.#segmentStart(this.#posOf(at))] ?? NONE;
+    return this.#placed.order[segmentStart(this.#placed, this.#posOf(at))] ?? NONE;
   }
 
   /** The start of a row's segment; if it is that itself, the start of the segment above; the row itself where there is none. */
   previousSegment(at: number): number {
     const pos = this.#posOf(at);
-    const start = this.#segmentStart(pos);
     const above = this.#placed.up[pos] ?? NONE;
-    return this.#placed.order[pos > start ? start : above === NONE ? pos : this.#segmentStart(above)] ?? NONE;
+    // Inside a segment the row above belongs to it too.
+    return this.#placed.order[above === NONE ? pos : segmentStart(this.#placed, above)] ?? NONE;
   }
 
   /** The next segment start further down that is seen; where there is none, the last row that is seen. */
   nextSegment(at: number, folds: Folds): number {
-    this.#segments ??= this.#positionsWhere((pos) => this.#isSegmentStart(pos));
-    const next = this.#nextOf(this.#segments, this.#seenPos(at, folds), 1, folds);
+    this.#segments ??= rowsWhere(this.#placed, isSegmentStart);
+    const next = nextSeen(this.#placed, this.#segments, this.#seenPos(at, folds), 1, this.#ranges(folds));
     return this.#placed.order[next === NONE ? this.#ranges(folds).seen(this.shownCount - 1) : next] ?? NONE;
   }
 
@@ -147,7 +145,7 @@ export class Layout {
    * last one upwards. Folds that are not given hide nothing.
    */
   nextBranchPoint(at: number, direction: Direction, folds: Folds = Folds.none): number {
-    this.#branchPoints ??= this.#positionsWhere((pos) => this.#isBranchPoint(pos));
+    this.#branchPoints ??= rowsWhere(this.#placed, isBranchPoint);
     return this.#next(this.#branchPoints, at, direction, folds);
   }
 
@@ -163,11 +161,16 @@ export class Layout {
     return pos !== NONE && this.#hits[number - 1] === pos ? number : 0;
   }
 
+  /** Where rows are, in order; hidden and unknown ones left out. */
+  #positions(rows: Iterable<number>): Int32Array {
+    const positions = Int32Array.from(rows, (at) => this.#placed.pos[at] ?? NONE).sort();
+    return positions.subarray(countUpTo(positions, NONE));
+  }
+
   #ranges(folds: Folds): FoldedRanges {
     let ranges = this.#folded.get(folds);
     if (ranges === undefined) {
-      const positions = Int32Array.from(folds, (at) => this.#placed.pos[at] ?? NONE).sort();
-      ranges = new FoldedRanges(positions.subarray(countUpTo(positions, NONE)), this.#placed.end);
+      ranges = new FoldedRanges(this.#positions(folds), this.#placed.end);
       this.#folded.set(folds, ranges);
     }
     return ranges;
@@ -186,55 +189,15 @@ export class Layout {
     return this.#ranges(folds).seen(this.#posOf(at));
   }
 
-  #endOf(pos: number): number {
-    return this.#placed.end[pos] ?? pos;
-  }
-
-  #isBelow(pos: number, above: number): boolean {
-    return above !== NONE && above < pos && pos <= this.#endOf(above);
-  }
-
-  #isSegmentStart(pos: number): boolean {
-    return this.#placed.head[pos] === pos || this.#placed.up[pos] === NONE;
-  }
-
-  #segmentStart(pos: number): number {
-    // Above the first branch child there is one segment only: that of the single first entry.
-    return Math.max(0, this.#placed.head[pos] ?? NONE);
-  }
-
-  #isBranchPoint(pos: number): boolean {
-    const end = this.#endOf(pos);
-    return end > pos && this.#endOf(pos + 1) !== end;
-  }
-
-  #positionsWhere(holds: (pos: number) => boolean): Int32Array {
-    const positions: number[] = [];
-    for (let pos = 0; pos < this.shownCount; pos += 1) if (holds(pos)) positions.push(pos);
-    return Int32Array.from(positions);
-  }
-
-  #next(positions: Int32Array, at: number, direction: Direction, folds: Folds): number {
+  #next(rows: Int32Array, at: number, direction: Direction, folds: Folds): number {
     const from = at !== NONE ? this.#seenPos(at, folds) : direction === 1 ? NONE : this.shownCount;
-    return this.#placed.order[this.#nextOf(positions, from, direction, folds)] ?? NONE;
-  }
-
-  /** Of some positions the next one that is seen. Each fold is passed in one step. */
-  #nextOf(positions: Int32Array, from: number, direction: Direction, folds: Folds): number {
-    const ranges = this.#ranges(folds);
-    let past = from;
-    for (;;) {
-      const next = positions[direction === 1 ? countUpTo(positions, past) : countUpTo(positions, past - 1) - 1] ?? NONE;
-      const seen = next === NONE ? NONE : ranges.seen(next);
-      if (seen === next) return next;
-      past = direction === 1 ? this.#endOf(seen) : seen + 1;
-    }
+    return this.#placed.order[nextSeen(this.#placed, rows, from, direction, this.#ranges(folds))] ?? NONE;
   }
 
   #visibleRow(pos: number, position: number, folds: Folds): VisibleRow {
     const { order, head, pathLength } = this.#placed;
     const at = order[pos] ?? NONE;
-    const below = this.#endOf(pos) - pos;
+    const below = endOf(this.#placed, pos) - pos;
     const isFolded = below > 0 && folds.isFolded(at);
     return {
       at,
@@ -242,9 +205,9 @@ export class Layout {
       gutter: RowGutter.of(this.#placed, pos),
       starts: head[pos] === pos,
       isOnPath: pos < pathLength,
-      isBranchPoint: this.#isBranchPoint(pos),
+      isBranchPoint: isBranchPoint(this.#placed, pos),
       isHit: this.hitNumber(at) > 0,
-      fold: isFolded ? "folded" : below > 0 && this.#isSegmentStart(pos) ? "foldable" : "none",
+      fold: isFolded ? "folded" : below > 0 && isSegmentStart(this.#placed, pos) ? "foldable" : "none",
       hiddenBelow: isFolded ? below : 0,
     };
   }

@@ -24,17 +24,32 @@ export interface Placement {
 
 /** Puts the shown rows in order. Linear and without recursion (regression R183). `leaf`: its place in the index, or -1. */
 export function placement(index: TreeIndex, shown: Uint8Array, leaf: number): Placement {
-  const above = nearestAbove(index, shown);
+  const above = nearestAbove(index.parents, shown);
   const sizes = subtreeSizes(above, shown);
+  const placing: Placing = { above, sizes, pos: new Int32Array(shown.length).fill(NONE), next: new Int32Array(shown.length + 1) };
   const path = shownPath(above, shown, leaf);
-  const pos = positions(above, shown, sizes, path);
-  return { above, pos, ...ranges(above, pos, sizes), pathLength: path.length };
+  for (const at of path) put(placing, at);
+  putRest(placing, shown);
+  const ranges = rangesOf(placing);
+  return { above, pos: placing.pos, ...ranges, ...levels(ranges.end, ranges.up), pathLength: path.length };
 }
 
-function nearestAbove(index: TreeIndex, shown: Uint8Array): Int32Array {
+// Each loop over all rows has a function of its own with nothing behind it: the engine then keeps what it compiled while
+// the first one ran, which halves the time of the second layout.
+
+interface Placing {
+  readonly above: Int32Array;
+  /** By place: how many rows the shown subtree has. */
+  readonly sizes: Int32Array;
+  readonly pos: Int32Array;
+  /** Where the next child of a row goes; the first is of the place above all first entries. */
+  readonly next: Int32Array;
+}
+
+function nearestAbove(parents: readonly number[], shown: Uint8Array): Int32Array {
   const above = new Int32Array(shown.length);
   for (let at = 0; at < shown.length; at += 1) {
-    const parent = index.parentOf(at);
+    const parent = parents[at] ?? NONE;
     // Parents come first, so a hidden parent knows its own shown ancestor already.
     above[at] = parent === NONE || shown[parent] === 1 ? parent : (above[parent] ?? NONE);
   }
@@ -59,36 +74,34 @@ function shownPath(above: Int32Array, shown: Uint8Array, leaf: number): readonly
   return path.reverse();
 }
 
-function positions(above: Int32Array, shown: Uint8Array, sizes: Int32Array, path: readonly number[]): Int32Array {
-  const pos = new Int32Array(shown.length).fill(NONE);
-  // Where the next child of a row goes; the first is of the place above all first entries.
-  const next = new Int32Array(shown.length + 1);
-  const put = (at: number) => {
-    const slot = (above[at] ?? NONE) + 1;
-    const here = next[slot] ?? 0;
-    pos[at] = here;
-    next[slot] = here + (sizes[at] ?? 0);
-    next[at + 1] = here + 1;
-  };
-  for (const at of path) put(at);
-  for (let at = 0; at < shown.length; at += 1) if (shown[at] === 1 && pos[at] === NONE) put(at);
-  return pos;
+function put({ above, sizes, pos, next }: Placing, at: number): void {
+  const slot = (above[at] ?? NONE) + 1;
+  const here = next[slot] ?? 0;
+  pos[at] = here;
+  next[slot] = here + (sizes[at] ?? 0);
+  next[at + 1] = here + 1;
 }
 
-function ranges(above: Int32Array, pos: Int32Array, sizes: Int32Array): Pick<Placement, "order" | "end" | "up" | "head" | "level"> {
-  let count = 0;
-  for (let at = 0; at < pos.length; at += 1) if (pos[at] !== NONE) count += 1;
+function putRest(placing: Placing, shown: Uint8Array): void {
+  const { pos } = placing;
+  for (let at = 0; at < shown.length; at += 1) if (shown[at] === 1 && pos[at] === NONE) put(placing, at);
+}
+
+function rangesOf({ above, sizes, pos, next }: Placing): Pick<Placement, "order" | "end" | "up"> {
+  // By now the next first entry would go behind all rows.
+  const count = next[0] ?? 0;
   const order = new Int32Array(count);
   const end = new Int32Array(count);
   const up = new Int32Array(count);
   for (let at = 0; at < pos.length; at += 1) {
     const here = pos[at] ?? NONE;
     if (here === NONE) continue;
+    const parent = above[at] ?? NONE;
     order[here] = at;
     end[here] = here + (sizes[at] ?? 0) - 1;
-    up[here] = pos[above[at] ?? NONE] ?? NONE;
+    up[here] = parent === NONE ? NONE : (pos[parent] ?? NONE);
   }
-  return { order, end, up, ...levels(end, up) };
+  return { order, end, up };
 }
 
 /** A level begins at each child of a branch point and nowhere else: a chain stays in one column, however long it is. */
@@ -97,9 +110,12 @@ function levels(end: Int32Array, up: Int32Array): Pick<Placement, "head" | "leve
   const level = new Int32Array(end.length);
   for (let here = 0; here < end.length; here += 1) {
     const parent = up[here] ?? NONE;
-    const isOnlyChild = here === parent + 1 && end[here] === (parent === NONE ? end.length - 1 : end[parent]);
-    head[here] = isOnlyChild ? (head[parent] ?? NONE) : here;
-    level[here] = (level[parent] ?? 0) + (isOnlyChild ? 0 : 1);
+    const lastBeside = parent === NONE ? end.length - 1 : (end[parent] ?? NONE);
+    const isOnlyChild = here === parent + 1 && end[here] === lastBeside;
+    const outer = parent === NONE ? 0 : (level[parent] ?? 0);
+    const outerHead = parent === NONE ? NONE : (head[parent] ?? NONE);
+    head[here] = isOnlyChild ? outerHead : here;
+    level[here] = isOnlyChild ? outer : outer + 1;
   }
   return { head, level };
 }

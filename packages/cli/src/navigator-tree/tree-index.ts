@@ -103,9 +103,14 @@ export class TreeIndex {
     return this.#branchDepths[at] ?? 0;
   }
 
-  /** The filters that show a row for what it is (`filterBits`). */
-  filterBitsOf(at: number): number {
-    return this.#bits[at] ?? 0;
+  /** By place: the place of the parent, as `parentOf`. Live; for loops over all rows, as the next. */
+  get parents(): readonly number[] {
+    return this.#parents;
+  }
+
+  /** By place: the filters that show a row for what it is (`filterBits`). Live. */
+  get filterBits(): readonly number[] {
+    return this.#bits;
   }
 
   #add(row: OutlineRow): void {

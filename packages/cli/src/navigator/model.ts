@@ -101,7 +101,13 @@ export interface NavigatorModel {
 /** What the navigator asks of the world. */
 export type NavigatorEffect =
   | { readonly kind: "load" }
-  | { readonly kind: "preview"; readonly entryId: EntryId; readonly width: number; readonly isBranchPoint: boolean }
+  | {
+      readonly kind: "preview";
+      readonly entryId: EntryId;
+      readonly width: number;
+      readonly isBranchPoint: boolean;
+      readonly label?: string | undefined;
+    }
   | { readonly kind: "search"; readonly query: string; readonly question: number }
   | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string }
   | { readonly kind: "move"; readonly entryId: EntryId; readonly summarize: boolean; readonly focus: string | null }

@@ -18,10 +18,9 @@ const FOOT = 1;
 
 /**
  * How a screen is divided: one line of heading, the tree, one line below it, and the search field where there is one.
- * Ink needs the last line of the terminal for itself.
  */
 export function panesOf({ columns, rows }: Size, showsPreview: boolean, hasSearch: boolean): Panes {
-  const high = Math.max(rows - 1 - HEAD - FOOT - (hasSearch ? 1 : 0), 1);
+  const high = Math.max(rows - HEAD - FOOT - (hasSearch ? 1 : 0), 1);
   if (!showsPreview) return { columns, list: { columns, rows: high }, preview: undefined };
   if (columns >= WIDE) {
     const right = Math.min(Math.floor(columns / 2), 100);

@@ -2,9 +2,12 @@ import { resolve } from "node:path";
 import { BoughError, type EntryId, exportMarkdown } from "@bough/session-core";
 import { writeNewFile } from "../commands/new-file.js";
 import { CommandError } from "../errors.js";
-import { branchLines, loadBranchOverview } from "../preview/branches.js";
-import { comparisonLines, loadComparison } from "../preview/compare.js";
+import { branchLines } from "../preview/branch-lines.js";
+import { loadBranchOverview } from "../preview/branches.js";
+import { loadComparison } from "../preview/compare.js";
+import { comparisonLines } from "../preview/comparison-lines.js";
 import { previewLines } from "../preview/entry.js";
+import { glyphsFor } from "../terminal/glyphs.js";
 import type { Line } from "../terminal/line.js";
 import type { ScreenHost } from "../tui/screen.js";
 import { entryText } from "./entry-text.js";
@@ -79,11 +82,12 @@ export class Performer {
     tell({ kind: "said", text, isError: false });
   }
 
-  async #preview({ entryId, width, isBranchPoint }: Extract<NavigatorEffect, { kind: "preview" }>): Promise<readonly Line[]> {
+  async #preview({ entryId, width, isBranchPoint, label }: Extract<NavigatorEffect, { kind: "preview" }>): Promise<readonly Line[]> {
     const { session } = this.world;
-    const lines = previewLines({ entry: await session.entry(entryId) }, width);
+    const glyphs = glyphsFor(this.world.io.env);
+    const lines = previewLines({ entry: await session.entry(entryId), sessionId: session.id, label }, width, glyphs);
     if (!isBranchPoint) return lines;
-    return [...branchLines(await loadBranchOverview(session, entryId), width), [], ...lines];
+    return [...branchLines(await loadBranchOverview(session, entryId), width, glyphs), [], ...lines];
   }
 
   async #label(entryId: EntryId, label: string): Promise<void> {
@@ -116,7 +120,7 @@ export class Performer {
   }
 
   async #compare([a, b]: readonly [EntryId, EntryId], width: number): Promise<readonly Line[]> {
-    return comparisonLines(await loadComparison(this.world.session, a, b), width);
+    return comparisonLines(await loadComparison(this.world.session, a, b), width, glyphsFor(this.world.io.env));
   }
 }
 

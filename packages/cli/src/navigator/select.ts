@@ -68,5 +68,8 @@ function withPreview(model: NavigatorModel): NavigatorStep {
   // The old lines stay until the new ones are there: a pane that goes empty for a moment flickers.
   const next = { ...preview, entryId, width: pane.columns, scroll: 0 };
   const isBranchPoint = tree.index.isBranchPoint(selected);
-  return { model: { ...model, preview: next }, effects: [{ kind: "preview", entryId, width: pane.columns, isBranchPoint }] };
+  return {
+    model: { ...model, preview: next },
+    effects: [{ kind: "preview", entryId, width: pane.columns, isBranchPoint, label: tree.labels.get(entryId) }],
+  };
 }

@@ -1,7 +1,130 @@
-import type { Entry } from "@bough/session-core";
-import { entryLines } from "../format/entry-lines.js";
-import { wrapLine } from "../format/wrap.js";
-import type { Line } from "../terminal/line.js";
-export function previewLines({ entry }: { readonly entry: Entry }, width: number): readonly Line[] {
-  return entryLines(entry).flatMap((line) => wrapLine(line, width));
+import type { Entry, SessionId, Usage } from "@bough/session-core";
+import { z } from "zod";
+import { entryKind } from "../format/entry-lines.js";
+import { count, dollars } from "../format/numbers.js";
+import { dateTime } from "../format/time.js";
+import type { Glyphs } from "../terminal/glyphs.js";
+import { type Line, type Span, styled } from "../terminal/line.js";
+import { fitted, flowed } from "./flow.js";
+import { UNICODE_GLYPHS } from "./marks.js";
+import { contentPreview, messagePreview } from "./message-preview.js";
+import { summaryPreview } from "./summary-preview.js";
+import { factLines, TextBudget } from "./text-budget.js";
+import { jsonBlock } from "./tool-call.js";
+
+/** An entry, and what is known beside it. */
+export interface PreviewSubject {
+  readonly entry: Entry;
+  /** For the command that shows all of a long entry. */
+  readonly sessionId?: SessionId | undefined;
+  readonly label?: string | null | undefined;
+  /** Tokens that the entry takes in a context, as somebody counted them. */
+  readonly tokens?: number | null | undefined;
+}
+
+/**
+ * An entry in full, for reading in a pane: facts, an empty line, then its text (Markdown rendered, edits as diffs, output as
+ * it stands). Each line fits `width` columns (at least 2). At most 2,000 lines, then a note of how many more there are and
+ * the command that shows them; a megabyte costs no more than its first 120,000 characters. Never throws for anything that
+ * the store can hold. `loadExactWidths` goes before it.
+ */
+export function previewLines(subject: PreviewSubject, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
+  const budget = new TextBudget(width);
+  const { entry, sessionId } = subject;
+  const body = bodyLines(entry, budget, glyphs);
+  const lines = [...headLines(subject, width), ...(body.length === 0 ? flowed([styled("dim", "(empty)")], width) : body)];
+  const command = `bough show ${sessionId ?? "SESSION"} ${entry.id}`;
+  return budget.bounded(lines, command).flatMap((line) => fitted(line, width));
+}
+
+function headLines({ entry, label, tokens }: PreviewSubject, width: number): readonly Line[] {
+  return [
+    ...flowed([kindSpan(entry), styled("dim", `  ${entry.id}  ${dateTime(entry.createdAtMs)}`)], width),
+    ...(label === null || label === undefined ? [] : factLines("label", label, width, "label")),
+    ...(tokens === null || tokens === undefined ? [] : factLines("tokens in context", count(tokens), width)),
+    ...messageFacts(entry, width),
+    ...(isSummary(entry) ? [] : [[]]),
+  ];
+}
+
+function isSummary(entry: Entry): boolean {
+  return entry.type === "compaction" || entry.type === "branch_summary";
+}
+
+function kindSpan(entry: Entry): Span {
+  const kind = entryKind(entry);
+  if (isSummary(entry)) return styled("summary", kind);
+  return styled(kind === "user" || kind === "assistant" ? kind : "bold", kind);
+}
+
+function messageFacts(entry: Entry, width: number): readonly Line[] {
+  const fact = (name: string, value: string | number | null | undefined) =>
+    value === undefined || value === null || value === "" ? [] : factLines(name, value, width);
+  if (entry.type === "compaction" || entry.type === "branch_summary") return fact("usage", usageText(entry.usage));
+  if (entry.type !== "message") return [];
+  const { message } = entry;
+  switch (message.role) {
+    case "assistant":
+      return [
+        ...fact("model", [message.provider, message.model].filter((part) => part !== undefined).join("/")),
+        ...fact("usage", usageText(message.usage)),
+        ...fact("stopped because", message.stopReason),
+      ];
+    case "toolResult":
+      return [...fact("tool", message.toolName), ...fact("answers", message.toolCallId)];
+    case "bashExecution":
+      return [...fact("exit code", message.exitCode), ...(message.excludeFromContext === true ? fact("in context", "no") : [])];
+    case "custom":
+      return fact("kind", message.customType);
+    case "system":
+    case "user":
+      return [];
+  }
+}
+
+function usageText(usage: Usage | undefined): string {
+  if (usage === undefined) return "";
+  const parts = [`${count(usage.input ?? 0)} in`, `${count(usage.output ?? 0)} out`];
+  if ((usage.cacheRead ?? 0) > 0) parts.push(`${count(usage.cacheRead ?? 0)} from cache`);
+  if ((usage.cacheWrite ?? 0) > 0) parts.push(`${count(usage.cacheWrite ?? 0)} to cache`);
+  if (usage.cost?.total !== undefined) parts.push(dollars(usage.cost.total));
+  return parts.join(", ");
+}
+
+function bodyLines(entry: Entry, budget: TextBudget, glyphs: Glyphs): readonly Line[] {
+  const { width } = budget;
+  switch (entry.type) {
+    case "message":
+      return messagePreview(entry.message, budget, glyphs);
+    case "compaction":
+    case "branch_summary":
+      return summaryPreview(entry, budget, glyphs);
+    case "model_change":
+      return factLines("from here on", entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}`, width);
+    case "thinking_level_change":
+      return factLines("from here on", entry.thinkingLevel ?? "the model's default", width);
+    case "context_edit":
+      return entry.replacement === null
+        ? factLines("leaves out of the context", entry.targetId, width)
+        : [
+            ...factLines("replaces in the context", entry.targetId, width),
+            [],
+            ...replacementLines(entry.replacement.content, budget, glyphs),
+          ];
+    case "custom_message":
+      return contentPreview(entry.content, "markdown", budget, glyphs);
+    case "custom":
+      return jsonBlock(entry.data, budget);
+    case "foreign":
+      return jsonBlock(entry.raw, budget);
+  }
+}
+
+const textBlocksSchema = z.array(z.object({ type: z.literal("text"), text: z.string() }));
+
+/** A replacement holds whatever its writer took for content; texts are shown as such, the rest as JSON. */
+function replacementLines(content: string | readonly unknown[], budget: TextBudget, glyphs: Glyphs): readonly Line[] {
+  if (typeof content === "string") return contentPreview(content, "markdown", budget, glyphs);
+  const texts = textBlocksSchema.safeParse(content);
+  return texts.success ? contentPreview(texts.data, "markdown", budget, glyphs) : jsonBlock(content, budget);
 }

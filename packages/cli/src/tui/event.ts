@@ -26,7 +26,7 @@ export interface ResizeEvent {
   readonly size: Size;
 }
 
-/** Of a terminal, in characters. */
+/** What a screen may draw on, in characters: the terminal without its last line, which stays free. */
 export interface Size {
   readonly columns: number;
   readonly rows: number;

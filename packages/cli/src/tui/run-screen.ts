@@ -72,7 +72,8 @@ class ScreenRun<Model, Effect, News, Result> {
 
   #size(): Size {
     const { columns, rows } = this.terminal.stdout;
-    return { columns: columns || FALLBACK.columns, rows: rows || FALLBACK.rows };
+    // Ink redraws everything, scrollback included, once a frame is as high as the terminal.
+    return { columns: columns || FALLBACK.columns, rows: Math.max((rows || FALLBACK.rows) - 1, 1) };
   }
 
   readonly #resized = () => {
@@ -123,8 +124,7 @@ class ScreenRun<Model, Effect, News, Result> {
     this.#guarded(() => {
       const { columns, rows } = this.#size();
       const frame = this.screen.view(model);
-      // Ink redraws everything, scrollback included, once a frame is as high as the terminal.
-      const fitting = { ...frame, lines: frame.lines.slice(0, Math.max(rows - 1, 1)) };
+      const fitting = { ...frame, lines: frame.lines.slice(0, rows) };
       const props = { frame: fitting, columns, colour: this.terminal.colour, onInput: this.#typed, onPrinter: this.#printerReady };
       this.#mount(createElement(Drawn, props));
     });

@@ -77,6 +77,7 @@ export const anyOutline: fc.Arbitrary<readonly OutlineRow[]> = fc
       createdAtMs: at,
       preview,
       isError,
+      payloadBytes: 40,
       ...row,
     })),
   );

@@ -1,0 +1,84 @@
+import type { SessionId, Store } from "@bough/session-core";
+import type { Glyphs } from "../terminal/glyphs.js";
+import type { Io } from "../terminal/io.js";
+import type { Size } from "../tui/event.js";
+import { fieldOf } from "../tui/field.js";
+import type { KeyTable } from "../tui/key-table.js";
+import type { Screen } from "../tui/screen.js";
+import { PICKER_KEYS, type PickerAction } from "./keys.js";
+import { inScope, UNREAD } from "./lists.js";
+import type { PickerEffect, PickerModel, PickerNews, PickerResult, PickerSettings, PickerStep } from "./model.js";
+import { performer } from "./perform.js";
+import { update } from "./update.js";
+import { view } from "./view.js";
+
+/** What a picker is opened with. */
+export interface PickerOptions {
+  readonly store: Store;
+  /** Where it is opened; sessions may have been recorded under this directory's real name or under `PWD`. */
+  readonly io: Pick<Io, "cwd" | "env" | "home" | "now">;
+  readonly glyphs: Glyphs;
+  /** Default: `PICKER_KEYS`; with a person's own keys `rebound(PICKER_KEYS, choices)`. */
+  readonly keys?: KeyTable<PickerAction> | undefined;
+  /** The session that is open behind it: marked, and not to be deleted. */
+  readonly currentSessionId?: SessionId | undefined;
+  /** Opens with the sessions of all directories. */
+  readonly everywhere?: boolean | undefined;
+}
+
+/**
+ * The session picker: a full screen that ends with the session to open, the wish for a new one, or nothing. It renames,
+ * archives and deletes by itself. Never throws for what the store does: failures are lines on the screen.
+ *
+ * @example
+ * const result = await runScreen(terminal, pickerScreen({ store, io, glyphs }));
+ */
+export function pickerScreen(options: PickerOptions): Screen<PickerModel, PickerEffect, PickerNews, PickerResult> {
+  const { store, io } = options;
+  const directories = [...new Set([io.cwd, io.env["PWD"] || io.cwd])];
+  return {
+    kind: "full",
+    start: (size) => started(options, size),
+    update,
+    view,
+    perform: performer({ store, directories, now: io.now }),
+    result: ({ result }) => result,
+  };
+}
+
+function started({ io, glyphs, keys = PICKER_KEYS, currentSessionId, everywhere }: PickerOptions, size: Size): PickerStep {
+  const settings: PickerSettings = {
+    glyphs,
+    keys,
+    currentId: currentSessionId,
+    directory: io.env["PWD"] || io.cwd,
+    home: io.home,
+  };
+  return inScope(untouched(settings, size, io.now()), everywhere === true ? "all" : "here");
+}
+
+function untouched(settings: PickerSettings, size: Size, nowMs: number): PickerModel {
+  return {
+    settings,
+    size,
+    nowMs,
+    scope: "here",
+    sort: "threads",
+    withArchived: false,
+    mode: { kind: "list" },
+    lists: { here: UNREAD, all: UNREAD },
+    pool: [],
+    arranged: [],
+    rows: [],
+    byName: 0,
+    search: { field: fieldOf(), number: 0, hits: new Map(), state: "idle", reason: "", more: false },
+    selected: 0,
+    isChosen: false,
+    top: 0,
+    models: new Map(),
+    asked: [],
+    preview: { isOpen: false, end: "last", number: 0, id: undefined, messages: undefined },
+    notice: undefined,
+    result: undefined,
+  };
+}

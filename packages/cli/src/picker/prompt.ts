@@ -1,0 +1,86 @@
+import { count, counted } from "../format/numbers.js";
+import { titleOf } from "../place/session-choice.js";
+import { type Line, type Span, styled } from "../terminal/line.js";
+import { safe } from "../terminal/safe.js";
+import { truncate } from "../terminal/width.js";
+import { type Field, shownField } from "../tui/field.js";
+import { keyName } from "../tui/key-table.js";
+import type { PickerAction } from "./keys.js";
+import { isSearching, type PickerModel, type PickerSettings } from "./model.js";
+
+/** Longest title in a question, in columns; the list shows the whole of it. */
+const TITLE = 40;
+
+/** What stands before the text of each field. */
+const LABELS = { search: "Search: ", rename: "Title: " } as const;
+
+/** A title between quotes, short enough for a question. */
+export function quoted(title: string, { glyphs }: Pick<PickerSettings, "glyphs">): string {
+  return `"${truncate(safe(title), TITLE, glyphs.ellipsis)}"`;
+}
+
+/** The first key of an action as people call it; empty: it has none. */
+export function keyOf({ keys, glyphs }: PickerSettings, action: PickerAction): string {
+  const first = keys.find((binding) => binding.action === action)?.keys[0];
+  return first === undefined ? "" : keyName(first, glyphs.arrow === "<-");
+}
+
+/** The part below the title: the field, the question, or what happened. Fields fit the width; the rest is to be wrapped. */
+export function promptLines(model: PickerModel): readonly Line[] {
+  const { mode, notice } = model;
+  const said = notice === undefined ? [] : [[styled(notice.kind === "error" ? "error" : "label", notice.text)]];
+  switch (mode.kind) {
+    case "search":
+      return [fieldLine(model, LABELS.search, model.search.field), ...(said.length > 0 ? said.slice(0, 1) : [searchState(model)])];
+    case "rename":
+      return [fieldLine(model, LABELS.rename, mode.field), [styled("dim", "Enter saves, Esc keeps the old one, empty removes it")]];
+    case "delete":
+      return [question(model, mode)];
+    case "list":
+    case "help":
+      return said.length > 0 ? said : [restingLine(model)];
+  }
+}
+
+function restingLine(model: PickerModel): Line {
+  if (!isSearching(model)) return [];
+  return [styled("bold", LABELS.search), model.search.field.text, "  ", ...searchState(model)];
+}
+
+function question({ settings }: PickerModel, { record, subagents }: Extract<PickerModel["mode"], { kind: "delete" }>): Line {
+  const beside = subagents === 0 ? "" : ` and ${counted(subagents, "session of its subagents", "sessions of its subagents")}`;
+  const what = `${quoted(titleOf(record), settings)} with ${counted(record.messageCount, "message")}${beside}`;
+  return [styled("error", "Delete "), what, styled("error", " for good? "), styled("bold", "y/n")];
+}
+
+function fieldLine({ size }: PickerModel, label: string, field: Field): Line {
+  return [styled("bold", label), shownField(field, Math.max(size.columns - label.length - 1, 1)).text];
+}
+
+/** Where the cursor stands while something is typed (regression R189). */
+export function cursorOf(model: PickerModel): { readonly row: number; readonly column: number } | undefined {
+  const { mode, size } = model;
+  if (mode.kind !== "search" && mode.kind !== "rename") return undefined;
+  const [label, field] = mode.kind === "search" ? [LABELS.search, model.search.field] : [LABELS.rename, mode.field];
+  const { column } = shownField(field, Math.max(size.columns - label.length - 1, 1));
+  return { row: 1, column: label.length + column };
+}
+
+/** What the search came to: counts of both kinds, or why texts were not searched. */
+function searchState(model: PickerModel): readonly (string | Span)[] {
+  const { search, rows, byName, settings } = model;
+  if (!isSearching(model)) return [styled("dim", 'words, "phrases", begin*; names first, then texts')];
+  const names = `${count(byName)} by name`;
+  const texts = count(rows.length - byName);
+  switch (search.state) {
+    case "idle":
+    case "running":
+      return [styled("dim", `${names}, searching the texts${settings.glyphs.ellipsis}`)];
+    case "done":
+      return [styled("dim", `${names}, ${texts} by text${search.more ? " (the best hits only)" : ""}`)];
+    case "invalid":
+      return [styled("dim", `${names}; texts are not searched: ${search.reason}`)];
+    case "failed":
+      return [styled("error", `${names}; texts could not be searched: ${search.reason}`)];
+  }
+}

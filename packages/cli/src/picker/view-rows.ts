@@ -1,0 +1,161 @@
+import type { SessionRecord } from "@bough/session-core";
+import { bytes, count } from "../format/numbers.js";
+import { age } from "../format/time.js";
+import { titleOf } from "../place/session-choice.js";
+import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
+import { safe } from "../terminal/safe.js";
+import { displayWidth, padStart, truncate } from "../terminal/width.js";
+import { type FrameLine, plainLine } from "../tui/frame.js";
+import type { Row } from "./arrange.js";
+import { type ColumnName, columnsFor, GAP, type PickerColumn, SIGNS } from "./columns.js";
+import { heightOf, type Layout, visibleRange } from "./layout.js";
+import type { TextHit } from "./matches.js";
+import { isSearching, type PickerModel } from "./model.js";
+
+/** The names of the columns. */
+export function headingLine(model: PickerModel, layout: Layout): Line {
+  const { columns, title } = columnsFor(layout.list.columns, model.scope);
+  const cells = columns.map((column) => cell([styled("dim", column.heading)], column.width, column.align, model));
+  return [" ".repeat(SIGNS), ...cell([styled("dim", "session")], title, "left", model), ...joined(cells)];
+}
+
+/** The rows in sight, as many lines as the list has rows or fewer. */
+export function rowLines(model: PickerModel, layout: Layout): readonly FrameLine[] {
+  const lines: FrameLine[] = [];
+  const { from, to } = visibleRange(model);
+  for (let at = from; at < to; at += 1) {
+    const row = model.rows[at];
+    if (row === undefined) continue;
+    // Beside a preview the inversion would run through it; the sign and the bold title say it there.
+    lines.push({
+      line: rowLine(model, layout, row, at === model.selected),
+      isSelected: at === model.selected && layout.preview?.place !== "beside",
+    });
+    const hit = heightOf(model, at) === 2 ? model.search.hits.get(row.listed.record.id) : undefined;
+    if (hit !== undefined) lines.push(plainLine(...snippetLine(model, layout, hit)));
+  }
+  return lines.slice(0, layout.list.rows);
+}
+
+function rowLine(model: PickerModel, layout: Layout, row: Row, isSelected: boolean): Line {
+  const { record } = row.listed;
+  const { glyphs, currentId } = model.settings;
+  const { columns, title } = columnsFor(layout.list.columns, model.scope);
+  const cells = columns.map(({ name, width, align }) => cell(cellOf(model, record, name, width), width, align, model));
+  const mark = record.id === currentId ? styled("leaf", glyphs.onPath) : " ";
+  return [
+    isSelected ? styled("bold", ">") : " ",
+    mark,
+    " ",
+    ...cell(titleLine(model, row, title, isSelected), title, "left", model),
+    ...joined(cells),
+  ];
+}
+
+function joined(cells: readonly Line[]): Line {
+  return cells.flatMap((one) => [" ".repeat(GAP), ...one]);
+}
+
+/** A text in its column, cut or filled so that the next one keeps its place. */
+function cell(line: Line, width: number, align: PickerColumn["align"], { settings }: PickerModel): Line {
+  const fitted = fitLine(line, width, settings.glyphs.ellipsis);
+  const space = " ".repeat(Math.max(0, width - lineWidth(fitted)));
+  return align === "right" ? [space, ...fitted] : [...fitted, space];
+}
+
+function titleLine(model: PickerModel, row: Row, width: number, isSelected: boolean): Line {
+  const { record } = row.listed;
+  const title = titleOf(record);
+  const badge = record.archivedAtMs === null ? [] : [styled("label", "[archived] ")];
+  const name: string | Span = isSelected
+    ? styled("bold", title)
+    : record.title === null && record.firstText === null
+      ? styled("dim", title)
+      : title;
+  return [styled("dim", gutter(model, row, width)), ...badge, name];
+}
+
+/** The lines from a fork to its parent. A deep fork shows the last of them only, so that 20 columns of title are left. */
+function gutter({ settings: { glyphs } }: PickerModel, row: Row, width: number): string {
+  if (row.depth === 0) return "";
+  const most = Math.max(1, Math.min(5, Math.floor((width - 20) / displayWidth(glyphs.branch))));
+  const parts = [row.isLast ? glyphs.lastBranch : glyphs.branch];
+  let at = row.parent;
+  for (; at !== null && at.depth > 0 && parts.length < most; at = at.parent) parts.unshift(at.isLast ? glyphs.nothing : glyphs.through);
+  if (at !== null && at.depth > 0 && parts.length > 1) parts[0] = padStart(glyphs.ellipsis, displayWidth(glyphs.branch));
+  return parts.join("");
+}
+
+function cellOf(model: PickerModel, record: SessionRecord, name: ColumnName, width: number): Line {
+  switch (name) {
+    case "age":
+      return [styled("dim", age(record.activeAtMs, model.nowMs))];
+    case "count":
+      return [count(record.messageCount)];
+    case "size":
+      return [styled("dim", bytes(record.payloadBytes))];
+    case "model":
+      return [styled("dim", model.models.get(record.id) ?? "")];
+    case "directory":
+      return [styled("dim", endOf(shortDirectory(record.cwd ?? "", model.settings.home), width, model))];
+  }
+}
+
+/** A path with `~` for the person's own directory. */
+export function shortDirectory(path: string, home: string | undefined): string {
+  if (home === undefined || home === "" || home === "/") return path;
+  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
+/** The end of a path, whose last parts tell the most. */
+function endOf(path: string, width: number, { settings: { glyphs } }: PickerModel): string {
+  const text = safe(path);
+  if (displayWidth(text) <= width) return text;
+  const parts = text.split("/");
+  const room = width - displayWidth(glyphs.ellipsis);
+  let kept = "";
+  for (let at = parts.length - 1; at >= 0 && displayWidth(`/${parts[at]}${kept}`) <= room; at -= 1) kept = `/${parts[at]}${kept}`;
+  return kept === "" ? truncate(parts.at(-1) ?? "", width, glyphs.ellipsis) : `${glyphs.ellipsis}${kept}`;
+}
+
+function snippetLine(model: PickerModel, layout: Layout, { hit, count: hits }: TextHit): Line {
+  const more = hits > 1 ? [styled("dim", `${count(hits)}${model.search.more ? "+" : ""} hits  `)] : [];
+  return fitLine(["     ", ...more, ...marked(hit.snippet, hit.matches)], layout.list.columns, model.settings.glyphs.ellipsis);
+}
+
+function marked(snippet: string, matches: readonly (readonly [number, number])[]): Line {
+  const pieces: (string | Span)[] = [];
+  let done = 0;
+  for (const [start, end] of matches) {
+    pieces.push(styled("dim", snippet.slice(done, start)), styled("match", snippet.slice(start, end)));
+    done = end;
+  }
+  pieces.push(styled("dim", snippet.slice(done)));
+  return pieces;
+}
+
+/** What stands in place of the rows where there is none, and what to do about it (regressions R178, R190). */
+export function emptyLines(model: PickerModel, keyOf: (action: "scope" | "archived" | "new" | "cancel") => string): readonly string[] {
+  const { state, sessions } = model.lists[model.scope];
+  if (state === "reading" && sessions.length === 0) return [`Reading the sessions${model.settings.glyphs.ellipsis}`];
+  if (state === "failed") return ["The sessions could not be read."];
+  if (isSearching(model)) return notFound(model, keyOf);
+  const begin = `${keyOf("new")} begins a session.`;
+  if (sessions.length > 0) {
+    const are = sessions.length === 1 ? "The only session here is archived." : `All ${count(sessions.length)} sessions here are archived.`;
+    return [are, `${keyOf("archived")} lists archived sessions too.`];
+  }
+  if (model.scope === "here")
+    return ["No session was recorded in this directory.", `${keyOf("scope")} shows the sessions of all directories.`, begin];
+  return ["The store holds no conversation yet.", `${begin} bough import PATH brings those of other agents.`];
+}
+
+function notFound(model: PickerModel, keyOf: (action: "scope" | "archived" | "cancel") => string): readonly string[] {
+  if (model.search.state === "running") return [`Searching the texts${model.settings.glyphs.ellipsis}`];
+  const of = model.scope === "here" ? "of this directory" : "of all directories";
+  const none =
+    model.pool.length === 1 ? `The one session ${of} does not fit.` : `None of the ${count(model.pool.length)} sessions ${of} fits.`;
+  const wider = model.scope === "here" ? [`${keyOf("scope")} searches all directories.`] : [];
+  const archived = model.withArchived ? [] : [`Archived ones are not searched.`];
+  return [none, ...wider, ...archived];
+}

@@ -1,0 +1,110 @@
+import { count } from "../format/numbers.js";
+import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
+import { type Frame, type FrameLine, plainLine } from "../tui/frame.js";
+import { helpLines, helpRoom } from "./help.js";
+import type { PickerAction } from "./keys.js";
+import { type Layout, layoutOf } from "./layout.js";
+import { isSearching, type PickerModel } from "./model.js";
+import { cursorOf, keyOf } from "./prompt.js";
+import { filled, previewLines, previewRule } from "./view-preview.js";
+import { emptyLines, headingLine, rowLines, shortDirectory } from "./view-rows.js";
+
+/** The picker as it is drawn: title, prompt, list and preview, keys. Takes the same time however many sessions there are. */
+export function view(model: PickerModel): Frame {
+  const lines = model.mode.kind === "help" ? helpScreen(model, model.mode.top) : listScreen(model);
+  const { columns, rows } = model.size;
+  const { ellipsis } = model.settings.glyphs;
+  const fitted = Array.from({ length: rows }, (_, at): FrameLine => {
+    const { line, isSelected } = lines[at] ?? plainLine();
+    return { line: fitLine(line, columns, ellipsis), isSelected };
+  });
+  return { lines: fitted, cursor: cursorOf(model) };
+}
+
+function listScreen(model: PickerModel): readonly FrameLine[] {
+  const layout = layoutOf(model);
+  return [
+    plainLine(...titleLine(model)),
+    ...layout.prompt.map((line) => plainLine(...line)),
+    ...(layout.hasHeadings ? [plainLine(...headingLine(model, layout))] : []),
+    ...middle(model, layout),
+    plainLine(...keysLine(model)),
+  ];
+}
+
+function middle(model: PickerModel, layout: Layout): readonly FrameLine[] {
+  const rows = model.rows.length === 0 ? emptyRows(model) : rowLines(model, layout);
+  const list = Array.from({ length: layout.list.rows }, (_, at) => rows[at] ?? plainLine());
+  const preview = previewLines(model, layout);
+  if (layout.preview === undefined) return list;
+  if (layout.preview.place === "below") return [...list, plainLine(...previewRule(model)), ...preview.map((line) => plainLine(...line))];
+  const { ellipsis, through } = model.settings.glyphs;
+  const rule = styled("dim", ` ${through.trim()} `);
+  return list.map(({ line, ...rest }, at) => ({
+    ...rest,
+    line: [...filled(line, layout.list.columns, ellipsis), rule, ...(preview[at] ?? [])],
+  }));
+}
+
+function emptyRows(model: PickerModel): readonly FrameLine[] {
+  return emptyLines(model, (action) => keyOf(model.settings, action)).map((text) => plainLine("   ", text));
+}
+
+/** What is listed, and how many: those that fit, of all. */
+function titleLine(model: PickerModel): Line {
+  const { settings, scope, size, sort } = model;
+  const { dot, ellipsis } = settings.glyphs;
+  const place = scope === "all" ? "all directories" : shortDirectory(settings.directory, settings.home);
+  const of = isSearching(model) ? `${count(model.rows.length)} of ${count(model.pool.length)}` : count(model.pool.length);
+  const reading = model.lists[scope].state === "reading" ? ellipsis : "";
+  const order = isSearching(model) ? "best first" : sort === "name" ? "by name" : sort;
+  const right = ` ${of}${reading} ${dot} ${order}${model.withArchived ? ` ${dot} with archived` : ""}`;
+  const room = Math.max(size.columns - lineWidth([right]), 10);
+  return [...filled([styled("heading", "Sessions"), ` ${dot} `, styled("bold", place)], room, ellipsis), styled("dim", right)];
+}
+
+const HINTS: Readonly<Record<"list" | "search" | "rename" | "delete", readonly (readonly [PickerAction, string])[]>> = {
+  list: [
+    ["open", "open"],
+    ["help", "help"],
+    ["search", "search"],
+    ["scope", "all/here"],
+    ["preview", "preview"],
+    ["new", "new"],
+    ["rename", "rename"],
+    ["delete", "delete"],
+    ["archive", "archive"],
+    ["sort", "sort"],
+    ["cancel", "leave"],
+  ],
+  search: [
+    ["open", "open"],
+    ["scope", "all/here"],
+  ],
+  rename: [],
+  delete: [],
+};
+
+/** The keys that matter now, as many as fit whole. */
+function keysLine(model: PickerModel): Line {
+  const { mode, settings, size } = model;
+  const hints = mode.kind === "help" ? [] : HINTS[mode.kind].map(([action, what]) => [keyOf(settings, action), what] as const);
+  const all = mode.kind === "search" ? [...hints, ["Esc", "back to the list, where letters act"] as const] : hints;
+  const pieces: Line[number][] = [];
+  for (const [key, what] of all) {
+    if (key === "") continue;
+    const next = [pieces.length === 0 ? "" : "  ", styled("bold", key), styled("dim", ` ${what}`)];
+    if (lineWidth([...pieces, ...next]) > size.columns) break;
+    pieces.push(...next);
+  }
+  return pieces;
+}
+
+function helpScreen(model: PickerModel, top: number): readonly FrameLine[] {
+  const lines = helpLines(model);
+  const room = helpRoom(model);
+  const shown = Array.from({ length: room }, (_, at) => plainLine(...(lines[top + at] ?? [])));
+  const below = lines.length - top - room;
+  const more = below > 0 ? `${count(below)} more below; ` : "";
+  return [plainLine(styled("heading", "Keys of the session picker")), ...shown, plainLine(styled("dim", `${more}Esc goes back`))];
+}

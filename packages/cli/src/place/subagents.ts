@@ -1,0 +1,29 @@
+import type { SessionRecord, Store } from "@bough/session-core";
+
+/**
+ * The sessions that a session's tool calls started, and those that they started themselves: nobody looks for them
+ * without it. One query a session.
+ */
+export async function subagentsOf(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
+  const found = new Map<string, SessionRecord>();
+  const parents = [parentId];
+  for (let at = 0; at < parents.length; at += 1) {
+    for (const record of await childrenOf(store, parents[at] ?? parentId)) {
+      // Records of other programs may name each other in a circle.
+      if (found.has(record.id) || record.id === parentId) continue;
+      found.set(record.id, record);
+      parents.push(record.id);
+    }
+  }
+  return [...found.values()];
+}
+
+async function childrenOf(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
+  const records: SessionRecord[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.listSessions({ parentId, kind: "subagent", archived: "all", empty: true, cursor });
+    for (const record of page.items) records.push(record);
+    if (page.next === null) return records;
+    cursor = page.next;
+  }
+}

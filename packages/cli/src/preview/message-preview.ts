@@ -1,0 +1,78 @@
+import type { AssistantBlock, ContentBlock, Message } from "@bough/session-core";
+import { bytes } from "../format/numbers.js";
+import type { Glyphs } from "../terminal/glyphs.js";
+import type { Line } from "../terminal/line.js";
+import { flowedText, standing } from "./flow.js";
+import { markdownLines } from "./markdown.js";
+import { patchLines, patchParts } from "./patch-text.js";
+import type { TextBudget } from "./text-budget.js";
+import { commandLines, jsonBlock, toolCallLines } from "./tool-call.js";
+
+type Block = ContentBlock | AssistantBlock;
+
+/** Everything that a message says, in order; an empty line between its blocks. What tools said stands as it is (R149). */
+export function messagePreview(message: Message, budget: TextBudget, glyphs: Glyphs): readonly Line[] {
+  switch (message.role) {
+    case "user":
+    case "custom":
+    case "system":
+      return contentPreview(message.content, "markdown", budget, glyphs);
+    case "assistant": {
+      const lines = contentPreview(message.content, "markdown", budget, glyphs);
+      return message.errorMessage === undefined
+        ? lines
+        : [...lines, ...flowedText(budget.take(message.errorMessage), budget.width, "error")];
+    }
+    case "toolResult": {
+      const lines = contentPreview(message.content, "as it stands", budget, glyphs);
+      return message.isError ? [...standing("(error)", budget.width, "error"), ...lines] : lines;
+    }
+    case "bashExecution":
+      return [...commandLines(budget.take(message.command), budget.width), ...outputLines(message.output, budget)];
+  }
+}
+
+/** A text or blocks, as Markdown or as they stand. */
+export function contentPreview(
+  content: string | readonly Block[],
+  form: "markdown" | "as it stands",
+  budget: TextBudget,
+  glyphs: Glyphs,
+): readonly Line[] {
+  const text = (given: string) =>
+    form === "markdown" ? markdownLines(budget.take(given), budget.width, glyphs) : outputLines(given, budget);
+  if (typeof content === "string") return text(content);
+  const lines: Line[] = [];
+  for (const block of content) {
+    const drawn = block.type === "text" ? text(block.text) : blockLines(block, budget, glyphs);
+    if (lines.length > 0 && drawn.length > 0) lines.push([]);
+    for (const line of drawn) lines.push(line);
+  }
+  return lines;
+}
+
+function blockLines(block: Exclude<Block, { type: "text" }>, budget: TextBudget, glyphs: Glyphs): readonly Line[] {
+  const { width } = budget;
+  switch (block.type) {
+    case "thinking": {
+      const text = budget.take(block.thinking);
+      return [
+        ...standing(block.redacted === true ? "(thinking, redacted)" : "(thinking)", width, "dim"),
+        ...(text === "" ? [] : flowedText(text, width, "dim")),
+      ];
+    }
+    case "toolCall":
+      return toolCallLines(block, budget, glyphs);
+    case "image":
+      return standing(`[image ${block.mimeType}, ${bytes(Math.floor((block.data.length * 3) / 4))}]`, width, "dim");
+    case "foreign":
+      return [...standing(`[${block.originalType}]`, width, "dim"), ...jsonBlock(block.raw, budget)];
+  }
+}
+
+function outputLines(given: string, budget: TextBudget): readonly Line[] {
+  if (given === "") return [];
+  return patchParts(budget.take(given)).flatMap(({ kind, text }) =>
+    kind === "patch" ? patchLines(text, budget.width) : standing(text, budget.width),
+  );
+}

@@ -1,0 +1,124 @@
+import { PassThrough } from "node:stream";
+import { createCompactor } from "@bough/compaction";
+import { openStore } from "@bough/session-core";
+import type { NavigatorModel } from "../../src/navigator/model.js";
+import { navigatorScreen } from "../../src/navigator/navigator.js";
+import type { Io, Terminal } from "../../src/terminal/io.js";
+import { runScreen } from "../../src/tui/run-screen.js";
+
+// What `npm run bench` measures the navigator with: everything of it but the terminal, which is a stream that counts.
+
+/** A navigator that runs, and what it takes. Times in milliseconds. */
+export interface TimedNavigator {
+  /** From nothing opened to the first frame with rows. */
+  readonly openMs: number;
+  /** Presses a key: how long update and view take, and how long until Ink has written the frame. */
+  press(sequence: string, atMost: Promise<unknown>): Promise<{ readonly decidedMs: number; readonly drawnMs: number }>;
+  end(): Promise<void>;
+}
+
+/** Opens a session in a navigator on a terminal of `columns` by `rows`. */
+export async function timedNavigator(path: string, sessionId: string, columns: number, rows: number): Promise<TimedNavigator> {
+  const from = performance.now();
+  const terminal = new CountingTerminal(columns, rows);
+  const store = await openStore({ path });
+  const session = await store.openSession(sessionId);
+  const compactor = createCompactor({ session, contextWindow: 200_000 });
+  const world = { store, session, compactor, io: quietIo(terminal.terminal), rememberChoice: async () => undefined };
+  const screen = navigatorScreen(world, await session.record(), {});
+  let decidedMs = 0;
+  let hasRows = false;
+  const timed = <Args extends readonly unknown[], T>(work: (...args: Args) => T) => {
+    return (...args: Args): T => {
+      const start = performance.now();
+      const result = work(...args);
+      decidedMs += performance.now() - start;
+      return result;
+    };
+  };
+  const view = timed(screen.view);
+  const ended = runScreen(terminal.terminal, {
+    ...screen,
+    update: timed(screen.update),
+    view: (model: NavigatorModel) => {
+      hasRows ||= model.tree !== undefined;
+      return view(model);
+    },
+  });
+  while (!hasRows) await terminal.written();
+  const openMs = performance.now() - from;
+  return {
+    openMs,
+    press: async (sequence, atMost) => {
+      const start = performance.now();
+      decidedMs = 0;
+      const drawn = terminal.written();
+      terminal.type(sequence);
+      await Promise.race([drawn, atMost]);
+      return { decidedMs, drawnMs: performance.now() - start };
+    },
+    end: async () => {
+      terminal.type("\u0003");
+      await ended;
+      await compactor.close();
+      await store.close();
+    },
+  };
+}
+
+class CountingTerminal {
+  readonly #stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: () => undefined,
+    ref: () => undefined,
+    unref: () => undefined,
+  });
+  readonly #stdout: PassThrough;
+  #heard: (() => void)[] = [];
+
+  constructor(columns: number, rows: number) {
+    this.#stdout = Object.assign(new PassThrough(), { isTTY: true, columns, rows });
+    this.#stdout.on("data", () => {
+      for (const resolve of this.#heard.splice(0)) resolve();
+    });
+  }
+
+  get terminal(): Terminal {
+    return {
+      // Streams that stand for a terminal's: Ink asks for no more of them than this.
+      stdin: this.#stdin as unknown as NodeJS.ReadStream,
+      stdout: this.#stdout as unknown as NodeJS.WriteStream,
+      colour: true,
+      onEnd: () => () => undefined,
+      suspend: () => undefined,
+    };
+  }
+
+  type(sequence: string): void {
+    this.#stdin.write(sequence);
+  }
+
+  /** Resolves when something is written next. */
+  written(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#heard.push(resolve);
+    });
+  }
+}
+
+function quietIo(terminal: Terminal): Io {
+  const sink = { isTerminal: true, colour: true, columns: terminal.stdout.columns, write: async () => undefined };
+  return {
+    stdout: sink,
+    stderr: sink,
+    env: {},
+    cwd: "/",
+    home: "/",
+    now: Date.now,
+    ask: undefined,
+    progressStream: undefined,
+    terminal,
+    onInterrupt: () => () => undefined,
+    cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
+  };
+}

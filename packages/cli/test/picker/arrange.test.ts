@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arranged, type Row } from "../../src/picker/arrange.js";
+import { listed } from "../../src/picker/listed.js";
+import { matching, queryWhileTyping } from "../../src/picker/matches.js";
+import { record } from "./driven.js";
+
+const shown = (rows: readonly Row[]) =>
+  rows.map(
+    ({
+      depth,
+      listed: {
+        record: { title },
+      },
+    }) => `${"  ".repeat(depth)}${title}`,
+  );
+const NO_HITS = new Map();
+
+describe("The order of the list", () => {
+  it("puts forks under what they were forked from, the newest thread first", () => {
+    const sessions = [
+      record("new fork", 1, { forkOf: "old" }),
+      record("middle", 2),
+      record("older fork", 5, { forkOf: "old" }),
+      record("old", 9),
+    ];
+    expect(shown(arranged(sessions.map(listed), "threads"))).toEqual(["old", "  new fork", "  older fork", "middle"]);
+  });
+
+  it("counts the activity of a fork's fork for the whole thread", () => {
+    const sessions = [
+      record("deepest", 1, { forkOf: "fork" }),
+      record("alone", 2),
+      record("fork", 8, { forkOf: "root" }),
+      record("root", 9),
+    ];
+    expect(shown(arranged(sessions.map(listed), "threads"))).toEqual(["root", "  fork", "    deepest", "alone"]);
+  });
+
+  it("lets a fork whose parent is not listed stand alone", () => {
+    expect(shown(arranged([listed(record("fork", 1, { forkOf: "nobody" }))], "threads"))).toEqual(["fork"]);
+  });
+
+  it("opens a circle of records that name each other, and loses none of them", () => {
+    const sessions = [
+      record("a", 1, { forkOf: "b" }),
+      record("b", 2, { forkOf: "c" }),
+      record("c", 3, { forkOf: "a" }),
+      record("me", 4, { forkOf: "me" }),
+    ];
+    expect(
+      shown(arranged(sessions.map(listed), "threads"))
+        .map((name) => name.trim())
+        .sort(),
+    ).toEqual(["a", "b", "c", "me"]);
+  });
+
+  it("takes a chain of 20,000 forks without recursion", () => {
+    const chain = Array.from({ length: 20_000 }, (_, at) => listed(record(`${at}`, at, at === 0 ? {} : { forkOf: `${at - 1}` })));
+    expect(arranged(chain, "threads").at(-1)?.depth).toBe(19_999);
+  });
+
+  it("is flat by time and by name", () => {
+    const sessions = [record("Zebra", 1), record("ant", 3), record("Éclair", 2, { forkOf: "Zebra" })].map(listed);
+    expect(shown(arranged(sessions, "newest"))).toEqual(["Zebra", "Éclair", "ant"]);
+    expect(shown(arranged(sessions, "name"))).toEqual(["ant", "Éclair", "Zebra"]);
+  });
+
+  it("lists every session once, each behind the one it was forked from, whatever forks from what", () => {
+    const forest = fc.array(fc.record({ parent: fc.nat(30), hours: fc.nat(50) }), { maxLength: 30 });
+    fc.assert(
+      fc.property(forest, (nodes) => {
+        const sessions = nodes.map(({ parent, hours }, at) => listed(record(`${at}`, hours, { forkOf: `${parent}` })));
+        const rows = arranged(sessions, "threads");
+        expect(new Set(rows.map((row) => row.listed)).size).toBe(sessions.length);
+        for (const [at, row] of rows.entries()) if (row.parent !== null) expect(rows.indexOf(row.parent)).toBeLessThan(at);
+      }),
+    );
+  });
+});
+
+describe("A search by name", () => {
+  const found = (typed: string, ...titles: string[]) =>
+    shown(
+      matching(
+        titles.map((title, at) => listed(record(title, at))),
+        typed,
+        NO_HITS,
+      ).rows,
+    );
+
+  it("finds the whole name before beginnings, beginnings before the middle, and all words in any order last", () => {
+    expect(found("parse", "my parse plan", "parser", "parse", "plan of a parse")).toEqual([
+      "parse",
+      "parser",
+      "my parse plan",
+      "plan of a parse",
+    ]);
+    expect(found("parse plan", "plan to parse", "the parse plan")).toEqual(["the parse plan", "plan to parse"]);
+  });
+
+  it("does not take scattered letters for a name", () => {
+    expect(found("psr", "parser")).toEqual([]);
+  });
+
+  it("distinguishes neither case nor accents, and takes a phrase for its words", () => {
+    expect(found('"CAFE au', "Café au lait")).toEqual(["Café au lait"]);
+  });
+
+  it("finds a session by the beginning of its id", () => {
+    expect(found("id-par", "parser", "lexer")).toEqual(["parser"]);
+  });
+});
+
+describe("What the index is asked while somebody types", () => {
+  it("has a last word that may go on, but no phrase that may", () => {
+    expect(queryWhileTyping("fix pars")).toBe("fix pars*");
+    expect(queryWhileTyping('"fix pars')).toBe('"fix pars');
+    expect(queryWhileTyping('"fix parser"')).toBe('"fix parser"');
+    expect(queryWhileTyping("fix ")).toBe("fix ");
+  });
+});

@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { assistantMessage, openStore } from "@bough/session-core";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { loadExactWidths } from "../../src/terminal/width.js";
+import { NOON } from "../world.js";
+import { HERE, memoryStore, pickerOn, saidSession } from "./driven.js";
+
+const SIZE = { columns: 100, rows: 24 };
+
+beforeAll(loadExactWidths);
+
+describe("A picker on a store", () => {
+  it("lists the conversations of the directory, and of all: no subagent, nothing empty", async () => {
+    const store = await memoryStore();
+    await saidSession(store, { id: "one" }, 2, "first words");
+    await saidSession(store, { id: "two", title: "Elsewhere", cwd: "/other" }, 1, "hello");
+    await saidSession(store, { id: "sub", kind: "subagent", parent: { sessionId: "one", entryId: null, toolCallId: "c" } }, 0, "work");
+    await store.createSession({ id: "empty", title: "Empty", cwd: HERE });
+    const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "complete");
+    expect(picker.titles).toEqual(["first words"]);
+    await picker.press("tab").until((model) => model.lists.all.state === "complete");
+    expect(picker.titles).toEqual(["Elsewhere", "first words"]);
+  });
+
+  it("takes the directory as the shell calls it for the same", async () => {
+    const store = await memoryStore();
+    await saidSession(store, { id: "real", title: "real" }, 2, "a");
+    await saidSession(store, { id: "link", title: "link", cwd: "/link" }, 1, "b");
+    const io = { cwd: HERE, env: { PWD: "/link" }, home: "/home/ann", now: () => NOON };
+    const picker = await pickerOn(store, SIZE, { io }).until((model) => model.lists.here.state === "complete");
+    expect(picker.titles).toEqual(["link", "real"]);
+  });
+
+  it("shows more sessions than one page has, each once", async () => {
+    const store = await memoryStore();
+    for (let at = 0; at < 1005; at += 1) await saidSession(store, { id: `s${at}` }, at / 100, `text ${at}`);
+    const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "complete");
+    expect(new Set(picker.titles).size).toBe(1005);
+  });
+
+  it("finds names first, then texts with their surroundings", async () => {
+    const store = await memoryStore();
+    await saidSession(store, { id: "named", title: "Tokenizer" }, 5, "nothing");
+    await saidSession(store, { id: "said", title: "Other" }, 1, "please", "the tokenizer is slow because of it");
+    await saidSession(store, { id: "neither", title: "Neither" }, 0, "hello");
+    const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 3);
+    await picker
+      .press("/")
+      .type("tokeni")
+      .until((model) => model.search.state === "done");
+    expect(picker.titles).toEqual(["Tokenizer", "Other"]);
+    expect(picker.text).toContain("the tokenizer is slow because of it");
+    await picker
+      .press("ctrl+u")
+      .type('"slow tokenizer"')
+      .until((model) => model.search.state === "done");
+    expect(picker.titles).toEqual([]);
+    await picker
+      .press("ctrl+u")
+      .type("--")
+      .until((model) => model.search.state === "invalid");
+    expect(picker.text).toContain("texts are not searched");
+  });
+
+  it("shows which model answers, of the rows in sight", async () => {
+    const store = await memoryStore();
+    await saidSession(store, { id: "one" }, 1, "hi");
+    await (await store.openSession("one")).append(assistantMessage("ok", { model: "qwen3", provider: "ollama" }));
+    const picker = await pickerOn(store, SIZE).until((model) => model.models.size > 0);
+    expect(picker.text).toContain("qwen3");
+  });
+
+  it("previews the last messages, and the first", async () => {
+    const store = await memoryStore();
+    await saidSession(store, { id: "one" }, 1, ...Array.from({ length: 30 }, (_, at) => `message ${at}.`));
+    const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 1);
+    await picker.press("v").until((model) => model.preview.messages !== undefined);
+    expect(picker.text).toContain("message 29.");
+    expect(picker.text).not.toContain("  message 1.");
+    await picker.press("e").until((model) => model.preview.messages !== undefined);
+    expect(picker.text).toContain("  message 1.");
+  });
+
+  it("renames, takes the title away, archives and takes back", async () => {
+    const store = await memoryStore();
+    await saidSession(store, { id: "one", title: "Old" }, 1, "first words");
+    const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 1);
+    await picker
+      .press("r", "ctrl+u")
+      .type("New")
+      .press("enter")
+      .until((model) => model.notice !== undefined);
+    expect([picker.titles, (await store.findSession("one"))?.title]).toEqual([["New"], "New"]);
+    await picker.press("r", "ctrl+u", "enter").until((model) => model.notice !== undefined);
+    expect(picker.titles).toEqual(["first words"]);
+    await picker.press("a").until((model) => model.notice !== undefined);
+    expect([picker.titles, (await store.findSession("one"))?.archivedAtMs]).toEqual([[], expect.any(Number)]);
+    await picker.press("A", "a").until((model) => model.notice !== undefined);
+    expect((await store.findSession("one"))?.archivedAtMs).toBeNull();
+  });
+
+  it("deletes a session with those of its subagents, and leaves its forks", async () => {
+    const store = await memoryStore();
+    await saidSession(store, { id: "one", title: "One" }, 1, "hi");
+    await saidSession(store, { id: "fork", title: "Fork", parent: { sessionId: "one", entryId: null, toolCallId: null } }, 2, "hi");
+    for (const [id, parent] of [
+      ["sub", "one"],
+      ["subsub", "sub"],
+    ] as const)
+      await saidSession(store, { id, kind: "subagent", parent: { sessionId: parent, entryId: null, toolCallId: "c" } }, 0, "work");
+    const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 2);
+    await picker.press("d").until((model) => model.mode.kind === "delete" && model.mode.subagents === 2);
+    await picker.press("y").until((model) => model.notice !== undefined);
+    const left = await store.listSessions({ kind: "all" });
+    expect(left.items.map(({ id }) => id)).toEqual(["fork"]);
+    expect(picker.titles).toEqual(["Fork"]);
+    expect(picker.text).toContain('Deleted "One" and 2 sessions of its subagents.');
+  });
+
+  it.each(["enter", "r", "a"])("says that a session was deleted meanwhile when %s is pressed", async (key) => {
+    const store = await memoryStore();
+    await saidSession(store, { id: "one", title: "One" }, 1, "hi");
+    await saidSession(store, { id: "two", title: "Two" }, 2, "hi");
+    const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "complete");
+    await store.deleteSession("one");
+    await picker.press(key, ...(key === "r" ? ["enter"] : [])).until((model) => model.notice !== undefined);
+    expect(picker.text).toContain('"One" was deleted meanwhile by another program.');
+    expect([picker.selectedTitle, picker.model.result]).toEqual(["Two", undefined]);
+    await picker.until((model) => model.lists.here.state === "complete");
+    expect(picker.titles).toEqual(["Two"]);
+  });
+
+  it("shows what a store that can only be read refuses, and loses nothing", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "bough-picker-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const path = join(folder, "sessions.db");
+    const writable = await openStore({ path });
+    await saidSession(writable, { id: "one", title: "One" }, 1, "hi");
+    await writable.close();
+    const store = await openStore({ path, mode: "read-only" });
+    onTestFinished(() => store.close());
+    const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 1);
+    await picker.press("d", "y").until((model) => model.notice !== undefined);
+    expect(picker.text).toContain("Not deleted: ");
+    expect(picker.titles).toEqual(["One"]);
+  });
+
+  it("says that the sessions cannot be read", async () => {
+    const store = await openStore({ path: ":memory:" });
+    await store.close();
+    const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "failed");
+    expect(picker.text).toContain("The sessions could not be read");
+  });
+});

@@ -1,0 +1,278 @@
+import type { Store } from "@bough/session-core";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { PICKER_KEYS } from "../../src/picker/keys.js";
+import { loadExactWidths } from "../../src/terminal/width.js";
+import { rebound } from "../../src/tui/key-table.js";
+import { type Driven, memoryStore, pickerOn, record } from "./driven.js";
+
+const SIZE = { columns: 80, rows: 24 };
+
+let store: Store;
+let picker: Driven;
+
+beforeAll(loadExactWidths);
+
+beforeEach(async () => {
+  store = await memoryStore();
+  picker = pickerOn(store, SIZE, { currentSessionId: "id-Parser" });
+});
+
+const three = () => picker.listed(record("Parser", 1), record("Lexer", 2), record("Printer", 3));
+
+describe("Moving", () => {
+  it("goes by row, page and end, and stops at both", () => {
+    picker.listed(...Array.from({ length: 50 }, (_, at) => record(`s${at}`, at)));
+    const at = (...keys: string[]) => picker.press(...keys).selectedTitle;
+    expect(at("down", "j")).toBe("s2");
+    expect(at("up", "k", "up")).toBe("s0");
+    expect(at("pagedown")).toBe("s19");
+    expect(at("pageup")).toBe("s0");
+    expect(at("G", "down")).toBe("s49");
+    expect(at("g")).toBe("s0");
+    expect(at("end")).toBe("s49");
+    expect(at("home")).toBe("s0");
+  });
+
+  it("keeps the selected row in sight at every step", () => {
+    picker.listed(...Array.from({ length: 50 }, (_, at) => record(`s${at}`, at)));
+    for (const key of [...Array(49).fill("down"), ...Array(49).fill("up"), "G", "pageup"]) {
+      picker.press(key);
+      expect(picker.lines.some((line) => line.startsWith(">") && line.includes(`${picker.selectedTitle} `))).toBe(true);
+    }
+  });
+
+  it("stays on the session, not on the place, when more sessions come", () => {
+    picker.listed(record("Lexer", 2), record("Printer", 3)).press("down");
+    picker.listed(record("new one", 0), record("Lexer", 2), record("Printer", 3));
+    expect(picker.selectedTitle).toBe("Printer");
+  });
+
+  it("stays at the newest session as long as nobody moved", () => {
+    picker.listed(record("Lexer", 2)).listed(record("new one", 0), record("Lexer", 2));
+    expect(picker.selectedTitle).toBe("new one");
+  });
+});
+
+describe("The search field", () => {
+  it("takes every letter, also those that act in the list", () => {
+    three().press("/").type("qdrnsv?/ gG");
+    expect(picker.model.search.field.text).toBe("qdrnsv?/ gG");
+    expect(picker.screen.result(picker.model)).toBeUndefined();
+  });
+
+  it("moves the selection by the arrows, and opens by Enter", () => {
+    three().press("/").type("er").press("down", "enter");
+    expect(picker.selectedTitle).toBe("Lexer");
+    expect(picker.wanted()).toContainEqual(expect.objectContaining({ kind: "check", record: expect.objectContaining({ id: "id-Lexer" }) }));
+  });
+
+  it("is left by Esc with what it found; another Esc clears it, and one more ends the picker", () => {
+    three().press("/").type("lex").press("escape");
+    expect([picker.model.mode.kind, picker.titles]).toEqual(["list", ["Lexer"]]);
+    expect(picker.press("escape").titles).toEqual(["Parser", "Lexer", "Printer"]);
+    expect(picker.screen.result(picker.press("escape").model)).toEqual({ kind: "cancelled" });
+  });
+
+  it("asks the index once typing pauses, and only the newest answer counts", () => {
+    three().press("/").type("le");
+    const searches = picker.wanted().filter((effect) => effect.kind === "search");
+    expect(searches).toEqual([
+      { kind: "search", query: "l*", scope: "here", number: 1, delayMs: 120 },
+      { kind: "search", query: "le*", scope: "here", number: 2, delayMs: 120 },
+    ]);
+    const hit = {
+      sessionId: "id-Printer",
+      sessionTitle: "Printer",
+      entryId: "e",
+      seq: 1,
+      type: "message",
+      role: "user",
+      createdAtMs: 0,
+      snippet: "let it",
+      matches: [[0, 3]],
+    } as const;
+    const hits = new Map([["id-Printer", { hit, count: 2 }]]);
+    picker.event({ kind: "hits", number: 1, hits, more: false });
+    expect(picker.titles).toEqual(["Lexer"]);
+    picker.event({ kind: "hits", number: 2, hits, more: false });
+    expect(picker.titles).toEqual(["Lexer", "Printer"]);
+    expect(picker.text).toContain("1 by name, 1 by text");
+    expect(picker.text).toContain("2 hits  let it");
+  });
+
+  it("says in a line that a query cannot be understood, and still finds names", () => {
+    picker.listed(record("-- notes", 1)).press("/").type("--");
+    picker.event({ kind: "searchFailed", number: picker.model.search.number, isInvalid: true, reason: "it has no letter or digit" });
+    expect(picker.titles).toEqual(["-- notes"]);
+    expect(picker.text).toContain("texts are not searched: it has no letter or digit");
+  });
+
+  it("takes what is pasted into the list", () => {
+    three().event({ kind: "paste", text: "lex" });
+    expect([picker.model.mode.kind, picker.titles]).toEqual(["search", ["Lexer"]]);
+  });
+
+  it("searches the other directories too when they are shown", () => {
+    three().press("/").type("lex");
+    picker.wanted();
+    expect(picker.press("tab").wanted()).toMatchObject([
+      { kind: "list", scope: "all" },
+      { kind: "search", scope: "all", query: "lex*" },
+    ]);
+  });
+});
+
+describe("Renaming", () => {
+  it("starts with the old title, and saves the new one", () => {
+    three().press("r").type("!").press("enter");
+    expect(picker.wanted()).toContainEqual({ kind: "rename", id: "id-Parser", title: "Parser!" });
+  });
+
+  it("is given up by Esc", () => {
+    three().press("r").type("!").press("escape");
+    expect(picker.model.mode.kind).toBe("list");
+    expect(picker.wanted().some(({ kind }) => kind === "rename")).toBe(false);
+  });
+
+  it("takes an empty title for none", () => {
+    three().press("r", "ctrl+u", "enter");
+    expect(picker.wanted()).toContainEqual({ kind: "rename", id: "id-Parser", title: null });
+  });
+});
+
+describe("Deleting", () => {
+  it("asks, naming the session, its messages and those of its subagents", () => {
+    three().press("down", "d");
+    expect(picker.text).toContain('Delete "Lexer" with 4 messages for good? y/n');
+    picker.event({ kind: "subagents", id: "id-Lexer", count: 2 });
+    expect(picker.lines.slice(1, 3).join(" ")).toContain("and 2 sessions of its subagents for good? y/n");
+  });
+
+  it("does nothing for any key but y", () => {
+    three().press("down", "d", "x", "enter", "space", "n");
+    expect(picker.wanted().some(({ kind }) => kind === "delete")).toBe(false);
+    expect(picker.text).toContain("Nothing was deleted.");
+  });
+
+  it("selects the nearest session afterwards", () => {
+    three().press("down", "delete", "y");
+    expect(picker.wanted()).toContainEqual({ kind: "delete", id: "id-Lexer" });
+    picker.event({ kind: "deleted", id: "id-Lexer", subagents: 0 });
+    expect([picker.titles, picker.selectedTitle]).toEqual([["Parser", "Printer"], "Printer"]);
+  });
+
+  it("refuses the session that is open, and says why", () => {
+    three().press("d");
+    expect(picker.model.mode.kind).toBe("list");
+    expect(picker.text).toContain('"Parser" is open here and cannot be deleted.');
+  });
+
+  it("shows why it failed", () => {
+    three().event({ kind: "failed", what: "Not deleted", reason: "the store can only be read" });
+    expect(picker.text).toContain("Not deleted: the store can only be read");
+  });
+});
+
+describe("Another program", () => {
+  it("that deletes a session is named in one line; the list is read again and the nearest row stays selected", () => {
+    three().press("down");
+    picker.wanted();
+    picker.event({ kind: "gone", id: "id-Lexer" });
+    expect(picker.text).toContain('"Lexer" was deleted meanwhile by another program.');
+    expect(picker.selectedTitle).toBe("Printer");
+    expect(picker.wanted()).toContainEqual({ kind: "list", scope: "here", round: 2 });
+  });
+
+  it("ends a question about the session that it deleted", () => {
+    three().press("down", "d").event({ kind: "gone", id: "id-Lexer" });
+    expect(picker.model.mode.kind).toBe("list");
+  });
+});
+
+describe("Archived sessions", () => {
+  const archived = () => record("Old", 3, { archivedAtMs: 1 });
+
+  it("are hidden until they are asked for", () => {
+    picker.listed(record("Lexer", 2), archived());
+    expect(picker.titles).toEqual(["Lexer"]);
+    expect(picker.press("A").titles).toEqual(["Lexer", "Old"]);
+    expect(picker.text).toContain("[archived] Old");
+  });
+
+  it("come back by the key that archived them", () => {
+    picker.listed(record("Lexer", 2), archived()).press("A", "a", "down", "a");
+    const changes = picker.wanted().filter(({ kind }) => kind === "archive");
+    expect(changes).toEqual([
+      { kind: "archive", id: "id-Lexer", archived: true },
+      { kind: "archive", id: "id-Old", archived: false },
+    ]);
+  });
+});
+
+describe("An empty list", () => {
+  it("says that this directory has no session, and how to see all", () => {
+    picker.listed();
+    expect(picker.text).toContain("No session was recorded in this directory.");
+    expect(picker.text).toContain("Tab shows the sessions of all directories.");
+    expect(picker.press("tab").wanted()).toContainEqual({ kind: "list", scope: "all", round: 1 });
+  });
+
+  it("says that the store is empty", () => {
+    picker.press("tab").listed();
+    expect(picker.text).toContain("The store holds no conversation yet.");
+  });
+
+  it("tells what nothing fits from what nothing is", () => {
+    three().press("/").type("zzz");
+    picker.event({ kind: "hits", number: picker.model.search.number, hits: new Map(), more: false });
+    expect(picker.text).toContain("None of the 3 sessions of this directory fits.");
+  });
+
+  it("says that all its sessions are archived", () => {
+    picker.listed(record("Old", 3, { archivedAtMs: 1 }));
+    expect(picker.text).toContain("The only session here is archived.");
+  });
+
+  it("takes keys that need a session without harm", () => {
+    picker.listed().press("enter", "r", "d", "a", "v", "e", "s", "G", "pagedown", "up");
+    expect(picker.screen.result(picker.model)).toBeUndefined();
+  });
+});
+
+describe("Results", () => {
+  it("are the session, once it is known to be there", () => {
+    three().press("enter");
+    expect(picker.screen.result(picker.model)).toBeUndefined();
+    expect(picker.screen.result(picker.event({ kind: "there", id: "id-Parser" }).model)).toEqual({ kind: "open", sessionId: "id-Parser" });
+  });
+
+  it("are a new session, or nothing", () => {
+    expect(picker.screen.result(three().press("n").model)).toEqual({ kind: "new" });
+    expect(pickerOn(store, SIZE).press("q").model.result).toEqual({ kind: "cancelled" });
+    expect(pickerOn(store, SIZE).press("/", "ctrl+c").model.result).toEqual({ kind: "cancelled" });
+  });
+});
+
+describe("Keys", () => {
+  it("can be other ones, and help shows those", () => {
+    const other = pickerOn(store, SIZE, { keys: rebound(PICKER_KEYS, { delete: ["X"] }) }).listed(record("Lexer", 1));
+    expect(other.press("d").model.mode.kind).toBe("list");
+    expect(other.press("X").model.mode.kind).toBe("delete");
+    expect(other.press("n", "?", "pagedown").text).toMatch(/X +delete it, after a question/);
+  });
+
+  it("are all in the help, however small the terminal is", () => {
+    picker.event({ kind: "resize", size: { columns: 40, rows: 10 } }).press("?");
+    const seen = new Set(picker.lines);
+    for (let at = 0; at < 60; at += 1) for (const line of picker.press("down").lines) seen.add(line);
+    for (const { help } of PICKER_KEYS) expect([...seen].join(" ").replace(/\s+/g, " ")).toContain(help.split(" ")[0]);
+    expect(picker.press("?").model.mode.kind).toBe("list");
+  });
+
+  it("ask for no model of a session that is out of sight", () => {
+    picker.listed(...Array.from({ length: 500 }, (_, at) => record(`s${at}`, at)));
+    const asked = picker.wanted().flatMap((effect) => (effect.kind === "models" ? effect.ids : []));
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.length).toBeLessThanOrEqual(SIZE.rows);
+  });
+});

@@ -1,0 +1,95 @@
+import { openStore, type Session } from "@bough/session-core";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { branchLines } from "../../src/preview/branch-lines.js";
+import { loadBranchOverview } from "../../src/preview/branches.js";
+import { loadComparison } from "../../src/preview/compare.js";
+import { comparisonLines } from "../../src/preview/comparison-lines.js";
+import { loadExactWidths } from "../../src/terminal/width.js";
+import { grow } from "../world.js";
+import { drawn } from "./drawn.js";
+
+beforeAll(loadExactWidths);
+
+async function grown(names: string): Promise<Session> {
+  const store = await openStore({ path: ":memory:" });
+  onTestFinished(() => store.close());
+  return grow(store, "a-session", names);
+}
+
+/** Three ways on from `a1`; the leaf is at the end of the second one. */
+const THREE = "u1 a1 u2 a2 <a1 u3 call1 res1 a3 <a1 u4 a4 <u4 a5 <a3";
+
+describe("the branches of a branch point", () => {
+  test("are counted with their ends, texts, labels and files; the active one comes first", async () => {
+    const session = await grown(THREE);
+    await session.label("a4", "a dead end");
+    const { branches, more, isPartial } = await loadBranchOverview(session, "a1");
+    expect({ more, isPartial }).toEqual({ more: 0, isPartial: false });
+    expect(branches.map(({ id, tipId, label, isActive }) => [id, tipId, label, isActive])).toEqual([
+      ["u3", "a3", null, true],
+      ["u2", "a2", null, false],
+      ["u4", "a5", "a dead end", false],
+    ]);
+    expect(branches.map(({ entries, messages, tips }) => [entries, messages, tips])).toEqual([
+      [4, 3, 1],
+      [2, 2, 1],
+      [3, 3, 2],
+    ]);
+    expect(branches[0]).toMatchObject({
+      firstText: "said in u3",
+      lastText: "replied in a3",
+      filesRead: ["src/call1.ts"],
+      filesModified: [],
+    });
+  });
+
+  test("end at the leaf where it stands in the middle", async () => {
+    const session = await grown("u1 u2 a2 <u1 u3 <a2 a3 <a2");
+    expect((await loadBranchOverview(session, "u1")).branches.map(({ tipId }) => tipId)).toEqual(["a2", "u3"]);
+  });
+
+  test("of the session itself are its first entries", async () => {
+    const session = await grown("u1 a1");
+    await session.moveLeaf(null);
+    await session.append({ type: "message", message: { role: "user", content: "again" }, id: "u2" });
+    expect((await loadBranchOverview(session, null)).branches.map(({ id }) => id)).toEqual(["u2", "u1"]);
+  });
+
+  test("are at most twelve, and the rest is counted", async () => {
+    const session = await grown(`u1 ${Array.from({ length: 20 }, (_, at) => `u1${at} <u1`).join(" ")}`);
+    const overview = await loadBranchOverview(session, "u1");
+    expect([overview.branches.length, overview.more]).toEqual([12, 8]);
+    expect(drawn(branchLines(overview, 100), 100)).toContain("and 8 more branches");
+  });
+
+  test.each([20, 40, 80, 120])("stand side by side where there is room: %i columns", async (width) => {
+    const session = await grown(THREE);
+    await session.label("a4", "a dead end");
+    expect(drawn(branchLines(await loadBranchOverview(session, "a1"), width), width)).toMatchSnapshot();
+  });
+});
+
+describe("what differs between two branches", () => {
+  test("is what stands above one and not above the other", async () => {
+    const session = await grown(THREE);
+    await session.append({ type: "branch_summary", summary: "**Tried** u2.", fromId: "a2", id: "summary" });
+    const comparison = await loadComparison(session, "a2", "summary");
+    expect(comparison).toMatchObject({ commonAncestorId: "a1", filesInBoth: [], onlyLeft: [], onlyRight: ["src/call1.ts"] });
+    expect(comparison.left).toMatchObject({ entries: 2, messages: 2, summary: null, firstTexts: ["said in u2"] });
+    expect(comparison.right).toMatchObject({ entries: 5, messages: 3, summary: { entryId: "summary", text: "**Tried** u2." } });
+  });
+
+  test("of an entry and one above it is all on one side; of an entry and itself, nothing", async () => {
+    const session = await grown(THREE);
+    const above = await loadComparison(session, "u1", "a3");
+    expect([above.commonAncestorId, above.left.entries, above.right.entries]).toEqual(["u1", 0, 5]);
+    expect(drawn(comparisonLines(above, 60), 60)).toContain("A is above B on the same branch.");
+    expect(drawn(comparisonLines(await loadComparison(session, "a3", "a3"), 60), 60)).toContain("the same entry");
+  });
+
+  test.each([20, 40, 80, 120])("is told at %i columns", async (width) => {
+    const session = await grown(`${THREE} call2 res2`);
+    await session.append({ type: "branch_summary", summary: "**Tried** u2, and found that it drops tabs.", fromId: "a2", id: "summary" });
+    expect(drawn(comparisonLines(await loadComparison(session, "a5", "summary"), width), width)).toMatchSnapshot();
+  });
+});

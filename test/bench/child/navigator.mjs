@@ -1,0 +1,43 @@
+// Opens a navigator, presses each of some keys many times, and prints what it took.
+import { pathToFileURL } from "node:url";
+
+const [bundle, path, sessionId, columns, rows] = process.argv.slice(2);
+const { timedNavigator } = await import(pathToFileURL(bundle).href);
+
+const ESC = "\u001b";
+const KEYS = {
+  "a row up": `${ESC}[A`,
+  "a page up": `${ESC}[5~`,
+  "the first row": "g",
+  "the last row": "G",
+  "fold a stretch": `${ESC}[1;5D`,
+  "unfold a stretch": `${ESC}[1;5C`,
+  "the next branch point": "]",
+  "another filter": "\u000f",
+};
+const TIMES = 24;
+
+// A real terminal keeps a process alive; a stream that stands for one does not.
+setInterval(() => undefined, 1000);
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+const navigator = await timedNavigator(path, sessionId, Number(columns), Number(rows));
+const keys = {};
+for (const [name, sequence] of Object.entries(KEYS)) {
+  const times = [];
+  for (let at = 0; at < TIMES; at += 1) {
+    // A key that leads nowhere draws nothing: what it took is known all the same.
+    times.push(await navigator.press(sequence, new Promise((resolve) => setTimeout(resolve, 100))));
+    // Ink draws sixty times a second; a person is no faster.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  keys[name] = {
+    decidedMs: median(times.map(({ decidedMs }) => decidedMs)),
+    drawnMs: median(times.map(({ drawnMs }) => drawnMs).filter((ms) => ms < 100)),
+  };
+}
+const { openMs } = navigator;
+await navigator.end();
+process.stdout.write(JSON.stringify({ openMs, keys, peakMegabytes: process.resourceUsage().maxRSS / 1024 }));
+process.exit(0);

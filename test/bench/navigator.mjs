@@ -1,0 +1,94 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { openBare } from "./baseline.mjs";
+import { alternate, median } from "./measure.mjs";
+
+export const title = "navigator";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const ROOT = join(HERE, "../..");
+const CHILD = join(HERE, "child/navigator.mjs");
+
+/** A usual terminal, and the size that the issue names as the largest. */
+const SIZES = [
+  [120, 40],
+  [300, 100],
+];
+
+/** Opening the navigator and its keys, each in a process of its own, beside reading all rows of the tree bare. */
+export async function run({ report, stores, sizes, rounds }) {
+  const folder = mkdtempSync(join(tmpdir(), "bough-bench-navigator-"));
+  try {
+    const bundle = await bundled(folder);
+    for (const size of sizes.filter((one) => one >= 10_000)) {
+      const { path, sessionId } = await stores.ofSize(size);
+      for (const [columns, rows] of SIZES) {
+        const runs = Array.from({ length: rounds(5) }, () => child(bundle, path, sessionId, columns, rows));
+        tell(report, size, runs, `${columns}×${rows}`, await bareRows(path, rounds));
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function tell(report, size, runs, screen, baseline) {
+  const limit = { 10000: 150, 100000: 400 }[size] ?? null;
+  const openMs = median(runs.map(({ openMs }) => openMs));
+  report.absolute(`navigator, first frame, ${screen}`, size, openMs, limit, { baseline, note: "in a process that has loaded it" });
+  for (const key of Object.keys(runs[0].keys)) {
+    const [decided, drawn] = ["decidedMs", "drawnMs"].map((name) => median(runs.map(({ keys }) => keys[key][name])));
+    report.absolute(`navigator, ${key}, ${screen}`, size, decided, 16);
+    report.absolute(`the same until Ink has written it, ${screen}`, size, drawn, 16);
+  }
+  const peak = Math.max(...runs.map(({ peakMegabytes }) => peakMegabytes));
+  report.absolute(`navigator, peak memory, ${screen}`, size, peak, size === 100_000 ? 250 : null, { unit: "MB" });
+}
+
+/** The rows of the tree, read by hand: what nothing can be faster than. */
+async function bareRows(path, rounds) {
+  const file = openBare(path);
+  try {
+    const rows = file.prepare(
+      "SELECT id, seq, parent_seq, type, role, depth, created_at_ms, preview FROM entry WHERE session_seq = 1 ORDER BY seq",
+    );
+    const { bare } = await alternate({ bare: { run: () => rows.all() } }, { rounds: rounds(5) });
+    return median(bare);
+  } finally {
+    file.close();
+  }
+}
+
+async function bundled(folder) {
+  const outfile = join(folder, "navigator.mjs");
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: [join(ROOT, "packages/cli/test/navigator/timed-navigator.ts")],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    logLevel: "error",
+    alias: { "is-in-ci": join(ROOT, ".ci/not-in-ci.mjs"), "react-devtools-core": join(ROOT, ".ci/no-devtools.mjs") },
+    define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [{ name: "packages-as-built", setup: packagesAsBuilt }],
+    banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  });
+  return outfile;
+}
+
+/** Bough's own packages are measured as they are published. */
+function packagesAsBuilt({ onResolve }) {
+  onResolve({ filter: /^@bough\// }, ({ path }) => ({ path: join(ROOT, "packages", path.split("/")[1], "dist/index.js"), external: true }));
+}
+
+function child(bundle, path, sessionId, columns, rows) {
+  const args = [CHILD, bundle, path, sessionId, String(columns), String(rows)];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`the navigator ended with ${status}: ${stderr}`);
+  return JSON.parse(stdout);
+}
