@@ -39,6 +39,22 @@ const COMPACTION_ROOMS = [
 
 const COMPACTION = "packages/compaction/src";
 
+// The same of the command; errors, exit codes and the version stand beside the rooms.
+const CLI_ROOMS = [
+  ["terminal"],
+  ["format"],
+  ["tree-drawing", "place", "tui"],
+  ["compacting"],
+  ["config", "preview", "prompt", "navigator-tree"],
+  ["agent", "picker"],
+  ["navigator", "shell"],
+  ["interactive"],
+  ["commands"],
+  ["program"],
+];
+
+const CLI = "packages/cli/src";
+
 /** A room may not use one that comes later in the list. */
 const upward = (source, levels) =>
   levels.map((rooms, level) => {
@@ -65,6 +81,7 @@ module.exports = {
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     ...upward(CORE, ROOMS),
     ...upward(COMPACTION, COMPACTION_ROOMS),
+    ...upward(CLI, CLI_ROOMS),
     {
       name: "formats-know-no-storage",
       comment: "A format reads and writes texts; it knows neither SQLite nor the port's engine.",
@@ -93,10 +110,15 @@ module.exports = {
       from: { path: "^test/" },
       to: { path: "^packages/[^/]+/src/" },
     },
+    only("ink-in-one-room", "(ink|react)", "^packages/cli/src/tui/"),
     only("better-sqlite3-in-storage", "better-sqlite3", `^${CORE}/storage/`),
     only("kysely-in-rooms-with-queries", "kysely", `^${CORE}/(storage|search|sessions|labels|tree|statistics|verify)/`),
     only("nanoid-in-ids", "nanoid", `^${CORE}/ids/`),
-    only("zod-at-the-gates", "zod", `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/|packages/cli/src/config/)`),
+    only(
+      "zod-at-the-gates",
+      "zod",
+      `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/|packages/cli/src/(config|preview)/)`,
+    ),
     only("js-tiktoken-in-one-adapter", "js-tiktoken", `^${COMPACTION}/tokens/tiktoken/`),
   ],
   options: {

@@ -121,6 +121,7 @@ const io: Io = {
   ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined,
   progressStream: process.stderr.isTTY === true ? process.stderr : undefined,
   terminal: drawable(),
+  bough: run,
   onInterrupt,
   cancelOnInterrupt,
 };

@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, exitCodeOf } from "./exit-codes.js";
+import { withDefault } from "./program/interactive.js";
 import { boughProgram, type Said } from "./program/program.js";
 import { type Io, ReaderGoneError } from "./terminal/io.js";
 import { styled } from "./terminal/line.js";
@@ -24,7 +25,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 async function parsed(args: readonly string[], io: Io, out: Printer, said: Said): Promise<number> {
   try {
-    await boughProgram(io, out, said).parseAsync(args, { from: "user" });
+    await boughProgram(io, out, said).parseAsync(withDefault(args), { from: "user" });
     return EXIT_OK;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;

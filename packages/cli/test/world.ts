@@ -66,6 +66,7 @@ export class World {
       ask: answer === undefined ? undefined : answering(asked, answer),
       progressStream: undefined,
       terminal: undefined,
+      bough: run,
       onInterrupt: () => () => undefined,
       cancelOnInterrupt: () => cancelledBy(around.interruptedAt),
     };

@@ -10,9 +10,9 @@ import { count } from "../format/numbers.js";
 import { withStore } from "../place/open.js";
 import { chooseSession } from "../place/session-choice.js";
 import { styled } from "../terminal/line.js";
-import type { Command, Invocation } from "./command.js";
+import type { Command, CommonOptions, Invocation } from "./command.js";
 
-interface CompactOptions extends WritingOptions {
+interface CompactOptions extends CommonOptions, WritingOptions {
   readonly keep?: number;
   readonly keepFrom?: string;
   readonly dryRun?: boolean;

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { exportBough, exportMarkdown, exportPi, type Session } from "@bough/session-core";
 import { UsageError } from "../errors.js";
+import { writeNewFile } from "../place/new-file.js";
 import { withStore } from "../place/open.js";
 import { chooseSession } from "../place/session-choice.js";
 import type { Io } from "../terminal/io.js";
@@ -8,7 +9,6 @@ import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { safeJson } from "../terminal/safe.js";
 import { type Command, type CommonOptions, required } from "./command.js";
-import { writeNewFile } from "./new-file.js";
 
 /** What a session can be exported as. */
 export type ExportFormat = "markdown" | "bough" | "pi";

@@ -10,10 +10,10 @@ import { textLines } from "../format/message-lines.js";
 import { fitLine, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { leafInShort } from "./changes.js";
-import type { Invocation } from "./command.js";
+import type { CommonOptions, Invocation } from "./command.js";
 
 /** What `bough go --summarize` may be told besides. */
-export interface GoWithSummaryOptions extends WritingOptions {
+export interface GoWithSummaryOptions extends CommonOptions, WritingOptions {
   readonly label?: string;
 }
 

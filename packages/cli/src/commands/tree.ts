@@ -5,13 +5,13 @@ import { dateTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
 import { withStore } from "../place/open.js";
 import { type ChosenSession, chooseSession, titleOf } from "../place/session-choice.js";
+import { wholeOutline } from "../place/whole-outline.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { learnWidths, truncate } from "../terminal/width.js";
 import { type DrawnTree, drawTree } from "../tree-drawing/draw.js";
 import type { TreeFilter } from "../tree-drawing/filter.js";
 import type { Command, CommonOptions } from "./command.js";
-import { wholeOutline } from "./outline.js";
 
 /** Columns that a title needs to be worth a place beside the id. */
 const LEAST_TITLE = 20;

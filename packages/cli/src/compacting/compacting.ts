@@ -1,5 +1,4 @@
 import { type Compactor, type CompactorOptions, createCompactor, type SettingsSource } from "@bough/compaction";
-import type { CommonOptions } from "../commands/command.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -9,7 +8,7 @@ import type { ModelOptions, SummaryModel } from "./summary-model.js";
 import { writingLine } from "./writing-line.js";
 
 /** What every command may be told that has a summary written. */
-export interface WritingOptions extends CommonOptions, ModelOptions {
+export interface WritingOptions extends ModelOptions {
   readonly focus?: string;
   readonly preset?: PresetName;
   /** The window of the session's model, in tokens. */

@@ -1,6 +1,6 @@
 import { type Checkpoint, listCheckpoints } from "@bough/compaction";
 import { type Entry, type EntryId, oneLine, type Session } from "@bough/session-core";
-import { wholeOutline } from "../commands/outline.js";
+import { wholeOutline } from "../place/whole-outline.js";
 import { filesOf } from "./summary-facts.js";
 
 /** An entry that stands for others. */

@@ -4,8 +4,8 @@ import { fitLine, type Line, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
 import { shownField } from "../tui/field.js";
 import { type FrameLine, plainLine } from "../tui/frame.js";
+import { helpLines } from "../tui/help.js";
 import { LEAVING_CHOICES } from "./dialogs.js";
-import { helpLines } from "./help.js";
 import type { Dialog, NavigatorModel } from "./model.js";
 
 /** The lines of a dialog, and where the cursor stands in them. */

@@ -1,5 +1,6 @@
 import { BoughError, InvalidQueryError } from "@bough/session-core";
-import { lineOf, type NavigatorWorld, type Tell } from "./world.js";
+import { lineOf } from "../format/error-line.js";
+import type { NavigatorWorld, Tell } from "./world.js";
 
 /** A person who types on has not asked yet; in milliseconds. */
 const PAUSE = 60;

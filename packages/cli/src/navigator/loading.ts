@@ -1,8 +1,9 @@
 import { type EntryId, SessionNotFoundError } from "@bough/session-core";
-import { wholeOutline } from "../commands/outline.js";
+import { lineOf } from "../format/error-line.js";
 import { TreeIndex } from "../navigator-tree/tree-index.js";
+import { wholeOutline } from "../place/whole-outline.js";
 import { learnWidths } from "../terminal/width.js";
-import { lineOf, type NavigatorWorld, type Tell } from "./world.js";
+import type { NavigatorWorld, Tell } from "./world.js";
 
 /** How often another process is looked after, in milliseconds. */
 const EVERY = 500;

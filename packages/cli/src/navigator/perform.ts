@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { BoughError, type EntryId, exportMarkdown } from "@bough/session-core";
-import { writeNewFile } from "../commands/new-file.js";
 import { CommandError } from "../errors.js";
+import { lineOf } from "../format/error-line.js";
+import { writeNewFile } from "../place/new-file.js";
 import { branchLines } from "../preview/branch-lines.js";
 import { loadBranchOverview } from "../preview/branches.js";
 import { loadComparison } from "../preview/compare.js";
@@ -15,7 +16,7 @@ import { Finder } from "./finding.js";
 import { TreeReader } from "./loading.js";
 import type { NavigatorEffect, NavigatorNews } from "./model.js";
 import { Worker } from "./working.js";
-import { lineOf, type NavigatorWorld } from "./world.js";
+import type { NavigatorWorld } from "./world.js";
 
 /** Carries out what the navigator asks for. */
 export class Performer {

@@ -1,8 +1,9 @@
 import type { CompactionResult, NavigationResult } from "@bough/compaction";
 import { BoughError, type EntryId } from "@bough/session-core";
+import { lineOf } from "../format/error-line.js";
 import { count } from "../format/numbers.js";
 import type { NavigatorResult } from "./model.js";
-import { lineOf, type NavigatorWorld, type Tell } from "./world.js";
+import type { NavigatorWorld, Tell } from "./world.js";
 
 const SECOND = 1000;
 

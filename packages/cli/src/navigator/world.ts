@@ -16,8 +16,3 @@ export interface NavigatorWorld {
 
 /** Tells the navigator's screen something. */
 export type Tell = ScreenHost<NavigatorNews>["tell"];
-
-/** An error as one line; what a store or a model throws may be anything. */
-export function lineOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
-}

@@ -53,6 +53,7 @@ const NOWHERE: Io = {
   ask: undefined,
   progressStream: undefined,
   terminal: undefined,
+  bough: async () => 0,
   onInterrupt: () => () => undefined,
   cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
 };

@@ -5,6 +5,7 @@ import type { Printer } from "../terminal/printer.js";
 import { safeLines } from "../terminal/safe.js";
 import { VERSION } from "../version.js";
 import { defineChanging } from "./changing.js";
+import { defineInteractive } from "./interactive.js";
 import { defineReading } from "./reading.js";
 import { TOPICS } from "./topics.js";
 import { defineTransfer } from "./transfer.js";
@@ -19,7 +20,7 @@ export interface Said {
 export function boughProgram(io: Io, out: Printer, said: Said): Command {
   const program = new Command("bough");
   program
-    .description("Sessions of LLM agents as trees: see, search, branch, import and export them.")
+    .description("Sessions of LLM agents as trees: see, search, branch, import and export them. Alone it opens the shell.")
     .version(VERSION, "-V, --version", "print the version")
     .option("--store <path>", "the store (default: $BOUGH_STORE, or bough/sessions.db in the XDG data directory)")
     .helpOption("-h, --help", "print help")
@@ -40,6 +41,7 @@ export function boughProgram(io: Io, out: Printer, said: Said): Command {
     })
     .showSuggestionAfterError(true)
     .exitOverride();
+  defineInteractive({ program, io, out });
   defineReading({ program, io, out });
   defineChanging({ program, io, out });
   defineTransfer({ program, io, out });

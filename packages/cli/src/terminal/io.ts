@@ -38,6 +38,8 @@ export interface Io {
   readonly progressStream: NodeJS.WriteStream | undefined;
   /** Where screens can be drawn; undefined: there is no terminal, or one that can only print. */
   readonly terminal: Terminal | undefined;
+  /** Runs another command line in this process, with another world; gives its exit code. Never throws. */
+  readonly bough: (args: readonly string[], io: Io) => Promise<number>;
   /** Calls `cleanUp` if the person interrupts, and ends at once; gives back what takes that away again. */
   readonly onInterrupt: (cleanUp: () => void) => () => void;
   /** For work that can be cancelled: the person's first interruption aborts the signal, and the command ends by itself. */

@@ -118,6 +118,7 @@ function quietIo(terminal: Terminal): Io {
     ask: undefined,
     progressStream: undefined,
     terminal,
+    bough: async () => 0,
     onInterrupt: () => () => undefined,
     cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
   };

@@ -15,6 +15,7 @@ export function nowhere(): Io {
     ask: undefined,
     progressStream: undefined,
     terminal: undefined,
+    bough: async () => 0,
     onInterrupt: () => () => undefined,
     cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
   };

@@ -2,7 +2,7 @@ import { wrapLine } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
-import { type KeyTable, keyName } from "../tui/key-table.js";
+import { type KeyTable, keyName } from "./key-table.js";
 
 /** A key table as help: headings, and each action with its keys; long explanations are wrapped (regression R185). */
 export function helpLines<Action extends string>(keys: KeyTable<Action>, columns: number, glyphs: Glyphs): readonly Line[] {

@@ -1,0 +1,59 @@
+import { chatModel } from "../agent/chat-model.js";
+import { loadConfig } from "../config/config-file.js";
+import { NoTerminalError, UsageError } from "../errors.js";
+import type { InteractiveRun } from "../interactive/opened-session.js";
+import { created, type Place, wander } from "../interactive/places.js";
+import { withStore } from "../place/open.js";
+import type { Command, CommonOptions } from "./command.js";
+
+interface ShellOptions extends CommonOptions {
+  readonly new?: boolean;
+  readonly session?: string;
+  readonly resume?: boolean;
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly apiKeyEnv?: string;
+  readonly window?: number;
+}
+
+/** `bough`, `bough shell`: the prompt of a session. */
+export const run: Command<ShellOptions> = async ({ io, options }) => {
+  checkTogether(options);
+  const { terminal } = io;
+  if (terminal === undefined)
+    throw new NoTerminalError(
+      "The shell needs a terminal to draw on. For scripts: bough sessions, bough tree, bough search; all of them: bough --help.",
+    );
+  const config = await loadConfig(io);
+  const { model, baseUrl, apiKeyEnv, window } = options;
+  const chosen = {
+    ...(model === undefined ? {} : { model }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+    ...(window === undefined ? {} : { window }),
+  };
+  await withStore(io, options.store, "create", async (store, storePath) => {
+    const run: InteractiveRun = { io, store, storePath, config, chosen, model: chatModel(io.env, config, chosen) };
+    await wander(run, terminal, await firstPlace(run, options));
+  });
+};
+
+/** Flags that contradict each other fail, instead of one of them winning silently (regression R176). */
+function checkTogether({ new: isNew, session, resume }: ShellOptions): void {
+  if ([isNew === true, session !== undefined, resume === true].filter(Boolean).length > 1)
+    throw new UsageError("--new, --session and --resume exclude each other. Choose one.");
+}
+
+async function firstPlace(run: InteractiveRun, { new: isNew, session, resume }: ShellOptions): Promise<Place> {
+  const { store, io } = run;
+  if (resume === true) return { kind: "picker", sessionId: null, draft: "" };
+  if (session !== undefined) return { kind: "shell", sessionId: (await store.resolveSession(session)).id, draft: "" };
+  if (isNew !== true) {
+    // The shell's idea of the directory may lead over a link; sessions are recorded under either.
+    for (const cwd of new Set([io.cwd, io.env["PWD"] ?? io.cwd])) {
+      const [newest] = (await store.listSessions({ cwd, empty: true, limit: 1 })).items;
+      if (newest !== undefined) return { kind: "shell", sessionId: newest.id, draft: "" };
+    }
+  }
+  return { kind: "shell", sessionId: await created(run, null), draft: "" };
+}

@@ -1,0 +1,71 @@
+import { aiSdkSummarizer, type Compactor, createCompactor, type Summarizer } from "@bough/compaction";
+import type { Session, SessionId, SessionRecord, Store } from "@bough/session-core";
+import { type ChatModel, chatModel } from "../agent/chat-model.js";
+import type { ChatOptions } from "../agent/endpoint-choice.js";
+import { settingsFor } from "../compacting/compacting.js";
+import { chooseWindow } from "../compacting/window-choice.js";
+import type { Config } from "../config/schema.js";
+import type { Io } from "../terminal/io.js";
+
+/** What all screens of a run share. */
+export interface InteractiveRun {
+  readonly io: Io;
+  readonly store: Store;
+  readonly storePath: string;
+  readonly config: Config;
+  /** The model in force: as options, environment and config say, or as it was chosen since. */
+  model: ChatModel | null;
+  /** What was said on the command line about it. */
+  readonly chosen: ChatOptions;
+}
+
+/** A session that screens work on. */
+export interface OpenedSession {
+  readonly session: Session;
+  readonly record: SessionRecord;
+  readonly compactor: Compactor;
+  /** Whom to tell when a summary begins or ends to be written beside the talk. */
+  readonly onBackground: (listener: (isRunning: boolean) => void) => void;
+}
+
+/** Opens a session and what keeps it within its window, lets `work` have both, and closes them on every way out. */
+export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (opened: OpenedSession) => Promise<T>): Promise<T> {
+  const session = await run.store.openSession(id);
+  const record = await session.record();
+  let listener: (isRunning: boolean) => void = () => undefined;
+  const { model, config, io } = run;
+  const window = model?.windowTokens ?? (await chooseWindow(session, config.window)).tokens;
+  const compactor = createCompactor({
+    session,
+    contextWindow: window,
+    summarizer: model === null ? [] : summarizerOf(model),
+    settings: settingsFor({ ...(config.preset === undefined ? {} : { preset: config.preset }) }, null),
+    now: io.now,
+    onEvent: (event) => {
+      if (event.type === "compaction_start" && event.background) listener(true);
+      if (event.type === "compaction_complete" && event.background) listener(false);
+    },
+  });
+  try {
+    return await work({
+      session,
+      record,
+      compactor,
+      onBackground: (next) => {
+        listener = next;
+      },
+    });
+  } finally {
+    await compactor.close();
+  }
+}
+
+/** The model that answers writes the summaries too. */
+function summarizerOf(model: ChatModel): Summarizer {
+  return async (request) => aiSdkSummarizer(await model.languageModel())(request);
+}
+
+/** Another model of the same place, by its name. */
+export function modelNamed({ io, config, chosen }: InteractiveRun, name: string): ChatModel | null {
+  return chatModel(io.env, config, { ...chosen, model: name });
+}

@@ -1,0 +1,103 @@
+import type { EntryId, SessionId, Usage } from "@bough/session-core";
+import type { Completion } from "../prompt/completion.js";
+import type { Editor } from "../prompt/editor.js";
+import type { Glyphs } from "../terminal/glyphs.js";
+import type { Line } from "../terminal/line.js";
+import type { Size } from "../tui/event.js";
+import type { KeyTable } from "../tui/key-table.js";
+import type { Step } from "../tui/screen.js";
+import type { ShellAction } from "./keys.js";
+import type { SlashName } from "./slash-commands.js";
+
+/** What the status line tells. Tokens are those of the next request. */
+export interface Status {
+  readonly title: string;
+  /** Entries on the path. */
+  readonly depth: number;
+  readonly branches: number;
+  /** The model that answers; null: the shell is a notebook. */
+  readonly model: string | null;
+  readonly usedTokens: number | null;
+  readonly windowTokens: number;
+  /** In US dollars, as far as providers told; null: not at all. */
+  readonly costUsd: number | null;
+  /** A summary is being written beside the talk. */
+  readonly background: boolean;
+}
+
+/** A reply that is being written. */
+export interface Reply {
+  readonly text: string;
+  /** What it does now: thinks, writes, runs a tool. */
+  readonly doing: string;
+  readonly sinceMs: number;
+  readonly isStopping: boolean;
+}
+
+/** A tool that waits for the person's word. */
+export interface Question {
+  readonly id: string;
+  readonly name: string;
+  readonly lines: readonly Line[];
+}
+
+/** Where the person goes from the shell. `draft` is what was being typed. */
+export type ShellResult =
+  | { readonly kind: "quit" }
+  | { readonly kind: "tree"; readonly draft: string }
+  | { readonly kind: "sessions"; readonly draft: string }
+  | { readonly kind: "open"; readonly sessionId: SessionId; readonly draft: string }
+  | { readonly kind: "new"; readonly title: string | null; readonly draft: string };
+
+/** Everything that the shell's screen depends on. */
+export interface ShellModel {
+  readonly size: Size;
+  readonly glyphs: Glyphs;
+  readonly keys: KeyTable<ShellAction>;
+  readonly nowMs: number;
+  readonly editor: Editor;
+  /** What was sent before, newest last. */
+  readonly history: readonly string[];
+  readonly completions: readonly Completion[];
+  readonly chosen: number;
+  readonly status: Status;
+  readonly reply: Reply | null;
+  /** Something other than a reply is going on, such as a compaction; null: nothing. */
+  readonly work: { readonly says: string; readonly sinceMs: number; readonly isStopping: boolean } | null;
+  readonly question: Question | null;
+  /** Messages that were typed while a reply was written; they go out one after the other. */
+  readonly queue: readonly string[];
+  readonly notice: { readonly text: string; readonly isError: boolean } | null;
+  /** Ctrl-C or Esc was pressed a moment ago, at this time; a second one does more. */
+  readonly armed: { readonly key: "ctrl+c" | "escape"; readonly atMs: number } | null;
+  readonly result: ShellResult | undefined;
+}
+
+/** What the shell asks of the world. */
+export type ShellEffect =
+  | { readonly kind: "open" }
+  | { readonly kind: "say"; readonly text: string }
+  | { readonly kind: "command"; readonly name: SlashName; readonly rest: string }
+  | { readonly kind: "stop" }
+  | { readonly kind: "answer"; readonly id: string; readonly answer: "yes" | "no" | "always" };
+
+/** A step of the shell. */
+export type ShellStep = Step<ShellModel, ShellEffect>;
+
+/** What the world tells the shell. */
+export type ShellNews =
+  | { readonly kind: "status"; readonly status: Partial<Status> }
+  | { readonly kind: "said"; readonly text: string; readonly isError: boolean }
+  /** The message is on disk. */
+  | { readonly kind: "stored"; readonly text: string }
+  /** It is not; what was typed comes back to the prompt. */
+  | { readonly kind: "unstored"; readonly text: string; readonly why: string }
+  | { readonly kind: "reply-started" }
+  | { readonly kind: "delta"; readonly text: string; readonly doing: string }
+  | { readonly kind: "reply-stored"; readonly entryId: EntryId; readonly usage?: Usage | undefined }
+  | { readonly kind: "ask"; readonly question: Question }
+  | { readonly kind: "reply-ended" }
+  | { readonly kind: "work"; readonly says: string }
+  | { readonly kind: "work-ended" }
+  | { readonly kind: "tick"; readonly nowMs: number }
+  | { readonly kind: "leave"; readonly result: ShellResult };

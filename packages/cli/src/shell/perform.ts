@@ -1,0 +1,201 @@
+import type { CompactionResult } from "@bough/compaction";
+import { BoughError, SessionNotFoundError } from "@bough/session-core";
+import type { ChatModel } from "../agent/chat-model.js";
+import { say } from "../agent/say.js";
+import type { Config } from "../config/schema.js";
+import { CommandError } from "../errors.js";
+import { lineOf } from "../format/error-line.js";
+import { count } from "../format/numbers.js";
+import { glyphsFor } from "../terminal/glyphs.js";
+import { styled } from "../terminal/line.js";
+import type { ShellEffect } from "./model.js";
+import { printOpening } from "./opening.js";
+import { ReplyRun } from "./reply-run.js";
+import type { SlashName } from "./slash-commands.js";
+import { chooseThinking, helpText, labelLines, runSlash, settingsText } from "./slash-run.js";
+import { statusOf } from "./status-of.js";
+import { saidLines } from "./transcript.js";
+import type { ShellHost, ShellWorld } from "./world.js";
+
+const SECOND = 1000;
+
+/** Carries out what the shell asks for: one thing at a time. */
+export class ShellPerformer {
+  #model: ChatModel | null;
+  #reply: ReplyRun | undefined;
+  #compaction: AbortController | undefined;
+  #ticks: NodeJS.Timeout | undefined;
+  readonly #allowed = new Set<keyof NonNullable<Config["tools"]>>();
+
+  constructor(private readonly world: ShellWorld) {
+    this.#model = world.model;
+  }
+
+  perform(effect: ShellEffect, host: ShellHost): void {
+    this.#do(effect, host).catch((error: unknown) => {
+      const isKnown = error instanceof BoughError || error instanceof CommandError;
+      // A defect of ours is said, and the shell goes on: what was typed and what came is stored.
+      host.tell({ kind: "said", text: isKnown ? lineOf(error) : `Unexpected failure: ${lineOf(error)}`, isError: true });
+    });
+  }
+
+  end(): void {
+    clearInterval(this.#ticks);
+    this.#stop();
+  }
+
+  get #glyphs() {
+    return glyphsFor(this.world.io.env);
+  }
+
+  get #width(): number {
+    return this.world.io.terminal?.stdout.columns || 80;
+  }
+
+  async #do(effect: ShellEffect, host: ShellHost): Promise<void> {
+    switch (effect.kind) {
+      case "open":
+        this.#ticks = setInterval(() => host.tell({ kind: "tick", nowMs: this.world.io.now() }), SECOND);
+        this.#ticks.unref();
+        this.world.onBackground((background) => host.tell({ kind: "status", status: { background } }));
+        await printOpening(this.world, host, this.#glyphs);
+        return this.#tellStatus(host);
+      case "say":
+        return this.#say(effect.text, host);
+      case "command":
+        await this.#command(effect.name, effect.rest, host);
+        return this.#tellStatus(host);
+      case "stop":
+        return this.#stop();
+      case "answer":
+        return this.#reply?.answer(effect.id, effect.answer);
+    }
+  }
+
+  #stop(): void {
+    this.#reply?.stop();
+    this.#compaction?.abort();
+  }
+
+  async #tellStatus(host: ShellHost): Promise<void> {
+    host.tell({ kind: "status", status: await statusOf(this.world, this.#model) });
+  }
+
+  /** On disk first; then the model is asked. */
+  async #say(text: string, host: ShellHost): Promise<void> {
+    try {
+      await say(this.world.session, text);
+    } catch (error) {
+      // Nothing was written: what was typed comes back.
+      if (!(error instanceof BoughError)) throw error;
+      const why = error instanceof SessionNotFoundError ? "Another process deleted this session. /new begins another one." : lineOf(error);
+      host.tell({ kind: "unstored", text, why });
+      return;
+    }
+    host.tell({ kind: "stored", text });
+    host.print(saidLines(text, this.#width, this.#glyphs));
+    const model = this.#model;
+    if (model === null) return this.#tellStatus(host);
+    await this.#answer(model, host);
+  }
+
+  async #answer(model: ChatModel, host: ShellHost): Promise<void> {
+    host.tell({ kind: "reply-started" });
+    const reply = new ReplyRun(this.world, host, model, this.#glyphs, this.#width, this.#allowed);
+    this.#reply = reply;
+    try {
+      const { thinkingLevel } = await this.world.session.settings();
+      await reply.run(thinkingLevel ?? this.world.config.thinking);
+    } finally {
+      this.#reply = undefined;
+      host.tell({ kind: "reply-ended" });
+    }
+    await this.#tellStatus(host);
+  }
+
+  async #command(name: SlashName, rest: string, host: ShellHost): Promise<void> {
+    if (await runSlash(this.world, host, name, rest)) return;
+    switch (name) {
+      case "help":
+        return host.print(helpText(this.world, this.#width, this.#glyphs));
+      case "settings":
+        return host.print(settingsText({ ...this.world, model: this.#model }));
+      case "label":
+        return host.print(await labelLines(this.world));
+      case "thinking":
+        return chooseThinking(this.world, host, rest);
+      case "model":
+        return this.#chooseModel(rest, host);
+      case "fork":
+      case "clone":
+        return this.#fork(name === "clone" ? "" : rest, host);
+      case "compact":
+        return this.#compact(rest, host);
+    }
+  }
+
+  async #chooseModel(name: string, host: ShellHost): Promise<void> {
+    if (name === "") {
+      const text =
+        this.#model === null ? "No model answers. Name one: /model NAME (bough help environment says how)." : `Model: ${this.#model.name}.`;
+      host.tell({ kind: "said", text, isError: false });
+      return;
+    }
+    const model = this.world.modelNamed(name);
+    if (model === null) return;
+    await this.world.session.append({ type: "model_change", provider: model.provider, modelId: model.name }, { onConflict: "branch" });
+    this.#model = model;
+    host.print([[styled("dim", `model: ${model.name}`)], []]);
+    // A smaller window may need a summary first.
+    await this.#working(host, "making the session fit the new model", (signal) =>
+      this.world.compactor.modelChanged({
+        model: { provider: model.provider, modelId: model.name },
+        contextWindow: model.windowTokens,
+        signal,
+      }),
+    );
+  }
+
+  async #fork(entry: string, host: ShellHost): Promise<void> {
+    const { store, session } = this.world;
+    const at = entry === "" ? undefined : await session.resolve(entry);
+    const fork = await store.forkSession(session.id, { at });
+    host.tell({ kind: "leave", result: { kind: "open", sessionId: fork.id, draft: "" } });
+  }
+
+  async #compact(focus: string, host: ShellHost): Promise<void> {
+    const result = await this.#working(host, "summarising", (signal) =>
+      this.world.compactor.compact({ instructions: focus === "" ? undefined : focus, signal }),
+    );
+    host.tell({ kind: "said", text: compacted(result), isError: result.kind === "failed" });
+  }
+
+  async #working<T>(host: ShellHost, says: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController();
+    this.#compaction = controller;
+    host.tell({ kind: "work", says });
+    try {
+      return await work(controller.signal);
+    } finally {
+      this.#compaction = undefined;
+      host.tell({ kind: "work-ended" });
+    }
+  }
+}
+
+function compacted(result: CompactionResult): string {
+  switch (result.kind) {
+    case "compacted":
+      return `Compacted: ${count(result.tokensBefore)} tokens are ${count(result.tokensAfter)} now. Nothing is lost: bough compact --undo takes it back.`;
+    case "nothing-to-compact":
+      return "There is nothing to compact yet.";
+    case "cancelled":
+      return "Cancelled; nothing was written.";
+    case "superseded":
+      return "The session went on elsewhere meanwhile; nothing was written.";
+    case "deferred":
+      return "It will be compacted when the turn is over.";
+    case "failed":
+      return `Nothing was compacted: ${lineOf(result.error)}`;
+  }
+}

@@ -1,0 +1,131 @@
+import type { ChatModel } from "../agent/chat-model.js";
+import type { Answer, AskedCall } from "../agent/permissions.js";
+import { runTurn } from "../agent/turn.js";
+import type { TurnEvent, TurnResult } from "../agent/turn-events.js";
+import type { Config } from "../config/schema.js";
+import { TextBudget } from "../preview/text-budget.js";
+import { toolCallLines } from "../preview/tool-call.js";
+import type { Glyphs } from "../terminal/glyphs.js";
+import { type Line, styled } from "../terminal/line.js";
+import { safeLines } from "../terminal/safe.js";
+import { transcriptLines } from "./transcript.js";
+import type { ShellHost, ShellWorld } from "./world.js";
+
+type Tools = NonNullable<Config["tools"]>;
+
+/** Lets the model answer, and tells the screen what happens; what came is printed as it is stored. */
+export class ReplyRun {
+  readonly #abort = new AbortController();
+  readonly #answers = new Map<string, (answer: Answer) => void>();
+
+  constructor(
+    private readonly world: ShellWorld,
+    private readonly host: ShellHost,
+    private readonly model: ChatModel,
+    private readonly glyphs: Glyphs,
+    private readonly width: number,
+    /** What the person allowed for good in this shell. */
+    private readonly allowed: Set<keyof Tools>,
+  ) {}
+
+  /** Ends the reply; what came is kept. Questions that wait are answered with no. */
+  stop(): void {
+    this.#abort.abort();
+    for (const answer of this.#answers.values()) answer("no");
+    this.#answers.clear();
+  }
+
+  answer(id: string, answer: Answer): void {
+    this.#answers.get(id)?.(answer);
+    this.#answers.delete(id);
+  }
+
+  async run(thinking: string | undefined): Promise<void> {
+    const { session, compactor, io, config } = this.world;
+    const allowedNow = Object.fromEntries([...this.allowed].map((name) => [name, "allow" as const]));
+    const result = await runTurn({
+      session,
+      compactor,
+      model: this.model,
+      permissions: { ...config.tools, ...allowedNow },
+      cwd: io.cwd,
+      env: io.env,
+      signal: this.#abort.signal,
+      thinking,
+      now: io.now,
+      onEvent: (event) => this.#heard(event),
+      ask: (call) => this.#ask(call),
+    });
+    this.#ended(result);
+  }
+
+  #heard(event: TurnEvent): void {
+    const { tell, print } = this.host;
+    switch (event.kind) {
+      case "request":
+        return tell({ kind: "status", status: { usedTokens: event.use.totalTokens, windowTokens: event.use.windowTokens } });
+      case "text":
+        return tell({ kind: "delta", text: event.delta, doing: "writing" });
+      case "thinking":
+        return tell({ kind: "delta", text: "", doing: "thinking" });
+      case "usage":
+        return;
+      case "reply":
+        return void this.#printEntry(event.entryId, true);
+      case "tool":
+        return tell({ kind: "delta", text: "", doing: `running ${event.name}` });
+      case "tool-result":
+        return void this.#printEntry(event.entryId, false);
+      case "retry":
+        return print([[styled("dim", event.message)]]);
+    }
+  }
+
+  #printing: Promise<void> = Promise.resolve();
+
+  /** In the order in which they came. */
+  #printEntry(entryId: string, isReply: boolean): Promise<void> {
+    this.#printing = this.#printing.then(async () => {
+      const entry = await this.world.session.entry(entryId);
+      // What was seen as it came goes, and the whole takes its place above.
+      if (isReply) this.host.tell({ kind: "reply-stored", entryId });
+      this.host.print(transcriptLines(entry, this.width, this.glyphs));
+    });
+    return this.#printing.catch(() => {
+      // The session went away under the reply; the turn ends with that and says so.
+    });
+  }
+
+  #ask(call: AskedCall): Promise<Answer> {
+    const block = { type: "toolCall" as const, id: call.id, name: call.name, arguments: call.input };
+    const warning: readonly Line[] = call.isOutside ? [[styled("error", "It reaches outside of this folder.")]] : [];
+    const lines = [...warning, ...toolCallLines(block, new TextBudget(this.width), this.glyphs)];
+    this.host.tell({ kind: "ask", question: { id: call.id, name: call.name, lines } });
+    return new Promise((resolve) => {
+      this.#answers.set(call.id, (answer) => {
+        if (answer === "always") this.allowed.add(call.name);
+        resolve(answer);
+      });
+    });
+  }
+
+  #ended(result: TurnResult): void {
+    const { tell, print } = this.host;
+    switch (result.kind) {
+      case "done":
+        return;
+      case "stopped":
+        return tell({
+          kind: "said",
+          text: result.entryId === null ? "Stopped; nothing had come." : "Stopped; what came is kept.",
+          isError: false,
+        });
+      case "too-many-rounds":
+        return tell({ kind: "said", text: `Stopped after ${result.rounds} rounds of tools. Say something to go on.`, isError: false });
+      case "failed":
+        if (result.unstored !== null)
+          print([[styled("error", "This could not be stored:")], ...safeLines(result.unstored).map((line): Line => [line])]);
+        return tell({ kind: "said", text: result.message, isError: true });
+    }
+  }
+}

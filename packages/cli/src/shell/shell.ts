@@ -1,0 +1,82 @@
+import { DEFAULT_WINDOW } from "../compacting/window-choice.js";
+import { titleOf } from "../place/session-choice.js";
+import { editorOf } from "../prompt/editor.js";
+import { glyphsFor } from "../terminal/glyphs.js";
+import type { Size } from "../tui/event.js";
+import { rebound } from "../tui/key-table.js";
+import type { Screen } from "../tui/screen.js";
+import { SHELL_KEYS } from "./keys.js";
+import type { ShellEffect, ShellModel, ShellNews, ShellResult, ShellStep } from "./model.js";
+import { ShellPerformer } from "./perform.js";
+import { update } from "./update.js";
+import { view } from "./view.js";
+import type { ShellWorld } from "./world.js";
+
+/** The shell of one session, as a screen. */
+export type ShellScreen = Screen<ShellModel, ShellEffect, ShellNews, ShellResult>;
+
+/** What a shell begins with. */
+export interface ShellStart {
+  /** What stands at the prompt already. */
+  readonly draft?: string | undefined;
+  /** Prompts of before, newest last. */
+  readonly history?: readonly string[] | undefined;
+  readonly notice?: string | undefined;
+}
+
+/**
+ * The prompt of a session with what belongs to it, below what was printed. A typed line is stored before anything else
+ * is done with it.
+ *
+ * @example
+ * const result = await runScreen(terminal, shellScreen(world, {}));
+ * if (result.kind === "tree") draft = result.draft;
+ */
+export function shellScreen(world: ShellWorld, start: ShellStart): ShellScreen {
+  const performer = new ShellPerformer(world);
+  return {
+    kind: "inline",
+    start: (size) => started(world, start, size),
+    update,
+    view,
+    perform: (effect, host) => performer.perform(effect, host),
+    result: ({ result }) => result,
+    close: () => performer.end(),
+  };
+}
+
+/** The shell before anything was typed. */
+export function started(world: ShellWorld, { draft = "", history = [], notice }: ShellStart, size: Size): ShellStep {
+  const { io, config, model, record } = world;
+  const status = {
+    title: titleOf(record),
+    depth: record.entryCount,
+    branches: 1,
+    model: model?.name ?? null,
+    usedTokens: null,
+    windowTokens: model?.windowTokens ?? DEFAULT_WINDOW,
+    costUsd: null,
+    background: false,
+  };
+  return {
+    model: {
+      size,
+      glyphs: glyphsFor(io.env),
+      keys: rebound(SHELL_KEYS, config.keys?.shell ?? {}),
+      nowMs: io.now(),
+      editor: editorOf(draft),
+      history,
+      completions: [],
+      chosen: 0,
+      status,
+      reply: null,
+      work: null,
+      question: null,
+      queue: [],
+      notice: notice === undefined ? null : { text: notice, isError: false },
+      armed: null,
+      result: undefined,
+    },
+    effects: [{ kind: "open" }],
+  };
+}

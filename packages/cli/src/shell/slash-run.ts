@@ -1,0 +1,138 @@
+import { THINKING_LEVELS } from "../config/schema.js";
+import { count } from "../format/numbers.js";
+import type { Glyphs } from "../terminal/glyphs.js";
+import { type Line, styled } from "../terminal/line.js";
+import { padEnd } from "../terminal/width.js";
+import { helpLines } from "../tui/help.js";
+import { rebound } from "../tui/key-table.js";
+import { SHELL_KEYS } from "./keys.js";
+import { SLASH_COMMANDS, type SlashName } from "./slash-commands.js";
+import type { ShellHost, ShellWorld } from "./world.js";
+
+/** The command line that a slash command stands for; undefined: it is none of these. */
+export function commandLineOf(name: SlashName, rest: string, sessionId: string): readonly string[] | undefined {
+  const words = rest.split(/\s+/).filter((word) => word !== "");
+  switch (name) {
+    case "context":
+      return ["context", sessionId, "--window", "auto"];
+    case "search":
+      return ["search", "--session", sessionId, "--", ...words];
+    case "export":
+      return [
+        "export",
+        sessionId,
+        "--format",
+        rest.endsWith(".jsonl") ? "bough" : "markdown",
+        "--output",
+        rest === "" ? `bough-${sessionId.slice(0, 8)}.md` : rest,
+      ];
+    case "import":
+      return ["import", "--", rest];
+    case "stats":
+      return ["stats", sessionId];
+    case "label":
+      return rest === "" ? undefined : ["label", sessionId, "@leaf", "--", ...words];
+    case "name":
+      return ["rename", sessionId, "--", ...words];
+    case "undo":
+      return ["undo", sessionId];
+    case "redo":
+      return ["undo", sessionId, "--redo"];
+    default:
+      return undefined;
+  }
+}
+
+/** Commands that need a word behind them. */
+const NEEDS: Readonly<Partial<Record<SlashName, string>>> = {
+  search: "What for? /search WORDS",
+  import: "From where? /import PATH",
+  name: "Which? /name TITLE",
+};
+
+/** Runs a command that needs nothing but the store and the session. Whether it was one. */
+export async function runSlash(world: ShellWorld, host: ShellHost, name: SlashName, rest: string): Promise<boolean> {
+  const needed = rest === "" ? NEEDS[name] : undefined;
+  if (needed !== undefined) {
+    host.tell({ kind: "said", text: needed, isError: true });
+    return true;
+  }
+  const line = commandLineOf(name, rest, world.session.id);
+  if (line === undefined) return false;
+  const { lines, notes, exit } = await world.runCommand(line);
+  host.print([...lines, ...notes, []]);
+  if (exit !== 0 && notes.length === 0 && lines.length === 0)
+    host.tell({ kind: "said", text: `/${name} ended with ${exit}.`, isError: true });
+  await world.session.refresh();
+  return true;
+}
+
+/** `/help`. */
+export function helpText(world: ShellWorld, width: number, glyphs: Glyphs): readonly Line[] {
+  const widest = Math.max(...SLASH_COMMANDS.map(({ name, args }) => name.length + args.length + 2));
+  const commands = SLASH_COMMANDS.map(
+    ({ name, args, help }): Line => [styled("bold", padEnd(`  /${name} ${args}`, widest + 4)), styled("dim", help)],
+  );
+  const keys = rebound(SHELL_KEYS, world.config.keys?.shell ?? {});
+  return [[styled("heading", "Commands")], ...commands, [], ...helpLines(keys, width, glyphs), []];
+}
+
+/** `/settings`: what is in force, and where it comes from. */
+export function settingsText(world: ShellWorld): readonly Line[] {
+  const { config, configPath, model, io } = world;
+  const from = (variable: string, configured: boolean) =>
+    (io.env[variable] ?? "") !== "" ? variable : configured ? "config file" : "default";
+  const rows: readonly (readonly [string, string, string])[] = [
+    ["model", model?.name ?? "none: a notebook", from("BOUGH_MODEL", config.model !== undefined)],
+    [
+      "address",
+      model === null ? "" : (config.baseUrl ?? (io.env["BOUGH_BASE_URL"] === undefined ? "the provider's own" : "as set")),
+      from("BOUGH_BASE_URL", config.baseUrl !== undefined),
+    ],
+    [
+      "window",
+      model === null ? "" : `${count(model.windowTokens)} tokens`,
+      config.window === undefined ? "table of models" : "config file",
+    ],
+    ["thinking", config.thinking ?? "as the model does by itself", config.thinking === undefined ? "default" : "config file"],
+    ["compaction", config.preset ?? "balanced", config.preset === undefined ? "default" : "config file"],
+    ["tools", toolsText(config.tools ?? {}), config.tools === undefined ? "default" : "config file"],
+    ["leaving a branch", config.navigator?.leaving ?? "ask", config.navigator?.leaving === undefined ? "default" : "config file"],
+  ];
+  const shown = rows
+    .filter(([, value]) => value !== "")
+    .map(([name, value, source]): Line => [padEnd(`  ${name}`, 22), styled("bold", value), styled("dim", `  (${source})`)]);
+  return [[styled("heading", "Settings"), styled("dim", `  ${configPath}`)], ...shown, []];
+}
+
+function toolsText(tools: Readonly<Record<string, string | undefined>>): string {
+  const on = Object.entries(tools).filter(([, permission]) => permission !== undefined && permission !== "off");
+  return on.length === 0 ? "off" : on.map(([name, permission]) => `${name} ${permission}`).join(", ");
+}
+
+/** `/thinking`: a level for the replies from here on. */
+export async function chooseThinking(world: ShellWorld, host: ShellHost, level: string): Promise<void> {
+  const known: readonly string[] = THINKING_LEVELS;
+  if (level !== "" && !known.includes(level)) {
+    host.tell({ kind: "said", text: `No such level. There are: ${known.join(", ")}.`, isError: true });
+    return;
+  }
+  if (level === "") {
+    const { thinkingLevel } = await world.session.settings();
+    host.tell({
+      kind: "said",
+      text: `Thinking: ${thinkingLevel ?? world.config.thinking ?? "as the model does by itself"}.`,
+      isError: false,
+    });
+    return;
+  }
+  await world.session.append({ type: "thinking_level_change", thinkingLevel: level }, { onConflict: "branch" });
+  host.print([[styled("dim", `thinking: ${level}`)], []]);
+}
+
+/** The labels of a session, one a line. */
+export async function labelLines({ session }: ShellWorld): Promise<readonly Line[]> {
+  const labels = await session.labels();
+  if (labels.length === 0) return [[styled("dim", "No labels yet. /label TEXT labels where the session stands.")], []];
+  return [...labels.map(({ entryId, label }): Line => [styled("label", `[${label}]`), styled("dim", `  ${entryId}`)]), []];
+}

@@ -1,0 +1,108 @@
+import { callPreview, type Entry, type ToolCallBlock } from "@bough/session-core";
+import { entryKind } from "../format/entry-lines.js";
+import { messageLines } from "../format/message-lines.js";
+import { counted } from "../format/numbers.js";
+import { wrapLine } from "../format/wrap.js";
+import { markdownLines } from "../preview/markdown.js";
+import type { Glyphs } from "../terminal/glyphs.js";
+import { fitLine, type Line, styled } from "../terminal/line.js";
+import { safeLines } from "../terminal/safe.js";
+
+/** Lines of a tool's output that are shown; `/tree` shows all of it. */
+const RESULT_LINES = 4;
+
+/** An entry as the shell prints it, one empty line behind it; bookkeeping takes one line. */
+export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): readonly Line[] {
+  switch (entry.type) {
+    case "message":
+      return messageTranscript(entry.message, width, glyphs);
+    case "compaction":
+    case "branch_summary":
+      return [...wrapLine([styled("summary", `[${entryKind(entry)}]`), " ", firstLine(entry.summary)], width), []];
+    case "custom_message":
+      return [
+        ...messageLines({ role: "custom", customType: entry.customType, content: entry.content })
+          .slice(0, RESULT_LINES)
+          .flatMap((line) => wrapLine(line, width)),
+        [],
+      ];
+    case "model_change":
+      return [[styled("dim", `model: ${entry.modelId}`)], []];
+    case "thinking_level_change":
+      return [[styled("dim", `thinking: ${entry.thinkingLevel ?? "as the model does by itself"}`)], []];
+    case "context_edit":
+    case "custom":
+    case "foreign":
+      return [];
+  }
+}
+
+/** What the person said. */
+export function saidLines(text: string, width: number, glyphs: Glyphs): readonly Line[] {
+  const lines = safeLines(text).flatMap((line) => (line === "" ? [[]] : wrapLine([styled("bold", line)], Math.max(width - 2, 1))));
+  return [...lines.map((line, at): Line => [at === 0 ? styled("user", `${glyphs.cursor} `) : "  ", ...line]), []];
+}
+
+/** A call of the model, in one line. */
+export function callLine(call: ToolCallBlock, width: number, glyphs: Glyphs): Line {
+  return fitLine([styled("dim", callPreview(call))], width, glyphs.ellipsis);
+}
+
+/** How a tool's output begins, and how much more there is. */
+export function resultLines(text: string, isError: boolean, width: number, glyphs: Glyphs): readonly Line[] {
+  const lines = safeLines(text.trimEnd());
+  const shown = lines
+    .slice(0, RESULT_LINES)
+    .map((line): Line => fitLine([styled(isError ? "error" : "dim", `  ${line}`)], width, glyphs.ellipsis));
+  const rest = lines.length - shown.length;
+  return rest > 0 ? [...shown, [styled("dim", `  ${glyphs.ellipsis} ${counted(rest, "more line")}`)]] : shown;
+}
+
+function messageTranscript(message: Extract<Entry, { type: "message" }>["message"], width: number, glyphs: Glyphs): readonly Line[] {
+  switch (message.role) {
+    case "user":
+      return saidLines(textOfContent(message.content), width, glyphs);
+    case "assistant":
+      return [...assistantLines(message.content, width, glyphs), ...endLines(message, width), []];
+    case "toolResult":
+      return [...resultLines(textOfContent(message.content), message.isError === true, width, glyphs), []];
+    case "bashExecution":
+      return [[styled("bold", `$ ${message.command}`)], ...resultLines(message.output, false, width, glyphs), []];
+    case "system":
+    case "custom":
+      return [[styled("dim", `[${message.role}]`)], []];
+  }
+}
+
+type Content = Extract<Extract<Entry, { type: "message" }>["message"], { content: unknown }>["content"];
+
+function textOfContent(content: Content): string {
+  if (typeof content === "string") return content;
+  return content
+    .map((block) => (block.type === "text" ? block.text : block.type === "image" ? `[image ${block.mimeType}]` : ""))
+    .join("\n");
+}
+
+function assistantLines(content: Content, width: number, glyphs: Glyphs): readonly Line[] {
+  if (typeof content === "string") return markdownLines(content, width, glyphs);
+  return content.flatMap((block): readonly Line[] => {
+    if (block.type === "text") return block.text.trim() === "" ? [] : markdownLines(block.text, width, glyphs);
+    return block.type === "toolCall" ? [callLine(block, width, glyphs)] : [];
+  });
+}
+
+function endLines(
+  { stopReason, errorMessage }: { readonly stopReason?: string | undefined; readonly errorMessage?: string | undefined },
+  width: number,
+): readonly Line[] {
+  if (errorMessage !== undefined) return wrapLine([styled("error", errorMessage)], width);
+  return stopReason === "aborted"
+    ? [[styled("dim", "(stopped)")]]
+    : stopReason === "length"
+      ? [[styled("dim", "(cut: the model's limit)")]]
+      : [];
+}
+
+function firstLine(text: string): string {
+  return text.split("\n").find((line) => line.trim() !== "") ?? "";
+}

@@ -1,0 +1,137 @@
+import { completed, completionsOf } from "../prompt/completion.js";
+import { continues, edit, editorOf } from "../prompt/editor.js";
+import { newer, older } from "../prompt/history.js";
+import type { KeyEvent, TerminalEvent } from "../tui/event.js";
+import { actionOf } from "../tui/key-table.js";
+import { still } from "../tui/screen.js";
+import type { ShellAction } from "./keys.js";
+import type { ShellModel, ShellNews, ShellStep } from "./model.js";
+import { heard } from "./news.js";
+import { sent } from "./sending.js";
+import { SLASH_COMMANDS } from "./slash-commands.js";
+
+/** A second press counts within this time, in milliseconds. */
+const TWICE = 1500;
+
+/** The prompt has two columns of its own before the text. */
+const PROMPT_COLUMNS = 2;
+
+/** The shell after a key, a paste, a new size, or news. Pure. */
+export function update(model: ShellModel, event: TerminalEvent | ShellNews): ShellStep {
+  switch (event.kind) {
+    case "resize":
+      return still({ ...model, size: event.size });
+    case "key":
+      return model.question === null ? pressed(model, event) : answered(model, event);
+    case "paste":
+      return model.question === null ? typedIn(model, event) : still(model);
+    default:
+      return heard(model, event);
+  }
+}
+
+function answered(model: ShellModel, { key }: KeyEvent): ShellStep {
+  const { question } = model;
+  if (question === null) return still(model);
+  if (key === "escape" || key === "ctrl+c") return { model: { ...model, question: null }, effects: [{ kind: "stop" }] };
+  const answer = ({ y: "yes", n: "no", a: "always" } as const)[key];
+  if (answer === undefined) return still(model);
+  return { model: { ...model, question: null }, effects: [{ kind: "answer", id: question.id, answer }] };
+}
+
+function pressed(model: ShellModel, event: KeyEvent): ShellStep {
+  const action = actionOf(model.keys, event.key);
+  const step = action === undefined ? undefined : acted(model, action, event);
+  return step ?? typedIn(model, event);
+}
+
+/** What a key does besides typing; undefined: it types, or moves in the text. */
+function acted(model: ShellModel, action: ShellAction, event: KeyEvent): ShellStep | undefined {
+  const { editor, completions } = model;
+  switch (action) {
+    case "send":
+      return entered(model);
+    case "complete":
+      return completions.length === 0 ? still(model) : taken(model);
+    case "older":
+    case "newer":
+      return upOrDown(model, action, event);
+    case "stop":
+      return escaped(model);
+    case "tree":
+      return left(model, { kind: "tree", draft: editor.text });
+    case "sessions":
+      return left(model, { kind: "sessions", draft: editor.text });
+    case "clear":
+      return cleared(model);
+    case "leave":
+      return editor.text === "" ? left(model, { kind: "quit" }) : undefined;
+  }
+}
+
+function entered(model: ShellModel): ShellStep {
+  const continued = continues(model.editor);
+  if (continued !== undefined) return typing(model, continued);
+  // Enter takes what is offered where only a beginning is typed, and sends a command that is whole.
+  const chosen = model.completions[model.chosen];
+  const isWhole = SLASH_COMMANDS.some(({ name }) => model.editor.text === `/${name}`);
+  if (chosen !== undefined && !isWhole && !model.editor.text.includes(" ")) return taken(model);
+  return sent(model);
+}
+
+function taken(model: ShellModel): ShellStep {
+  const chosen = model.completions[model.chosen];
+  return chosen === undefined ? still(model) : typing(model, completed(model.editor, chosen));
+}
+
+/** In the list of what is offered, in the text, or in the history: in this order. */
+function upOrDown(model: ShellModel, action: "older" | "newer", event: KeyEvent): ShellStep {
+  const { completions, chosen, editor, history } = model;
+  if (completions.length > 0 && editor.history === null) {
+    const by = action === "older" ? -1 : 1;
+    return still({ ...model, chosen: (chosen + by + completions.length) % completions.length });
+  }
+  const moved = edit(editor, event, textWidth(model));
+  if (moved !== undefined) return typing(model, moved);
+  return still({ ...model, editor: action === "older" ? older(editor, history) : newer(editor, history), completions: [] });
+}
+
+function escaped(model: ShellModel): ShellStep {
+  const { reply, work, completions, armed, nowMs, editor } = model;
+  if (reply !== null) return { model: { ...model, reply: { ...reply, isStopping: true } }, effects: [{ kind: "stop" }] };
+  if (work !== null) return { model: { ...model, work: { ...work, isStopping: true } }, effects: [{ kind: "stop" }] };
+  if (completions.length > 0) return still({ ...model, completions: [] });
+  if (editor.text !== "") return still(model);
+  if (armed?.key === "escape" && nowMs - armed.atMs < TWICE) return left(model, { kind: "tree", draft: "" });
+  return still({ ...model, armed: { key: "escape", atMs: nowMs }, notice: { text: "Esc again: the tree", isError: false } });
+}
+
+function cleared(model: ShellModel): ShellStep {
+  const { armed, nowMs, editor } = model;
+  if (armed?.key === "ctrl+c" && nowMs - armed.atMs < TWICE) return left(model, { kind: "quit" });
+  const text = editor.text === "" ? "Ctrl-C again: leave" : "Cleared (Up brings it back); Ctrl-C again: leave";
+  const history = editor.text.trim() === "" ? model.history : [...model.history, editor.text];
+  const next = { ...model, editor: editorOf(), history, completions: [], armed: { key: "ctrl+c" as const, atMs: nowMs } };
+  return still({ ...next, notice: { text, isError: false } });
+}
+
+/** A reply that is being written is not left behind unseen. */
+function left(model: ShellModel, result: NonNullable<ShellModel["result"]>): ShellStep {
+  if (model.reply === null && model.work === null) return still({ ...model, result });
+  if (result.kind === "quit") return { model: { ...model, result }, effects: [{ kind: "stop" }] };
+  return still({ ...model, notice: { text: "A reply is being written. Esc stops it.", isError: false } });
+}
+
+function typedIn(model: ShellModel, event: TerminalEvent): ShellStep {
+  const editor = edit(model.editor, event, textWidth(model));
+  return editor === undefined ? still(model) : typing(model, editor);
+}
+
+function typing(model: ShellModel, editor: ShellModel["editor"]): ShellStep {
+  const completions = completionsOf(editor.text, editor.cursor, { commands: SLASH_COMMANDS });
+  return still({ ...model, editor, completions, chosen: 0, notice: null, armed: null });
+}
+
+function textWidth({ size }: ShellModel): number {
+  return Math.max(size.columns - PROMPT_COLUMNS, 1);
+}

@@ -1,0 +1,96 @@
+import { wrapLine } from "../format/wrap.js";
+import { editorView } from "../prompt/editor-view.js";
+import { fitLine, type Line, styled } from "../terminal/line.js";
+import { safeLines } from "../terminal/safe.js";
+import { type Frame, type FrameLine, plainLine } from "../tui/frame.js";
+import type { ShellModel } from "./model.js";
+import { statusLine } from "./status-line.js";
+
+/** Lines of the reply in progress that are seen; it is printed whole once it is there. */
+const REPLY_ROWS = 8;
+const MOST_OFFERS = 6;
+/** What the prompt takes at most, as a part of the screen. */
+const PROMPT_SHARE = 0.5;
+
+/** What the shell shows below what was printed. */
+export function view(model: ShellModel): Frame {
+  const { size, question, glyphs } = model;
+  const above = [...replyLines(model), ...workLines(model), ...questionLines(model), ...queueLines(model)];
+  const below = [...offerLines(model), ...noticeLines(model), plainLine(...statusLine(model.status, size.columns, glyphs))];
+  const room = Math.max(Math.min(Math.floor(size.rows * PROMPT_SHARE), size.rows - 2), 1);
+  const prompt = editorView(model.editor, Math.max(size.columns - 2, 1), room);
+  const sign = question === null ? styled("user", `${glyphs.cursor} `) : styled("dim", `${glyphs.cursor} `);
+  const promptLines = prompt.lines.map((line, at) => plainLine(at === 0 ? sign : "  ", ...line));
+  const rule = plainLine(styled("dim", glyphs.rule.repeat(size.columns)));
+  // On a low terminal the prompt and the status stay; what stands above them gives way.
+  const left = Math.max(size.rows - promptLines.length - below.length, 0);
+  const head = [...above, rule].slice(-left);
+  const shown = left === 0 ? [] : head;
+  return {
+    lines: [...shown, ...promptLines, ...below].slice(-size.rows),
+    cursor: { row: shown.length + prompt.cursor.row, column: prompt.cursor.column + 2 },
+  };
+}
+
+function replyLines({ reply, size, glyphs, nowMs }: ShellModel): readonly FrameLine[] {
+  if (reply === null) return [];
+  const rows = Math.max(Math.min(REPLY_ROWS, size.rows - 6), 1);
+  // Only the end is seen, so only the end is wrapped, however long the reply.
+  const end = reply.text.slice(-rows * size.columns * 2);
+  const lines = safeLines(end).flatMap((line) => wrapLine([line], size.columns));
+  const shown = lines.slice(-rows).map((line) => plainLine(...line));
+  const says = reply.isStopping ? "stopping" : reply.doing;
+  return [...shown, progress(says, reply.sinceMs, nowMs, size.columns, glyphs)];
+}
+
+function workLines({ work, size, glyphs, nowMs }: ShellModel): readonly FrameLine[] {
+  if (work === null) return [];
+  return [progress(work.isStopping ? "cancelling" : work.says, work.sinceMs, nowMs, size.columns, glyphs)];
+}
+
+function progress(says: string, sinceMs: number, nowMs: number, columns: number, glyphs: ShellModel["glyphs"]): FrameLine {
+  const seconds = Math.max(Math.floor((nowMs - sinceMs) / 1000), 0);
+  const spin = glyphs.spinner[seconds % glyphs.spinner.length] ?? "";
+  return plainLine(...fitLine([styled("summary", `${spin} ${says}`), styled("dim", ` ${seconds} s  Esc stops`)], columns, glyphs.ellipsis));
+}
+
+function questionLines({ question, size, glyphs }: ShellModel): readonly FrameLine[] {
+  if (question === null) return [];
+  const lines: readonly Line[] = [
+    [styled("bold", `May the model use ${question.name}?`)],
+    ...question.lines.slice(0, Math.max(size.rows - 8, 1)),
+    [
+      styled("match", "y"),
+      " once  ",
+      styled("match", "a"),
+      " always here  ",
+      styled("match", "n"),
+      " no  ",
+      styled("match", "Esc"),
+      " stop",
+    ],
+  ];
+  return lines.map((line) => plainLine(...fitLine(line, size.columns, glyphs.ellipsis)));
+}
+
+function queueLines({ queue, size, glyphs }: ShellModel): readonly FrameLine[] {
+  return queue.map((text) => plainLine(...fitLine([styled("dim", `waits: ${text.replace(/\s+/g, " ")}`)], size.columns, glyphs.ellipsis)));
+}
+
+function offerLines({ completions, chosen, size, glyphs }: ShellModel): readonly FrameLine[] {
+  const from = Math.max(0, Math.min(chosen - MOST_OFFERS + 1, completions.length - MOST_OFFERS));
+  return completions.slice(from, from + MOST_OFFERS).map(({ shown, help }, at): FrameLine => {
+    const isChosen = from + at === chosen;
+    const sign = isChosen ? styled("leaf", `${glyphs.cursor} `) : "  ";
+    return plainLine(
+      ...fitLine([sign, isChosen ? styled("bold", shown) : shown, styled("dim", `  ${help}`)], size.columns, glyphs.ellipsis),
+    );
+  });
+}
+
+function noticeLines({ notice, size }: ShellModel): readonly FrameLine[] {
+  if (notice === null) return [];
+  return wrapLine([notice.isError ? styled("error", notice.text) : styled("dim", notice.text)], size.columns).map((line) =>
+    plainLine(...line),
+  );
+}
