@@ -33,7 +33,7 @@ export const run: Command<ShellOptions> = async ({ io, options }) => {
     ...(window === undefined ? {} : { window }),
   };
   await withStore(io, options.store, "create", async (store, storePath) => {
-    const run: InteractiveRun = { io, store, storePath, config, chosen, model: chatModel(io.env, config, chosen) };
+    const run: InteractiveRun = { io, store, storePath, config, chosen, model: chatModel(io.env, config, chosen), saidNotebook: false };
     await wander(run, terminal, await firstPlace(run, options));
   });
 };

@@ -15,6 +15,8 @@ export interface InteractiveRun {
   readonly config: Config;
   /** The model in force: as options, environment and config say, or as it was chosen since. */
   model: ChatModel | null;
+  /** Whether the person was told that no model answers. */
+  saidNotebook: boolean;
   /** What was said on the command line about it. */
   readonly chosen: ChatOptions;
 }

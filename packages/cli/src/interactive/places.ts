@@ -21,6 +21,7 @@ export type Place =
       readonly draft: string;
       readonly chosen?: string | null;
       readonly notice?: string;
+      readonly isBack?: boolean;
     }
   | { readonly kind: "tree"; readonly sessionId: SessionId; readonly draft: string }
   | { readonly kind: "picker"; readonly sessionId: SessionId | null; readonly draft: string };
@@ -50,7 +51,9 @@ async function visited(run: InteractiveRun, terminal: Terminal, place: Place): P
 async function inShell(run: InteractiveRun, terminal: Terminal, place: Extract<Place, { kind: "shell" }>): Promise<Place | null> {
   const { sessionId } = place;
   return withSession(run, sessionId, async (opened) => {
-    const start = await shellStart(opened, place);
+    const opening = { showsEnd: place.isBack !== true, saysNotebook: !run.saidNotebook };
+    run.saidNotebook = true;
+    const start = { ...(await shellStart(opened, place)), opening };
     const result = await runScreen(terminal, shellScreen(shellWorld(run, opened), start));
     switch (result.kind) {
       case "quit":
@@ -108,7 +111,7 @@ async function inTree(run: InteractiveRun, terminal: Terminal, { sessionId, draf
     const result = await runScreen(terminal, navigatorScreen(world, record, preferences));
     switch (result.kind) {
       case "closed":
-        return { kind: "shell", sessionId, draft };
+        return { kind: "shell", sessionId, draft, isBack: true };
       case "moved":
         return { kind: "shell", sessionId, draft, chosen: result.text };
       case "forked":
@@ -145,7 +148,7 @@ async function inPicker(
     case "new":
       return { kind: "shell", sessionId: await created(run, null), draft };
     case "cancelled":
-      return sessionId === null ? null : { kind: "shell", sessionId, draft };
+      return sessionId === null ? null : { kind: "shell", sessionId, draft, isBack: true };
   }
 }
 

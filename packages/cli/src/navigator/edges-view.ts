@@ -35,6 +35,16 @@ export function footLine(model: NavigatorModel, columns: number): FrameLine {
   const { notice, glyphs } = model;
   if (notice !== null)
     return plainLine(...fitLine([notice.isError ? styled("error", notice.text) : notice.text], columns, glyphs.ellipsis));
+  if (model.dialog.kind === "leaving")
+    return hintLine(
+      [
+        ["Enter", "choose"],
+        ["Up/Down", "another"],
+        ["Esc", "stay here"],
+      ],
+      columns,
+    );
+  if (model.dialog.kind !== "none") return plainLine();
   if (model.search?.isTyping === true)
     return hintLine(
       [

@@ -9,7 +9,7 @@ import { count } from "../format/numbers.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { styled } from "../terminal/line.js";
 import type { ShellEffect } from "./model.js";
-import { printOpening } from "./opening.js";
+import { type Opening, printOpening } from "./opening.js";
 import { ReplyRun } from "./reply-run.js";
 import type { SlashName } from "./slash-commands.js";
 import { chooseThinking, helpText, labelLines, runSlash, settingsText } from "./slash-run.js";
@@ -27,7 +27,10 @@ export class ShellPerformer {
   #ticks: NodeJS.Timeout | undefined;
   readonly #allowed = new Set<keyof NonNullable<Config["tools"]>>();
 
-  constructor(private readonly world: ShellWorld) {
+  constructor(
+    private readonly world: ShellWorld,
+    private readonly opening: Opening,
+  ) {
     this.#model = world.model;
   }
 
@@ -58,7 +61,7 @@ export class ShellPerformer {
         this.#ticks = setInterval(() => host.tell({ kind: "tick", nowMs: this.world.io.now() }), SECOND);
         this.#ticks.unref();
         this.world.onBackground((background) => host.tell({ kind: "status", status: { background } }));
-        await printOpening(this.world, host, this.#glyphs);
+        await printOpening(this.world, host, this.#glyphs, this.opening);
         return this.#tellStatus(host);
       case "say":
         return this.#say(effect.text, host);

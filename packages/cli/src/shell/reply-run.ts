@@ -1,3 +1,4 @@
+import { BoughError } from "@bough/session-core";
 import type { ChatModel } from "../agent/chat-model.js";
 import type { Answer, AskedCall } from "../agent/permissions.js";
 import { runTurn } from "../agent/turn.js";
@@ -56,6 +57,7 @@ export class ReplyRun {
       onEvent: (event) => this.#heard(event),
       ask: (call) => this.#ask(call),
     });
+    await this.#printing;
     this.#ended(result);
   }
 
@@ -63,36 +65,43 @@ export class ReplyRun {
     const { tell, print } = this.host;
     switch (event.kind) {
       case "request":
-        return tell({ kind: "status", status: { usedTokens: event.use.totalTokens, windowTokens: event.use.windowTokens } });
+        tell({ kind: "status", status: { usedTokens: event.use.totalTokens, windowTokens: event.use.windowTokens } });
+        break;
       case "text":
-        return tell({ kind: "delta", text: event.delta, doing: "writing" });
+        tell({ kind: "delta", text: event.delta, doing: "writing" });
+        break;
       case "thinking":
-        return tell({ kind: "delta", text: "", doing: "thinking" });
+        tell({ kind: "delta", text: "", doing: "thinking" });
+        break;
       case "usage":
-        return;
+        break;
       case "reply":
-        return void this.#printEntry(event.entryId, true);
+        this.#printEntry(event.entryId, true);
+        break;
       case "tool":
-        return tell({ kind: "delta", text: "", doing: `running ${event.name}` });
+        tell({ kind: "delta", text: "", doing: `running ${event.name}` });
+        break;
       case "tool-result":
-        return void this.#printEntry(event.entryId, false);
+        this.#printEntry(event.entryId, false);
+        break;
       case "retry":
-        return print([[styled("dim", event.message)]]);
+        print([[styled("dim", event.message)]]);
     }
   }
 
   #printing: Promise<void> = Promise.resolve();
 
   /** In the order in which they came. */
-  #printEntry(entryId: string, isReply: boolean): Promise<void> {
-    this.#printing = this.#printing.then(async () => {
+  #printEntry(entryId: string, isReply: boolean): void {
+    const print = async () => {
       const entry = await this.world.session.entry(entryId);
       // What was seen as it came goes, and the whole takes its place above.
       if (isReply) this.host.tell({ kind: "reply-stored", entryId });
       this.host.print(transcriptLines(entry, this.width, this.glyphs));
-    });
-    return this.#printing.catch(() => {
-      // The session went away under the reply; the turn ends with that and says so.
+    };
+    this.#printing = this.#printing.then(print).catch((error: unknown) => {
+      // The session went away under the reply; the turn itself ends with that and says so.
+      if (!(error instanceof BoughError)) throw error;
     });
   }
 
@@ -110,22 +119,25 @@ export class ReplyRun {
   }
 
   #ended(result: TurnResult): void {
-    const { tell, print } = this.host;
-    switch (result.kind) {
-      case "done":
-        return;
-      case "stopped":
-        return tell({
-          kind: "said",
-          text: result.entryId === null ? "Stopped; nothing had come." : "Stopped; what came is kept.",
-          isError: false,
-        });
-      case "too-many-rounds":
-        return tell({ kind: "said", text: `Stopped after ${result.rounds} rounds of tools. Say something to go on.`, isError: false });
-      case "failed":
-        if (result.unstored !== null)
-          print([[styled("error", "This could not be stored:")], ...safeLines(result.unstored).map((line): Line => [line])]);
-        return tell({ kind: "said", text: result.message, isError: true });
+    const said = endText(result);
+    if (result.kind === "failed" && result.unstored !== null) {
+      const lines = safeLines(result.unstored).map((line): Line => [line]);
+      this.host.print([[styled("error", "This could not be stored:")], ...lines, []]);
     }
+    if (said !== null) this.host.tell({ kind: "said", text: said, isError: result.kind === "failed" });
+  }
+}
+
+/** What a person is told of the end of a turn; null: the reply says it all. */
+function endText(result: TurnResult): string | null {
+  switch (result.kind) {
+    case "done":
+      return null;
+    case "stopped":
+      return result.entryId === null ? "Stopped; nothing had come." : "Stopped; what came is kept.";
+    case "too-many-rounds":
+      return `Stopped after ${result.rounds} rounds of tools. Say something to go on.`;
+    case "failed":
+      return result.message;
   }
 }

@@ -7,6 +7,7 @@ import { rebound } from "../tui/key-table.js";
 import type { Screen } from "../tui/screen.js";
 import { SHELL_KEYS } from "./keys.js";
 import type { ShellEffect, ShellModel, ShellNews, ShellResult, ShellStep } from "./model.js";
+import type { Opening } from "./opening.js";
 import { ShellPerformer } from "./perform.js";
 import { update } from "./update.js";
 import { view } from "./view.js";
@@ -22,6 +23,8 @@ export interface ShellStart {
   /** Prompts of before, newest last. */
   readonly history?: readonly string[] | undefined;
   readonly notice?: string | undefined;
+  /** Default: everything, as for the first time. */
+  readonly opening?: Opening | undefined;
 }
 
 /**
@@ -33,7 +36,7 @@ export interface ShellStart {
  * if (result.kind === "tree") draft = result.draft;
  */
 export function shellScreen(world: ShellWorld, start: ShellStart): ShellScreen {
-  const performer = new ShellPerformer(world);
+  const performer = new ShellPerformer(world, start.opening ?? { showsEnd: true, saysNotebook: true });
   return {
     kind: "inline",
     start: (size) => started(world, start, size),
