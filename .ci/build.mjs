@@ -5,6 +5,7 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { BUNDLED_INK } from "./bundle-ink.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 // An entry chunk imports the chunks it shares, also where it uses none of their names; bundling the library again is
@@ -84,10 +85,7 @@ async function command() {
       minify: true,
       keepNames: true,
       external: ["better-sqlite3"],
-      // Of Ink: it draws nothing where a variable says CI, and connects to developer tools; a person at a terminal wants
-      // the one and not the other.
-      alias: { "is-in-ci": join(root, ".ci/not-in-ci.mjs"), "react-devtools-core": join(root, ".ci/no-devtools.mjs") },
-      define: { "process.env.NODE_ENV": '"production"' },
+      ...BUNDLED_INK,
       // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.
       banner: {
         js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { BUNDLED_INK } from "../../.ci/bundle-ink.mjs";
 import { openBare } from "./baseline.mjs";
 import { alternate, median } from "./measure.mjs";
 
@@ -73,9 +74,8 @@ async function bundled(folder) {
     platform: "node",
     format: "esm",
     logLevel: "error",
-    alias: { "is-in-ci": join(ROOT, ".ci/not-in-ci.mjs"), "react-devtools-core": join(ROOT, ".ci/no-devtools.mjs") },
-    define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [{ name: "packages-as-built", setup: packagesAsBuilt }],
+    ...BUNDLED_INK,
+    plugins: [...BUNDLED_INK.plugins, { name: "packages-as-built", setup: packagesAsBuilt }],
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
   });
   return outfile;
