@@ -1,20 +1,31 @@
-import type { Editor } from "./editor.js";
+import { type Editor, editorOf } from "./editor.js";
+
+/** Something that can be taken in place of what is typed. */
 export interface Completion {
   readonly insert: string;
   readonly shown: string;
   readonly help: string;
 }
+
+/** What completions are made from. */
 export interface CompletionSource {
   readonly commands: readonly { readonly name: string; readonly args: string; readonly help: string }[];
-  readonly argumentsOf?: (command: string, typed: string) => readonly Completion[];
 }
-export function completionsOf(text: string, cursor: number, source: CompletionSource): readonly Completion[] {
-  if (!/^\/[\w-]*$/.test(text) || cursor !== text.length) return [];
-  const name = text.slice(1);
-  return source.commands
-    .filter((one) => one.name.startsWith(name))
-    .map((one) => ({ insert: `/${one.name}${one.args === "" ? "" : " "}`, shown: `/${one.name} ${one.args}`, help: one.help }));
+
+/** The commands that what is typed may become: those that begin so, then those that contain it. Only for a first word. */
+export function completionsOf(text: string, cursor: number, { commands }: CompletionSource): readonly Completion[] {
+  if (cursor !== text.length || !/^\/[\w-]*$/.test(text)) return [];
+  const typed = text.slice(1).toLowerCase();
+  const beginning = commands.filter(({ name }) => name.startsWith(typed));
+  const inside = typed === "" ? [] : commands.filter(({ name }) => !name.startsWith(typed) && name.includes(typed));
+  return [...beginning, ...inside].map(({ name, args, help }) => ({
+    insert: args === "" ? `/${name}` : `/${name} `,
+    shown: args === "" ? `/${name}` : `/${name} ${args}`,
+    help,
+  }));
 }
-export function completed(editor: Editor, completion: Completion): Editor {
-  return { ...editor, text: completion.insert, cursor: completion.insert.length };
+
+/** The editor with a completion in place of its text. */
+export function completed(editor: Editor, { insert }: Completion): Editor {
+  return { ...editorOf(insert), killed: editor.killed };
 }
