@@ -1,4 +1,4 @@
-// Writes docs/commands.md, docs/exit-codes.md and docs/config.md from the definitions in the code. Tests compare them.
+// Writes docs/commands.md, docs/exit-codes.md, docs/config.md and docs/navigator.md from the definitions in the code. Tests compare them.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,7 +10,11 @@ const folder = mkdtempSync(join(tmpdir(), "bough-docs-"));
 try {
   await build({
     absWorkingDir: root,
-    entryPoints: { pages: "packages/cli/src/program/pages.ts", config: "packages/cli/src/config/config-page.ts" },
+    entryPoints: {
+      pages: "packages/cli/src/program/pages.ts",
+      config: "packages/cli/src/config/config-page.ts",
+      navigator: "packages/cli/src/interactive/navigator-page.ts",
+    },
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     splitting: true,
@@ -24,7 +28,9 @@ try {
   });
   const { commandsPage, exitCodesPage } = await import(pathToFileURL(join(folder, "pages.mjs")).href);
   const { configPage } = await import(pathToFileURL(join(folder, "config.mjs")).href);
+  const { navigatorPage } = await import(pathToFileURL(join(folder, "navigator.mjs")).href);
   writeFileSync(join(root, "docs/config.md"), configPage());
+  writeFileSync(join(root, "docs/navigator.md"), navigatorPage());
   writeFileSync(join(root, "docs/commands.md"), commandsPage());
   writeFileSync(join(root, "docs/exit-codes.md"), exitCodesPage());
 } finally {

@@ -1,3 +1,4 @@
+import { counted } from "../format/numbers.js";
 import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { shownField } from "../tui/field.js";
@@ -99,9 +100,8 @@ function searchLine(
   { field, isTyping, hits, total, problem }: Search,
   columns: number,
 ): { readonly line: FrameLine; readonly column: number } {
-  const counted =
-    problem !== null ? problem : hits === null ? "" : hits.length < total ? `${hits.length} of ${total} hits` : `${total} hits`;
-  const count = counted === "" ? "" : ` ${safe(counted)} `;
+  const says = problem !== null ? problem : hits === null ? "" : hits.length < total ? `${hits.length} of ${total} hits` : `${total} hits`;
+  const count = says === "" ? "" : ` ${safe(says)} `;
   const room = Math.max(columns - SEARCH_SIGN.length - lineWidth([count]), 10);
   const { text, column } = shownField(field, room);
   const gap = " ".repeat(Math.max(room - lineWidth([text]), 0));

@@ -17,7 +17,7 @@ export interface Opening {
 
 /** Prints which session this is, and as much of how it ended as fits the screen: so that a person sees where they are. */
 export async function printOpening(world: ShellWorld, host: ShellHost, glyphs: Glyphs, { showsEnd, saysNotebook }: Opening): Promise<void> {
-  if (showsEnd) await printEnd(world, host, glyphs);
+  if (showsEnd) await printEnd(world, host, glyphs, saysNotebook && world.model === null);
   if (saysNotebook && world.model === null)
     host.print(NOTEBOOK.flatMap((line) => wrapLine([styled("dim", line)], widthOf(world))).concat([[]]));
 }
@@ -31,13 +31,13 @@ function widthOf({ io }: ShellWorld): number {
   return io.terminal?.stdout.columns || 80;
 }
 
-async function printEnd(world: ShellWorld, host: ShellHost, glyphs: Glyphs): Promise<void> {
+async function printEnd(world: ShellWorld, host: ShellHost, glyphs: Glyphs, saysNotebook: boolean): Promise<void> {
   const { session, io } = world;
   const width = widthOf(world);
   const rows = io.terminal?.stdout.rows || 24;
   const record = await session.record();
   const last = await lastEntries(session);
-  const shown = ending(last, Math.max(rows - 10, 4), width, glyphs);
+  const shown = ending(last, Math.max(rows - (saysNotebook ? 14 : 9), 4), width, glyphs);
   const earlier = last.length > 0 ? [[styled("dim", `${glyphs.ellipsis} /tree shows all of it`)], []] : [];
   const heading = fitLine([styled("bold", titleOf(record)), styled("dim", `  ${record.id}`)], width, glyphs.ellipsis);
   host.print([heading, [], ...(shown.isWhole ? [] : earlier), ...shown.lines]);

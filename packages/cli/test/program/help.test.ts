@@ -6,12 +6,23 @@ import { world } from "../world.js";
 import { commandNames, nowhere } from "./nowhere.js";
 
 describe("help", () => {
-  test("is what the command prints alone, and ends well", async () => {
+  test("names every command, and ends well", async () => {
     const here = world();
-    const { exit, out, err } = await here.run([]);
+    const { exit, out, err } = await here.run(["--help"]);
     expect({ exit, err }).toEqual({ exit: 0, err: "" });
     expect(out).toContain("Usage: bough");
+    for (const name of commandNames()) expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));
   });
+
+  test.each([[[]], [["--new"]], [["--store", "x.db"]], [["shell"]], [["tree", "-i"]]])(
+    "%j without a terminal says what prints instead",
+    async (args) => {
+      const here = world();
+      const { exit, out, err } = await here.run(args);
+      expect({ exit, out }).toEqual({ exit: 62, out: "" });
+      expect(err).toMatch(/^bough: .*terminal.*bough tree.*\n$/);
+    },
+  );
 
   test.each(commandNames())("of %s has examples that begin with the command, and fits eighty columns (R185)", async (name) => {
     const here = world();
@@ -46,7 +57,7 @@ describe("the command line", () => {
     const without = program.commands
       .filter((command) => !command.options.some(({ long }) => long === "--json"))
       .map((command) => command.name());
-    expect(without).toEqual(["export", "help"]);
+    expect(without).toEqual(["shell", "export", "help"]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { navigatorPage } from "../../src/interactive/navigator-page.js";
 import { commandsPage, exitCodesPage } from "../../src/program/pages.js";
 
 function page(name: string): string {
@@ -9,6 +10,10 @@ function page(name: string): string {
 describe("the pages that are made from the program (node .ci/docs.mjs)", () => {
   test("say what the commands say of themselves", () => {
     expect(page("commands.md")).toBe(commandsPage());
+  });
+
+  test("list every key of the screens", () => {
+    expect(page("navigator.md")).toBe(navigatorPage());
   });
 
   test("list every exit code", () => {
