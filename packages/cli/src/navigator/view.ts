@@ -100,7 +100,14 @@ function searchLine(
   { field, isTyping, hits, total, problem }: Search,
   columns: number,
 ): { readonly line: FrameLine; readonly column: number } {
-  const says = problem !== null ? problem : hits === null ? "" : hits.length < total ? `${hits.length} of ${total} hits` : `${total} hits`;
+  const says =
+    problem !== null
+      ? problem
+      : hits === null
+        ? ""
+        : hits.length < total
+          ? `${hits.length} of ${counted(total, "hit")}`
+          : counted(total, "hit");
   const count = says === "" ? "" : ` ${safe(says)} `;
   const room = Math.max(columns - SEARCH_SIGN.length - lineWidth([count]), 10);
   const { text, column } = shownField(field, room);
