@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "forks",
+    // Screens show times where the person is; snapshots are of one place.
+    env: { TZ: "UTC" },
   },
 });

@@ -89,6 +89,7 @@ function scrolled(lines: readonly Line[], scroll: number, { size, glyphs }: Navi
   const shown = lines.slice(from, from + rows).map((line) => plainLine(...fitLine(line, size.columns, glyphs.ellipsis)));
   const rest = lines.length - from - shown.length;
   const padding = Array.from({ length: rows - shown.length }, () => plainLine());
-  const end = plainLine(styled("dim", rest > 0 ? `${glyphs.ellipsis} ${counted(rest, "more line")}; Esc closes` : "Esc closes"));
+  const says = rest > 0 ? `${glyphs.ellipsis} ${counted(rest, "more line")}; Esc closes` : "Esc closes";
+  const end = plainLine(...fitLine([styled("dim", says)], size.columns, glyphs.ellipsis));
   return { lines: [rule, ...shown, ...padding, end].slice(0, size.rows - 2) };
 }

@@ -1,6 +1,6 @@
 import { Box, Text, useCursor, useStdin, useStdout } from "ink";
 import { createElement, type ReactElement, useEffect } from "react";
-import { textOfLine } from "../terminal/line.js";
+import { fitLine, textOfLine } from "../terminal/line.js";
 import { painted } from "../terminal/paint.js";
 import { displayWidth } from "../terminal/width.js";
 import type { Frame, FrameLine } from "./frame.js";
@@ -34,7 +34,11 @@ export function Drawn({ frame, columns, colour, onInput, onPrinter }: DrawnProps
   return createElement(Box, { flexDirection: "column" }, ...lines);
 }
 
-function drawnLine({ line, isSelected }: FrameLine, columns: number, colour: boolean): string {
+/** Screens are made for forty columns and more; on fewer, what is too long is cut here. */
+const LEAST_COLUMNS = 40;
+
+function drawnLine({ line: whole, isSelected }: FrameLine, columns: number, colour: boolean): string {
+  const line = columns < LEAST_COLUMNS ? fitLine(whole, columns) : whole;
   const text = painted(line, colour);
   // An empty text has no height.
   if (isSelected !== true || !colour) return text === "" ? " " : text;
