@@ -1,0 +1,110 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { assistantMessage, openStore, type Session, userMessage } from "@bough/session-core";
+import { onTestFinished } from "vitest";
+import { TerminalProgram } from "./tmux.js";
+
+/** The command as it is published; `npm test` builds it first. */
+export const BOUGH = fileURLToPath(new URL("../../packages/cli/dist/bough.js", import.meta.url));
+
+/** A home with a store in it, and programs in terminals on it. Everything goes away with the test. */
+export class Home {
+  readonly folder = mkdtempSync(join(tmpdir(), "bough-terminal-"));
+  readonly store = join(this.folder, "sessions.db");
+
+  /** The environment of what runs here. */
+  env(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+    return { BOUGH_STORE: this.store, HOME: this.folder, LANG: "C.UTF-8", ...more };
+  }
+
+  /** Starts `bough ARGS` in a terminal of this size, behind a shell that says when it has ended. */
+  async terminal(
+    args: string,
+    { columns = 100, rows = 30, env = {} }: { columns?: number; rows?: number; env?: Record<string, string> } = {},
+  ) {
+    const program = TerminalProgram.start({ columns, rows, cwd: this.folder, env: this.env(env) });
+    onTestFinished(() => program.end());
+    await program.until((screen) => screen.includes("$"));
+    await program.type(`clear; '${process.execPath}' '${BOUGH}' ${args}; echo "ended with $?"`);
+    await program.press("Enter");
+    return program;
+  }
+
+  /** Runs a command here to its end; what it printed. */
+  bough(...args: readonly string[]): string {
+    return execFileSync(process.execPath, [BOUGH, ...args], {
+      cwd: this.folder,
+      env: { PATH: process.env["PATH"] ?? "", ...this.env() },
+      encoding: "utf8",
+    });
+  }
+
+  /** Works on the store as another program does. */
+  async withSession<T>(id: string, work: (session: Session) => Promise<T>): Promise<T> {
+    const store = await openStore({ path: this.store });
+    try {
+      return await work(await store.openSession(id));
+    } finally {
+      await store.close();
+    }
+  }
+
+  /** A session "Parser" of this folder with two branches below a2; it stands at the end of the second. */
+  async parser(): Promise<void> {
+    const store = await openStore({ path: this.store });
+    const session = await store.createSession({ id: "parser-1", title: "Parser", cwd: this.folder });
+    const said = async (id: string) =>
+      session.append({ ...(id.startsWith("u") ? userMessage(`said in ${id}`) : assistantMessage(`replied in ${id}`)), id });
+    for (const id of ["u1", "a1", "u2", "a2", "u3", "a3"]) await said(id);
+    await session.moveLeaf("a2");
+    for (const id of ["u4", "a4"]) await said(id);
+    await store.close();
+  }
+}
+
+/** A home for one test. */
+export function home(): Home {
+  const made = new Home();
+  onTestFinished(() => rmSync(made.folder, { recursive: true, force: true }));
+  return made;
+}
+
+/** A model on loopback that speaks OpenAI's protocol: sends pieces as it is told to. */
+export async function modelServer(answer: (said: string, send: (text: string) => void) => Promise<"done" | "drop">) {
+  const asked: string[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const piece of request) body += piece;
+    const { messages } = JSON.parse(body) as { messages: { content: unknown }[] };
+    const said = JSON.stringify(messages.at(-1)?.content ?? "");
+    asked.push(said);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const end = await answer(said, (text) => chunk(response, { content: text }));
+    // The connection ends in the middle of the stream; what was written before arrives.
+    if (end === "drop") response.socket?.end();
+    else {
+      chunk(response, {}, "stop");
+      response.end("data: [DONE]\n\n");
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { asked, env: { BOUGH_MODEL: "test-model", BOUGH_BASE_URL: `http://127.0.0.1:${port}/v1` } };
+}
+
+function chunk(response: ServerResponse, delta: object, finish: string | null = null): void {
+  const choice = { index: 0, delta: { role: "assistant", ...delta }, finish_reason: finish };
+  const usage = finish === null ? {} : { usage: { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 } };
+  response.write(
+    `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "m", choices: [choice], ...usage })}\n\n`,
+  );
+}

@@ -1,0 +1,149 @@
+import { spawnSync } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import { BOUGH, home, modelServer } from "./rooms.js";
+
+describe("the shell in a real terminal", () => {
+  test("is a notebook without a model: what is typed is there at the next start", async () => {
+    const here = home();
+    const terminal = await here.terminal("");
+    await terminal.until(/this is a notebook/);
+    await terminal.type("remember the milk");
+    await terminal.press("Enter");
+    await terminal.until(/› remember the milk[\s\S]*1 entry/);
+    await terminal.press("C-c", "C-c");
+    await terminal.until(/ended with 0/);
+    await terminal.type(`clear; '${process.execPath}' '${BOUGH}'`);
+    await terminal.press("Enter");
+    await terminal.until(/› remember the milk/);
+  });
+
+  test("streams a reply in, and stores it with what it used", async () => {
+    const here = home();
+    const { env } = await modelServer(async (_said, send) => {
+      for (const word of ["The ", "lexer ", "is ", "fine."]) send(word);
+      return "done";
+    });
+    const terminal = await here.terminal("--new", { env });
+    await terminal.until(/test-model/);
+    await terminal.type("How is the lexer?");
+    await terminal.press("Enter");
+    await terminal.until(/The lexer is fine\.[\s\S]*2 entries/);
+    await terminal.press("C-d");
+    await terminal.until(/ended with 0/);
+    expect(here.bough("stats")).toMatch(/openai-compatible\/m +1 +20 +5 /);
+  });
+
+  test("stops a reply by Esc and keeps what came", async () => {
+    const here = home();
+    const { env } = await modelServer(async (_said, send) => {
+      send("the beginning ");
+      await new Promise(() => undefined);
+      return "done";
+    });
+    const terminal = await here.terminal("--new", { env });
+    await terminal.until(/test-model/);
+    await terminal.type("Go on");
+    await terminal.press("Enter");
+    await terminal.until(/the beginning[\s\S]*Esc stops/);
+    await terminal.press("Escape");
+    await terminal.until(/Stopped; what came is kept\./);
+    expect(here.bough("tree")).toContain("the beginning");
+    expect(here.bough("verify")).toContain("Everything holds");
+  });
+
+  test("keeps a valid session when the connection drops", async () => {
+    const here = home();
+    const { env } = await modelServer(async (_said, send) => {
+      send("half of it ");
+      return "drop";
+    });
+    const terminal = await here.terminal("--new", { env });
+    await terminal.until(/test-model/);
+    await terminal.type("Say it");
+    await terminal.press("Enter");
+    await terminal.until((screen) => screen.includes("half of it") && !screen.includes("Esc stops"));
+    expect(here.bough("tree")).toContain("Say it");
+    expect(here.bough("verify")).toContain("Everything holds");
+  });
+
+  test("goes to the tree and back with what was being typed; a message that is chosen waits in the history", async () => {
+    const here = home();
+    await here.parser();
+    const terminal = await here.terminal("--session parser");
+    await terminal.until(/replied in a4/);
+    await terminal.type("half a thought");
+    await terminal.press("C-t");
+    await terminal.until(/← leaf/);
+    await terminal.press("Up", "Enter");
+    await terminal.until(/1 No summary/);
+    await terminal.type("1");
+    await terminal.until(/half a thought[\s\S]*one Up away/);
+    await terminal.press("Up");
+    await terminal.until(/› said in u4/);
+  });
+
+  test("a message that is chosen comes to an empty prompt, and sending it begins a branch", async () => {
+    const here = home();
+    await here.parser();
+    const terminal = await here.terminal("--session parser");
+    await terminal.until(/replied in a4/);
+    await terminal.type("/tree");
+    await terminal.press("Enter");
+    await terminal.until(/← leaf/);
+    await terminal.press("Up", "Enter");
+    await terminal.until(/1 No summary/);
+    await terminal.type("1");
+    await terminal.until(/Edit the message and send it/);
+    await terminal.type(", again");
+    await terminal.press("Enter");
+    await terminal.until(/5 entries, 3 branches/);
+    const path = await here.withSession("parser-1", async (session) => (await session.path()).length);
+    expect(path).toBe(5);
+  });
+
+  test("takes a paste of many lines for one message", async () => {
+    const here = home();
+    const terminal = await here.terminal("--new");
+    await terminal.until(/notebook/);
+    await terminal.paste("first line\nsecond line\nthird");
+    await terminal.until(/third/);
+    await terminal.press("Enter");
+    await terminal.until(/1 entry/);
+  });
+
+  test("opens the sessions, finds one by name and goes there", async () => {
+    const here = home();
+    await here.parser();
+    const terminal = await here.terminal("--new");
+    await terminal.until(/0 entries/);
+    await terminal.type("/sessions");
+    await terminal.press("Enter");
+    await terminal.until(/Parser/);
+    await terminal.type("/pars");
+    await terminal.until(/Parser/);
+    await terminal.press("Enter");
+    await terminal.until(/replied in a4/);
+  });
+
+  test("completes commands, and says what an unknown one may have meant", async () => {
+    const here = home();
+    const terminal = await here.terminal("--new");
+    await terminal.until(/notebook/);
+    await terminal.type("/sta");
+    await terminal.until(/\/stats {2}entries, size/);
+    await terminal.press("Tab", "Enter");
+    await terminal.until(/0 entries, 0 messages/);
+    await terminal.type("/treee");
+    await terminal.press("Enter");
+    await terminal.until(/did you mean \/tree\?/);
+  });
+
+  test("needs a terminal, and flags that fit together", () => {
+    const here = home();
+    const run = (...args: readonly string[]) =>
+      spawnSync(process.execPath, [BOUGH, ...args], { env: { ...process.env, ...here.env() }, encoding: "utf8" });
+    expect(run().status).toBe(62);
+    expect(run().stderr).toMatch(/^bough: The shell needs a terminal.*\n$/);
+    expect(run("--new", "--session", "x").status).toBe(2);
+  });
+});
