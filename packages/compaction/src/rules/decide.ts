@@ -47,8 +47,8 @@ function mayAct({ messages, turnOpen, between }: Situation, { checkAt, trigger }
 /** A finished summary waits for its threshold, where it shall; one that is no longer needed is thrown away. */
 function decideReady(situation: Situation, settings: CompactionSettings): Decision {
   if (!isAtLeast(situation, settings.background.applyMin)) return "discard";
-  if (settings.background.apply === "ready" || isOver(situation, settings)) return "apply";
-  return "nothing";
+  if (!mayAct(situation, settings)) return "nothing";
+  return settings.background.apply === "ready" || isOver(situation, settings) ? "apply" : "nothing";
 }
 
 function isOver({ usedTokens, messages, limits }: Situation, { trigger }: CompactionSettings): boolean {
@@ -64,7 +64,7 @@ function startsBackground(situation: Situation, settings: CompactionSettings, ra
   if (situation.startedThisTurn) return false;
   const leads = background.leadShare > 0 && situation.usedTokens >= situation.limits.thresholdTokens - leadOf(situation.limits, settings);
   if (leads || background.start === null) return leads;
-  if (background.coldStart !== null && !situation.warm) return isAtLeast(situation, Math.max(background.coldStart, background.start));
+  if (background.coldStart !== null && !situation.warm) return isAtLeast(situation, background.coldStart);
   const jitter = background.jitterShare === 0 ? 0 : (random() * 2 - 1) * background.jitterShare;
   return isAtLeast(situation, background.start + jitter);
 }

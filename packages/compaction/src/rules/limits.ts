@@ -22,17 +22,23 @@ export interface Limits {
 const SMALL_WINDOW_SHARE = 0.15;
 
 /**
- * The room that a model gives under these settings. Pure.
+ * The room that a model gives under these settings. Pure. `learned`: what refusals of its provider have made of a limit.
  *
  * @throws {InvalidSettingError} the window is no positive number.
  */
-export function limitsOf(settings: CompactionSettings, contextWindow: number, model: ModelSetting | null, toolTokens = 0): Limits {
+export function limitsOf(
+  settings: CompactionSettings,
+  contextWindow: number,
+  model: ModelSetting | null,
+  toolTokens = 0,
+  learned: (limitTokens: number) => number = (limitTokens) => limitTokens,
+): Limits {
   const own = overrideFor(settings, model);
   const windowTokens = own.contextWindow ?? contextWindow;
   if (!(Number.isFinite(windowTokens) && windowTokens >= 1)) {
     throw new InvalidSettingError("contextWindow", "must be the model's window in tokens, above 0");
   }
-  const limitTokens = settings.window.limit === null ? windowTokens : tokensOf(settings.window.limit, windowTokens);
+  const limitTokens = learned(settings.window.limit === null ? windowTokens : tokensOf(settings.window.limit, windowTokens));
   const reserveTokens = reserveOf(settings, own.reserveTokens ?? settings.trigger.reserveTokens, limitTokens);
   const threshold = own.threshold === undefined ? settings.trigger.threshold : own.threshold;
   return {

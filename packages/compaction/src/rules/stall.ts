@@ -2,11 +2,12 @@ import type { EntryId } from "@bough/session-core";
 
 /** Why the automatic path stands still, and how things were then. */
 export interface Stall {
-  readonly because: "no-headroom" | "undone" | "failed";
+  readonly because: "no-headroom" | "too-many-messages" | "undone" | "failed";
   /** The user message that the context ended with, at or above it. */
   readonly turnId: EntryId | null;
   readonly thresholdTokens: number;
   readonly usedTokens: number;
+  readonly messages: number;
 }
 
 /** How things are now. */
@@ -14,6 +15,8 @@ export type StallNow = Omit<Stall, "because">;
 
 // Another tenth of the threshold is as much as a compaction must save to count (`breaker.minSavingsShare`).
 const GROWTH_SHARE = 0.1;
+/** Messages that are worth another summary. */
+const LEAST_MESSAGES = 4;
 
 /**
  * Whether the automatic path still has to stand still: until a new turn, another model or settings, or (where a
@@ -21,7 +24,14 @@ const GROWTH_SHARE = 0.1;
  * something new to summarise. Regressions R103, R117, R119.
  */
 export function isStalled(stall: Stall | null, now: StallNow): boolean {
-  if (stall === null || stall.turnId !== now.turnId || stall.thresholdTokens !== now.thresholdTokens) return false;
+  if (stall === null || stall.thresholdTokens !== now.thresholdTokens) return false;
+  // What is kept is too many messages by itself, and stays so in the next turn: only new ones can be summarised.
+  if (stall.because === "too-many-messages") return now.usedTokens <= now.thresholdTokens && !grewByMessages(stall, now);
+  if (stall.turnId !== now.turnId) return false;
   if (stall.because !== "no-headroom") return true;
   return now.usedTokens >= stall.usedTokens && now.usedTokens <= stall.usedTokens + GROWTH_SHARE * now.thresholdTokens;
+}
+
+function grewByMessages({ messages }: Stall, now: StallNow): boolean {
+  return now.messages < messages || now.messages > messages + Math.max(LEAST_MESSAGES, Math.ceil(GROWTH_SHARE * messages));
 }

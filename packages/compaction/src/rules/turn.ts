@@ -17,9 +17,16 @@ export function turnOf({ messages, entries }: SessionContext): TurnState {
     const message = messages[at];
     if (message === undefined) continue;
     if (message.role === "assistant" && hasCalls(message)) rounds += 1;
-    if (message.role === "user" || message.role === "custom") return { id: entries[at] ?? null, open: isOpen(messages.at(-1)), rounds };
+    if (message.role === "user" || message.role === "custom") return { id: entries[at] ?? null, open: isRunning(messages), rounds };
   }
-  return { id: null, open: isOpen(messages.at(-1)), rounds };
+  return { id: null, open: isRunning(messages), rounds };
+}
+
+/** A reply that was stopped, or failed, ended its turn, whatever it had called: its calls get results that say so. */
+function isRunning(messages: readonly ContextMessage[]): boolean {
+  const last = messages.findLast(({ role }) => role !== "toolResult");
+  if (last?.role === "assistant" && (last.stopReason === "aborted" || last.stopReason === "error")) return false;
+  return isOpen(messages.at(-1));
 }
 
 function isOpen(last: ContextMessage | undefined): boolean {

@@ -16,7 +16,7 @@ import type { CompactionDone, CompactionResult } from "./result.js";
 export async function applyDraft(engine: Engine, draft: Draft, background: boolean): Promise<CompactionResult> {
   const before = await look(engine);
   const tokensAfter = Math.max(0, countedTokens(before) - draft.coveredTokens + draft.summaryTokens);
-  const committed = await commitDraft(engine.session, draft, tokensAfter);
+  const committed = await commitDraft(engine.session, draft, { tokensBefore: countedTokens(before), tokensAfter });
   if (committed === null) {
     tellOutcome(engine, draft, background, "superseded");
     return { kind: "superseded" };
@@ -36,6 +36,15 @@ function countedTokens({ use }: Look): number {
   return use.systemTokens + use.toolTokens + use.messageTokens;
 }
 
+function tooManyTokens(look: Look): boolean {
+  return countedTokens(look) > look.settings.trigger.headroomShare * look.limits.thresholdTokens;
+}
+
+/** What is kept may be more messages than `trigger.maxMessages` allows: then another compaction would be due at once. */
+function tooManyMessages({ context, settings }: Look): boolean {
+  return settings.trigger.maxMessages > 0 && context.messages.length > settings.trigger.maxMessages;
+}
+
 function doneOf(draft: Draft, { entryId }: Committed, before: Look, after: Look): Omit<CompactionDone, "continuePrompt"> {
   const { payload } = draft;
   return {
@@ -53,7 +62,7 @@ function doneOf(draft: Draft, { entryId }: Committed, before: Look, after: Look)
     messagesAfter: after.context.messages.length,
     fidelity: draft.fidelity,
     usage: draft.usage,
-    headroom: countedTokens(after) <= after.settings.trigger.headroomShare * after.limits.thresholdTokens,
+    headroom: !tooManyTokens(after) && !tooManyMessages(after),
     checkpointPath: null,
     attemptId: draft.attemptId,
   };
@@ -75,7 +84,13 @@ function remember(engine: Engine, draft: Draft, before: Look, after: Look, { hea
   memory.lastRequest = null;
   memory.stall = headroom
     ? null
-    : { because: "no-headroom", turnId: after.turn.id, thresholdTokens: after.limits.thresholdTokens, usedTokens: tokensAfter };
+    : {
+        because: tooManyTokens(after) ? "no-headroom" : "too-many-messages",
+        turnId: after.turn.id,
+        thresholdTokens: after.limits.thresholdTokens,
+        usedTokens: tokensAfter,
+        messages: after.context.messages.length,
+      };
   if (!headroom) engine.emit({ type: "stalled", because: "no-headroom" });
 }
 

@@ -33,7 +33,7 @@ const MAX_STEPS = 6;
 
 /**
  * Brings the context under its threshold as the settings say: prunes, starts, awaits or applies a background summary, or
- * compacts. At most one compaction: a second one at once would summarise a summary (row 123).
+ * compacts. At most one compaction, `before` included, which was asked for and ran just now: a second one at once would summarise a summary (row 123).
  *
  * @throws the reason of `signal` when it is aborted.
  */
@@ -41,8 +41,9 @@ export async function keepWithinThreshold(
   engine: Engine,
   input: RequestInput,
   between: boolean,
+  before: CompactionResult | null = null,
 ): Promise<AutomaticWork & { readonly look: Look }> {
-  const walk: Walk = { look: await look(engine, input), compaction: null, background: "none", pruned: 0, hasPruned: false };
+  const walk: Walk = { look: await look(engine, input), compaction: before, background: "none", pruned: 0, hasPruned: false };
   for (let step = 0; step < MAX_STEPS; step += 1) {
     input.signal?.throwIfAborted();
     if (!(await take(engine, walk, input, nextDecision(engine, walk, between)))) break;
@@ -66,6 +67,7 @@ function nextDecision(engine: Engine, { look, compaction }: Walk, between: boole
         turnId: look.turn.id,
         thresholdTokens: look.limits.thresholdTokens,
         usedTokens: look.use.totalTokens,
+        messages: look.context.messages.length,
       }),
       startedThisTurn: memory.backgroundTurn === look.turn.id,
       warm: look.turn.rounds > 0,
@@ -130,7 +132,9 @@ async function prunes(engine: Engine, walk: Walk): Promise<boolean> {
 }
 
 /** After a failure nothing is tried again in the same turn (rows 119, 122): the request guard makes the request fit. */
-function stall(engine: Engine, { turn, limits, use }: Look): void {
-  engine.memory.stall = { because: "failed", turnId: turn.id, thresholdTokens: limits.thresholdTokens, usedTokens: use.totalTokens };
+function stall(engine: Engine, { turn, limits, use, context }: Look): void {
+  const { messages } = context;
+  const now = { turnId: turn.id, thresholdTokens: limits.thresholdTokens, usedTokens: use.totalTokens, messages: messages.length };
+  engine.memory.stall = { because: "failed", ...now };
   engine.emit({ type: "stalled", because: "failed" });
 }

@@ -69,6 +69,7 @@ async function writtenFor(engine: Engine, { abandoned, look, options }: BranchOr
       settings,
       counter: meter.counter,
       windowTokens: limits.windowTokens,
+      reserveTokens: limits.reserveTokens,
       candidates: engine.candidates,
       full: null,
       forceSimple: true,

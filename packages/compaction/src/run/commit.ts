@@ -1,4 +1,4 @@
-import { type EntryId, LeafMovedError, type Session } from "@bough/session-core";
+import { type CompactionPayload, type EntryId, LeafMovedError, type Session } from "@bough/session-core";
 import type { Draft } from "./draft.js";
 
 /** How often a leaf that moves on below us is followed before we give up; each time something was appended meanwhile. */
@@ -14,12 +14,16 @@ export interface Committed {
  * between. Later messages stay behind it. Never moves a leaf, never appends elsewhere: the leaf that was judged is the
  * leaf that is appended to, or the append fails.
  */
-export async function commitDraft(session: Session, draft: Draft, tokensAfter: number): Promise<Committed | null> {
+export async function commitDraft(
+  session: Session,
+  draft: Draft,
+  tokens: Pick<CompactionPayload, "tokensBefore" | "tokensAfter">,
+): Promise<Committed | null> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const { leafId } = session;
     if (leafId === null || !(await stillHolds(session, draft, leafId))) return null;
     try {
-      const { id } = await session.append({ ...draft.payload, tokensAfter }, { expectedLeafId: leafId });
+      const { id } = await session.append({ ...draft.payload, ...tokens }, { expectedLeafId: leafId });
       return { entryId: id };
     } catch (error) {
       if (!(error instanceof LeafMovedError)) throw error;

@@ -3,6 +3,7 @@ import type { NavigateOptions, NavigationResult } from "../branch/navigation.js"
 import { TurnRunningError } from "../errors/compaction-errors.js";
 import { limitsOf } from "../rules/limits.js";
 import type { TokenUse } from "../rules/token-use.js";
+import { NO_BACK_OFF } from "../shrink/request/back-off.js";
 import { UNCALIBRATED } from "../tokens/calibration.js";
 import { keepWithinThreshold } from "./automatic.js";
 import { cancelBackground } from "./background.js";
@@ -14,6 +15,7 @@ import { look } from "./look.js";
 import { navigate } from "./navigate.js";
 import type { CompactorOptions, RequestInput } from "./options.js";
 import { type OverflowResult, reportOverflow } from "./overflow.js";
+import { patiently } from "./patiently.js";
 import { type PreparedRequest, prepareRequest } from "./prepare-request.js";
 import type { CompactionResult } from "./result.js";
 import { type UndoResult, undoCompaction } from "./undo.js";
@@ -77,7 +79,7 @@ export class Compactor {
    * call `prepareRequest` need not call it; it moves the work to where nobody waits. null: nothing was to be done.
    */
   async turnEnded(input: RequestInput = {}): Promise<CompactionResult | null> {
-    await idle(this.#engine.session);
+    await idle(this.#engine.session, input.signal);
     const deferred = await runDeferred(this.#engine, input.signal);
     return deferred ?? (await keepWithinThreshold(this.#engine, input, true)).compaction;
   }
@@ -95,7 +97,7 @@ export class Compactor {
     const engine = this.#engine;
     const running = when === "turn-end" || engine.settings().manual === "when-idle" ? await turnRuns(engine) : false;
     if (running && when === "turn-end") {
-      engine.memory.deferred = { instructions: instructions ?? null, keepFrom };
+      engine.memory.deferred = { instructions: instructions ?? null, keepFrom, signal };
       return { kind: "deferred" };
     }
     if (running) throw new TurnRunningError();
@@ -116,18 +118,27 @@ export class Compactor {
    * summariser of the old one; null: it fits. Only the level of thinking changed: no need to call.
    */
   async modelChanged({ model, contextWindow, toolTokens, signal }: ModelChange): Promise<CompactionResult | null> {
-    await idle(this.#engine.session);
+    await idle(this.#engine.session, signal);
     const { memory } = this.#engine;
     limitsOf(this.#engine.settings(), contextWindow, model ?? null);
-    Object.assign(memory, { contextWindow, model: model ?? memory.model, stall: null, calibration: UNCALIBRATED, lastRequest: null });
+    Object.assign(memory, {
+      contextWindow,
+      model: model ?? memory.model,
+      stall: null,
+      calibration: UNCALIBRATED,
+      backOff: NO_BACK_OFF,
+      recovery: null,
+      lastRequest: null,
+    });
     const { use, limits } = await look(this.#engine, { toolTokens });
     if (use.totalTokens <= limits.thresholdTokens) return null;
-    return compactNow(this.#engine, { trigger: "model_switch", signal });
+    return patiently(this.#engine.session, signal, () => compactNow(this.#engine, { trigger: "model_switch", signal }));
   }
 
   /** Compacts because the host is short of memory; null where a compaction is running already. */
   async memoryPressure(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<CompactionResult | null> {
-    if (workOn(this.#engine.session) !== undefined) return null;
+    const { background } = this.#engine.memory;
+    if (workOn(this.#engine.session) !== undefined || background.at === "running") return null;
     return compactNow(this.#engine, { trigger: "memory_pressure", signal: options.signal });
   }
 

@@ -2,9 +2,12 @@ import { type EntryId, type FileLists, fileLists, type Session } from "@bough/se
 import { HookResultError } from "../errors/compaction-errors.js";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { fileListsOf, joinLists } from "../path/details.js";
+import type { PathItem } from "../path/path-item.js";
 import type { Span } from "../path/read-span.js";
 import { coveredItems, coveredMessages, coveredTokens } from "../plan/covered.js";
+import { groupsOf, withMetadata } from "../plan/groups.js";
 import type { Compactable } from "../plan/plan.js";
+import { unsentStart } from "../plan/unsent.js";
 import { offersRecall } from "../recall/offers-recall.js";
 import { composeSummary, type SummaryParts } from "../summary/compose.js";
 import type { WrittenSummary } from "../summary/written-summary.js";
@@ -87,12 +90,24 @@ export function suppliedDraft(order: DraftOrder, plan: Compactable, supplied: Su
   return { ...draftOf(order, chosen, payload, tokens), askedModel: false, fidelity: null, usage: null };
 }
 
+/** Why a path must not be cut there; null: it may. The same rules as for our own cuts. */
+function problemOf(items: readonly PathItem[], at: number): string | null {
+  if (at === -1) return "is not on the part of the path that is compacted";
+  if (!items.slice(0, at).some(({ messages }) => messages.length > 0)) return "leaves nothing to summarise";
+  const unsent = unsentStart(items);
+  if (unsent !== null && at > unsent) return "would summarise a prompt that the model has not answered";
+  const starts = groupsOf(items).map(({ start }) => withMetadata(items, start));
+  const isCut = at === items.length || groupsOf(items).some(({ start }) => start === at) || starts.includes(at);
+  return isCut ? null : "is no place to cut: it would part a call from its result";
+}
+
 /** The plan with the cut where a hook wants it. */
 function cutAt({ span }: DraftOrder, plan: Compactable, firstKeptEntryId: EntryId | null): Compactable {
   if (firstKeptEntryId === plan.firstKeptEntryId) return plan;
-  const at = firstKeptEntryId === null ? span.items.length : span.items.findIndex(({ id }) => id === firstKeptEntryId);
-  if (at === -1)
-    throw new HookResultError("before_compact", `firstKeptEntryId ${firstKeptEntryId} is not on the part of the path that is compacted`);
+  const { items } = span;
+  const at = firstKeptEntryId === null ? items.length : items.findIndex(({ id }) => id === firstKeptEntryId);
+  const problem = problemOf(items, at);
+  if (problem !== null) throw new HookResultError("before_compact", `firstKeptEntryId ${firstKeptEntryId ?? "null"} ${problem}`);
   return { kind: "whole-turns", summarize: span.items.slice(0, at), prefix: [], keep: span.items.slice(at), firstKeptEntryId };
 }
 

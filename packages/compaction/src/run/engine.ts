@@ -33,7 +33,11 @@ export interface Memory {
   /** The overflow that was recovered last: its turn, and the newest reply that had gone well by then. */
   recovery: { readonly turnId: EntryId | null; readonly lastGood: EntryId | null } | null;
   /** A compaction that waits for the end of the turn. */
-  deferred: { readonly instructions: string | null; readonly keepFrom: EntryId | undefined } | null;
+  deferred: {
+    readonly instructions: string | null;
+    readonly keepFrom: EntryId | undefined;
+    readonly signal: AbortSignal | undefined;
+  } | null;
   contextWindow: number;
   model: ModelSetting | null;
   calibration: Calibration;

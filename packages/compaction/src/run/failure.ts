@@ -1,4 +1,5 @@
 import { BoughError } from "@bough/session-core";
+import { HookResultError } from "../errors/compaction-errors.js";
 import { afterOutcome } from "../rules/breaker.js";
 import type { Trigger } from "../rules/trigger.js";
 import { tellOutcome } from "./apply-draft.js";
@@ -29,7 +30,11 @@ export async function failed(engine: Engine, thrown: unknown, attempt: FailedAtt
   const error = errorOf(thrown);
   const failure: CompactionFailure = { kind: "failed", error, attemptId: attempt.attemptId };
   const { memory } = engine;
-  memory.breaker = afterOutcome(memory.breaker, { saved: null, askedModel: true }, engine.lastSettings.breaker);
+  memory.breaker = afterOutcome(
+    memory.breaker,
+    { saved: null, askedModel: !(error instanceof HookResultError) },
+    engine.lastSettings.breaker,
+  );
   const code = error instanceof BoughError ? error.code : "SUMMARIZER_FAILED";
   tellOutcome(engine, attempt, attempt.background, "failed", { code, message: error.message });
   await callHook(engine, "compact_failed", { ...failure, trigger: attempt.trigger, willRetry: attempt.willRetry });

@@ -4,6 +4,7 @@ import { type Limits, limitsOf } from "../rules/limits.js";
 import type { TokenUse } from "../rules/token-use.js";
 import { type TurnState, turnOf } from "../rules/turn.js";
 import type { CompactionSettings } from "../settings/settings.js";
+import { effectiveLimit } from "../shrink/request/back-off.js";
 import { calibrated, promptTokensOf } from "../tokens/calibration.js";
 import type { ContextMeter, Measured } from "../tokens/context-meter.js";
 import type { Engine } from "./engine.js";
@@ -37,7 +38,7 @@ export async function look(engine: Engine, input: RequestInput = {}, settings = 
   const measured = await meter.measure(context);
   if (input.toolTokens !== undefined) memory.toolTokens = checkedTokens("toolTokens", input.toolTokens);
   if (input.systemTokens !== undefined) memory.systemTokens = checkedTokens("systemTokens", input.systemTokens);
-  const limits = limitsOf(settings, memory.contextWindow, model, memory.toolTokens);
+  const limits = limitsOf(settings, memory.contextWindow, model, memory.toolTokens, (limit) => effectiveLimit(limit, memory.backOff));
   const systemTokens = memory.systemTokens ?? measured.system;
   const counted = systemTokens + memory.toolTokens + measured.total;
   const reported = await reportedTokens(engine, context, measured, input.lastUsage);

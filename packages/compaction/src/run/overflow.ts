@@ -5,6 +5,7 @@ import { compactNow } from "./compact-now.js";
 import type { Engine } from "./engine.js";
 import { idle } from "./lock.js";
 import { look } from "./look.js";
+import { patiently } from "./patiently.js";
 import type { CompactionResult } from "./result.js";
 
 /** What to do about a request that the provider refused. */
@@ -22,8 +23,9 @@ export type OverflowResult =
  * (R108), nor is a full-sounding error of a request that we measured to be small (R109).
  */
 export async function reportOverflow(engine: Engine, error: unknown, signal?: AbortSignal): Promise<OverflowResult> {
-  await idle(engine.session);
+  await idle(engine.session, signal);
   const { memory } = engine;
+  const { recovery, backOff: backOffBefore } = memory;
   const seen = await look(engine);
   if (!isContextOverflow(error, { usedTokens: seen.use.totalTokens, windowTokens: seen.limits.windowTokens }))
     return { kind: "not-overflow" };
@@ -34,8 +36,18 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
   memory.backOff = backOff(memory.backOff, limitOf(error), seen.settings.request);
   memory.stall = null;
   await omitFailedAttempt(engine, seen.context);
-  const compaction = await compactNow(engine, { trigger: "context_limit_retry", signal });
-  return compaction.kind === "cancelled" && compaction.by === "signal" ? { kind: "cancelled" } : { kind: "retry", compaction };
+  // Nothing was sent again yet, so the one recovery is still to come where this one is cancelled.
+  const forget = () => Object.assign(memory, { recovery, backOff: backOffBefore });
+  try {
+    const compaction = await patiently(engine.session, signal, () => compactNow(engine, { trigger: "context_limit_retry", signal }));
+    if (compaction.kind !== "cancelled" || compaction.by !== "signal") return { kind: "retry", compaction };
+    forget();
+    return { kind: "cancelled" };
+  } catch (error) {
+    forget();
+    if (signal?.aborted === true) return { kind: "cancelled" };
+    throw error;
+  }
 }
 
 /** The newest reply that went well: while it stays the same, a second overflow is the same failure. */

@@ -2,7 +2,6 @@ import type { ContextMessage, EntryId, SessionContext } from "@bough/session-cor
 import { RequestTooLargeError } from "../errors/compaction-errors.js";
 import { messageBudget } from "../rules/message-budget.js";
 import type { TokenUse } from "../rules/token-use.js";
-import { effectiveLimit } from "../shrink/request/back-off.js";
 import type { Change } from "../shrink/request/change.js";
 import { type ShapedRequest, shapeRequest } from "../shrink/request/shape-request.js";
 import { messageTokens } from "../tokens/message-tokens.js";
@@ -36,8 +35,8 @@ const FIXED_WARNING_SHARE = 0.8;
 export async function prepareRequest(engine: Engine, input: RequestInput): Promise<PreparedRequest> {
   input.signal?.throwIfAborted();
   await idle(engine.session, input.signal);
-  await runDeferred(engine, input.signal);
-  const { look, compaction, background, pruned } = await keepWithinThreshold(engine, input, false);
+  const deferred = await runDeferred(engine, input.signal);
+  const { look, compaction, background, pruned } = await keepWithinThreshold(engine, input, false, deferred);
   const shaped = shape(engine, look);
   const context = { ...look.context, messages: shaped.messages, entries: shaped.entries };
   const use = { ...look.use, messageTokens: shaped.totalTokens, ...totalOf(look, shaped) };
@@ -54,7 +53,7 @@ function shape(engine: Engine, look: Look): ShapedRequest {
   const { memory } = engine;
   const { calibration } = memory;
   const { counter } = look.meter;
-  const limit = effectiveLimit(look.limits.limitTokens, memory.backOff);
+  const limit = look.limits.limitTokens;
   const shaped = shapeRequest({
     messages: look.context.messages,
     entries: look.context.entries,

@@ -1,4 +1,4 @@
-import { type EntryId, LeafMovedError, type Write } from "@bough/session-core";
+import { type EntryId, LeafMovedError, type SessionContext, type Write } from "@bough/session-core";
 import { readSpan } from "../path/read-span.js";
 import { type PruneEdit, planPrune } from "../shrink/prune/plan-prune.js";
 import type { Engine } from "./engine.js";
@@ -33,10 +33,12 @@ async function written({ session }: Engine, leafId: EntryId, edits: readonly Pru
 
 /** Whether the provider's cache is cold, so that an edit early in the context costs nothing more. */
 async function isIdle(engine: Engine, { settings, context }: Look): Promise<boolean> {
-  const last = engine.memory.lastRequestAtMs ?? (await lastReplyMs(engine, context.entries.at(-1)));
+  const last = engine.memory.lastRequestAtMs ?? (await lastReplyMs(engine, context));
   return last !== null && engine.now() - last >= settings.prune.idleMs;
 }
 
-async function lastReplyMs({ session }: Engine, id: EntryId | undefined): Promise<number | null> {
+/** A prompt that was typed just now says nothing of when the provider was asked last. */
+async function lastReplyMs({ session }: Engine, { messages, entries }: SessionContext): Promise<number | null> {
+  const id = entries[messages.findLastIndex(({ role }) => role === "assistant")];
   return id === undefined ? null : (await session.entry(id)).createdAtMs;
 }

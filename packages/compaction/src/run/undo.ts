@@ -28,6 +28,7 @@ export async function undoCompaction(engine: Engine): Promise<UndoResult> {
       turnId: after.turn.id,
       thresholdTokens: after.limits.thresholdTokens,
       usedTokens: after.use.totalTokens,
+      messages: after.context.messages.length,
     };
     engine.emit({ type: "stalled", because: "undone" });
     return { kind: "undone", compactionId: compaction.entryId, entryId: id };

@@ -84,6 +84,7 @@ async function summary(
       settings: look.settings,
       counter: look.meter.counter,
       windowTokens: look.limits.windowTokens,
+      reserveTokens: look.limits.reserveTokens,
       candidates: engine.candidates,
       full: { context: liveRequest(engine.memory.lastRequest, span.context) },
       forceSimple: trigger === "context_limit_retry",

@@ -33,7 +33,7 @@ export const backgroundSettings = z.strictObject({
   jitterShare: share.default(0.02).describe("Start up to this share earlier or later, so that not every session starts at the same point."),
   coldStart: share
     .nullable()
-    .default(0.9)
+    .default(null)
     .describe("Start at this share instead while the provider's cache is cold (no tool round in this turn yet). null: the same as warm."),
   leadShare: share.default(0).describe("Start this share of the threshold before it. 0: by `start` alone."),
   leadMinTokens: tokens.default(8_192).describe("The lead is at least this."),
@@ -42,7 +42,11 @@ export const backgroundSettings = z.strictObject({
     .enum(["ready", "threshold"])
     .default("ready")
     .describe("When a finished background summary takes its place: with the next request, or once the threshold is crossed."),
-  block: share.default(0.95).describe("From this share of the limit on, a request waits for the running background compaction."),
+  block: share
+    .default(0.95)
+    .describe(
+      "From this share of the limit on, a request waits for the running background compaction; above the threshold it waits in any case.",
+    ),
   applyMin: share
     .default(0.65)
     .describe("A finished background summary is thrown away when the context is below this share of the limit by then."),

@@ -2,7 +2,7 @@ import type { Usage } from "@bough/session-core";
 import { BoughError, type SessionContext } from "@bough/session-core";
 import { callSummarizer } from "../summarizers/call.js";
 import type { Summarizer, SummaryReply, SummarySource } from "../summarizers/summarizer.js";
-import { outputCap, type SummaryHands, type SummaryJob, type SummaryStage, summaryWindow } from "./job.js";
+import { outputCap, type SummaryHands, type SummaryJob, type SummaryStage } from "./job.js";
 import { type ReadReply, readSummaryReply } from "./read-reply.js";
 import { redact } from "./text/redact.js";
 import { addUsage } from "./usage.js";
@@ -75,8 +75,8 @@ export class Asker {
   }
 
   #request({ stage, system, prompt, source, context, outputShare = 1 }: Question) {
-    const { settings, signal, onProgress } = this.job;
-    const cap = outputCap(settings, summaryWindow(this.job));
+    const { signal, onProgress } = this.job;
+    const cap = outputCap(this.job);
     let chars = 0;
     const onText = (piece: string): void => {
       chars += piece.length;

@@ -25,6 +25,8 @@ export interface SummaryJob {
   readonly counter: TokenCounter;
   /** Window of the session's model; the setting `summary.windowTokens` overrides it. */
   readonly windowTokens: number;
+  /** What is kept free for the next turn (`limitsOf`). */
+  readonly reserveTokens: number;
   /** Tried in order. None: the extract is taken at once. */
   readonly candidates: readonly Summarizer[];
   /** The live request, where full mode is possible. */
@@ -50,11 +52,9 @@ export function messagesOf(items: readonly PathItem[]): readonly ContextMessage[
 }
 
 /** Upper bound of an answer, in tokens; undefined: the model's own, as a fixed cap starves models that think first (R125). */
-export function outputCap({ summary, trigger }: CompactionSettings, windowTokens: number): number | undefined {
+export function outputCap({ settings: { summary }, reserveTokens }: Pick<SummaryJob, "settings" | "reserveTokens">): number | undefined {
   if (summary.maxOutputTokens !== null) return summary.maxOutputTokens;
-  if (summary.maxOutputShare === null) return undefined;
-  const reserve = Math.max(trigger.reserveTokens, Math.floor(trigger.reserveShare * windowTokens));
-  return Math.max(1, Math.floor(summary.maxOutputShare * reserve));
+  return summary.maxOutputShare === null ? undefined : Math.max(1, Math.floor(summary.maxOutputShare * reserveTokens));
 }
 
 /** Window of the model that writes the summary, in tokens. */

@@ -119,7 +119,7 @@ function bounded(job: SummaryJob, previous: string | null): string | null {
 function budgetOf(job: SummaryJob): number {
   const windowTokens = summaryWindow(job);
   const { inputShare } = job.settings.summary;
-  return inputBudget({ windowTokens, inputShare, maxOutputTokens: outputCap(job.settings, windowTokens) });
+  return inputBudget({ windowTokens, inputShare, maxOutputTokens: outputCap(job) });
 }
 
 /** A hard size for the strict prompt: about half of the bound, as a token is about three quarters of an English word. */

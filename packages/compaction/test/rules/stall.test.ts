@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { isStalled, type Stall } from "../../src/rules/stall.js";
 
-const stall: Stall = { because: "no-headroom", turnId: "u1", thresholdTokens: 10_000, usedTokens: 9_000 };
-const now = { turnId: "u1", thresholdTokens: 10_000, usedTokens: 9_500 };
+const stall: Stall = { because: "no-headroom", turnId: "u1", thresholdTokens: 10_000, usedTokens: 9_000, messages: 20 };
+const now = { turnId: "u1", thresholdTokens: 10_000, usedTokens: 9_500, messages: 22 };
 
 describe("the automatic path stands still", () => {
   test("until a new turn", () => {
@@ -18,6 +18,14 @@ describe("the automatic path stands still", () => {
     expect(isStalled(stall, { ...now, usedTokens: 8_999 })).toBe(false);
     expect(isStalled(stall, { ...now, usedTokens: 10_000 })).toBe(true);
     expect(isStalled(stall, { ...now, usedTokens: 10_001 })).toBe(false);
+  });
+
+  test("after too many messages were kept, also in the next turn, until there are new ones to summarise", () => {
+    const kept = { ...stall, because: "too-many-messages" } as const;
+    expect(isStalled(kept, { ...now, turnId: "u2", messages: 24 })).toBe(true);
+    expect(isStalled(kept, { ...now, messages: 25 })).toBe(false);
+    expect(isStalled(kept, { ...now, messages: 19 })).toBe(false);
+    expect(isStalled(kept, { ...now, usedTokens: 10_001 })).toBe(false);
   });
 
   test.each(["undone", "failed"] as const)("after it was %s, however much the context grows in the same turn", (because) => {

@@ -56,6 +56,7 @@ export function job(given: Partial<Omit<SummaryJob, "settings">> = {}, settings:
     hook: {},
     counter: words,
     windowTokens: 200_000,
+    reserveTokens: 30_000,
     candidates: [],
     full: null,
     forceSimple: false,

@@ -1,0 +1,223 @@
+import { assistantMessage } from "@bough/session-core";
+import { describe, expect, test } from "vitest";
+import { createCompactor } from "../../src/run/compactor.js";
+import { grown, heldModel, listening, model, pathNames, plant, turns } from "../world/session.js";
+
+const contextWindow = 3_000;
+const settings = {
+  trigger: { reserveTokens: 300, reserveShare: 0 },
+  keep: { recentTokens: 500 },
+  prune: { enabled: false },
+  background: { start: null },
+} as const;
+const early = { ...settings, background: { start: 0.3, jitterShare: 0, applyMin: 0 } } as const;
+
+/** Never settles. */
+const never = () => new Promise<never>(() => undefined);
+
+describe("a hook that never comes back", () => {
+  test.each(["before_compact", "compacting"] as const)("%s ends with the signal, and the session is free again", async (name) => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const abort = new AbortController();
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer, hooks: { [name]: never } });
+    const before = await pathNames(session);
+    const result = compactor.compact({ signal: abort.signal });
+    abort.abort();
+    expect(await result).toEqual({ kind: "cancelled", by: "signal" });
+    expect(await pathNames(session)).toBe(before);
+    const other = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
+    expect((await other.compact()).kind).toBe("compacted");
+  });
+
+  test("before_tree and hostState too", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const abort = new AbortController();
+    const compactor = createCompactor({ session, contextWindow, settings, hooks: { before_tree: never } });
+    const moved = compactor.navigate("a1", { signal: abort.signal });
+    abort.abort();
+    expect((await moved).kind).toBe("cancelled");
+    const second = new AbortController();
+    const withState = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer, hostState: never });
+    const result = withState.compact({ signal: second.signal });
+    second.abort();
+    expect((await result).kind).toBe("cancelled");
+  });
+
+  test("a request that waits for it is given up by its own signal", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const held = heldModel();
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer: held.summarizer });
+    const byHand = compactor.compact();
+    await held.asked;
+    const abort = new AbortController();
+    const request = compactor.prepareRequest({ signal: abort.signal });
+    abort.abort(new Error("enough"));
+    await expect(request).rejects.toThrow("enough");
+    held.give("## Goal\nshort");
+    expect((await byHand).kind).toBe("compacted");
+  });
+});
+
+describe("what calls the compactor from inside of it", () => {
+  test("a hook of a background run that prepares a request does not wait for that run", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    let cameBack: () => void = () => undefined;
+    const back = new Promise<void>((resolve) => {
+      cameBack = resolve;
+    });
+    const compactor: ReturnType<typeof createCompactor> = createCompactor({
+      session,
+      contextWindow,
+      settings: early,
+      summarizer: model().summarizer,
+      hooks: {
+        before_compact: async () => {
+          await plant(session, turns(20, 24));
+          await compactor.prepareRequest();
+          cameBack();
+          return undefined;
+        },
+      },
+    });
+    await compactor.prepareRequest();
+    await back;
+    expect((await compactor.prepareRequest()).fits).toBe(true);
+  });
+
+  test("hostState that prepares a request comes back", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const compactor: ReturnType<typeof createCompactor> = createCompactor({
+      session,
+      contextWindow,
+      settings,
+      summarizer: model().summarizer,
+      hostState: async () => {
+        await compactor.prepareRequest();
+        return {};
+      },
+    });
+    expect((await compactor.compact()).kind).toBe("compacted");
+  });
+
+  test("a listener that asks for a compaction gets no second one beside the first", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const held = heldModel();
+    let second: Promise<unknown> | undefined;
+    const compactor: ReturnType<typeof createCompactor> = createCompactor({
+      session,
+      contextWindow,
+      settings: early,
+      summarizer: held.summarizer,
+      onEvent: (event) => {
+        if (event.type === "compaction_complete" && !event.success) second ??= compactor.compact().catch((error: unknown) => error);
+      },
+    });
+    await compactor.prepareRequest();
+    await held.asked;
+    const first = compactor.compact();
+    held.give("## Goal\nshort");
+    expect((await first).kind).toBe("compacted");
+    expect(await second).toMatchObject({ code: "COMPACTOR_BUSY" });
+  });
+});
+
+describe("what goes wrong after the entry is in the store", () => {
+  test("is no failure of the compaction: hostState", async () => {
+    const { session } = await grown(`${turns(1, 13)} u14`);
+    await session.append({ ...assistantMessage("cut", { stopReason: "length" }), id: "a14" });
+    let calls = 0;
+    const hostState = () => {
+      calls += 1;
+      if (calls > 1) throw new Error("the file of todos is gone");
+      return {};
+    };
+    const heard = listening();
+    const compactor = createCompactor({
+      session,
+      contextWindow,
+      settings,
+      summarizer: model().summarizer,
+      hostState,
+      onEvent: heard.onEvent,
+    });
+    expect((await compactor.turnEnded())?.kind).toBe("compacted");
+    expect(heard.events.find(({ type }) => type === "compaction_complete")).toMatchObject({ success: true });
+  });
+
+  test("is no failure of the compaction: settings that became wrong", async () => {
+    const { session } = await grown(`${turns(1, 13)} u14`);
+    let isBroken = false;
+    const answer = () => {
+      isBroken = true;
+      return "## Goal\nshort";
+    };
+    const compactor = createCompactor({
+      session,
+      contextWindow,
+      settings: () => (isBroken ? { keep: { recentTokens: -1 } } : settings),
+      summarizer: model(answer).summarizer,
+    });
+    const before = await pathNames(session);
+    const result = await compactor.compact().catch((error: unknown) => error);
+    const isThere = (await pathNames(session)) !== before;
+    expect([isThere, (result as { kind?: string }).kind === "compacted"]).toEqual([isThere, isThere]);
+  });
+});
+
+describe("what a summariser throws", () => {
+  test.each<[string, unknown]>([
+    ["an object without a prototype", Object.create(null)],
+    ["null", null],
+    ["a number", 7],
+    ["something whose text throws", { toString: () => Reflect.get({}, "x").y }],
+  ])("%s is a failure with a typed end, in the foreground and in the background", async (_name, thrown) => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const summarizer = async () => {
+      throw thrown;
+    };
+    const failing = { ...settings, summary: { onFailure: "fail" } } as const;
+    const compactor = createCompactor({ session, contextWindow, settings: failing, summarizer });
+    const result = await compactor.compact();
+    expect([result.kind, result.kind === "failed" && result.error instanceof Error]).toEqual(["failed", true]);
+    const heard = listening();
+    const background = createCompactor({
+      session,
+      contextWindow,
+      settings: { ...early, summary: { onFailure: "fail" } },
+      summarizer,
+      onEvent: heard.onEvent,
+    });
+    await background.prepareRequest();
+    for (let tries = 0; tries < 100 && !heard.types().includes("compaction_complete"); tries += 1) await new Promise(setImmediate);
+    expect(heard.events.find(({ type }) => type === "compaction_complete")).toMatchObject({ success: false, outcome: "failed" });
+  });
+});
+
+describe("a compaction that a hook supplies", () => {
+  test.each<[string | null, RegExp]>([
+    ["r5", /no place to cut/],
+    ["u1", /nothing to summarise/],
+    [null, /has not answered/],
+    ["zz", /not on the part of the path/],
+  ])("must not be cut at %s", async (firstKeptEntryId, why) => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const before = await pathNames(session);
+    const hooks = { before_compact: () => ({ compaction: { summary: "Mine.", firstKeptEntryId } }) };
+    const result = await createCompactor({ session, contextWindow: 100_000, settings, hooks }).compact();
+    if (result.kind !== "failed") throw new TypeError(result.kind);
+    expect(result.error).toMatchObject({ code: "HOOK_RESULT", message: expect.stringMatching(why) });
+    expect(await pathNames(session)).toBe(before);
+  });
+
+  test("that cannot be used says nothing of the model: it is asked the next time", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const { summarizer, asked } = model();
+    let isBad = true;
+    const hooks = { before_compact: () => (isBad ? { compaction: { summary: "" } } : undefined) };
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer, hooks });
+    for (let tries = 0; tries < 3; tries += 1) expect((await compactor.compact()).kind).toBe("failed");
+    isBad = false;
+    expect(await compactor.compact()).toMatchObject({ kind: "compacted", method: "normal" });
+    expect(asked.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,190 @@
+import { assistantMessage, userMessage } from "@bough/session-core";
+import { describe, expect, test } from "vitest";
+import { createCompactor } from "../../src/run/compactor.js";
+import { grown, heldModel, listening, model, pathNames, plant, turns } from "../world/session.js";
+
+const contextWindow = 4_000;
+const settings = {
+  trigger: { reserveTokens: 300, reserveShare: 0 },
+  keep: { recentTokens: 500 },
+  prune: { enabled: false },
+  background: { start: null },
+} as const;
+
+/** What a provider says of a prompt that is too long; it names its limit. */
+function tooLong(limit: number): Error {
+  return Object.assign(new Error(`400 prompt is too long: 3100 tokens > ${limit} maximum`), { status: 400 });
+}
+
+describe("a limit that a refusal has taught", () => {
+  test("is that of the session from then on: the context is compacted to it, not only cut for each request", async () => {
+    const { session } = await grown(`${turns(1, 13)} u14`);
+    const compactor = createCompactor({ session, contextWindow: 6_000, settings, summarizer: model().summarizer });
+    await compactor.reportOverflow(tooLong(2_000));
+    await plant(session, `a14 ${turns(15, 30)} u31`);
+    const { done, use, fits } = await compactor.prepareRequest();
+    expect([done.compaction?.kind, done.changes, fits]).toEqual(["compacted", [], true]);
+    expect([use.limitTokens, use.thresholdTokens, use.totalTokens <= 2_000]).toEqual([2_000, 1_700, true]);
+  });
+
+  test("is forgotten with the model that had it", async () => {
+    const { session } = await grown(`${turns(1, 13)} u14`);
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
+    await compactor.reportOverflow(tooLong(3_000));
+    await compactor.modelChanged({ model: { provider: "p", modelId: "big" }, contextWindow: 200_000 });
+    await plant(session, `a14 ${turns(15, 40)} u41`);
+    const { done, use } = await compactor.prepareRequest();
+    expect([done.changes, use.limitTokens]).toEqual([[], 200_000]);
+  });
+
+  test("and the one recovery of a failure are as before where the recovery was cancelled", async () => {
+    const { session } = await grown(`${turns(1, 13)} u14`);
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
+    const abort = new AbortController();
+    abort.abort();
+    expect(await compactor.reportOverflow(tooLong(3_000), { signal: abort.signal })).toEqual({ kind: "cancelled" });
+    expect((await compactor.usage()).limitTokens).toBe(contextWindow);
+    expect((await compactor.reportOverflow(tooLong(3_000))).kind).toBe("retry");
+  });
+});
+
+describe("a limit by messages", () => {
+  test("does not compact at every request where what is kept has more messages by itself", async () => {
+    const { session } = await grown(`${turns(1, 10)} u11`);
+    const { summarizer, asked } = model();
+    const own = {
+      trigger: { maxMessages: 10 },
+      keep: { recentTokens: 1_500 },
+      prune: { enabled: false },
+      background: { start: null },
+    } as const;
+    const compactor = createCompactor({ session, contextWindow: 100_000, settings: own, summarizer });
+    const compacted: boolean[] = [];
+    for (let turn = 11; turn < 21; turn += 1) {
+      compacted.push((await compactor.prepareRequest()).done.compaction?.kind === "compacted");
+      await plant(session, `a${turn} u${turn + 1}`);
+    }
+    expect(compacted[0]).toBe(true);
+    expect(compacted.filter(Boolean).length).toBeLessThanOrEqual(5);
+    expect(asked.length).toBeLessThanOrEqual(10);
+  });
+});
+
+describe("a compaction that waits for the end of a turn", () => {
+  test("is told of by the request that ran it, and is the only one", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10 k10 r10:k10`);
+    const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer: model().summarizer });
+    expect((await compactor.compact({ when: "turn-end" })).kind).toBe("deferred");
+    await plant(session, "a10 u11");
+    const { done, messages } = await compactor.prepareRequest();
+    expect([done.compaction?.kind, messages[0]?.role]).toEqual(["compacted", "compactionSummary"]);
+  });
+
+  test("is cancelled by the signal it was asked for with", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10 k10 r10:k10`);
+    const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer: model().summarizer });
+    const abort = new AbortController();
+    await compactor.compact({ when: "turn-end", signal: abort.signal });
+    abort.abort();
+    await plant(session, "a10 u11");
+    const before = await pathNames(session);
+    expect((await compactor.prepareRequest()).done.compaction).toEqual({ kind: "cancelled", by: "signal" });
+    expect(await pathNames(session)).toBe(before);
+  });
+});
+
+describe("work that runs already", () => {
+  test("in the background is not started anew because memory is short", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const held = heldModel();
+    const early = { ...settings, background: { start: 0.3, jitterShare: 0, applyMin: 0 } } as const;
+    const compactor = createCompactor({ session, contextWindow, settings: early, summarizer: held.summarizer });
+    await compactor.prepareRequest();
+    await held.asked;
+    expect(await compactor.memoryPressure()).toBeNull();
+    held.give("## Goal\nshort");
+  });
+
+  test("is waited for by a change of model and by a recovery, whoever is first", async () => {
+    const { session } = await grown(`${turns(1, 13)} u14`);
+    const held = heldModel();
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer: held.summarizer });
+    const all = Promise.all([
+      compactor.compact(),
+      compactor.modelChanged({ contextWindow: 1_500 }),
+      compactor.prepareRequest(),
+      compactor.reportOverflow(tooLong(1_200)),
+    ]);
+    await held.asked;
+    held.give("## Goal\nshort");
+    const [byHand] = await all;
+    expect(byHand.kind).toBe("compacted");
+  });
+});
+
+describe("an entry of a compaction", () => {
+  test("says how large the context was when it was put in, however long that took", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const held = heldModel();
+    const early = { ...settings, background: { start: 0.2, jitterShare: 0, applyMin: 0 } } as const;
+    const heard = listening();
+    const compactor = createCompactor({ session, contextWindow, settings: early, summarizer: held.summarizer, onEvent: heard.onEvent });
+    await compactor.prepareRequest();
+    await held.asked;
+    await plant(session, "k10 r10:k10", { result: 900 });
+    held.give("## Goal\nshort");
+    let done = (await compactor.prepareRequest()).done.compaction;
+    for (let tries = 0; done === null && tries < 50; tries += 1) done = (await compactor.prepareRequest()).done.compaction;
+    if (done?.kind !== "compacted") throw new TypeError(String(done?.kind));
+    expect(await session.entry(done.entryId)).toMatchObject({ tokensBefore: done.tokensBefore, tokensAfter: done.tokensAfter });
+  });
+});
+
+describe("a reply that was stopped with calls", () => {
+  test("ended its turn: a compaction by hand may run", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const call = { type: "toolCall", id: "k10", name: "read", arguments: { path: "a" } } as const;
+    await session.append({ ...assistantMessage([call], { stopReason: "aborted" }), id: "k10" });
+    const compactor = createCompactor({
+      session,
+      contextWindow,
+      settings: { ...settings, manual: "when-idle" },
+      summarizer: model().summarizer,
+    });
+    expect((await compactor.compact()).kind).toBe("compacted");
+  });
+});
+
+describe("what a host does not tell", () => {
+  test("of its system prompt and tools is no reason to send less of the session", async () => {
+    const { session } = await grown("u1");
+    const compactor = createCompactor({ session, contextWindow: 200_000 });
+    await session.append(
+      assistantMessage([{ type: "toolCall", id: "c1", name: "read", arguments: { path: "a" } }], { usage: { input: 12_000, output: 20 } }),
+    );
+    const result = { role: "toolResult", toolCallId: "c1", content: "a line of the file\n".repeat(6_000), isError: false } as const;
+    await session.append({ type: "message", message: result });
+    const { done, fits, messages, use } = await compactor.prepareRequest();
+    expect([done.changes, fits, messages.length]).toEqual([[], true, 3]);
+    expect(use.totalTokens).toBeGreaterThan(20_000);
+  });
+
+  test("a sum of several calls as usage does not shrink later requests", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const compactor = createCompactor({ session, contextWindow: 20_000, settings });
+    await compactor.prepareRequest({ lastUsage: { input: 900_000, output: 10 } });
+    const { done, fits } = await compactor.prepareRequest();
+    expect([done.changes, done.compaction, fits]).toEqual([[], null, true]);
+  });
+
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("tokens of %s are refused, by name", async (tokens) => {
+    const { session } = await grown("u1");
+    const compactor = createCompactor({ session, contextWindow: 20_000 });
+    await expect(compactor.prepareRequest({ toolTokens: tokens })).rejects.toMatchObject({ code: "INVALID_SETTING", field: "toolTokens" });
+    await expect(compactor.prepareRequest({ systemTokens: tokens })).rejects.toMatchObject({
+      code: "INVALID_SETTING",
+      field: "systemTokens",
+    });
+    await session.append(userMessage("still there"));
+  });
+});
