@@ -60,7 +60,7 @@ function keyFor(env: Io["env"], { apiKeyEnv, baseUrl }: ModelOptions): string | 
     const isOther = baseUrl !== undefined && configured !== undefined && baseUrl !== configured;
     return isOther ? undefined : said(env["BOUGH_API_KEY"]);
   }
-  const key = said(env[apiKeyEnv]);
+  const key = Object.hasOwn(env, apiKeyEnv) ? said(env[apiKeyEnv]) : undefined;
   // What was typed is not repeated: it may be the key itself.
   if (key === undefined) throw new UsageError("--api-key-env takes the name of a variable that holds the key; the one named is not set.");
   return key;

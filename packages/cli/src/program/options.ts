@@ -10,7 +10,9 @@ export function positive(text: string): number {
 
 /** A whole number, as an option's value. */
 export function wholeNumber(text: string): number {
-  return /^0+$/.test(text) ? 0 : positive(text);
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) throw new InvalidArgumentError("It must be a whole number from zero up.");
+  return value;
 }
 
 /** The size of a window in tokens, or the word for that of the model. */

@@ -1,31 +1,62 @@
-import { type Editor, editorOf } from "./editor.js";
+import type { Editor } from "./editor-state.js";
+import { snapped } from "./graphemes.js";
 
-/** Something that can be taken in place of what is typed. */
+/** One way to complete what is typed. */
 export interface Completion {
+  /** What takes the place of the word that is typed. */
   readonly insert: string;
+  /** What the list shows. */
   readonly shown: string;
   readonly help: string;
 }
 
-/** What completions are made from. */
+/** What can be completed. */
 export interface CompletionSource {
+  /** `name` without the slash; `args` as in a usage line, empty: it takes none. */
   readonly commands: readonly { readonly name: string; readonly args: string; readonly help: string }[];
+  /** Completions of what is typed behind a command and its space, best first. */
+  readonly argumentsOf?: (command: string, typed: string) => readonly Completion[];
 }
 
-/** The commands that what is typed may become: those that begin so, then those that contain it. Only for a first word. */
-export function completionsOf(text: string, cursor: number, { commands }: CompletionSource): readonly Completion[] {
-  if (cursor !== text.length || !/^\/[\w-]*$/.test(text)) return [];
-  const typed = text.slice(1).toLowerCase();
-  const beginning = commands.filter(({ name }) => name.startsWith(typed));
-  const inside = typed === "" ? [] : commands.filter(({ name }) => !name.startsWith(typed) && name.includes(typed));
-  return [...beginning, ...inside].map(({ name, args, help }) => ({
-    insert: args === "" ? `/${name}` : `/${name} `,
-    shown: args === "" ? `/${name}` : `/${name} ${args}`,
-    help,
-  }));
+const COMMAND = /^\/(\S*)(\s+)?/;
+
+/**
+ * How a slash command can go on at the cursor: names that begin with what is typed, then names that contain it, each in
+ * the order of the source; behind the name, what the source says about its arguments. None for any other text, and
+ * none for text of several lines.
+ */
+export function completionsOf(text: string, cursor: number, source: CompletionSource): readonly Completion[] {
+  const [head, name = ""] = COMMAND.exec(text) ?? [];
+  if (head === undefined || text.includes("\n") || cursor === 0) return [];
+  if (cursor <= name.length + 1) return namesOf(text.slice(1, cursor).toLowerCase(), source);
+  const isKnown = source.commands.some((command) => command.name === name);
+  return cursor >= head.length && isKnown ? (source.argumentsOf?.(name, text.slice(head.length, cursor)) ?? []) : [];
 }
 
-/** The editor with a completion in place of its text. */
-export function completed(editor: Editor, { insert }: Completion): Editor {
-  return { ...editorOf(insert), killed: editor.killed };
+/**
+ * The editor with a completion in the place of the word, or of the arguments up to the end of the word, that the cursor
+ * is in; the cursor goes behind it.
+ */
+export function completed(editor: Editor, completion: Completion): Editor {
+  const { text, cursor } = editor;
+  const [head = "", name = ""] = COMMAND.exec(text) ?? [];
+  const from = cursor <= name.length + 1 ? 0 : Math.min(head.length, cursor);
+  const rest = text.slice(cursor + (/^\S*/.exec(text.slice(cursor))?.[0].length ?? 0));
+  // A space that is there already is not typed twice.
+  const tail = completion.insert.endsWith(" ") ? rest.replace(/^ /, "") : rest;
+  const whole = text.slice(0, from) + completion.insert + tail;
+  return { ...editor, text: whole, cursor: snapped(whole, from + completion.insert.length), column: null };
+}
+
+function namesOf(typed: string, { commands }: CompletionSource): readonly Completion[] {
+  const rank = (name: string) => (name === typed ? 0 : name.startsWith(typed) ? 1 : name.includes(typed) ? 2 : 3);
+  return commands
+    .map((command) => ({ command, rank: rank(command.name.toLowerCase()) }))
+    .filter((one) => one.rank < 3)
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ command: { name, args, help } }) => ({
+      insert: args === "" ? `/${name}` : `/${name} `,
+      shown: args === "" ? `/${name}` : `/${name} ${args}`,
+      help,
+    }));
 }

@@ -1,27 +1,50 @@
-import type { Line } from "../terminal/line.js";
-import type { Editor } from "./editor.js";
-import { columnsOf, rowAt, textRows } from "./text-rows.js";
+import { fitLine, type Line, styled } from "../terminal/line.js";
+import type { Editor } from "./editor-state.js";
+import { columnOf, rowAt, rowsOf } from "./rows.js";
 
-/** An editor as it is seen. */
+/** What is drawn of an editor. */
 export interface EditorView {
+  /** At most as many as there is room for, none wider than the width. */
   readonly lines: readonly Line[];
+  /** Where the cursor is in these lines, from 0; `column` is less than the width. */
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
-/**
- * The rows of a text around the cursor, at most `mostRows`, each with a column to spare for the cursor behind it. Where
- * there are more, the window follows the cursor.
- */
-export function editorView({ text, cursor }: Editor, width: number, mostRows: number): EditorView {
-  const rows = textRows(text, rowWidth(width));
-  const at = rowAt(rows, cursor);
-  const from = Math.max(0, Math.min(at - Math.floor(mostRows / 2), rows.length - mostRows));
-  const lines = rows.slice(from, from + mostRows).map(({ start, end }): Line => [text.slice(start, end)]);
-  const column = columnsOf(text.slice(rows[at]?.start ?? 0, cursor));
-  return { lines, cursor: { row: at - from, column: Math.min(column, width - 1) } };
+/** The rows that are shown, and whether a line above or below counts the others. */
+interface Window {
+  readonly from: number;
+  readonly to: number;
+  readonly isCounted: boolean;
 }
 
-/** The columns that text may take, where the prompt has `width`: as `edit` needs them. */
-export function rowWidth(width: number): number {
-  return Math.max(width - 1, 1);
+/**
+ * The text of an editor in at most `mostRows` lines of `width` columns (both at least 1): wrapped between words, and
+ * scrolled so that the cursor is visible. "… n more lines" tells what is above and below, from three rows on.
+ */
+export function editorView(editor: Editor, width: number, mostRows: number): EditorView {
+  const rows = rowsOf(editor.text, width);
+  const here = rowAt(rows, editor.cursor);
+  const window = windowOf(rows.length, here, Math.max(mostRows, 1));
+  const above = window.isCounted ? more(window.from, width) : [];
+  const below = window.isCounted ? more(rows.length - window.to, width) : [];
+  const shown = rows.slice(window.from, window.to).map((row) => fitLine([editor.text.slice(row.start, row.end)], width, ""));
+  const row = rows[here];
+  const column = row === undefined ? 0 : columnOf(editor.text, row, editor.cursor, width);
+  return { lines: [...above, ...shown, ...below], cursor: { row: above.length + here - window.from, column } };
+}
+
+function windowOf(count: number, here: number, most: number): Window {
+  if (count <= most) return { from: 0, to: count, isCounted: false };
+  if (most < 3) {
+    const from = Math.max(here - most + 1, 0);
+    return { from, to: from + most, isCounted: false };
+  }
+  if (here < most - 1) return { from: 0, to: most - 1, isCounted: true };
+  if (here > count - most) return { from: count - most + 1, to: count, isCounted: true };
+  const from = here - Math.floor((most - 2) / 2);
+  return { from, to: from + most - 2, isCounted: true };
+}
+
+function more(count: number, width: number): readonly Line[] {
+  return count === 0 ? [] : [fitLine([styled("dim", `… ${count} more ${count === 1 ? "line" : "lines"}`)], width, "")];
 }

@@ -1,141 +1,112 @@
 import type { TerminalEvent } from "../tui/event.js";
-import type { HistoryPlace } from "./history-place.js";
-import { columnsOf, offsetAt, rowAt, stopsOf, textRows } from "./text-rows.js";
+import { type Editor, withPlainLineEnds } from "./editor-state.js";
+import { after, before, lineEnd, lineStart, snapped, wordAfter, wordBefore } from "./graphemes.js";
+import { columnOf, lastOf, offsetAt, rowAt, rowsOf } from "./rows.js";
 
-/** A text of several lines that is being typed. Plain data. */
-export interface Editor {
-  readonly text: string;
-  /** Offset in UTF-16 code units, never inside a character. */
-  readonly cursor: number;
-  /** The column that up and down keep to; null: that of the cursor. */
-  readonly column: number | null;
-  /** What was cut last, for `ctrl+y`. */
-  readonly killed: string;
-  /** Where in the history the text is from; null: it was typed. */
-  readonly history: HistoryPlace | null;
-}
+export { type Editor, editorOf } from "./editor-state.js";
 
-/** An editor with the cursor behind its text. */
-export function editorOf(text = ""): Editor {
-  return { text, cursor: text.length, column: null, killed: "", history: null };
-}
+type Edit = (editor: Editor, width: number) => Editor | undefined;
 
-/**
- * The editor after an event; undefined: the event is not about the text, or leads out of it (up from the first row, down
- * from the last one). `width`: columns that the text is shown in.
- */
-export function edit(editor: Editor, event: TerminalEvent, width: number): Editor | undefined {
-  if (event.kind === "resize") return undefined;
-  if (event.kind === "paste") return inserted(editor, event.text.replaceAll("\t", "    "));
-  if (event.text !== undefined) return inserted(editor, event.text);
-  if (event.key === "up" || event.key === "down") return vertically(editor, event.key === "up" ? -1 : 1, width);
-  return KEYS[SAME[event.key] ?? event.key]?.(editor, width);
-}
-
-/** Enter behind a backslash makes a new line of it; undefined: it does not. */
-export function continues(editor: Editor): Editor | undefined {
-  const { text, cursor } = editor;
-  if (cursor !== text.length || !text.endsWith("\\")) return undefined;
-  return moved({ ...editor, text: `${text.slice(0, -1)}\n` }, text.length);
-}
-
-type Key = (editor: Editor, width: number) => Editor;
-
-const KEYS: Readonly<Record<string, Key>> = {
-  newline: (editor) => inserted(editor, "\n"),
-  left: (editor) => moved(editor, before(editor)),
-  right: (editor) => moved(editor, after(editor)),
-  wordLeft: (editor) => moved(editor, wordBefore(editor)),
-  wordRight: (editor) => moved(editor, wordAfter(editor)),
-  rowStart: (editor, width) => moved(editor, rowOf(editor, width).start),
-  rowEnd: (editor, width) => moved(editor, rowOf(editor, width).end),
-  start: (editor) => moved(editor, 0),
-  end: (editor) => moved(editor, editor.text.length),
-  backspace: (editor) => without(editor, before(editor), editor.cursor),
-  delete: (editor) => without(editor, editor.cursor, after(editor)),
-  cutWordLeft: (editor) => killed(editor, wordBefore(editor), editor.cursor),
-  cutWordRight: (editor) => killed(editor, editor.cursor, wordAfter(editor)),
-  cutToStart: (editor) => killed(editor, lineStart(editor), editor.cursor),
-  cutToEnd: (editor) => killed(editor, editor.cursor, lineEnd(editor)),
-  yank: (editor) => inserted(editor, editor.killed),
+const KEYS: Readonly<Record<string, Edit>> = {
+  left: (editor) => at(editor, before(editor.text, editor.cursor)),
+  right: (editor) => at(editor, after(editor.text, editor.cursor)),
+  up: (editor, width) => vertical(editor, -1, width),
+  down: (editor, width) => vertical(editor, 1, width),
+  home: (editor, width) => at(editor, rowOf(editor, width)?.start ?? 0),
+  end: (editor, width) => {
+    const row = rowOf(editor, width);
+    return at(editor, row === undefined ? editor.text.length : lastOf(editor.text, row));
+  },
+  "ctrl+left": (editor) => at(editor, wordBefore(editor.text, editor.cursor)),
+  "ctrl+right": (editor) => at(editor, wordAfter(editor.text, editor.cursor)),
+  "ctrl+home": (editor) => at(editor, 0),
+  "ctrl+end": (editor) => at(editor, editor.text.length),
+  backspace: (editor) => replaced(editor, before(editor.text, editor.cursor), editor.cursor, ""),
+  delete: (editor) => replaced(editor, editor.cursor, after(editor.text, editor.cursor), ""),
+  "ctrl+d": (editor) => (editor.text === "" ? undefined : replaced(editor, editor.cursor, after(editor.text, editor.cursor), "")),
+  "ctrl+u": (editor) => killed(editor, Math.min(lineStart(editor.text, editor.cursor), before(editor.text, editor.cursor)), editor.cursor),
+  "ctrl+k": (editor) => killed(editor, editor.cursor, Math.max(lineEnd(editor.text, editor.cursor), after(editor.text, editor.cursor))),
+  "ctrl+w": (editor) => killed(editor, wordBefore(editor.text, editor.cursor), editor.cursor),
+  "alt+d": (editor) => killed(editor, editor.cursor, wordAfter(editor.text, editor.cursor)),
+  "ctrl+y": (editor) => inserted(editor, editor.killed),
+  "ctrl+j": (editor) => inserted(editor, "\n"),
+  space: (editor) => inserted(editor, " "),
 };
 
 const SAME: Readonly<Record<string, string>> = {
-  "alt+enter": "newline",
-  "shift+enter": "newline",
-  "ctrl+j": "newline",
   "ctrl+b": "left",
   "ctrl+f": "right",
-  "ctrl+left": "wordLeft",
-  "alt+left": "wordLeft",
-  "alt+b": "wordLeft",
-  "ctrl+right": "wordRight",
-  "alt+right": "wordRight",
-  "alt+f": "wordRight",
-  home: "rowStart",
-  "ctrl+a": "rowStart",
-  end: "rowEnd",
-  "ctrl+e": "rowEnd",
-  "ctrl+home": "start",
-  "ctrl+end": "end",
-  "ctrl+h": "backspace",
-  "ctrl+d": "delete",
-  "ctrl+w": "cutWordLeft",
-  "alt+backspace": "cutWordLeft",
-  "alt+d": "cutWordRight",
-  "ctrl+u": "cutToStart",
-  "ctrl+k": "cutToEnd",
-  "ctrl+y": "yank",
+  "ctrl+a": "home",
+  "ctrl+e": "end",
+  "alt+b": "ctrl+left",
+  "alt+left": "ctrl+left",
+  "alt+f": "ctrl+right",
+  "alt+right": "ctrl+right",
+  "alt+backspace": "ctrl+w",
+  "ctrl+backspace": "ctrl+w",
+  "alt+delete": "alt+d",
+  "ctrl+delete": "alt+d",
+  "alt+enter": "ctrl+j",
+  "shift+enter": "ctrl+j",
+  "shift+backspace": "backspace",
+  "shift+space": "space",
 };
 
-function moved(editor: Editor, cursor: number): Editor {
+/**
+ * The editor after an event; `width` is the one it is drawn with. undefined: the event is not about the text (`enter`,
+ * `escape`, `tab`, `ctrl+c`, `ctrl+d` in an empty text), or `up` and `down` lead out of it, to the history. Tabs of a
+ * paste become four spaces, everything else in it is kept. O(length of the line); `up`, `down`, `home`, `end`: of the text.
+ *
+ * @example
+ * edit(editorOf("plan"), { kind: "key", key: "alt+enter" }, 80)?.text; // "plan\n"
+ */
+export function edit(editor: Editor, event: TerminalEvent, width: number): Editor | undefined {
+  if (event.kind === "resize") return undefined;
+  if (event.kind === "paste") return inserted(editor, withPlainLineEnds(event.text).replaceAll("\t", "    "));
+  if (event.text !== undefined) return inserted(editor, event.text);
+  const key = SAME[event.key] ?? event.key;
+  return Object.hasOwn(KEYS, key) ? KEYS[key]?.(editor, width) : undefined;
+}
+
+/**
+ * What `enter` makes of a text that ends with a backslash, if the cursor is behind it: the backslash becomes a line end.
+ * undefined: the text does not go on.
+ */
+export function continues(editor: Editor): Editor | undefined {
+  const end = editor.text.length;
+  return editor.cursor === end && editor.text.endsWith("\\") ? replaced(editor, end - 1, end, "\n") : undefined;
+}
+
+function at(editor: Editor, cursor: number): Editor {
   return { ...editor, cursor, column: null };
 }
 
 function inserted(editor: Editor, more: string): Editor {
-  const { text, cursor } = editor;
-  const next = text.slice(0, cursor) + more + text.slice(cursor);
-  // What is typed may join with what stands behind it into one character.
-  const end = stopsOf(next).find((stop) => stop >= cursor + more.length) ?? next.length;
-  return { ...moved(editor, end), text: next, history: null };
+  return replaced(editor, editor.cursor, editor.cursor, more);
 }
 
-function without(editor: Editor, from: number, to: number): Editor {
-  const text = editor.text.slice(0, from) + editor.text.slice(to);
-  const cursor = stopsOf(text).find((stop) => stop >= from) ?? text.length;
-  return { ...moved(editor, cursor), text, history: null };
+/** What comes together may become one character, as a letter and an accent do; the cursor goes behind it. */
+function replaced(editor: Editor, from: number, to: number, by: string): Editor {
+  const text = editor.text.slice(0, from) + by + editor.text.slice(to);
+  return { ...editor, text, cursor: snapped(text, from + by.length), column: null };
 }
 
+/** Cutting nothing keeps what was cut before. */
 function killed(editor: Editor, from: number, to: number): Editor {
-  return from === to ? editor : { ...without(editor, from, to), killed: editor.text.slice(from, to) };
-}
-
-function vertically(editor: Editor, by: 1 | -1, width: number): Editor | undefined {
-  const { text, cursor } = editor;
-  const rows = textRows(text, width);
-  const row = rowAt(rows, cursor);
-  const target = rows[row + by];
-  if (target === undefined) return undefined;
-  const column = editor.column ?? columnsOf(text.slice(rows[row]?.start ?? 0, cursor));
-  const found = offsetAt(text, target, column);
-  // The end of a row that goes on is the start of the next one; the place before it is meant.
-  const isNext = rows[row + by + 1]?.start === found && found > target.start;
-  return { ...editor, cursor: isNext ? before({ ...editor, cursor: found }) : found, column };
+  return from === to ? at(editor, editor.cursor) : { ...replaced(editor, from, to, ""), killed: editor.text.slice(from, to) };
 }
 
 function rowOf({ text, cursor }: Editor, width: number) {
-  const rows = textRows(text, width);
-  const at = rowAt(rows, cursor);
-  const row = rows[at] ?? { start: 0, end: text.length };
-  // The end of a row that goes on is a place in the next one.
-  return rows[at + 1]?.start === row.end ? { start: row.start, end: before({ text, cursor: row.end }) } : row;
+  const rows = rowsOf(text, width);
+  return rows[rowAt(rows, cursor)];
 }
 
-type Place = Pick<Editor, "text" | "cursor">;
-
-const before = ({ text, cursor }: Place) => stopsOf(text).findLast((stop) => stop < cursor) ?? 0;
-const after = ({ text, cursor }: Place) => stopsOf(text).find((stop) => stop > cursor) ?? text.length;
-const wordBefore = ({ text, cursor }: Place) => Math.max(text.slice(0, cursor).search(/\S+\s*$/u), 0);
-const wordAfter = ({ text, cursor }: Place) => cursor + (/^\s*\S+/u.exec(text.slice(cursor))?.[0].length ?? text.length - cursor);
-const lineStart = ({ text, cursor }: Place) => text.lastIndexOf("\n", cursor - 1) + 1;
-const lineEnd = ({ text, cursor }: Place) => (text.indexOf("\n", cursor) === -1 ? text.length : text.indexOf("\n", cursor));
+function vertical(editor: Editor, by: 1 | -1, width: number): Editor | undefined {
+  const rows = rowsOf(editor.text, width);
+  const here = rowAt(rows, editor.cursor);
+  const row = rows[here];
+  const target = rows[here + by];
+  if (row === undefined || target === undefined) return undefined;
+  const column = editor.column ?? columnOf(editor.text, row, editor.cursor, width);
+  return { ...editor, cursor: offsetAt(editor.text, target, column), column };
+}

@@ -1,6 +1,5 @@
 import { completed, completionsOf } from "../prompt/completion.js";
 import { continues, edit, editorOf } from "../prompt/editor.js";
-import { rowWidth } from "../prompt/editor-view.js";
 import { newer, older } from "../prompt/history.js";
 import type { KeyEvent, TerminalEvent } from "../tui/event.js";
 import { actionOf } from "../tui/key-table.js";
@@ -134,5 +133,5 @@ function typing(model: ShellModel, editor: ShellModel["editor"]): ShellStep {
 }
 
 function textWidth({ size }: ShellModel): number {
-  return rowWidth(size.columns - PROMPT_COLUMNS);
+  return Math.max(size.columns - PROMPT_COLUMNS, 1);
 }

@@ -39,9 +39,13 @@ export class InputDecoder {
 
 let graphemes: Intl.Segmenter | undefined;
 
+/** More than anybody types between two looks: a paste of a terminal that puts no brackets around it. */
+const MOST_TYPED = 1_000;
+
 /** What was typed faster than it was read comes in one piece. */
-function typed(text: string): readonly KeyEvent[] {
+function typed(text: string): readonly TerminalEvent[] {
   if (text.length === 1) return [character(text)];
+  if (text.length > MOST_TYPED) return [{ kind: "paste", text: text.replace(/\r\n|\r/g, "\n") }];
   graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   const events: KeyEvent[] = [];
   for (const { segment } of graphemes.segment(text)) {

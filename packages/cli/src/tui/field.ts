@@ -8,6 +8,9 @@ export interface Field {
   readonly cursor: number;
 }
 
+/** What is longer was not meant for one line; finding its characters would take seconds. */
+const MOST_PASTED = 2_000;
+
 /** A field with the cursor behind its text. */
 export function fieldOf(text = ""): Field {
   return { text, cursor: text.length };
@@ -60,7 +63,14 @@ const SAME: Readonly<Record<string, string>> = {
  */
 export function editField(field: Field, event: TerminalEvent): Field | undefined {
   if (event.kind === "resize") return undefined;
-  if (event.kind === "paste") return inserted(field, event.text.replace(/\s*\n\s*/g, " "));
+  if (event.kind === "paste")
+    return inserted(
+      field,
+      event.text
+        .slice(0, MOST_PASTED)
+        .toWellFormed()
+        .replace(/\s*\n\s*/g, " "),
+    );
   if (event.text !== undefined) return inserted(field, event.text);
   return KEYS[SAME[event.key] ?? event.key]?.(field);
 }

@@ -1,154 +1,132 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { completed, completionsOf } from "../../src/prompt/completion.js";
-import { continues, type Editor, edit, editorOf } from "../../src/prompt/editor.js";
-import { editorView, rowWidth } from "../../src/prompt/editor-view.js";
-import { newer, older } from "../../src/prompt/history.js";
-import { safe } from "../../src/terminal/safe.js";
-import { displayWidth, loadExactWidths } from "../../src/terminal/width.js";
+import { continues, edit, editorOf } from "../../src/prompt/editor.js";
+import { loadExactWidths } from "../../src/terminal/width.js";
+import { InputDecoder } from "../../src/tui/decode.js";
+import { after, anyEvent, anyText, FAMILY, isBetween, key, marked, plainText, shown } from "./typing.js";
 
 await loadExactWidths();
 
-const WIDTH = 20;
-const FAMILY = "👩‍👩‍👧";
-
-/** A text with a `|` where the cursor stands, as an editor, and back. */
-function at(marked: string): Editor {
-  const cursor = marked.indexOf("|");
-  return { ...editorOf(marked.replace("|", "")), cursor };
-}
-
-function marked({ text, cursor }: Editor): string {
-  return `${text.slice(0, cursor)}|${text.slice(cursor)}`;
-}
-
-/** The editor after some keys, by name; a single character is typed. */
-function after(editor: Editor, ...keys: readonly string[]): Editor {
-  return keys.reduce((now, key) => edit(now, { kind: "key", key, ...([...key].length === 1 ? { text: key } : {}) }, WIDTH) ?? now, editor);
-}
-
-describe("editing several lines", () => {
-  it.each<[string, readonly string[], string]>([
-    ["a|c", ["b"], "ab|c"],
-    ["a|", ["alt+enter", "b"], "a\nb|"],
-    ["a|", ["ctrl+j"], "a\n|"],
-    ["a\n|b", ["backspace"], "a|b"],
-    [`a${FAMILY}|b`, ["backspace"], "a|b"],
-    [`a|${FAMILY}b`, ["delete"], "a|b"],
-    [`a${FAMILY}|`, ["left"], `a|${FAMILY}`],
-    ["one two|", ["ctrl+left"], "one |two"],
-    ["|one two", ["alt+f"], "one| two"],
-    ["one two|", ["ctrl+w", "x"], "one x|"],
-    ["one two|", ["ctrl+w", "home", "ctrl+y"], "two|one "],
-    ["a\nbc|d\ne", ["ctrl+u"], "a\n|d\ne"],
-    ["a\nbc|d\ne", ["ctrl+k"], "a\nbc|\ne"],
-    ["a\nbc|d\ne", ["home"], "a\n|bcd\ne"],
-    ["a\nbc|d\ne", ["end"], "a\nbcd|\ne"],
-    ["abcd\ne|", ["up"], "a|bcd\ne"],
-    ["abcd|\ne\nabcd", ["down", "down"], "abcd\ne\nabcd|"],
-    ["12345678901234567890 next|", ["up"], "12345|678901234567890 next"],
-  ])("%j, then %j, is %j", (start, keys, end) => {
-    expect(marked(after(at(start), ...keys))).toBe(end);
+describe("keys in an editor of several lines", () => {
+  it.each([
+    ["typing", "pl|n", ["a"], "pla|n"],
+    ["a space that the terminal tells by its code only", "a|", ["space", "b"], "a b|"],
+    ["alt+enter", "a|b", ["alt+enter"], "a\n|b"],
+    ["shift+enter", "a|b", ["shift+enter"], "a\n|b"],
+    ["ctrl+j", "a|b", ["ctrl+j"], "a\n|b"],
+    ["backspace over a family", `a${FAMILY}|`, ["backspace"], "a|"],
+    ["backspace over a line end", "a\n|b", ["backspace"], "a|b"],
+    ["backspace at the beginning", "|b", ["backspace"], "|b"],
+    ["delete of a family", `|${FAMILY}b`, ["delete"], "|b"],
+    ["delete of a line end", "a|\nb", ["delete"], "a|b"],
+    ["ctrl+d as delete", "|ab", ["ctrl+d"], "|b"],
+    ["left over a line end", "a\n|b", ["left"], "a|\nb"],
+    ["right over a line end", "a|\nb", ["right"], "a\n|b"],
+    ["left over an accent", "e\u0301|", ["left"], "|e\u0301"],
+    ["words to the left", "one two  |three", ["ctrl+left", "alt+b"], "|one two  three"],
+    ["words to the right", "|one\n two", ["alt+right", "alt+f"], "one\n two|"],
+    ["ctrl+w", "one two |three", ["ctrl+w"], "one |three"],
+    ["alt+backspace", "one two|", ["alt+backspace"], "one |"],
+    ["alt+d", "one| two three", ["alt+d"], "one| three"],
+    ["ctrl+u to the beginning of the line", "a\nbc|d", ["ctrl+u"], "a\n|d"],
+    ["ctrl+u at the beginning of a line", "a\n|d", ["ctrl+u"], "a|d"],
+    ["ctrl+k to the end of the line", "a|bc\nd", ["ctrl+k"], "a|\nd"],
+    ["ctrl+k at the end of a line", "a|\nd", ["ctrl+k"], "a|d"],
+    ["ctrl+y after another key", "one |two", ["ctrl+k", "home", "ctrl+y"], "two|one "],
+    ["cutting nothing keeps what was cut", "|two", ["ctrl+k", "ctrl+k", "ctrl+w", "ctrl+y"], "two|"],
+    ["ctrl+home", "a\nb|c", ["ctrl+home"], "|a\nbc"],
+    ["ctrl+end", "|a\nbc", ["ctrl+end"], "a\nbc|"],
+    ["home of a wrapped row", "aaaa bbbb cc|cc", ["home"], "aaaa bbbb |cccc"],
+    ["end of a wrapped row, before its space", "aa|aa bbbb cccc", ["end"], "aaaa bbbb| cccc"],
+    ["end of the last row", "aaaa\nb|b", ["ctrl+e"], "aaaa\nbb|"],
+    ["up through a short line, back to the column", "abcd\n\nabc|d", ["up", "up"], "abc|d\n\nabcd"],
+    ["down to a wrapped row", "aa|aa bbbb cccc", ["down"], "aaaa bbbb cc|cc"],
+    ["up between wide characters", "日本語\nabc|", ["up"], "日|本語\nabc"],
+    ["a move to the side forgets the column", "abcd\na\nabc|d", ["up", "left", "up"], "|abcd\na\nabcd"],
+  ])("%s", (_name, before, keys, expected) => {
+    // The row has ten columns: nine for the text, one for the cursor.
+    expect(after(before, 10, ...keys)).toBe(expected);
   });
 
-  it("says where a key leads out of the text", () => {
-    expect(edit(at("a|b\nc"), { kind: "key", key: "up" }, WIDTH)).toBeUndefined();
-    expect(edit(at("ab\n|c"), { kind: "key", key: "down" }, WIDTH)).toBeUndefined();
-    expect(edit(at("a|"), { kind: "key", key: "enter" }, WIDTH)).toBeUndefined();
+  it.each(["enter", "escape", "tab", "shift+tab", "ctrl+c", "pageup", "f1", "toString"])("leaves %s to the screen", (name) => {
+    expect(edit(editorOf("text"), { kind: "key", key: name }, 80)).toBeUndefined();
   });
 
-  it("takes many lines that are pasted as they are", () => {
-    expect(edit(at("a|"), { kind: "paste", text: "b\n\tc\n" }, WIDTH)?.text).toBe("ab\n    c\n");
+  it("leaves ctrl+d in an empty text, up in the first row and down in the last one to the screen", () => {
+    expect(edit(editorOf(), key("ctrl+d"), 80)).toBeUndefined();
+    expect(edit(marked("a|\nb"), key("up"), 80)).toBeUndefined();
+    expect(edit(marked("a\nb|"), key("down"), 80)).toBeUndefined();
   });
 
-  it("goes on behind a backslash", () => {
-    expect(continues(at("first\\|"))?.text).toBe("first\n");
-    expect(continues(at("fir\\|st"))).toBeUndefined();
-    expect(continues(at("first|"))).toBeUndefined();
-  });
-});
-
-describe("the history", () => {
-  const sent = ["one", "two"];
-
-  it("comes back from the newest, and returns to what was being typed", () => {
-    const up = older(older(older(editorOf("draft"), sent), sent), sent);
-    expect(up.text).toBe("one");
-    const down = newer(newer(up, sent), sent);
-    expect(down).toMatchObject({ text: "draft", history: null });
-    expect(newer(down, sent).text).toBe("draft");
-  });
-});
-
-describe("completion", () => {
-  const commands = [
-    { name: "tree", args: "", help: "the tree" },
-    { name: "thinking", args: "[level]", help: "how hard" },
-    { name: "export", args: "[file]", help: "writes" },
-  ];
-
-  it("offers what begins so, then what contains it", () => {
-    expect(completionsOf("/t", 2, { commands }).map(({ shown }) => shown)).toEqual(["/tree", "/thinking [level]", "/export [file]"]);
+  it("keeps the lines of a paste, with four spaces for a tab", () => {
+    expect(edit(marked("<|>"), { kind: "paste", text: "if\r\n\tx\rend\u001b" }, 80)).toMatchObject({
+      text: "<if\n    x\nend\u001b>",
+      cursor: 14,
+    });
   });
 
-  it("offers nothing for messages, for a second word, or in the middle of one", () => {
-    expect([
-      completionsOf("tree", 4, { commands }),
-      completionsOf("/tree x", 7, { commands }),
-      completionsOf("/tree", 2, { commands }),
-    ]).toEqual([[], [], []]);
+  it("puts the cursor behind an accent that joins what is typed before it", () => {
+    expect(after("|\u0301", 80, "e")).toBe("e\u0301|");
   });
 
-  it("leaves a space behind a command that takes something", () => {
-    const [first] = completionsOf("/thi", 4, { commands });
-    expect(first === undefined ? "" : marked(completed(editorOf("/thi"), first))).toBe("/thinking |");
+  it("is reached by what terminals send", () => {
+    const decoder = new InputDecoder();
+    const sent = ["f", "o", "\u001b\r", "x", "\u001b[13;2u", "\n", "\u001b\u007f", "\u001b[32;1u"];
+    const events = sent.flatMap((sequence) => decoder.decode(sequence));
+    expect(shown(events.reduce((now, event) => edit(now, event, 80) ?? now, editorOf()))).toBe("fo\n |");
   });
-});
 
-describe("any text", () => {
-  const piece = fc.constantFrom("a", " ", "word", "日本", "e\u0301", FAMILY, "\n", "\u202e", "\u001b[2J", "\t", "x".repeat(30));
-  const texts = fc.array(piece, { maxLength: 14 }).map((parts) => parts.join(""));
-  const keys = fc.constantFrom(
-    "left",
-    "right",
-    "up",
-    "down",
-    "home",
-    "end",
-    "backspace",
-    "delete",
-    "ctrl+w",
-    "alt+d",
-    "ctrl+u",
-    "ctrl+k",
-    "ctrl+y",
-    "alt+enter",
-  );
-
-  it("keeps the cursor between characters and in sight, and every row within the width", () => {
+  it("never puts the cursor inside a character", () => {
     fc.assert(
-      fc.property(
-        texts,
-        fc.array(fc.oneof(keys, piece), { maxLength: 20 }),
-        fc.integer({ min: 4, max: 40 }),
-        fc.integer({ min: 1, max: 6 }),
-        (text, edits, width, rows) => {
-          let editor = editorOf(text);
-          for (const one of edits) {
-            const isKey = /^(ctrl|alt)\+|^(left|right|up|down|home|end|backspace|delete)$/.test(one);
-            const event = isKey ? ({ kind: "key", key: one } as const) : ({ kind: "paste", text: one } as const);
-            editor = edit(editor, event, rowWidth(width)) ?? editor;
-            const stops = [...Array.from(new Intl.Segmenter().segment(editor.text), ({ index }) => index), editor.text.length];
-            expect(stops).toContain(editor.cursor);
-            const view = editorView(editor, width, rows);
-            expect(view.lines.length).toBeLessThanOrEqual(rows);
-            expect(view.lines[view.cursor.row]).toBeDefined();
-            expect(view.cursor.column).toBeLessThan(width);
-            for (const line of view.lines)
-              for (const part of line) expect(displayWidth(safe(String(part)))).toBeLessThanOrEqual(Math.max(width, 10));
-          }
-        },
-      ),
+      fc.property(anyText, fc.array(anyEvent, { maxLength: 15 }), fc.integer({ min: 1, max: 20 }), (start, events, width) => {
+        let editor = editorOf(start);
+        for (const event of events) {
+          editor = edit(editor, event, width) ?? editor;
+          expect(isBetween(editor.text, editor.cursor)).toBe(true);
+        }
+      }),
     );
+  });
+
+  it("gives back by ctrl+y what was cut", () => {
+    const cuts = fc.constantFrom("ctrl+u", "ctrl+k", "ctrl+w", "alt+d");
+    fc.assert(
+      fc.property(anyText, fc.array(anyEvent, { maxLength: 8 }), cuts, (start, events, name) => {
+        const before = events.reduce((now, event) => edit(now, event, 12) ?? now, editorOf(start));
+        const cut = edit(before, key(name), 12) ?? before;
+        // What came together may have become one character; the text cannot come back between its parts.
+        const place = name === "ctrl+u" || name === "ctrl+w" ? before.cursor - (before.text.length - cut.text.length) : before.cursor;
+        fc.pre(cut.text !== before.text && cut.cursor === place);
+        expect(edit(cut, key("ctrl+y"), 12)?.text).toBe(before.text);
+      }),
+    );
+  });
+
+  it("comes back to the column from which it went up, if it went down as often", () => {
+    fc.assert(
+      fc.property(plainText, fc.integer({ min: 12, max: 24 }), (start, width) => {
+        const from = editorOf(start);
+        const up = edit(from, key("up"), width);
+        fc.pre(up !== undefined);
+        if (up !== undefined) expect(edit(up, key("down"), width)?.cursor).toBe(from.cursor);
+      }),
+    );
+  });
+
+  it("finds its way in a paste of 210,000 characters in one line", () => {
+    const text = "日本 ".repeat(70_000);
+    let editor = editorOf(text);
+    for (const name of ["x", "up", "down", "backspace", "home", "end"]) editor = edit(editor, key(name), 80) ?? editor;
+    expect(editor).toEqual(editorOf(text));
+  });
+});
+
+describe("a line that goes on", () => {
+  it("has a backslash at the end of the text, before the cursor", () => {
+    expect(continues(editorOf("one\\"))).toMatchObject({ text: "one\n", cursor: 4 });
+  });
+
+  it.each(["one|\\", "one\\ |", "one|", "|"])("is not %s", (text) => {
+    expect(continues(marked(text))).toBeUndefined();
   });
 });

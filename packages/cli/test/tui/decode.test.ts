@@ -85,6 +85,10 @@ describe("what terminals send for keys", () => {
 });
 
 describe("pastes", () => {
+  it("without brackets are known by their length", () => {
+    expect(keysOf("x\r".repeat(600))).toEqual([`paste:${"x\n".repeat(600)}`]);
+  });
+
   it("are one event, newlines and all, and nothing in them is a key", () => {
     expect(keysOf(`${ESC}[200~`, "rm -rf x\r", "q", `${ESC}[A`, "\r\nend", `${ESC}[201~`, "q")).toEqual([
       `paste:rm -rf x\nq${ESC}[A\nend`,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { lstat, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, mkdir, open, opendir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { CheckpointError } from "../errors/checkpoint-errors.js";
 
 /** Larger files are none of ours: the summaries of all sessions of a day have less. */
@@ -19,9 +19,38 @@ export async function namesIn(directory: string): Promise<readonly string[]> {
 /** Makes the folder and those above it. @throws {CheckpointError} */
 export async function makeFolder(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true });
+    // One by one: in a folder such as /proc Node's own way to make all of them never ends.
+    for (const missing of await missingFolders(directory)) await mkdirOrThere(missing);
+    // What is there may be a file.
+    await (await opendir(directory)).close();
   } catch (error) {
     throw new CheckpointError(directory, "write", reasonOf(error), { cause: error });
+  }
+}
+
+/** The folder and those above it that are not there, outermost first. */
+async function missingFolders(directory: string): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (let at = resolve(directory); !(await isThere(at)); at = dirname(at)) missing.unshift(at);
+  return missing;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+async function mkdirOrThere(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    // Somebody else made it meanwhile.
+    if (codeOf(error) !== "EEXIST") throw error;
   }
 }
 

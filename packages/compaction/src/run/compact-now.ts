@@ -42,6 +42,8 @@ async function attempt(engine: Engine, order: CompactOrder, seen: Look): Promise
     signal.throwIfAborted();
     const span = await readSpan(engine.session, leafId, seen.meter);
     const written = await writeDraft(engine, { ...about, instructions, keepFrom, signal, look: seen, span });
+    // An extract is written without a pause; an interruption that came meanwhile is heard now.
+    await new Promise(setImmediate);
     // Asked once more after the last wait: a cancelled compaction leaves no trace (R39).
     signal.throwIfAborted();
     if (written.kind === "draft") return await applyDraft(engine, written.draft, false);

@@ -10,6 +10,7 @@ import type { Compactable } from "../plan/plan.js";
 import { unsentStart } from "../plan/unsent.js";
 import { offersRecall } from "../recall/offers-recall.js";
 import { composeSummary, type SummaryParts } from "../summary/compose.js";
+import { redact } from "../summary/text/redact.js";
 import type { WrittenSummary } from "../summary/written-summary.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import type { Draft, DraftPayload } from "./draft.js";
@@ -68,14 +69,15 @@ export async function composedDraft(
   return { ...draftOf(order, plan, payload, tokens), askedModel, fidelity: written.fidelity, usage: written.usage ?? null };
 }
 
-/** A summary that a hook brought, as it is; what it has no word on is taken from the plan. */
+/** A summary that a hook brought, as it is but for secrets; what it has no word on is taken from the plan. */
 export function suppliedDraft(order: DraftOrder, plan: Compactable, supplied: SuppliedCompaction): Draft {
-  const { summary, firstKeptEntryId = plan.firstKeptEntryId, details, title, shortSummary } = supplied;
-  if (typeof summary !== "string" || summary.trim() === "")
+  const { summary: given, firstKeptEntryId = plan.firstKeptEntryId, details, title, shortSummary } = supplied;
+  if (typeof given !== "string" || given.trim() === "")
     throw new HookResultError("before_compact", "its summary must be a text that is not empty");
   if (firstKeptEntryId !== null && typeof firstKeptEntryId !== "string")
     throw new HookResultError("before_compact", "firstKeptEntryId must be an entry's id or null");
   const chosen = cutAt(order, plan, firstKeptEntryId);
+  const summary = order.look.settings.summary.redact ? redact(given) : given;
   const payload: DraftPayload = {
     ...common(order, chosen),
     summary,

@@ -71,7 +71,9 @@ export const summarySettings = z.strictObject({
   redact: z
     .boolean()
     .default(true)
-    .describe("Keys, tokens and passwords are masked before a summariser reads them, and in what it writes."),
+    .describe(
+      "Keys, tokens and passwords are masked in what a summariser or a hook writes, and before a summariser reads them; in full mode it reads what its provider was sent before.",
+    ),
   onFailure: z
     .enum(["extract", "marker", "fail"])
     .default("extract")

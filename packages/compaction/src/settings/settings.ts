@@ -14,7 +14,10 @@ export const modelOverride = z.strictObject({
 
 /** Every setting, with its default: the preset `balanced`. */
 export const settingsSchema = z.strictObject({
-  enabled: z.boolean().default(true).describe("Compact automatically. Compaction by hand works in any case."),
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe("Compact automatically. What a host asks for works in any case: by hand, after an overflow, before a smaller model."),
   checkAt: z
     .enum(["request", "turn-end"])
     .default("request")

@@ -19,7 +19,9 @@ export const keepSettings = z.strictObject({
   head: z
     .boolean()
     .default(false)
-    .describe("The first run (up to the first answer in words) is carried word for word at the start of the summary."),
+    .describe(
+      "The first run (up to the first answer in words) is carried word for word at the start of the summary. It counts from the first compaction of a session on.",
+    ),
   headChars: count.default(4_000).describe("`head`: at most this many characters of it."),
 });
 

@@ -1,7 +1,7 @@
 import { assistantMessage, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
-import { grown, heldModel, listening, model, pathNames, plant, turns } from "../world/session.js";
+import { grown, heldModel, listening, model, pathNames, plant, prose, turns } from "../world/session.js";
 
 const contextWindow = 4_000;
 const settings = {
@@ -186,5 +186,90 @@ describe("what a host does not tell", () => {
       field: "systemTokens",
     });
     await session.append(userMessage("still there"));
+  });
+});
+
+describe("settings that other tests leave alone", () => {
+  test("enabled: false lets by hand, a recovery and a smaller model compact, and nothing else", async () => {
+    const { session } = await grown(`${turns(1, 13)} u14`);
+    const off = { ...settings, enabled: false } as const;
+    const compactor = createCompactor({ session, contextWindow: 2_500, settings: off, summarizer: model().summarizer });
+    expect((await compactor.prepareRequest()).done.compaction).toBeNull();
+    expect((await compactor.modelChanged({ contextWindow: 2_000 }))?.kind).toBe("compacted");
+    const { session: other } = await grown(`${turns(1, 13)} u14`);
+    const second = createCompactor({ session: other, contextWindow, settings: off, summarizer: model().summarizer });
+    expect(await second.reportOverflow(tooLong(3_000))).toMatchObject({ kind: "retry", compaction: { kind: "compacted" } });
+  });
+
+  test("branch.summarize leaves a summary of the branch unless the call says otherwise", async () => {
+    const { session } = await grown(turns(1, 3));
+    const compactor = createCompactor({
+      session,
+      contextWindow,
+      settings: { branch: { summarize: true } },
+      summarizer: model().summarizer,
+    });
+    expect(await compactor.navigate("a1")).toMatchObject({ kind: "moved", summaryEntryId: expect.any(String) });
+    expect(await compactor.navigate("a3", { summarize: false })).toMatchObject({ kind: "moved", summaryEntryId: null });
+  });
+
+  test("prune.idleMs counts from the last reply, not from the prompt that was typed just now", async () => {
+    const future = Date.now() + 7_200_000;
+    const { session } = await grown(turns(1, 2));
+    for (const n of [3, 4, 5]) {
+      await plant(session, `u${n}`);
+      const call = { type: "toolCall", id: `k${n}`, name: "read", arguments: { path: "src/a.ts" } } as const;
+      await session.append({ ...assistantMessage([call]), id: `k${n}` });
+      await session.append({
+        type: "message",
+        message: { role: "toolResult", toolCallId: `k${n}`, toolName: "read", content: prose(`v${n}`, 400), isError: false },
+      });
+      await plant(session, `a${n}`);
+    }
+    await plant(session, turns(6, 8), { result: 300 });
+    await session.append({ ...userMessage("go on"), createdAtMs: future });
+    const prune = { minSavingsTokens: 100, cacheSuffixTokens: 10, protectTokens: 100_000 };
+    const own = { ...settings, prune } as const;
+    const cold = createCompactor({ session, contextWindow: 4_300, settings: own, summarizer: model().summarizer, now: () => future });
+    expect((await cold.prepareRequest()).done.pruned).toBeGreaterThan(0);
+  });
+
+  test("background.applyMin throws a finished summary away where the context is small again", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const held = heldModel();
+    const heard = listening();
+    const early = { ...settings, background: { start: 0.3, jitterShare: 0, applyMin: 0.65 } } as const;
+    const compactor = createCompactor({ session, contextWindow, settings: early, summarizer: held.summarizer, onEvent: heard.onEvent });
+    await compactor.prepareRequest();
+    await held.asked;
+    held.give("## Goal\nshort");
+    for (let tries = 0; tries < 100 && !heard.types().includes("compaction_complete"); tries += 1) await compactor.prepareRequest();
+    expect(heard.events.find(({ type }) => type === "compaction_complete")).toMatchObject({ success: false, outcome: "discarded" });
+  });
+
+  test("a background run that finds nothing to compact ends as that", async () => {
+    const { session } = await grown("u1 a1 u2");
+    const heard = listening();
+    const early = {
+      ...settings,
+      trigger: { ...settings.trigger, minMessages: 1 },
+      keep: { recentTokens: 3_000 },
+      background: { start: 0.01, jitterShare: 0 },
+    } as const;
+    const compactor = createCompactor({ session, contextWindow, settings: early, summarizer: model().summarizer, onEvent: heard.onEvent });
+    expect((await compactor.prepareRequest()).done.background).toBe("started");
+    for (let tries = 0; tries < 100 && !heard.types().includes("compaction_complete"); tries += 1) await new Promise(setImmediate);
+    expect(heard.events.find(({ type }) => type === "compaction_complete")).toMatchObject({
+      success: false,
+      outcome: "nothing-to-compact",
+    });
+  });
+
+  test("summary.redact masks secrets in what a hook supplies", async () => {
+    const { session } = await grown(`${turns(1, 9)} u10`);
+    const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+    const hooks = { before_compact: () => ({ compaction: { summary: `The key is ${secret}.` } }) };
+    const result = await createCompactor({ session, contextWindow, settings, hooks }).compact();
+    expect(result.kind === "compacted" ? result.summary : "").not.toContain(secret);
   });
 });

@@ -1,0 +1,104 @@
+// Offsets of a text in UTF-16 code units, by what a person sees as one character. Only the line around an offset is
+// looked at, because a pasted text may be long and a line end never joins with anything.
+
+const PLAIN = /^[\x20-\x7e]*$/;
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** A character as it is seen, and where it begins. */
+export interface Grapheme {
+  readonly segment: string;
+  readonly index: number;
+}
+
+const CHUNK = 256;
+
+/** The characters of one line, in order; `index` counts from the beginning of the line. O(length of what is taken). */
+export function* graphemesOf(line: string): Iterable<Grapheme> {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  // ICU takes seconds and more for a long text in one piece: each step costs more, the longer the whole is.
+  let size = CHUNK;
+  for (let from = 0; from < line.length; ) {
+    const piece = line.slice(from, from + size);
+    const isLast = from + piece.length === line.length;
+    const found = PLAIN.test(piece) ? plain(piece) : Array.from(segmenter.segment(piece));
+    // The last one may go on in the next piece.
+    const whole = isLast ? found.length : found.length - 1;
+    for (let at = 0; at < whole; at += 1) {
+      const { segment, index } = found[at] ?? { segment: "", index: 0 };
+      yield { segment, index: from + index };
+    }
+    size = whole === 0 ? size * 2 : CHUNK;
+    from += isLast ? piece.length : (found[whole]?.index ?? 0);
+  }
+}
+
+function plain(text: string): readonly Grapheme[] {
+  return Array.from(text, (segment, index) => ({ segment, index }));
+}
+
+/** Where the line around an offset begins. */
+export function lineStart(text: string, offset: number): number {
+  return offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
+}
+
+/** Where the line around an offset ends, before its `\n`. */
+export function lineEnd(text: string, offset: number): number {
+  const end = text.indexOf("\n", offset);
+  return end === -1 ? text.length : end;
+}
+
+/** The beginning of the character before an offset; 0 at the beginning. */
+export function before(text: string, offset: number): number {
+  const from = lineStart(text, offset);
+  return offset === from ? Math.max(offset - 1, 0) : from + stopBefore(text.slice(from, lineEnd(text, offset)), offset - from);
+}
+
+/** The end of the character behind an offset; the end of the text at its end. */
+export function after(text: string, offset: number): number {
+  const from = lineStart(text, offset);
+  const to = lineEnd(text, offset);
+  return offset === to ? Math.min(offset + 1, text.length) : from + stopFrom(text.slice(from, to), offset - from + 1);
+}
+
+/** The offset itself if it is between two characters, otherwise the end of the one it is in. */
+export function snapped(text: string, offset: number): number {
+  const from = lineStart(text, offset);
+  return from + stopFrom(text.slice(from, lineEnd(text, offset)), offset - from);
+}
+
+/** The beginning of the word before an offset; a word is what stands between white space. */
+export function wordBefore(text: string, offset: number): number {
+  let at = offset;
+  while (at > 0 && isSpace(text, at - 1)) at -= 1;
+  while (at > 0 && !isSpace(text, at - 1)) at -= 1;
+  return at === offset || snapped(text, at) === at ? at : before(text, at);
+}
+
+/** The end of the word behind an offset. */
+export function wordAfter(text: string, offset: number): number {
+  let at = offset;
+  while (at < text.length && isSpace(text, at)) at += 1;
+  while (at < text.length && !isSpace(text, at)) at += 1;
+  return snapped(text, at);
+}
+
+function isSpace(text: string, at: number): boolean {
+  return /\s/.test(text.charAt(at));
+}
+
+function stopBefore(line: string, offset: number): number {
+  let stop = 0;
+  for (const { index } of graphemesOf(line)) {
+    if (index >= offset) break;
+    stop = index;
+  }
+  return stop;
+}
+
+/** The first place between characters at or behind an offset. */
+function stopFrom(line: string, offset: number): number {
+  if (offset <= 0) return 0;
+  for (const { index } of graphemesOf(line)) if (index >= offset) return index;
+  return line.length;
+}

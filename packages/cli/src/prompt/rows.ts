@@ -1,0 +1,95 @@
+import { safe } from "../terminal/safe.js";
+import { displayWidth } from "../terminal/width.js";
+import { before, graphemesOf, lineEnd } from "./graphemes.js";
+
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** One line on the screen: the text from `start` to `end`, offsets in UTF-16 code units. */
+export interface Row {
+  readonly start: number;
+  readonly end: number;
+  /** Whether the text goes on in the next row without a line end; the offset `end` is shown there. */
+  readonly isWrapped: boolean;
+}
+
+let last: { readonly text: string; readonly width: number; readonly rows: readonly Row[] } | undefined;
+
+/**
+ * The rows of a text on `width` columns, at least one. They are broken between words where that is possible, and leave
+ * the last column to the cursor and to the space at a break. The last answer is kept, because a key asks for it and then
+ * the drawing: O(length) otherwise.
+ */
+export function rowsOf(text: string, width: number): readonly Row[] {
+  if (last?.text === text && last.width === width) return last.rows;
+  const rows: Row[] = [];
+  for (let start = 0; start <= text.length; ) {
+    const end = lineEnd(text, start);
+    wrapInto(rows, text.slice(start, end), start, Math.max(width - 1, 1));
+    start = end + 1;
+  }
+  last = { text, width, rows };
+  return rows;
+}
+
+/** The index of the row in which an offset is shown. */
+export function rowAt(rows: readonly Row[], offset: number): number {
+  let low = 0;
+  let high = rows.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((rows[middle]?.start ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The last offset that is shown in this row. */
+export function lastOf(text: string, row: Row): number {
+  return row.isWrapped ? Math.max(before(text, row.end), row.start) : row.end;
+}
+
+/** The column at which an offset of a row is shown. */
+export function columnOf(text: string, row: Row, offset: number, width: number): number {
+  return Math.min(displayWidth(safe(text.slice(row.start, offset))), Math.max(width - 1, 0));
+}
+
+/** The offset in a row that is nearest to a column, from the left. */
+export function offsetAt(text: string, row: Row, column: number): number {
+  const end = lastOf(text, row);
+  let used = 0;
+  for (const { segment, index } of graphemesOf(text.slice(row.start, end))) {
+    used += displayWidth(safe(segment));
+    if (used > column) return row.start + index;
+  }
+  return end;
+}
+
+/** Adds the rows of one line that begins at `from`. */
+function wrapInto(rows: Row[], line: string, from: number, room: number): void {
+  let start = 0;
+  let used = 0;
+  let gap = { at: 0, used: 0 };
+  const cut = (at: number, usedThere: number) => {
+    rows.push({ start: from + start, end: from + at, isWrapped: true });
+    start = at;
+    used -= usedThere;
+    gap = { at, used: 0 };
+  };
+  for (const { segment, index } of line.length <= room && PLAIN.test(line) ? [] : graphemesOf(line)) {
+    const end = index + segment.length;
+    const width = displayWidth(safe(segment));
+    // The one space at a break stands in the column that is free; more of them must be seen to be typed.
+    if (segment === " " && used + width > room && index > start) {
+      cut(end, used);
+      continue;
+    }
+    while (used + width > room && index > start) {
+      if (gap.at > start && width !== 2) cut(gap.at, gap.used);
+      else cut(index, used);
+    }
+    used += width;
+    // Scripts of wide characters are broken anywhere.
+    if (segment === " " || width === 2) gap = { at: end, used };
+  }
+  rows.push({ start: from + start, end: from + line.length, isWrapped: false });
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { type CompletionSource, completed, completionsOf } from "../../src/prompt/completion.js";
+import { marked, shown } from "./typing.js";
+
+const SOURCE: CompletionSource = {
+  commands: [
+    { name: "retree", args: "", help: "again" },
+    { name: "trees", args: "", help: "all of them" },
+    { name: "tree", args: "", help: "the navigator" },
+    { name: "label", args: "<text>", help: "name this place" },
+  ],
+  argumentsOf: (command, typed) =>
+    ["alpha", "beta"].filter((name) => name.startsWith(typed)).map((name) => ({ insert: name, shown: name, help: command })),
+};
+
+/** What is offered where the cursor is marked. */
+function offered(text: string, source = SOURCE): readonly string[] {
+  const { text: whole, cursor } = marked(text);
+  return completionsOf(whole, cursor, source).map((one) => one.shown);
+}
+
+describe("completions", () => {
+  it.each([
+    ["/|", ["/retree", "/trees", "/tree", "/label <text>"]],
+    ["/tr|", ["/trees", "/tree", "/retree"]],
+    ["/tree|", ["/tree", "/trees", "/retree"]],
+    ["/TR|", ["/trees", "/tree", "/retree"]],
+    ["/l|xyz", ["/label <text>"]],
+    ["/x|", []],
+    ["|/tr", []],
+    ["", []],
+    ["tr|", []],
+    [" /tr|", []],
+    ["/tr|\nmore", []],
+    ["/label |", ["alpha", "beta"]],
+    ["/label  a|", ["alpha"]],
+    ["/label a| x", ["alpha"]],
+    ["/other a|", []],
+  ])("of %s are %j", (text, expected) => {
+    expect(offered(text)).toEqual(expected);
+  });
+
+  it("has none for arguments if the source tells none", () => {
+    expect(offered("/label a|", { commands: SOURCE.commands })).toEqual([]);
+  });
+});
+
+describe("completing", () => {
+  it.each([
+    ["/tr|", "/tree", "/tree|"],
+    ["/t|re x", "/tree", "/tree| x"],
+    ["/la|", "/label ", "/label |"],
+    ["/la| x", "/label ", "/label |x"],
+    ["/label a|", "alpha", "/label alpha|"],
+    ["/label a|l rest", "alpha", "/label alpha| rest"],
+    ["/label |", "alpha", "/label alpha|"],
+  ])("%s with %j makes %s", (text, insert, expected) => {
+    expect(shown(completed(marked(text), { insert, shown: insert, help: "" }))).toBe(expected);
+  });
+
+  it("puts in what is offered", () => {
+    const editor = marked("/lab|");
+    const [first] = completionsOf(editor.text, editor.cursor, SOURCE);
+    expect(first && shown(completed(editor, first))).toBe("/label |");
+  });
+});
