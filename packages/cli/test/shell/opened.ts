@@ -1,0 +1,65 @@
+import { createCompactor } from "@bough/compaction";
+import { openStore, type Session, type Store } from "@bough/session-core";
+import { onTestFinished } from "vitest";
+import type { ChatModel } from "../../src/agent/chat-model.js";
+import { captured } from "../../src/interactive/capture.js";
+import { run } from "../../src/run.js";
+import { type ShellStart, shellScreen } from "../../src/shell/shell.js";
+import type { ShellWorld } from "../../src/shell/world.js";
+import type { Io } from "../../src/terminal/io.js";
+import { loadExactWidths } from "../../src/terminal/width.js";
+import type { Size } from "../../src/tui/event.js";
+import { DrivenScreen } from "../tui/driven-screen.js";
+import { grow, NOON, world } from "../world.js";
+
+/** How a shell is opened. */
+export interface Opening extends ShellStart {
+  readonly size?: Size;
+  readonly model?: ChatModel | null;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A shell on a real store that has read its session; everything goes away with the test. */
+export async function opened(names: string, { size = { columns: 80, rows: 23 }, model = null, env = {}, ...start }: Opening = {}) {
+  await loadExactWidths();
+  const { folder, store: path } = world();
+  const store: Store = await openStore({ path, durability: "normal" });
+  const session: Session =
+    names === ""
+      ? await store.createSession({ id: "session-1", cwd: folder })
+      : await grow(store, "session-1", names, { title: "Parser", cwd: folder });
+  const compactor = createCompactor({ session, contextWindow: 200_000, now: () => NOON });
+  const sink = { isTerminal: false, colour: false, columns: size.columns, write: async () => undefined };
+  const io = {
+    stdout: sink,
+    stderr: sink,
+    env,
+    cwd: folder,
+    home: folder,
+    now: () => NOON,
+    bough: run,
+    onInterrupt: () => () => undefined,
+    cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
+  } as Partial<Io> as Io;
+  const shell: ShellWorld = {
+    store,
+    session,
+    record: await session.record(),
+    compactor,
+    io,
+    config: {},
+    configPath: `${folder}/config.json`,
+    model,
+    onBackground: () => undefined,
+    modelNamed: () => null,
+    runCommand: (args) => captured(io, path, args),
+  };
+  const driven = new DrivenScreen(shellScreen(shell, start), size);
+  onTestFinished(async () => {
+    driven.close();
+    await compactor.close();
+    await store.close();
+  });
+  await driven.until(({ status }) => status.usedTokens !== null);
+  return { store, session, folder, driven };
+}

@@ -1,0 +1,262 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { SLASH_COMMANDS, typed } from "../../src/shell/slash-commands.js";
+import { opened } from "./opened.js";
+
+/** What the prompt holds. */
+const prompt = ({ driven }: Awaited<ReturnType<typeof opened>>) => driven.model.editor.text;
+
+describe("what a typed line means", () => {
+  it.each([
+    ["hello", { kind: "message", text: "hello" }],
+    ["/tree", { kind: "command", name: "tree", rest: "" }],
+    ["/compact the open questions ", { kind: "command", name: "compact", rest: "the open questions" }],
+    ["/TREE", { kind: "command", name: "tree", rest: "" }],
+    ["//tree is a word", { kind: "message", text: "/tree is a word" }],
+    ["/usr/bin is empty", { kind: "message", text: "/usr/bin is empty" }],
+    [" /tree", { kind: "message", text: " /tree" }],
+    ["/treee", { kind: "unknown", name: "treee", nearest: "tree" }],
+    ["/stat", { kind: "unknown", name: "stat", nearest: "stats" }],
+    ["/zebra", { kind: "unknown", name: "zebra", nearest: null }],
+  ])("%j", (text, meaning) => {
+    expect(typed(text)).toEqual(meaning);
+  });
+});
+
+describe("a notebook", () => {
+  it("says once that no model answers, and stores what is typed before anything else", async () => {
+    const { driven, session } = await opened("");
+    expect(driven.printed.join("\n")).toContain("this is a notebook");
+    driven.type("remember the milk").press("enter");
+    await driven.until(({ status }) => status.depth === 1);
+    expect((await session.path()).map((entry) => (entry.type === "message" ? entry.message.role : ""))).toEqual(["user"]);
+    expect(driven.printed).toContain("› remember the milk");
+    expect(driven.text).toContain("notebook: no model answers");
+  });
+
+  it("shows how the session ended", async () => {
+    const { driven } = await opened("u1 a1 call2 res2 a2");
+    const printed = driven.printed.join("\n");
+    expect(printed).toContain("› said in u1");
+    expect(printed).toContain("[read src/call2.ts]");
+    expect(printed).toContain("replied in a2");
+  });
+
+  it("keeps what could not be stored at the prompt, before what was typed since", async () => {
+    const here = await opened("u1 a1");
+    await here.store.deleteSession("session-1");
+    here.driven.type("do not lose this").press("enter").type("and this");
+    await here.driven.until(({ notice }) => notice?.isError === true);
+    expect(prompt(here)).toBe("do not lose this\n\nand this");
+    expect(here.driven.text).toContain("Another process deleted this session.");
+  });
+});
+
+describe("keys", () => {
+  it("Ctrl-C clears, keeps what was typed in the history, and leaves the second time", async () => {
+    const here = await opened("u1 a1");
+    here.driven.type("half a thought").press("ctrl+c");
+    expect([prompt(here), here.driven.result]).toEqual(["", undefined]);
+    here.driven.press("up");
+    expect(prompt(here)).toBe("half a thought");
+    expect(here.driven.press("ctrl+c", "ctrl+c").result).toEqual({ kind: "quit" });
+  });
+
+  it("Ctrl-D leaves from an empty prompt, and deletes in a full one", async () => {
+    const here = await opened("u1 a1");
+    here.driven.type("ab").press("left", "ctrl+d");
+    expect([prompt(here), here.driven.result]).toEqual(["a", undefined]);
+    expect(here.driven.press("backspace", "ctrl+d").result).toEqual({ kind: "quit" });
+  });
+
+  it("Esc twice on an empty prompt, and Ctrl-T, open the tree with what is being typed", async () => {
+    const first = await opened("u1 a1");
+    expect(first.driven.press("escape").text).toContain("Esc again: the tree");
+    expect(first.driven.press("escape").result).toEqual({ kind: "tree", draft: "" });
+    const second = await opened("u1 a1");
+    expect(second.driven.type("draft").press("ctrl+t").result).toEqual({ kind: "tree", draft: "draft" });
+  });
+
+  it("Up brings back what was said, and Down what was being typed", async () => {
+    const here = await opened("u1 a1", { history: ["one", "two"] });
+    here.driven.type("now").press("up", "up");
+    expect(prompt(here)).toBe("one");
+    here.driven.press("down", "down");
+    expect(prompt(here)).toBe("now");
+  });
+
+  it("Tab and Enter take a command that is offered; a whole one is sent", async () => {
+    const here = await opened("u1 a1");
+    here.driven.type("/tr");
+    expect(here.driven.text).toContain("› /tree");
+    expect(prompt({ ...here, driven: here.driven.press("tab") })).toBe("/tree");
+    expect(here.driven.press("enter").result).toEqual({ kind: "tree", draft: "" });
+  });
+
+  it("a paste of many lines is one message", async () => {
+    const { driven, session } = await opened("");
+    driven.event({ kind: "paste", text: "first\nsecond\nthird" }).press("enter");
+    await driven.until(({ status }) => status.depth === 1);
+    expect((await session.path())[0]).toMatchObject({ message: { content: "first\nsecond\nthird" } });
+  });
+
+  it("a backslash at the end goes on in the next line", async () => {
+    const here = await opened("u1 a1");
+    here.driven.type("first\\").press("enter").type("second");
+    expect(prompt(here)).toBe("first\nsecond");
+  });
+});
+
+describe("slash commands", () => {
+  it("are all in /help", async () => {
+    const { driven } = await opened("u1 a1");
+    driven.type("/help").press("enter");
+    await driven.until(() => driven.printed.some((line) => line.includes("/quit")));
+    for (const { name } of SLASH_COMMANDS) expect(driven.printed.some((line) => line.includes(`/${name}`))).toBe(true);
+  });
+
+  it.each<[string, RegExp]>([
+    ["/stats", /1 session, 2 entries/],
+    ["/context", /said in u1/],
+    ["/search replied", /1 match/],
+    ["/settings", /none: a notebook/],
+    ["/label the end", /\[the end\]/],
+    ["/name Another title", /Another title/],
+    ["/export out.md", /written to .*out\.md/],
+    ["/import missing.jsonl", /bough: .*missing\.jsonl/],
+  ])("%s answers above the prompt", async (line, answer) => {
+    const { driven } = await opened("u1 a1");
+    const before = driven.printed.length;
+    driven.type(line).press("enter");
+    await driven.until(() => driven.printed.slice(before).some((printed) => answer.test(printed)));
+    expect(driven.model.editor.text).toBe("");
+  });
+
+  it("/export writes no file twice", async () => {
+    const { driven, folder } = await opened("u1 a1");
+    for (const _time of [1, 2]) driven.type("/export out.md").press("enter");
+    await driven.until(() => driven.printed.some((line) => line.includes("is there already") || line.includes("exists")));
+    expect(existsSync(join(folder, "out.md"))).toBe(true);
+  });
+
+  it.each(["/search", "/import", "/name"])("%s alone says what is missing", async (line) => {
+    const { driven } = await opened("u1 a1");
+    driven.type(line).press("enter", "enter");
+    await driven.until(({ notice }) => notice?.isError === true);
+    expect(driven.text).toMatch(/\?/);
+  });
+
+  it("/undo and /redo move the session", async () => {
+    const { driven, session } = await opened("u1 a1 u2 a2 <a1");
+    driven.type("/undo").press("enter");
+    await driven.until(() => session.leafId === "a2");
+    driven.type("/redo").press("enter");
+    await driven.until(() => session.leafId === "a1");
+  });
+
+  it("/fork and /clone lead into a new session", async () => {
+    for (const [line, length] of [
+      ["/fork u1", 1],
+      ["/clone", 2],
+    ] as const) {
+      const { driven, store } = await opened("u1 a1");
+      driven.type(line).press("enter");
+      await driven.until(({ result }) => result !== undefined);
+      const { result } = driven;
+      const fork = await store.openSession(result?.kind === "open" ? result.sessionId : "");
+      expect((await fork.path()).length).toBe(length);
+    }
+  });
+
+  it("/compact says what it did, or that there is nothing", async () => {
+    const { driven } = await opened("u1 a1");
+    driven.type("/compact").press("enter");
+    await driven.until(({ notice }) => notice !== null);
+    expect(driven.text).toContain("There is nothing to compact yet.");
+  });
+
+  it("/thinking keeps a level with the session, and knows its names", async () => {
+    const { driven, session } = await opened("u1 a1");
+    driven.type("/thinking high").press("enter");
+    await driven.until(() => driven.printed.includes("thinking: high"));
+    expect((await session.settings()).thinkingLevel).toBe("high");
+    driven.type("/thinking hardest").press("enter");
+    await driven.until(({ notice }) => notice?.isError === true);
+  });
+
+  it("/new, /sessions and /quit lead away", async () => {
+    for (const [line, result] of [
+      ["/new Second try", { kind: "new", title: "Second try", draft: "" }],
+      ["/sessions", { kind: "sessions", draft: "" }],
+      ["/quit", { kind: "quit" }],
+    ] as const) {
+      const { driven } = await opened("u1 a1");
+      expect(driven.type(line).press("enter").result).toEqual(result);
+    }
+  });
+
+  it("an unknown one stays at the prompt, with the one that was meant", async () => {
+    const here = await opened("u1 a1");
+    here.driven.type("/treee").press("enter");
+    expect(here.driven.text).toContain("did you mean /tree?");
+    expect(prompt(here)).toBe("/treee");
+  });
+});
+
+describe("while a reply is written", () => {
+  it("messages wait, and go out one after the other", async () => {
+    const { driven } = await opened("u1 a1");
+    driven.event({ kind: "reply-started" }).type("second").press("enter").type("third").press("enter");
+    expect(driven.text).toContain("waits: second");
+    expect(driven.wanted()).toEqual([]);
+    driven.event({ kind: "reply-ended" });
+    expect(driven.wanted()).toEqual([{ kind: "say", text: "second" }]);
+    driven.event({ kind: "reply-started" }).event({ kind: "reply-ended" });
+    expect(driven.wanted()).toEqual([{ kind: "say", text: "third" }]);
+  });
+
+  it("Esc stops it, and other screens wait", async () => {
+    const { driven } = await opened("u1 a1");
+    driven.event({ kind: "reply-started" }).event({ kind: "delta", text: "The beginning", doing: "writing" });
+    expect(driven.text).toContain("The beginning");
+    expect(driven.press("ctrl+t").text).toContain("Esc stops it.");
+    driven.press("escape");
+    expect([driven.wanted(), driven.text.includes("stopping")]).toEqual([[{ kind: "stop" }], true]);
+  });
+
+  it("a tool waits for a word: once, always, no, or the end of it all", async () => {
+    for (const [key, effect] of [
+      ["y", { kind: "answer", id: "c1", answer: "yes" }],
+      ["a", { kind: "answer", id: "c1", answer: "always" }],
+      ["n", { kind: "answer", id: "c1", answer: "no" }],
+      ["escape", { kind: "stop" }],
+    ] as const) {
+      const { driven } = await opened("u1 a1");
+      driven.event({ kind: "reply-started" }).event({ kind: "ask", question: { id: "c1", name: "bash", lines: [["$ rm -rf /"]] } });
+      expect(driven.text).toContain("$ rm -rf /");
+      expect(driven.press("x").wanted()).toEqual([]);
+      expect(driven.press(key).wanted()).toEqual([effect]);
+    }
+  });
+});
+
+describe("the shell's screen", () => {
+  it.each([
+    { columns: 40, rows: 9 },
+    { columns: 80, rows: 23 },
+    { columns: 160, rows: 40 },
+  ])("at $columns × $rows", async (size) => {
+    const { driven } = await opened("u1 a1 u2 a2 <a1 u3", { size });
+    driven.type("/");
+    expect(driven.text).toMatchSnapshot("offers");
+    driven.press("ctrl+c").event({ kind: "paste", text: `${"日本語 and words ".repeat(12)}\n\u001b[2J\u202eend` });
+    expect(driven.text).toMatchSnapshot("prompt");
+    driven.event({ kind: "reply-started" }).event({ kind: "delta", text: "word ".repeat(300), doing: "writing" });
+    driven.event({ kind: "ask", question: { id: "c1", name: "bash", lines: [["$ ls"]] } });
+    expect(driven.text).toMatchSnapshot("question");
+    expect(driven.frame.length).toBeLessThanOrEqual(size.rows);
+    expect(driven.width).toBeLessThanOrEqual(size.columns);
+    expect(driven.frame[driven.cursor?.row ?? -1]).toBeDefined();
+  });
+});
