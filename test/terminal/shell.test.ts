@@ -138,6 +138,21 @@ describe("the shell in a real terminal", () => {
     await terminal.until(/did you mean \/tree\?/);
   });
 
+  test("reads line by line on a terminal that can only print", async () => {
+    const here = home();
+    const terminal = await here.terminal("--new", { env: { TERM: "dumb" } });
+    await terminal.until(/notebook[\s\S]*^>/m);
+    await terminal.type("remember the milk");
+    await terminal.press("Enter");
+    await terminal.until(/› remember the milk/);
+    await terminal.type("/tree");
+    await terminal.press("Enter");
+    await terminal.until(/remember the milk ← leaf/);
+    await terminal.type("/quit");
+    await terminal.press("Enter");
+    await terminal.until(/ended with 0/);
+  });
+
   test("needs a terminal, and flags that fit together", () => {
     const here = home();
     const run = (...args: readonly string[]) =>

@@ -26,10 +26,10 @@ export class TerminalProgram {
   /** Starts a shell in the terminal, for it to start programs in. */
   static start({ columns, rows, cwd, env }: TerminalOptions): TerminalProgram {
     const socket = `bough-${randomUUID()}`;
-    const setting = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+    const setting = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const size = ["-x", String(columns), "-y", String(rows)];
-    const shell = ["env", "-u", "CI", "-u", "NO_COLOR", "PS1=$ ", "sh"];
-    execFileSync("tmux", ["-L", socket, "-f", "/dev/null", "new-session", "-d", ...size, "-c", cwd, ...setting, ...shell], {
+    const shell = ["env", "-u", "CI", "-u", "NO_COLOR", "PS1=$ ", ...setting, "sh"];
+    execFileSync("tmux", ["-L", socket, "-f", "/dev/null", "new-session", "-d", ...size, "-c", cwd, ...shell], {
       env: { PATH: process.env["PATH"] ?? "", HOME: cwd, TERM: "xterm-256color", LANG: "C.UTF-8" },
     });
     return new TerminalProgram(socket);

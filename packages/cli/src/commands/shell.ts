@@ -1,6 +1,7 @@
 import { chatModel } from "../agent/chat-model.js";
 import { loadConfig } from "../config/config-file.js";
 import { NoTerminalError, UsageError } from "../errors.js";
+import { lineMode } from "../interactive/line-mode.js";
 import type { InteractiveRun } from "../interactive/opened-session.js";
 import { created, type Place, wander } from "../interactive/places.js";
 import { withStore } from "../place/open.js";
@@ -17,10 +18,10 @@ interface ShellOptions extends CommonOptions {
 }
 
 /** `bough`, `bough shell`: the prompt of a session. */
-export const run: Command<ShellOptions> = async ({ io, options }) => {
+export const run: Command<ShellOptions> = async ({ io, out, options }) => {
   checkTogether(options);
-  const { terminal } = io;
-  if (terminal === undefined)
+  const { terminal, ask } = io;
+  if (terminal === undefined && ask === undefined)
     throw new NoTerminalError(
       "The shell needs a terminal to draw on. For scripts: bough sessions, bough tree, bough search; all of them: bough --help.",
     );
@@ -34,7 +35,10 @@ export const run: Command<ShellOptions> = async ({ io, options }) => {
   };
   await withStore(io, options.store, "create", async (store, storePath) => {
     const run: InteractiveRun = { io, store, storePath, config, chosen, model: chatModel(io.env, config, chosen), saidNotebook: false };
-    await wander(run, terminal, await firstPlace(run, options));
+    const place = await firstPlace(run, options);
+    if (terminal !== undefined) return wander(run, terminal, place);
+    if (place.kind !== "shell") throw new NoTerminalError("The list of sessions needs a terminal to draw on. bough sessions prints it.");
+    if (ask !== undefined) await lineMode(run, out, ask, place.sessionId);
   });
 };
 

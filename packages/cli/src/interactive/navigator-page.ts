@@ -79,8 +79,9 @@ texts.
 const TERMINALS = `## Terminals
 
 It runs from 40 × 10 characters up, follows a change of size, and leaves the terminal as it was: on quit, on an error, on SIGTERM,
-SIGHUP and Ctrl-Z. \`NO_COLOR\` takes the colours away, \`BOUGH_ASCII=1\` the signs that are not ASCII. Without a terminal (a pipe,
-\`TERM=dumb\`) it says so and ends with code 62; \`bough tree\` and the other commands print. What is stored is shown and never
+SIGHUP and Ctrl-Z. \`NO_COLOR\` takes the colours away, \`BOUGH_ASCII=1\` the signs that are not ASCII. On a terminal that can only print
+(\`TERM=dumb\`) the shell reads line by line, with the same commands, and prints the tree. Without a terminal (a pipe) it says so and
+ends with code 62; \`bough tree\` and the other commands print. What is stored is shown and never
 obeyed: control characters are drawn as signs. \`y\` copies through the terminal (OSC 52), which some terminals do not allow.
 `;
 

@@ -82,7 +82,8 @@ async function shellStart({ session }: OpenedSession, { draft, chosen, notice }:
   };
 }
 
-function shellWorld(run: InteractiveRun, { session, record, compactor, onBackground }: OpenedSession) {
+/** What a shell of this session works with. */
+export function shellWorld(run: InteractiveRun, { session, record, compactor, onBackground }: OpenedSession) {
   const { io, store, storePath, config } = run;
   return {
     store,

@@ -35,7 +35,12 @@ export class ShellPerformer {
   }
 
   perform(effect: ShellEffect, host: ShellHost): void {
-    this.#do(effect, host).catch((error: unknown) => {
+    void this.performed(effect, host);
+  }
+
+  /** The same; resolves when it is done. Never rejects: what goes wrong is told. */
+  async performed(effect: ShellEffect, host: ShellHost): Promise<void> {
+    return this.#do(effect, host).catch((error: unknown) => {
       const isKnown = error instanceof BoughError || error instanceof CommandError;
       // A defect of ours is said, and the shell goes on: what was typed and what came is stored.
       host.tell({ kind: "said", text: isKnown ? lineOf(error) : `Unexpected failure: ${lineOf(error)}`, isError: true });

@@ -1,0 +1,122 @@
+import type { SessionId } from "@bough/session-core";
+import type { ShellEffect, ShellNews, ShellResult } from "../shell/model.js";
+import { ShellPerformer } from "../shell/perform.js";
+import { type SlashName, typed } from "../shell/slash-commands.js";
+import type { ShellHost, ShellWorld } from "../shell/world.js";
+import { type Line, styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
+import { loadExactWidths } from "../terminal/width.js";
+import { type InteractiveRun, withSession } from "./opened-session.js";
+import { created, shellWorld } from "./places.js";
+
+/** Asks the person for a line; undefined: there will be none any more. */
+type Ask = (question: string) => Promise<string | undefined>;
+
+/**
+ * The shell on a terminal that can only print (`TERM=dumb`): a line is read, what comes of it is printed, and so on. The same
+ * commands; the tree and the sessions are printed instead of opened.
+ */
+export async function lineMode(run: InteractiveRun, out: Printer, ask: Ask, sessionId: SessionId): Promise<void> {
+  await loadExactWidths();
+  for (let id: SessionId | null = sessionId; id !== null; ) id = await inSession(run, out, ask, id);
+}
+
+async function inSession(run: InteractiveRun, out: Printer, ask: Ask, id: SessionId): Promise<SessionId | null> {
+  return withSession(run, id, async (opened) => {
+    const world = shellWorld(run, opened);
+    const performer = new ShellPerformer(world, { showsEnd: true, saysNotebook: !run.saidNotebook });
+    run.saidNotebook = true;
+    const host = new PrintingHost(out, ask, (effect) => performer.perform(effect, host));
+    const talk: Talk = { run, world, performer, host };
+    try {
+      await performer.performed({ kind: "open" }, host);
+      for (;;) {
+        await host.flush();
+        const text = await ask("> ");
+        const next = text === undefined ? null : await answered(talk, text);
+        if (next !== undefined) return next;
+      }
+    } finally {
+      performer.end();
+    }
+  });
+}
+
+interface Talk {
+  readonly run: InteractiveRun;
+  readonly world: ShellWorld;
+  readonly performer: ShellPerformer;
+  readonly host: PrintingHost;
+}
+
+/** Does what a line asks for. Where it leads: another session, away (null), or nowhere (undefined). */
+async function answered(talk: Talk, text: string): Promise<SessionId | null | undefined> {
+  const line = typed(text);
+  if (line.kind === "command") return commanded(talk, line.name, line.rest);
+  if (line.kind === "unknown") talk.host.print([[styled("error", `No command /${line.name}. /help lists them.`)]]);
+  else if (line.text.trim() !== "") await interruptible(talk, { kind: "say", text: line.text });
+  return undefined;
+}
+
+async function commanded(talk: Talk, name: SlashName, rest: string): Promise<SessionId | null | undefined> {
+  const { run, world, host } = talk;
+  if (name === "quit") return null;
+  if (name === "new") return created(run, rest === "" ? null : rest);
+  const printed = printedBy(name, world.session.id);
+  if (printed === undefined) await interruptible(talk, { kind: "command", name, rest });
+  else host.print((await world.runCommand(printed)).lines);
+  return host.left?.kind === "open" ? host.left.sessionId : undefined;
+}
+
+/** What stands for a screen that cannot be drawn. */
+function printedBy(name: string, sessionId: SessionId): readonly string[] | undefined {
+  if (name === "tree") return ["tree", sessionId];
+  return name === "sessions" ? ["sessions"] : undefined;
+}
+
+/** Ctrl-C stops what goes on, as Esc does elsewhere. */
+async function interruptible({ world, performer, host }: Talk, effect: ShellEffect): Promise<void> {
+  const { signal, end } = world.io.cancelOnInterrupt();
+  signal.addEventListener("abort", () => performer.perform({ kind: "stop" }, host), { once: true });
+  await performer.performed(effect, host);
+  end();
+}
+
+class PrintingHost implements ShellHost {
+  /** Where a command leads to. */
+  left: ShellResult | undefined;
+
+  constructor(
+    private readonly out: Printer,
+    private readonly ask: Ask,
+    private readonly perform: (effect: ShellEffect) => void,
+  ) {}
+
+  readonly print = (lines: readonly Line[]): void => {
+    for (const line of lines) this.out.line(...line);
+  };
+
+  readonly copy = (): void => undefined;
+
+  // The rest of the news is about what a screen shows meanwhile.
+  readonly tell = (news: ShellNews): void => {
+    if (news.kind === "said") this.print([[news.isError ? styled("error", news.text) : news.text]]);
+    if (news.kind === "unstored") this.print([[styled("error", news.why)], ["Not stored: ", news.text]]);
+    if (news.kind === "ask") this.#question(news);
+    if (news.kind === "leave") this.left = news.result;
+  };
+
+  async flush(): Promise<void> {
+    await this.out.flush();
+  }
+
+  #question({ question }: Extract<ShellNews, { kind: "ask" }>): void {
+    this.print([[styled("bold", `May the model use ${question.name}?`)], ...question.lines]);
+    void this.flush()
+      .then(() => this.ask("y once, a always, n no: "))
+      .then((given) => {
+        const answer = ({ y: "yes", a: "always" } as const)[given?.trim() ?? ""] ?? "no";
+        this.perform({ kind: "answer", id: question.id, answer });
+      });
+  }
+}
