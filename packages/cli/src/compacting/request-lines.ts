@@ -1,4 +1,5 @@
 import type { Change, PreparedRequest } from "@bough/compaction";
+import { barText } from "../format/bar.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -9,8 +10,12 @@ const COLUMNS: readonly Column[] = [
   { heading: "request" },
   { heading: "tokens", align: "right" },
   { heading: "of the window", align: "right" },
+  { heading: "", optional: true },
   { heading: "", optional: true, shrinksTo: 10 },
 ];
+
+/** Columns of a whole window. */
+const BAR = 20;
 
 /** How full a window would be with one request, what was done to make it fit, and what is kept. */
 export async function requestLines(
@@ -22,6 +27,7 @@ export async function requestLines(
     [name],
     [count(tokens)],
     [`${((100 * tokens) / use.windowTokens).toFixed(1)} %`],
+    [styled("summary", barText(tokens / use.windowTokens, BAR, out.glyphs))],
     [styled("dim", note)],
   ];
   const rows = [

@@ -1,3 +1,4 @@
+import { barText } from "../format/bar.js";
 import { counted, dollars } from "../format/numbers.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
@@ -30,8 +31,7 @@ export function statusLine(status: Status, columns: number, glyphs: Glyphs): Lin
 function windowPart({ usedTokens, windowTokens }: Status, glyphs: Glyphs): readonly (string | Span)[] {
   if (usedTokens === null) return [];
   const share = Math.min(usedTokens / windowTokens, 1);
-  const filled = Math.round(share * BAR);
-  const bar = `${(glyphs.isAscii ? "#" : "█").repeat(filled)}${(glyphs.isAscii ? "." : "░").repeat(BAR - filled)}`;
+  const bar = barText(share, BAR, glyphs);
   const text = `${bar} ${(share * 100).toFixed(0)}% of ${short(windowTokens)}`;
   return [share > 0.9 ? styled("error", text) : styled("dim", text)];
 }

@@ -18,6 +18,9 @@ export interface Glyphs {
   /** Between panes. */
   readonly bar: string;
   readonly rule: string;
+  /** What bars are made of. */
+  readonly full: string;
+  readonly empty: string;
   /** Whether only ASCII may be drawn. */
   readonly isAscii: boolean;
   /** Drawn one after the other while something runs. */
@@ -40,6 +43,8 @@ const UNICODE: Glyphs = {
   unfolded: "▾",
   bar: "│",
   rule: "─",
+  full: "█",
+  empty: "░",
   isAscii: false,
   spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
 };
@@ -60,6 +65,8 @@ const ASCII: Glyphs = {
   unfolded: "-",
   bar: "|",
   rule: "-",
+  full: "#",
+  empty: ".",
   isAscii: true,
   spinner: ["|", "/", "-", "\\"],
 };
