@@ -17,7 +17,15 @@ export function wrapLine(line: Line, width: number): readonly Line[] {
       used += displayWidth(text);
     }
   }
-  return wrapped.filter((one) => lineWidth(one) > 0);
+  return wrapped.filter((one) => lineWidth(one) > 0).map((one) => withoutHanging(one, width));
+}
+
+/** The spaces behind a last word may stand beyond the width, where a terminal would make a line of them. */
+function withoutHanging(line: Line, width: number): Line {
+  const last = line.at(-1);
+  if (last === undefined || lineWidth(line) <= width) return line;
+  const text = textOf(last).trimEnd();
+  return [...line.slice(0, -1), typeof last === "string" ? text : { ...last, text }];
 }
 
 function textOf(piece: string | Span): string {

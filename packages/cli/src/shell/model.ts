@@ -41,6 +41,9 @@ export interface Question {
   readonly lines: readonly Line[];
 }
 
+/** A question that is seen. `hasKeys`: letters answer it; else they go to the prompt, where something is being typed. */
+export type AskedQuestion = Question & { readonly hasKeys: boolean };
+
 /** Where the person goes from the shell. `draft` is what was being typed. */
 export type ShellResult =
   | { readonly kind: "quit" }
@@ -64,9 +67,13 @@ export interface ShellModel {
   readonly reply: Reply | null;
   /** Something other than a reply is going on, such as a compaction; null: nothing. */
   readonly work: { readonly says: string; readonly sinceMs: number; readonly isStopping: boolean } | null;
-  readonly question: Question | null;
-  /** Messages that were typed while a reply was written; they go out one after the other. */
+  readonly question: AskedQuestion | null;
+  /** Sent lines that are being carried out. The next one waits for their end: it may stand on what they change. */
+  readonly running: number;
+  /** Lines that were sent meanwhile, as they were typed; they go out one after the other. */
   readonly queue: readonly string[];
+  /** Where the person goes once what runs has ended, so that what came is stored; null: nowhere. */
+  readonly leaving: ShellResult | null;
   readonly notice: { readonly text: string; readonly isError: boolean } | null;
   /** Ctrl-C or Esc was pressed a moment ago, at this time; a second one does more. */
   readonly armed: { readonly key: "ctrl+c" | "escape"; readonly atMs: number } | null;
@@ -79,6 +86,8 @@ export type ShellEffect =
   | { readonly kind: "say"; readonly text: string }
   | { readonly kind: "command"; readonly name: SlashName; readonly rest: string }
   | { readonly kind: "stop" }
+  /** The person leaves, and these lines did not go out. */
+  | { readonly kind: "unsent"; readonly texts: readonly string[] }
   | { readonly kind: "answer"; readonly id: string; readonly answer: "yes" | "no" | "always" };
 
 /** A step of the shell. */
@@ -99,5 +108,7 @@ export type ShellNews =
   | { readonly kind: "reply-ended" }
   | { readonly kind: "work"; readonly says: string }
   | { readonly kind: "work-ended" }
+  /** A line that was sent is carried out, well or not. */
+  | { readonly kind: "done" }
   | { readonly kind: "tick"; readonly nowMs: number }
   | { readonly kind: "leave"; readonly result: ShellResult };

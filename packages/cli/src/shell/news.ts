@@ -1,6 +1,8 @@
 import { editorOf } from "../prompt/editor.js";
 import { still } from "../tui/screen.js";
+import { ended, unsentText } from "./leaving.js";
 import type { ShellModel, ShellNews, ShellStep } from "./model.js";
+import { settled } from "./sending.js";
 
 /** The shell after what the world told. */
 export function heard(model: ShellModel, news: ShellNews): ShellStep {
@@ -21,34 +23,34 @@ export function heard(model: ShellModel, news: ShellNews): ShellStep {
     case "reply-stored":
       return still(model.reply === null ? model : { ...model, reply: { ...model.reply, text: "" } });
     case "ask":
-      return still({ ...model, question: news.question });
+      // Where something is being typed, its next letter must not become an answer.
+      return still({ ...model, question: { ...news.question, hasKeys: model.editor.text === "" } });
     case "reply-ended":
-      return next({ ...model, reply: null, question: null });
+      return settled({ ...model, reply: null, question: null });
     case "work":
       return still({ ...model, work: { says: news.says, sinceMs: nowMs, isStopping: false } });
     case "work-ended":
-      return next({ ...model, work: null });
+      return settled({ ...model, work: null });
+    case "done":
+      return settled({ ...model, running: Math.max(model.running - 1, 0) });
     case "tick":
       return still({ ...model, nowMs: news.nowMs });
     case "leave":
-      return still({ ...model, result: news.result });
+      return ended(model, news.result);
   }
 }
 
-/** What could not be stored is not lost: it stands at the prompt again, before what was typed since. */
+/**
+ * What could not be stored is not lost: it stands at the prompt again, before what waited behind it and what was typed
+ * since. None of that is tried by itself.
+ */
 function unstored(model: ShellModel, text: string, why: string): ShellStep {
-  const typed = model.editor.text;
-  const editor = editorOf(typed === "" ? text : `${text}\n\n${typed}`);
-  return still({ ...model, editor, notice: { text: why, isError: true } });
+  const retyped = text.startsWith("/") ? `/${text}` : text;
+  const editor = editorOf(unsentText({ ...model, queue: [retyped, ...model.queue] }));
+  return still({ ...model, editor, queue: [], completions: [], notice: { text: why, isError: true } });
 }
 
 function written(model: ShellModel, { text, doing }: Extract<ShellNews, { kind: "delta" }>): ShellStep {
   const { reply } = model;
   return still(reply === null ? model : { ...model, reply: { ...reply, text: reply.text + text, doing } });
-}
-
-/** The first of the messages that wait goes out. */
-function next(model: ShellModel): ShellStep {
-  const [text, ...queue] = model.queue;
-  return text === undefined ? still(model) : { model: { ...model, queue }, effects: [{ kind: "say", text }] };
 }

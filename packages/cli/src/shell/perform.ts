@@ -40,11 +40,15 @@ export class ShellPerformer {
 
   /** The same; resolves when it is done. Never rejects: what goes wrong is told. */
   async performed(effect: ShellEffect, host: ShellHost): Promise<void> {
-    return this.#do(effect, host).catch((error: unknown) => {
+    const tellFailure = (error: unknown) => {
       const isKnown = error instanceof BoughError || error instanceof CommandError;
       // A defect of ours is said, and the shell goes on: what was typed and what came is stored.
       host.tell({ kind: "said", text: isKnown ? lineOf(error) : `Unexpected failure: ${lineOf(error)}`, isError: true });
-    });
+    };
+    await this.#do(effect, host).catch(tellFailure);
+    if (effect.kind !== "say" && effect.kind !== "command") return;
+    host.tell({ kind: "done" });
+    await this.#tellStatus(host).catch(tellFailure);
   }
 
   end(): void {
@@ -71,8 +75,9 @@ export class ShellPerformer {
       case "say":
         return this.#say(effect.text, host);
       case "command":
-        await this.#command(effect.name, effect.rest, host);
-        return this.#tellStatus(host);
+        return this.#command(effect.name, effect.rest, host);
+      case "unsent":
+        return this.#printUnsent(effect.texts, host);
       case "stop":
         return this.#stop();
       case "answer":
@@ -103,8 +108,7 @@ export class ShellPerformer {
     host.tell({ kind: "stored", text });
     host.print(saidLines(text, this.#width, this.#glyphs));
     const model = this.#model;
-    if (model === null) return this.#tellStatus(host);
-    await this.#answer(model, host);
+    if (model !== null) await this.#answer(model, host);
   }
 
   async #answer(model: ChatModel, host: ShellHost): Promise<void> {
@@ -118,7 +122,10 @@ export class ShellPerformer {
       this.#reply = undefined;
       host.tell({ kind: "reply-ended" });
     }
-    await this.#tellStatus(host);
+  }
+
+  #printUnsent(texts: readonly string[], host: ShellHost): void {
+    host.print([[styled("error", "This was not sent:")], ...texts.flatMap((text) => saidLines(text, this.#width, this.#glyphs))]);
   }
 
   async #command(name: SlashName, rest: string, host: ShellHost): Promise<void> {

@@ -10,6 +10,7 @@ import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
 import { transcriptLines } from "./transcript.js";
+import { callRoom } from "./view.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 
 type Tools = NonNullable<Config["tools"]>;
@@ -109,6 +110,8 @@ export class ReplyRun {
     const block = { type: "toolCall" as const, id: call.id, name: call.name, arguments: call.input };
     const warning: readonly Line[] = call.isOutside ? [[styled("error", "It reaches outside of this folder.")]] : [];
     const lines = [...warning, ...toolCallLines(block, new TextBudget(this.width), this.glyphs)];
+    // Nobody can judge a call of which a part is not seen.
+    if (lines.length > callRoom((this.world.io.terminal?.stdout.rows || 24) - 1)) this.host.print([...lines, []]);
     this.host.tell({ kind: "ask", question: { id: call.id, name: call.name, lines } });
     return new Promise((resolve) => {
       this.#answers.set(call.id, (answer) => {

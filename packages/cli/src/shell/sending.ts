@@ -1,52 +1,75 @@
 import { editorOf } from "../prompt/editor.js";
 import { still } from "../tui/screen.js";
+import { ended, isBusy, left } from "./leaving.js";
 import type { ShellModel, ShellStep } from "./model.js";
 import { SLASH_COMMANDS, type SlashName, typed } from "./slash-commands.js";
 
 /** Prompts that are kept for the arrows. */
 const MOST_HISTORY = 500;
 
-/** What is typed goes out: as a message, as a command, or behind the reply that is being written. */
+/** What is typed goes out: as a message, as a command, or behind what is still going on. */
 export function sent(model: ShellModel): ShellStep {
   const { text } = model.editor;
   if (text.trim() === "") return still(model);
   const line = typed(text);
-  if (line.kind === "unknown") {
-    const meant = line.nearest === null ? "/help lists the commands" : `did you mean /${line.nearest}?`;
-    return still({ ...model, notice: { text: `No command /${line.name}: ${meant} A message may begin with //.`, isError: true } });
-  }
+  if (line.kind === "unknown") return still({ ...model, notice: { text: unknownText(line.name, line.nearest), isError: true } });
   const emptied: ShellModel = { ...model, editor: editorOf(), completions: [], notice: null, history: remembered(model.history, text) };
-  return line.kind === "command" ? commanded(emptied, model, line.name, line.rest) : said(emptied, line.text);
+  if (line.kind === "command" && isBusy(model)) return duringReply(emptied, model, line.name, line.rest);
+  if (line.kind === "command" && line.name === "quit") return left(emptied, { kind: "quit" });
+  if (isBusy(model) || model.running > 0) return still({ ...emptied, queue: [...model.queue, text] });
+  return goesOut(emptied, text);
+}
+
+/**
+ * The shell after news that something has ended: the way out that waited for it, or the first of the lines that wait.
+ * Nothing, while something else is still going on.
+ */
+export function settled(model: ShellModel): ShellStep {
+  if (isBusy(model) || model.running > 0) return still(model);
+  if (model.leaving !== null) return ended(model, model.leaving);
+  const [text, ...queue] = model.queue;
+  return text === undefined ? still(model) : goesOut({ ...model, queue }, text);
+}
+
+function unknownText(name: string, nearest: string | null): string {
+  const meant = nearest === null ? ". /help lists the commands." : `: did you mean /${nearest}?`;
+  return `No command /${name}${meant} A message may begin with //.`;
 }
 
 function remembered(history: readonly string[], text: string): readonly string[] {
   return history.at(-1) === text ? history : [...history, text].slice(-MOST_HISTORY);
 }
 
-function said(model: ShellModel, text: string): ShellStep {
-  if (isBusy(model)) return still({ ...model, queue: [...model.queue, text] });
-  return { model, effects: [{ kind: "say", text }] };
-}
-
-/** Most commands change what a reply stands on; they wait for its end, and the typed line stays. */
-function commanded(emptied: ShellModel, before: ShellModel, name: SlashName, rest: string): ShellStep {
-  const mayNow = !isBusy(before) || SLASH_COMMANDS.some((one) => one.name === name && one.whileBusy === true);
-  if (!mayNow) return still({ ...before, notice: { text: `/${name} waits until the reply is there. Esc stops it.`, isError: false } });
-  switch (name) {
-    case "quit":
-      return { model: { ...emptied, result: { kind: "quit" } }, effects: [{ kind: "stop" }] };
-    case "tree":
-      return still({ ...emptied, result: { kind: "tree", draft: "" } });
-    case "sessions":
-      return still({ ...emptied, result: { kind: "sessions", draft: "" } });
-    case "new":
-      return still({ ...emptied, result: { kind: "new", title: rest === "" ? null : rest, draft: "" } });
-    default:
-      return { model: emptied, effects: [{ kind: "command", name, rest }] };
+/** A line, as it was typed, while nothing else is going on. */
+function goesOut(model: ShellModel, text: string): ShellStep {
+  const line = typed(text);
+  switch (line.kind) {
+    case "message":
+      return { model: { ...model, running: model.running + 1 }, effects: [{ kind: "say", text: line.text }] };
+    case "command":
+      return commanded(model, line.name, line.rest);
+    case "unknown":
+      return still(model);
   }
 }
 
-/** Whether something is going on that a message has to wait for. */
-export function isBusy({ reply, work }: ShellModel): boolean {
-  return reply !== null || work !== null;
+function commanded(model: ShellModel, name: SlashName, rest: string): ShellStep {
+  switch (name) {
+    case "quit":
+      return left(model, { kind: "quit" });
+    case "tree":
+    case "sessions":
+      return ended(model, { kind: name, draft: "" });
+    case "new":
+      return ended(model, { kind: "new", title: rest === "" ? null : rest, draft: "" });
+    default:
+      return { model: { ...model, running: model.running + 1 }, effects: [{ kind: "command", name, rest }] };
+  }
+}
+
+/** Most commands change what a reply stands on; they wait for its end, and the typed line stays. */
+function duringReply(emptied: ShellModel, before: ShellModel, name: SlashName, rest: string): ShellStep {
+  const mayNow = SLASH_COMMANDS.some((one) => one.name === name && one.whileBusy === true);
+  if (mayNow) return commanded(emptied, name, rest);
+  return still({ ...before, notice: { text: `/${name} waits until the reply is there. Esc stops it.`, isError: false } });
 }

@@ -1,8 +1,13 @@
+import { THINKING_LEVELS } from "../config/schema.js";
+import type { CompletionSource } from "../prompt/completion.js";
+
 /** A command that is typed at the prompt, as completion, `/help` and the docs tell it. */
 export interface SlashCommand {
   readonly name: SlashName;
   readonly args: string;
   readonly help: string;
+  /** What can stand behind it, where that is known. */
+  readonly values?: readonly string[];
   /** Whether it can be given while a reply is written. */
   readonly whileBusy?: boolean;
 }
@@ -44,15 +49,25 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: "new", args: "[title]", help: "begin a new session" },
   { name: "name", args: "<title>", help: "give this session a title" },
   { name: "search", args: "<words>", help: "search this session" },
-  { name: "export", args: "[file]", help: "write this branch as Markdown, or as .jsonl with every branch" },
+  { name: "export", args: "[file]", help: "write this branch as .md, every branch as .jsonl, or .pi.jsonl for pi" },
   { name: "import", args: "<path>", help: "take in sessions of other agents" },
   { name: "model", args: "[name]", help: "which model answers; with a name: another one from now on" },
-  { name: "thinking", args: "[level]", help: "how hard it thinks: off, minimal, low, medium, high" },
+  { name: "thinking", args: "[level]", help: "how hard it thinks: off, minimal, low, medium, high", values: THINKING_LEVELS },
   { name: "stats", args: "", help: "entries, size, and what the models used" },
   { name: "settings", args: "", help: "the settings in force, and the file they are in" },
   { name: "help", args: "", help: "this list, and the keys", whileBusy: true },
   { name: "quit", args: "", help: "leave; everything is stored already", whileBusy: true },
 ];
+
+/** What the prompt offers to complete: the commands, and behind one what is known to stand there. */
+export const OFFERED: CompletionSource = {
+  commands: SLASH_COMMANDS,
+  argumentsOf: (command, typed) => {
+    const { values = [], help = "" } = SLASH_COMMANDS.find(({ name }) => name === command) ?? {};
+    const fitting = values.filter((value) => value.startsWith(typed.toLowerCase()) && value !== typed);
+    return fitting.map((value) => ({ insert: value, shown: value, help }));
+  },
+};
 
 /** What a typed line means. */
 export type Typed =

@@ -1,33 +1,30 @@
 import { THINKING_LEVELS } from "../config/schema.js";
 import { count } from "../format/numbers.js";
-import type { Glyphs } from "../terminal/glyphs.js";
+import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { padEnd } from "../terminal/width.js";
 import { helpLines } from "../tui/help.js";
 import { rebound } from "../tui/key-table.js";
 import { SHELL_KEYS } from "./keys.js";
 import { SLASH_COMMANDS, type SlashName } from "./slash-commands.js";
+import { windowBar } from "./status-line.js";
+import { exportFormat, typedPath } from "./typed-path.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 
 /** The command line that a slash command stands for; undefined: it is none of these. */
-export function commandLineOf(name: SlashName, rest: string, sessionId: string): readonly string[] | undefined {
+export function commandLineOf(name: SlashName, rest: string, sessionId: string, home = ""): readonly string[] | undefined {
   const words = rest.split(/\s+/).filter((word) => word !== "");
   switch (name) {
     case "context":
-      return ["context", sessionId, "--window", "auto"];
+      return ["context", sessionId, "--brief", "--window", "auto"];
     case "search":
       return ["search", "--session", sessionId, "--", ...words];
-    case "export":
-      return [
-        "export",
-        sessionId,
-        "--format",
-        rest.endsWith(".jsonl") ? "bough" : "markdown",
-        "--output",
-        rest === "" ? `bough-${sessionId.slice(0, 8)}.md` : rest,
-      ];
+    case "export": {
+      const path = rest === "" ? `bough-${sessionId.slice(0, 8)}.md` : typedPath(rest, home);
+      return ["export", sessionId, "--format", exportFormat(path) ?? "markdown", "--output", path];
+    }
     case "import":
-      return ["import", "--", rest];
+      return ["import", "--", typedPath(rest, home)];
     case "stats":
       return ["stats", sessionId];
     case "label":
@@ -43,6 +40,8 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string):
   }
 }
 
+const CONTEXT_BAR = 20;
+
 /** Commands that need a word behind them. */
 const NEEDS: Readonly<Partial<Record<SlashName, string>>> = {
   search: "What for? /search WORDS",
@@ -50,21 +49,35 @@ const NEEDS: Readonly<Partial<Record<SlashName, string>>> = {
   name: "Which? /name TITLE",
 };
 
+/** What a command was not told; undefined: it has all that it needs. */
+function missing(name: SlashName, rest: string): string | undefined {
+  if (rest === "") return NEEDS[name];
+  // A word such as `clipboard` is no file that anybody meant (regression R157).
+  const isUnclear = name === "export" && exportFormat(rest) === undefined;
+  return isUnclear ? "Into which file? /export FILE.md, FILE.jsonl (every branch) or FILE.pi.jsonl (for pi)" : undefined;
+}
+
 /** Runs a command that needs nothing but the store and the session. Whether it was one. */
 export async function runSlash(world: ShellWorld, host: ShellHost, name: SlashName, rest: string): Promise<boolean> {
-  const needed = rest === "" ? NEEDS[name] : undefined;
+  const needed = missing(name, rest);
   if (needed !== undefined) {
     host.tell({ kind: "said", text: needed, isError: true });
     return true;
   }
-  const line = commandLineOf(name, rest, world.session.id);
+  const line = commandLineOf(name, rest, world.session.id, world.io.home);
   if (line === undefined) return false;
   const { lines, notes, exit } = await world.runCommand(line);
-  host.print([...lines, ...notes, []]);
+  host.print([...lines, ...notes, ...(name === "context" && exit === 0 ? await barLines(world) : []), []]);
   if (exit !== 0 && notes.length === 0 && lines.length === 0)
     host.tell({ kind: "said", text: `/${name} ended with ${exit}.`, isError: true });
   await world.session.refresh();
   return true;
+}
+
+/** How full the window is, for the eye. */
+async function barLines({ compactor, io }: ShellWorld): Promise<readonly Line[]> {
+  const { totalTokens, windowTokens } = await compactor.usage();
+  return [[windowBar(totalTokens, windowTokens, CONTEXT_BAR, glyphsFor(io.env))]];
 }
 
 /** `/help`. */

@@ -30,10 +30,14 @@ export function statusLine(status: Status, columns: number, glyphs: Glyphs): Lin
 
 function windowPart({ usedTokens, windowTokens }: Status, glyphs: Glyphs): readonly (string | Span)[] {
   if (usedTokens === null) return [];
+  return [windowBar(usedTokens, windowTokens, BAR, glyphs)];
+}
+
+/** How full a window is: a bar of `columns` columns and the share in words. Red above 90 %. */
+export function windowBar(usedTokens: number, windowTokens: number, columns: number, glyphs: Glyphs): Span {
   const share = Math.min(usedTokens / windowTokens, 1);
-  const bar = barText(share, BAR, glyphs);
-  const text = `${bar} ${(share * 100).toFixed(0)}% of ${short(windowTokens)}`;
-  return [share > 0.9 ? styled("error", text) : styled("dim", text)];
+  const bar = barText(share, columns, glyphs);
+  return styled(share > 0.9 ? "error" : "dim", `${bar} ${(share * 100).toFixed(0)}% of ${short(windowTokens)}`);
 }
 
 function short(tokens: number): string {

@@ -5,10 +5,11 @@ import type { KeyEvent, TerminalEvent } from "../tui/event.js";
 import { actionOf } from "../tui/key-table.js";
 import { still } from "../tui/screen.js";
 import type { ShellAction } from "./keys.js";
+import { left, unsentText } from "./leaving.js";
 import type { ShellModel, ShellNews, ShellStep } from "./model.js";
 import { heard } from "./news.js";
 import { sent } from "./sending.js";
-import { SLASH_COMMANDS } from "./slash-commands.js";
+import { OFFERED, SLASH_COMMANDS } from "./slash-commands.js";
 
 /** A second press counts within this time, in milliseconds. */
 const TWICE = 1500;
@@ -22,20 +23,23 @@ export function update(model: ShellModel, event: TerminalEvent | ShellNews): She
     case "resize":
       return still({ ...model, size: event.size });
     case "key":
-      return model.question === null ? pressed(model, event) : answered(model, event);
+      return model.question?.hasKeys === true ? answered(model, event) : pressed(model, event);
     case "paste":
-      return model.question === null ? typedIn(model, event) : still(model);
+      return typedIn(model, event);
     default:
       return heard(model, event);
   }
 }
 
-function answered(model: ShellModel, { key }: KeyEvent): ShellStep {
+function answered(model: ShellModel, event: KeyEvent): ShellStep {
+  const { key, text } = event;
   const { question } = model;
   if (question === null) return still(model);
   if (key === "escape" || key === "ctrl+c") return { model: { ...model, question: null }, effects: [{ kind: "stop" }] };
   const answer = ({ y: "yes", n: "no", a: "always" } as const)[key];
-  if (answer === undefined) return still(model);
+  // Who types something else is writing a message: the letters that follow must not answer.
+  if (answer === undefined)
+    return text === undefined ? still(model) : typedIn({ ...model, question: { ...question, hasKeys: false } }, event);
   return { model: { ...model, question: null }, effects: [{ kind: "answer", id: question.id, answer }] };
 }
 
@@ -47,21 +51,22 @@ function pressed(model: ShellModel, event: KeyEvent): ShellStep {
 
 /** What a key does besides typing; undefined: it types, or moves in the text. */
 function acted(model: ShellModel, action: ShellAction, event: KeyEvent): ShellStep | undefined {
-  const { editor, completions } = model;
+  const { editor, completions, question } = model;
   switch (action) {
     case "send":
       return entered(model);
     case "complete":
-      return completions.length === 0 ? still(model) : taken(model);
+      if (completions.length > 0) return taken(model);
+      return still(question === null ? model : { ...model, question: { ...question, hasKeys: true } });
     case "older":
     case "newer":
       return upOrDown(model, action, event);
     case "stop":
       return escaped(model);
     case "tree":
-      return left(model, { kind: "tree", draft: editor.text });
+      return left(model, { kind: "tree", draft: unsentText(model) });
     case "sessions":
-      return left(model, { kind: "sessions", draft: editor.text });
+      return left(model, { kind: "sessions", draft: unsentText(model) });
     case "clear":
       return cleared(model);
     case "leave":
@@ -108,18 +113,11 @@ function escaped(model: ShellModel): ShellStep {
 
 function cleared(model: ShellModel): ShellStep {
   const { armed, nowMs, editor } = model;
-  if (armed?.key === "ctrl+c" && nowMs - armed.atMs < TWICE) return left(model, { kind: "quit" });
+  if (model.leaving !== null || (armed?.key === "ctrl+c" && nowMs - armed.atMs < TWICE)) return left(model, { kind: "quit" });
   const text = editor.text === "" ? "Ctrl-C again: leave" : "Cleared (Up brings it back); Ctrl-C again: leave";
   const history = editor.text.trim() === "" ? model.history : [...model.history, editor.text];
   const next = { ...model, editor: editorOf(), history, completions: [], armed: { key: "ctrl+c" as const, atMs: nowMs } };
   return still({ ...next, notice: { text, isError: false } });
-}
-
-/** A reply that is being written is not left behind unseen. */
-function left(model: ShellModel, result: NonNullable<ShellModel["result"]>): ShellStep {
-  if (model.reply === null && model.work === null) return still({ ...model, result });
-  if (result.kind === "quit") return { model: { ...model, result }, effects: [{ kind: "stop" }] };
-  return still({ ...model, notice: { text: "A reply is being written. Esc stops it.", isError: false } });
 }
 
 function typedIn(model: ShellModel, event: TerminalEvent): ShellStep {
@@ -128,7 +126,7 @@ function typedIn(model: ShellModel, event: TerminalEvent): ShellStep {
 }
 
 function typing(model: ShellModel, editor: ShellModel["editor"]): ShellStep {
-  const completions = completionsOf(editor.text, editor.cursor, { commands: SLASH_COMMANDS });
+  const completions = completionsOf(editor.text, editor.cursor, OFFERED);
   return still({ ...model, editor, completions, chosen: 0, notice: null, armed: null });
 }
 

@@ -1,3 +1,4 @@
+import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { editorView } from "../prompt/editor-view.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
@@ -9,6 +10,8 @@ import { statusLine } from "./status-line.js";
 /** Lines of the reply in progress that are seen; it is printed whole once it is there. */
 const REPLY_ROWS = 8;
 const MOST_OFFERS = 6;
+/** Lines of a long failure; the whole of it would push the prompt away. */
+const MOST_NOTICE = 4;
 /** What the prompt takes at most, as a part of the screen. */
 const PROMPT_SHARE = 0.5;
 
@@ -26,9 +29,11 @@ export function view(model: ShellModel): Frame {
   const left = Math.max(size.rows - promptLines.length - below.length, 0);
   const head = [...above, rule].slice(-left);
   const shown = left === 0 ? [] : head;
+  const lines = [...shown, ...promptLines, ...below];
+  const hidden = Math.max(lines.length - size.rows, 0);
   return {
-    lines: [...shown, ...promptLines, ...below].slice(-size.rows),
-    cursor: { row: shown.length + prompt.cursor.row, column: prompt.cursor.column + 2 },
+    lines: lines.slice(hidden),
+    cursor: { row: Math.max(shown.length + prompt.cursor.row - hidden, 0), column: prompt.cursor.column + 2 },
   };
 }
 
@@ -54,21 +59,31 @@ function progress(says: string, sinceMs: number, nowMs: number, columns: number,
   return plainLine(...fitLine([styled("summary", `${spin} ${says}`), styled("dim", ` ${seconds} s  Esc stops`)], columns, glyphs.ellipsis));
 }
 
+/** Lines of a call that fit beside its question, on a screen of so many rows. A longer one is to be printed above too. */
+export function callRoom(rows: number): number {
+  return Math.max(rows - 9, 1);
+}
+
+const ANSWERS: Line = [
+  styled("match", "y"),
+  " once  ",
+  styled("match", "a"),
+  " always here  ",
+  styled("match", "n"),
+  " no  ",
+  styled("match", "Esc"),
+  " stop",
+];
+
 function questionLines({ question, size, glyphs }: ShellModel): readonly FrameLine[] {
   if (question === null) return [];
+  const room = callRoom(size.rows);
+  const rest = question.lines.length - room;
   const lines: readonly Line[] = [
     [styled("bold", `May the model use ${question.name}?`)],
-    ...question.lines.slice(0, Math.max(size.rows - 8, 1)),
-    [
-      styled("match", "y"),
-      " once  ",
-      styled("match", "a"),
-      " always here  ",
-      styled("match", "n"),
-      " no  ",
-      styled("match", "Esc"),
-      " stop",
-    ],
+    ...question.lines.slice(0, room),
+    ...(rest > 0 ? [[styled("error", `${glyphs.ellipsis} ${counted(rest, "more line")}, printed above`)]] : []),
+    question.hasKeys ? ANSWERS : [styled("match", "Tab"), " answer  ", styled("match", "Esc"), " stop  (the prompt is kept)"],
   ];
   return lines.map((line) => plainLine(...fitLine(line, size.columns, glyphs.ellipsis)));
 }
@@ -90,7 +105,6 @@ function offerLines({ completions, chosen, size, glyphs }: ShellModel): readonly
 
 function noticeLines({ notice, size }: ShellModel): readonly FrameLine[] {
   if (notice === null) return [];
-  return wrapLine([notice.isError ? styled("error", notice.text) : styled("dim", notice.text)], size.columns).map((line) =>
-    plainLine(...line),
-  );
+  const lines = wrapLine([notice.isError ? styled("error", notice.text) : styled("dim", notice.text)], size.columns);
+  return lines.slice(0, MOST_NOTICE).map((line) => plainLine(...line));
 }

@@ -213,6 +213,8 @@ describe("while a reply is written", () => {
     driven.event({ kind: "reply-ended" });
     expect(driven.wanted()).toEqual([{ kind: "say", text: "second" }]);
     driven.event({ kind: "reply-started" }).event({ kind: "reply-ended" });
+    expect(driven.wanted()).toEqual([]);
+    driven.event({ kind: "done" });
     expect(driven.wanted()).toEqual([{ kind: "say", text: "third" }]);
   });
 
@@ -236,7 +238,8 @@ describe("while a reply is written", () => {
       driven.event({ kind: "reply-started" }).event({ kind: "ask", question: { id: "c1", name: "bash", lines: [["$ rm -rf /"]] } });
       expect(driven.text).toContain("$ rm -rf /");
       expect(driven.press("x").wanted()).toEqual([]);
-      expect(driven.press(key).wanted()).toEqual([effect]);
+      // Another letter is the beginning of a message; Tab leads back to the question.
+      expect(driven.press("tab", key).wanted()).toEqual([effect]);
     }
   });
 });

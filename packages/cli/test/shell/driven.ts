@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createCompactor } from "@bough/compaction";
+import { type Message, openStore, type Session, type Store } from "@bough/session-core";
+import { onTestFinished } from "vitest";
+import { type ModelServer, startModelServer } from "../../../compaction/test/model/model-server.js";
+import { chatModel } from "../../src/agent/chat-model.js";
+import type { Config } from "../../src/config/schema.js";
+import { captured } from "../../src/interactive/capture.js";
+import { run } from "../../src/run.js";
+import type { ShellEffect, ShellModel, ShellNews } from "../../src/shell/model.js";
+import { type ShellStart, shellScreen } from "../../src/shell/shell.js";
+import type { ShellHost } from "../../src/shell/world.js";
+import type { Io } from "../../src/terminal/io.js";
+import { textOfLine } from "../../src/terminal/line.js";
+import { loadExactWidths } from "../../src/terminal/width.js";
+import type { Size, TerminalEvent } from "../../src/tui/event.js";
+import { NOON } from "../world.js";
+
+/** How a shell of a test differs from a notebook of 80 × 24 on an empty session. */
+export interface ShellCase {
+  readonly size?: Size;
+  readonly config?: Config;
+  /** A model answers, on this machine. */
+  readonly hasModel?: boolean;
+  readonly start?: ShellStart;
+  /** Put into the session before the shell opens. */
+  readonly before?: (session: Session, store: Store) => Promise<unknown>;
+}
+
+/** A shell on a store of its own, driven by keys. Effects are carried out at once, as the runner does it. */
+export class DrivenShell {
+  model: ShellModel;
+  readonly printed: string[] = [];
+  readonly effects: ShellEffect[] = [];
+  #heard: (() => void)[] = [];
+
+  private constructor(
+    readonly folder: string,
+    readonly store: Store,
+    readonly session: Session,
+    readonly server: ModelServer,
+    private readonly screen: ReturnType<typeof shellScreen>,
+    size: Size,
+  ) {
+    const { model, effects } = screen.start(size);
+    this.model = model;
+    this.#perform(effects);
+  }
+
+  static async open({ size = { columns: 80, rows: 24 }, config = {}, hasModel = false, start = {}, before }: ShellCase = {}) {
+    await loadExactWidths();
+    const folder = mkdtempSync(join(tmpdir(), "bough-shell-"));
+    const path = join(folder, "sessions.db");
+    const store = await openStore({ path, durability: "normal" });
+    const session = await store.createSession({ id: "talk", title: "Talk", cwd: folder });
+    await before?.(session, store);
+    const server = await startModelServer();
+    const io = ioIn(folder, size);
+    const compactor = createCompactor({ session, contextWindow: 100_000 });
+    const screen = shellScreen(
+      {
+        store,
+        session,
+        record: await session.record(),
+        compactor,
+        io,
+        config,
+        configPath: join(folder, "config.json"),
+        model: hasModel ? chatModel({}, {}, { model: "test-model", baseUrl: server.baseURL }) : null,
+        onBackground: () => undefined,
+        modelNamed: (name) => chatModel({}, {}, { model: name, baseUrl: server.baseURL }),
+        runCommand: (args) => captured(io, path, args),
+      },
+      start,
+    );
+    onTestFinished(async () => {
+      screen.close?.();
+      await compactor.close();
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const driven = new DrivenShell(folder, store, session, server, screen, size);
+    await driven.until(() => driven.model.status.usedTokens !== null);
+    return driven;
+  }
+
+  event(event: TerminalEvent | ShellNews): this {
+    const { model, effects } = this.screen.update(this.model, event);
+    this.model = model;
+    this.#perform(effects);
+    for (const heard of this.#heard.splice(0)) heard();
+    return this;
+  }
+
+  /** Presses keys by name; a single character is typed. */
+  press(...keys: readonly string[]): this {
+    for (const key of keys) this.event({ kind: "key", key, ...([...key].length === 1 ? { text: key } : {}) });
+    return this;
+  }
+
+  type(text: string): this {
+    return this.press(...[...text].map((one) => (one === "\n" ? "alt+enter" : one)));
+  }
+
+  /** Types a line and sends it. */
+  enter(line: string): this {
+    return this.type(line).press("enter");
+  }
+
+  /** Waits for news until something holds. */
+  async until(holds: () => boolean): Promise<this> {
+    while (!holds()) await new Promise<void>((resolve) => this.#heard.push(resolve));
+    return this;
+  }
+
+  /** The screen as text, without the spaces at the end of lines. */
+  get shown(): string {
+    const { lines } = this.screen.view(this.model);
+    return lines.map(({ line }) => textOfLine(line).trimEnd()).join("\n");
+  }
+
+  get frame() {
+    return this.screen.view(this.model);
+  }
+
+  get result() {
+    return this.screen.result(this.model);
+  }
+
+  /** What stands above the screen. */
+  get above(): string {
+    return this.printed.join("\n");
+  }
+
+  /** The messages of the path, as another process sees them. */
+  async messages(): Promise<readonly Message[]> {
+    const other = await this.store.openSession("talk");
+    return (await other.path()).flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+  }
+
+  readonly #host: ShellHost = {
+    tell: (news) => void this.event(news),
+    print: (lines) => {
+      for (const line of lines) this.printed.push(textOfLine(line).trimEnd());
+    },
+    copy: () => undefined,
+  };
+
+  #perform(effects: readonly ShellEffect[]): void {
+    for (const effect of effects) {
+      this.effects.push(effect);
+      this.screen.perform(effect, this.#host);
+    }
+  }
+}
+
+function ioIn(folder: string, { columns }: Size): Io {
+  const sink = { isTerminal: true, colour: false, columns, write: async () => undefined };
+  return {
+    stdout: sink,
+    stderr: sink,
+    env: {},
+    cwd: folder,
+    home: folder,
+    now: () => NOON,
+    ask: undefined,
+    progressStream: undefined,
+    terminal: undefined,
+    bough: run,
+    onInterrupt: () => () => undefined,
+    cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
+  };
+}

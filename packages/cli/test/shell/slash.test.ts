@@ -1,0 +1,120 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { assistantMessage, userMessage } from "@bough/session-core";
+import { describe, expect, test } from "vitest";
+import { completionsOf } from "../../src/prompt/completion.js";
+import { OFFERED, SLASH_COMMANDS } from "../../src/shell/slash-commands.js";
+import { DrivenShell } from "./driven.js";
+
+async function talk(): Promise<DrivenShell> {
+  return DrivenShell.open({
+    before: async (session) => {
+      await session.append(userMessage("Why does the parser fail?\nOn tabs, it seems."));
+      await session.append(assistantMessage("It counts columns wrongly."));
+    },
+  });
+}
+
+/** What a command printed, and what it said in the notice. */
+async function ran(shell: DrivenShell, line: string): Promise<string> {
+  const from = shell.printed.length;
+  await shell.enter(line).until(() => shell.model.running === 0);
+  return [...shell.printed.slice(from), shell.model.notice?.text ?? ""].join("\n");
+}
+
+describe("slash commands on a store", () => {
+  test("/context tells each message in one line, with a bar of the window", async () => {
+    const printed = await ran(await talk(), "/context");
+    expect(printed).toMatch(/^user .*Why does the parser fail\?/m);
+    expect(printed).not.toContain("On tabs");
+    expect(printed).toMatch(/^░{20} 0% of 100k$/m);
+  });
+
+  test.each([
+    ["/export talk.md", "talk.md", "# Talk"],
+    ["/export talk.jsonl", "talk.jsonl", '{"type":"bough'],
+    ["/export talk.pi.jsonl", "talk.pi.jsonl", '{"type":"session"'],
+    ["/export ~/home.md", "home.md", "# Talk"],
+    ["/export", "bough-talk.md", "# Talk"],
+  ])("%s writes %s", async (line, file, begins) => {
+    const shell = await talk();
+    await ran(shell, line);
+    expect(readFileSync(join(shell.folder, file), "utf8").slice(0, begins.length)).toBe(begins);
+  });
+
+  test("/export never writes over a file", async () => {
+    const shell = await talk();
+    await ran(shell, "/export talk.md");
+    expect(await ran(shell, "/export talk.md")).toContain("exists already and was left as it is");
+  });
+
+  test("/export clipboard is no file name", async () => {
+    const shell = await talk();
+    expect(await ran(shell, "/export clipboard")).toContain("Into which file?");
+    expect(existsSync(join(shell.folder, "clipboard"))).toBe(false);
+  });
+
+  test("/import takes a path in the person's own folder", async () => {
+    const shell = await talk();
+    await ran(shell, "/export out.jsonl");
+    expect(await ran(shell, "/import ~/out.jsonl")).not.toContain("Nothing to read");
+  });
+
+  test("/undo and /redo move the leaf, and the next message stands there", async () => {
+    const shell = await talk();
+    const [first] = await shell.session.path();
+    await shell.session.moveLeaf(first?.id ?? null);
+    await ran(shell, "/undo");
+    expect((await shell.session.path()).length).toBe(2);
+    await ran(shell, "/redo");
+    expect((await shell.session.path()).length).toBe(1);
+  });
+
+  test("/name, /label, /search, /stats, /settings and /help say what they did", async () => {
+    const shell = await talk();
+    expect(await ran(shell, "/name A title")).toContain("A title");
+    expect(await ran(shell, "/label here")).toContain("[here]");
+    expect(await ran(shell, "/search tabs")).toContain("1 match");
+    expect(await ran(shell, "/stats")).toContain("2 messages");
+    expect(await ran(shell, "/settings")).toContain("(default)");
+    const help = await ran(shell, "/help");
+    for (const { name } of SLASH_COMMANDS) expect(help).toContain(`/${name}`);
+  });
+
+  test("/fork and /clone open a copy of the path", async () => {
+    const forked = await talk();
+    await forked.enter("/fork @root").until(() => forked.result !== undefined);
+    const fork = forked.result?.kind === "open" ? await forked.store.openSession(forked.result.sessionId) : undefined;
+    expect((await fork?.path())?.length).toBe(1);
+    const cloned = await talk();
+    await cloned.enter("/clone").until(() => cloned.result !== undefined);
+    const clone = cloned.result?.kind === "open" ? await cloned.store.openSession(cloned.result.sessionId) : undefined;
+    expect((await clone?.path())?.length).toBe(2);
+  });
+
+  test("an unknown one is said in a sentence, and the typed line stays", async () => {
+    const shell = await DrivenShell.open();
+    expect(shell.enter("/tre x").model.notice?.text).toBe("No command /tre: did you mean /tree? A message may begin with //.");
+    expect(shell.model.editor.text).toBe("/tre x");
+    shell.press("ctrl+u");
+    expect(shell.enter("/zzzzzz").model.notice?.text).toBe("No command /zzzzzz. /help lists the commands. A message may begin with //.");
+  });
+});
+
+describe("completion behind a command", () => {
+  const offered = (text: string) => completionsOf(text, text.length, OFFERED).map(({ insert }) => insert);
+
+  test("offers what is known to stand there", () => {
+    expect(offered("/thinking ")).toEqual(["off", "minimal", "low", "medium", "high"]);
+    expect(offered("/thinking m")).toEqual(["minimal", "medium"]);
+    expect(offered("/thinking high")).toEqual([]);
+    expect(offered("/export ")).toEqual([]);
+  });
+
+  test("is taken by Tab, and Enter sends what is typed", async () => {
+    const shell = await DrivenShell.open();
+    expect(shell.type("/thinking h").press("tab").model.editor.text).toBe("/thinking high");
+    await shell.press("enter").until(() => shell.model.running === 0);
+    expect((await shell.session.settings()).thinkingLevel).toBe("high");
+  });
+});
