@@ -100,7 +100,6 @@ describe("the navigator in a real terminal", () => {
     await here.parser();
     const terminal = await here.terminal("tree parser -i", { env: { BOUGH_ASCII: "1" } });
     const screen = await terminal.until(/<- leaf/);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
     expect(screen).toMatch(/^[\x00-\x7e]*$/);
     expect(screen).toContain(">*");
   });
