@@ -1,4 +1,5 @@
 // Opens a navigator, presses each of some keys many times, and prints what it took.
+import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [bundle, path, sessionId, columns, rows] = process.argv.slice(2);
@@ -10,15 +11,21 @@ const KEYS = {
   "a page up": `${ESC}[5~`,
   "from end to end": ["g", "G"],
   "fold and unfold a stretch": [`${ESC}[1;5D`, `${ESC}[1;5C`],
-  "the next branch point": "]",
+  "from branch point to branch point": ["[", "]"],
   "another filter": "\u000f",
 };
 const TIMES = 24;
 /** So long after a key nothing will be drawn any more, in milliseconds. */
-const NOTHING = 300;
+const NOTHING = 150;
 
 // A real terminal keeps a process alive; a stream that stands for one does not.
 setInterval(() => undefined, 1000);
+
+/** Pages of files, the store's above all, that are mapped into the process: memory that the system can take back. */
+function mapped() {
+  if (process.platform !== "linux") return null;
+  return Number(/^RssFile:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0) / 1024;
+}
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
@@ -39,6 +46,7 @@ for (const [name, sequences] of Object.entries(KEYS)) {
   };
 }
 const { openMs } = navigator;
+const mappedMegabytes = mapped();
 await navigator.end();
-process.stdout.write(JSON.stringify({ openMs, keys, peakMegabytes: process.resourceUsage().maxRSS / 1024 }));
+process.stdout.write(JSON.stringify({ openMs, keys, peakMegabytes: process.resourceUsage().maxRSS / 1024, mappedMegabytes }));
 process.exit(0);

@@ -22,12 +22,12 @@ export function headLine(model: NavigatorModel, columns: number): FrameLine {
 
 const HINTS: readonly (readonly [action: NavigatorAction, says: string])[] = [
   ["go", "go"],
+  ["help", "all keys"],
+  ["close", "close"],
   ["search", "search"],
   ["preview", "preview"],
   ["fold", "fold"],
   ["label", "label"],
-  ["help", "all keys"],
-  ["close", "close"],
 ];
 
 /** The last line: what just happened, or which keys there are. */

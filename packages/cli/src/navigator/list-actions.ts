@@ -52,7 +52,11 @@ const branchPoint = (direction: 1 | -1) =>
   jump(({ layout, selected, folds }) => layout?.nextBranchPoint(selected, direction, folds) ?? -1, "No other branch point that way.");
 
 const hit = (direction: 1 | -1) =>
-  jump(({ layout, selected, folds }) => layout?.nextHit(selected, direction, folds) ?? -1, "No other hit that way.");
+  jump(({ layout, selected, folds }) => {
+    const next = layout?.nextHit(selected, direction, folds) ?? -1;
+    // Behind the last one comes the first.
+    return next < 0 ? (layout?.nextHit(-1, direction, folds) ?? -1) : next;
+  }, "No hit is shown.");
 
 const hitOrBranchPoint = (direction: 1 | -1) => (model: NavigatorModel) =>
   (model.search?.hits ?? null) === null ? branchPoint(direction)(model) : hit(direction)(model);

@@ -17,7 +17,7 @@ export function view(model: NavigatorModel): Frame {
   const panes = panesOf(model.size, model.preview.isShown, model.search !== null);
   const body = bodyLines(model, panes);
   const dialog = dialogLines(model);
-  const search = model.search === null ? undefined : searchLine(model.search, panes.columns);
+  const search = model.search === null ? undefined : searchLine(model.search, panes.columns, model.layout?.hitNumber(model.selected) ?? 0);
   const lines = [
     headLine(model, panes.columns),
     ...over(body, dialog.lines),
@@ -99,6 +99,7 @@ function padded(lines: readonly FrameLine[], rows: number): readonly FrameLine[]
 function searchLine(
   { field, isTyping, hits, total, problem }: Search,
   columns: number,
+  place: number,
 ): { readonly line: FrameLine; readonly column: number } {
   const says =
     problem !== null
@@ -107,7 +108,9 @@ function searchLine(
         ? ""
         : hits.length < total
           ? `${hits.length} of ${counted(total, "hit")}`
-          : counted(total, "hit");
+          : place > 0
+            ? `${place} of ${counted(total, "hit")}`
+            : counted(total, "hit");
   const count = says === "" ? "" : ` ${safe(says)} `;
   const room = Math.max(columns - SEARCH_SIGN.length - lineWidth([count]), 10);
   const { text, column } = shownField(field, room);

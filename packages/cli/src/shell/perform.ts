@@ -129,6 +129,8 @@ export class ShellPerformer {
   }
 
   async #command(name: SlashName, rest: string, host: ShellHost): Promise<void> {
+    // Several answers in a row are told apart by what was asked.
+    host.print([[styled("dim", `${this.#glyphs.cursor} /${name}${rest === "" ? "" : ` ${rest}`}`)]]);
     if (await runSlash(this.world, host, name, rest)) return;
     switch (name) {
       case "help":
@@ -201,7 +203,7 @@ export class ShellPerformer {
 function compacted(result: CompactionResult): string {
   switch (result.kind) {
     case "compacted":
-      return `Compacted: ${count(result.tokensBefore)} tokens are ${count(result.tokensAfter)} now. Nothing is lost: bough compact --undo takes it back.`;
+      return `Compacted: ${count(result.tokensBefore)} tokens are ${count(result.tokensAfter)} now. Nothing is lost: /compact --undo takes it back.`;
     case "nothing-to-compact":
       return "There is nothing to compact yet.";
     case "cancelled":

@@ -43,7 +43,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: "fork", args: "[entry]", help: "a new session with the path to an entry (default: to here)" },
   { name: "clone", args: "", help: "a new session with all of this branch" },
   { name: "label", args: "[text]", help: "label where the session stands; without a text: list the labels" },
-  { name: "compact", args: "[focus]", help: "put a summary in the place of what is old; nothing is lost" },
+  { name: "compact", args: "[focus]", help: "put a summary in the place of what is old; --undo takes it back" },
   { name: "context", args: "", help: "what would be sent, message by message, and how full the window is" },
   { name: "sessions", args: "", help: "pick another session" },
   { name: "new", args: "[title]", help: "begin a new session" },

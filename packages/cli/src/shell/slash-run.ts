@@ -1,7 +1,8 @@
 import { THINKING_LEVELS } from "../config/schema.js";
 import { count } from "../format/numbers.js";
+import { wrapLine } from "../format/wrap.js";
 import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
-import { type Line, styled } from "../terminal/line.js";
+import { type Line, lineWidth, styled } from "../terminal/line.js";
 import { padEnd } from "../terminal/width.js";
 import { helpLines } from "../tui/help.js";
 import { rebound } from "../tui/key-table.js";
@@ -33,6 +34,8 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
       return ["rename", sessionId, "--", ...words];
     case "undo":
       return ["undo", sessionId];
+    case "compact":
+      return rest === "--undo" ? ["compact", sessionId, "--undo"] : undefined;
     case "redo":
       return ["undo", sessionId, "--redo"];
     default:
@@ -67,7 +70,10 @@ export async function runSlash(world: ShellWorld, host: ShellHost, name: SlashNa
   const line = commandLineOf(name, rest, world.session.id, world.io.home);
   if (line === undefined) return false;
   const { lines, notes, exit } = await world.runCommand(line);
-  host.print([...lines, ...notes, ...(name === "context" && exit === 0 ? await barLines(world) : []), []]);
+  // What a command prints has the width of the terminal; what it says beside may be longer.
+  const width = world.io.terminal?.stdout.columns || 80;
+  const said = [...lines, ...notes].flatMap((one) => (lineWidth(one) > width ? wrapLine(one, width) : [one]));
+  host.print([...said, ...(name === "context" && exit === 0 ? await barLines(world) : []), []]);
   if (exit !== 0 && notes.length === 0 && lines.length === 0)
     host.tell({ kind: "said", text: `/${name} ended with ${exit}.`, isError: true });
   await world.session.refresh();

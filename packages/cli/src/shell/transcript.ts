@@ -70,7 +70,8 @@ function messageTranscript(message: Extract<Entry, { type: "message" }>["message
       return [[styled("bold", `$ ${message.command}`)], ...resultLines(message.output, false, width, glyphs), []];
     case "system":
     case "custom":
-      return [[styled("dim", `[${message.role}]`)], []];
+      // What a program put there is for the model; the tree shows it.
+      return [];
   }
 }
 
@@ -103,6 +104,8 @@ function endLines(
       : [];
 }
 
+/** How a summary begins for a person: what is between tags at its start is for the model. */
 function firstLine(text: string): string {
-  return text.split("\n").find((line) => line.trim() !== "") ?? "";
+  const own = text.replace(/^\s*<([a-z-]+)>[\s\S]*?<\/\1>/, "");
+  return own.split("\n").find((line) => line.trim() !== "" && !/^<[^>]*>$/.test(line.trim())) ?? "";
 }

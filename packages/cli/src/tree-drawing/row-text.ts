@@ -9,7 +9,7 @@ export function rowText(row: OutlineRow): Line {
     case "compaction":
       return [styled("summary", "[compaction]"), ` ${row.preview}`];
     case "branch_summary":
-      return [styled("summary", "[branch summary]"), ` ${row.preview}`];
+      return [styled("summary", "[branch summary]"), ` ${withoutNote(row.preview)}`];
     case "model_change":
       return [styled("dim", `[model ${row.preview}]`)];
     case "thinking_level_change":
@@ -23,6 +23,11 @@ export function rowText(row: OutlineRow): Line {
     case "foreign":
       return [styled("dim", `[foreign ${row.preview}]`)];
   }
+}
+
+/** Ours begin with a note for the model, the same each time. */
+function withoutNote(preview: string): string {
+  return preview.replace(/^<branch-note>.*?<\/branch-note>\s*/, "").replace(/^<branch-note> The user explored this branch[^.]*\.\s*/, "");
 }
 
 function messageText({ role, preview }: OutlineRow): Line {

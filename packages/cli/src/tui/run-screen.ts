@@ -1,7 +1,7 @@
 import { type Instance, render } from "ink";
 import { createElement } from "react";
 import type { Terminal } from "../terminal/io.js";
-import type { Line } from "../terminal/line.js";
+import { type Line, lineWidth } from "../terminal/line.js";
 import { painted } from "../terminal/paint.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { InputDecoder } from "./decode.js";
@@ -50,6 +50,7 @@ class ScreenRun<Model, Effect, News, Result> {
     print: (lines) => this.#printed(lines),
     copy: (text) => this.#copied(text),
   };
+  #drawnWidths: readonly number[] = [];
   readonly #unprinted: string[] = [];
   readonly #forgetEnd: () => void;
 
@@ -81,9 +82,21 @@ class ScreenRun<Model, Effect, News, Result> {
       // What the terminal made of the old frame is not known; a new one is drawn on an empty screen.
       this.#unmount();
       this.terminal.stdout.write("\u001b[2J\u001b[H");
-    }
+    } else this.#eraseReflowed();
     this.#happened({ kind: "resize", size: this.#size() });
   };
+
+  /**
+   * A terminal that got narrower has broken the lines of the old frame into more rows than Ink has erased: those are left
+   * above it.
+   */
+  #eraseReflowed(): void {
+    const { columns } = this.#size();
+    const more = this.#drawnWidths.reduce((sum, width) => sum + Math.max(Math.ceil(width / columns) - 1, 0), 0);
+    if (more === 0) return;
+    this.#unmount();
+    this.terminal.stdout.write(`\u001b[${more}A\r\u001b[J`);
+  }
 
   readonly #typed = (sequence: string) => {
     for (const event of this.#decoder.decode(sequence)) {
@@ -126,6 +139,7 @@ class ScreenRun<Model, Effect, News, Result> {
       const frame = this.screen.view(model);
       const fitting = { ...frame, lines: frame.lines.slice(0, rows) };
       const props = { frame: fitting, columns, colour: this.terminal.colour, onInput: this.#typed, onPrinter: this.#printerReady };
+      this.#drawnWidths = fitting.lines.map(({ line }) => lineWidth(line));
       this.#mount(createElement(Drawn, props));
     });
   }

@@ -16,9 +16,9 @@ function previewText(payload: EntryPayload): string {
     case "message":
       return messagePreview(payload.message);
     case "compaction":
-      return payload.title ?? payload.shortSummary ?? payload.summary;
+      return payload.title ?? payload.shortSummary ?? ownWords(payload.summary);
     case "branch_summary":
-      return payload.summary;
+      return ownWords(payload.summary);
     case "model_change":
       return payload.provider === undefined ? payload.modelId : `${payload.provider}/${payload.modelId}`;
     case "thinking_level_change":
@@ -32,6 +32,11 @@ function previewText(payload: EntryPayload): string {
     case "foreign":
       return payload.originalType;
   }
+}
+
+/** What a summary begins with between tags is a note for the model, the same in each; where it is all there is, it stays. */
+function ownWords(summary: string): string {
+  return summary.replace(/^\s*<([a-z-]+)>[\s\S]*?<\/\1>\s*(?=\S)/, "");
 }
 
 function messagePreview(message: Message): string {
