@@ -1,118 +1,260 @@
-import { spawnSync } from "node:child_process";
-import { describe, expect, test } from "vitest";
-import { BOUGH, home } from "./rooms.js";
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { assistantMessage, openStore, userMessage } from "@bough/session-core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { TerminalProgram } from "./tmux.js";
 
-describe("the navigator in a real terminal", () => {
-  test("opens at the leaf, searches, folds, previews, and leaves the terminal as it was", async () => {
-    const here = home();
-    await here.parser();
-    const terminal = await here.terminal("tree parser -i");
-    expect(await terminal.until(/replied in a4 ← leaf/)).toMatch(/^› ?•.*replied in a4/m);
-    expect(await terminal.flag("alternate_on")).toBe("1");
-    await terminal.type("/u3");
-    await terminal.until(/1 hit\b/);
-    await terminal.press("Enter");
-    await terminal.until(/^›.*said in u3/m);
-    await terminal.press("Escape");
-    await terminal.until((screen) => !screen.includes("1 hit"));
-    await terminal.press("C-Left");
-    await terminal.until(/\(\+1\)/);
-    await terminal.type("v");
-    await terminal.until(/^user {2}u3/m);
-    await terminal.type("q");
-    await terminal.until(/ended with 0/);
-    expect(await terminal.flag("alternate_on")).toBe("0");
-    expect(await terminal.flag("cursor_flag")).toBe("1");
-  });
+const BOUGH = fileURLToPath(new URL("../../packages/cli/dist/bough.js", import.meta.url));
+const run = promisify(execFile);
 
-  test("labels an entry", async () => {
-    const here = home();
-    await here.parser();
-    const terminal = await here.terminal("tree parser -i");
-    await terminal.until(/← leaf/);
-    await terminal.type("l");
-    await terminal.until(/Label:/);
-    await terminal.type("the end");
-    await terminal.press("Enter");
-    await terminal.until(/\[the end\]/);
-    expect(here.bough("label", "parser", "a4")).toContain("[the end]");
-  });
+const FOOT = /^Enter go /m;
+const ENDED = /^ended (\d+)$/m;
 
-  test("branches with a summary; Esc at the question changes nothing", async () => {
-    const here = home();
-    await here.parser();
-    const terminal = await here.terminal("tree parser -i");
-    await terminal.until(/← leaf/);
-    await terminal.type("g");
-    await terminal.press("Down", "Enter");
-    await terminal.until(/Leaving 4 entries behind/);
-    await terminal.press("Escape");
-    await terminal.until((screen) => !screen.includes("Leaving") && /^›.*replied in a1/m.test(screen));
-    await terminal.press("Enter");
-    await terminal.until(/2 A summary/);
-    await terminal.type("2");
-    await terminal.until(/ended with 0/);
-    const tree = here.bough("tree", "parser");
-    expect(tree).toMatch(/\[branch summary\].*← leaf/);
-    expect(await here.withSession("parser-1", async (session) => (await session.path()).length)).toBe(3);
-  });
+/** A folder with a store in it, with a session of two branches; the session stands at the end of the second one. */
+class Place {
+  readonly folder = mkdtempSync(join(tmpdir(), "bough-terminal-"));
+  readonly store = join(this.folder, "sessions.db");
 
-  test("follows the size of the terminal", async () => {
-    const here = home();
-    await here.parser();
-    const terminal = await here.terminal("tree parser -i");
-    await terminal.until(/← leaf/);
-    await terminal.resize(40, 10);
-    await terminal.until((screen) => screen.split("\n").every((line) => line.length <= 40) && /^›.*replied in a4/m.test(screen));
-    await terminal.resize(200, 50);
-    await terminal.until(/Esc close/);
-    expect(await terminal.screen()).toHaveLength(51);
-  });
+  get env() {
+    return { BOUGH_STORE: this.store, BOUGH: `${process.execPath} ${BOUGH}` };
+  }
 
-  test("shows what another process appends, and keeps the selected row", async () => {
-    const here = home();
-    await here.parser();
-    const terminal = await here.terminal("tree parser -i");
-    await terminal.until(/← leaf/);
-    await here.withSession("parser-1", async (session) =>
-      session.append({ type: "message", message: { role: "user", content: "from elsewhere" } }),
-    );
-    const screen = await terminal.until(/from elsewhere ← leaf/);
-    expect(screen).toMatch(/^›.*replied in a4/m);
-  });
+  async fill(): Promise<void> {
+    const store = await openStore({ path: this.store });
+    const session = await store.createSession({ id: "parser", title: "Parser", cwd: this.folder });
+    await session.append({ ...userMessage("Write a parser"), id: "ask" });
+    await session.append({ ...assistantMessage("First the lexer"), id: "plan" });
+    await session.append({ ...userMessage("Use descent"), id: "descent" });
+    await session.append({ ...assistantMessage("The descent works 日本語"), id: "works" });
+    await session.moveLeaf("plan");
+    await session.append({ ...userMessage("Use a table"), id: "table" });
+    await session.append({ ...assistantMessage("The table is generated"), id: "made" });
+    await store.close();
+  }
 
-  test("restores the terminal when it is killed, and when it is suspended", async () => {
-    const here = home();
-    await here.parser();
-    const terminal = await here.terminal("tree parser -i & wait $!");
-    await terminal.until(/← leaf|ended/);
-    await terminal.end();
-    const second = await here.terminal("tree parser -i");
-    await second.until(/← leaf/);
-    const pid = (await second.flag("pane_pid")).trim();
-    spawnSync("pkill", ["-TERM", "-P", pid, "node"]);
-    await second.until(/ended with 143/);
-    expect([await second.flag("alternate_on"), await second.flag("cursor_flag")]).toEqual(["0", "1"]);
-  });
-
-  test("has no colours with NO_COLOR, and only ASCII with BOUGH_ASCII", async () => {
-    const here = home();
-    await here.parser();
-    const terminal = await here.terminal("tree parser -i", { env: { BOUGH_ASCII: "1" } });
-    const screen = await terminal.until(/<- leaf/);
-    expect(screen).toMatch(/^[\x00-\x7e]*$/);
-    expect(screen).toContain(">*");
-  });
-
-  test("says in one line that it needs a terminal", async () => {
-    const here = home();
-    await here.parser();
-    const { status, stdout, stderr } = spawnSync(process.execPath, [BOUGH, "tree", "parser", "-i"], {
-      env: { ...process.env, ...here.env() },
-      encoding: "utf8",
+  /** What bough prints without a terminal. */
+  async bough(...args: readonly string[]): Promise<string> {
+    const { stdout } = await run(process.execPath, [BOUGH, ...args], {
+      env: { ...process.env, ...this.env, NO_COLOR: "1" },
+      cwd: this.folder,
     });
-    expect({ status, stdout, lines: stderr.split("\n").length }).toEqual({ status: 62, stdout: "", lines: 2 });
-    const dumb = await here.terminal("tree parser -i", { env: { TERM: "dumb" } });
-    await dumb.until(/ended with (62|0)|← leaf/);
+    return stdout;
+  }
+}
+
+async function place(): Promise<Place> {
+  const made = new Place();
+  onTestFinished(() => rmSync(made.folder, { recursive: true, force: true }));
+  await made.fill();
+  return made;
+}
+
+function terminalAt({ folder, env }: Place, columns = 80, rows = 24): TerminalProgram {
+  const terminal = TerminalProgram.start({ columns, rows, cwd: folder, env });
+  onTestFinished(() => terminal.end());
+  return terminal;
+}
+
+/** The navigator, drawn; `before` goes before the command. */
+async function opened(at: Place, before = "", columns = 80, rows = 24): Promise<TerminalProgram> {
+  const terminal = terminalAt(at, columns, rows);
+  await started(terminal, before);
+  await terminal.until(/› ?•.*The table is generated/);
+  return terminal;
+}
+
+/** The shell says the process id into a file first, and afterwards how it ended. */
+async function started(terminal: TerminalProgram, before = ""): Promise<void> {
+  await terminal.until(/\$/);
+  await terminal.type(`${before} sh -c 'echo $$ > pid; exec $BOUGH tree -i parser'; echo ended $?`);
+  await terminal.press("Enter");
+}
+
+/** The screen after the program, and that the terminal is as it was found. */
+async function restored(terminal: TerminalProgram, exit: number): Promise<string> {
+  const screen = await terminal.until(ENDED);
+  expect(ENDED.exec(screen)?.[1]).toBe(String(exit));
+  expect(await terminal.flag("alternate_on")).toBe("0");
+  expect(await terminal.flag("cursor_flag")).toBe("1");
+  await terminal.type("echo typed is $((40 + 2))");
+  await terminal.press("Enter");
+  return terminal.until(/^typed is 42$/m);
+}
+
+describe("The navigator in a terminal", () => {
+  it("opens on the alternate screen at the leaf, and leaves the terminal as it was", async () => {
+    const terminal = await opened(await place());
+    expect(await terminal.flag("alternate_on")).toBe("1");
+    expect(await terminal.flag("cursor_flag")).toBe("0");
+    expect((await terminal.screen())[0]).toMatch(/^Parser +4\/6 \[default\]$/);
+    await terminal.press("q");
+    expect(await restored(terminal, 0)).not.toContain("First the lexer");
   });
+
+  it("searches: letters type in the field, and act again behind Enter", async () => {
+    const terminal = await opened(await place());
+    await terminal.type("/descent");
+    await terminal.until(/\/ descent.* 2 hits/);
+    expect(await terminal.flag("cursor_flag")).toBe("1");
+    await terminal.press("Enter");
+    await terminal.until(FOOT);
+    await terminal.press("g", "n");
+    await terminal.until(/^›.*Use descent/m);
+    await terminal.press("Escape");
+    await terminal.until((screen) => !screen.includes("/ descent"));
+    await terminal.type("/qqq");
+    await terminal.until(/Nothing fits the search/);
+    // Esc and a letter in one go are Alt and that letter.
+    await terminal.press("Escape");
+    await terminal.until((screen) => !screen.includes("/ qqq"));
+    await terminal.press("q");
+    await restored(terminal, 0);
+  });
+
+  it("folds and unfolds, and shows an entry in full", async () => {
+    const terminal = await opened(await place());
+    await terminal.press("g", "Space");
+    await terminal.until(/▸ user: Write a parser \(\+5\)/);
+    await terminal.press("Space");
+    await terminal.until(/Use descent/);
+    await terminal.press("v");
+    await terminal.until(/^─{80}$/m);
+    await terminal.press("G");
+    await terminal.until((screen) => /The descent works 日本語/.test(screen.split(/^─{80}$/m)[1] ?? ""));
+    await terminal.press("v");
+    await terminal.until((screen) => !/^─{80}$/m.test(screen));
+    await terminal.press("C-c");
+    await restored(terminal, 0);
+  });
+
+  it("labels an entry for good", async () => {
+    const at = await place();
+    const terminal = await opened(at);
+    await terminal.press("G", "l");
+    await terminal.until(/^Label:/m);
+    await terminal.type("quite good");
+    await terminal.press("Enter");
+    await terminal.until(/\[quite good\]/);
+    expect(await at.bough("label", "parser", "works")).toContain("quite good");
+    await terminal.press("q");
+    await restored(terminal, 0);
+  });
+
+  it("takes what is pasted into a field as text, and elsewhere for nothing", async () => {
+    const terminal = await opened(await place());
+    await terminal.paste("qqq");
+    await terminal.press("l");
+    await terminal.until(/^Label:/m);
+    await terminal.paste("one\ntwo");
+    await terminal.until(/^Label: one two$/m);
+    await terminal.press("Escape");
+    await terminal.until((screen) => !screen.includes("Label:"));
+    await terminal.press("q");
+    await restored(terminal, 0);
+  });
+
+  it("goes to another branch with a summary of the one that is left", async () => {
+    const at = await place();
+    const terminal = await opened(at);
+    await terminal.press("G", "Enter");
+    await terminal.until(/Leaving 2 entries behind/);
+    await terminal.press("2");
+    expect(await restored(terminal, 0)).toMatch(/^leaf: /m);
+    expect(await at.bough("tree", "parser")).toMatch(/\[branch summary\].*leaf/);
+  });
+
+  it("says again what a message of the user said", async () => {
+    const at = await place();
+    const terminal = await opened(at);
+    await terminal.press("G", "k", "Enter");
+    await terminal.until(/Leaving 2 entries behind/);
+    await terminal.press("Enter");
+    const screen = await restored(terminal, 0);
+    expect(screen).toContain("to be said again:");
+    expect(screen).toMatch(/^Use descent$/m);
+  });
+
+  it("comes back to the same row with Esc at the question, and moves nothing", async () => {
+    const at = await place();
+    const terminal = await opened(at);
+    await terminal.press("G", "Enter");
+    await terminal.until(/Leaving 2 entries behind/);
+    await terminal.press("Escape");
+    await terminal.until((screen) => !screen.includes("Leaving") && /^›.*The descent works/m.test(screen));
+    await terminal.press("q");
+    await restored(terminal, 0);
+    expect(await at.bough("tree", "parser")).toMatch(/The table is generated.*leaf/);
+  });
+
+  it("shows what another process writes", async () => {
+    const at = await place();
+    const terminal = await opened(at);
+    await at.bough("label", "parser", "ask", "from elsewhere");
+    await terminal.until(/\[from elsewhere\]/);
+    await terminal.press("q");
+    await restored(terminal, 0);
+  });
+
+  it("is drawn anew at any size", async () => {
+    const terminal = await opened(await place());
+    await terminal.resize(40, 10);
+    await terminal.until((screen) => /^Enter go {2}\? all keys {2}Esc close$/m.test(screen) && /^›/m.test(screen));
+    expect((await terminal.screen()).length).toBeLessThanOrEqual(11);
+    await terminal.resize(200, 50);
+    await terminal.until((screen) => /^Enter go .*Esc close$/m.test(screen) && (screen.match(/^Parser/gm) ?? []).length === 1);
+    await terminal.press("v");
+    await terminal.until(/│.*The table is generated/);
+    await terminal.press("q");
+    await restored(terminal, 0);
+  });
+
+  it("leaves the terminal as it was when it is ended by a signal", async () => {
+    const at = await place();
+    const terminal = await opened(at);
+    process.kill(Number(readFileSync(join(at.folder, "pid"), "utf8")), "SIGTERM");
+    await restored(terminal, 143);
+  });
+
+  it("draws without colours where that is asked for, and with them elsewhere", async () => {
+    const at = await place();
+    const colour = /\u001b\[[\d;]*3[0-7]m|\u001b\[[\d;]*7m/;
+    const plain = await opened(at, "NO_COLOR=1");
+    expect(await plain.painted()).not.toMatch(colour);
+    const coloured = await opened(at);
+    expect(await coloured.painted()).toMatch(colour);
+  });
+
+  it("draws in ASCII where that is asked for", async () => {
+    const terminal = terminalAt(await place());
+    await started(terminal, "BOUGH_ASCII=1");
+    const screen = await terminal.until(/^>\*.*The table is generated/m);
+    expect(screen.replace("日本語", "")).toMatch(/^[\x20-\x7e\n]*$/);
+  });
+});
+
+describe("The navigator without a terminal that can be drawn on", () => {
+  it("says so in one line, with an exit code of its own", async () => {
+    const at = await place();
+    const failed = await run(process.execPath, [BOUGH, "tree", "-i", "parser"], { env: { ...process.env, ...at.env } }).catch(
+      (error: unknown) => error,
+    );
+    expect(failed).toMatchObject({ code: 62, stdout: "" });
+    expect(failed).toHaveProperty("stderr", expect.stringMatching(/^[^\n]*needs a terminal[^\n]*\n$/));
+  });
+
+  it("says the same in a dumb terminal", async () => {
+    const at = await place();
+    const terminal = terminalAt(at);
+    await started(terminal, "TERM=dumb");
+    const screen = await terminal.until(ENDED);
+    expect(screen).toMatch(/^ended 62$/m);
+    expect(screen).toContain("needs a terminal");
+    expect(await terminal.flag("alternate_on")).toBe("0");
+  });
+
+  it("has the program that is tested", () => expect(existsSync(BOUGH)).toBe(true));
 });

@@ -60,6 +60,11 @@ export class TerminalProgram {
     return (await this.#tmux("capture-pane", "-t", "0", "-p")).split("\n").map((line) => line.trimEnd());
   }
 
+  /** The screen with the orders that colour it. */
+  async painted(): Promise<string> {
+    return this.#tmux("capture-pane", "-t", "0", "-p", "-e");
+  }
+
   /** The screen once it fits; throws with the last one where it does not in time. */
   async until(fits: RegExp | ((screen: string) => boolean)): Promise<string> {
     const matches = typeof fits === "function" ? fits : (screen: string) => fits.test(screen);

@@ -1,12 +1,14 @@
 import type { TerminalEvent } from "../tui/event.js";
 import { editField, fieldOf } from "../tui/field.js";
+import { helpLines } from "../tui/help.js";
 import { still } from "../tui/screen.js";
+import { scrolledRows } from "./dialog-view.js";
 import { gone } from "./entry-actions.js";
+import { LEAVING_CHOICES } from "./leaving-choices.js";
 import type { Dialog, NavigatorModel } from "./model.js";
+import { panesOf } from "./panes.js";
 import type { NavigatorStep } from "./select.js";
 
-/** What the question about a branch that is left offers, in this order. */
-export const LEAVING_CHOICES = ["No summary", "A summary of the branch that is left", "A summary with a focus …"] as const;
 const FOCUS = 2;
 
 const NONE: Dialog = { kind: "none" };
@@ -44,11 +46,17 @@ function escaped(model: NavigatorModel): NavigatorStep {
 
 function scrolled(model: NavigatorModel, dialog: Extract<Dialog, { scroll: number }>, event: TerminalEvent): NavigatorStep {
   if (event.kind !== "key") return still(model);
-  const page = Math.max(model.size.rows - 4, 1);
-  const steps: Readonly<Record<string, number>> = { up: -1, k: -1, down: 1, j: 1, pageup: -page, pagedown: page, space: page };
+  const page = scrolledRows(panesOf(model.size, model.preview.isShown, model.search !== null).body);
+  const { length } = dialog.kind === "comparison" ? dialog.lines : helpLines(model.keys, model.size.columns, model.glyphs);
+  const most = Math.max(length - page, 0);
+  const steps: Readonly<Record<string, number>> = {
+    ...{ up: -1, k: -1, down: 1, j: 1, pageup: -page, pagedown: page, space: page },
+    ...{ home: -length, g: -length, end: length, G: length },
+  };
   const by = steps[event.key];
   if (by === undefined) return event.key === "q" || event.key === "?" || event.key === "enter" ? closed(model) : still(model);
-  return still({ ...model, dialog: { ...dialog, scroll: Math.max(dialog.scroll + by, 0) } });
+  // A terminal that has grown since may show more than it could be scrolled to.
+  return still({ ...model, dialog: { ...dialog, scroll: Math.min(Math.max(Math.min(dialog.scroll, most) + by, 0), most) } });
 }
 
 function typed(model: NavigatorModel, dialog: Extract<Dialog, { kind: "label" | "focus" }>, event: TerminalEvent): NavigatorStep {
@@ -99,6 +107,6 @@ function confirming(model: NavigatorModel, { entryId }: Extract<Dialog, { kind: 
   if (event.kind !== "key") return still(model);
   if (event.key === "n" || event.key === "q") return closed(model);
   if (event.key !== "y" && event.key !== "enter") return still(model);
-  const dialog = { kind: "working" as const, says: "Summarising what stands before", sinceMs: model.nowMs, isCancelled: false };
+  const dialog = { kind: "working" as const, says: "Summarising what stands before", sinceMs: null, isCancelled: false };
   return { model: { ...model, dialog }, effects: [{ kind: "compact", entryId }] };
 }

@@ -10,7 +10,7 @@ const said = (model: NavigatorModel, text: string): NavigatorStep => still({ ...
 /** Leads to an entry; `summarize` undefined: the settings or the person decide. */
 export function gone(model: NavigatorModel, entryId: string, summarize: boolean, focus: string | null = null): NavigatorStep {
   const says = summarize ? "Summarising the branch that is left" : "Moving";
-  const dialog = { kind: "working" as const, says, sinceMs: model.nowMs, isCancelled: false };
+  const dialog = { kind: "working" as const, says, sinceMs: null, isCancelled: false };
   return { model: { ...model, dialog }, effects: [{ kind: "move", entryId, summarize, focus }] };
 }
 
@@ -70,7 +70,7 @@ const compact = (model: NavigatorModel): NavigatorStep => {
   const leaf = tree.leafId === null ? -1 : tree.index.placeOf(tree.leafId);
   if (leaf < 0 || pathDifference(tree.index, selected, leaf).onlyA.length > 0)
     return said(model, "Only the branch where the session stands can be compacted. Go there first.");
-  const count = tree.index.row(selected).depth;
+  const count = tree.index.depthOf(selected);
   return count === 0
     ? said(model, "There is nothing before this entry.")
     : still({ ...model, dialog: { kind: "compacting", entryId, count } });

@@ -21,8 +21,9 @@ function marked(piece: string | Span, words: readonly string[]): Line {
   let done = 0;
   for (let at = nextMatch(lower, words, 0); at !== undefined; at = nextMatch(lower, words, done)) {
     if (at.from > done) parts.push(restyled(text.slice(done, at.from)));
-    parts.push(styled("match", text.slice(at.from, at.to)));
-    done = at.to;
+    // What joins with the last letter stays with it: apart they take other columns than together.
+    done = at.to + (/^[\p{M}\u200d]+/u.exec(text.slice(at.to))?.[0].length ?? 0);
+    parts.push(styled("match", text.slice(at.from, done)));
   }
   if (done < text.length) parts.push(restyled(text.slice(done)));
   return parts;

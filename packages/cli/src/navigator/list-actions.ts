@@ -11,10 +11,12 @@ import { endedSearch, startedSearch } from "./search-actions.js";
 import {
   listRows,
   type NavigatorStep,
+  scrolledTo,
   selectedId,
   selectedPosition,
   selectPlace,
   selectPosition,
+  selectRevealed,
   settled,
   visibleCount,
 } from "./select.js";
@@ -45,17 +47,17 @@ const cycled = (steps: 1 | -1) => (model: NavigatorModel) => {
 
 const jump = (find: (model: NavigatorModel) => number, missing: string) => (model: NavigatorModel) => {
   const place = find(model);
-  return place < 0 ? still({ ...model, notice: { text: missing, isError: false } }) : selectPlace(model, place);
+  return place < 0 ? still({ ...model, notice: { text: missing, isError: false } }) : selectRevealed(model, place);
 };
 
 const branchPoint = (direction: 1 | -1) =>
   jump(({ layout, selected, folds }) => layout?.nextBranchPoint(selected, direction, folds) ?? -1, "No other branch point that way.");
 
+/** Folds hide no hit: what is searched for is shown. Behind the last one comes the first. */
 const hit = (direction: 1 | -1) =>
-  jump(({ layout, selected, folds }) => {
-    const next = layout?.nextHit(selected, direction, folds) ?? -1;
-    // Behind the last one comes the first.
-    return next < 0 ? (layout?.nextHit(-1, direction, folds) ?? -1) : next;
+  jump(({ layout, selected }) => {
+    const next = layout?.nextHit(selected, direction) ?? -1;
+    return next < 0 ? (layout?.nextHit(-1, direction) ?? -1) : next;
   }, "No hit is shown.");
 
 const hitOrBranchPoint = (direction: 1 | -1) => (model: NavigatorModel) =>
@@ -86,8 +88,7 @@ const scrolled = (steps: (rows: number) => number) => (model: NavigatorModel) =>
   const { preview } = model;
   const pane = panesOf(model.size, preview.isShown, model.search !== null).preview;
   if (pane === undefined) return still(model);
-  const most = Math.max((preview.lines?.length ?? 0) - pane.rows, 0);
-  return still({ ...model, preview: { ...preview, scroll: Math.min(Math.max(preview.scroll + steps(pane.rows), 0), most) } });
+  return still({ ...model, preview: { ...preview, scroll: scrolledTo(preview, pane.rows, preview.scroll + steps(pane.rows)) } });
 };
 
 const close: Act = (model) => (model.search === null ? still({ ...model, result: { kind: "closed" } }) : endedSearch(model));
@@ -96,7 +97,7 @@ const toLeaf: Act = (model) => {
   const { tree } = model;
   if (tree === undefined) return still(model);
   if (tree.leafId === null) return still({ ...model, notice: { text: "The session stands before its first entry.", isError: false } });
-  return selectPlace(model, tree.index.placeOf(tree.leafId));
+  return selectRevealed(model, tree.index.placeOf(tree.leafId));
 };
 
 const LIST: Readonly<Record<NavigatorAction, Act>> = {

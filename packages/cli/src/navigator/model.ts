@@ -43,7 +43,7 @@ export interface Preview {
   readonly lines: readonly Line[] | null;
 }
 
-/** What is asked or shown above the tree. */
+/** What is asked or shown above the tree. Of work, `sinceMs` null: it has not said yet that it began. */
 export type Dialog =
   | { readonly kind: "none" }
   | { readonly kind: "help"; readonly scroll: number }
@@ -51,7 +51,7 @@ export type Dialog =
   | { readonly kind: "leaving"; readonly entryId: EntryId; readonly left: number; readonly choice: number }
   | { readonly kind: "focus"; readonly entryId: EntryId; readonly left: number; readonly field: Field }
   | { readonly kind: "compacting"; readonly entryId: EntryId; readonly count: number }
-  | { readonly kind: "working"; readonly says: string; readonly sinceMs: number; readonly isCancelled: boolean }
+  | { readonly kind: "working"; readonly says: string; readonly sinceMs: number | null; readonly isCancelled: boolean }
   | { readonly kind: "comparison"; readonly lines: readonly Line[]; readonly scroll: number };
 
 /** What the navigator was closed with. */
@@ -86,6 +86,8 @@ export interface NavigatorModel {
   /** Position of the first row that is seen. */
   readonly top: number;
   readonly search: Search | null;
+  /** Questions asked so far, of all searches: an answer to an earlier search must not be taken for one to this. */
+  readonly questions: number;
   readonly preview: Preview;
   readonly showsTimes: boolean;
   readonly marks: readonly EntryId[];

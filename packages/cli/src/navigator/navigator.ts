@@ -3,6 +3,7 @@ import { Folds } from "../navigator-tree/folds.js";
 import type { NavigatorFilter } from "../navigator-tree/navigator-filter.js";
 import { titleOf } from "../place/session-choice.js";
 import { glyphsFor } from "../terminal/glyphs.js";
+import type { Io } from "../terminal/io.js";
 import type { Size } from "../tui/event.js";
 import { type KeyChoices, rebound } from "../tui/key-table.js";
 import type { Screen } from "../tui/screen.js";
@@ -50,7 +51,7 @@ export function navigatorScreen(world: NavigatorWorld, record: SessionRecord, pr
 
 /** The navigator before anything was read. */
 export function started(
-  { io }: Pick<NavigatorWorld, "io">,
+  { io }: { readonly io: Pick<Io, "env" | "now"> },
   record: SessionRecord,
   { filter = "default", preview = false, leaving = "ask", lastChoice = 0, keys = {} }: NavigatorPreferences,
   size: Size,
@@ -70,6 +71,7 @@ export function started(
     selected: -1,
     top: 0,
     search: null,
+    questions: 0,
     preview: { isShown: preview, scroll: 0, entryId: null, width: 0, lines: null },
     showsTimes: false,
     marks: [],

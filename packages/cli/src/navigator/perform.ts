@@ -30,7 +30,9 @@ export class Performer {
     this.#do(effect, host).catch((error: unknown) => {
       // What the store or the file system refuses is said; the screen goes on. A defect of ours is said too: a screen
       // that ends in a stack trace has lost the person's place.
-      host.tell({ kind: "worked", text: known(error) ? lineOf(error) : `Unexpected failure: ${lineOf(error)}`, isError: true });
+      const kind = effect.kind === "move" || effect.kind === "compact" ? "worked" : "said";
+      // Only work has a dialog to close; another one may be open, with something typed in it.
+      host.tell({ kind, text: known(error) ? lineOf(error) : `Unexpected failure: ${lineOf(error)}`, isError: true });
     });
   }
 
@@ -109,20 +111,26 @@ export class Performer {
 
   async #export(entryId: EntryId): Promise<string> {
     const { session, io } = this.world;
-    const path = resolve(io.cwd, `bough-${session.id.slice(0, 8)}-${entryId.slice(0, 8)}.md`);
+    const path = resolve(io.cwd, `bough-${inFileName(session.id)}-${inFileName(entryId)}.md`);
     await writeNewFile(io, path, exportMarkdown(session, { branch: entryId }), false);
     return path;
   }
 
   async #copy(entryId: EntryId, host: ScreenHost<NavigatorNews>): Promise<void> {
     const text = entryText(await this.world.session.entry(entryId));
-    host.copy(text);
+    // An empty text would take away what is on the clipboard.
+    if (text !== "") host.copy(text);
     this.#said(host.tell, text === "" ? "This entry has no text." : "Copied.");
   }
 
   async #compare([a, b]: readonly [EntryId, EntryId], width: number): Promise<readonly Line[]> {
     return comparisonLines(await loadComparison(this.world.session, a, b), width, glyphsFor(this.world.io.env));
   }
+}
+
+/** The beginning of an id; imported ones may hold anything visible, slashes too. */
+function inFileName(id: string): string {
+  return id.replace(/[^\p{L}\p{N}_-]/gu, "_").slice(0, 8);
 }
 
 function known(error: unknown): boolean {

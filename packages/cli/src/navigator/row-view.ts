@@ -2,7 +2,8 @@ import type { OutlineRow } from "@bough/session-core";
 import { age, dateTime } from "../format/time.js";
 import type { VisibleRow } from "../navigator-tree/layout.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
-import { padStart } from "../terminal/width.js";
+import { safe } from "../terminal/safe.js";
+import { padStart, truncate } from "../terminal/width.js";
 import { gutterText, LEVEL_WIDTH } from "../tree-drawing/gutter.js";
 import { rowText } from "../tree-drawing/row-text.js";
 import type { FrameLine } from "../tui/frame.js";
@@ -42,9 +43,9 @@ export function rowLine(look: RowLook, visible: VisibleRow): FrameLine {
     visible.isOnPath ? styled("leaf", model.glyphs.onPath) : " ",
     styled("dim", gutterText(visible.gutter, visible.starts, mostLevels(room), model.glyphs)),
     styled("dim", foldSign(visible, model)),
-    ...badges(look, row),
+    ...badges(look, row, mostOfLabel(room)),
   ];
-  const line = joined(left, text(look, visible, row), marks(look, visible, row), room, model.glyphs.ellipsis);
+  const line = joined(left, text(look, visible, row), marks(look, visible, row, mostOfLabel(room)), room, model.glyphs.ellipsis);
   return { line: [...line, ...right], isSelected };
 }
 
@@ -56,12 +57,17 @@ function foldSign({ fold }: VisibleRow, { glyphs }: NavigatorModel): string {
   return fold === "folded" ? `${glyphs.folded} ` : fold === "foldable" ? `${glyphs.unfolded} ` : "  ";
 }
 
-function badges({ model, tree }: RowLook, row: OutlineRow): Line {
+/** A label and the names of leaves may take this much each: the text stays the most of the row. */
+function mostOfLabel(room: number): number {
+  return Math.max(Math.floor(room / 4), 6);
+}
+
+function badges({ model, tree }: RowLook, row: OutlineRow, most: number): Line {
   const label = tree.labels.get(row.id);
   const mark = model.marks.indexOf(row.id);
   return [
     ...(mark < 0 ? [] : [styled("match", `(${mark + 1}) `)]),
-    ...(label === undefined ? [] : [styled("label", `[${label}] `)]),
+    ...(label === undefined ? [] : [styled("label", `[${shortened(label, most, model.glyphs)}] `)]),
     ...(row.isError ? [styled("error", `${model.glyphs.error} `)] : []),
   ];
 }
@@ -71,12 +77,14 @@ function text({ words, hits }: RowLook, { at }: VisibleRow, row: OutlineRow): Li
   return hits.has(at) ? highlighted(line, words) : line;
 }
 
-function marks({ model, leafNames }: RowLook, { hiddenBelow }: VisibleRow, row: OutlineRow): Line {
+function shortened(text: string, most: number, { ellipsis }: NavigatorModel["glyphs"]): string {
+  return truncate(safe(text), most, ellipsis);
+}
+
+function marks({ model, leafNames }: RowLook, { hiddenBelow }: VisibleRow, row: OutlineRow, most: number): Line {
   const names = leafNames.get(row.id) ?? [];
-  return [
-    ...(hiddenBelow > 0 ? [styled("dim", ` (+${hiddenBelow})`)] : []),
-    ...names.map((name) => styled("leaf", ` ${model.glyphs.arrow} ${name}`)),
-  ];
+  const said = names.length === 0 ? "" : shortened(names.map((name) => ` ${model.glyphs.arrow} ${name}`).join(""), most, model.glyphs);
+  return [...(hiddenBelow > 0 ? [styled("dim", ` (+${hiddenBelow})`)] : []), ...(said === "" ? [] : [styled("leaf", said)])];
 }
 
 function rightColumns({ showsTimes, nowMs }: NavigatorModel, row: OutlineRow, columns: number): Line {

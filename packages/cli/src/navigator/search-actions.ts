@@ -2,9 +2,9 @@ import type { EntryId } from "@bough/session-core";
 import type { TerminalEvent } from "../tui/event.js";
 import { editField, fieldOf } from "../tui/field.js";
 import { still } from "../tui/screen.js";
-import { laidOut } from "./layouts.js";
-import type { NavigatorModel, Search } from "./model.js";
-import { type NavigatorStep, selectPlace, settled } from "./select.js";
+import { laidOut, laidOutAt } from "./layouts.js";
+import type { NavigatorModel, NavigatorTree, Search } from "./model.js";
+import { type NavigatorStep, settled } from "./select.js";
 
 /** Opens the search field, with what was searched for. */
 export function startedSearch(model: NavigatorModel): NavigatorStep {
@@ -24,7 +24,7 @@ export function typedInSearch(model: NavigatorModel, search: Search, event: Term
   const field = editField(search.field, event);
   if (field === undefined) return undefined;
   if (field.text === search.field.text) return still({ ...model, search: { ...search, field } });
-  return asked(model, search, field.text.trim(), { ...search, field });
+  return asked(model, field.text.trim(), { ...search, field });
 }
 
 /** The letters act on the list again; an empty field leaves nothing behind. */
@@ -33,11 +33,12 @@ function closedField(model: NavigatorModel, search: Search): NavigatorStep {
   return settled({ ...model, search: { ...search, isTyping: false } });
 }
 
-function asked(model: NavigatorModel, before: Search, query: string, search: Search): NavigatorStep {
-  const question = before.question + 1;
+function asked(model: NavigatorModel, query: string, search: Search): NavigatorStep {
+  const question = model.questions + 1;
+  const asking = { ...model, questions: question };
   // What is shown stays until the answer is there, except for an empty question, which has none.
-  if (query === "") return laidOut({ ...model, search: { ...search, question, hits: null, total: 0, problem: null } });
-  return { model: { ...model, search: { ...search, question, problem: null } }, effects: [{ kind: "search", query, question }] };
+  if (query === "") return laidOut({ ...asking, search: { ...search, question, hits: null, total: 0, problem: null } });
+  return { model: { ...asking, search: { ...search, question, problem: null } }, effects: [{ kind: "search", query, question }] };
 }
 
 /** A page of hits; the first one replaces what was shown, and its best hit is selected. */
@@ -47,22 +48,29 @@ export function foundHits(
 ): NavigatorStep {
   const { search, tree } = model;
   if (search === null || tree === undefined || search.question !== news.question) return still(model);
-  const places = news.ids.map((id) => tree.index.placeOf(id)).filter((place) => place >= 0);
+  const places = placesOf(tree, news.ids);
   const labelled = news.isMore ? [] : placesOfLabels(model, search.field.text);
   const hits = [...new Set([...(news.isMore ? (search.hits ?? []) : []), ...places, ...labelled])];
   const next = { ...model, search: { ...search, hits, total: Math.max(news.total, hits.length), problem: null } };
-  const step = laidOut(next);
   // The row that is selected stays, if it is a hit itself.
-  if (news.isMore || hits.length === 0 || hits.includes(model.selected)) return step;
-  const nearest = nearestTo(hits, model.selected);
-  return { model: selectPlace(step.model, nearest).model, effects: selectPlace(step.model, nearest).effects };
+  if (news.isMore || hits.length === 0 || hits.includes(model.selected)) return laidOut(next);
+  return laidOutAt(next, nearestTo(hits, model.selected));
 }
 
 /** Labels are few and in memory; the index does not have them. */
 function placesOfLabels({ tree }: NavigatorModel, text: string): readonly number[] {
   const wanted = text.trim().toLowerCase();
   if (tree === undefined || wanted === "") return [];
-  return [...tree.labels].filter(([, label]) => label.toLowerCase().includes(wanted)).map(([id]) => tree.index.placeOf(id));
+  const named = [...tree.labels].filter(([, label]) => label.toLowerCase().includes(wanted));
+  return placesOf(
+    tree,
+    named.map(([id]) => id),
+  );
+}
+
+/** Another writer's entries can be found before their rows have come; they are left out. */
+function placesOf({ index }: NavigatorTree, ids: readonly EntryId[]): readonly number[] {
+  return ids.map((id) => index.placeOf(id)).filter((place) => place >= 0);
 }
 
 /** The hit that is nearest by order of arrival: where the person looks already. */

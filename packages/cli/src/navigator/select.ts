@@ -1,6 +1,6 @@
 import type { EntryId } from "@bough/session-core";
 import type { Step } from "../tui/screen.js";
-import type { NavigatorEffect, NavigatorModel } from "./model.js";
+import type { NavigatorEffect, NavigatorModel, Preview } from "./model.js";
 import { panesOf } from "./panes.js";
 
 /** A step of the navigator. */
@@ -44,6 +44,14 @@ export function selectPlace(model: NavigatorModel, place: number): NavigatorStep
   return selectPosition(model, place < 0 ? 0 : layout.positionOf(place, folds));
 }
 
+/** Selects an entry's row as `selectPlace` does, and unfolds what hides it. */
+export function selectRevealed(model: NavigatorModel, place: number): NavigatorStep {
+  const { layout, folds } = model;
+  return layout === undefined || place < 0
+    ? selectPlace(model, place)
+    : selectPlace({ ...model, folds: layout.revealed(place, folds) }, place);
+}
+
 /**
  * The model with the selected row on screen, and the preview of that row asked for where it is shown. Every change of
  * selection, size, filter or folds comes by here.
@@ -64,12 +72,19 @@ function withPreview(model: NavigatorModel): NavigatorStep {
   const pane = panesOf(model.size, preview.isShown, model.search !== null).preview;
   const entryId = selectedId(model);
   if (pane === undefined || tree === undefined || entryId === undefined) return { model, effects: [] };
-  if (preview.entryId === entryId && preview.width === pane.columns) return { model, effects: [] };
+  const isSame = preview.entryId === entryId;
+  const scroll = isSame ? scrolledTo(preview, pane.rows, preview.scroll) : 0;
+  if (isSame && preview.width === pane.columns) return { model: { ...model, preview: { ...preview, scroll } }, effects: [] };
   // The old lines stay until the new ones are there: a pane that goes empty for a moment flickers.
-  const next = { ...preview, entryId, width: pane.columns, scroll: 0 };
+  const next = { ...preview, entryId, width: pane.columns, scroll };
   const isBranchPoint = tree.index.isBranchPoint(selected);
   return {
     model: { ...model, preview: next },
     effects: [{ kind: "preview", entryId, width: pane.columns, isBranchPoint, label: tree.labels.get(entryId) }],
   };
+}
+
+/** How far a pane of `rows` lines can be scrolled towards `wanted`: its last line stays the last of the text. */
+export function scrolledTo({ lines }: Preview, rows: number, wanted: number): number {
+  return Math.min(Math.max(wanted, 0), Math.max((lines?.length ?? 0) - rows, 0));
 }

@@ -21,7 +21,9 @@ export function update(model: NavigatorModel, event: TerminalEvent | NavigatorNe
   }
 }
 
-function typed(model: NavigatorModel, event: Extract<TerminalEvent, { kind: "key" | "paste" }>): NavigatorStep {
+/** A notice goes with the next key, wherever that leads: it stands where the hints are. */
+function typed(before: NavigatorModel, event: Extract<TerminalEvent, { kind: "key" | "paste" }>): NavigatorStep {
+  const model = before.notice === null ? before : { ...before, notice: null };
   if (model.dialog.kind !== "none") return inDialog(model, event);
   const { search } = model;
   const inField = search?.isTyping === true ? typedInSearch(model, search, event) : undefined;
@@ -49,12 +51,21 @@ function heard(model: NavigatorModel, news: NavigatorNews): NavigatorStep {
     case "worked":
       return still({ ...model, dialog: { kind: "none" }, notice: { text: news.text, isError: news.isError } });
     case "compared":
-      return still({ ...model, dialog: { kind: "comparison", lines: news.lines, scroll: 0 } });
+      // What was opened meanwhile stays: it may hold something typed, or work that must remain cancellable.
+      return model.dialog.kind === "none"
+        ? still({ ...model, dialog: { kind: "comparison", lines: news.lines, scroll: 0 } })
+        : still(model);
     case "tick":
-      return still({ ...model, nowMs: news.nowMs });
+      return still(ticked(model, news.nowMs));
     case "gone":
       return still({ ...model, result: { kind: "gone" } });
   }
+}
+
+/** Only the world knows the time: work counts from the first tick after it was asked for. */
+function ticked(model: NavigatorModel, nowMs: number): NavigatorModel {
+  const { dialog } = model;
+  return { ...model, nowMs, dialog: dialog.kind === "working" ? { ...dialog, sinceMs: dialog.sinceMs ?? nowMs } : dialog };
 }
 
 /** It opens where the session stands. */
@@ -69,12 +80,14 @@ function changed(model: NavigatorModel, news: Extract<NavigatorNews, { kind: "ch
   if (tree === undefined) return still(model);
   tree.index.append(news.rows);
   const labels = new Map(news.labels.map(({ entryId, label }) => [entryId, label]));
-  return laidOutAnew({ ...model, tree: { ...tree, labels, leaves: news.leaves, leafId: news.leafId } });
+  // The preview tells of labels and branches too: it is asked for again.
+  const preview = { ...model.preview, width: 0 };
+  return laidOutAnew({ ...model, preview, tree: { ...tree, labels, leaves: news.leaves, leafId: news.leafId } });
 }
 
 /** Lines for a row that is no longer selected come too late. */
 function previewed(model: NavigatorModel, { entryId, width, lines }: Extract<NavigatorNews, { kind: "previewed" }>): NavigatorStep {
   const { preview } = model;
   if (preview.entryId !== entryId || preview.width !== width) return still(model);
-  return still({ ...model, preview: { ...preview, lines } });
+  return settled({ ...model, preview: { ...preview, lines } });
 }

@@ -3,12 +3,13 @@ import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { shownField } from "../tui/field.js";
 import { type Frame, type FrameLine, plainLine } from "../tui/frame.js";
-import { dialogLines } from "./dialog-view.js";
+import { type DialogView, dialogLines } from "./dialog-view.js";
 import { footLine, headLine } from "./edges-view.js";
 import { wordsOf } from "./highlight.js";
 import type { NavigatorModel, NavigatorTree, Search } from "./model.js";
 import { type Panes, panesOf } from "./panes.js";
 import { rowLine } from "./row-view.js";
+import { selectedPosition } from "./select.js";
 
 const SEARCH_SIGN = "/ ";
 
@@ -16,23 +17,41 @@ const SEARCH_SIGN = "/ ";
 export function view(model: NavigatorModel): Frame {
   const panes = panesOf(model.size, model.preview.isShown, model.search !== null);
   const body = bodyLines(model, panes);
-  const dialog = dialogLines(model);
+  const dialog = fittingDialog(dialogLines(model, panes.body), panes.body);
   const search = model.search === null ? undefined : searchLine(model.search, panes.columns, model.layout?.hitNumber(model.selected) ?? 0);
   const lines = [
-    headLine(model, panes.columns),
-    ...over(body, dialog.lines),
+    ...(panes.head > 0 ? [headLine(model, panes.columns)] : []),
+    ...aboveDialog(model, panes, body, dialog.lines.length),
+    ...dialog.lines,
     ...(search === undefined ? [] : [search.line]),
-    footLine(model, panes.columns),
-  ];
-  const row = 1 + Math.max(body.length - dialog.lines.length, 0);
-  if (dialog.cursor !== undefined) return { lines, cursor: { row: row + dialog.cursor.row, column: dialog.cursor.column } };
-  if (search === undefined || model.search?.isTyping !== true) return { lines };
-  return { lines, cursor: { row: 1 + body.length, column: search.column } };
+    ...(panes.foot > 0 ? [footLine(model, panes.columns)] : []),
+  ].slice(0, model.size.rows);
+  const at = cursorOf(model, panes, dialog, search?.column);
+  if (at === undefined) return { lines };
+  // A terminal of a few columns has less room than the names of fields.
+  return { lines, cursor: { row: Math.min(at.row, lines.length - 1), column: Math.min(at.column, Math.max(panes.columns - 1, 0)) } };
 }
 
-/** A dialog covers the lowest lines of the body. */
-function over(body: readonly FrameLine[], dialog: readonly FrameLine[]): readonly FrameLine[] {
-  return [...body.slice(0, Math.max(body.length - dialog.length, 0)), ...dialog.slice(0, body.length)];
+/** What a dialog of `lines` lines leaves of the body: the row that it is about stays in sight. */
+function aboveDialog(model: NavigatorModel, { preview }: Panes, body: readonly FrameLine[], lines: number): readonly FrameLine[] {
+  const room = body.length - lines;
+  const at = preview?.place === "over" ? 0 : selectedPosition(model) - model.top;
+  const from = Math.min(Math.max(at - room + 1, 0), lines);
+  return body.slice(from, from + room);
+}
+
+/** The cursor stands where something is typed: in the dialog, else in the search. */
+function cursorOf({ search }: NavigatorModel, { head, body }: Panes, dialog: DialogView, column: number | undefined): Frame["cursor"] {
+  if (dialog.cursor !== undefined) return { row: head + body - dialog.lines.length + dialog.cursor.row, column: dialog.cursor.column };
+  // Keys are the dialog's as long as there is one.
+  if (dialog.lines.length > 0 || column === undefined || search?.isTyping !== true) return undefined;
+  return { row: head + body, column };
+}
+
+/** Where a dialog is higher than the body, its rule leaves first, then what stands last. */
+function fittingDialog({ lines, cursor }: DialogView, rows: number): DialogView {
+  if (lines.length <= rows) return { lines, cursor };
+  return { lines: lines.slice(1, 1 + rows), cursor: cursor && { row: cursor.row - 1, column: cursor.column } };
 }
 
 function bodyLines(model: NavigatorModel, panes: Panes): readonly FrameLine[] {
@@ -59,7 +78,7 @@ function ruler(columns: number, { glyphs }: NavigatorModel): FrameLine {
 function listLines(model: NavigatorModel, { columns, rows }: { readonly columns: number; readonly rows: number }): readonly FrameLine[] {
   const { tree, layout, top, folds, search } = model;
   if (tree === undefined || layout === undefined)
-    return padded([plainLine(styled("dim", "Reading the session "), model.glyphs.ellipsis)], rows);
+    return padded([plainLine(...fitLine([styled("dim", "Reading the session "), model.glyphs.ellipsis], columns, ""))], rows);
   const look = {
     model,
     tree,
@@ -88,7 +107,8 @@ function previewLines(
   if (lines === null) return padded([plainLine(styled("dim", glyphs.ellipsis))], rows);
   const shown = lines.slice(scroll, scroll + rows).map((line) => plainLine(...fitLine(line, columns, glyphs.ellipsis)));
   const rest = lines.length - scroll - rows;
-  if (rest > 0) shown[rows - 1] = plainLine(styled("dim", `${glyphs.ellipsis} ${rest + 1} more lines (J K scroll)`));
+  if (rest > 0)
+    shown[rows - 1] = plainLine(...fitLine([styled("dim", `${glyphs.ellipsis} ${rest + 1} more lines (J K scroll)`)], columns, ""));
   return padded(shown, rows);
 }
 

@@ -41,7 +41,9 @@ export class Worker {
   async #work(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const controller = new AbortController();
     this.#running = controller;
-    const timer = setInterval(() => this.tell({ kind: "tick", nowMs: this.world.io.now() }), SECOND);
+    const tick = () => this.tell({ kind: "tick", nowMs: this.world.io.now() });
+    const timer = setInterval(tick, SECOND);
+    tick();
     try {
       await work(controller.signal);
     } catch (error) {

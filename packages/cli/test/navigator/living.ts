@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createCompactor } from "@bough/compaction";
+import { openStore, type Session, type Store } from "@bough/session-core";
+import { expect, onTestFinished } from "vitest";
+import type { NavigatorModel } from "../../src/navigator/model.js";
+import { type NavigatorScreen, navigatorScreen } from "../../src/navigator/navigator.js";
+import { selectedId, visibleCount } from "../../src/navigator/select.js";
+import type { Io } from "../../src/terminal/io.js";
+import { textOfLine } from "../../src/terminal/line.js";
+import { grow, NOON } from "../world.js";
+import { keyEvent } from "./driven.js";
+
+/** A navigator on a real store; what it asks for is carried out. */
+export class Living {
+  readonly screen: NavigatorScreen;
+  readonly copied: string[] = [];
+  model: NavigatorModel;
+  #waiting: (() => void)[] = [];
+
+  constructor(
+    readonly store: Store,
+    readonly session: Session,
+    readonly folder: string,
+    record: Awaited<ReturnType<Session["record"]>>,
+    readonly other: Session,
+  ) {
+    const compactor = createCompactor({ session, contextWindow: 200_000 });
+    onTestFinished(() => compactor.close());
+    this.screen = navigatorScreen({ store, session, compactor, io: ioIn(folder), rememberChoice: async () => undefined }, record, {});
+    const step = this.screen.start({ columns: 100, rows: 24 });
+    this.model = step.model;
+    this.#perform(step.effects);
+    onTestFinished(() => this.screen.close?.());
+  }
+
+  press(...keys: readonly string[]): this {
+    for (const key of keys) this.#event(keyEvent(key));
+    return this;
+  }
+
+  type(text: string): this {
+    return this.press(...text);
+  }
+
+  /** Selects an entry as a person does: row by row. */
+  select(id: string): this {
+    this.press("g");
+    for (let row = 0; row < visibleCount(this.model) && selectedId(this.model) !== id; row += 1) this.press("j");
+    expect(selectedId(this.model)).toBe(id);
+    return this;
+  }
+
+  /** Waits for news until the model is as wanted. */
+  async until(holds: (model: NavigatorModel) => boolean): Promise<this> {
+    while (!holds(this.model)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return this;
+  }
+
+  async notice(): Promise<string> {
+    await this.until(({ notice }) => notice !== null);
+    return this.model.notice?.text ?? "";
+  }
+
+  get text(): string {
+    return this.screen
+      .view(this.model)
+      .lines.map(({ line }) => textOfLine(line).trimEnd())
+      .join("\n");
+  }
+
+  #event(event: Parameters<NavigatorScreen["update"]>[1]): void {
+    const { model, effects } = this.screen.update(this.model, event);
+    this.model = model;
+    this.#perform(effects);
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #perform(effects: ReturnType<NavigatorScreen["start"]>["effects"]): void {
+    for (const effect of effects)
+      this.screen.perform(effect, {
+        tell: (news) => this.#event(news),
+        print: () => undefined,
+        copy: (text) => this.copied.push(text),
+      });
+  }
+}
+
+function ioIn(folder: string): Io {
+  const sink = { isTerminal: true, colour: true, columns: 100, write: async () => undefined };
+  return {
+    stdout: sink,
+    stderr: sink,
+    env: {},
+    cwd: folder,
+    home: folder,
+    now: () => NOON,
+    ask: undefined,
+    progressStream: undefined,
+    terminal: undefined,
+    bough: async () => 0,
+    onInterrupt: () => () => undefined,
+    cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
+  };
+}
+
+/** `user1 asst1`, then `user2 asst2` and, where the session stands, `user3 call3 res3 asst3`. */
+const BRANCHES = "user1 asst1 user2 asst2 <asst1 user3 call3 res3 asst3";
+
+/** A navigator that has read its session `id`, grown from `names` (`grow`). */
+export async function opened(names = BRANCHES, id = "parser-session"): Promise<Living> {
+  const store = await openStore({ path: ":memory:" });
+  onTestFinished(() => store.close());
+  const folder = mkdtempSync(join(tmpdir(), "bough-navigator-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const other = await grow(store, id, names, { title: "Parser" });
+  const session = await store.openSession(id);
+  return new Living(store, session, folder, await session.record(), other).until(({ tree }) => tree !== undefined);
+}

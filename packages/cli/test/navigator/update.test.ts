@@ -1,0 +1,114 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { loadExactWidths } from "../../src/terminal/width.js";
+import { navigator, ROWS } from "./branches.js";
+import { Driven } from "./driven.js";
+
+beforeAll(loadExactWidths);
+
+describe("Keys in the list", () => {
+  // The branch of the leaf comes first: ask, asst, right, right2, left, left2.
+  it.each<[keys: string, at: string]>([
+    ["", "right2"],
+    ["up", "right"],
+    ["k k", "asst"],
+    ["down", "left"],
+    ["j j", "left2"],
+    ["g", "ask"],
+    ["g up", "left2"],
+    ["G", "left2"],
+    ["G down", "ask"],
+    ["home", "ask"],
+    ["end", "left2"],
+    ["pageup", "ask"],
+    ["pageup pageup", "ask"],
+    ["pagedown", "left2"],
+    ["right right left left", "ask"],
+    ["g .", "right2"],
+    ["[", "asst"],
+    ["g ]", "asst"],
+    ["g n", "asst"],
+    ["p", "asst"],
+  ])("%j selects %s", (keys, at) => {
+    expect(navigator().press(...keys.split(" ").filter(Boolean)).at).toBe(at);
+  });
+
+  it.each<[keys: string, at: string, rows: number]>([
+    ["g space", "ask", 1],
+    ["g space space", "ask", 6],
+    ["space", "right2", 6],
+    ["ctrl+left", "right", 5],
+    ["alt+left alt+left", "ask", 5],
+    ["ctrl+left ctrl+right", "right", 6],
+    ["ctrl+right", "left", 6],
+    ["k k space", "asst", 2],
+    ["ctrl+left g space", "ask", 1],
+    ["g space .", "right2", 6],
+  ])("%j folds and unfolds: %s is selected, %i rows are seen", (keys, at, rows) => {
+    const folded = navigator().press(...keys.split(" "));
+    expect([folded.at, folded.model.layout?.visibleCount(folded.model.folds)]).toEqual([at, rows]);
+  });
+
+  it.each<[keys: string, filter: string, at: string]>([
+    ["ctrl+u", "user", "right2"],
+    ["ctrl+u ctrl+u", "default", "right2"],
+    ["ctrl+u ctrl+d", "default", "right2"],
+    ["ctrl+a", "all", "right2"],
+    ["k ctrl+s", "summaries", "right2"],
+    ["ctrl+l", "labeled", "right2"],
+    ["ctrl+t", "no-tools", "right2"],
+    ["ctrl+o", "no-tools", "right2"],
+    ["O", "all", "right2"],
+    ["ctrl+shift+o ctrl+o", "default", "right2"],
+  ])("%j shows the rows of %s", (keys, filter, at) => {
+    const filtered = navigator().press(...keys.split(" "));
+    expect([filtered.model.filter, filtered.at]).toEqual([filter, at]);
+  });
+
+  it("goes from a row that a filter hides to its nearest shown ancestor", () => {
+    const all = navigator().press("ctrl+a", "k");
+    expect(all.at).toBe("tool");
+    expect(all.press("ctrl+d").at).toBe("right");
+  });
+
+  it("has two marks at most; a third takes the place of the first, and the same key takes one away", () => {
+    const marked = navigator().press("m", "k", "m", "k", "m");
+    expect(marked.model.marks).toEqual(["right", "asst"]);
+    expect(marked.press("m").model.marks).toEqual(["right"]);
+  });
+
+  it("compares two marked entries, or a marked one with the selected one", () => {
+    const marked = navigator().press("m", "G");
+    marked.wanted();
+    expect(marked.press("d").wanted()).toEqual([{ kind: "compare", entryIds: ["right2", "left2"], width: 76 }]);
+    expect(navigator().press("d").text).toContain("Mark an entry first");
+    expect(navigator().press("m", "d").text).toContain("Mark another entry");
+  });
+
+  it("asks for what it cannot do itself, of the selected entry", () => {
+    const at = navigator();
+    at.wanted();
+    expect(at.press("u", "r", "f", "x", "y").wanted()).toEqual([
+      { kind: "undo", redo: false },
+      { kind: "undo", redo: true },
+      { kind: "fork", entryId: "right2" },
+      { kind: "export", entryId: "right2" },
+      { kind: "copy", entryId: "right2" },
+    ]);
+  });
+
+  it("takes what is pasted for no keys", () => {
+    const pasted = navigator().event({ kind: "paste", text: "qqq" });
+    expect(pasted.model.result).toBeUndefined();
+  });
+
+  it.each(["q", "escape", "ctrl+c"])("closes with %s", (key) => {
+    expect(navigator().press(key).model.result).toEqual({ kind: "closed" });
+  });
+
+  it("can be given other keys, which help then shows", () => {
+    const own = new Driven({ preferences: { keys: { up: ["e"] } } }).loaded(ROWS);
+    expect(own.press("e").at).toBe("right");
+    expect(own.press("k").at).toBe("right");
+    expect(own.press("?").text).toMatch(/^ {2}e +one row up/m);
+  });
+});
