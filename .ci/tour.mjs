@@ -25,7 +25,7 @@ const STEPS = [
   { say: "See what the model would be sent at the leaf, with a rough count of tokens.", run: ["context", "lexer"], lines: 17 },
   {
     say: "Shorten what the model reads, without a model or with one (`--model`, `--base-url`). The entries stay; `--undo` takes it back.",
-    run: ["compact", "lexer", "--keep", "300"],
+    run: ["compact", "lexer", "--keep", "100"],
   },
   { run: ["checkpoints", "lexer"] },
   { say: "Hand a branch to a colleague, as Markdown (`-o FILE` writes a file).", run: ["export", "lexer"], lines: 22 },
