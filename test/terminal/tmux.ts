@@ -29,6 +29,7 @@ export class TerminalProgram {
     const setting = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const size = ["-x", String(columns), "-y", String(rows)];
     const shell = ["env", "-u", "CI", "-u", "NO_COLOR", "PS1=$ ", ...setting, "sh"];
+    // Without tmux they fail with that: a test that is skipped says nothing.
     execFileSync("tmux", ["-L", socket, "-f", "/dev/null", "new-session", "-d", ...size, "-c", cwd, ...shell], {
       env: { PATH: process.env["PATH"] ?? "", HOME: cwd, TERM: "xterm-256color", LANG: "C.UTF-8" },
     });
