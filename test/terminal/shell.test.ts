@@ -101,6 +101,20 @@ describe("the shell in a real terminal", () => {
     expect(path).toBe(5);
   });
 
+  test("is readable after a change of size inside the tree", async () => {
+    const here = home();
+    await here.parser();
+    const terminal = await here.terminal("--session parser");
+    await terminal.until(/replied in a4[\s\S]*branches/);
+    await terminal.press("C-t");
+    await terminal.until(/← leaf/);
+    await terminal.resize(60, 20);
+    await terminal.until((screen) => screen.includes("← leaf") && screen.split("\n").every((line) => line.length <= 60));
+    await terminal.type("q");
+    const screen = await terminal.until(/› said in u4[\s\S]*replied in a4[\s\S]*Parser ·/);
+    expect(screen).not.toContain("← leaf");
+  });
+
   test("takes a paste of many lines for one message", async () => {
     const here = home();
     const terminal = await here.terminal("--new");

@@ -109,10 +109,11 @@ async function inTree(run: InteractiveRun, terminal: Terminal, { sessionId, draf
     const world = { store, session, compactor, io, rememberChoice: (choice: number) => remember(run, choice) };
     const { filter, preview, leaving, rememberedLeaving } = config.navigator ?? {};
     const preferences = { filter, preview, leaving, lastChoice: choiceOf(rememberedLeaving), keys: config.keys?.navigator };
+    const before = sizeOf(terminal);
     const result = await runScreen(terminal, navigatorScreen(world, record, preferences));
     switch (result.kind) {
       case "closed":
-        return { kind: "shell", sessionId, draft, isBack: true };
+        return { kind: "shell", sessionId, draft, isBack: sizeOf(terminal) === before };
       case "moved":
         return { kind: "shell", sessionId, draft, chosen: result.text };
       case "forked":
@@ -121,6 +122,11 @@ async function inTree(run: InteractiveRun, terminal: Terminal, { sessionId, draf
         return { kind: "picker", sessionId: null, draft };
     }
   });
+}
+
+/** Where it changed meanwhile, what the shell had printed is gone from the screen, and its end is printed again. */
+function sizeOf({ stdout }: Terminal): string {
+  return `${stdout.columns}x${stdout.rows}`;
 }
 
 const CHOICES = ["no-summary", "summary", "focus"] as const;
@@ -142,6 +148,7 @@ async function inPicker(
   const { store, io, config } = run;
   const keys = rebound(PICKER_KEYS, config.keys?.picker ?? {});
   const current = sessionId === null ? {} : { currentSessionId: sessionId };
+  const before = sizeOf(terminal);
   const result = await runScreen(terminal, pickerScreen({ store, io, glyphs: glyphsFor(io.env), keys, ...current }));
   switch (result.kind) {
     case "open":
@@ -149,7 +156,7 @@ async function inPicker(
     case "new":
       return { kind: "shell", sessionId: await created(run, null), draft };
     case "cancelled":
-      return sessionId === null ? null : { kind: "shell", sessionId, draft, isBack: true };
+      return sessionId === null ? null : { kind: "shell", sessionId, draft, isBack: sizeOf(terminal) === before };
   }
 }
 

@@ -51,6 +51,7 @@ class ScreenRun<Model, Effect, News, Result> {
     copy: (text) => this.#copied(text),
   };
   #drawnWidths: readonly number[] = [];
+  #wasResized = false;
   readonly #unprinted: string[] = [];
   readonly #forgetEnd: () => void;
 
@@ -78,6 +79,7 @@ class ScreenRun<Model, Effect, News, Result> {
   }
 
   readonly #resized = () => {
+    this.#wasResized = true;
     if (this.screen.kind === "full") {
       // What the terminal made of the old frame is not known; a new one is drawn on an empty screen.
       this.#unmount();
@@ -204,6 +206,8 @@ class ScreenRun<Model, Effect, News, Result> {
     if (this.#waitingToDraw !== undefined) clearImmediate(this.#waitingToDraw);
     this.terminal.stdout.off("resize", this.#resized);
     this.#leave();
+    // What stood below was of another size, and terminals bring it back as it was.
+    if (this.screen.kind === "full" && this.#wasResized) this.terminal.stdout.write("\u001b[2J\u001b[H");
     this.#forgetEnd();
     this.screen.close?.();
   }
