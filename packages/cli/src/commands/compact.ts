@@ -3,13 +3,14 @@ import type { EntryId, Session } from "@bough/session-core";
 import { settingsFor, type WritingOptions, whileWriting, withCompactor } from "../compacting/compacting.js";
 import { doneJson, doneLines, doneReport } from "../compacting/done-report.js";
 import { planLines, planReport } from "../compacting/plan-report.js";
-import { summaryModel } from "../compacting/summary-model.js";
+import { type SummaryModel, summaryModel } from "../compacting/summary-model.js";
 import { chooseWindow } from "../compacting/window-choice.js";
 import { CancelledError, NothingToCompactError, NothingToUndoError, SupersededError, TurnOpenError, UsageError } from "../errors.js";
 import { count } from "../format/numbers.js";
 import { withStore } from "../place/open.js";
 import { chooseSession } from "../place/session-choice.js";
 import { styled } from "../terminal/line.js";
+import type { Printer } from "../terminal/printer.js";
 import type { Command, CommonOptions, Invocation } from "./command.js";
 
 interface CompactOptions extends CommonOptions, WritingOptions {
@@ -67,6 +68,7 @@ async function compact({ io, out, options }: Invocation<CompactOptions>, session
     ),
   );
   const report = await doneReport(session, done, window, model);
+  await warn(out, options, model, done);
   if (options.json === true) return out.json(doneJson(report));
   for (const line of doneLines(report, out.glyphs)) out.line(...line);
 }
@@ -80,6 +82,23 @@ async function keptFrom(session: Session, { keepFrom }: CompactOptions): Promise
     throw new UsageError(`--keep-from ${keepFrom} is not on the branch where the session stands.`);
   return entryId;
 }
+
+/** What a person would not see in time behind a result that looks well. */
+async function warn(
+  out: Printer,
+  { focus }: CompactOptions,
+  model: SummaryModel | null,
+  { method, fidelity }: CompactionDone,
+): Promise<void> {
+  const failure = method === "extract" || method === "marker" ? model?.failure() : undefined;
+  if (failure !== undefined) await out.note(styled("error", `${model?.name ?? ""} failed, so no model wrote this: ${failure}`));
+  if (focus !== undefined && method === "extract") await out.note(styled("error", "--focus is for a model; the extract does not heed it."));
+  if (fidelity !== null && fidelity.total > 0 && fidelity.score < POOR_SCORE)
+    await out.note(styled("error", "The summary misses most of what was found in its source; --undo takes it back."));
+}
+
+/** Below this share of the weighted facts a summary is hardly one. */
+const POOR_SCORE = 0.3;
 
 /** What was done; every other end of a compaction is one that a script must be able to tell. */
 function doneOf(result: CompactionResult): CompactionDone {
@@ -103,7 +122,7 @@ function endOf(result: Exclude<CompactionResult, CompactionDone>): Error {
 }
 
 const WHY_NOTHING: Readonly<Record<Extract<CompactionResult, { kind: "nothing-to-compact" }>["reason"], string>> = {
-  "just-compacted": "Nothing to compact: nothing came since the last compaction.",
+  "just-compacted": "Nothing to compact: nothing came since the last compaction. --undo takes that one back; then compact again.",
   "too-few-messages": "Nothing to compact: there are too few messages.",
   "all-is-kept": "Nothing to compact: all of it fits into what is kept (--keep TOKENS keeps less).",
   "no-cut-point": "Nothing to compact: it is a single turn that must stay as it is.",

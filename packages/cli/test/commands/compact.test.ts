@@ -138,13 +138,24 @@ describe("bough compact with a model", () => {
     server.otherwise("## Goal\nMend the parts.");
     const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: server.baseURL, BOUGH_API_KEY: "secret-1" };
     const { exit, out, err } = await here.run(KEEP, { env });
-    expect({ exit, err }).toEqual({ exit: 0, err: "m1 writes the summary\n" });
+    expect({ exit, err }).toEqual({
+      exit: 0,
+      err: "m1 writes the summary\nThe summary misses most of what was found in its source; --undo takes it back.\n",
+    });
     expect(out).toContain("written by: m1\n");
     expect(out + err).not.toContain("secret-1");
     expect(server.requests[0]?.headers.authorization).toBe("Bearer secret-1");
     expect(server.requests[0]?.body.model).toBe("m1");
     const [summary] = (await messagesOf(here)) as readonly { readonly summary?: string }[];
     expect(summary?.summary).toContain("Mend the parts.");
+  });
+
+  test("says beside the result that it failed, or that a focus without a model does nothing", async () => {
+    const here = await withLongSession();
+    const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: "http://127.0.0.1:1/v1" };
+    expect((await here.run(KEEP, { env })).err).toMatch(/^m1 failed, so no model wrote this: /m);
+    const other = await withLongSession();
+    expect((await other.run([...KEEP, "--focus", "the lexer"])).err).toContain("--focus is for a model");
   });
 
   test("takes what is typed over the environment, and does not give its key to another address", async () => {
