@@ -11,7 +11,7 @@ export async function saveCheckpoint(
   { payload }: Draft,
   { entryId, trigger, title, shortSummary, summary, tokensBefore, tokensAfter }: CompactionDone,
 ): Promise<string | null> {
-  const { directory } = engine.settings().checkpoints;
+  const { directory } = engine.lastSettings.checkpoints;
   if (directory === null) return null;
   const about = {
     sessionId: engine.session.id,

@@ -4,6 +4,8 @@
  */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
+  // Nobody waits for it any more, whatever it comes to.
+  if (signal.aborted) promise.catch(() => undefined);
   signal.throwIfAborted();
   let onAbort = () => {};
   const aborted = new Promise<never>((_resolve, reject) => {
