@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { assistantMessage, openStore, type Session, userMessage } from "@bough/session-core";
 import { onTestFinished } from "vitest";
-import { TerminalProgram } from "./tmux.js";
+import { TerminalProgram } from "./terminal-program.js";
 
 /** The command as it is published; `npm test` builds it first. */
 export const BOUGH = fileURLToPath(new URL("../../packages/cli/dist/bough.js", import.meta.url));
@@ -30,8 +30,8 @@ export class Home {
     const program = TerminalProgram.start({ columns, rows, cwd: this.folder, env: this.env(env) });
     onTestFinished(() => program.end());
     await program.until((screen) => screen.includes("$"));
-    await program.type(`clear; '${process.execPath}' '${BOUGH}' ${args}; echo "ended with $?"`);
-    await program.press("Enter");
+    program.type(`clear; '${process.execPath}' '${BOUGH}' ${args}; echo "ended with $?"`);
+    program.press("Enter");
     return program;
   }
 
@@ -85,8 +85,9 @@ export async function modelServer(answer: (said: string, send: (text: string) =>
     asked.push(said);
     response.writeHead(200, { "content-type": "text/event-stream" });
     const end = await answer(said, (text) => chunk(response, { content: text }));
-    // The connection ends in the middle of the stream; what was written before arrives.
-    if (end === "drop") response.socket?.end();
+    // The connection ends in the middle of the stream; what was written before arrives. Node corks the socket behind a
+    // write, and some versions drop what is corked when the socket ends: it ends once this comment line is flushed.
+    if (end === "drop") response.write(": end\n\n", () => response.socket?.end());
     else {
       chunk(response, {}, "stop");
       response.end("data: [DONE]\n\n");

@@ -149,7 +149,9 @@ class ScreenRun<Model, Effect, News, Result> {
   #mount(element: Parameters<typeof render>[0]): void {
     const { stdin, stdout } = this.terminal;
     if (this.#ink !== undefined) this.#ink.rerender(element);
-    else
+    else {
+      // Before the frame: Ink switches to raw mode after it has drawn, and until then the terminal turns Enter into a line feed.
+      stdin.setRawMode(true);
       this.#ink = render(element, {
         stdin,
         stdout,
@@ -157,6 +159,7 @@ class ScreenRun<Model, Effect, News, Result> {
         patchConsole: false,
         maxFps: MOST_FRAMES,
       });
+    }
   }
 
   #unmount(): void {
@@ -198,6 +201,7 @@ class ScreenRun<Model, Effect, News, Result> {
   /** The terminal as it was found. Twice does no harm. */
   #leave(): void {
     this.#unmount();
+    this.terminal.stdin.setRawMode(false);
     this.terminal.stdout.write(`${PASTES_OFF}${this.screen.kind === "full" ? LEAVE_FULL : ""}${SHOW_CURSOR}`);
   }
 

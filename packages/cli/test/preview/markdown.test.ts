@@ -166,15 +166,9 @@ describe("hostile text", () => {
     "\u202e",
     "diff --git a\n",
     "| a | b |\n|-|-|\n",
-  ])(
-    "a megabyte of %j is drawn in seconds",
-    (text) => {
-      const before = performance.now();
-      for (const size of [50_000, 1_000_000]) expect(markdownLines(text.repeat(size / text.length), 60).length).toBeGreaterThan(0);
-      expect(performance.now() - before).toBeLessThan(8000);
-    },
-    20_000,
-  );
+  ])("a megabyte of %j is drawn (work that grows with its square would pass the time limit of any test)", (text) => {
+    expect(markdownLines(text.repeat(1_000_000 / text.length), 60).length).toBeGreaterThan(0);
+  });
 
   test("lists in lists are drawn as deep as anybody reads, and below that as text", () => {
     const deep = Array.from({ length: 200 }, (_, level) => `${"  ".repeat(level)}- level ${level}`).join("\n");

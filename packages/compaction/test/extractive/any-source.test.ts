@@ -114,28 +114,24 @@ describe("an extract, whatever it is taken from", () => {
     ["brackets", "[(".repeat(500_000)],
     ["bold marks", "**".repeat(500_000)],
     ["half pairs", "\ud83d".repeat(1_000_000)],
-  ])("takes a moment for a megabyte of %s", (_name, long) => {
+  ])("takes a megabyte of %s (work that grows with its square would pass the time limit of any test)", (_name, long) => {
     const messages = [
       user(long),
       said(long),
       ...ran("bash", { command: long }, long, { failed: true }),
       ...ran("edit", { path: long }, long),
     ];
-    const start = performance.now();
     const made = extract({ messages, kind: "history", previousSummary: long, instructions: long }, { maxChars: 8_000 });
-    expect(performance.now() - start).toBeLessThan(4_000);
     expect(made.length).toBeLessThanOrEqual(8_000);
   });
 
-  test("takes a moment for a session of 50,000 messages", () => {
+  test("takes a session of 50,000 messages", () => {
     const messages = Array.from({ length: 12_500 }, (_one, at) => [
       user(`Please change number ${at}.`),
       ...ran("edit", { path: `src/f${at}.ts` }, "Edited"),
       said(`Number ${at} is changed because it was wrong.`),
     ]).flat();
-    const start = performance.now();
     const made = extract({ messages, kind: "history", previousSummary: null, instructions: "number" }, { maxChars: 8_000 });
-    expect(performance.now() - start).toBeLessThan(8_000);
     expect(made).toContain("Please change number 12499.");
   });
 });

@@ -1,0 +1,4 @@
+// Runs before each test file: takes away what a developer's or a CI's environment says about how programs print, so that
+// tests and the processes they start print the same everywhere.
+for (const name of ["FORCE_COLOR", "NO_COLOR", "BOUGH_ASCII", "BOUGH_STORE", "BOUGH_MODEL", "BOUGH_BASE_URL", "BOUGH_API_KEY"])
+  delete process.env[name];

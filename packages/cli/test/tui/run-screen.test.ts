@@ -1,0 +1,45 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import type { Terminal } from "../../src/terminal/io.js";
+import { runScreen } from "../../src/tui/run-screen.js";
+import { still } from "../../src/tui/screen.js";
+
+/** A terminal that records, in order, what is written to it and when its raw mode changes. */
+function recordingTerminal() {
+  const events: string[] = [];
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (on: boolean) => void events.push(`raw ${on}`),
+    ref: () => undefined,
+    unref: () => undefined,
+  });
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 40, rows: 10 });
+  stdout.on("data", (data: Buffer) => events.push(data.toString()));
+  const terminal: Terminal = {
+    // Streams in place of a terminal's: Ink uses no more of them than this.
+    stdin: stdin as unknown as NodeJS.ReadStream,
+    stdout: stdout as unknown as NodeJS.WriteStream,
+    colour: false,
+    onEnd: () => () => undefined,
+    suspend: () => undefined,
+  };
+  return { terminal, stdin, events };
+}
+
+test("the terminal is in raw mode before the first frame is drawn, and not any more at the end", async () => {
+  const { terminal, stdin, events } = recordingTerminal();
+  const ended = runScreen<string, never, never, string>(terminal, {
+    kind: "inline",
+    start: () => still("typing"),
+    update: (model, event) => still(event.kind === "key" && event.key === "q" ? "over" : model),
+    view: (model) => ({ lines: [{ line: [`now ${model}`] }] }),
+    perform: () => undefined,
+    result: (model) => (model === "over" ? model : undefined),
+  });
+  await expect.poll(() => events.join("")).toContain("now typing");
+  stdin.write("q");
+  expect(await ended).toBe("over");
+  const frame = events.findIndex((event) => event.includes("now typing"));
+  expect(events.slice(0, frame)).toContain("raw true");
+  expect(events.filter((event) => event.startsWith("raw ")).at(-1)).toBe("raw false");
+});
