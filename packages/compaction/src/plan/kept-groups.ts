@@ -59,12 +59,15 @@ function newestTurn(groups: readonly Group[], bound: number): number {
   return start <= 0 || size > bound ? 0 : groups.length - start;
 }
 
-/** VS Code's cut: so many rounds of the newest turn, or where it has fewer, the turn. */
+/** VS Code's cut: so many rounds of the newest turn, or where it has no more than these, the turn with its prompt. */
 function newestRounds(groups: readonly Group[], rounds: number): number {
   let seen = 0;
+  let kept = groups.length;
   for (const [back, group] of groups.toReversed().entries()) {
-    if (group.role === "assistant") seen += 1;
-    if (seen === rounds || startsTurn(group)) return back + 1;
+    if (startsTurn(group)) return seen > rounds ? kept : back + 1;
+    if (group.role !== "assistant") continue;
+    seen += 1;
+    if (seen === rounds) kept = back + 1;
   }
-  return groups.length;
+  return kept;
 }

@@ -86,7 +86,11 @@ async function summary(
       windowTokens: look.limits.windowTokens,
       reserveTokens: look.limits.reserveTokens,
       candidates: engine.candidates,
-      full: { context: liveRequest(engine.memory.lastRequest, span.context) },
+      full: {
+        context: liveRequest(engine.memory.lastRequest, span.context),
+        usedTokens: look.use.totalTokens,
+        limitTokens: look.limits.limitTokens,
+      },
       forceSimple: trigger === "context_limit_retry",
       skipModel: !askedModel,
       model: look.model === null ? null : { modelId: look.model.modelId, provider: look.model.provider },

@@ -20,8 +20,20 @@ export const summarySettings = z.strictObject({
     .nullable()
     .default(null)
     .describe("Upper bound of a summary. null: the model's own; a fixed cap starves models that think first."),
-  maxOutputShare: share.nullable().default(null).describe("The same as a share of the reserve."),
+  maxOutputShare: share.nullable().default(null).describe("The same as a share of the reserve, at most 16,384 tokens."),
+  temperature: z
+    .number()
+    .min(0)
+    .max(2)
+    .nullable()
+    .default(null)
+    .describe(
+      "Temperature of a summary, where the summariser has none of its own. null: the model's default; many models that think take no other.",
+    ),
   toolResultChars: count.default(2_000).describe("Of each tool result the summariser reads at most this many characters. 0: all."),
+  toolResultShare: share
+    .default(0)
+    .describe("The same as a share of the summariser's window, in tokens; it takes the place of `toolResultChars`. 0: it does not."),
   toolArgumentChars: count
     .default(1_000)
     .describe("Of each argument of a tool call the summariser reads at most this many characters. 0: all."),

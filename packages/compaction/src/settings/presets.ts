@@ -35,15 +35,15 @@ export const PRESETS = {
     background: { start: 0.8, jitterShare: 0.02, coldStart: 0.9, block: 1, applyMin: 0.65 },
     keep: { by: "rounds", recentRounds: 1 },
     prune: { enabled: false },
-    request: { guard: "priority", targetShare: 1, toolResultShare: 0.5, toolResultHeadShare: 0.4 },
-    summary: { prompt: "handoff", mode: "auto", toolArgumentChars: 200, onFailure: "fail" },
+    request: { guard: "priority", targetShare: 1, toolResultShare: 0.5, toolResultHeadShare: 0.4, imageBytes: 2_500_000 },
+    summary: { prompt: "handoff", mode: "auto", toolResultShare: 0.5, toolArgumentChars: 200, temperature: 0, onFailure: "fail" },
     breaker: { thrashCount: 0, failures: 0 },
   },
-  /** co-cli as its description has it: 40 messages, half of them kept, old tool output cut at 2,000 characters. */
+  /** co-cli as its description has it: 40 messages, half of them kept (none by hand), old tool output cut at 2,000 characters. */
   "co-cli": {
     trigger: { threshold: 0.5, reserveShare: 0, maxMessages: 40, minMessages: 5 },
     background: { start: null, leadShare: 0 },
-    keep: { by: "messages", recentMessages: 20, head: true },
+    keep: { by: "messages", recentMessages: 20, manual: "nothing", head: true },
     prune: { enabled: false },
     request: { trimChars: 2_000, guard: "off", toolResultShare: 0 },
     summary: { prompt: "working-set", onFailure: "marker" },

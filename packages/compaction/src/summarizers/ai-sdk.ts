@@ -53,7 +53,7 @@ async function loaded(): Promise<typeof import("ai")> {
 }
 
 function callOptions(model: LanguageModel, options: AISDKSummarizerOptions, request: SummaryRequest): StreamOptions {
-  const { temperature, providerOptions } = options;
+  const { temperature = request.temperature, providerOptions } = options;
   return {
     model,
     ...promptOf(options, request),

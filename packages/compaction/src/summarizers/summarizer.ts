@@ -23,6 +23,8 @@ export interface SummaryRequest {
   readonly messages?: readonly ContextMessage[] | undefined;
   /** Upper bound of the answer, in tokens; undefined: the model's own. */
   readonly maxOutputTokens?: number | undefined;
+  /** From 0 up; undefined: the model's own. A temperature that the summariser was made with comes first. */
+  readonly temperature?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly source?: SummarySource | undefined;
   /** Called with each piece of the answer as it comes, for progress; not every summariser streams. */

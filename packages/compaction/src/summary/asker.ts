@@ -87,6 +87,7 @@ export class Asker {
       system,
       prompt: this.masked(prompt),
       maxOutputTokens: cap === undefined ? undefined : Math.max(1, Math.floor(cap * outputShare)),
+      temperature: this.job.settings.summary.temperature ?? undefined,
       signal,
       source,
       onText: onProgress === undefined ? undefined : onText,

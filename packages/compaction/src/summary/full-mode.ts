@@ -1,16 +1,22 @@
-import type { SessionContext } from "@bough/session-core";
+import type { ContextMessage, SessionContext } from "@bough/session-core";
 import type { Asker } from "./asker.js";
-import { messagesOf, type SummaryJob } from "./job.js";
+import { messagesOf, outputCap, type SummaryJob } from "./job.js";
 import { assertSmaller, summarySource, type WrittenPart } from "./part.js";
 import { fullPreface, IN_SUMMARY_TAGS } from "./prompts/shared.js";
 import { NO_TOOLS } from "./prompts/system.js";
 import { normalTask, promptText } from "./prompts/task-prompt.js";
 
+/** The answer needs room in the window too: at least this share of it, where no larger cap is set, up to so many tokens. */
+const ANSWER_SHARE = 0.05;
+const ANSWER_TOKENS = 4_096;
+
 /**
  * The live request of a job that may be summarised in full mode; null: simple mode. A request that lacks one of the
- * messages to be summarised (it came later, or the request guard left it out) will not do: it would be lost.
+ * messages to be summarised (it came later, or the request guard left it out) will not do: it would be lost. Nor will one
+ * that with the instruction and its answer is larger than the window: its provider would refuse it.
  */
-export function fullContext({ full, settings, forceSimple, kind, plan, previousSummary }: SummaryJob): SessionContext | null {
+export function fullContext(job: SummaryJob): SessionContext | null {
+  const { full, settings, forceSimple, kind, plan, previousSummary } = job;
   if (full === null || kind === "branch") return null;
   const { mode } = settings.summary;
   if (mode === "simple" || (mode === "auto" && forceSimple)) return null;
@@ -18,7 +24,46 @@ export function fullContext({ full, settings, forceSimple, kind, plan, previousS
   const { compaction } = full.context;
   if (previousSummary !== null && (compaction === null || !shown.has(compaction.entryId))) return null;
   const covered = [...plan.summarize, ...plan.prefix].filter(({ messages }) => messages.length > 0);
-  return covered.every(({ id }) => shown.has(id)) ? full.context : null;
+  if (!covered.every(({ id }) => shown.has(id)) || !fitsWindow(job, full)) return null;
+  return withoutTools(full.context, settings.summary.stripTools);
+}
+
+function fitsWindow(job: SummaryJob, { usedTokens, limitTokens }: NonNullable<SummaryJob["full"]>): boolean {
+  const answerTokens = outputCap(job) ?? Math.min(ANSWER_TOKENS, Math.floor(ANSWER_SHARE * limitTokens));
+  return usedTokens + job.counter.count(fullPrompt(job, 0)) + answerTokens <= limitTokens;
+}
+
+/**
+ * The live request without the calls of some tools and their results (Anthropic refuses a request with a client's
+ * tool_search pairs). The same object where there are none, so that it stays byte for byte what the provider has cached.
+ */
+function withoutTools(context: SessionContext, names: readonly string[]): SessionContext {
+  const gone = new Set<string>();
+  const messages: ContextMessage[] = [];
+  const entries: string[] = [];
+  for (const [at, message] of context.messages.entries()) {
+    const left = withoutCalls(message, names, gone);
+    if (left === null) continue;
+    messages.push(left);
+    entries.push(context.entries[at] ?? "");
+  }
+  return gone.size === 0 ? context : { ...context, messages, entries };
+}
+
+/** null: nothing of the message is left. `gone`: ids of the calls that were taken out so far. */
+function withoutCalls(message: ContextMessage, names: readonly string[], gone: Set<string>): ContextMessage | null {
+  if (message.role === "toolResult") return gone.has(message.toolCallId) ? null : message;
+  if (message.role !== "assistant") return message;
+  const content = message.content.filter((block) => {
+    if (block.type !== "toolCall") return true;
+    // An id may occur again in a later reply.
+    if (names.includes(block.name)) gone.add(block.id);
+    else gone.delete(block.id);
+    return !gone.has(block.id);
+  });
+  if (content.length === message.content.length) return message;
+  // A thought without the words or calls that came of it is no message.
+  return content.every(({ type }) => type === "thinking") ? null : { ...message, content };
 }
 
 /**

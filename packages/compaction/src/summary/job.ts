@@ -29,8 +29,8 @@ export interface SummaryJob {
   readonly reserveTokens: number;
   /** Tried in order. None: the extract is taken at once. */
   readonly candidates: readonly Summarizer[];
-  /** The live request, where full mode is possible. */
-  readonly full: { readonly context: SessionContext } | null;
+  /** The live request, where full mode is possible: with its tokens, system and tools among them, and what its provider takes. */
+  readonly full: { readonly context: SessionContext; readonly usedTokens: number; readonly limitTokens: number } | null;
   /** After an overflow: the live request would overflow again (row 121). Mode `full` does not heed it. */
   readonly forceSimple: boolean;
   /** The breaker is open: no model is asked. */
@@ -51,10 +51,14 @@ export function messagesOf(items: readonly PathItem[]): readonly ContextMessage[
   return items.flatMap(({ messages }) => messages);
 }
 
+/** oh-my-pi's: the reserve of a large window is no measure of a summary. */
+const LARGEST_SHARE_TOKENS = 16_384;
+
 /** Upper bound of an answer, in tokens; undefined: the model's own, as a fixed cap starves models that think first (R125). */
 export function outputCap({ settings: { summary }, reserveTokens }: Pick<SummaryJob, "settings" | "reserveTokens">): number | undefined {
   if (summary.maxOutputTokens !== null) return summary.maxOutputTokens;
-  return summary.maxOutputShare === null ? undefined : Math.max(1, Math.floor(summary.maxOutputShare * reserveTokens));
+  if (summary.maxOutputShare === null) return undefined;
+  return Math.max(1, Math.min(LARGEST_SHARE_TOKENS, Math.floor(summary.maxOutputShare * reserveTokens)));
 }
 
 /** Window of the model that writes the summary, in tokens. */

@@ -7,7 +7,7 @@ import { conversationBudget, cutToTokens, inputBudget } from "./input-budget.js"
 import { outputCap, type SummaryJob, summaryWindow } from "./job.js";
 import { SYSTEM_PROMPT } from "./prompts/system.js";
 import { type About, normalTask, promptText, strictTask, type Task } from "./prompts/task-prompt.js";
-import { type SerialisedMessage, serialise } from "./serialise.js";
+import { type SerialisedMessage, type SerialiseOptions, serialise } from "./serialise.js";
 import { type SummaryMethod, weaker } from "./written-summary.js";
 
 /** One part of a session that gets a summary of its own. */
@@ -39,7 +39,7 @@ const PREFIX_OUTPUT_SHARE = 0.5;
  */
 export async function writePart(asker: Asker, part: Part): Promise<WrittenPart> {
   const { job } = asker;
-  const messages = serialise(part.messages, job.settings.summary);
+  const messages = serialise(part.messages, serialiseOptions(job));
   let method: SummaryMethod = "normal";
   const answer = await fold({
     messages,
@@ -53,6 +53,14 @@ export async function writePart(asker: Asker, part: Part): Promise<WrittenPart> 
     },
   });
   return { body: answer.body, title: answer.title, method };
+}
+
+/** What the settings let a summariser read; its window is known here. */
+function serialiseOptions(job: SummaryJob): SerialiseOptions {
+  const { summary } = job.settings;
+  if (summary.toolResultShare === 0) return summary;
+  const mostTokens = Math.floor(summary.toolResultShare * summaryWindow(job));
+  return { ...summary, cutResult: (text) => cutToTokens(text, mostTokens, job.counter) };
 }
 
 /** Normal, then strict. */

@@ -17,7 +17,10 @@ import { inPrompt } from "./text/tags.js";
 export type SerialiseOptions = Pick<
   CompactionSettings["summary"],
   "toolResultChars" | "toolArgumentChars" | "includeThinking" | "stripTools" | "redact"
->;
+> & {
+  /** Shortens the output of a tool, in place of the cut at `toolResultChars`. */
+  readonly cutResult?: ((text: string) => string) | undefined;
+};
 
 /** One message as text. */
 export interface SerialisedMessage {
@@ -112,14 +115,19 @@ class MessageWriter {
 
   #result({ toolCallId, toolName, content, isError }: ToolResultMessage): string {
     if (this.#stripped.has(toolCallId) || (toolName !== undefined && this.options.stripTools.includes(toolName))) return "";
-    const text = cut(this.#content(content), this.options.toolResultChars);
+    const text = this.#output(this.#content(content));
     const of = toolName === undefined ? "" : ` of ${this.#safe(toolName)}`;
     return `[${isError ? "Tool error" : "Tool result"}${of}]: ${text === "" ? "(no output)" : text}`;
   }
 
   #command({ command, output, exitCode }: BashExecutionMessage): string {
     const code = typeof exitCode === "number" && exitCode !== 0 ? `\n(exit code ${exitCode})` : "";
-    return `[Command that the user ran]: ${this.#safe(command)}\n${cut(this.#safe(output), this.options.toolResultChars)}${code}`;
+    return `[Command that the user ran]: ${this.#safe(command)}\n${this.#output(this.#safe(output))}${code}`;
+  }
+
+  #output(text: string): string {
+    const { cutResult, toolResultChars } = this.options;
+    return cutResult === undefined ? cut(text, toolResultChars) : cutResult(text);
   }
 
   #content(content: string | readonly ContentBlock[]): string {

@@ -57,6 +57,7 @@ describe("other cuts", () => {
     ["the newest round of a turn", "u1 a1 u2 k2 r2 k3 r3 k4 r4", { by: "rounds", rounds: 1 }, "u1 a1 | u2 k2 r2 k3 r3 | k4 r4"],
     ["two rounds", "u1 a1 u2 k2 r2 k3 r3 k4 r4", { by: "rounds", rounds: 2 }, "u1 a1 | u2 k2 r2 | k3 r3 k4 r4"],
     ["no more than the turn has", "u1 a1 u2 k2 r2", { by: "rounds", rounds: 5 }, "u1 a1 |  | u2 k2 r2"],
+    ["as many rounds as the turn has: its prompt too", "u1 a1 u2 k2 r2", { by: "rounds", rounds: 1 }, "u1 a1 |  | u2 k2 r2"],
     ["the whole newest turn at least", "u1 a1 u2=50 a2=50", { by: "tokens", tokens: 10, wholeTurnTokens: 200 }, "u1 a1 |  | u2 a2"],
     [
       "unless it is too large, so that nothing would be won (R117)",

@@ -68,6 +68,11 @@ export function job(given: Partial<Omit<SummaryJob, "settings">> = {}, settings:
   };
 }
 
+/** A live request that takes so much of a window of 200,000 tokens. */
+export function live(context: SessionContext, usedTokens = 1_000) {
+  return { context, usedTokens, limitTokens: 200_000 };
+}
+
 /** The live request behind a job. */
 export function liveContext(messages: readonly ContextMessage[]): SessionContext {
   return {

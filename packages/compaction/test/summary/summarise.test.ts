@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { SummarizerCallError, SummaryRejectedError } from "../../src/errors/summarizer-errors.js";
 import { summarise } from "../../src/summary/summarise.js";
-import { conversation, items, job, liveContext, said, scripted, user, words } from "./job.js";
+import { conversation, items, job, live, liveContext, said, scripted, user, words } from "./job.js";
 
 const GOOD = "## Goal\nMend the parser. It fails on tabs.";
 const tooLong = "word ".repeat(2_000);
@@ -291,7 +291,7 @@ describe("a split turn", () => {
 describe("full mode", () => {
   const history = conversation(10);
   const context = liveContext([...history, user("now this")]);
-  const full = { candidates: [], full: { context } };
+  const full = { candidates: [], full: live(context) };
   const tagged = `<summary>${GOOD}</summary>`;
 
   test("sends the live request as it is, with one instruction behind it", async () => {
@@ -322,11 +322,19 @@ describe("full mode", () => {
 
   test("is left out where the live request lacks a message, or the earlier summary, that is to be summarised", async () => {
     const { summarizer, asked } = scripted([GOOD, GOOD]);
-    const older = { context: liveContext(history.slice(0, -1)) };
+    const older = live(liveContext(history.slice(0, -1)));
     await summarise(job({ ...full, full: older, candidates: [summarizer] }, { summary: { mode: "full" } }));
     await summarise(job({ ...full, previousSummary: "OLD NOTES", candidates: [summarizer] }, { summary: { mode: "full" } }));
     expect(asked[0]?.prompt).toContain("answer10");
     expect(asked[1]?.prompt).toContain("OLD NOTES");
+  });
+
+  test("is left out where the live request, the instruction and the answer are more than the window, whatever the mode", async () => {
+    const { summarizer, asked } = scripted([GOOD, tagged]);
+    const nearly = { ...full, candidates: [summarizer] };
+    await summarise(job({ ...nearly, full: live(context, 196_000) }, { summary: { mode: "full" } }));
+    await summarise(job({ ...nearly, full: live(context, 196_000) }, { summary: { mode: "full", maxOutputTokens: 1_000 } }));
+    expect(asked.map((request) => request.context !== undefined)).toEqual([false, true]);
   });
 
   test("is off by default", async () => {
@@ -340,7 +348,7 @@ describe("a branch that is left", () => {
   test("is summarised for those who come back from it", async () => {
     const { summarizer, asked } = scripted([GOOD]);
     const written = await summarise(
-      job({ kind: "branch", candidates: [summarizer], full: { context: liveContext([]) } }, { summary: { mode: "full" } }),
+      job({ kind: "branch", candidates: [summarizer], full: live(liveContext([])) }, { summary: { mode: "full" } }),
     );
     expect(written.body).toBe(GOOD);
     expect(asked[0]?.source?.kind).toBe("branch");
@@ -447,7 +455,7 @@ describe("cancelling", () => {
           summarize: items([user("never touch `legacy_parser`, `old_lexer`"), ...conversation(5)]),
           prefix: items([user("on"), said("yes")], 12),
         },
-        full: { context: liveContext(conversation(7)) },
+        full: live(liveContext(conversation(7))),
         signal: controller.signal,
       },
       { summary: { mode: "full", fidelity: 1, shortSummary: true } },

@@ -23,7 +23,11 @@ export interface ChatModel {
  * the agent sends them, so that the provider's prompt cache is read, then the task as one more user message;
  * `tool_choice: "none"`, because taking the tools away would change the cached prefix.
  */
-export function chatRequest({ model, temperature, tools, maxTokensField }: ChatModel, request: SummaryRequest): Record<string, unknown> {
+export function chatRequest(
+  { model, temperature: own, tools, maxTokensField }: ChatModel,
+  request: SummaryRequest,
+): Record<string, unknown> {
+  const temperature = own ?? request.temperature;
   const task = { role: "user", content: request.prompt };
   const live = request.context === undefined ? undefined : toOpenAIChat(request.context);
   return {
