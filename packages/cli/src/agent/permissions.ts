@@ -1,5 +1,5 @@
 import type { Permission } from "../config/schema.js";
-import { reachesOutside } from "./tools/outside.js";
+import { reachOf } from "./tools/outside.js";
 import type { Tool, ToolInput, ToolName } from "./tools/tool.js";
 
 /** What each tool may do; one that is missing is off. */
@@ -10,12 +10,22 @@ export interface AskedCall {
   readonly id: string;
   readonly name: ToolName;
   readonly input: ToolInput;
-  /** It is allowed in the working folder, and this call reaches outside of it. */
+  /** Where its `path` leads, links followed; null: it names none. */
+  readonly target: string | null;
+  /** It reaches outside of the working folder: it is asked about whatever was allowed, and "always" means this once. */
   readonly isOutside: boolean;
 }
 
-/** `always`: this tool runs at once for the rest of the turn; who asks keeps it for later turns. */
+/**
+ * `always`: this tool runs at once for the rest of the turn, within the working folder; who asks keeps it for later turns.
+ */
 export type Answer = "yes" | "no" | "always";
+
+/** Whether a call may run, and on which file: the one that was checked, and that the person was asked about. */
+export interface Verdict {
+  readonly isAllowed: boolean;
+  readonly target: string | null;
+}
 
 /** Decides call by call; remembers "always" for one turn. */
 export class Gatekeeper {
@@ -32,15 +42,15 @@ export class Gatekeeper {
     return tools.filter(({ name }) => (this.permissions[name] ?? "off") !== "off");
   }
 
-  /** Whether the call may run; asks the person where that is needed. */
-  async allows(id: string, name: ToolName, input: ToolInput): Promise<boolean> {
-    if (this.#always.has(name)) return true;
+  /** Whether the call may run; asks the person where that is needed. What reaches outside of the folder is always asked for. */
+  async judge(id: string, name: ToolName, input: ToolInput): Promise<Verdict> {
     const permission = this.permissions[name] ?? "off";
-    if (permission === "off") return false;
-    const isOutside = permission === "allow" && (await reachesOutside(input, this.cwd));
-    if (permission === "allow" && !isOutside) return true;
-    const answer = await this.ask({ id, name, input, isOutside });
-    if (answer === "always") this.#always.add(name);
-    return answer !== "no";
+    if (permission === "off") return { isAllowed: false, target: null };
+    const { target, isOutside } = (await reachOf(input, this.cwd)) ?? { target: null, isOutside: false };
+    const isKnown = permission === "allow" || this.#always.has(name);
+    if (isKnown && !isOutside) return { isAllowed: true, target };
+    const answer = await this.ask({ id, name, input, target, isOutside });
+    if (answer === "always" && !isOutside) this.#always.add(name);
+    return { isAllowed: answer !== "no", target };
   }
 }

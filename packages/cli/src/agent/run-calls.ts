@@ -10,7 +10,7 @@ export interface CallRunner {
   readonly branch: TurnBranch;
   readonly tools: readonly Tool[];
   readonly gatekeeper: Gatekeeper;
-  readonly place: ToolPlace;
+  readonly place: Omit<ToolPlace, "target">;
   readonly onEvent: (event: TurnEvent) => void;
   readonly now: () => number;
   /** Output of a tool that ran and is not in the store yet. */
@@ -50,9 +50,9 @@ async function outcomeOfCall(runner: CallRunner, call: ToolCallBlock): Promise<T
   if (place.signal.aborted) return failed(STOPPED);
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) return failed(`There is no tool ${call.name}. ${offer(tools)}`);
-  const isAllowed = await untilAborted(gatekeeper.allows(call.id, tool.name, call.arguments), place.signal);
-  if (isAllowed === undefined) return failed(STOPPED);
-  return isAllowed ? tool.run(call.arguments, place) : failed(DENIED);
+  const verdict = await untilAborted(gatekeeper.judge(call.id, tool.name, call.arguments), place.signal);
+  if (verdict === undefined) return failed(STOPPED);
+  return verdict.isAllowed ? tool.run(call.arguments, { ...place, target: verdict.target }) : failed(DENIED);
 }
 
 function offer(tools: readonly Tool[]): string {

@@ -22,6 +22,8 @@ export interface TurnCase {
   readonly maxRounds?: number;
   readonly thinking?: string;
   readonly env?: Record<string, string>;
+  /** The working folder; default: that of the store. */
+  readonly cwd?: string;
   /** Called with each event, and what stops the turn. */
   readonly heard?: (event: TurnEvent, stop: () => void) => void;
 }

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, rmdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { drop, fail, gate, hang, overflow, raw, text, trickle } from "../../../compaction/test/model/answer.js";
@@ -141,6 +141,45 @@ describe("a reply that calls tools", () => {
     shell.server.reply(calls([{ name: "read", input: { path: "/etc/hostname" } }]), text("No then."));
     const { asked } = await shell.turn("Read it", { permissions: { read: "allow" }, answer: "no" });
     expect(asked).toMatchObject([{ name: "read", isOutside: true }]);
+  });
+
+  test("is asked about a link whose target is not there yet, and nothing is made outside", async () => {
+    const shell = await Shell.open();
+    const [target, cwd] = [join(shell.folder, "outside.txt"), join(shell.folder, "work")];
+    mkdirSync(cwd);
+    symlinkSync("../outside.txt", join(cwd, "link.txt"));
+    shell.server.reply(calls([{ name: "write", input: { path: "link.txt", content: "x" } }]), text("No then."));
+    const { asked } = await shell.turn("Write", { permissions: { write: "allow" }, answer: "no", cwd });
+    expect(asked).toMatchObject([{ name: "write", isOutside: true, target }]);
+    expect(existsSync(target)).toBe(false);
+  });
+
+  test("is asked about each call that reaches out of the folder, also after an always", async () => {
+    const shell = await Shell.open();
+    const read = (id: string, path: string) => ({ id, name: "read", input: { path } });
+    const paths = [read("in", "."), read("out", ".."), read("out-again", ".."), read("in-again", ".")];
+    shell.server.reply(calls(paths), text("Done."));
+    const { asked } = await shell.turn("Go", { permissions: { read: "ask" }, answer: "always" });
+    expect(asked.map(({ id, isOutside }) => [id, isOutside])).toEqual([
+      ["in", false],
+      ["out", true],
+      ["out-again", true],
+    ]);
+  });
+
+  test("works on the file that was asked about, though a link was put in its place meanwhile", async () => {
+    const shell = await Shell.open();
+    const cwd = join(shell.folder, "work");
+    mkdirSync(join(cwd, "sub"), { recursive: true });
+    shell.server.reply(calls([{ name: "write", input: { path: "sub/new/a.txt", content: "x" } }]), text("I see."));
+    const answer = async () => {
+      rmdirSync(join(cwd, "sub"));
+      symlinkSync("..", join(cwd, "sub"));
+      return "yes" as const;
+    };
+    await shell.turn("Write", { permissions: { write: "ask" }, answer, cwd });
+    expect((await shell.messages())[2]).toMatchObject({ role: "toolResult", isError: true });
+    expect(existsSync(join(shell.folder, "new"))).toBe(false);
   });
 
   test.each([

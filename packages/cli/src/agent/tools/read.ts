@@ -1,8 +1,8 @@
-import { readdir, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { readdir } from "node:fs/promises";
 import { BoundedText, MAX_OUTPUT } from "./bounded-text.js";
+import { openChecked, pathOfOpen } from "./checked-file.js";
 import { readText } from "./text-file.js";
-import { numberOf, outcomeOf, type Tool, ToolFailure, textOf } from "./tool.js";
+import { numberOf, outcomeOf, type Tool, ToolFailure, targetOf, textOf } from "./tool.js";
 
 /** Reads a file, from a line on if wanted, or lists a folder. */
 export const READ: Tool = {
@@ -17,12 +17,16 @@ export const READ: Tool = {
     },
     required: ["path"],
   },
-  run: (input, { cwd }) =>
+  run: (input, place) =>
     outcomeOf(async () => {
-      const named = textOf(input, "path");
-      const path = resolve(cwd, named);
-      if ((await stat(path)).isDirectory()) return listing(path);
-      return part(await readText(path, named), numberOf(input, "offset") ?? 1, numberOf(input, "limit"));
+      const [named, target] = [textOf(input, "path"), targetOf(input, place)];
+      const file = await openChecked(target);
+      try {
+        if ((await file.stat()).isDirectory()) return await listing(await pathOfOpen(file, target));
+        return part(await readText(file, named), numberOf(input, "offset") ?? 1, numberOf(input, "limit"));
+      } finally {
+        await file.close();
+      }
     }),
 };
 

@@ -10,6 +10,8 @@ export interface ToolPlace {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
+  /** Where the call's `path` leads, links followed, as it was checked and allowed; null: it names none. */
+  readonly target: string | null;
 }
 
 /** A tool's arguments, as the model gave them. */
@@ -59,6 +61,13 @@ export function textOf(input: ToolInput, name: string): string {
   const value = input[name];
   if (typeof value !== "string") throw new ToolFailure(`The argument ${name} is missing or no text. Call again with all arguments.`);
   return value;
+}
+
+/** Where the call's `path` leads. @throws {ToolFailure} it names none. */
+export function targetOf(input: ToolInput, { target }: ToolPlace): string {
+  textOf(input, "path");
+  if (target === null) throw new ToolFailure("The path could not be checked; nothing was read or written.");
+  return target;
 }
 
 /** A whole number from 1 up; undefined: it was left out. Small models send numbers as texts. @throws {ToolFailure} */

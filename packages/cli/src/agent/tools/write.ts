@@ -1,6 +1,5 @@
-import { mkdir, stat, writeFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { outcomeOf, type Tool, ToolFailure, textOf } from "./tool.js";
+import { replaceFile } from "./checked-file.js";
+import { outcomeOf, type Tool, targetOf, textOf } from "./tool.js";
 
 /** Writes a whole file, with the folders it needs. */
 export const WRITE: Tool = {
@@ -14,23 +13,10 @@ export const WRITE: Tool = {
     },
     required: ["path", "content"],
   },
-  run: (input, { cwd, signal }) =>
+  run: (input, place) =>
     outcomeOf(async () => {
       const [named, content] = [textOf(input, "path"), textOf(input, "content")];
-      const path = resolve(cwd, named);
-      const wasThere = await isThere(path, named);
-      await mkdir(dirname(path), { recursive: true });
-      if (signal.aborted) throw new ToolFailure("Stopped before anything was written.");
-      await writeFile(path, content);
+      const wasThere = await replaceFile({ target: targetOf(input, place), named, content, signal: place.signal });
       return `${wasThere ? "Replaced" : "Made"} ${named}: ${Buffer.byteLength(content)} bytes.`;
     }),
 };
-
-async function isThere(path: string, named: string): Promise<boolean> {
-  const about = await stat(path).catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  });
-  if (about !== undefined && !about.isFile()) throw new ToolFailure(`${named} is not a regular file.`);
-  return about !== undefined;
-}

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { TOOLS } from "../../../src/agent/tools/all-tools.js";
 import { BoundedText, MAX_OUTPUT } from "../../../src/agent/tools/bounded-text.js";
 import { replaced } from "../../../src/agent/tools/edit.js";
-import { reachesOutside } from "../../../src/agent/tools/outside.js";
+import { reachOf } from "../../../src/agent/tools/outside.js";
 import type { ToolInput, ToolOutcome } from "../../../src/agent/tools/tool.js";
 
 class Desk {
@@ -16,7 +16,8 @@ class Desk {
   async run(name: string, input: ToolInput, env: Record<string, string> = {}): Promise<ToolOutcome> {
     const tool = TOOLS.find((one) => one.name === name);
     if (tool === undefined) throw new TypeError(`no tool ${name}`);
-    return tool.run(input, { cwd: this.folder, env: { PATH: "/usr/local/bin:/usr/bin:/bin", ...env }, signal: this.stop.signal });
+    const target = (await reachOf(input, this.folder))?.target ?? null;
+    return tool.run(input, { cwd: this.folder, env: { PATH: "/usr/local/bin:/usr/bin:/bin", ...env }, signal: this.stop.signal, target });
   }
 
   file(name: string, text: string | Uint8Array): void {
@@ -126,6 +127,14 @@ describe("edit", () => {
     expect(at.text("a")).toBe("\uFEFF1\r\n2\r\n3\r\n");
   });
 
+  test.each([
+    ["a\r\nfoo\r\nb", "foo", "x\ny", "a\r\nx\r\ny\r\nb"],
+    ["a\nfoo\r\nb", "foo", "x\ny", "a\nx\ny\r\nb"],
+    ["foo", "foo", "x\r\ny", "x\r\ny"],
+  ])("gives new lines the line breaks that all of the file has: %j", (before, oldText, newText, after) => {
+    expect(replaced(before, oldText, newText, "a").text).toBe(after);
+  });
+
   test("changes nothing around the place", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (before, after, newText) => {
@@ -195,10 +204,12 @@ describe("bounded text", () => {
 });
 
 describe("a path outside of the folder", () => {
+  const isOutside = async (at: Desk, path: string) => (await reachOf({ path }, at.folder))?.isOutside;
+
   test("is known by its name and through links, also where nothing is there yet", async () => {
     const at = desk();
     symlinkSync(tmpdir(), join(at.folder, "link"));
-    const outside = async (path: string) => reachesOutside({ path }, at.folder);
+    const outside = (path: string) => isOutside(at, path);
     expect(await Promise.all(["a", "./x/../y", "..a", "new/folder/a", at.folder].map(outside))).toEqual([
       false,
       false,
@@ -207,6 +218,25 @@ describe("a path outside of the folder", () => {
       false,
     ]);
     expect(await Promise.all(["..", "../x", "/etc", "link/new", "x/../../y"].map(outside))).toEqual([true, true, true, true, true]);
+  });
+
+  test.each([
+    ["a link to a file that is not there", "../missing.txt", "link", true],
+    ["a link to a folder that is not there", "../missing", "link/new.txt", true],
+    ["a link that leads out by way of a folder that is not there", "missing/../../out.txt", "link", true],
+    ["links in a circle", "link", "link", true],
+    ["a link within the folder to a file that is not there", "missing.txt", "link", false],
+  ])("is known behind %s", async (_case, leadsTo, path, expected) => {
+    const at = desk();
+    symlinkSync(leadsTo, join(at.folder, "link"));
+    expect(await isOutside(at, path)).toBe(expected);
+  });
+
+  test("is known behind links that lead to links", async () => {
+    const at = desk();
+    symlinkSync("second", join(at.folder, "first"));
+    symlinkSync("../missing", join(at.folder, "second"));
+    expect((await reachOf({ path: "first/a" }, at.folder))?.target).toBe(join(at.folder, "..", "missing", "a"));
   });
 });
 

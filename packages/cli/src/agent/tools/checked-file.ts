@@ -1,0 +1,173 @@
+import { randomUUID } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, mkdir, open, readlink, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { withoutLinks } from "./outside.js";
+import { ToolFailure } from "./tool.js";
+
+// A path is checked, the person is asked, and then it is opened: meanwhile a folder of it can have become a link. So what
+// was opened is compared with what was checked, and files are made and renamed inside the folder that was opened.
+
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+
+/** A folder that is open. */
+interface Folder {
+  /** The path of a file in it, whatever the folder's own path leads to by now. */
+  readonly at: (name: string) => string;
+  readonly close: () => Promise<void>;
+}
+
+/** What a file is replaced with, and under which circumstances. */
+export interface Replacement {
+  /** Absolute and without links, as it was checked. */
+  readonly target: string;
+  /** The path as the model named it, for messages. */
+  readonly named: string;
+  readonly content: string;
+  readonly signal: AbortSignal;
+  /** The file that the content was made from; where it has changed since, nothing is written. */
+  readonly madeFrom?: Stats | undefined;
+}
+
+/**
+ * Opens a file or a folder for reading; never waits for a pipe. The caller closes it.
+ *
+ * @throws {ToolFailure} a part of the path has become a link since it was checked.
+ */
+export async function openChecked(target: string): Promise<FileHandle> {
+  return verified(await open(target, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), target);
+}
+
+/** A path that leads to what is open, on systems that have one; else the path that it was opened by. */
+export async function pathOfOpen(handle: FileHandle, target: string): Promise<string> {
+  return (await realPath(handle)) === undefined ? target : descriptor(handle);
+}
+
+/**
+ * Writes a file that appears whole or not at all: a temporary file in the same folder, flushed to the disk, takes its name.
+ * Missing folders are made. A file that is replaced keeps its mode, owner and group; other names of it (hard links) keep
+ * the old content. A crash leaves at most a `.bough-….tmp` file. Gives whether a file was replaced.
+ *
+ * @throws {ToolFailure} it could not be written, for the reason named; the old file is as it was.
+ */
+export async function replaceFile(wanted: Replacement): Promise<boolean> {
+  const { target, named, signal } = wanted;
+  if (signal.aborted) throw new ToolFailure("Stopped before anything was written.");
+  const folder = await openFolder(dirname(target)).catch(unwritten(named));
+  const draft = folder.at(`.bough-${randomUUID()}.tmp`);
+  try {
+    const old = await replaceable(folder.at(basename(target)), named);
+    await writeDraft(draft, wanted, old);
+    if (signal.aborted) throw new ToolFailure("Stopped before anything was written.");
+    await rename(draft, folder.at(basename(target)));
+    return old !== undefined;
+  } catch (error) {
+    return unwritten(named)(error);
+  } finally {
+    await rm(draft, { force: true });
+    await folder.close();
+  }
+}
+
+async function verified(handle: FileHandle, target: string): Promise<FileHandle> {
+  if (await isAt(handle, target)) return handle;
+  await handle.close();
+  throw new ToolFailure("The path leads elsewhere than when it was checked. Nothing was read or written; call again.");
+}
+
+async function isAt(handle: FileHandle, target: string): Promise<boolean> {
+  const real = await realPath(handle);
+  if (real !== undefined) return real === target;
+  const [opened, there] = [await handle.stat(), await stat(target)];
+  return (await withoutLinks(target)) === target && opened.ino === there.ino && opened.dev === there.dev;
+}
+
+function descriptor({ fd }: FileHandle): string {
+  return `/proc/self/fd/${fd}`;
+}
+
+/** The path of what is open, as the system knows it; undefined: it does not tell (all but Linux). */
+async function realPath(handle: FileHandle): Promise<string | undefined> {
+  try {
+    return await readlink(descriptor(handle));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Opens a folder; makes it, and those above it, where it is missing. */
+async function openFolder(target: string): Promise<Folder> {
+  try {
+    return await folderOf(target, target);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT" || dirname(target) === target) throw error;
+  }
+  const above = await openFolder(dirname(target));
+  try {
+    const path = above.at(basename(target));
+    await mkdir(path).catch((error: unknown) => {
+      // Somebody else made it meanwhile; whether it is a folder is seen when it is opened.
+      if (codeOf(error) !== "EEXIST") throw error;
+    });
+    return await folderOf(path, target);
+  } finally {
+    await above.close();
+  }
+}
+
+async function folderOf(path: string, target: string): Promise<Folder> {
+  const handle = await verified(await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), target);
+  const base = await pathOfOpen(handle, target);
+  return { at: (name) => join(base, name), close: () => handle.close() };
+}
+
+/** The file that is to be replaced, which the person must be allowed to write; undefined: there is none. */
+async function replaceable(path: string, named: string): Promise<Stats | undefined> {
+  try {
+    const handle = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+    const about = await handle.stat().finally(() => handle.close());
+    if (about.isFile()) return about;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    // A folder; a pipe that nobody reads.
+    if (codeOf(error) !== "EISDIR" && codeOf(error) !== "ENXIO") throw error;
+  }
+  throw new ToolFailure(`${named} is not a regular file.`);
+}
+
+async function writeDraft(draft: string, { content, named, madeFrom }: Replacement, old: Stats | undefined): Promise<void> {
+  const isAsRead = madeFrom === undefined || (old?.ino === madeFrom.ino && old.size === madeFrom.size && old.mtimeMs === madeFrom.mtimeMs);
+  if (!isAsRead) throw new ToolFailure(`${named} changed meanwhile. Nothing was written; read it again.`);
+  const file = await open(draft, "wx", old === undefined ? 0o666 : 0o600);
+  try {
+    await file.writeFile(content);
+    if (old !== undefined) await likeBefore(file, old, named);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function likeBefore(file: FileHandle, old: Stats, named: string): Promise<void> {
+  const { uid, gid } = await file.stat();
+  try {
+    if (uid !== old.uid || gid !== old.gid) await file.chown(old.uid, old.gid);
+  } catch (error) {
+    if (codeOf(error) !== "EPERM") throw error;
+    throw new ToolFailure(`${named} belongs to another user or group, which a new file could not keep. Nothing was written.`);
+  }
+  await file.chmod(old.mode & 0o777);
+}
+
+/** A failure of the system without its paths: they name a temporary file. */
+function unwritten(named: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof ToolFailure || !(error instanceof Error) || codeOf(error) === undefined) throw error;
+    throw new ToolFailure(`${named} cannot be written (${error.message.split(",")[0]}). It is as it was.`);
+  };
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
