@@ -31,15 +31,20 @@ function byRule(groups: readonly Group[], rule: Exclude<KeepRule, { by: "entry" 
   switch (rule.by) {
     case "nothing":
       return 0;
-    case "tokens": {
-      const kept = within(groups, rule.tokens, ({ tokens }) => tokens);
-      return Math.max(kept, newestTurn(groups, rule.wholeTurnTokens));
-    }
+    case "tokens":
+      return Math.max(withinTokens(groups, rule.tokens), newestTurn(groups, rule.wholeTurnTokens));
     case "messages":
-      return within(groups, rule.messages, ({ messages }) => messages);
+      return Math.min(
+        within(groups, rule.messages, ({ messages }) => messages),
+        withinTokens(groups, rule.mostTokens),
+      );
     case "rounds":
-      return newestRounds(groups, rule.rounds);
+      return Math.min(newestRounds(groups, rule.rounds), withinTokens(groups, rule.mostTokens));
   }
+}
+
+function withinTokens(groups: readonly Group[], bound = Number.POSITIVE_INFINITY): number {
+  return within(groups, bound, ({ tokens }) => tokens);
 }
 
 /** From the newest back while the sum stays within the bound; at least one. */

@@ -46,7 +46,7 @@ function mayAct({ messages, turnOpen, between }: Situation, { checkAt, trigger }
 
 /** A finished summary waits for its threshold, where it shall; one that is no longer needed is thrown away. */
 function decideReady(situation: Situation, settings: CompactionSettings): Decision {
-  if (!isAtLeast(situation, settings.background.applyMin)) return "discard";
+  if (situation.usedTokens < settings.background.applyMin * situation.limits.thresholdTokens) return "discard";
   if (!mayAct(situation, settings)) return "nothing";
   return settings.background.apply === "ready" || isOver(situation, settings) ? "apply" : "nothing";
 }
@@ -64,12 +64,24 @@ function startsBackground(situation: Situation, settings: CompactionSettings, ra
   if (situation.startedThisTurn) return false;
   const leads = background.leadShare > 0 && situation.usedTokens >= situation.limits.thresholdTokens - leadOf(situation.limits, settings);
   if (leads || background.start === null) return leads;
-  if (background.coldStart !== null && !situation.warm) return isAtLeast(situation, background.coldStart);
+  if (background.coldStart !== null && !situation.warm) return startsAt(situation, background.coldStart);
   const jitter = background.jitterShare === 0 ? 0 : (random() * 2 - 1) * background.jitterShare;
-  return isAtLeast(situation, background.start + jitter);
+  return startsAt(situation, background.start + jitter);
 }
+
+// A start by the limit alone would come too late where the reserve takes more of the limit than is left above it.
+const LATEST_START = 0.95;
+
+function startsAt({ usedTokens, limits }: Situation, shareOfLimit: number): boolean {
+  return usedTokens >= Math.min(shareOfLimit * limits.limitTokens, LATEST_START * limits.thresholdTokens);
+}
+
+// A lead in tokens is meant for large windows.
+const MOST_LEAD_SHARE = 0.25;
 
 /** oh-my-pi's lead: a share of the threshold, within bounds. */
 function leadOf({ thresholdTokens }: Limits, { background }: CompactionSettings): number {
-  return Math.min(background.leadMaxTokens, Math.max(background.leadMinTokens, Math.floor(background.leadShare * thresholdTokens)));
+  const { leadShare, leadMinTokens, leadMaxTokens } = background;
+  const most = Math.min(leadMaxTokens, Math.floor(Math.max(leadShare, MOST_LEAD_SHARE) * thresholdTokens));
+  return Math.min(most, Math.max(leadMinTokens, Math.floor(leadShare * thresholdTokens)));
 }

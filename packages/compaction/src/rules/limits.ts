@@ -4,33 +4,59 @@ import type { CompactionSettings } from "../settings/settings.js";
 import { tokensOf } from "../settings/units.js";
 import { messageBudget } from "./message-budget.js";
 
-/** How much room there is, all in tokens. */
+/** How much room there is, all in tokens. Each figure is continuous in the window and never falls when the window grows. */
 export interface Limits {
   /** The model's window. */
   readonly windowTokens: number;
   /** How much of it is used: the setting `window.limit`. */
   readonly limitTokens: number;
-  /** Kept free for the next turn; where the setting does not fit the limit, 15 % of the limit. */
+  /** What no request may exceed, whatever the settings: the window, or less where its provider refused a request. */
+  readonly hardLimitTokens: number;
+  /** Kept free for the next turn. */
   readonly reserveTokens: number;
   /** Above this the context is compacted. */
   readonly thresholdTokens: number;
+  /** The part of the threshold that a compaction can change: what the system prompt and the tools leave of it. */
+  readonly roomTokens: number;
   /** How much of the newest is kept, for `keep.by: "tokens"`. */
   readonly keepRecentTokens: number;
+  /** How much of the newest is kept at most, however it is measured. */
+  readonly mostKeptTokens: number;
+  /** What a summary may take, with everything that stands beside its body. */
+  readonly summaryTokens: number;
 }
 
-// oh-my-pi's: a small window cannot give up a reserve meant for a large one.
-const SMALL_WINDOW_SHARE = 0.15;
+/** What is in each request beside the messages; tokens. */
+export interface FixedTokens {
+  readonly systemTokens: number;
+  readonly toolTokens: number;
+  /** What a provider counted beyond both, where the host did not tell of them. */
+  readonly unseenTokens: number;
+}
+
+const NOTHING_FIXED: FixedTokens = { systemTokens: 0, toolTokens: 0, unseenTokens: 0 };
+
+// Figures in tokens are meant for large windows. In a small one each takes at most a share, so that what is kept and its
+// summary leave two fifths of the room free after a compaction.
+const MOST_RESERVE_SHARE = 0.25;
+const MOST_KEPT_SHARE = 0.4;
+const SUMMARY_SHARE = 0.2;
+/** Fewer tokens than this say nothing; where not even these have room, no compaction can help. */
+const LEAST_SUMMARY = 128;
 
 /**
  * The room that a model gives under these settings. Pure. `learned`: what refusals of its provider have made of a limit.
  *
  * @throws {InvalidSettingError} the window is no positive number.
+ * @example
+ * limitsOf(readSettings("pi"), 200_000, null).thresholdTokens; // 183616: the window less 16,384
+ * limitsOf(readSettings("pi"), 16_384, null).thresholdTokens; // 12288: the window less a quarter
  */
 export function limitsOf(
   settings: CompactionSettings,
   contextWindow: number,
   model: ModelSetting | null,
-  toolTokens = 0,
+  fixed: FixedTokens = NOTHING_FIXED,
   learned: (limitTokens: number) => number = (limitTokens) => limitTokens,
 ): Limits {
   const own = overrideFor(settings, model);
@@ -41,16 +67,26 @@ export function limitsOf(
   const limitTokens = learned(settings.window.limit === null ? windowTokens : tokensOf(settings.window.limit, windowTokens));
   const reserveTokens = reserveOf(settings, own.reserveTokens ?? settings.trigger.reserveTokens, limitTokens);
   const threshold = own.threshold === undefined ? settings.trigger.threshold : own.threshold;
+  const { toolTokens } = fixed;
+  const thresholdTokens = Math.min(
+    threshold === null
+      ? Math.max(1, limitTokens - reserveTokens)
+      : Math.max(1, Math.min(limitTokens - 1, tokensOf(threshold, limitTokens))),
+    // VS Code's margin for tools: the messages' budget and the tools together.
+    toolTokens + messageBudget({ windowTokens, limitTokens, toolTokens, toolMarginShare: settings.window.toolMarginShare }),
+  );
+  const roomTokens = Math.max(0, thresholdTokens - fixed.systemTokens - toolTokens - fixed.unseenTokens);
+  const mostKeptTokens = Math.floor(MOST_KEPT_SHARE * roomTokens);
   return {
     windowTokens,
     limitTokens,
+    hardLimitTokens: learned(windowTokens),
     reserveTokens,
-    thresholdTokens: Math.min(
-      threshold === null ? limitTokens - reserveTokens : Math.max(1, Math.min(limitTokens - 1, tokensOf(threshold, limitTokens))),
-      // VS Code's margin for tools: the messages' budget and the tools together.
-      toolTokens + messageBudget({ windowTokens, limitTokens, toolTokens, toolMarginShare: settings.window.toolMarginShare }),
-    ),
-    keepRecentTokens: own.keepRecentTokens ?? settings.keep.recentTokens,
+    thresholdTokens,
+    roomTokens,
+    keepRecentTokens: Math.min(own.keepRecentTokens ?? settings.keep.recentTokens, mostKeptTokens),
+    mostKeptTokens,
+    summaryTokens: Math.max(LEAST_SUMMARY, Math.floor(SUMMARY_SHARE * roomTokens)),
   };
 }
 
@@ -60,7 +96,8 @@ function overrideFor({ perModel }: CompactionSettings, model: ModelSetting | nul
   return { ...perModel[model.modelId], ...perModel[`${model.provider ?? ""}/${model.modelId}`] };
 }
 
+/** A share of the limit, or a number of tokens where that is more and the limit is large enough for it. */
 function reserveOf({ trigger }: CompactionSettings, asked: number, limitTokens: number): number {
-  const reserve = Math.max(asked, Math.floor(trigger.reserveShare * limitTokens));
-  return reserve < limitTokens ? reserve : Math.max(1, Math.floor(SMALL_WINDOW_SHARE * limitTokens));
+  const tokens = Math.min(asked, Math.floor(MOST_RESERVE_SHARE * limitTokens));
+  return Math.max(tokens, Math.floor(trigger.reserveShare * limitTokens));
 }

@@ -36,8 +36,9 @@ function countedTokens({ use }: Look): number {
   return use.systemTokens + use.toolTokens + use.messageTokens;
 }
 
-function tooManyTokens(look: Look): boolean {
-  return countedTokens(look) > look.settings.trigger.headroomShare * look.limits.thresholdTokens;
+/** No compaction makes the system prompt and the tools smaller, so only the messages are judged. */
+function tooManyTokens({ use, limits, settings }: Look): boolean {
+  return use.messageTokens > settings.trigger.headroomShare * limits.roomTokens;
 }
 
 /** What is kept may be more messages than `trigger.maxMessages` allows: then another compaction would be due at once. */

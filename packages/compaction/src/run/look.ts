@@ -38,9 +38,11 @@ export async function look(engine: Engine, input: RequestInput = {}, settings = 
   const measured = await meter.measure(context);
   if (input.toolTokens !== undefined) memory.toolTokens = checkedTokens("toolTokens", input.toolTokens);
   if (input.systemTokens !== undefined) memory.systemTokens = checkedTokens("systemTokens", input.systemTokens);
-  const limits = limitsOf(settings, memory.contextWindow, model, memory.toolTokens, (limit) => effectiveLimit(limit, memory.backOff));
+  const { toolTokens, backOff, calibration } = memory;
   const systemTokens = memory.systemTokens ?? measured.system;
-  const counted = systemTokens + memory.toolTokens + measured.total;
+  const fixed = { systemTokens, toolTokens, unseenTokens: calibration.unseenTokens };
+  const limits = limitsOf(settings, memory.contextWindow, model, fixed, (limit) => effectiveLimit(limit, backOff));
+  const counted = systemTokens + toolTokens + measured.total;
   const reported = await reportedTokens(engine, context, measured, input.lastUsage);
   if (reported !== null) calibrate(engine, reported.promptTokens, counted - reported.laterTokens, limits.windowTokens);
   const total = reported === null || reported.promptTokens > limits.windowTokens ? 0 : reported.promptTokens + reported.laterTokens;
@@ -54,7 +56,7 @@ export async function look(engine: Engine, input: RequestInput = {}, settings = 
     turn: turnOf(context),
     use: {
       systemTokens,
-      toolTokens: memory.toolTokens,
+      toolTokens,
       messageTokens: measured.total,
       totalTokens: Math.max(counted, total),
       limitTokens: limits.limitTokens,

@@ -52,6 +52,7 @@ function planned(engine: Engine, { trigger, look, span, keepFrom }: DraftOrder):
     items: span.items,
     keep: keepRuleOf(keep, {
       limitTokens: limits.limitTokens,
+      mostKeptTokens: limits.mostKeptTokens,
       ratio: engine.memory.calibration.ratio,
       trigger: trigger === "manual" ? "manual" : "automatic",
       keepFrom,

@@ -7,7 +7,11 @@ export const keepSettings = z.strictObject({
     .enum(["tokens", "share", "messages", "rounds", "nothing"])
     .default("tokens")
     .describe("How the kept tail is measured: tokens, a share of the limit, messages, whole rounds of tool calls, or nothing is kept."),
-  recentTokens: tokens.default(20_000).describe("`tokens`: the newest messages up to this many tokens (at most half of the limit)."),
+  recentTokens: tokens
+    .default(20_000)
+    .describe(
+      "`tokens`: the newest messages up to this many tokens. No rule keeps more than 40 % of what system prompt and tools leave of the threshold, but for the newest message with its results and a prompt without an answer.",
+    ),
   recentShare: share.default(0.1).describe("`share`: the newest messages up to this share of the limit, at least one turn."),
   recentMessages: count.default(20).describe("`messages`: this many newest messages, at least 4."),
   recentRounds: count.default(1).describe("`rounds`: this many newest rounds (a reply and its results)."),

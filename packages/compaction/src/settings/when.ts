@@ -11,7 +11,9 @@ export const windowSettings = z.strictObject({
 export const triggerSettings = z.strictObject({
   reserveTokens: tokens
     .default(16_384)
-    .describe("Tokens of the window kept free for the next turn: above window − reserve the context is compacted."),
+    .describe(
+      "Tokens of the window kept free for the next turn: above window − reserve the context is compacted. At most a quarter of the window.",
+    ),
   reserveShare: share.default(0.15).describe("The reserve is at least this share of the window. 0: `reserveTokens` alone counts."),
   threshold: shareOrTokens
     .nullable()
@@ -23,20 +25,23 @@ export const triggerSettings = z.strictObject({
   headroomShare: share
     .default(0.8)
     .describe(
-      "A compaction should leave at most this share of its threshold; one that does not stops the automatic path until something changed.",
+      "Messages should take at most this share of what system prompt and tools leave of the threshold after a compaction; one that does not reach it stops the automatic path until something changed.",
     ),
 });
 
 /** When a summary is started before it is needed. */
 export const backgroundSettings = z.strictObject({
-  start: share.nullable().default(0.8).describe("Start a background compaction at this share of the limit. null: none by share."),
+  start: share
+    .nullable()
+    .default(0.8)
+    .describe("Start a background compaction at this share of the limit, and at 95 % of the threshold at the latest. null: none by share."),
   jitterShare: share.default(0.02).describe("Start up to this share earlier or later, so that not every session starts at the same point."),
   coldStart: share
     .nullable()
     .default(null)
     .describe("Start at this share instead while the provider's cache is cold (no tool round in this turn yet). null: the same as warm."),
   leadShare: share.default(0).describe("Start this share of the threshold before it. 0: by `start` alone."),
-  leadMinTokens: tokens.default(8_192).describe("The lead is at least this."),
+  leadMinTokens: tokens.default(8_192).describe("The lead is at least this, but at most a quarter of the threshold."),
   leadMaxTokens: tokens.default(32_000).describe("The lead is at most this."),
   apply: z
     .enum(["ready", "threshold"])
@@ -49,7 +54,7 @@ export const backgroundSettings = z.strictObject({
     ),
   applyMin: share
     .default(0.65)
-    .describe("A finished background summary is thrown away when the context is below this share of the limit by then."),
+    .describe("A finished background summary is thrown away when the context is below this share of the threshold by then."),
 });
 
 /** What an automatic path does when compaction does not help or fails. */

@@ -56,6 +56,18 @@ describe("other cuts", () => {
     ["the prompt that waits, though a later entry was chosen (R99)", "u1 a1 u2 d1", { by: "entry", entryId: "d1" }, "u1 a1 |  | u2 d1"],
     ["the newest round of a turn", "u1 a1 u2 k2 r2 k3 r3 k4 r4", { by: "rounds", rounds: 1 }, "u1 a1 | u2 k2 r2 k3 r3 | k4 r4"],
     ["two rounds", "u1 a1 u2 k2 r2 k3 r3 k4 r4", { by: "rounds", rounds: 2 }, "u1 a1 | u2 k2 r2 | k3 r3 k4 r4"],
+    [
+      "two rounds, but no more than so many tokens",
+      "u1 a1 u2 k2 r2 k3 r3 k4 r4",
+      { by: "rounds", rounds: 2, mostTokens: 39 },
+      "u1 a1 | u2 k2 r2 k3 r3 | k4 r4",
+    ],
+    [
+      "so many messages, but no more than so many tokens",
+      "u1 a1 u2 k2 r2 a2",
+      { by: "messages", messages: 4, mostTokens: 29 },
+      "u1 a1 | u2 k2 r2 | a2",
+    ],
     ["no more than the turn has", "u1 a1 u2 k2 r2", { by: "rounds", rounds: 5 }, "u1 a1 |  | u2 k2 r2"],
     ["as many rounds as the turn has: its prompt too", "u1 a1 u2 k2 r2", { by: "rounds", rounds: 1 }, "u1 a1 |  | u2 k2 r2"],
     ["the whole newest turn at least", "u1 a1 u2=50 a2=50", { by: "tokens", tokens: 10, wholeTurnTokens: 200 }, "u1 a1 |  | u2 a2"],
@@ -90,21 +102,22 @@ describe("nothing to compact", () => {
 });
 
 describe("the rule that settings mean", () => {
-  const bounds = { limitTokens: 100_000, ratio: 1, trigger: "automatic" } as const;
+  const bounds = { limitTokens: 100_000, mostKeptTokens: 34_000, ratio: 1, trigger: "automatic" } as const;
   const keep = (given: object) => readSettings({ keep: given }).keep;
 
   test.each<[string, object, object, KeepRule]>([
     ["20,000 tokens", {}, {}, tokens(20_000)],
     ["less where the provider counts more (row 42)", {}, { ratio: 1.6 }, tokens(12_500)],
     ["not where that is off", { adaptive: false }, { ratio: 1.6 }, tokens(20_000)],
-    ["at most half of the limit", {}, { limitTokens: 8_000 }, tokens(4_000)],
+    ["at most what the window has room for", {}, { mostKeptTokens: 4_000 }, tokens(4_000)],
     [
-      "a share of the limit, and a turn of up to half of it",
+      "a share of the limit, and a turn of as much as may be kept",
       { by: "share", recentShare: 0.1 },
       {},
-      { by: "tokens", tokens: 10_000, wholeTurnTokens: 50_000 },
+      { by: "tokens", tokens: 10_000, wholeTurnTokens: 34_000 },
     ],
-    ["messages, at least four", { by: "messages", recentMessages: 1 }, {}, { by: "messages", messages: 4 }],
+    ["messages, at least four", { by: "messages", recentMessages: 1 }, {}, { by: "messages", messages: 4, mostTokens: 34_000 }],
+    ["rounds, in the tokens that may be kept", { by: "rounds" }, { ratio: 2 }, { by: "rounds", rounds: 1, mostTokens: 17_000 }],
     ["nothing by hand, where the setting says so", { manual: "nothing" }, { trigger: "manual" }, { by: "nothing" }],
     ["the same by hand, where it does not", {}, { trigger: "manual" }, tokens(20_000)],
   ])("%s", (_name, given, about, expected) => {
@@ -117,8 +130,16 @@ describe("any plan", () => {
   const words = fc.array(word, { maxLength: 40 }).map((all) => all.map(({ kind, size }, at) => `${kind}${at}=${size}`).join(" "));
   const rules: fc.Arbitrary<KeepRule> = fc.oneof(
     fc.record({ by: fc.constant("tokens" as const), tokens: fc.nat(300), wholeTurnTokens: fc.nat(300) }),
-    fc.record({ by: fc.constant("messages" as const), messages: fc.integer({ min: 1, max: 20 }) }),
-    fc.record({ by: fc.constant("rounds" as const), rounds: fc.integer({ min: 1, max: 5 }) }),
+    fc.record({
+      by: fc.constant("messages" as const),
+      messages: fc.integer({ min: 1, max: 20 }),
+      mostTokens: fc.option(fc.nat(300), { nil: undefined }),
+    }),
+    fc.record({
+      by: fc.constant("rounds" as const),
+      rounds: fc.integer({ min: 1, max: 5 }),
+      mostTokens: fc.option(fc.nat(300), { nil: undefined }),
+    }),
     fc.constant({ by: "nothing" as const }),
   );
 

@@ -14,12 +14,12 @@ describe("settings and windows", () => {
     expect(() => createCompactor({ session, contextWindow: 0 })).toThrow(expect.objectContaining({ field: "contextWindow" }));
   });
 
-  test("a window smaller than the reserve still works: the reserve becomes 15 % of it", async () => {
+  test("a window smaller than the reserve still works: the reserve becomes a quarter of it", async () => {
     const { session } = await grown(`${turns(1, 30)} u31`);
     const compactor = createCompactor({ session, contextWindow: 4_000, settings: small, summarizer: model().summarizer });
     const request = await compactor.prepareRequest();
     expect(request.done.compaction).toMatchObject({ kind: "compacted" });
-    expect(request.use).toMatchObject({ thresholdTokens: 3_400 });
+    expect(request.use).toMatchObject({ thresholdTokens: 3_000 });
     expect(request.fits).toBe(true);
   });
 });
