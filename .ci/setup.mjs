@@ -1,11 +1,12 @@
-// Everything a fresh clone needs before its first command: the packages, better-sqlite3 compiled where no prebuilt
-// binary can be fetched, and the build. Does again only what changed since the last time, and says what it does.
+// Everything a fresh clone needs before its first command: the packages, better-sqlite3 in the version that runs on this
+// Node, and the build. Does again only what changed or is missing since the last time, and says what it does.
 //
-// Needs Node, npm and a C++ toolchain; pnpm is fetched by npx in the version that package.json pins.
+// Needs Node and npm; on Node 20 a C++ toolchain and Python too, because better-sqlite3 12 is compiled where no prebuilt
+// binary can be fetched. pnpm is fetched by npx in the version that package.json pins.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -27,29 +28,38 @@ function filesBelow(folder, keep) {
 
 function digest(files, ...facts) {
   const hash = createHash("sha256").update(facts.join("\n"));
-  for (const file of files) hash.update(file.slice(root.length)).update(readFileSync(file));
+  for (const file of files) hash.update(relative(root, file)).update(readFileSync(file));
   return hash.digest("hex");
 }
 
-/** Runs `work` unless it was done for exactly this state of things. */
-function once(name, state, isThere, work) {
+/** Runs `work` unless it was done for exactly this state of things, and everything that `made` listed then is still there. */
+function once(name, state, work, made) {
   const stamp = join(stamps, name);
-  if (isThere && existsSync(stamp) && readFileSync(stamp, "utf8") === state) return;
+  const before = existsSync(stamp) ? readFileSync(stamp, "utf8").split("\n") : [];
+  if (before[0] === state && before.slice(1).every((file) => existsSync(join(root, file)))) return;
   work();
   mkdirSync(stamps, { recursive: true });
-  writeFileSync(stamp, state);
+  writeFileSync(stamp, [state, ...made().map((file) => relative(root, file))].join("\n"));
 }
 
-function run(command, args, failed) {
-  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+/** Runs a program without its output, which is shown only where it fails. */
+function run(command, args, what) {
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    maxBuffer: Number.POSITIVE_INFINITY,
+    env: { ...process.env, npm_config_update_notifier: "false" },
+    // On Windows npm and npx are scripts, which only a shell starts.
+    shell: process.platform === "win32" && /^np[mx]$/.test(command),
+  });
   if (status === 0) return;
-  say(error === undefined ? failed : `${failed} (${error.message})`);
+  const output = `${stdout ?? ""}${stderr ?? ""}`;
+  process.stderr.write(output);
+  const noCompiler = /gyp ERR!|node-gyp: (command )?not found/.test(output);
+  const hint = noCompiler ? " On Node 20 SQLite is compiled: that needs make, g++ and Python 3. Node 22 and later need none of them." : "";
+  say(`${what} failed${error === undefined ? " (see above)" : ` (${error.message})`}.${hint}`);
   process.exit(status ?? 1);
-}
-
-function sqliteLoads() {
-  const script = "new (require('better-sqlite3'))(':memory:').close()";
-  return spawnSync(process.execPath, ["-e", script], { cwd: join(root, "packages/session-core"), stdio: "ignore" }).status === 0;
 }
 
 const [major, minor] = process.versions.node.split(".").map(Number);
@@ -58,32 +68,61 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
   process.exit(1);
 }
 
-const manifests = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "test/package.json"].map((file) => join(root, file));
-for (const name of readdirSync(join(root, "packages"))) manifests.push(join(root, "packages", name, "package.json"));
+// Version 13 brings its binaries along and needs Node 22; version 12 is compiled, and aborted by later versions of Node 24.
+const compiles = major < 22;
+const alias = join(root, "node_modules", compiles ? "better-sqlite3-12" : "better-sqlite3-13");
+const workspaces = [...readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)), join(root, "test")];
 
-// The compiled better-sqlite3 fits one ABI of Node.
+/** Points every package that uses better-sqlite3 to the version for this Node; pnpm links the newest one whatever runs it. */
+function linkDriver() {
+  for (const folder of workspaces) {
+    const link = join(folder, "node_modules/better-sqlite3");
+    if (!existsSync(link) || realpathSync(link) === realpathSync(alias)) continue;
+    rmSync(link, { recursive: true });
+    symlinkSync(process.platform === "win32" ? realpathSync(alias) : relative(dirname(link), realpathSync(alias)), link, "junction");
+  }
+}
+
+function driverLoads() {
+  const script = "new (require('better-sqlite3'))(':memory:').close()";
+  return spawnSync(process.execPath, ["-e", script], { cwd: join(root, "packages/session-core"), stdio: "ignore" }).status === 0;
+}
+
+const manifests = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml"].map((file) => join(root, file));
+manifests.push(...workspaces.map((folder) => join(folder, "package.json")));
+
+// A compiled better-sqlite3 fits one ABI of Node.
 const installed = digest(manifests, process.versions.modules, process.platform, process.arch);
-once("installed", installed, existsSync(join(root, "node_modules/.pnpm")), () => {
+
+function install() {
   const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  say(`Installing packages with ${packageManager}; compiling SQLite takes one to two minutes the first time.`);
-  run(
-    "npx",
-    ["--yes", packageManager, "install", "--frozen-lockfile"],
-    "Installing failed. Is a C++ toolchain (make, g++, python3) there?",
+  const pnpm = ["--yes", packageManager];
+  say(`Installing packages with ${packageManager}${compiles ? "; compiling SQLite takes one to two minutes the first time" : ""}.`);
+  run("npx", [...pnpm, "install", "--frozen-lockfile", ...(compiles ? [] : ["--ignore-scripts"])], "Installing");
+  linkDriver();
+  if (driverLoads()) return;
+  // Installed without its script, or compiled for another version of Node, version 12 is there and does not load.
+  if (compiles) run("npm", ["--prefix", realpathSync(alias), "run", "install"], "Compiling better-sqlite3");
+  if (driverLoads()) return;
+  say(
+    `better-sqlite3 does not load on Node ${process.versions.node} (${process.platform}-${process.arch}). Remove node_modules and try again.`,
   );
-  // Compiled for another version of Node, it is there and does not load.
-  if (!sqliteLoads()) run("npx", ["--yes", packageManager, "rebuild", "-r", "better-sqlite3"], "Compiling better-sqlite3 failed.");
-});
+  process.exit(1);
+}
+
+const linked = () =>
+  [root, ...workspaces].flatMap((folder) => readdirSync(join(folder, "node_modules")).map((name) => join(folder, "node_modules", name)));
+once("installed", installed, install, linked);
 
 const sources = filesBelow(
   join(root, "packages"),
   (file) => /[/\\](src|demo)[/\\]|tsconfig\.json$/.test(file) && !/node_modules|[/\\]dist[/\\]/.test(file),
 );
-sources.push(join(root, "tsconfig.base.json"), join(root, ".ci/build.mjs"));
-const built = ["session-core/dist/index.js", "compaction/dist/index.js", "cli/dist/bough.js"].every((file) =>
-  existsSync(join(root, "packages", file)),
-);
-once("built", digest(sources, installed), built, () => {
+sources.push(join(root, "tsconfig.base.json"), ...filesBelow(join(root, ".ci"), (file) => file.endsWith(".mjs")));
+const build = () => {
   say("Building the packages.");
-  run(process.execPath, [join(root, ".ci/build.mjs")], "The build failed.");
-});
+  run(process.execPath, [join(root, ".ci/build.mjs")], "The build");
+};
+once("built", digest(sources, installed), build, () =>
+  filesBelow(join(root, "packages"), (file) => /packages[/\\][^/\\]+[/\\]dist[/\\]/.test(file)),
+);

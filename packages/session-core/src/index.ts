@@ -55,6 +55,7 @@ export { callPreview, oneLine, previewOf } from "./entry/preview.js";
 export { searchableText, textOf } from "./entry/text.js";
 // Errors
 export { BoughError } from "./errors/base.js";
+export * from "./errors/driver-error.js";
 export * from "./errors/entry-errors.js";
 export * from "./errors/import-errors.js";
 export * from "./errors/session-errors.js";

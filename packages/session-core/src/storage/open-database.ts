@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import Database from "better-sqlite3";
+import type Database from "better-sqlite3";
 import { NewerStoreError } from "../errors/store-errors.js";
 import type { ConnectionOptions } from "./connection-options.js";
+import { openSqlite } from "./driver.js";
 import { isSqliteFailure } from "./failures.js";
 import { identify, requirePresent } from "./identity.js";
 import { migrate, SUPPORTED_VERSION, versionOf } from "./migrate.js";
@@ -15,7 +16,7 @@ export function openDatabase(options: ConnectionOptions): Database.Database {
 }
 
 function openInMemory(): Database.Database {
-  const file = new Database(":memory:");
+  const file = openSqlite(":memory:");
   migrate(file, ":memory:");
   return file;
 }
@@ -29,7 +30,7 @@ function openFile(options: ConnectionOptions): Database.Database {
   if (existsSync(`${path}-wal`)) refuseNewer(options);
   if (mode === "create" && identity.kind === "absent") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (mode === "read-only") return openToRead(options);
-  const file = new Database(path, { timeout: options.busyTimeoutMs });
+  const file = openSqlite(path, { timeout: options.busyTimeoutMs });
   try {
     // Sessions hold secrets: a new store is its user's alone. SQLite gives its side files the same mode.
     if (identity.kind === "absent") chmodSync(path, 0o600);
@@ -50,7 +51,7 @@ const JOURNAL_OFFSETS = [18, 19];
  * such as on a medium that cannot be written, the store is read whole into memory.
  */
 function openToRead({ path, busyTimeoutMs }: ConnectionOptions): Database.Database {
-  const file = new Database(path, { readonly: true, timeout: busyTimeoutMs });
+  const file = openSqlite(path, { readonly: true, timeout: busyTimeoutMs });
   try {
     versionOf(file);
     return file;
@@ -61,11 +62,11 @@ function openToRead({ path, busyTimeoutMs }: ConnectionOptions): Database.Databa
   }
   const bytes = readFileSync(path);
   for (const offset of JOURNAL_OFFSETS) bytes[offset] = 1;
-  return new Database(bytes);
+  return openSqlite(bytes);
 }
 
 function refuseNewer({ path, busyTimeoutMs }: ConnectionOptions): void {
-  const file = new Database(path, { readonly: true, timeout: busyTimeoutMs });
+  const file = openSqlite(path, { readonly: true, timeout: busyTimeoutMs });
   try {
     const version = versionOf(file);
     if (version > SUPPORTED_VERSION) throw new NewerStoreError(path, version, SUPPORTED_VERSION);
