@@ -2,6 +2,7 @@
 // in this list, and itself.
 const ROOMS = [
   ["ids", "errors"],
+  ["arguments"],
   ["entry"],
   ["files"],
   ["source"],

@@ -59,6 +59,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   ENTRY_CONFLICT: { exit: 42, meaning: "An entry of this id has other content; entries never change" },
   INVALID_REFERENCE: { exit: 43, meaning: "An entry refers to one that is not where it must be" },
   VALUE_TOO_LARGE: { exit: 44, meaning: "A small named value is too large" },
+  INVALID_ARGUMENT: { exit: 46, meaning: "A function of the library was called with a wrong argument (a fault of Bough)" },
   INVALID_QUERY: { exit: 45, meaning: "`search`: the query cannot be understood" },
   NOTHING_TO_COMPACT: { exit: 50, meaning: "`compact`: there is nothing to compact; the message says why" },
   SUPERSEDED: {

@@ -1,5 +1,10 @@
 // The one list of what this package offers. Grouped as the README explains it.
 
+// Checks of arguments, for packages that are built on this one
+export * as shapes from "./arguments/conversation.js";
+export type { Misfit, Rule } from "./arguments/rules.js";
+export * as rules from "./arguments/rules.js";
+
 // Context
 export type {
   BranchSummaryMessage,
@@ -54,6 +59,7 @@ export type {
 export { callPreview, oneLine, previewOf } from "./entry/preview.js";
 export { searchableText, textOf } from "./entry/text.js";
 // Errors
+export * from "./errors/argument-errors.js";
 export { BoughError } from "./errors/base.js";
 export * from "./errors/driver-error.js";
 export * from "./errors/entry-errors.js";

@@ -1,3 +1,5 @@
+import { PAYLOAD, TOOL_CALL } from "../arguments/conversation.js";
+import { checkArgument, TEXT } from "../arguments/rules.js";
 import type { AssistantBlock, ToolCallBlock } from "./block.js";
 import type { EntryPayload } from "./entry.js";
 import type { AssistantMessage, Message } from "./message.js";
@@ -8,6 +10,7 @@ export const PREVIEW_LENGTH = 160;
 
 /** One line that says what an entry is about: its first words, or its tool calls as `[read src/a.ts]`. */
 export function previewOf(payload: EntryPayload): string {
+  checkArgument("payload", payload, PAYLOAD);
   return oneLine(previewText(payload));
 }
 
@@ -120,6 +123,7 @@ function tellingArgument(args: ToolCallBlock["arguments"]): string {
 
 /** A tool call in a few words: its name and its most telling argument, at most 60 code units. */
 export function callPreview(call: ToolCallBlock): string {
+  checkArgument("call", call, TOOL_CALL);
   const text = oneLine(tellingArgument(call.arguments));
   const short = text.length > 50 ? `${cut(text, 49)}…` : text;
   return short === "" ? `[${call.name}]` : `[${call.name} ${short}]`;
@@ -132,6 +136,7 @@ const MISFITS =
 
 /** Text on one line, at most PREVIEW_LENGTH code units; runs of white space and control characters become one space. */
 export function oneLine(text: string): string {
+  checkArgument("text", text, TEXT);
   // Half as much again is enough to fill the line unless the text is mostly white space; a megabyte need not be scanned.
   const line = cut(text.trimStart(), PREVIEW_LENGTH + 80)
     .replace(MISFITS, " ")

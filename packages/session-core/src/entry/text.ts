@@ -1,3 +1,5 @@
+import { MESSAGE_CONTENT, PAYLOAD } from "../arguments/conversation.js";
+import { checkArgument } from "../arguments/rules.js";
 import type { AssistantBlock, ContentBlock } from "./block.js";
 import type { EntryPayload } from "./entry.js";
 import type { Message } from "./message.js";
@@ -7,6 +9,7 @@ type Content = string | readonly (ContentBlock | AssistantBlock)[];
 /** The text blocks of a content, joined by line breaks; everything else is left out. */
 export function textOf(content: Content): string {
   if (typeof content === "string") return content;
+  checkArgument("content", content, MESSAGE_CONTENT);
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
@@ -15,6 +18,7 @@ export function textOf(content: Content): string {
  * and their file lists. Never images, ids, or what only hosts read (`details`, `custom` data, foreign records).
  */
 export function searchableText(payload: EntryPayload): string {
+  checkArgument("payload", payload, PAYLOAD);
   switch (payload.type) {
     case "message":
       return messageText(payload.message);

@@ -4,6 +4,7 @@ import { findValue, setValue } from "../labels/values.js";
 import { MAIN_LEAF } from "../port/main-leaf.js";
 import { renameSession } from "../sessions/session-changes.js";
 import { sessionRow } from "../sessions/session-rows.js";
+import { leafName } from "../sessions/single-line.js";
 import type { SourceRecord } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq } from "../storage/schema.js";
@@ -70,7 +71,9 @@ export class Marks {
     renameSession(this.connection, this.target.id, title, source);
   }
 
-  #leaf({ name, entryId }: Extract<Mark, { kind: "leaf" }>): void {
+  #leaf({ name: given, entryId }: Extract<Mark, { kind: "leaf" }>): void {
+    const name = leafName(given);
+    if (name === "") return;
     const seq = entryId === null ? null : findEntrySeq(this.connection, this.target.seq, entryId);
     if (seq === undefined) return;
     if (name === MAIN_LEAF) this.#mainLeaf = { seq };

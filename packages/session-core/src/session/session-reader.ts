@@ -1,3 +1,5 @@
+import { ID, OUTLINE, RANGE, SCAN, WALK } from "../arguments/requests.js";
+import { checkArgument, list, NUMBER, nullable, optional, TEXT } from "../arguments/rules.js";
 import type { Entry } from "../entry/entry.js";
 import { SessionNotFoundError } from "../errors/session-errors.js";
 import type { FileOperation } from "../files/file-operation.js";
@@ -30,11 +32,13 @@ export abstract class SessionReader {
 
   /** One entry with its payload. @throws {EntryNotFoundError} */
   async entry(id: EntryId): Promise<Entry> {
+    checkArgument("id", id, ID);
     return this.storage.entry(this.id, id);
   }
 
   /** The entry a person means by an id, a unique id prefix, a label, `@leaf`, `@root`, `@NAME` or any of them with `~N`. */
   async resolve(name: string): Promise<EntryId> {
+    checkArgument("name", name, TEXT);
     return resolveEntry({ storage: this.storage, sessionId: this.id, leafId: this.leafId }, name);
   }
 
@@ -43,11 +47,13 @@ export abstract class SessionReader {
    * order. Holds the whole path; see `walk` and `scan`.
    */
   async path(leafId: EntryId | null = this.leafId): Promise<readonly Entry[]> {
+    checkArgument("leafId", leafId, nullable(ID));
     return (await this.storage.scanPath(this.id, { leafId, order: "down" })).items;
   }
 
   /** A page of a path, from the leaf up or from the first entry down, with filters. Each page down walks the whole path; `walk` does not. */
   async scan(scan: PathScan = {}): Promise<Page<Entry>> {
+    checkArgument("scan", scan, SCAN);
     return this.storage.scanPath(this.id, { ...scan, leafId: scan.leafId === undefined ? this.leafId : scan.leafId });
   }
 
@@ -56,6 +62,7 @@ export abstract class SessionReader {
    * one page of them, and a number for each. `stopAt`: only entries below this one.
    */
   async *walk(scan: Pick<PathScan, "leafId" | "stopAt"> = {}): AsyncGenerator<Entry, void, void> {
+    checkArgument("scan", scan, WALK);
     const leafId = scan.leafId === undefined ? this.leafId : scan.leafId;
     const seqs = await this.storage.pathSeqs(this.id, leafId, scan.stopAt);
     for (let at = 0; at < seqs.length; at += PAGE) yield* await this.storage.entriesAt(this.id, seqs.slice(at, at + PAGE));
@@ -63,11 +70,13 @@ export abstract class SessionReader {
 
   /** The children of an entry, oldest first; null: the first entries of the session. */
   async children(id: EntryId | null): Promise<readonly OutlineRow[]> {
+    checkArgument("id", id, nullable(ID));
     return this.storage.children(this.id, id);
   }
 
   /** The other children of an entry's parent, oldest first. */
   async siblings(id: EntryId): Promise<readonly OutlineRow[]> {
+    checkArgument("id", id, ID);
     const { parentId } = await this.storage.entry(this.id, id);
     return (await this.storage.children(this.id, parentId)).filter((row) => row.id !== id);
   }
@@ -84,11 +93,14 @@ export abstract class SessionReader {
 
   /** The whole tree without bodies, in order of arrival (parents first), `limit` (default 1,000) rows after `afterSeq`. */
   async outline(options: { readonly afterSeq?: number; readonly limit?: number } = {}): Promise<readonly OutlineRow[]> {
+    checkArgument("options", options, OUTLINE);
     return this.storage.outline(this.id, options.afterSeq ?? 0, options.limit ?? PAGE);
   }
 
   /** Entries of all branches that arrived after `seq`, oldest first, at most `limit` (default 1,000). */
   async entriesSince(seq: number, limit = PAGE): Promise<readonly Entry[]> {
+    checkArgument("seq", seq, NUMBER);
+    checkArgument("limit", limit, NUMBER);
     return this.storage.entriesSince(this.id, seq, limit);
   }
 
@@ -105,6 +117,8 @@ export abstract class SessionReader {
 
   /** The deepest entry on the paths of both; null: they share none. */
   async commonAncestor(a: EntryId, b: EntryId): Promise<EntryId | null> {
+    checkArgument("a", a, ID);
+    checkArgument("b", b, ID);
     return this.storage.commonAncestor(this.id, a, b);
   }
 
@@ -115,26 +129,31 @@ export abstract class SessionReader {
 
   /** The moves of this handle's leaf, newest first, at most `limit` (default 100). */
   async leafMoves(limit = 100): Promise<readonly LeafMove[]> {
+    checkArgument("limit", limit, NUMBER);
     return this.storage.leafMoves(this.id, this.leafName, limit);
   }
 
   /** The labels that contain `text` (default: all), whatever the case, oldest entry first. */
   async labels(text?: string): Promise<readonly Label[]> {
+    checkArgument("text", text, optional(TEXT));
     return this.storage.labels(this.id, text);
   }
 
   /** A value kept with the session; undefined: none. */
   async value(key: string): Promise<unknown> {
+    checkArgument("key", key, TEXT);
     return (await this.storage.value(this.id, key))?.value;
   }
 
   /** The values whose key starts with `prefix`, in order of key. */
   async values(prefix = ""): Promise<readonly StoredValue[]> {
+    checkArgument("prefix", prefix, TEXT);
     return this.storage.values(this.id, prefix);
   }
 
   /** The file operations between two entries of one path, both included, oldest first; see `fileLists`. */
   async fileOperations(range: Partial<PathRange> = {}): Promise<readonly FileOperation[]> {
+    checkArgument("range", range, RANGE);
     const toId = range.toId ?? this.leafId;
     return toId === null ? [] : this.storage.fileOperations(this.id, { fromId: range.fromId, toId });
   }
@@ -144,6 +163,8 @@ export abstract class SessionReader {
    * query, also for 100,000 ids.
    */
   async tokenCounts(counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
+    checkArgument("counter", counter, TEXT);
+    checkArgument("ids", ids, list(ID, "an array of ids"));
     return this.storage.tokenCounts(this.id, counter, ids);
   }
 

@@ -1,3 +1,5 @@
+import { APPEND, CONTEXT, COUNTS, ID, SEARCH, WRITES } from "../arguments/requests.js";
+import { checkArgument, having, nullable, TEXT } from "../arguments/rules.js";
 import { settingsOf } from "../context/build.js";
 import type { SessionContext } from "../context/context.js";
 import { Placement } from "../context/placement.js";
@@ -5,7 +7,7 @@ import type { DanglingCalls } from "../context/tool-pairs.js";
 import { ContextWindow } from "../context/window.js";
 import type { EntryInput } from "../entry/entry.js";
 import { assertJson } from "../entry/json.js";
-import { InvalidEntryError, UnserialisableValueError } from "../errors/entry-errors.js";
+import { UnserialisableValueError } from "../errors/entry-errors.js";
 import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafView } from "../port/records.js";
@@ -13,8 +15,6 @@ import type { SearchPage, SearchRequest } from "../port/search-records.js";
 import type { BatchResult, OnConflict, SessionStorage, Write } from "../port/session-storage.js";
 import { SessionReader } from "./session-reader.js";
 import { WriteQueue } from "./write-queue.js";
-
-const ON_CONFLICT: readonly OnConflict[] = ["error", "follow", "branch"];
 
 /** What an append does when another writer moved the leaf meanwhile. */
 export interface AppendOptions {
@@ -106,6 +106,7 @@ export class Session extends SessionReader {
    * @throws {StoreBusyError | StoreFullError | StoreReadOnlyError | SessionNotFoundError} nothing was written.
    */
   async append(entry: EntryInput, options: AppendOptions = {}): Promise<AppendedEntry> {
+    checkArgument("options", options, APPEND);
     const { entries } = await this.#commit([{ kind: "entry", entry }], options);
     const [written] = entries;
     // A batch of one entry gives one entry back; the storage would have thrown otherwise.
@@ -123,12 +124,13 @@ export class Session extends SessionReader {
    * ]);
    */
   async write(writes: readonly Write[], options: AppendOptions = {}): Promise<readonly AppendedEntry[]> {
+    checkArgument("writes", writes, WRITES);
+    checkArgument("options", options, APPEND);
     return (await this.#commit(writes, options)).entries;
   }
 
   #commit(writes: readonly Write[], options: AppendOptions): Promise<BatchResult> {
     const { onConflict = "error", expectedLeafId } = options;
-    if (!ON_CONFLICT.includes(onConflict)) throw new InvalidEntryError("onConflict", "must be error, follow or branch");
     // What has to wait is written as it was when it was handed in, whatever its owner does to it meanwhile.
     const asked = this.#queue.isBusy ? copyOf(writes) : writes;
     return this.#queue.run(async () => {
@@ -154,6 +156,7 @@ export class Session extends SessionReader {
    * first branch. The move can be undone.
    */
   async moveLeaf(to: EntryId | null): Promise<void> {
+    checkArgument("to", to, nullable(ID));
     await this.#commit([{ kind: "moveLeaf", to }], {});
   }
 
@@ -177,16 +180,20 @@ export class Session extends SessionReader {
 
   /** Labels an entry, in place of a label it has. The leaf does not move. */
   async label(entryId: EntryId, label: string): Promise<void> {
+    checkArgument("entryId", entryId, ID);
+    checkArgument("label", label, TEXT);
     await this.#commit([{ kind: "label", entryId, label }], {});
   }
 
   /** Takes the label of an entry away. */
   async unlabel(entryId: EntryId): Promise<void> {
+    checkArgument("entryId", entryId, ID);
     await this.#commit([{ kind: "label", entryId, label: null }], {});
   }
 
   /** Keeps a small value (at most 64 KiB of JSON) with the session; `undefined` takes it away. */
   async setValue(key: string, value: unknown): Promise<void> {
+    checkArgument("key", key, TEXT);
     await this.#commit([{ kind: "value", key, value }], {});
   }
 
@@ -203,12 +210,15 @@ export class Session extends SessionReader {
    * await session.saveTokenCounts("o200k_base/1", new Map([[entry.id, 412]]));
    */
   async saveTokenCounts(counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void> {
+    checkArgument("counter", counter, TEXT);
+    checkArgument("counts", counts, COUNTS);
     const asked = new Map(counts);
     await this.#queue.run(() => this.storage.saveTokenCounts(this.id, counter, asked));
   }
 
   /** Entries of this session that fit, on all of its branches; see `Store.search`. @throws {InvalidQueryError} */
   async search(request: Omit<SearchRequest, "sessionId">): Promise<SearchPage> {
+    checkArgument("request", request, SEARCH);
     return this.#host.search({ ...request, sessionId: this.id });
   }
 
@@ -219,6 +229,7 @@ export class Session extends SessionReader {
    * Cost: the entries since the first kept one, whatever lies before; after an append in this handle, only what is new.
    */
   async context(options: ContextOptions = {}): Promise<SessionContext> {
+    checkArgument("options", options, CONTEXT);
     const { leafId, danglingCalls = "close" } = options;
     if (leafId !== undefined) {
       const path = await this.storage.contextPath(this.id, { entryId: leafId }, null);
@@ -230,6 +241,7 @@ export class Session extends SessionReader {
 
   /** The model, the thinking level and the system text in force at an entry (default: the leaf), without reading its path. */
   async settings(leafId: EntryId | null = this.leafId): Promise<Pick<SessionContext, "model" | "thinkingLevel" | "system">> {
+    checkArgument("leafId", leafId, nullable(ID));
     // Asked to continue a window that ends there, the storage has no entry to read.
     const end = leafId === null ? null : (await this.storage.entry(this.id, leafId)).seq;
     return settingsOf(await this.storage.contextPath(this.id, { entryId: leafId }, end));
@@ -263,5 +275,6 @@ function copyOf(writes: readonly Write[]): readonly Write[] {
  * const { system, messages } = toAnthropic(context);
  */
 export async function buildSessionContext(session: Session, options: ContextOptions = {}): Promise<SessionContext> {
+  checkArgument("session", session, having("a session", "context"));
   return session.context(options);
 }

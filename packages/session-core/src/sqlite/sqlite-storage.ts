@@ -22,6 +22,7 @@ import type { SourceSession } from "../source/source-session.js";
 import { statistics } from "../statistics/statistics.js";
 import { Connection } from "../storage/connection.js";
 import type { ConnectionOptions } from "../storage/connection-options.js";
+import { rowLimit } from "../storage/row-limit.js";
 import { SettingPayloads } from "../tree/context-path.js";
 import { forkSession } from "../tree/fork.js";
 import { tokenCounts } from "../tree/token-counts.js";
@@ -197,7 +198,7 @@ export class SqliteStorage implements SessionStorage {
   }
 
   async catchUpSearch(limit: number): Promise<number> {
-    if (!this.readOnly) indexEntries(this.#connection, limit);
+    if (!this.readOnly) indexEntries(this.#connection, rowLimit(limit));
     return missingInIndex(this.#connection);
   }
 

@@ -7,7 +7,7 @@ import { MAIN_LEAF } from "../port/main-leaf.js";
 import type { LeafView, NewSession, SessionRecord } from "../port/records.js";
 import type { Batch, BatchResult, Write } from "../port/session-storage.js";
 import { findRow, insertNewSession, recordOf, rowAt, sessionSeq } from "../sessions/session-rows.js";
-import { singleLine } from "../sessions/single-line.js";
+import { leafName } from "../sessions/single-line.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { commit, type JudgedWrite } from "../tree/commit.js";
@@ -58,7 +58,12 @@ export function leaf(connection: Connection, sessionId: SessionId, name: string,
     const found = findLeaf(connection, target.seq, name);
     if (found !== undefined) return view(found.seq);
     // The name is what the handle asks for from now on, so it is refused rather than made to fit.
-    if (name === "" || name !== singleLine(name)) throw new InvalidEntryError("leaf", "its name must be one line of 1 to 500 characters");
+    if (name === "" || name !== leafName(name)) {
+      throw new InvalidEntryError(
+        "leaf",
+        "its name must be one line of 1 to 500 characters, none of them invisible or changing the writing direction",
+      );
+    }
     setLeaf(connection, target.seq, name, start.seq as EntrySeq | null);
     return view(start.seq as EntrySeq | null);
   });

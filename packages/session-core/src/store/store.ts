@@ -1,4 +1,6 @@
 import { setImmediate as pause } from "node:timers/promises";
+import { FILTER, FORK, ID, NEW_SESSION, OPEN, SEARCH, TITLE_SOURCE } from "../arguments/requests.js";
+import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, optional, TEXT } from "../arguments/rules.js";
 import { BoughError } from "../errors/base.js";
 import { AmbiguousNameError, SessionNotFoundError } from "../errors/session-errors.js";
 import { StoreBusyError } from "../errors/store-errors.js";
@@ -65,12 +67,15 @@ export class Store {
 
   /** A new session with a leaf `main` before its first entry. @throws {SessionExistsError} the id that was given is taken. */
   async createSession(session: NewSession = {}): Promise<Session> {
+    checkArgument("session", session, NEW_SESSION);
     const { id } = await this.#storage.createSession(session);
     return this.openSession(id);
   }
 
   /** A handle on a session. Opening writes nothing, unless it names a new leaf. @throws {SessionNotFoundError} */
   async openSession(id: SessionId, options: OpenSessionOptions = {}): Promise<Session> {
+    checkArgument("id", id, ID);
+    checkArgument("options", options, OPEN);
     const { leaf = MAIN_LEAF } = options;
     const main = await this.#storage.leaf(id, MAIN_LEAF);
     const view = leaf === MAIN_LEAF ? main : await this.#leafOrNew(id, leaf, main);
@@ -84,11 +89,14 @@ export class Store {
 
   /** Takes a named leaf away; its entries stay in the tree. @throws {LeafNotFoundError | MainLeafError} */
   async deleteLeaf(id: SessionId, name: string): Promise<void> {
+    checkArgument("id", id, ID);
+    checkArgument("name", name, TEXT);
     await this.#storage.deleteLeaf(id, name);
   }
 
   /** What is known of a session, or undefined. */
   async findSession(id: SessionId): Promise<SessionRecord | undefined> {
+    checkArgument("id", id, ID);
     return this.#storage.findSession(id);
   }
 
@@ -100,6 +108,7 @@ export class Store {
    * @throws {SessionNotFoundError}
    */
   async resolveSession(name: string): Promise<SessionRecord> {
+    checkArgument("name", name, TEXT);
     const found = await this.#storage.sessionsNamed(name, 10);
     const [first, second] = found;
     if (first === undefined) throw new SessionNotFoundError(name);
@@ -115,26 +124,34 @@ export class Store {
 
   /** Sessions, newest activity first, a page at a time. Reads no entry. */
   async listSessions(filter: SessionFilter = {}): Promise<Page<SessionRecord>> {
+    checkArgument("filter", filter, FILTER);
     return this.#storage.listSessions(filter);
   }
 
   /** Gives a session a title; null takes it away. `auto`: a title that a program made up never replaces a person's. */
   async renameSession(id: SessionId, title: string | null, source: "user" | "auto" = "user"): Promise<void> {
+    checkArgument("id", id, ID);
+    checkArgument("title", title, nullable(TEXT));
+    checkArgument("source", source, TITLE_SOURCE);
     await this.#storage.renameSession(id, title, source);
   }
 
   /** Puts a session away from lists, or back. */
   async archiveSession(id: SessionId, archived = true): Promise<void> {
+    checkArgument("id", id, ID);
+    checkArgument("archived", archived, FLAG);
     await this.#storage.archiveSession(id, archived);
   }
 
   /** Takes a session and everything about it away for good, also from free pages and the journal. Forks of it stay. */
   async deleteSession(id: SessionId): Promise<void> {
+    checkArgument("id", id, ID);
     await this.#storage.deleteSession(id);
   }
 
   /** Copies a path into a new session that points back to where it came from. */
   async forkSession(id: SessionId, options: ForkOptions = {}): Promise<Session> {
+    checkArgument("options", options, FORK);
     const source = await this.openSession(id);
     const { at = source.leafId, ...into } = options;
     if (at === null) return this.#forkedAtStart(source, into);
@@ -155,6 +172,7 @@ export class Store {
 
   /** Entries and titles that fit. The search index catches up first, so the answer is complete. @throws {InvalidQueryError} */
   async search(request: SearchRequest): Promise<SearchPage> {
+    checkArgument("request", request, SEARCH);
     try {
       await this.catchUpSearch();
     } catch (error) {
@@ -169,6 +187,7 @@ export class Store {
    * hundred; returns at most how many are still missing, 0 only when none is.
    */
   async catchUpSearch(limit = Number.POSITIVE_INFINITY): Promise<number> {
+    checkArgument("limit", limit, NUMBER);
     for (let done = 0, before = Number.POSITIVE_INFINITY; ; done += INDEX_STEP) {
       const left = await this.#storage.catchUpSearch(Math.min(INDEX_STEP, limit - done));
       // A store that can only be read makes no progress.
@@ -185,11 +204,14 @@ export class Store {
 
   /** Everything that does not hold in the store, or in one session. Reads all of it. */
   async *verify(id?: SessionId): AsyncIterable<Finding> {
+    checkArgument("id", id, optional(ID));
     yield* this.#storage.verify(id);
   }
 
   /** Copies the store into a new file while it is in use. `onProgress` is told pages of 4 KiB. */
   async backup(path: string, onProgress?: (donePages: number, totalPages: number) => void): Promise<void> {
+    checkArgument("path", path, FILE);
+    checkArgument("onProgress", onProgress, optional(CALLBACK));
     await this.#storage.backup(path, onProgress);
   }
 

@@ -1,3 +1,4 @@
+import { checkArgument, FLAG, having, oneOf, optional, record, TEXT } from "../arguments/rules.js";
 import type { Entry } from "../entry/entry.js";
 import { boughLines } from "../formats/bough/write.js";
 import { markdownOf } from "../formats/markdown/markdown.js";
@@ -6,13 +7,24 @@ import { piLines } from "../formats/pi-export/lines.js";
 import type { EntryId } from "../ids/ids.js";
 import type { Session } from "../session/session.js";
 
+const SESSION = having("a session", "record", "walk", "labels");
+const PI = record({ branch: optional(TEXT) });
+const MARKDOWN = record({
+  branch: optional(TEXT),
+  toolOutput: optional(oneOf("none", "short", "full")),
+  thinking: optional(FLAG),
+  from: optional(TEXT),
+  to: optional(TEXT),
+});
+
 /**
  * A whole session as our own JSONL, a piece at a time, each with its line break: every branch, label, leaf and value.
  * Importing it gives the same tree, labels and context.
  */
 export async function* exportBough(session: Session): AsyncGenerator<string, void, void> {
-  const [record, labels, leaves, values] = await Promise.all([session.record(), session.labels(), session.leaves(), session.values()]);
-  yield* ended(boughLines({ session: record, entries: session.entries(), labels, leaves, values }));
+  checkArgument("session", session, SESSION);
+  const [header, labels, leaves, values] = await Promise.all([session.record(), session.labels(), session.leaves(), session.values()]);
+  yield* ended(boughLines({ session: header, entries: session.entries(), labels, leaves, values }));
 }
 
 /** Which part of a session to export. */
@@ -23,13 +35,15 @@ export interface PiExportOptions {
 
 /** A session as pi's JSONL of version 3, which pi opens: the whole tree, or one branch. */
 export async function* exportPi(session: Session, options: PiExportOptions = {}): AsyncGenerator<string, void, void> {
-  const record = await session.record();
+  checkArgument("session", session, SESSION);
+  checkArgument("options", options, PI);
+  const header = await session.record();
   const whole = options.branch === undefined;
   const onPath = whole ? undefined : new Set(await pathIds(session, options.branch ?? null));
   const labels = (await session.labels()).filter(({ entryId }) => onPath?.has(entryId) ?? true);
   const entries = whole ? session.entries() : session.walk({ leafId: options.branch ?? null });
   const leafId = options.branch ?? (await leafNow(session));
-  yield* ended(piLines({ session: { ...record, parentSessionId: record.parent?.sessionId ?? null }, entries, labels, leafId }));
+  yield* ended(piLines({ session: { ...header, parentSessionId: header.parent?.sessionId ?? null }, entries, labels, leafId }));
 }
 
 /** What of a branch to put into a document. */
@@ -40,11 +54,13 @@ export interface MarkdownExportOptions extends MarkdownOptions {
 
 /** A branch as a Markdown document that a person would send to a colleague, a piece at a time. */
 export async function* exportMarkdown(session: Session, options: MarkdownExportOptions = {}): AsyncGenerator<string, void, void> {
+  checkArgument("session", session, SESSION);
+  checkArgument("options", options, MARKDOWN);
   const { branch, ...shown } = options;
   const leafId = branch ?? (await leafNow(session));
-  const [record, labels, { model }] = await Promise.all([session.record(), session.labels(), session.settings(leafId)]);
+  const [header, labels, { model }] = await Promise.all([session.record(), session.labels(), session.settings(leafId)]);
   const names = new Map(labels.map(({ entryId, label }) => [entryId, label]));
-  const document = { session: record, model: model?.modelId ?? null, entries: session.walk({ leafId }), labels: names };
+  const document = { session: header, model: model?.modelId ?? null, entries: session.walk({ leafId }), labels: names };
   yield* markdownOf(document, shown);
 }
 

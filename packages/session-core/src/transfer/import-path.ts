@@ -1,3 +1,4 @@
+import { CALLBACK, checkArgument, FILE, having, optional, record } from "../arguments/rules.js";
 import type { BoughError } from "../errors/base.js";
 import { InvalidEntryError, UnserialisableValueError, ValueTooLargeError } from "../errors/entry-errors.js";
 import { NoSessionsFoundError, SourceNotFoundError, UnknownFormatError, UnknownFormatVersionError } from "../errors/import-errors.js";
@@ -45,6 +46,8 @@ export interface ImportPathOptions {
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
 
+const OPTIONS = record({ onProgress: optional(CALLBACK) });
+
 /**
  * Brings the sessions of a file, or of every file below a folder, into a store. The format is told by content; sources
  * are opened for reading and never changed; each session is one transaction. Importing again adds only what is new.
@@ -56,6 +59,9 @@ export interface ImportPathOptions {
  * const { sessions } = await importPath(store, "sessions");
  */
 export async function importPath(store: Store, path: string, options: ImportPathOptions = {}): Promise<ImportReport> {
+  checkArgument("store", store, having("a store", "openSession"));
+  checkArgument("path", path, FILE);
+  checkArgument("options", options, OPTIONS);
   const { isFolder, files } = sourceFiles(path);
   const run = new ImportRun(store, files, options);
   for (const file of files) await run.take(file, isFolder);

@@ -152,9 +152,9 @@ describe("what a write does not understand", () => {
   test("is refused instead of being acknowledged", async () => {
     const { session } = await grow("u1");
     const unknown = { kind: "remove", entryId: "u1" } as never;
-    await expect(session.write([unknown])).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "kind" });
+    await expect(session.write([unknown])).rejects.toMatchObject({ code: "INVALID_ARGUMENT", argument: "writes[0].kind" });
     const conflict = session.append(entryNamed("a1"), { onConflict: "overwrite" as never });
-    await expect(conflict).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "onConflict" });
+    await expect(conflict).rejects.toMatchObject({ code: "INVALID_ARGUMENT", argument: "options.onConflict" });
     const label = session.write([{ kind: "label", entryId: "u1", label: "x", createdAtMs: 1.5 }]);
     await expect(label).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "createdAtMs" });
     expect(await treeNames(session)).toBe(">u1");

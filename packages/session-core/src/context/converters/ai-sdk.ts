@@ -1,3 +1,5 @@
+import { SESSION_CONTEXT } from "../../arguments/conversation.js";
+import { checkArgument } from "../../arguments/rules.js";
 import type { SessionContext } from "../context.js";
 import { imagesOf, plainText, withoutForeign } from "./parts.js";
 import type { AnswerPart, ProjectedAnswer, ProjectedResult, ProjectedThinking, SaidPart } from "./projected-message.js";
@@ -83,6 +85,7 @@ export interface AISDKPrompt {
  * await generateText({ model, ...toAISDK(context) });
  */
 export function toAISDK(context: SessionContext): AISDKPrompt {
+  checkArgument("context", context, SESSION_CONTEXT);
   const system = systemText(context);
   const messages: AISDKMessage[] = [];
   for (const message of projectMessages(context.messages)) {

@@ -1,3 +1,5 @@
+import { SESSION_CONTEXT } from "../../arguments/conversation.js";
+import { checkArgument } from "../../arguments/rules.js";
 import type { SessionContext } from "../context.js";
 import type {
   AnthropicAssistantBlock,
@@ -33,6 +35,7 @@ import { IMAGES_FOLLOW, OPENING } from "./templates.js";
  * await anthropic.messages.create({ model, max_tokens: 8192, ...toAnthropic(context) });
  */
 export function toAnthropic(context: SessionContext): AnthropicPrompt {
+  checkArgument("context", context, SESSION_CONTEXT);
   const system = systemText(context);
   // Replies are joined before they are settled, since one of only thoughts may be the start of the next; settling
   // may empty a reply, and then its neighbours are joined too.

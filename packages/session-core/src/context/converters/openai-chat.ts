@@ -1,3 +1,5 @@
+import { SESSION_CONTEXT } from "../../arguments/conversation.js";
+import { checkArgument } from "../../arguments/rules.js";
 import type { SessionContext } from "../context.js";
 import { toolNameFor } from "./call-names.js";
 import { dataUrl, imagesOf, plainText, withoutForeign } from "./parts.js";
@@ -37,6 +39,7 @@ export const OPENAI_NAME_LENGTH = 64;
  * await openai.chat.completions.create({ model, messages: toOpenAIChat(context) });
  */
 export function toOpenAIChat(context: SessionContext): OpenAIChatMessage[] {
+  checkArgument("context", context, SESSION_CONTEXT);
   const system = systemText(context);
   const messages: OpenAIChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
   for (const message of projectMessages(context.messages)) {

@@ -1,3 +1,5 @@
+import { SESSION_CONTEXT } from "../../arguments/conversation.js";
+import { checkArgument } from "../../arguments/rules.js";
 import type { SessionContext } from "../context.js";
 import { toolNameFor } from "./call-names.js";
 import { OPENAI_NAME_LENGTH } from "./openai-chat.js";
@@ -33,6 +35,7 @@ export interface OpenAIResponsesInput {
  * await openai.responses.create({ model, store: false, ...toOpenAIResponses(context) });
  */
 export function toOpenAIResponses(context: SessionContext): OpenAIResponsesInput {
+  checkArgument("context", context, SESSION_CONTEXT);
   const instructions = systemText(context);
   const input: OpenAIResponsesItem[] = [];
   for (const message of projectMessages(context.messages)) {

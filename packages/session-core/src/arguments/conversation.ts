@@ -1,0 +1,62 @@
+import { byMember, list, nullable, OBJECT, optional, type Rule, record, TEXT } from "./rules.js";
+
+// The shapes that functions on contexts read: deep enough that none of them meets a member of another type. Linear in
+// messages and blocks, not in the length of texts.
+
+const BLOCKS: Readonly<Record<string, Rule>> = {
+  text: record({ text: TEXT }),
+  image: record({ data: TEXT, mimeType: TEXT }),
+  thinking: record({ thinking: TEXT, thinkingSignature: optional(TEXT) }),
+  toolCall: record({ id: TEXT, name: TEXT, arguments: OBJECT }),
+  foreign: record({ originalType: TEXT }),
+};
+const BLOCK = byMember("type", BLOCKS);
+const LIST_OF_BLOCKS = list(BLOCK, "a text or an array of blocks");
+const CONTENT: Rule = (value, at) => (typeof value === "string" ? undefined : LIST_OF_BLOCKS(value, at));
+
+const MESSAGES_BY_ROLE: Readonly<Record<string, Rule>> = {
+  system: record({ content: CONTENT }),
+  user: record({ content: CONTENT }),
+  assistant: record({ content: LIST_OF_BLOCKS, usage: optional(OBJECT), stopReason: optional(TEXT), model: optional(TEXT) }),
+  toolResult: record({ toolCallId: TEXT, toolName: optional(TEXT), content: CONTENT }),
+  bashExecution: record({ command: TEXT, output: TEXT }),
+  custom: record({ customType: TEXT, content: CONTENT }),
+  compactionSummary: record({ summary: TEXT }),
+  branchSummary: record({ summary: TEXT }),
+};
+
+/** A message of a conversation or of a context. */
+export const MESSAGE: Rule = byMember("role", MESSAGES_BY_ROLE);
+/** Messages of a conversation or of a context. */
+export const MESSAGES: Rule = list(MESSAGE, "an array of messages");
+/** A tool call. */
+export const TOOL_CALL: Rule = record({ id: TEXT, name: TEXT, arguments: OBJECT });
+/** What a person, a tool or a model said: a text or blocks. */
+export const MESSAGE_CONTENT: Rule = CONTENT;
+
+const PAYLOADS: Readonly<Record<string, Rule>> = {
+  message: record({ message: MESSAGE }),
+  compaction: record({ summary: TEXT, firstKeptEntryId: nullable(TEXT) }),
+  branch_summary: record({ summary: TEXT }),
+  model_change: record({ modelId: TEXT, provider: optional(TEXT) }),
+  thinking_level_change: record({ thinkingLevel: nullable(TEXT) }),
+  context_edit: record({ targetId: TEXT, replacement: nullable(OBJECT) }),
+  custom_message: record({ customType: TEXT, content: CONTENT }),
+  custom: record({ customType: TEXT }),
+  foreign: record({ originalType: TEXT }),
+};
+
+/** What an entry carries. */
+export const PAYLOAD: Rule = byMember("type", PAYLOADS);
+
+/** A context, as `Session.context` gives it. */
+export const SESSION_CONTEXT: Rule = record({
+  messages: MESSAGES,
+  entries: list(TEXT, "an array of ids"),
+  system: nullable(TEXT),
+  compaction: nullable(OBJECT),
+  model: nullable(record({ modelId: TEXT, provider: optional(TEXT) })),
+});
+
+/** Operations on files, as `Session.fileOperations` gives them. */
+export const FILE_OPERATIONS: Rule = list(record({ path: TEXT, kind: TEXT, outcome: TEXT }));

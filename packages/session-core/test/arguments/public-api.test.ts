@@ -1,0 +1,309 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import * as core from "../../src/index.js";
+import { findingsOf, openedStore, tempFolder } from "../world/stores.js";
+import { ODD_VALUES } from "./odd-values.js";
+
+interface World {
+  readonly store: core.Store;
+  readonly session: core.Session;
+  readonly folder: string;
+}
+
+/** A call of a public function with an odd value in place of one argument. */
+type Call = (world: World, odd: never) => unknown;
+
+async function drained(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items);
+}
+
+/** Every member of an options object in turn; the others as given. */
+function members(name: string, call: (world: World, options: never) => unknown, given: object, names: readonly string[]) {
+  return Object.fromEntries([
+    [name, call],
+    ...names.map((member) => [`${name}.${member}`, (world: World, odd: never) => call(world, { ...given, [member]: odd } as never)]),
+  ]) as Record<string, Call>;
+}
+
+const CONTEXT = { messages: [], entries: [], system: null, compaction: null, model: null, thinkingLevel: null };
+const CONVERTERS = {
+  toAISDK: core.toAISDK,
+  toAnthropic: core.toAnthropic,
+  toOpenAIChat: core.toOpenAIChat,
+  toOpenAIResponses: core.toOpenAIResponses,
+};
+const MESSAGE_MEMBERS = ["role", "content", "toolCallId", "command", "output", "summary", "customType", "usage"];
+
+const CALLS: Readonly<Record<string, Call>> = {
+  ...members("openStore", (_, options) => core.openStore(options).then((store) => store.close()), { path: ":memory:" }, [
+    "mode",
+    "durability",
+    "busyTimeoutMs",
+    "maxBytes",
+    "fileTools",
+  ]),
+  "openStore.path": ({ folder }, odd) =>
+    core.openStore({ path: typeof odd === "string" && odd !== "" ? join(folder, odd) : odd }).then((store) => store.close()),
+  ...members("store.createSession", ({ store }, session) => store.createSession(session), {}, [
+    "id",
+    "title",
+    "titleSource",
+    "cwd",
+    "kind",
+    "createdAtMs",
+    "parent",
+    "metadata",
+  ]),
+  "store.openSession": ({ store }, id) => store.openSession(id),
+  ...members("store.openSession options", ({ store }, options) => store.openSession("s", options), {}, ["leaf"]),
+  "store.deleteLeaf id": ({ store }, id) => store.deleteLeaf(id, "w"),
+  "store.deleteLeaf name": ({ store }, name) => store.deleteLeaf("s", name),
+  "store.findSession": ({ store }, id) => store.findSession(id),
+  "store.resolveSession": ({ store }, name) => store.resolveSession(name),
+  ...members("store.listSessions", ({ store }, filter) => store.listSessions(filter), {}, [
+    "cwd",
+    "kind",
+    "archived",
+    "empty",
+    "parentId",
+    "limit",
+    "cursor",
+  ]),
+  "store.renameSession id": ({ store }, id) => store.renameSession(id, "t"),
+  "store.renameSession title": ({ store }, title) => store.renameSession("s", title),
+  "store.renameSession source": ({ store }, source) => store.renameSession("s", "t", source),
+  "store.archiveSession id": ({ store }, id) => store.archiveSession(id, false),
+  "store.archiveSession archived": ({ store }, archived) => store.archiveSession("s", archived),
+  "store.deleteSession": ({ store }, id) => store.deleteSession(id),
+  "store.forkSession id": ({ store }, id) => store.forkSession(id),
+  ...members("store.forkSession options", ({ store }, options) => store.forkSession("s", options), {}, ["at", "title", "id", "cwd"]),
+  ...members("store.search", ({ store }, request) => store.search(request), { query: "x" }, [
+    "query",
+    "sessionId",
+    "roles",
+    "types",
+    "sinceMs",
+    "untilMs",
+    "path",
+    "cwd",
+    "limit",
+    "cursor",
+  ]),
+  "store.catchUpSearch": ({ store }, limit) => store.catchUpSearch(limit),
+  "store.verify": ({ store }, id) => drained(store.verify(id)),
+  "store.backup path": ({ store, folder }, odd) => store.backup(typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
+  "store.backup onProgress": ({ store, folder }, onProgress) => store.backup(join(folder, core.newEntryId()), onProgress),
+
+  "session.append": ({ session }, entry) => session.append(entry),
+  ...members(
+    "session.append message",
+    ({ session }, message) => session.append({ type: "message", message }),
+    { role: "user", content: "x" },
+    MESSAGE_MEMBERS,
+  ),
+  ...members("session.append options", ({ session }, options) => session.append(core.userMessage("x"), options), {}, [
+    "onConflict",
+    "expectedLeafId",
+  ]),
+  "session.write": ({ session }, writes) => session.write(writes),
+  ...members("session.write entry", ({ session }, write) => session.write([write]), { kind: "entry", entry: core.userMessage("x") }, [
+    "kind",
+    "entry",
+  ]),
+  ...members("session.write label", ({ session }, write) => session.write([write]), { kind: "label", entryId: "e", label: "x" }, [
+    "entryId",
+    "label",
+    "createdAtMs",
+  ]),
+  ...members("session.write value", ({ session }, write) => session.write([write]), { kind: "value", key: "k", value: 1 }, [
+    "key",
+    "value",
+  ]),
+  ...members("session.write move", ({ session }, write) => session.write([write]), { kind: "moveLeaf", to: "e" }, ["to"]),
+  "session.moveLeaf": ({ session }, to) => session.moveLeaf(to),
+  "session.label entryId": ({ session }, id) => session.label(id, "x"),
+  "session.label label": ({ session }, label) => session.label("e", label),
+  "session.unlabel": ({ session }, id) => session.unlabel(id),
+  "session.setValue key": ({ session }, key) => session.setValue(key, 1),
+  "session.setValue value": ({ session }, value) => session.setValue("k", value),
+  "session.saveTokenCounts counter": ({ session }, counter) => session.saveTokenCounts(counter, new Map([["e", 1]])),
+  "session.saveTokenCounts counts": ({ session }, counts) => session.saveTokenCounts("c", counts),
+  "session.saveTokenCounts id": ({ session }, id) => session.saveTokenCounts("c", new Map([[id, 1]])),
+  "session.saveTokenCounts tokens": ({ session }, tokens) => session.saveTokenCounts("c", new Map([["e", tokens]])),
+  ...members("session.search", ({ session }, request) => session.search(request), { query: "x" }, [
+    "query",
+    "path",
+    "limit",
+    "cursor",
+    "types",
+  ]),
+  ...members("session.context", ({ session }, options) => session.context(options), {}, ["leafId", "danglingCalls"]),
+  ...members("session.context at an entry", ({ session }, options) => session.context(options), { leafId: "e" }, ["danglingCalls"]),
+  "session.settings": ({ session }, leafId) => session.settings(leafId),
+  "session.entry": ({ session }, id) => session.entry(id),
+  "session.resolve": ({ session }, name) => session.resolve(name),
+  "session.path": ({ session }, leafId) => session.path(leafId),
+  ...members("session.scan", ({ session }, scan) => session.scan(scan), {}, [
+    "leafId",
+    "stopAt",
+    "order",
+    "types",
+    "roles",
+    "limit",
+    "cursor",
+  ]),
+  ...members("session.walk", ({ session }, scan) => drained(session.walk(scan)), {}, ["leafId", "stopAt"]),
+  "session.children": ({ session }, id) => session.children(id),
+  "session.siblings": ({ session }, id) => session.siblings(id),
+  ...members("session.outline", ({ session }, options) => session.outline(options), {}, ["afterSeq", "limit"]),
+  "session.entriesSince seq": ({ session }, seq) => session.entriesSince(seq),
+  "session.entriesSince limit": ({ session }, limit) => session.entriesSince(0, limit),
+  "session.commonAncestor a": ({ session }, a) => session.commonAncestor(a, "e"),
+  "session.commonAncestor b": ({ session }, b) => session.commonAncestor("e", b),
+  "session.leafMoves": ({ session }, limit) => session.leafMoves(limit),
+  "session.labels": ({ session }, text) => session.labels(text),
+  "session.value": ({ session }, key) => session.value(key),
+  "session.values": ({ session }, prefix) => session.values(prefix),
+  ...members("session.fileOperations", ({ session }, range) => session.fileOperations(range), {}, ["fromId", "toId"]),
+  "session.tokenCounts counter": ({ session }, counter) => session.tokenCounts(counter, ["e"]),
+  "session.tokenCounts ids": ({ session }, ids) => session.tokenCounts("c", ids),
+
+  "buildSessionContext session": (_, session) => core.buildSessionContext(session),
+  "buildSessionContext options": ({ session }, options) => core.buildSessionContext(session, options),
+  ...Object.fromEntries(
+    Object.entries(CONVERTERS).flatMap(([name, convert]) => [
+      ...Object.entries(members(name, (_, context) => convert(context), CONTEXT, ["messages", "entries", "system", "compaction", "model"])),
+      ...Object.entries(
+        members(
+          `${name} message`,
+          (_, message) => convert({ ...CONTEXT, messages: [message], entries: ["e"] }),
+          { role: "user", content: "x" },
+          MESSAGE_MEMBERS,
+        ),
+      ),
+      [
+        `${name} block`,
+        (_: World, block: never) => convert({ ...CONTEXT, messages: [{ role: "user", content: [block] }], entries: ["e"] }),
+      ],
+    ]),
+  ),
+  bashExecutionText: (_, message) => core.bashExecutionText(message),
+  branchSummaryText: (_, summary) => core.branchSummaryText(summary),
+  compactionSummaryText: (_, summary) => core.compactionSummaryText(summary),
+  fileLists: (_, operations) => core.fileLists(operations),
+  callPreview: (_, call) => core.callPreview(call),
+  oneLine: (_, text) => core.oneLine(text),
+  ...members("previewOf", (_, payload) => core.previewOf(payload), { type: "message", message: { role: "user", content: "x" } }, [
+    "type",
+    "message",
+  ]),
+  ...members("searchableText", (_, payload) => core.searchableText(payload), { type: "custom_message", customType: "c", content: "x" }, [
+    "type",
+    "content",
+  ]),
+  textOf: (_, content) => core.textOf(content),
+  userMessage: (_, content) => core.userMessage(content),
+  "assistantMessage content": (_, content) => core.assistantMessage(content),
+  "assistantMessage fields": (_, fields) => core.assistantMessage("x", fields),
+  "toolResult fields": (_, fields) => core.toolResult("c", "x", fields),
+  systemMessage: (_, content) => core.systemMessage(content),
+  "exportBough session": (_, session) => drained(core.exportBough(session)),
+  "exportPi session": (_, session) => drained(core.exportPi(session)),
+  ...members("exportPi options", ({ session }, options) => drained(core.exportPi(session, options)), {}, ["branch"]),
+  "exportMarkdown session": (_, session) => drained(core.exportMarkdown(session)),
+  ...members("exportMarkdown options", ({ session }, options) => drained(core.exportMarkdown(session, options)), {}, [
+    "branch",
+    "toolOutput",
+    "thinking",
+    "from",
+    "to",
+  ]),
+  "importPath store": ({ folder }, store) => core.importPath(store, folder),
+  "importPath path": ({ store, folder }, odd) =>
+    core.importPath(store, typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
+  ...members("importPath options", ({ store, folder }, options) => core.importPath(store, folder, options), {}, ["onProgress"]),
+};
+
+async function world(): Promise<World> {
+  const store = await openedStore();
+  const session = await store.createSession({ id: "s" });
+  await session.append({ ...core.userMessage("x"), id: "e" });
+  await store.openSession("s", { leaf: "w" });
+  return { store, session, folder: tempFolder() };
+}
+
+/** What came out of a call, where it is no error of ours. */
+async function rawError(call: Call, made: World, odd: unknown): Promise<string | undefined> {
+  try {
+    await call(made, odd as never);
+    return undefined;
+  } catch (error) {
+    return error instanceof core.BoughError ? undefined : String(error);
+  }
+}
+
+describe("with any odd value in place of an argument", () => {
+  test.each(Object.entries(CALLS))("%s succeeds or throws an error of ours", async (_, call) => {
+    const raw: string[] = [];
+    const made = await world();
+    for (const [name, odd] of ODD_VALUES) {
+      const error = await rawError(call, made, odd);
+      if (error !== undefined) raw.push(`${name}: ${error}`);
+    }
+    expect(await findingsOf(made.store)).toEqual([]);
+    expect(raw).toEqual([]);
+  });
+
+  test("every public method of stores and sessions is in the table", () => {
+    const named = Object.keys(CALLS).join("\n");
+    const methods = [core.Store, core.Session, Object.getPrototypeOf(core.Session)].flatMap((made: { prototype: object }) =>
+      Object.entries(Object.getOwnPropertyDescriptors(made.prototype)).flatMap(([name, { value }]) =>
+        typeof value === "function" && name !== "constructor" && value.length > 0 ? [name] : [],
+      ),
+    );
+    expect(methods.filter((name) => !named.includes(`.${name}`))).toEqual([]);
+  });
+});
+
+describe("what a wrong argument is told", () => {
+  test("its name, what is wanted and what was given, on one line", async () => {
+    const { store } = await world();
+    await expect(core.openStore("sessions.db" as never)).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      argument: "options",
+      message: 'The argument options must be an object such as { path: "sessions.db" }; it is the text "sessions.db". Nothing was done.',
+    });
+    await expect(store.listSessions({ kind: "agent" as never })).rejects.toMatchObject({
+      argument: "filter.kind",
+      message: 'The argument filter.kind must be one of conversation, subagent, all; it is the text "agent". Nothing was done.',
+    });
+  });
+
+  test("a given text is cut, and neither a terminal nor a reader acts on it", async () => {
+    const { store } = await world();
+    const failure = await store.openSession({ id: "s" } as never).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ message: "The argument id must be a text; it is an object. Nothing was done." });
+    const odd = await store.listSessions({ kind: `\u001b[31m\u202e${"x".repeat(500)}` as never }).catch((error: unknown) => String(error));
+    expect(odd).not.toMatch(/\p{C}/u);
+    expect(String(odd).length).toBeLessThan(250);
+  });
+
+  test("a path with a NUL character is refused before the file system is asked", async () => {
+    const { store } = await world();
+    const refused = { code: "INVALID_ARGUMENT", argument: "path" };
+    await expect(store.backup("a\0b")).rejects.toMatchObject(refused);
+    await expect(core.importPath(store, "a\0b")).rejects.toMatchObject(refused);
+    await expect(core.openStore({ path: "a\0b" })).rejects.toMatchObject({ ...refused, argument: "options.path" });
+  });
+
+  test.each(["a\u202eb", "a\u{e0041}", "a\u200b", "a\u001bb", "a\nb", ""])("a leaf cannot be named %j", async (leaf) => {
+    const { store } = await world();
+    await expect(store.openSession("s", { leaf })).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "leaf" });
+    expect((await (await store.openSession("s")).leaves()).map(({ name }) => name)).toEqual(["main", "w"]);
+  });
+
+  test.each(["می‌خواهم", "👩‍👩‍👧", "übersicht"])("a leaf can be named %s", async (leaf) => {
+    const { store } = await world();
+    expect((await store.openSession("s", { leaf })).leafName).toBe(leaf);
+  });
+});
