@@ -68,7 +68,7 @@ describe("each example of a docstring", () => {
     await session.append(bough.userMessage("Hello"));
     mkdirSync("sessions");
     for await (const line of bough.exportBough(session)) writeFileSync("sessions/one.jsonl", line, { flag: "a" });
-    const world = { ...MODELS, store, session, context: await session.context(), entry: bough.userMessage("again") };
+    const world = { ...MODELS, store, session, context: await session.context(), entry: { ...bough.userMessage("again"), id: "again" } };
     await expect(run(code, world)).resolves.toBeUndefined();
     await store.close();
   });
