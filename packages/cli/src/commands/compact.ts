@@ -124,6 +124,7 @@ function endOf(result: Exclude<CompactionResult, CompactionDone>): Error {
 const WHY_NOTHING: Readonly<Record<Extract<CompactionResult, { kind: "nothing-to-compact" }>["reason"], string>> = {
   "just-compacted": "Nothing to compact: nothing came since the last compaction. --undo takes that one back; then compact again.",
   "too-few-messages": "Nothing to compact: there are too few messages.",
+  "too-little-text": "Nothing to compact: it is so short that no summary would be shorter.",
   "all-is-kept": "Nothing to compact: all of it fits into what is kept (--keep TOKENS keeps less).",
   "no-cut-point": "Nothing to compact: it is a single turn that must stay as it is.",
 };

@@ -28,10 +28,12 @@ export async function readAbandoned(
   for await (const entry of session.walk({ leafId, stopAt: ancestorId ?? undefined })) entries.push(entry);
   const context = await session.context({ leafId });
   const below = new Map(entries.map(({ id, type }) => [id, type]));
-  const items = [...shownByEntry(context, await meter.measure(context))].flatMap(([id, { messages, tokens }]): readonly PathItem[] => {
-    const type = below.get(id);
-    return type === undefined ? [] : [{ id, type, messages, tokens }];
-  });
+  const items = [...shownByEntry(context, await meter.measure(context, leafId))].flatMap(
+    ([id, { messages, tokens }]): readonly PathItem[] => {
+      const type = below.get(id);
+      return type === undefined ? [] : [{ id, type, messages, tokens }];
+    },
+  );
   return { items, entryIds: entries.map(({ id }) => id), files: await filesOf(session, entries) };
 }
 

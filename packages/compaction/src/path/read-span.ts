@@ -23,7 +23,7 @@ export interface Span {
  */
 export async function readSpan(session: Session, leafId: EntryId, meter: ContextMeter): Promise<Span> {
   const context = await session.context({ leafId });
-  const measured = await meter.measure(context);
+  const measured = await meter.measure(context, leafId);
   const shown = shownByEntry(context, measured);
   const items: PathItem[] = [];
   for await (const entry of session.walk({ leafId, stopAt: await endOfCovered(session, context) })) {

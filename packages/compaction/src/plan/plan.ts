@@ -7,6 +7,8 @@ export type NothingBecause =
   | "just-compacted"
   /** Fewer messages than the minimum. */
   | "too-few-messages"
+  /** What would be summarised is so short that no summary is smaller. */
+  | "too-little-text"
   /** Everything fits into what is to be kept. */
   | "all-is-kept"
   /** No entry can be the first kept one: a single turn that must stay. */

@@ -92,7 +92,7 @@ function remember(engine: Engine, draft: Draft, before: Look, after: Look, { hea
         usedTokens: tokensAfter,
         messages: after.context.messages.length,
       };
-  if (!headroom) engine.emit({ type: "stalled", because: "no-headroom" });
+  if (memory.stall !== null) engine.emit({ type: "stalled", because: memory.stall.because });
 }
 
 function tellDone(engine: Engine, done: CompactionDone, background: boolean): void {

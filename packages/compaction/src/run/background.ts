@@ -58,8 +58,10 @@ export async function backgroundSettled(engine: Engine, signal: AbortSignal | un
 export async function applyBackground(engine: Engine): Promise<CompactionResult> {
   const { background } = engine.memory;
   if (background.at !== "ready") return { kind: "superseded" };
-  take(engine, { type: "consumed" });
-  return alone(engine.session, "compact", () => applyDraft(engine, background.draft, true));
+  return alone(engine.session, "compact", () => {
+    take(engine, { type: "consumed" });
+    return applyDraft(engine, background.draft, true);
+  });
 }
 
 /** Ends a background run, or throws its finished result away. */

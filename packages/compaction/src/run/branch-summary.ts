@@ -18,6 +18,7 @@ export interface BranchSummary {
 
 /** Which branch, and how. */
 export interface BranchOrder {
+  readonly attemptId: string;
   /** The leaf that is left. */
   readonly fromId: EntryId;
   readonly abandoned: Abandoned;
@@ -56,11 +57,12 @@ function suppliedPayload(
   return { type: "branch_summary", fromId, summary, fromHook: true, ...(details === undefined ? {} : { details }) };
 }
 
-async function writtenFor(engine: Engine, { abandoned, look, options }: BranchOrder): Promise<WrittenSummary> {
+async function writtenFor(engine: Engine, { abandoned, look, options, attemptId }: BranchOrder): Promise<WrittenSummary> {
   const { settings, limits, model, meter } = look;
   return summarise(
     {
       kind: "branch",
+      trigger: "branch",
       plan: { summarize: abandoned.items, prefix: [] },
       previousSummary: null,
       instructions: options.instructions ?? null,
@@ -76,18 +78,20 @@ async function writtenFor(engine: Engine, { abandoned, look, options }: BranchOr
       skipModel: engine.candidates.length === 0,
       model,
       maxTokens: Math.max(
-        MIN_SUMMARY_TOKENS,
+        Math.min(MIN_SUMMARY_TOKENS, Math.floor(MIN_SUMMARY_SHARE * limits.windowTokens)),
         abandoned.items.reduce((sum, { tokens }) => sum + tokens, 0),
       ),
       signal: options.signal,
-      onProgress: ({ stage, chars }) => engine.emit({ type: "compaction_progress", attemptId: abandoned.items[0]?.id ?? "", stage, chars }),
+      onProgress: ({ stage, chars }) => engine.emit({ type: "compaction_progress", attemptId, stage, chars }),
     },
     engine.options.sleep === undefined ? {} : { sleep: engine.options.sleep },
   );
 }
 
-// A branch summary replaces nothing: the branch stays where it is. So one of a single short message may be longer than it.
-const MIN_SUMMARY_TOKENS = 400;
+// A branch summary replaces nothing: the branch stays where it is. So one of a short branch may be longer than it, as its
+// sections take several hundred tokens whatever there is to say; not more than a part of a small window.
+const MIN_SUMMARY_TOKENS = 2_000;
+const MIN_SUMMARY_SHARE = 0.125;
 
 function composed(engine: Engine, { abandoned, look }: BranchOrder, { body }: WrittenSummary): string {
   return composeSummary({

@@ -1,9 +1,23 @@
+import { syncCheckpoints } from "../checkpoints/sync-checkpoints.js";
 import { writeCheckpoint } from "../checkpoints/write-checkpoint.js";
 import { CheckpointError } from "../errors/checkpoint-errors.js";
 import { fileListsOf } from "../path/details.js";
+import { listCheckpoints } from "../recall/list-checkpoints.js";
 import type { Draft } from "./draft.js";
 import type { Engine } from "./engine.js";
 import type { CompactionDone } from "./result.js";
+
+/** Makes the folder hold what counts where the leaf stands now, where a directory is set: after an undo or a navigation. */
+export async function followLeaf(engine: Engine): Promise<void> {
+  const { directory } = engine.lastSettings.checkpoints;
+  if (directory === null) return;
+  try {
+    await syncCheckpoints(directory, engine.session.id, await listCheckpoints(engine.session));
+  } catch (error) {
+    if (!(error instanceof CheckpointError)) throw error;
+    engine.emit({ type: "checkpoint_failed", error });
+  }
+}
 
 /** Writes the summary as a numbered file too, where a directory is set; null: none is, or it could not be written. */
 export async function saveCheckpoint(

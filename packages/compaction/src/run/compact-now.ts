@@ -15,6 +15,8 @@ export interface CompactOrder {
   readonly trigger: Trigger;
   readonly instructions?: string | null | undefined;
   readonly keepFrom?: EntryId | undefined;
+  /** A background summary was applied just now and was not enough: what it kept came partly after it was planned. */
+  readonly again?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -35,13 +37,13 @@ export async function compactNow(engine: Engine, order: CompactOrder): Promise<C
 async function attempt(engine: Engine, order: CompactOrder, seen: Look): Promise<CompactionResult> {
   const { leafId } = engine.session;
   if (leafId === null) return { kind: "nothing-to-compact", reason: "too-few-messages" };
-  const { trigger, signal = new AbortController().signal, instructions = null, keepFrom } = order;
+  const { trigger, signal = new AbortController().signal, instructions = null, keepFrom, again } = order;
   const about = { attemptId: engine.newAttempt(), trigger };
   engine.emit({ type: "compaction_start", ...about, background: false, use: seen.use });
   try {
     signal.throwIfAborted();
     const span = await readSpan(engine.session, leafId, seen.meter);
-    const written = await writeDraft(engine, { ...about, instructions, keepFrom, signal, look: seen, span });
+    const written = await writeDraft(engine, { ...about, instructions, keepFrom, again, signal, look: seen, span });
     // An extract is written without a pause; an interruption that came meanwhile is heard now.
     await new Promise(setImmediate);
     // Asked once more after the last wait: a cancelled compaction leaves no trace (R39).

@@ -1,6 +1,6 @@
 import type { EntryId, ModelSetting } from "@bough/session-core";
 import type { NavigateOptions, NavigationResult } from "../branch/navigation.js";
-import { TurnRunningError } from "../errors/compaction-errors.js";
+import { CompactorBusyError, TurnRunningError } from "../errors/compaction-errors.js";
 import { limitsOf } from "../rules/limits.js";
 import type { TokenUse } from "../rules/token-use.js";
 import { NO_BACK_OFF } from "../shrink/request/back-off.js";
@@ -87,7 +87,7 @@ export class Compactor {
   /**
    * Compacts now, by hand.
    *
-   * @throws {CompactorBusyError} another compaction or a navigation is running.
+   * @throws {CompactorBusyError} another compaction or a navigation is running, or one waits for the end of the turn already.
    * @throws {TurnRunningError} a turn is running and setting `manual` is `when-idle`.
    * @example
    * const result = await compactor.compact({ instructions: "Keep every decision about the parser" });
@@ -97,6 +97,9 @@ export class Compactor {
     const engine = this.#engine;
     const running = when === "turn-end" || engine.settings().manual === "when-idle" ? await turnRuns(engine) : false;
     if (running && when === "turn-end") {
+      const waiting = engine.memory.deferred;
+      // One that waits was promised to its caller; only one that was cancelled meanwhile gives way.
+      if (waiting !== null && waiting.signal?.aborted !== true) throw new CompactorBusyError("compact", "compact");
       engine.memory.deferred = { instructions: instructions ?? null, keepFrom, signal };
       return { kind: "deferred" };
     }

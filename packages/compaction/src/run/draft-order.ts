@@ -10,6 +10,8 @@ export interface DraftOrder {
   readonly instructions: string | null;
   /** Keep this entry and all behind it; undefined: as the settings say. */
   readonly keepFrom?: EntryId | undefined;
+  /** Plan also where nothing came after the compaction in force. */
+  readonly again?: boolean | undefined;
   readonly signal: AbortSignal;
   readonly look: Look;
   readonly span: Span;

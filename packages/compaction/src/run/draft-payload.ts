@@ -144,14 +144,20 @@ function coversOf(plan: Compactable) {
   return { fromEntryId: items[0]?.id ?? "", toEntryId: items.at(-1)?.id ?? "", entries: items.length };
 }
 
-/** Everything that settings add, or where that would make the context larger, the body with its files alone. */
+/** Everything that settings add, or where that would make the context larger, less and less of it, down to the body alone; `details` has the files all the same. */
 function smaller(parts: SummaryParts, { look }: DraftOrder, bound: number): { readonly summary: string; readonly tokens: number } {
   const bare = {
     ...parts.settings,
     userMessages: { ...parts.settings.userMessages, enabled: false },
     keep: { ...parts.settings.keep, head: false },
   };
-  for (const some of [parts, { ...parts, host: null, settings: bare }, { ...parts, host: null, covers: null, settings: bare }]) {
+  const alone = { ...bare, summary: { ...bare.summary, readFiles: false, keepGoing: "never" } } as const;
+  const fewer = [
+    { ...parts, host: null, settings: bare },
+    { ...parts, host: null, covers: null, settings: bare },
+    { ...parts, host: null, covers: null, settings: alone },
+  ];
+  for (const some of [parts, ...fewer]) {
     const summary = composeSummary(some);
     const tokens = messageTokens(look.meter.counter, { role: "compactionSummary", summary }, look.model);
     if (tokens < bound) return { summary, tokens };

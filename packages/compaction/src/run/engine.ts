@@ -92,6 +92,8 @@ export class Engine {
     if (known !== undefined) return known;
     const loading = loadCounter(tokenizer).then((counter) => new ContextMeter(this.session, counter, model));
     this.#meters.set(key, loading);
+    // A load that failed is tried again by the next request.
+    loading.catch(() => this.#meters.delete(key));
     return loading;
   }
 

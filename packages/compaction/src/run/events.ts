@@ -1,7 +1,9 @@
 import type { EntryId, Usage } from "@bough/session-core";
+import type { Stall } from "../rules/stall.js";
 import type { TokenUse } from "../rules/token-use.js";
 import type { Trigger } from "../rules/trigger.js";
 import type { Change } from "../shrink/request/change.js";
+import type { SummaryMethod } from "../summary/written-summary.js";
 
 /** What happens in a compactor, for screens, logs and telemetry. Names and content as Copilot CLI's session events have them. */
 export type CompactionEvent =
@@ -32,6 +34,21 @@ export type CompactionEvent =
       readonly usage: Usage | null;
       readonly checkpointPath: string | null;
     }
+  /** A summary of a branch that is left is being written; `toId`: where the leaf goes. */
+  | {
+      readonly type: "branch_summary_start";
+      readonly attemptId: string;
+      readonly fromId: EntryId;
+      readonly toId: EntryId | null;
+    }
+  | {
+      readonly type: "branch_summary_complete";
+      readonly attemptId: string;
+      readonly success: boolean;
+      readonly error: { readonly code: string; readonly message: string } | null;
+      readonly method: SummaryMethod | "hook" | null;
+      readonly usage: Usage | null;
+    }
   /** Messages were left out of one request. */
   | {
       readonly type: "truncation";
@@ -47,8 +64,8 @@ export type CompactionEvent =
   | { readonly type: "pruned"; readonly edits: number; readonly savedTokens: number }
   /** System and tools alone come near the limit: no compaction can help. */
   | { readonly type: "usage_warning"; readonly fixedTokens: number; readonly limitTokens: number }
-  /** The automatic path stopped: a compaction left too little room, or was undone. */
-  | { readonly type: "stalled"; readonly because: "no-headroom" | "undone" | "failed" }
+  /** The automatic path stopped: a compaction left too little room or too many messages, failed, or was undone. */
+  | { readonly type: "stalled"; readonly because: Stall["because"] }
   | { readonly type: "hook_failed"; readonly hook: string; readonly error: unknown }
   | { readonly type: "checkpoint_failed"; readonly error: unknown };
 

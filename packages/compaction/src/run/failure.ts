@@ -17,9 +17,14 @@ export interface FailedAttempt {
 }
 
 /** Anything can be thrown, and not everything can be made a text. */
-function errorOf(thrown: unknown): Error {
+export function errorOf(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   return new Error(typeof thrown === "string" ? thrown : `something was thrown that is no error (${typeof thrown})`, { cause: thrown });
+}
+
+/** The code that events tell: ours, or one for all errors of a host's summariser. */
+export function codeOf(error: Error): string {
+  return error instanceof BoughError ? error.code : "SUMMARIZER_FAILED";
 }
 
 /**
@@ -35,8 +40,7 @@ export async function failed(engine: Engine, thrown: unknown, attempt: FailedAtt
     { saved: null, askedModel: !(error instanceof HookResultError) },
     engine.lastSettings.breaker,
   );
-  const code = error instanceof BoughError ? error.code : "SUMMARIZER_FAILED";
-  tellOutcome(engine, attempt, attempt.background, "failed", { code, message: error.message });
+  tellOutcome(engine, attempt, attempt.background, "failed", { code: codeOf(error), message: error.message });
   await callHook(engine, "compact_failed", { ...failure, trigger: attempt.trigger, willRetry: attempt.willRetry });
   return failure;
 }

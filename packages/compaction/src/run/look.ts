@@ -92,14 +92,27 @@ async function reportedTokens(
   measured: Measured,
   given: Usage | undefined,
 ): Promise<Reported | null> {
-  const at = context.messages.findLastIndex((message) => message.role === "assistant");
-  const reply = context.messages[at];
-  if (reply?.role !== "assistant") return null;
-  const promptTokens = usagePrompt(given ?? usableUsage(reply));
+  const { at, promptTokens } = newestUsage(context, given);
   if (promptTokens === undefined || !(await isCurrent(engine, context.entries[at]))) return null;
   let laterTokens = 0;
   for (let index = at; index < context.messages.length; index += 1) laterTokens += measured.perMessage[index] ?? 0;
   return { promptTokens, laterTokens };
+}
+
+/** The newest reply that has a usable usage, or that `given` is about: the newest one (VS Code's rule). */
+function newestUsage(
+  { messages }: SessionContext,
+  given: Usage | undefined,
+): { readonly at: number; readonly promptTokens?: number | undefined } {
+  let ofNewest = given;
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const reply = messages[at];
+    if (reply?.role !== "assistant") continue;
+    const promptTokens = usagePrompt(ofNewest ?? usableUsage(reply));
+    if (promptTokens !== undefined) return { at, promptTokens };
+    ofNewest = undefined;
+  }
+  return { at: -1 };
 }
 
 /** Usage of a reply that failed or was stopped says nothing (R105). */

@@ -1,11 +1,13 @@
-import { type EntryId, LeafMovedError, type Write } from "@bough/session-core";
+import { type EntryId, LeafMovedError, newEntryId, type Write } from "@bough/session-core";
 import { readAbandoned } from "../branch/abandoned.js";
 import type { NavigateOptions, NavigationDone, NavigationResult } from "../branch/navigation.js";
 import { type Target, targetOf } from "../branch/target.js";
 import { turnOf } from "../rules/turn.js";
 import { cancelBackground } from "./background.js";
 import { type BranchSummary, writeBranchSummary } from "./branch-summary.js";
+import { followLeaf } from "./checkpoint.js";
 import type { Engine } from "./engine.js";
+import { codeOf, errorOf } from "./failure.js";
 import { callHook } from "./hook-call.js";
 import { alone } from "./lock.js";
 import { look } from "./look.js";
@@ -15,8 +17,10 @@ export async function navigate(engine: Engine, entryId: EntryId | null, options:
   return alone(engine.session, "navigate", async () => {
     const result = await move(engine, entryId, options);
     // What a background run has summarised is on the branch that was left.
-    if (result.kind === "moved") cancelBackground(engine);
-    if (result.kind === "moved") await callHook(engine, "tree_navigated", result);
+    if (result.kind !== "moved") return result;
+    cancelBackground(engine);
+    await followLeaf(engine);
+    await callHook(engine, "tree_navigated", result);
     return result;
   });
 }
@@ -73,10 +77,25 @@ async function summaryFor(
   );
   if (answer?.cancel === true) return "cancelled";
   if (!summarize || from === null || abandoned === null || abandoned.items.length === 0) return null;
+  const attemptId = engine.newAttempt();
+  engine.emit({ type: "branch_summary_start", attemptId, fromId: from, toId: target.leafId });
   try {
-    return await writeBranchSummary(engine, { fromId: from, abandoned, look: seen, supplied: answer?.summary, options });
-  } catch (error) {
-    throw new SummaryFailed(error instanceof Error ? error : new Error(String(error)));
+    const summary = await writeBranchSummary(engine, {
+      attemptId,
+      fromId: from,
+      abandoned,
+      look: seen,
+      supplied: answer?.summary,
+      options,
+    });
+    const { method, usage } = summary;
+    engine.emit({ type: "branch_summary_complete", attemptId, success: true, error: null, method, usage });
+    return summary;
+  } catch (thrown) {
+    const error = errorOf(thrown);
+    const told = { code: codeOf(error), message: error.message };
+    engine.emit({ type: "branch_summary_complete", attemptId, success: false, error: told, method: null, usage: null });
+    throw new SummaryFailed(error);
   }
 }
 
@@ -91,7 +110,7 @@ interface Placement {
 /** One transaction: the move, the summary as a child of the new position, the label. */
 async function place(engine: Engine, { from, target, entryId, summary, label }: Placement): Promise<NavigationDone> {
   const { session } = engine;
-  const summaryEntryId = summary === null ? null : engine.newAttempt();
+  const summaryEntryId = summary === null ? null : newEntryId();
   const writes: Write[] = [{ kind: "moveLeaf", to: target.leafId }];
   if (summary !== null && summaryEntryId !== null) writes.push({ kind: "entry", entry: { ...summary.payload, id: summaryEntryId } });
   const labelled = summaryEntryId ?? entryId;

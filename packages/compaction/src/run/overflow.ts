@@ -1,6 +1,7 @@
 import { type ContextMessage, type EntryId, LeafMovedError, type SessionContext, type Write } from "@bough/session-core";
 import { backOff } from "../shrink/request/back-off.js";
 import { isContextOverflow, limitOf } from "../summarizers/call-failure.js";
+import { applyBackground, backgroundSettled } from "./background.js";
 import { compactNow } from "./compact-now.js";
 import type { Engine } from "./engine.js";
 import { idle } from "./lock.js";
@@ -39,7 +40,7 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
   // Nothing was sent again yet, so the one recovery is still to come where this one is cancelled.
   const forget = () => Object.assign(memory, { recovery, backOff: backOffBefore });
   try {
-    const compaction = await patiently(engine.session, signal, () => compactNow(engine, { trigger: "context_limit_retry", signal }));
+    const compaction = await recovered(engine, signal);
     if (compaction.kind !== "cancelled" || compaction.by !== "signal") return { kind: "retry", compaction };
     forget();
     return { kind: "cancelled" };
@@ -48,6 +49,22 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
     if (signal?.aborted === true) return { kind: "cancelled" };
     throw error;
   }
+}
+
+/**
+ * A summary that is being written beside the turn is waited for and applied, as its calls are paid for (Copilot CLI's rule);
+ * where there is none, or it leaves the context over its threshold, one is written now.
+ */
+async function recovered(engine: Engine, signal: AbortSignal | undefined): Promise<CompactionResult> {
+  await backgroundSettled(engine, signal);
+  let again = false;
+  if (engine.memory.background.at === "ready") {
+    const applied = await patiently(engine.session, signal, () => applyBackground(engine));
+    again = applied.kind === "compacted";
+    const { use, limits } = await look(engine);
+    if (again && use.totalTokens <= limits.thresholdTokens) return applied;
+  }
+  return patiently(engine.session, signal, () => compactNow(engine, { trigger: "context_limit_retry", again, signal }));
 }
 
 /** The newest reply that went well: while it stays the same, a second overflow is the same failure. */

@@ -1,5 +1,6 @@
 import type { EntryId } from "@bough/session-core";
 import { cancelBackground } from "./background.js";
+import { followLeaf } from "./checkpoint.js";
 import type { Engine } from "./engine.js";
 import { alone } from "./lock.js";
 import { look } from "./look.js";
@@ -31,6 +32,7 @@ export async function undoCompaction(engine: Engine): Promise<UndoResult> {
       messages: after.context.messages.length,
     };
     engine.emit({ type: "stalled", because: "undone" });
+    await followLeaf(engine);
     return { kind: "undone", compactionId: compaction.entryId, entryId: id };
   });
 }

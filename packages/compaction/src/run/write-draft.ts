@@ -6,6 +6,7 @@ import { asksModel } from "../rules/breaker.js";
 import { stripComposed } from "../summary/compose.js";
 import { summarise } from "../summary/summarise.js";
 import type { WrittenSummary } from "../summary/written-summary.js";
+import { messageTokens } from "../tokens/message-tokens.js";
 import type { Draft } from "./draft.js";
 import type { DraftOrder } from "./draft-order.js";
 import { composedDraft, suppliedDraft } from "./draft-payload.js";
@@ -37,14 +38,25 @@ export async function writeDraft(engine: Engine, order: DraftOrder): Promise<Dra
   if (answer?.compaction !== undefined) return { kind: "draft", draft: suppliedDraft(order, plan, answer.compaction) };
   const compacting = await callHook(engine, "compacting", { trigger, messages: coveredMessages(plan), signal }, signal);
   signal.throwIfAborted();
+  const maxTokens = roomFor(order, plan);
+  if (maxTokens < LEAST_TOKENS) return { kind: "nothing-to-compact", reason: "too-little-text" };
   const askedModel = engine.candidates.length > 0 && asksModel(engine.memory.breaker, look.settings.breaker);
-  const written = await summary(engine, order, { plan, previousSummary, hook: compacting ?? {}, askedModel });
+  const written = await summary(engine, order, { plan, previousSummary, hook: compacting ?? {}, askedModel, maxTokens });
   signal.throwIfAborted();
   const draft = await composedDraft(engine, order, plan, { written, askedModel, preserveData: compacting?.preserveData });
   return { kind: "draft", draft };
 }
 
-function planned(engine: Engine, { trigger, look, span, keepFrom }: DraftOrder): CompactionPlan {
+/** Less than this no summary, nor an extract, can stand for: a model would be paid for nothing. */
+const LEAST_TOKENS = 40;
+
+/** How large the body of a summary may be, in tokens, so that with its frame it is smaller than what it replaces. */
+function roomFor({ look, span }: DraftOrder, plan: Compactable): number {
+  const frameTokens = messageTokens(look.meter.counter, { role: "compactionSummary", summary: "" }, look.model);
+  return coveredTokens(plan) + span.previousSummaryTokens - frameTokens;
+}
+
+function planned(engine: Engine, { trigger, look, span, keepFrom, again }: DraftOrder): CompactionPlan {
   const { settings, limits } = look;
   const byHand = trigger === "manual" || trigger === "memory_pressure";
   const keep = { ...settings.keep, recentTokens: limits.keepRecentTokens };
@@ -58,7 +70,7 @@ function planned(engine: Engine, { trigger, look, span, keepFrom }: DraftOrder):
       keepFrom,
     }),
     minMessages: byHand ? settings.trigger.manualMinMessages : settings.trigger.minMessages,
-    inForce: span.context.compaction?.entryId ?? null,
+    inForce: again === true ? null : (span.context.compaction?.entryId ?? null),
   });
 }
 
@@ -67,17 +79,19 @@ interface SummaryOrder {
   readonly previousSummary: string | null;
   readonly hook: { readonly prompt?: string | undefined; readonly context?: readonly string[] | undefined };
   readonly askedModel: boolean;
+  readonly maxTokens: number;
 }
 
 async function summary(
   engine: Engine,
   order: DraftOrder,
-  { plan, previousSummary, hook, askedModel }: SummaryOrder,
+  { plan, previousSummary, hook, askedModel, maxTokens }: SummaryOrder,
 ): Promise<WrittenSummary> {
   const { look, span, trigger, signal, instructions, attemptId } = order;
   return summarise(
     {
       kind: "compaction",
+      trigger,
       plan,
       previousSummary,
       instructions,
@@ -95,7 +109,7 @@ async function summary(
       forceSimple: trigger === "context_limit_retry",
       skipModel: !askedModel,
       model: look.model === null ? null : { modelId: look.model.modelId, provider: look.model.provider },
-      maxTokens: coveredTokens(plan) + span.previousSummaryTokens,
+      maxTokens,
       signal,
       onProgress: ({ stage, chars }) => engine.emit({ type: "compaction_progress", attemptId, stage, chars }),
     },

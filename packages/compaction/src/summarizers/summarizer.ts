@@ -1,5 +1,7 @@
 import type { ContextMessage, SessionContext, Usage } from "@bough/session-core";
 
+import type { Trigger } from "../rules/trigger.js";
+
 /** What is to be summarised, for summarisers that need no model. A model reads it in `prompt` or `context`. */
 export interface SummarySource {
   /** The messages that the summary replaces, oldest first, as the model saw them. */
@@ -14,6 +16,8 @@ export interface SummarySource {
 
 /** One call of a summariser. */
 export interface SummaryRequest {
+  /** What asked for the summary, so that one by hand can get another model than an automatic one; `branch`: a navigation. */
+  readonly trigger?: Trigger | "branch" | undefined;
   readonly system: string;
   /** The whole task as one text, with the conversation in it; with `context`: only the instruction that follows it. */
   readonly prompt: string;

@@ -84,6 +84,7 @@ export class Asker {
     };
     onProgress?.({ stage, chars });
     return {
+      trigger: this.job.trigger,
       system,
       prompt: this.masked(prompt),
       maxOutputTokens: cap === undefined ? undefined : Math.max(1, Math.floor(cap * outputShare)),

@@ -1,5 +1,6 @@
 import type { ContextMessage, SessionContext } from "@bough/session-core";
 import type { PathItem } from "../path/path-item.js";
+import type { Trigger } from "../rules/trigger.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import type { CallHands } from "../summarizers/call.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
@@ -11,6 +12,8 @@ export type SummaryStage = "full" | "history" | "turn-prefix" | "branch" | "miss
 /** Everything that writing one summary needs. */
 export interface SummaryJob {
   readonly kind: "compaction" | "branch";
+  /** What asked for it; summarisers are told. */
+  readonly trigger: Trigger | "branch";
   /** What is summarised. `prefix`: the start of a turn whose end is kept; empty for a branch. */
   readonly plan: { readonly summarize: readonly PathItem[]; readonly prefix: readonly PathItem[] };
   /** The body of the summary in force, without lists and notes (`stripComposed`). */

@@ -1,4 +1,5 @@
 import type { ContextMessage } from "@bough/session-core";
+import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { findFacts } from "../facts/find-facts.js";
 import { Asker } from "./asker.js";
 import { writeExtract, writeMarker } from "./fallback.js";
@@ -14,7 +15,8 @@ import { type WrittenSummary, weaker } from "./written-summary.js";
 /**
  * Writes a summary, whatever happens to the model: full mode where it may be, then simple; a normal prompt, then a strict
  * one where the answer is rejected or not smaller than `maxTokens`; then what the setting `summary.onFailure` says. Without
- * candidates, or with the breaker open, no model is asked.
+ * candidates, or with the breaker open, no model is asked. Where the model writes more than there was (a short talk), the
+ * extract is taken with `onFailure: "fail"` too.
  *
  * It writes nothing anywhere. Cancelled at any moment, it throws the signal's reason, when every call it made has settled.
  *
@@ -41,7 +43,9 @@ async function write(asker: Asker): Promise<WrittenPart> {
     return (await tryFull(asker)) ?? (await writeSimple(asker));
   } catch (error) {
     asker.failed(error);
-    if (job.settings.summary.onFailure === "fail") throw error;
+    // The model did write, only not less than there was: a short talk is no failure of it, and its calls are paid for.
+    const isTooLarge = error instanceof SummaryRejectedError && error.reason === "larger-than-source";
+    if (job.settings.summary.onFailure === "fail" && !isTooLarge) throw error;
     return withoutModel(asker);
   }
 }

@@ -31,17 +31,17 @@ export class ContextMeter {
   #system: { readonly text: string; readonly tokens: number } | null = null;
 
   constructor(
-    session: Session,
+    private readonly session: Session,
     readonly counter: TokenCounter,
     readonly model: ImageModel = null,
   ) {
     this.#stored = new StoredCounts(session, counter, model);
   }
 
-  /** Tokens of a context of this session. */
-  async measure(context: SessionContext): Promise<Measured> {
+  /** Tokens of a context of this session. `leafId`: where its path ends; default where the handle stands. */
+  async measure(context: SessionContext, leafId: EntryId | null = this.session.leafId): Promise<Measured> {
     const same = this.#sameUpTo(context.messages);
-    this.#stored.begin(same === (this.#last?.messages.length ?? 0));
+    this.#stored.begin(same === (this.#last?.messages.length ?? 0), leafId);
     const perMessage = this.#last === null ? [] : this.#last.measured.perMessage.slice(0, same);
     await this.#load(context, same);
     for (let at = same; at < context.messages.length; at += 1) {

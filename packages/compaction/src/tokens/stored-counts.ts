@@ -43,11 +43,11 @@ export class StoredCounts {
     return known;
   }
 
-  /** The counts that follow are about the path as it is now. `continues`: it only went on since the last ones. */
-  begin(continues: boolean): void {
+  /** The counts that follow are about the path that ends at `leafId`. `continues`: it only went on since the last ones. */
+  begin(continues: boolean, leafId: EntryId | null): void {
     // What was counted on another branch may be what an edit there made of an entry.
     if (!continues) this.#pending.clear();
-    this.#leafId = this.session.leafId;
+    this.#leafId = leafId;
   }
 
   add(id: EntryId, tokens: number): void {

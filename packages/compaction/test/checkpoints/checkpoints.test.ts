@@ -33,6 +33,62 @@ function checkpoint(entryId: string, about: Partial<Checkpoint> = {}): Checkpoin
   };
 }
 
+describe("the folder of a compactor", () => {
+  /** Two compactions, and the names of the files that stand for them. */
+  async function compactedTwice() {
+    const directory = folder();
+    const { session } = await grown(turns(1, 8));
+    const settings = { keep: { recentTokens: 100 }, checkpoints: { directory } };
+    const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer: model().summarizer });
+    await compactor.compact();
+    await plant(session, turns(9, 14));
+    await compactor.compact();
+    const files = () => readdirSync(directory).filter((name) => name !== "index.md");
+    expect(files()).toHaveLength(2);
+    return { session, compactor, directory, files };
+  }
+
+  test("loses the file of a compaction that is undone, and the index its line", async () => {
+    const { compactor, directory, files } = await compactedTwice();
+    const [first = "", second = ""] = files();
+    await compactor.undoCompaction();
+    expect(files()).toEqual([first]);
+    expect(readFileSync(join(directory, "index.md"), "utf8")).not.toContain(second);
+    await compactor.undoCompaction();
+    expect(files()).toEqual([]);
+  });
+
+  test("follows a navigation: what lies beyond goes, and comes back with the leaf", async () => {
+    const { session, compactor, files } = await compactedTwice();
+    const leafId = session.leafId;
+    await compactor.navigate("a9");
+    expect(files()).toHaveLength(1);
+    await compactor.navigate("a2");
+    expect(files()).toEqual([]);
+    await compactor.navigate(leafId);
+    expect(files()).toHaveLength(2);
+  });
+
+  test("that cannot be written stops neither an undo nor a navigation, and is told", async () => {
+    const { session } = await grown(turns(1, 8));
+    const blocked = join(folder(), "a-file");
+    writeFileSync(blocked, "");
+    const heard = listening();
+    const settings = { keep: { recentTokens: 100 }, checkpoints: { directory: join(blocked, "below") } };
+    const compactor = createCompactor({
+      session,
+      contextWindow: 100_000,
+      settings,
+      summarizer: model().summarizer,
+      onEvent: heard.onEvent,
+    });
+    await compactor.compact();
+    expect(await compactor.undoCompaction()).toMatchObject({ kind: "undone" });
+    expect(await compactor.navigate("a2")).toMatchObject({ kind: "moved" });
+    expect(heard.types().match(/checkpoint_failed/g)).toHaveLength(3);
+  });
+});
+
 describe("a checkpoint file", () => {
   test("is numbered, named by its title, listed in the index, and read back as it was", async () => {
     const directory = join(folder(), "checkpoints");

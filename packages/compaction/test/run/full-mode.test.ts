@@ -1,4 +1,4 @@
-import { systemMessage, toOpenAIChat } from "@bough/session-core";
+import { assistantMessage, systemMessage, toOpenAIChat, toolResult } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
 import { openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
@@ -35,6 +35,23 @@ describe("full mode", () => {
     const raw = server.requests[0]?.raw.toString("utf8") ?? "";
     // Without the bracket that ends the list, what the agent sends is the beginning of what is sent here.
     expect(raw).toContain(`"messages":${asSent.slice(0, -1)},`);
+  });
+
+  test("sends what the request guard had made of it, and not the stored messages, which the provider has not seen", async () => {
+    const session = await talked();
+    await session.append({ ...assistantMessage([{ type: "toolCall", id: "big", name: "read", arguments: {} }]), id: "kbig" });
+    await session.append({ ...toolResult("big", "a long line of a log file\n".repeat(4_000), { toolName: "read" }), id: "rbig" });
+    await plant(session, "a17 u18");
+    const server = await startModelServer();
+    server.otherwise("<summary>\nWhat was done, in short.\n</summary>");
+    const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
+    const cutting = { ...settings, request: { toolResultShare: 0.02 } };
+    const compactor = createCompactor({ session, contextWindow: 100_000, settings: cutting, summarizer });
+    const live = await compactor.prepareRequest();
+    expect(live.done.changes).toMatchObject([{ kind: "cut-tool-results" }]);
+    await plant(session, "a18");
+    expect(await compactor.compact()).toMatchObject({ kind: "compacted", method: "normal" });
+    expect(server.requests[0]?.raw.toString("utf8")).toContain(`"messages":${JSON.stringify(toOpenAIChat(live.context)).slice(0, -1)},`);
   });
 
   test("falls back to simple mode where the live request is refused", async () => {

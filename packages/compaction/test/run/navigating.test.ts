@@ -1,7 +1,8 @@
 import { userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
-import { contextNames, findings, grown, heldModel, model, pathNames, plant, turns } from "../world/session.js";
+import type { Summarizer } from "../../src/summarizers/summarizer.js";
+import { contextNames, findings, grown, heldModel, listening, model, pathNames, plant, turns } from "../world/session.js";
 
 const contextWindow = 100_000;
 
@@ -52,6 +53,29 @@ describe("going to an entry", () => {
     const { session } = await grown(turns(1, 2));
     await expect(createCompactor({ session, contextWindow }).navigate("nobody")).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
     expect(session.leafId).toBe("a2");
+  });
+});
+
+describe("the events of a branch summary", () => {
+  test("tell one attempt from its start to its end, whether it was written or not", async () => {
+    const { session } = await grown(turns(1, 3));
+    const heard = listening();
+    const usage = { input: 90, output: 3 };
+    const summarizer: Summarizer = async ({ onText }) => {
+      onText?.("## Goal");
+      return { text: "## Goal\nThe other way.", usage };
+    };
+    await createCompactor({ session, contextWindow, summarizer, onEvent: heard.onEvent }).navigate("a1", { summarize: true });
+    expect(heard.events[0]).toMatchObject({ type: "branch_summary_start", fromId: "a3", toId: "a1" });
+    expect(heard.events.at(-1)).toMatchObject({ type: "branch_summary_complete", success: true, method: "normal", usage });
+    const ids = heard.events.map((event) => ("attemptId" in event ? event.attemptId : null));
+    expect(ids.length).toBeGreaterThan(2);
+    expect(new Set(ids).size).toBe(1);
+    expect(await session.path()).not.toContainEqual(expect.objectContaining({ id: ids[0] }));
+
+    const failing = { session, contextWindow, settings: "pi", summarizer: async () => Promise.reject(new Error("no")) } as const;
+    await createCompactor({ ...failing, onEvent: heard.onEvent }).navigate("u1", { summarize: true });
+    expect(heard.events.at(-1)).toMatchObject({ type: "branch_summary_complete", success: false, error: { code: "SUMMARIZER_CALL" } });
   });
 });
 

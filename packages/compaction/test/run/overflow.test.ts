@@ -1,7 +1,8 @@
 import { assistantMessage, toolResult } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
-import { contextNames, grown, model, pathNames, plant, turns } from "../world/session.js";
+import type { Summarizer } from "../../src/summarizers/summarizer.js";
+import { contextNames, grown, heldModel, model, pathNames, plant, turns } from "../world/session.js";
 
 const settings = { keep: { recentTokens: 500 }, background: { start: null }, prune: { enabled: false } } as const;
 const tooLong = Object.assign(new Error("400 prompt is too long: 3100 tokens > 3000 maximum"), { status: 400 });
@@ -50,6 +51,58 @@ describe("a request that the provider refused as too long", () => {
     const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer: model().summarizer });
     await compactor.reportOverflow(tooLong);
     expect(await contextNames(session)).toContain("good");
+  });
+});
+
+describe("an overflow while a summary is being written beside the turn", () => {
+  const early = { ...settings, background: { start: 0.5, jitterShare: 0, applyMin: 0 } } as const;
+
+  test("waits for that summary and applies it, as its calls are paid for", async () => {
+    const { session } = await grown(`${turns(1, 11)} u12`);
+    const held = heldModel();
+    const compactor = createCompactor({ session, contextWindow: 4_000, settings: early, summarizer: held.summarizer });
+    expect((await compactor.prepareRequest()).done.background).toBe("started");
+    const { signal } = await held.asked;
+    const recovered = compactor.reportOverflow(tooLong);
+    held.give("## Goal\nThe first and only summary.");
+    expect(await recovered).toMatchObject({ kind: "retry", compaction: { kind: "compacted", trigger: "threshold" } });
+    expect(signal?.aborted).toBe(false);
+    expect((await session.context()).messages[0]).toMatchObject({ summary: expect.stringContaining("The first and only summary.") });
+    expect((await session.path()).filter(({ type }) => type === "compaction")).toHaveLength(1);
+  });
+
+  test("compacts again where that summary leaves the context over its threshold", async () => {
+    const { session } = await grown(`${turns(1, 11)} u12`);
+    const held = heldModel();
+    const { summarizer, asked } = model();
+    const either: Summarizer = (request) => (request.trigger === "threshold" ? held.summarizer(request) : summarizer(request));
+    const compactor = createCompactor({ session, contextWindow: 4_000, settings: early, summarizer: either });
+    await compactor.prepareRequest();
+    await held.asked;
+    await plant(session, "k12 r12:k12", { result: 3_500 });
+    const recovered = compactor.reportOverflow(tooLong);
+    held.give("## Goal\nThe first summary.");
+    expect(await recovered).toMatchObject({ kind: "retry", compaction: { trigger: "context_limit_retry" } });
+    expect(asked[0]).toMatchObject({ trigger: "context_limit_retry", prompt: expect.stringContaining("The first summary.") });
+  });
+
+  test("compacts by itself where that summary fails, and stops waiting when it is cancelled", async () => {
+    const { session } = await grown(`${turns(1, 11)} u12`);
+    const { summarizer } = model();
+    const failing: Summarizer = (request) => (request.trigger === "threshold" ? Promise.reject(new Error("no")) : summarizer(request));
+    const failFast = { ...early, summary: { onFailure: "fail", retries: 0 } } as const;
+    const failed = createCompactor({ session, contextWindow: 4_000, settings: failFast, summarizer: failing });
+    await failed.prepareRequest();
+    expect(await failed.reportOverflow(tooLong)).toMatchObject({ kind: "retry", compaction: { trigger: "context_limit_retry" } });
+
+    const { session: other } = await grown(`${turns(1, 11)} u12`);
+    const compactor = createCompactor({ session: other, contextWindow: 4_000, settings: early, summarizer: heldModel().summarizer });
+    await compactor.prepareRequest();
+    const abort = new AbortController();
+    const recovered = compactor.reportOverflow(tooLong, { signal: abort.signal });
+    abort.abort();
+    expect(await recovered).toEqual({ kind: "cancelled" });
+    await compactor.close();
   });
 });
 

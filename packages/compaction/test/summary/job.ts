@@ -50,6 +50,7 @@ export function scripted(script: Script | readonly (string | SummaryReply | Erro
 export function job(given: Partial<Omit<SummaryJob, "settings">> = {}, settings: SettingsSource = {}): SummaryJob {
   return {
     kind: "compaction",
+    trigger: "manual",
     plan: { summarize: items(conversation(10)), prefix: [] },
     previousSummary: null,
     instructions: null,
