@@ -126,4 +126,5 @@ export {
   type ImportProgress,
   type ImportReport,
   importPath,
+  sourceFailure,
 } from "./transfer/import-path.js";

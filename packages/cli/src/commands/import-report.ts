@@ -76,7 +76,9 @@ function printIdentities(out: Printer, sessions: readonly ImportedFileSession[])
 }
 
 function printProblems(out: Printer, { sessions, failed }: ImportReport, verbose: boolean): void {
-  for (const { path, error } of failed) out.line(styled("error", "failed  "), `${path}: ${error.message}`);
+  // Most messages begin with the path already.
+  for (const { path, error } of failed)
+    out.line(styled("error", "failed  "), error.message.includes(path) ? error.message : `${path}: ${error.message}`);
   const problems = sessions.flatMap((session) => session.problems);
   for (const problem of verbose ? problems : problems.slice(0, SHOWN_PROBLEMS)) out.line(...problemLine(problem));
   const total = sessions.reduce((sum, { problemCount }) => sum + problemCount, 0);

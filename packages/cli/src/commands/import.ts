@@ -1,14 +1,5 @@
 import { resolve } from "node:path";
-import {
-  type BoughError,
-  type ImportReport,
-  importPath,
-  NoSessionsFoundError,
-  SourceNotFoundError,
-  type Store,
-  UnknownFormatError,
-  UnknownFormatVersionError,
-} from "@bough/session-core";
+import { type ImportProblem, type ImportReport, importPath, NoSessionsFoundError, type Store, sourceFailure } from "@bough/session-core";
 import { FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
 import { counted } from "../format/numbers.js";
 import { withStore } from "../place/open.js";
@@ -42,23 +33,15 @@ async function importAll({ io, out, args }: Invocation, store: Store): Promise<r
       reports.push(await importPath(store, path, { onProgress: (at) => progress.at(at.bytesDone, at.bytesTotal, at.path) }));
     } catch (error) {
       // Of several paths, as a shell's pattern gives them, one that holds no sessions does not keep the others out.
-      if (args.length === 1 || !isOfPath(error)) throw error;
-      reports.push({ sessions: [], failed: [{ path, error }], otherFiles: 0 });
+      const failure = error instanceof NoSessionsFoundError ? error : sourceFailure(error, path);
+      if (args.length === 1 || failure === undefined) throw error;
+      reports.push({ sessions: [], failed: [{ path, error: failure }], otherFiles: 0 });
     } finally {
       progress.end();
     }
   }
   await index(store, out, await startProgress(io, out, "indexing for search"));
   return reports;
-}
-
-function isOfPath(error: unknown): error is BoughError {
-  return (
-    error instanceof SourceNotFoundError ||
-    error instanceof NoSessionsFoundError ||
-    error instanceof UnknownFormatError ||
-    error instanceof UnknownFormatVersionError
-  );
 }
 
 /** Entries that are put into the search index between two signs of life. */
@@ -86,12 +69,16 @@ function joined(reports: readonly ImportReport[]): ImportReport {
 
 /** What was not right with the sources decides how the command ends, the gravest first. What torn lines hold was never whole. */
 function judge({ failed, sessions }: ImportReport): void {
-  if (failed.length > 0) throw new FilesFailedError(`${counted(failed.length, "file")} could not be imported; see above.`);
-  const codes = new Map<string, number>();
-  for (const { problems } of sessions) for (const { code } of problems) codes.set(code, (codes.get(code) ?? 0) + 1);
-  const malformed = codes.get("malformed-line");
-  if (malformed !== undefined)
+  const unread = sessions.flatMap(({ problems }) => problems.filter(({ code }) => code === "unreadable-file"));
+  const files = new Set([...failed, ...unread].map(({ path }) => path)).size;
+  if (files > 0) throw new FilesFailedError(`${counted(files, "file")} could not be imported; see above.`);
+  const malformed = countOf("malformed-line", sessions);
+  if (malformed > 0)
     throw new InvalidJsonError(`${counted(malformed, "line")} could not be read and were left out; the rest was imported.`);
-  const invalid = codes.get("invalid-record");
-  if (invalid !== undefined) throw new InvalidRecordsError(`${counted(invalid, "record")} fit no schema and were kept as foreign entries.`);
+  const invalid = countOf("invalid-record", sessions);
+  if (invalid > 0) throw new InvalidRecordsError(`${counted(invalid, "record")} fit no schema and were kept as foreign entries.`);
+}
+
+function countOf(code: ImportProblem["code"], sessions: ImportReport["sessions"]): number {
+  return sessions.reduce((sum, { problemCounts }) => sum + (problemCounts[code] ?? 0), 0);
 }

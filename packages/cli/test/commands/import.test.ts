@@ -99,6 +99,39 @@ describe("bough import", () => {
     expect((await here.run(["import", path, "--verbose"])).out.match(/malformed-line/g)).toHaveLength(25);
   });
 
+  test("counts broken lines also behind more problems than it lists, and says with --verbose how many it leaves out", async () => {
+    const here = world();
+    const lost = Array.from({ length: 1_100 }, (_, at) => message(`lost${at}`, "nowhere", "x"));
+    const path = piFile(here, "one.jsonl", message("aaaa1111", null, "One"), ...lost, ...Array<string>(50).fill("{ not json"));
+    const { exit, err } = await here.run(["import", path]);
+    expect(exit).toBe(34);
+    expect(err).toContain("50 lines could not be read");
+    const { out } = await here.run(["import", path, "--verbose"]);
+    expect(out.match(/malformed-line/g)).toHaveLength(50);
+    expect(out).toContain("and 100 more problems\n");
+  });
+
+  test("ends with 4 where an agent of a session could not be read, and names its file", async () => {
+    const here = world();
+    mkdirSync(here.path("one"));
+    writeFileSync(here.path("one/agent.jsonl"), "no session\n");
+    const { exit, out, err } = await here.run(["import", piFile(here, "one.jsonl", message("aaaa1111", null, "One"))]);
+    expect(exit).toBe(4);
+    expect(out).toContain(`unreadable-file  ${here.path("one/agent.jsonl")}: the subagent's session was left out`);
+    expect(err).toContain("1 file could not be imported");
+  });
+
+  test("takes every path of several, whatever is wrong with one, and searches what it took", async () => {
+    const here = world();
+    const odd = piFile(here, "odd.jsonl", message("aaaa1111", null, "Odd"));
+    writeFileSync(odd, `${JSON.stringify({ type: "bough-session", version: 1, id: "two words" })}\n`);
+    const good = piFile(here, "zz.jsonl", message("aaaa1111", null, "a peculiar wombat"));
+    const { exit, out } = await here.run(["import", odd, good]);
+    expect(exit).toBe(4);
+    expect(out).toContain(odd);
+    expect((await here.run(["search", "wombat"])).out).toContain("1 match");
+  });
+
   test("imports what it can of a folder and names the files that failed, ending with 4", async () => {
     const here = world();
     mkdirSync(here.path("folder"));

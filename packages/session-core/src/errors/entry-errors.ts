@@ -1,4 +1,4 @@
-import type { EntryId, SessionId } from "../ids/ids.js";
+import { type EntryId, quoted, type SessionId } from "../ids/ids.js";
 import { BoughError } from "./base.js";
 
 /** Something handed in does not fit its schema. `path` names the field (`message.content[2].text`). Nothing was written. */
@@ -9,7 +9,7 @@ export class InvalidEntryError extends BoughError {
     readonly path: string,
     readonly reason: string,
   ) {
-    super(`Not a valid entry: ${path === "" ? "" : `${path}: `}${reason}.`);
+    super(`Not a valid entry: ${path === "" ? "" : `${quoted(path, 200)}: `}${reason}.`);
   }
 }
 
@@ -21,7 +21,7 @@ export class UnserialisableValueError extends BoughError {
     readonly path: string,
     readonly found: string,
   ) {
-    super(`${path} holds ${found}, which JSON cannot keep. Convert it to text, a number or a plain object.`);
+    super(`${quoted(path, 200)} holds ${found}, which JSON cannot keep. Convert it to text, a number or a plain object.`);
   }
 }
 
@@ -46,7 +46,7 @@ export class InvalidReferenceError extends BoughError {
     readonly entryId: EntryId,
     readonly reason: string,
   ) {
-    super(`${field} ${entryId} ${reason}. Nothing was written.`);
+    super(`${field} ${quoted(entryId)} ${reason}. Nothing was written.`);
   }
 }
 
@@ -59,7 +59,7 @@ export class ValueTooLargeError extends BoughError {
     readonly bytes: number,
     readonly limitBytes: number,
   ) {
-    super(`The value '${key}' has ${bytes} bytes; at most ${limitBytes} are kept. Put large data into an entry.`);
+    super(`The value '${quoted(key)}' has ${bytes} bytes; at most ${limitBytes} are kept. Put large data into an entry.`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { BoughError } from "./base.js";
 
-/** The path to import does not exist or cannot be read. */
+/** Nothing is at the path to import. */
 export class SourceNotFoundError extends BoughError {
   readonly code = "SOURCE_NOT_FOUND";
   override readonly name = "SourceNotFoundError";
@@ -9,6 +9,19 @@ export class SourceNotFoundError extends BoughError {
     options?: { cause: unknown },
   ) {
     super(`Nothing to read at ${path}. Check the path.`, options);
+  }
+}
+
+/** Something is at the path, and it cannot be read: a pipe or a device, no permission, links in a circle. Nothing of it was imported. */
+export class SourceUnreadableError extends BoughError {
+  readonly code = "SOURCE_UNREADABLE";
+  override readonly name = "SourceUnreadableError";
+  constructor(
+    readonly path: string,
+    readonly reason: string,
+    options?: { cause: unknown },
+  ) {
+    super(`${path} cannot be read: ${reason}.`, options);
   }
 }
 

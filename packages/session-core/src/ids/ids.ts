@@ -29,3 +29,8 @@ const ID = /^[\p{L}\p{N}\p{P}\p{S}]{1,128}$/u;
 export function isId(text: string): boolean {
   return ID.test(text);
 }
+
+/** What a message quotes of a file, cut to `most` characters; every id that is valid is quoted whole. */
+export function quoted(text: string, most = 128): string {
+  return text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text;
+}

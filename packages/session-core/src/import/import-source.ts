@@ -3,6 +3,7 @@ import type { FileTools } from "../files/extract.js";
 import type { SessionId } from "../ids/ids.js";
 import type { ImportedSession, ImportOptions } from "../port/import-records.js";
 import type { NewSession } from "../port/records.js";
+import { linkToCall } from "../sessions/session-changes.js";
 import { findRow, insertNewSession } from "../sessions/session-rows.js";
 import type { SourceHeader, SourceSession } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
@@ -53,7 +54,14 @@ function importInto(
     existing?.seq ?? insertNewSession(connection, newSession(sessionId, source.header), { ...options, id: source.header.sessionId });
   const target = { id: sessionId, seq, fileTools };
   // A session without an entry has nothing that could differ.
-  return new SessionImport(connection, target, options, judge, existing === undefined || existing.entry_count === 0).run(source);
+  const isNew = existing === undefined || existing.entry_count === 0;
+  const imported = new SessionImport(connection, target, options, judge, isNew).run(source);
+  const { parent } = source.header;
+  // The call that started an agent may have been written after the agent was imported first.
+  if (existing?.kind === "subagent" && existing.parent_call_id === null && parent?.toolCallId !== undefined) {
+    linkToCall(connection, seq, { sessionId: parent.sessionId, entryId: parent.entryId ?? null, toolCallId: parent.toolCallId });
+  }
+  return imported;
 }
 
 function newSession(id: SessionId, header: SourceHeader): NewSession {

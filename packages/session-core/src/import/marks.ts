@@ -26,6 +26,7 @@ export class Marks {
   readonly #superseded = new Set<EntrySeq>();
   /** The last word on each entry: what was said before it counts no more, also at the next import. */
   readonly #labels = new Map<EntryId, LabelMark>();
+  #saysTitle = false;
   #mainLeaf: { readonly seq: EntrySeq | null } | undefined;
 
   constructor(
@@ -66,9 +67,19 @@ export class Marks {
   }
 
   #title({ title, source }: Extract<Mark, { kind: "title" }>): void {
+    this.#saysTitle = true;
     const row = sessionRow(this.connection, this.target.id);
     if (!this.isNew && row.title !== null && row.title_source !== "auto") return;
     renameSession(this.connection, this.target.id, title, source);
+  }
+
+  /**
+   * Gives a session that was there already without a title the one of the source's header: an agent's is written in its
+   * starter's file, which may have had the call only after the agent was imported. Call it after the last record.
+   */
+  settleTitle(title: string | undefined): void {
+    if (this.isNew || this.#saysTitle || title === undefined) return;
+    if (sessionRow(this.connection, this.target.id).title === null) renameSession(this.connection, this.target.id, title, "auto");
   }
 
   #leaf({ name: given, entryId }: Extract<Mark, { kind: "leaf" }>): void {

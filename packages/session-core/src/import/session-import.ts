@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { JudgedEntry } from "../entry/gate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserialisableValueError } from "../errors/entry-errors.js";
+import { quoted } from "../ids/ids.js";
 import type { ImportedSession, ImportOptions } from "../port/import-records.js";
 import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
@@ -14,8 +15,11 @@ import { Marks } from "./marks.js";
 import { repaired } from "./repair.js";
 import { storable } from "./storable.js";
 
-/** Reports kept in a result; beyond it they are only counted, so that a broken file of a gigabyte does not fill memory. */
-const MAX_PROBLEMS = 1000;
+/** Problems of one code that are kept; beyond it they are only counted, so that a broken file of a gigabyte does not fill memory. */
+const MOST_OF_A_CODE = 1000;
+
+/** Longest message of a problem, in characters. What it quotes of a file may be of any length. */
+const MESSAGE_LENGTH = 500;
 
 /** How often progress is reported, in records. */
 const PROGRESS_EVERY = 250;
@@ -28,7 +32,7 @@ export class SessionImport {
   readonly #writer: EntryWriter;
   readonly #marks: Marks;
   readonly #problems: ImportProblem[] = [];
-  #problemCount = 0;
+  readonly #problemCounts = new Map<ImportProblem["code"], number>();
   #records = 0;
   /** The first entry that this run wrote. */
   #firstSeq: number | undefined;
@@ -64,6 +68,7 @@ export class SessionImport {
     if (!this.isNew && this.#known === 0 && this.#added > 0) throw new DifferentSession(this.#firstId ?? "");
     this.#writer.flush();
     this.#marks.settleLabels();
+    this.#marks.settleTitle(source.header.title);
     this.#marks.settleLeaf(this.#last, this.#added > 0);
     return this.#result();
   }
@@ -107,7 +112,7 @@ export class SessionImport {
     this.#problem(
       record,
       "missing-parent",
-      `the parent ${record.parentId} of entry ${record.id} is not there; it was put under the entry before it`,
+      `the parent ${quoted(record.parentId)} of entry ${quoted(record.id)} is not there; it was put under the entry before it`,
     );
     return this.#last;
   }
@@ -157,7 +162,7 @@ export class SessionImport {
     if (this.#hasGrown(record.id, judged)) return this.#grown(record, parent, judged);
     if (!this.#isMet(record.id)) throw new DifferentSession(JSON.stringify(judged));
     const id = `${record.line}:${record.id.slice(0, 100)}`;
-    this.#problem(record, "duplicate-id", `another entry has the id ${record.id}; this one is kept as ${id}`);
+    this.#problem(record, "duplicate-id", `another entry has the id ${quoted(record.id)}; this one is kept as ${id}`);
     return this.#append(parent, { ...judged, id });
   }
 
@@ -196,7 +201,8 @@ export class SessionImport {
     const fixed = repaired(judged.payload) ?? judged.payload;
     const code = fixed.type === "compaction" ? "missing-kept-entry" : "invalid-record";
     // Old files hold the goal of a move in `fromId`, so there it is only a hint (regression R62).
-    if (fixed.type !== "branch_summary") this.#problem(record, code, `${error.field} ${error.entryId} ${error.reason}; kept without it`);
+    if (fixed.type !== "branch_summary")
+      this.#problem(record, code, `${error.field} ${quoted(error.entryId)} ${error.reason}; kept without it`);
     return this.#append(parent, { ...judged, payload: fixed });
   }
 
@@ -205,8 +211,9 @@ export class SessionImport {
   }
 
   #report(problem: ImportProblem): void {
-    this.#problemCount += 1;
-    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(problem);
+    const count = (this.#problemCounts.get(problem.code) ?? 0) + 1;
+    this.#problemCounts.set(problem.code, count);
+    if (count <= MOST_OF_A_CODE) this.#problems.push({ ...problem, message: quoted(problem.message, MESSAGE_LENGTH) });
   }
 
   #result(): Omit<ImportedSession, "claimedId"> {
@@ -217,7 +224,8 @@ export class SessionImport {
       entriesKnown: this.#known,
       foreignAdded: this.#foreignAdded,
       problems: this.#problems,
-      problemCount: this.#problemCount,
+      problemCount: [...this.#problemCounts.values()].reduce((sum, count) => sum + count, 0),
+      problemCounts: Object.fromEntries(this.#problemCounts),
     };
   }
 }

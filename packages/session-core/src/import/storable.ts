@@ -1,3 +1,5 @@
+import { jsonText } from "../source/json-text.js";
+
 /** Deeper members become text; a foreign entry wraps what it keeps in a few levels of its own. */
 const MAX_DEPTH = 400;
 
@@ -5,17 +7,7 @@ const MAX_DEPTH = 400;
 export function storable(value: unknown, depth = 0): unknown {
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (typeof value !== "object" || value === null) return value;
-  if (depth > MAX_DEPTH) return textOf(value);
+  if (depth > MAX_DEPTH) return jsonText(value) ?? "[nested too deep to be kept]";
   if (Array.isArray(value)) return value.map((member) => storable(member, depth + 1));
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, storable(member, depth + 1)]));
-}
-
-function textOf(value: object): string {
-  try {
-    return JSON.stringify(value);
-  } catch (error) {
-    // JSON.stringify calls itself for each level, and the stack ends somewhere above five thousand.
-    if (error instanceof RangeError) return "[nested too deep to be kept]";
-    throw error;
-  }
 }

@@ -22,7 +22,9 @@ export interface ImportedSession {
   readonly entriesKnown: number;
   /** Records kept whole as `foreign` entries, among those added. */
   readonly foreignAdded: number;
-  /** At most 1,000; `problemCount` counts all. */
+  /** In the order of the file, at most 1,000 of each code; the counts are of all. */
   readonly problems: readonly ImportProblem[];
   readonly problemCount: number;
+  /** How many problems there are of each code, those of `problems` included. A code that is missing has none. */
+  readonly problemCounts: Readonly<Partial<Record<ImportProblem["code"], number>>>;
 }

@@ -1,4 +1,4 @@
-import type { SessionId } from "../ids/ids.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
 import { indexTitle } from "../search/title-index.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
@@ -24,6 +24,22 @@ export function renameSession(connection: Connection, id: SessionId, title: stri
     connection.run(setTitle, { session: row.seq, title: given, source: given === null ? null : source });
     indexTitle(connection, row.seq, given);
   });
+}
+
+const setParent = query<{ session: SessionSeq; parent: SessionId; entry: EntryId | null; call: string }>(({ db, p }) =>
+  db
+    .updateTable("session")
+    .set({ parent_session_id: p.parent, parent_entry_id: p.entry, parent_call_id: p.call })
+    .where("seq", "=", p.session),
+);
+
+/** Links the session of an agent to the call that started it. Call it inside `write`. */
+export function linkToCall(
+  connection: Connection,
+  session: SessionSeq,
+  { sessionId, entryId, toolCallId }: { readonly sessionId: SessionId; readonly entryId: EntryId | null; readonly toolCallId: string },
+): void {
+  connection.run(setParent, { session, parent: sessionId, entry: entryId, call: toolCallId });
 }
 
 const setArchived = query<{ session: SessionSeq; at: number | null }>(({ db, p }) =>

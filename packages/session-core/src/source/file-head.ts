@@ -1,7 +1,6 @@
-import { closeSync, openSync, readSync } from "node:fs";
-import { SourceNotFoundError } from "../errors/import-errors.js";
 import { parsed } from "./json-text.js";
 import { isObject, type JsonObject } from "./narrow.js";
+import { OpenSource } from "./open-source.js";
 import type { FileHead } from "./source-session.js";
 
 const HEAD_BYTES = 1 << 20;
@@ -12,26 +11,19 @@ const SNIFF_BYTES = 64;
  * The first complete JSON lines of a file, to tell its format by. A file that does not start like JSON is not read
  * further than a few bytes, so that a walk through a folder of anything is cheap.
  *
- * @throws {SourceNotFoundError} the file cannot be read.
+ * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be read.
  */
 export function headOf(path: string): FileHead {
+  const file = new OpenSource(path);
   try {
-    const file = openSync(path, "r");
-    try {
-      const start = read(file, SNIFF_BYTES);
-      return { path, records: /^\uFEFF?\s*\{/.test(start) ? recordsIn(read(file, HEAD_BYTES)) : [] };
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    if (!(error instanceof Error && "errno" in error)) throw error;
-    throw new SourceNotFoundError(path, { cause: error });
+    const start = file.bytesAt(0, SNIFF_BYTES).toString("utf8");
+    return {
+      path,
+      records: /^\uFEFF?\s*\{/.test(start) ? recordsIn(file.bytesAt(0, Math.min(file.bytes, HEAD_BYTES)).toString("utf8")) : [],
+    };
+  } finally {
+    file.close();
   }
-}
-
-function read(file: number, bytes: number): string {
-  const buffer = Buffer.alloc(bytes);
-  return buffer.toString("utf8", 0, readSync(file, buffer, 0, bytes, 0));
 }
 
 function recordsIn(text: string): readonly JsonObject[] {

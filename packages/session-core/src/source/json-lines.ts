@@ -20,12 +20,21 @@ export interface BadLine {
  * The lines of a JSONL file, each an object or a problem with its line number. A last line without a line break that
  * is no JSON is torn: its writer was stopped in the middle.
  */
-export function* jsonLinesOf(path: string): Generator<JsonLine | BadLine, void, void> {
-  for (const line of linesOf(path)) {
+export function* jsonLinesOf(path: string, mostLineBytes?: number): Generator<JsonLine | BadLine, void, void> {
+  for (const line of linesOf(path, mostLineBytes)) {
+    if (line.isTooLong) {
+      yield { kind: "problem", problem: tooLong(path, line) };
+      continue;
+    }
     const value = parsed(line.text);
     if (isObject(value)) yield { kind: "object", line, object: value };
     else yield { kind: "problem", problem: badLine(path, line, value === undefined) };
   }
+}
+
+function tooLong(path: string, { number, bytes }: SourceLine): ImportProblem {
+  const message = `the line has ${bytes} bytes, more than can be read at once; it was left out`;
+  return { code: "malformed-line", path, line: number, message };
 }
 
 function badLine(path: string, line: SourceLine, notJson: boolean): ImportProblem {

@@ -15,3 +15,13 @@ export function parsedObject(text: string): JsonObject | undefined {
   const value = parsed(text);
   return isObject(value) ? value : undefined;
 }
+
+/** `value` as JSON; undefined where it is nested deeper than JSON.stringify, which calls itself for each level, can follow. */
+export function jsonText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}

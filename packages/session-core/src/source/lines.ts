@@ -1,16 +1,21 @@
-import { closeSync, openSync, readSync } from "node:fs";
-import { SourceNotFoundError } from "../errors/import-errors.js";
+import { constants } from "node:buffer";
+import { OpenSource } from "./open-source.js";
 
 const LF = 0x0a;
 
 /** How much is read from a file at once, in bytes. */
 const CHUNK_BYTES = 1 << 20;
 
+/** The longest line that is read, in bytes: what fits into one string. */
+const MOST_LINE_BYTES = constants.MAX_STRING_LENGTH;
+
 /** One line of a file. */
 export interface SourceLine {
   /** From 1; blank lines count. */
   readonly number: number;
+  /** Empty when the line is too long to be read. */
   readonly text: string;
+  readonly isTooLong: boolean;
   /** Where the line starts in the file, in bytes. */
   readonly offset: number;
   /** Length without the line break, in bytes. */
@@ -25,65 +30,72 @@ export interface SourceLine {
  * The file is opened for reading and read in pieces of 1 MiB, so memory holds one piece and one line, whatever the
  * size of the file. A byte order mark at the start is skipped.
  *
- * @throws {SourceNotFoundError} the file cannot be opened or read.
+ * Of a line that is longer than a string can be only the length is kept.
+ *
+ * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
-export function* linesOf(path: string): Generator<SourceLine, void, void> {
-  const file = opened(path);
+export function* linesOf(path: string, mostLineBytes = MOST_LINE_BYTES): Generator<SourceLine, void, void> {
+  const file = new OpenSource(path);
   try {
-    yield* split(chunksOf(file, path));
+    yield* split(chunksOf(file), mostLineBytes);
   } finally {
-    closeSync(file);
+    file.close();
   }
 }
 
-function opened(path: string): number {
-  try {
-    return openSync(path, "r");
-  } catch (cause) {
-    throw new SourceNotFoundError(path, { cause });
-  }
-}
-
-function* chunksOf(file: number, path: string): Generator<Buffer, void, void> {
+function* chunksOf(file: OpenSource): Generator<Buffer, void, void> {
   for (;;) {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    const length = readInto(file, chunk, path);
+    const length = file.read(chunk);
     if (length === 0) return;
     yield chunk.subarray(0, length);
   }
 }
 
-function readInto(file: number, chunk: Buffer, path: string): number {
-  try {
-    return readSync(file, chunk, 0, chunk.length, null);
-  } catch (cause) {
-    throw new SourceNotFoundError(path, { cause });
-  }
-}
-
-function* split(chunks: Iterable<Buffer>): Generator<SourceLine, void, void> {
-  // The pieces of a line that spans chunks are joined once, at its end, so that a very long line costs linear time.
-  let pieces: Buffer[] = [];
+function* split(chunks: Iterable<Buffer>, mostLineBytes: number): Generator<SourceLine, void, void> {
+  let line = new GrowingLine(mostLineBytes);
   let number = 0;
   let offset = 0;
   for (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-      pieces.push(chunk.subarray(start, end));
-      const line = lineOf(pieces, ++number, offset, true);
-      if (line.text.trim() !== "") yield line;
-      offset += line.bytes + 1;
-      pieces = [];
+      line.add(chunk.subarray(start, end));
+      const whole = line.ended(++number, offset, true);
+      if (!isBlank(whole)) yield whole;
+      offset += whole.bytes + 1;
+      line = new GrowingLine(mostLineBytes);
       start = end + 1;
     }
-    if (start < chunk.length) pieces.push(chunk.subarray(start));
+    line.add(chunk.subarray(start));
   }
-  const last = lineOf(pieces, ++number, offset, false);
-  if (last.text.trim() !== "") yield last;
+  const last = line.ended(++number, offset, false);
+  if (!isBlank(last)) yield last;
 }
 
-function lineOf(pieces: readonly Buffer[], number: number, offset: number, ended: boolean): SourceLine {
-  const bytes = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
-  const text = bytes.toString("utf8");
-  return { number, text: number === 1 ? text.replace(/^\uFEFF/, "") : text, offset, bytes: bytes.length, ended };
+function isBlank({ text, isTooLong }: SourceLine): boolean {
+  return !isTooLong && text.trim() === "";
+}
+
+/** A line while its end is looked for. Its pieces are joined once, so that a very long line costs linear time. */
+class GrowingLine {
+  readonly #most: number;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#most) this.#pieces = [];
+    else if (piece.length > 0) this.#pieces.push(piece);
+  }
+
+  ended(number: number, offset: number, ended: boolean): SourceLine {
+    const isTooLong = this.#bytes > this.#most;
+    const [first, ...more] = this.#pieces;
+    const text = first === undefined ? "" : (more.length === 0 ? first : Buffer.concat(this.#pieces)).toString("utf8");
+    return { number, text: number === 1 ? text.replace(/^\uFEFF/, "") : text, isTooLong, offset, bytes: this.#bytes, ended };
+  }
 }

@@ -1,9 +1,10 @@
 import type { EntryId, SessionId } from "../ids/ids.js";
+import type { SourceFolders } from "./source-folders.js";
 
 /** Something in a source file that could not be taken as it stands. It is reported, never dropped in silence. */
 export interface ImportProblem {
   readonly code:
-    | "malformed-line" // no JSON: nothing of the line was imported
+    | "malformed-line" // no JSON, too long, or changed while it was read: nothing of the line was imported
     | "torn-line" // the last line ends in the middle of a record: the writer was stopped
     | "invalid-record" // JSON, but no entry can be made of it: kept as a `foreign` entry
     | "missing-parent" // the parent is not in the file: attached to the record before it
@@ -14,7 +15,7 @@ export interface ImportProblem {
   readonly path: string;
   /** Line in the file, from 1; null when the problem is not of one line. */
   readonly line: number | null;
-  /** One line for a person: what, and what was done about it. */
+  /** One line for a person: what, and what was done about it. Ids and names in it are cut, so it is short. */
   readonly message: string;
 }
 
@@ -64,6 +65,8 @@ export interface SourceEntry {
 /** One session inside a source file. */
 export interface SourceSession {
   readonly header: SourceHeader;
+  /** The file that its records stand in, where it is not the one that was given. */
+  readonly path?: string | undefined;
   /**
    * Reads the file from its start, each time it is called, in pieces of bounded size. After the last record the leaf
    * `main` stands at the last `leaf` record, or else at the last entry.
@@ -83,9 +86,13 @@ export interface SourceFormat {
   readonly name: string;
   /** Whether the file with this head is of this format. */
   detects(head: FileHead): boolean;
+  /** The file of the session that started this one's, if it is where the format keeps it: its sessions include this file's. */
+  starterOf?(path: string, folders: SourceFolders): string | undefined;
   /**
-   * The sessions in the file: one, or several where a file holds subagents' sessions too; parents before children.
+   * The sessions in the file: one, or several where a file holds subagents' sessions too, or has them in files beside
+   * it; parents before children.
+   * @param folders what the same import has learned of folders so far.
    * @throws {UnknownFormatVersionError} the file is of a version that is not known.
    */
-  sessions(path: string): Iterable<SourceSession>;
+  sessions(path: string, folders?: SourceFolders): Iterable<SourceSession>;
 }

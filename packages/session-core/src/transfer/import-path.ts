@@ -1,13 +1,20 @@
 import { CALLBACK, checkArgument, FILE, having, optional, record } from "../arguments/rules.js";
-import type { BoughError } from "../errors/base.js";
+import { BoughError } from "../errors/base.js";
 import { InvalidEntryError, UnserialisableValueError, ValueTooLargeError } from "../errors/entry-errors.js";
-import { NoSessionsFoundError, SourceNotFoundError, UnknownFormatError, UnknownFormatVersionError } from "../errors/import-errors.js";
+import {
+  NoSessionsFoundError,
+  SourceNotFoundError,
+  SourceUnreadableError,
+  UnknownFormatError,
+  UnknownFormatVersionError,
+} from "../errors/import-errors.js";
 import type { ImportedSession } from "../port/import-records.js";
 import { headOf } from "../source/file-head.js";
+import { SourceFolders } from "../source/source-folders.js";
 import type { SourceFormat, SourceSession } from "../source/source-session.js";
 import type { Store } from "../store/store.js";
 import { FORMATS } from "./formats.js";
-import { type SourceFile, sourceFiles } from "./source-files.js";
+import { type SourceFile, type SourceFiles, sourceFiles } from "./source-files.js";
 
 /** One session of an import, and the file it was read from. */
 export interface ImportedFileSession extends ImportedSession {
@@ -15,7 +22,7 @@ export interface ImportedFileSession extends ImportedSession {
   readonly path: string;
 }
 
-/** A file that holds sessions but could not be imported; nothing of it was written. */
+/** A file or folder that holds or may hold sessions and could not be imported; nothing of it was written. */
 export interface FailedFile {
   readonly path: string;
   readonly error: BoughError;
@@ -52,7 +59,11 @@ const OPTIONS = record({ onProgress: optional(CALLBACK) });
  * Brings the sessions of a file, or of every file below a folder, into a store. The format is told by content; sources
  * are opened for reading and never changed; each session is one transaction. Importing again adds only what is new.
  *
- * @throws {SourceNotFoundError} nothing is at `path`.
+ * One file that cannot be read or imported does not keep a folder's others out: it is in `failed`, with its error. Pipes,
+ * devices and sockets are never read. Each folder is listed once and each file read a fixed number of times, so a folder
+ * costs what it holds.
+ *
+ * @throws {SourceNotFoundError | SourceUnreadableError} nothing is at `path`, or it cannot be read.
  * @throws {UnknownFormatError | UnknownFormatVersionError} the file is of no format, or no version, that is known.
  * @throws {NoSessionsFoundError} the folder holds no session file.
  * @example
@@ -62,64 +73,97 @@ export async function importPath(store: Store, path: string, options: ImportPath
   checkArgument("store", store, having("a store", "openSession"));
   checkArgument("path", path, FILE);
   checkArgument("options", options, OPTIONS);
-  const { isFolder, files } = sourceFiles(path);
-  const run = new ImportRun(store, files, options);
-  for (const file of files) await run.take(file, isFolder);
-  if (!isFolder && run.report.sessions.length === 0) throw new UnknownFormatError(path, "it holds no conversation");
-  if (isFolder && run.report.sessions.length === 0 && run.report.failed.length === 0) throw new NoSessionsFoundError(path, files.length);
+  const folders = new SourceFolders();
+  const found = sourceFiles(path, folders);
+  const run = new ImportRun(store, found, folders, options);
+  for (const file of found.files) await run.take(file);
+  const { sessions, failed } = run.report;
+  if (!found.isFolder && sessions.length === 0) throw new UnknownFormatError(path, "it holds no conversation");
+  if (found.isFolder && sessions.length === 0 && failed.length === 0) throw new NoSessionsFoundError(path, found.files.length);
   return run.report;
 }
 
 class ImportRun {
   readonly #sessions: ImportedFileSession[] = [];
-  readonly #failed: FailedFile[] = [];
+  readonly #failed: FailedFile[];
+  readonly #begun = new Set<string>();
+  /** Files that were read with the one of the session that started theirs, and that one. */
+  readonly #takenWith = new Map<string, string>();
   readonly #met = new Set<string>();
+  readonly #byPath: ReadonlyMap<string, SourceFile>;
   readonly #bytesTotal: number;
-  #otherFiles = 0;
+  #otherFiles: number;
   #filesDone = 0;
   #bytesDone = 0;
 
   constructor(
     private readonly store: Store,
-    private readonly files: readonly SourceFile[],
+    private readonly found: SourceFiles,
+    private readonly folders: SourceFolders,
     private readonly options: ImportPathOptions,
   ) {
-    this.#bytesTotal = files.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#failed = [...found.unreadable];
+    this.#otherFiles = found.others;
+    this.#byPath = new Map(found.files.map((file) => [file.path, file]));
+    this.#bytesTotal = found.files.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   get report(): ImportReport {
     return { sessions: this.#sessions, failed: this.#failed, otherFiles: this.#otherFiles };
   }
 
-  async take(file: SourceFile, isFolder: boolean): Promise<void> {
+  async take(file: SourceFile): Promise<void> {
+    if (this.#begun.has(file.path)) return;
+    this.#begun.add(file.path);
     this.#progress(file, 0);
-    try {
-      await this.#import(file, isFolder);
-    } catch (error) {
-      // One bad file does not keep a folder's other sessions out; a store that cannot be written does.
-      if (!isFolder || !isOfSource(error)) throw error;
-      this.#failed.push({ path: file.path, error });
-    }
+    await this.#orFailed(file.path, this.found.isFolder, () => this.#import(file));
     this.#filesDone += 1;
     this.#bytesDone += file.bytes;
     this.#progress(file, 0);
   }
 
-  async #import(file: SourceFile, isFolder: boolean): Promise<void> {
+  // One bad file does not keep a folder's other sessions out; a store that cannot be written does.
+  async #orFailed(path: string, isOneOfSeveral: boolean, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const failure = sourceFailure(error, path);
+      if (failure === undefined) throw error;
+      if (!isOneOfSeveral) throw failure;
+      this.#failed.push({ path, error: failure });
+    }
+  }
+
+  async #import(file: SourceFile): Promise<void> {
     const format = formatOf(file.path);
     if (format === undefined) {
-      if (!isFolder) throw new UnknownFormatError(file.path, "its content fits none");
+      if (!this.found.isFolder) throw new UnknownFormatError(file.path, "its content fits none");
       this.#otherFiles += 1;
       return;
     }
-    for (const session of format.sessions(file.path)) await this.#importSession(file, format, session);
+    // A session is read with its agents, so it comes before them: each file is then read once.
+    const starter = this.#byPath.get(format.starterOf?.(file.path, this.folders) ?? "");
+    if (starter !== undefined) await this.take(starter);
+    if (this.#takenWith.has(file.path)) return;
+    for (const session of format.sessions(file.path, this.folders)) {
+      const path = session.path ?? file.path;
+      if (path === file.path) await this.#importSession(file, format, session);
+      else await this.#orFailed(path, true, () => this.#importRelated(file, format, session, path));
+    }
+  }
+
+  async #importRelated(file: SourceFile, format: SourceFormat, session: SourceSession, path: string): Promise<void> {
+    const starter = this.#takenWith.get(path);
+    if (starter !== undefined && starter !== file.path) return;
+    this.#takenWith.set(path, file.path);
+    await this.#importSession(file, format, session);
   }
 
   async #importSession(file: SourceFile, format: SourceFormat, session: SourceSession): Promise<void> {
-    const { path } = file;
+    const path = session.path ?? file.path;
     const onRecords = (records: number) => this.#progress(file, records);
     const imported = await this.store.storage.importSession(session, { format: format.name, path, onRecords });
-    // A subagent's file is read with its parent's, and met again by itself in the same folder.
+    // Copies of one session, and an agent that had its turn before the session that started it, are listed once.
     if (imported.outcome === "unchanged" && this.#met.has(imported.sessionId)) return;
     this.#met.add(imported.sessionId);
     this.#sessions.push({ ...imported, format: format.name, path });
@@ -129,7 +173,7 @@ class ImportRun {
     this.options.onProgress?.({
       path: file.path,
       filesDone: this.#filesDone,
-      filesTotal: this.files.length,
+      filesTotal: this.found.files.length,
       bytesDone: this.#bytesDone,
       bytesTotal: this.#bytesTotal,
       records,
@@ -142,13 +186,17 @@ function formatOf(path: string): SourceFormat | undefined {
   return FORMATS.find((format) => format.detects(head));
 }
 
-/** The file itself is what cannot be taken: what it is, or an id, a time or a value in it that no store can hold. */
-function isOfSource(error: unknown): error is BoughError {
-  return OF_SOURCE.some((kind) => error instanceof kind);
+/** What is wrong with a source: what it is, or an id, a time or a value in it that no store can hold. undefined: it is not its fault. */
+export function sourceFailure(error: unknown, path: string): BoughError | undefined {
+  // Too long for one string, or nested deeper than the stack: of all that an import handles only the source has a size.
+  if (error instanceof RangeError)
+    return new SourceUnreadableError(path, `it holds more than can be handled (${error.message})`, { cause: error });
+  return error instanceof BoughError && OF_SOURCE.some((kind) => error instanceof kind) ? error : undefined;
 }
 
 const OF_SOURCE = [
   SourceNotFoundError,
+  SourceUnreadableError,
   UnknownFormatError,
   UnknownFormatVersionError,
   InvalidEntryError,

@@ -1,6 +1,9 @@
-import { readdirSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { SourceNotFoundError, UnknownFormatError } from "../errors/import-errors.js";
+import type { BoughError } from "../errors/base.js";
+import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
+import { type FolderEntry, kindOf, orThrow, statOf } from "../source/open-source.js";
+import type { SourceFolders } from "../source/source-folders.js";
 
 /** A file to look at. */
 export interface SourceFile {
@@ -8,61 +11,112 @@ export interface SourceFile {
   readonly bytes: number;
 }
 
+/** Something below a folder that may hold sessions and cannot be read. */
+export interface Unreadable {
+  readonly path: string;
+  readonly error: BoughError;
+}
+
+/** What is at a path to import. */
+export interface SourceFiles {
+  readonly isFolder: boolean;
+  readonly files: readonly SourceFile[];
+  readonly unreadable: readonly Unreadable[];
+  /** Pipes, sockets, devices and links that lead nowhere, without the name of a session file. */
+  readonly others: number;
+}
+
 /** Folders that hold no sessions and very many files. */
 const SKIPPED = new Set(["node_modules", ".git"]);
 
 /**
  * The files at `path`: itself, or every file below it in order of name. A file that several links lead to is given
- * once (regression R162); what cannot be read is passed over.
+ * once (regression R162). A folder that cannot be listed, a path that the system does not take, a name that is not UTF-8
+ * and a session file's name that leads to no file are given as unreadable.
  *
- * @throws {SourceNotFoundError} nothing is at `path`.
- * @throws {UnknownFormatError} a pipe, a device or a socket is: opening one may wait for ever, and it cannot be read twice.
+ * @throws {SourceNotFoundError | SourceUnreadableError} nothing is at `path`, or it is a folder that cannot be listed.
+ * @throws {UnknownFormatError} it is a pipe, a device or a socket.
  */
-export function sourceFiles(path: string): { readonly isFolder: boolean; readonly files: readonly SourceFile[] } {
+export function sourceFiles(path: string, folders: SourceFolders): SourceFiles {
   const stats = statOf(path);
-  if (stats === undefined) throw new SourceNotFoundError(path);
-  if (!stats.isDirectory() && !stats.isFile()) throw new UnknownFormatError(path, "it is neither a file nor a folder");
-  if (!stats.isDirectory()) return { isFolder: false, files: [{ path, bytes: stats.size }] };
-  const files: SourceFile[] = [];
-  collect(path, new Set(), files);
-  return { isFolder: true, files };
+  if (stats.isFile()) return { isFolder: false, files: [{ path, bytes: stats.size }], unreadable: [], others: 0 };
+  if (!stats.isDirectory()) throw new UnknownFormatError(path, `it is ${kindOf(stats)}, neither a file nor a folder`);
+  folders.list(path);
+  const walk = new Walk(folders);
+  walk.folder(path, realPathOf(path));
+  return { isFolder: true, files: walk.files, unreadable: walk.unreadable, others: walk.others };
 }
 
-function collect(folder: string, seen: Set<string>, files: SourceFile[]): void {
-  if (!isNew(folder, seen)) return;
-  for (const name of namesIn(folder)) {
-    const path = join(folder, name);
-    const stats = statOf(path);
-    if (stats?.isDirectory() === true && !SKIPPED.has(name)) collect(path, seen, files);
-    else if (stats?.isFile() === true && stats.size > 0 && isNew(path, seen)) files.push({ path, bytes: stats.size });
+class Walk {
+  readonly files: SourceFile[] = [];
+  readonly unreadable: Unreadable[] = [];
+  others = 0;
+  /** Where the files and folders really are that were met. */
+  readonly #seen = new Set<string>();
+  readonly #folders: SourceFolders;
+
+  constructor(folders: SourceFolders) {
+    this.#folders = folders;
+  }
+
+  folder(folder: string, real: string): void {
+    if (!this.#isNew(real)) return;
+    const entries = this.#attempt(folder, () => this.#folders.list(folder));
+    for (const entry of entries?.values() ?? []) {
+      const path = join(folder, entry.name);
+      this.#attempt(path, () => this.#entry(path, join(real, entry.name), entry));
+    }
+  }
+
+  #entry(path: string, real: string, entry: FolderEntry): void {
+    const { name, kind, isOpenable } = entry;
+    const stats = isOpenable ? this.#statOf(path, entry) : undefined;
+    if (!isOpenable && (kind === "folder" || isNamedLikeSession(entry))) {
+      throw new SourceUnreadableError(path, "its name is not valid UTF-8; rename it");
+    }
+    if (stats === undefined) this.others += 1;
+    else if (stats.isDirectory() && SKIPPED.has(name)) return;
+    else if (stats.isDirectory()) this.folder(path, kind === "link" ? realPathOf(path) : real);
+    else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real)) this.files.push({ path, bytes: stats.size });
+  }
+
+  /** What is at `path`; undefined for what is no file or folder and was never meant to be a session file. */
+  #statOf(path: string, entry: FolderEntry): Stats | undefined {
+    try {
+      const stats = statOf(path);
+      if (stats.isFile() || stats.isDirectory()) return stats;
+      if (isNamedLikeSession(entry)) throw new SourceUnreadableError(path, `it is ${kindOf(stats)}, not a file`);
+    } catch (error) {
+      if (entry.kind !== "link" || isNamedLikeSession(entry) || !isUnreadable(error)) throw error;
+    }
+    return undefined;
+  }
+
+  #isNew(real: string): boolean {
+    if (this.#seen.has(real)) return false;
+    this.#seen.add(real);
+    return true;
+  }
+
+  #attempt<T>(path: string, read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      this.unreadable.push({ path, error });
+      return undefined;
+    }
   }
 }
 
-function isNew(path: string, seen: Set<string>): boolean {
-  const real = realpathSync(path);
-  if (seen.has(real)) return false;
-  seen.add(real);
-  return true;
+function isUnreadable(error: unknown): error is SourceNotFoundError | SourceUnreadableError {
+  return error instanceof SourceNotFoundError || error instanceof SourceUnreadableError;
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch (error) {
-    if (isFileSystemError(error)) return [];
-    throw error;
-  }
+function isNamedLikeSession({ name }: FolderEntry): boolean {
+  return name.endsWith(".jsonl");
 }
 
-function statOf(path: string) {
-  try {
-    return statSync(path);
-  } catch (error) {
-    if (isFileSystemError(error)) return undefined;
-    throw error;
-  }
-}
-
-function isFileSystemError(error: unknown): boolean {
-  return error instanceof Error && "errno" in error;
+function realPathOf(path: string): string {
+  return orThrow(path, () => realpathSync(path));
 }

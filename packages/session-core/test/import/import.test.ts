@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { SourceRecord } from "../../src/source/source-session.js";
+import type { ImportProblem, SourceRecord } from "../../src/source/source-session.js";
 import { contextNames, entryNamed, grow, pathNames, treeNames } from "../world/grow.js";
 import { imported, sourceOf } from "../world/sources.js";
 import { findingsOf, openedStore } from "../world/stores.js";
@@ -22,6 +22,7 @@ describe("importing a session", () => {
       foreignAdded: 0,
       problems: [],
       problemCount: 0,
+      problemCounts: {},
     });
     const session = await store.openSession("s");
     expect(await treeNames(session)).toBe(">u1 u1>a1 a1>u2 a1>u3");
@@ -225,17 +226,32 @@ describe("what a source has that does not fit", () => {
     expect(await (await store.openSession("s")).labels()).toEqual([]);
   });
 
-  test("problems beyond a thousand are counted, not kept", async () => {
+  test("problems beyond a thousand of one code are counted, not kept, and hide none of another code", async () => {
     const store = await openedStore();
-    const problem = { kind: "problem", problem: { code: "malformed-line", path: "p", line: 1, message: "m" } } as const;
-    const { problems, problemCount } = await imported(
-      store,
-      sourceOf(
-        "u1",
-        Array.from({ length: 1_500 }, () => problem),
-      ),
-    );
-    expect([problems.length, problemCount]).toEqual([1_000, 1_500]);
+    const problem = (code: ImportProblem["code"]) => ({ kind: "problem", problem: { code, path: "p", line: 1, message: "m" } }) as const;
+    const many = Array.from({ length: 1_500 }, () => problem("missing-blob"));
+    const few = Array.from({ length: 50 }, () => problem("malformed-line"));
+    const { problems, problemCount, problemCounts } = await imported(store, sourceOf("u1", [...many, ...few]));
+    expect([problemCount, problemCounts]).toEqual([1_550, { "missing-blob": 1_500, "malformed-line": 50 }]);
+    expect(problems.map(({ code }) => code)).toEqual([...Array(1_000).fill("missing-blob"), ...Array(50).fill("malformed-line")]);
+  });
+
+  test("problems quote no more of an id than a valid one has", async () => {
+    const store = await openedStore();
+    const long = "x".repeat(20_000);
+    const source = sourceOf("u1", [{ kind: "entry", line: 3, id: "u2", parentId: long, createdAtMs: 1, payload: entryNamed("u2") }]);
+    const { problems } = await imported(store, source);
+    const parent = `${"x".repeat(127)}…`;
+    const message = `the parent ${parent} of entry u2 is not there; it was put under the entry before it`;
+    expect(problems).toMatchObject([{ code: "missing-parent", message }]);
+  });
+
+  test("problems quote no more of a name than fits into a message", async () => {
+    const payload = { ...entryNamed("u1"), ["k".repeat(20_000)]: Number.NaN };
+    const source = sourceOf("", [{ kind: "entry", line: 2, id: "u1", parentId: null, createdAtMs: 1, payload }]);
+    const [problem] = (await imported(await openedStore(), source)).problems;
+    expect(problem?.code).toBe("invalid-record");
+    expect(problem?.message.length).toBeLessThanOrEqual(500);
   });
 });
 

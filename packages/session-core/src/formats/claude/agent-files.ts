@@ -1,9 +1,12 @@
-import { accessSync, closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { SourceNotFoundError } from "../../errors/import-errors.js";
+import { SourceNotFoundError, SourceUnreadableError } from "../../errors/import-errors.js";
 import type { SessionId } from "../../ids/ids.js";
+import { type Attempt, attempt } from "../../source/attempt.js";
 import { parsedObject } from "../../source/json-text.js";
 import type { JsonObject } from "../../source/narrow.js";
+import { beginningOf, type FolderEntry, OpenSource, statOf } from "../../source/open-source.js";
+import type { SourceFolders } from "../../source/source-folders.js";
+import type { ImportProblem } from "../../source/source-session.js";
 import { AGENT_FOLDER, agentOfFile, folderOwner } from "./identity.js";
 import { indexFile } from "./indexer.js";
 import type { SessionFile } from "./session-file.js";
@@ -11,70 +14,109 @@ import type { SessionFile } from "./session-file.js";
 /** How much of an agent's file is read to see whose it is. Its first line is the prompt; few are longer. */
 const HEAD_BYTES = 1 << 16;
 
-/** The files of a session's agents. */
+/** The most that is read of what stands beside an agent's file. */
+const META_BYTES = 1 << 20;
+
+/** The files of a session's agents, and what of them cannot be read. */
 export interface AgentFiles {
-  readonly readable: readonly string[];
-  /** Files in the session's folder that are there and cannot be opened. */
-  readonly unreadable: readonly string[];
+  readonly paths: readonly string[];
+  readonly problems: readonly ImportProblem[];
 }
 
 /** The files of the agents that a session started: in its folder, or in old versions beside its own file. */
-export function agentFilesOf(path: string, sessionId: SessionId): AgentFiles {
-  if (agentOfFile(path) !== undefined) return { readable: [], unreadable: [] };
-  const inside = agentFilesIn(join(dirname(path), basename(path, ".jsonl"), AGENT_FOLDER));
-  const beside = agentFilesIn(dirname(path)).filter((file) => isReadable(file) && ownerByContent(file) === sessionId);
-  return { readable: [...inside.filter(isReadable), ...beside], unreadable: inside.filter((file) => !isReadable(file)) };
+export function agentFilesOf(path: string, sessionId: SessionId, folders: SourceFolders): AgentFiles {
+  if (agentOfFile(path) !== undefined) return { paths: [], problems: [] };
+  const folder = dirname(path);
+  const own = join(folder, basename(path, ".jsonl"));
+  const inside = attempt(join(own, AGENT_FOLDER), "the sessions of its agents were left out", () =>
+    folders.has(own) ? folders.paths(join(own, AGENT_FOLDER), isAgentFile) : [],
+  );
+  const opened = (inside.value ?? []).map((file) => attempt(file, "the agent's session was left out", () => openable(file)));
+  const beside = attempt(folder, "agents beside the session were not looked for", () => besideIn(folder, folders).filesOf.get(sessionId));
+  return {
+    paths: [...opened.flatMap(({ value }) => value ?? []), ...(beside.value ?? [])],
+    problems: [inside, ...opened, beside].flatMap(({ problems }) => problems),
+  };
 }
 
-function agentFilesIn(folder: string): readonly string[] {
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) return [];
-  const names = readdirSync(folder).filter((name) => agentOfFile(name) !== undefined);
-  return names.sort().map((name) => join(folder, name));
+function isAgentFile({ name }: FolderEntry): boolean {
+  return agentOfFile(name) !== undefined;
 }
 
-function isReadable(path: string): boolean {
+function openable(path: string): string {
+  new OpenSource(path).close();
+  return path;
+}
+
+/** The agents' files that stand beside sessions in one folder. */
+interface Beside {
+  readonly ownerOf: ReadonlyMap<string, SessionId>;
+  readonly filesOf: ReadonlyMap<SessionId, readonly string[]>;
+}
+
+const KNOWN = new WeakMap<SourceFolders, Map<string, Beside>>();
+
+// All sessions of a folder ask, so whose the files are is found out once for an import.
+function besideIn(folder: string, folders: SourceFolders): Beside {
+  const known = KNOWN.get(folders) ?? new Map<string, Beside>();
+  KNOWN.set(folders, known);
+  const beside = known.get(folder) ?? findBeside(folder, folders);
+  known.set(folder, beside);
+  return beside;
+}
+
+function findBeside(folder: string, folders: SourceFolders): Beside {
+  const ownerOf = new Map<string, SessionId>();
+  const filesOf = new Map<SessionId, string[]>();
+  for (const path of folders.paths(folder, isAgentFile)) {
+    const owner = ownerByContent(path);
+    if (owner === undefined) continue;
+    ownerOf.set(path, owner);
+    const files = filesOf.get(owner);
+    if (files === undefined) filesOf.set(owner, [path]);
+    else files.push(path);
+  }
+  return { ownerOf, filesOf };
+}
+
+// A folder may hold hundreds of agents of other sessions, so no more of each is read than says whose it is.
+function ownerByContent(path: string): SessionId | undefined {
   try {
-    accessSync(path, constants.R_OK);
-    // Opening a pipe would wait for whoever writes to it.
-    return statSync(path).isFile();
+    const first = /^[^\n]*/.exec(beginningOf(path, HEAD_BYTES).toString("utf8"))?.[0] ?? "";
+    const whole = parsedObject(first)?.sessionId ?? /"sessionId":\s*"([^"\\]+)"/.exec(first)?.[1];
+    return typeof whole === "string" ? whole : undefined;
   } catch (error) {
-    // ENOENT: a link that points nowhere, or a file that was removed since the folder was read.
-    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "EACCES")) return false;
+    // Whose it is cannot be said, so it is no problem of any one session. A walk through the folder reports it.
+    if (error instanceof SourceNotFoundError || error instanceof SourceUnreadableError) return undefined;
     throw error;
   }
 }
 
-// A folder may hold hundreds of agents of other sessions, so no more of each is read than says whose it is.
-function ownerByContent(path: string): string | undefined {
-  const first = /^[^\n]*/.exec(headOf(path))?.[0] ?? "";
-  const whole = parsedObject(first)?.sessionId ?? /"sessionId":\s*"([^"\\]+)"/.exec(first)?.[1];
-  return typeof whole === "string" ? whole : undefined;
-}
-
-function headOf(path: string): string {
-  const file = openSync(path, "r");
-  try {
-    const head = Buffer.alloc(HEAD_BYTES);
-    return head.toString("utf8", 0, readSync(file, head, 0, HEAD_BYTES, 0));
-  } finally {
-    closeSync(file);
-  }
+/** The file of the session that started the agent in `path`, if both are where Claude Code keeps them. */
+export function starterOf(path: string, folders: SourceFolders): string | undefined {
+  if (agentOfFile(path) === undefined) return undefined;
+  const owner = folderOwner(path) ?? besideIn(dirname(path), folders).ownerOf.get(path);
+  return owner === undefined ? undefined : parentFileOf(path, owner, folders);
 }
 
 /** The file of the session that started an agent, if it is where Claude Code keeps it. */
-export function parentFileOf(path: string, sessionId: SessionId): string | undefined {
+function parentFileOf(path: string, sessionId: SessionId, folders: SourceFolders): string | undefined {
   const folder = folderOwner(path) === undefined ? dirname(path) : dirname(dirname(dirname(path)));
   const parent = join(folder, `${sessionId}.jsonl`);
-  return parent !== path && existsSync(parent) ? parent : undefined;
+  return parent !== path && folders.has(parent) ? parent : undefined;
 }
 
 let lastParent: { readonly key: string; readonly file: WeakRef<SessionFile> } | undefined;
 
-/**
- * The index of the session that started an agent. The last one is remembered while memory allows: a walk through a
- * directory comes to each agent by itself, and a session may have hundreds.
- */
-export function indexParent(path: string): SessionFile {
+/** The index of the session that started an agent, if its file is where Claude Code keeps it. */
+export function indexParent(path: string, sessionId: SessionId, folders: SourceFolders): Attempt<SessionFile | undefined> {
+  const parent = parentFileOf(path, sessionId, folders);
+  const read = () => (parent === undefined ? undefined : indexOf(parent));
+  return attempt(parent ?? path, "the link to the call that started the agent was left out", read);
+}
+
+// The last one is remembered while memory allows: a walk may come to each agent by itself, and a session may have hundreds.
+function indexOf(path: string): SessionFile {
   const { size, mtimeMs } = statOf(path);
   const key = `${path}\n${size}\n${mtimeMs}`;
   const known = lastParent?.key === key ? lastParent.file.deref() : undefined;
@@ -83,16 +125,10 @@ export function indexParent(path: string): SessionFile {
   return file;
 }
 
-function statOf(path: string): { readonly size: number; readonly mtimeMs: number } {
-  try {
-    return statSync(path);
-  } catch (cause) {
-    throw new SourceNotFoundError(path, { cause });
-  }
-}
-
-/** What `agent-<id>.meta.json` beside an agent's file says; undefined where there is none that can be read. */
-export function agentMetaOf(path: string): JsonObject | undefined {
+/** What `agent-<id>.meta.json` beside an agent's file says; undefined where there is none or it is no JSON object. */
+export function agentMetaOf(path: string, folders: SourceFolders): Attempt<JsonObject | undefined> {
   const meta = path.replace(/\.jsonl$/, ".meta.json");
-  return agentOfFile(path) !== undefined && existsSync(meta) ? parsedObject(readFileSync(meta, "utf8")) : undefined;
+  const isThere = agentOfFile(path) !== undefined && folders.has(meta);
+  const read = () => (isThere ? parsedObject(beginningOf(meta, META_BYTES).toString("utf8")) : undefined);
+  return attempt(meta, "what it says of the agent was left out", read);
 }

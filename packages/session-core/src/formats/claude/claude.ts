@@ -1,6 +1,7 @@
 import type { SessionId } from "../../ids/ids.js";
-import type { SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
-import { agentFilesOf, agentMetaOf, indexParent, parentFileOf } from "./agent-files.js";
+import { SourceFolders } from "../../source/source-folders.js";
+import type { ImportProblem, SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
+import { agentFilesOf, agentMetaOf, indexParent, starterOf } from "./agent-files.js";
 import { isClaude } from "./detect.js";
 import { agentHeader, conversationHeader } from "./header.js";
 import { agentOfFile, conversationId } from "./identity.js";
@@ -14,46 +15,49 @@ import { recordsOf } from "./session-records.js";
  * The conversation comes first, then its agents. The file of an agent, given alone, is the same session with the same
  * parent as when it is reached through the conversation. A file without any conversation has no sessions.
  */
-export const claudeFormat: SourceFormat = { name: "claude", detects: isClaude, sessions };
+export const claudeFormat: SourceFormat = { name: "claude", detects: isClaude, starterOf, sessions };
 
-function* sessions(path: string): Generator<SourceSession, void, void> {
+function* sessions(path: string, folders = new SourceFolders()): Generator<SourceSession, void, void> {
   const file = indexFile(path, agentOfFile(path));
   const conversation = conversationId(file);
-  const agents = agentFilesOf(path, conversation);
+  const agents = agentFilesOf(path, conversation, folders);
   const main = file.chains[0];
-  const hasMain = main !== undefined && main.records > 0;
-  if (hasMain) yield session(file, 0, conversationHeader(file, main, conversation), agents.unreadable);
-  yield* agentsIn(file, conversation, hasMain ? file : (starterOf(path, conversation) ?? file));
-  for (const agentPath of agents.readable) {
-    yield* agentsIn(indexFile(agentPath, agentOfFile(agentPath)), conversation, file);
+  if (main !== undefined && main.records > 0) {
+    yield session(file, 0, conversationHeader(file, main, conversation), agents.problems);
+    yield* agentsIn(file, { conversation, starter: file, folders, problems: [] });
+  } else {
+    const starter = indexParent(path, conversation, folders);
+    const problems = [...agents.problems, ...starter.problems];
+    yield* agentsIn(file, { conversation, starter: starter.value ?? file, folders, problems });
+  }
+  for (const agentPath of agents.paths) {
+    yield* agentsIn(indexFile(agentPath, agentOfFile(agentPath)), { conversation, starter: file, folders, problems: [] });
   }
 }
 
-function starterOf(path: string, conversation: SessionId): SessionFile | undefined {
-  const parent = parentFileOf(path, conversation);
-  return parent === undefined ? undefined : indexParent(parent);
+interface Around {
+  readonly conversation: SessionId;
+  /** The file whose calls started the agents. */
+  readonly starter: SessionFile;
+  readonly folders: SourceFolders;
+  readonly problems: readonly ImportProblem[];
 }
 
-function* agentsIn(file: SessionFile, conversation: SessionId, starter: SessionFile): Generator<SourceSession, void, void> {
-  const meta = agentMetaOf(file.path);
-  for (const [chain, facts] of file.chains.entries()) {
-    if (chain > 0) yield session(file, chain, agentHeader(facts, conversation, starter, meta), []);
+function* agentsIn(file: SessionFile, { conversation, starter, folders, problems }: Around): Generator<SourceSession, void, void> {
+  const meta = agentMetaOf(file.path, folders);
+  const agents = [...file.chains.entries()].filter(([chain]) => chain > 0);
+  for (const [at, [chain, facts]] of agents.entries()) {
+    yield session(file, chain, agentHeader(facts, conversation, starter, meta.value), at === 0 ? [...problems, ...meta.problems] : []);
   }
 }
 
-function session(file: SessionFile, chain: number, header: SourceHeader, unreadable: readonly string[]): SourceSession {
+function session(file: SessionFile, chain: number, header: SourceHeader, problems: readonly ImportProblem[]): SourceSession {
   return {
     header,
+    path: file.path,
     *records() {
-      yield* unreadable.map(unreadableAgent);
+      yield* problems.map((problem): SourceRecord => ({ kind: "problem", problem }));
       yield* recordsOf(file, chain, header.sessionId);
     },
-  };
-}
-
-function unreadableAgent(path: string): SourceRecord {
-  return {
-    kind: "problem",
-    problem: { code: "unreadable-file", path, line: null, message: "an agent's file cannot be opened; its session was left out" },
   };
 }

@@ -1,4 +1,5 @@
 import { jsonLinesOf } from "../../source/json-lines.js";
+import { jsonText, parsedObject } from "../../source/json-text.js";
 import type { SourceLine } from "../../source/lines.js";
 import { type JsonObject, objectAt, stringAt } from "../../source/narrow.js";
 import type { ImportProblem } from "../../source/source-session.js";
@@ -18,7 +19,7 @@ import { Titles } from "./titles.js";
  * them, and knows which of the records that are not steps of the conversation carry a branch.
  *
  * @param agent whose records these are, where they do not say it.
- * @throws {SourceNotFoundError} the file cannot be opened or read.
+ * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
 export function indexFile(path: string, agent?: string): SessionFile {
   const indexer = new Indexer(path, agent);
@@ -71,7 +72,7 @@ class Indexer {
     const chain = this.#chains.of(record, this.#records[linked]?.chain ?? 0, this.#agent);
     const parent = this.#within(chain, linked);
     this.#chains.learn(chain, record);
-    if (this.#nodeOf.has(uuid) && this.#absorbsRepeat(uuid, record, parent)) {
+    if (this.#nodeOf.has(uuid) && this.#absorbsRepeat(uuid, line, record, parent)) {
       this.#push("absorbed", uuid, line, parent, chain);
       return;
     }
@@ -141,7 +142,7 @@ class Indexer {
    * Whether a record whose uuid was met before is the same one again. What a compaction kept may be written a second
    * time with a new parent; the copy adds nothing, and what hangs on it belongs where the copy hangs.
    */
-  #absorbsRepeat(uuid: string, record: JsonObject, parent: NodeIndex): boolean {
+  #absorbsRepeat(uuid: string, line: SourceLine, record: JsonObject, parent: NodeIndex): boolean {
     const original = this.#nodeOf.get(uuid) ?? ROOT;
     const standsForCompaction = this.#records[original]?.kind === "boundary" && this.#records[original]?.uuid !== uuid;
     if (standsForCompaction) return true;
@@ -149,17 +150,17 @@ class Indexer {
       this.#nodeOf.set(uuid, parent);
       return true;
     }
-    return this.#isWritten(uuid, record, original);
+    return this.#isWritten(uuid, line, record, original);
   }
 
-  #isWritten(uuid: string, record: JsonObject, original: NodeIndex): boolean {
+  #isWritten(uuid: string, line: SourceLine, record: JsonObject, original: NodeIndex): boolean {
     this.#reader ??= new LineReader(this.#path);
     const candidates = [original, ...(this.#replies.lines.get(original) ?? []), this.#boundaries.facts.get(original)?.summary];
     for (const node of candidates) {
       const place = node === undefined ? undefined : this.#records[node];
       if (place?.uuid !== uuid) continue;
-      const written = this.#reader.objectAt(place);
-      if (written !== undefined && substance(written) === substance(record)) return true;
+      const text = this.#reader.textAt(place);
+      if (text === line.text || saysTheSame(parsedObject(text), record)) return true;
     }
     return false;
   }
@@ -198,9 +199,14 @@ class Indexer {
   }
 }
 
-/** What a record says, without where it stands. */
-function substance(record: JsonObject): string {
+function saysTheSame(written: JsonObject | undefined, record: JsonObject): boolean {
+  const said = written && substance(written);
+  return said !== undefined && said === substance(record);
+}
+
+/** What a record says, without where it stands; undefined where it is nested too deep to be compared. */
+function substance(record: JsonObject): string | undefined {
   // The figures of a reply are left out: a line written again may have learned its full usage meanwhile.
   const message = objectAt(record, "message");
-  return JSON.stringify([record.type, record.content, message?.id, message?.content, record.attachment, record.data]);
+  return jsonText([record.type, record.content, message?.id, message?.content, record.attachment, record.data]);
 }

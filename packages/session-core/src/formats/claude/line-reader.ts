@@ -1,7 +1,6 @@
-import { closeSync, openSync, readSync } from "node:fs";
-import { SourceNotFoundError } from "../../errors/import-errors.js";
 import { parsedObject } from "../../source/json-text.js";
 import type { JsonObject } from "../../source/narrow.js";
+import { OpenSource } from "../../source/open-source.js";
 
 /** Where one line stands in a file, in bytes. */
 export interface LinePlace {
@@ -13,27 +12,21 @@ export interface LinePlace {
  * Reads single lines of a file by their place. Memory holds one line at a time, which is what lets a reply be put
  * together from lines that are far apart. Close it when done.
  *
- * @throws {SourceNotFoundError} the file cannot be opened or read.
+ * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
 export class LineReader {
-  readonly #path: string;
-  readonly #file: number;
+  readonly #file: OpenSource;
 
   constructor(path: string) {
-    this.#path = path;
-    this.#file = this.#orNotFound(() => openSync(path, "r"));
+    this.#file = new OpenSource(path);
   }
 
   /** The text of the line; shorter than expected when the file was cut meanwhile. */
   textAt({ offset, bytes }: LinePlace): string {
-    const buffer = Buffer.allocUnsafe(bytes);
-    let filled = 0;
-    while (filled < bytes) {
-      const got = this.#orNotFound(() => readSync(this.#file, buffer, filled, bytes - filled, offset + filled));
-      if (got === 0) break;
-      filled += got;
-    }
-    return buffer.toString("utf8", 0, filled).replace(/^\uFEFF/, "");
+    return this.#file
+      .bytesAt(offset, bytes)
+      .toString("utf8")
+      .replace(/^\uFEFF/, "");
   }
 
   /** The object on the line; undefined when the file was rewritten since the line was found. */
@@ -42,14 +35,6 @@ export class LineReader {
   }
 
   close(): void {
-    closeSync(this.#file);
-  }
-
-  #orNotFound(act: () => number): number {
-    try {
-      return act();
-    } catch (cause) {
-      throw new SourceNotFoundError(this.#path, { cause });
-    }
+    this.#file.close();
   }
 }

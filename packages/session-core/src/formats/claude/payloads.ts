@@ -1,4 +1,4 @@
-import type { EntryId } from "../../ids/ids.js";
+import { type EntryId, quoted } from "../../ids/ids.js";
 import type { JsonObject } from "../../source/narrow.js";
 import type { ImportProblem } from "../../source/source-session.js";
 import { keptUuids } from "./boundaries.js";
@@ -104,6 +104,6 @@ function foreign(record: JsonObject): Made {
   // A message without content, or a record without a type: known kinds that are broken, not kinds we do not know.
   const isBroken =
     originalType === "unknown" || ((originalType === "user" || originalType === "assistant") && record.message === undefined);
-  const message = `no message can be made of this record (${originalType}); kept as a foreign entry`;
+  const message = `no message can be made of this record (${quoted(originalType)}); kept as a foreign entry`;
   return { payloads: [{ type: "foreign", originalType, raw: record }], problems: isBroken ? [{ code: "invalid-record", message }] : [] };
 }

@@ -1,4 +1,4 @@
-import type { EntryId, SessionId } from "../../ids/ids.js";
+import { type EntryId, quoted, type SessionId } from "../../ids/ids.js";
 import { parsedObject } from "../../source/json-text.js";
 import { type JsonObject, millisecondsOf, stringAt } from "../../source/narrow.js";
 import type { ImportProblem, SourceRecord } from "../../source/source-session.js";
@@ -13,7 +13,7 @@ import { titleClaim } from "./titles.js";
  * The second pass: the records of one session of the file, in the order of the file, each line read when its turn
  * comes. Memory holds the index and the lines of one reply.
  *
- * @throws {SourceNotFoundError} the file is gone.
+ * @throws {SourceNotFoundError | SourceUnreadableError} the file is gone or is another one now.
  */
 export function* recordsOf(file: SessionFile, chain: number, sessionId: SessionId): Generator<SourceRecord, void, void> {
   const reader = new LineReader(file.path);
@@ -77,7 +77,7 @@ class SessionReading {
     const text = this.#reader.textAt(record);
     const object = parsedObject(text);
     if (object === undefined)
-      yield this.#problem("unreadable-file", record, "the file was changed while it was read; the line was left out");
+      yield this.#problem("malformed-line", record, "the file was changed while it was read; the line was left out");
     else if (record.kind === "side") yield* this.#side(node, record, object, text);
     else yield* this.#step(node, record, object, text);
   }
@@ -94,7 +94,7 @@ class SessionReading {
 
   *#step(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
     if (this.#file.renamed.has(node)) {
-      yield this.#problem("duplicate-id", record, `another record has the uuid ${record.uuid}; this one got an id of its own`);
+      yield this.#problem("duplicate-id", record, `another record has the uuid ${quoted(record.uuid)}; this one got an id of its own`);
     }
     const { payloads, problems } = this.#payloads.of(node, object);
     for (const { code, message } of problems) yield this.#problem(code, record, message);

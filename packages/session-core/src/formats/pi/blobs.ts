@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { SourceNotFoundError, SourceUnreadableError } from "../../errors/import-errors.js";
 import { isObject, type JsonObject } from "../../source/narrow.js";
+import { OpenSource } from "../../source/open-source.js";
 
 /** How a text that oh-my-pi moved out of a session file starts; 64 hex digits follow. */
 export const BLOB_PREFIX = "blob:sha256:";
@@ -14,10 +15,19 @@ const FOLDERS_UP = 8;
 /** Deepest nesting that is searched, the depth that an entry can have. */
 const MAX_DEPTH = 500;
 
+/** The most that the blobs of one record may have together, in bytes: a record must fit into one string. */
+const MOST_BYTES = 1 << 28;
+
 /** A record with the blobs put back that were found, and the references that were not. */
 export interface Restored {
   readonly record: JsonObject;
-  readonly missing: readonly string[];
+  readonly missing: readonly MissingBlob[];
+}
+
+/** A reference that stays, and why. */
+export interface MissingBlob {
+  readonly reference: string;
+  readonly reason: string;
 }
 
 /**
@@ -25,11 +35,13 @@ export interface Restored {
  * R26), and the image addresses inside provider data. A reference that leads nowhere stays as it is.
  */
 export function withBlobs(record: JsonObject, sessionPath: string): Restored {
-  const missing: string[] = [];
+  const missing: MissingBlob[] = [];
+  let room = MOST_BYTES;
   const bytesOf = (reference: string): Buffer | undefined => {
-    const bytes = blobAt(reference, sessionPath);
-    if (bytes === undefined) missing.push(reference);
-    return bytes;
+    const found = blobAt(reference, sessionPath, room);
+    if (typeof found === "string") missing.push({ reference, reason: found });
+    else room -= found.length;
+    return typeof found === "string" ? undefined : found;
   };
   return { record: restoredMembers(record, bytesOf, 0), missing };
 }
@@ -56,24 +68,31 @@ function encodingOf(key: string, owner: JsonObject): "base64" | "utf8" | undefin
   return key === "data" && isImage ? "base64" : undefined;
 }
 
-function blobAt(reference: string, sessionPath: string): Buffer | undefined {
-  const hash = BLOB.exec(reference)?.[1];
-  if (hash === undefined) return undefined;
+/** The bytes of a blob, or why they cannot be had. */
+function blobAt(reference: string, sessionPath: string, room: number): Buffer | string {
+  const hash = BLOB.exec(reference)?.[1] ?? "";
+  let reason = "is in no blobs folder above the session";
   let folder = dirname(sessionPath);
   for (let up = 0; up < FOLDERS_UP; up++, folder = dirname(folder)) {
-    const bytes = read(join(folder, "blobs", hash));
+    const found = read(join(folder, "blobs", hash), room);
     // A file that is not what its name says would put another picture into the conversation.
-    if (bytes !== undefined && createHash("sha256").update(bytes).digest("hex") === hash) return bytes;
+    if (Buffer.isBuffer(found) && createHash("sha256").update(found).digest("hex") === hash) return found;
+    if (typeof found === "string") reason = found;
   }
-  return undefined;
+  return reason;
 }
 
-function read(path: string): Buffer | undefined {
+function read(path: string, room: number): Buffer | string | undefined {
   try {
-    return readFileSync(path);
+    const file = new OpenSource(path);
+    try {
+      return file.bytes > room ? `has ${file.bytes} bytes, too many for one record` : file.bytesAt(0, file.bytes);
+    } finally {
+      file.close();
+    }
   } catch (error) {
-    // Whatever the system has against the file, the blob is not to be had; the caller reports it.
-    if (error instanceof Error && "code" in error) return undefined;
+    if (error instanceof SourceNotFoundError) return undefined;
+    if (error instanceof SourceUnreadableError) return `cannot be read: ${error.reason} (${path})`;
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 import type { SessionId } from "../../ids/ids.js";
-import type { FileHead, SourceFormat, SourceRecord, SourceSession } from "../../source/source-session.js";
+import { SourceFolders } from "../../source/source-folders.js";
+import type { FileHead, ImportProblem, SourceFormat, SourceRecord, SourceSession } from "../../source/source-session.js";
 import { derivedId } from "./derived-id.js";
 import { headerOf, sessionIdOf } from "./header.js";
 import { isPiHead, type PiFile, readPiFile } from "./pi-file.js";
 import { recordsOf } from "./records.js";
-import { type Subagents, startedBy, subagentsOf } from "./subagents.js";
+import { startedBy, starterPath, subagentsOf } from "./subagents.js";
 
 /** How deep agents that start agents are followed. */
 const MAX_SUBAGENT_DEPTH = 8;
@@ -13,25 +14,39 @@ const MAX_SUBAGENT_DEPTH = 8;
 export const piFormat: SourceFormat = {
   name: "pi",
   detects: (head: FileHead) => isPiHead(head.records),
-  sessions: (path: string) => {
+  starterOf: starterPath,
+  sessions: (path: string, folders = new SourceFolders()) => {
     const file = readPiFile(path);
-    const sessions: SourceSession[] = [];
-    collect(file, startedBy(path), new Set(), 0, sessions);
-    return sessions;
+    const starter = startedBy(path, folders);
+    const reading = new Reading(folders);
+    reading.collect(file, starter.value && sessionIdOf(starter.value), 0, starter.problems);
+    return reading.sessions;
   },
 };
 
-function collect(file: PiFile, starter: SessionId | undefined, taken: Set<SessionId>, depth: number, into: SourceSession[]): void {
-  const own = sessionIdOf(file);
-  // A copied file keeps the id inside it; two sessions of one import must still be two.
-  const sessionId = taken.has(own) ? derivedId(own, file.path.split(/[\\/]/).at(-1) ?? "") : own;
-  taken.add(sessionId);
-  const subagents = depth < MAX_SUBAGENT_DEPTH ? subagentsOf(file.path) : { files: [], problems: [] };
-  into.push({ header: headerOf(file, sessionId, starter), records: () => withProblems(file, sessionId, subagents) });
-  for (const child of subagents.files) collect(child, sessionId, taken, depth + 1, into);
+/** The sessions of a file and of the files below it, in the order in which they are read. */
+class Reading {
+  readonly sessions: SourceSession[] = [];
+  readonly #taken = new Set<SessionId>();
+  readonly #folders: SourceFolders;
+
+  constructor(folders: SourceFolders) {
+    this.#folders = folders;
+  }
+
+  collect(file: PiFile, starter: SessionId | undefined, depth: number, problems: readonly ImportProblem[]): void {
+    const own = sessionIdOf(file);
+    // A copied file keeps the id inside it; two sessions of one import must still be two.
+    const sessionId = this.#taken.has(own) ? derivedId(own, file.path.split(/[\\/]/).at(-1) ?? "") : own;
+    this.#taken.add(sessionId);
+    const subagents = depth < MAX_SUBAGENT_DEPTH ? subagentsOf(file.path, this.#folders) : { files: [], problems: [] };
+    const records = () => withProblems(file, sessionId, [...problems, ...subagents.problems]);
+    this.sessions.push({ header: headerOf(file, sessionId, starter), path: file.path, records });
+    for (const child of subagents.files) this.collect(child, sessionId, depth + 1, []);
+  }
 }
 
-function* withProblems(file: PiFile, sessionId: SessionId, subagents: Subagents): Generator<SourceRecord, void, void> {
-  for (const problem of subagents.problems) yield { kind: "problem", problem };
+function* withProblems(file: PiFile, sessionId: SessionId, problems: readonly ImportProblem[]): Generator<SourceRecord, void, void> {
+  for (const problem of problems) yield { kind: "problem", problem };
   yield* recordsOf(file, sessionId);
 }

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { BoughError } from "../../errors/base.js";
-import type { SessionId } from "../../ids/ids.js";
+import { dirname } from "node:path";
+import { type Attempt, attempt } from "../../source/attempt.js";
+import type { FolderEntry } from "../../source/open-source.js";
+import type { SourceFolders } from "../../source/source-folders.js";
 import type { ImportProblem } from "../../source/source-session.js";
-import { sessionIdOf } from "./header.js";
 import { type PiFile, readPiFile } from "./pi-file.js";
 
 /** The files of the agents that a session started, and those that look like one and cannot be read. */
@@ -13,37 +12,32 @@ export interface Subagents {
 }
 
 /** Looks into the folder beside an oh-my-pi session, named like the file: each `.jsonl` in it is a subagent's session. */
-export function subagentsOf(path: string): Subagents {
-  const files: PiFile[] = [];
-  const problems: ImportProblem[] = [];
-  for (const name of sessionFilesIn(path.replace(/\.jsonl$/, ""), path)) {
-    const read = attempt(name);
-    if ("problem" in read) problems.push(read.problem);
-    else files.push(read.file);
-  }
-  return { files, problems };
-}
-
-/** The session that started the agent of this file; undefined when it stands alone. */
-export function startedBy(path: string): SessionId | undefined {
-  const starter = `${dirname(path)}.jsonl`;
-  if (!existsSync(starter)) return undefined;
-  const read = attempt(starter);
-  return "file" in read ? sessionIdOf(read.file) : undefined;
-}
-
-function sessionFilesIn(folder: string, sessionPath: string): readonly string[] {
+export function subagentsOf(path: string, folders: SourceFolders): Subagents {
   // A session file without the usual ending has no folder of its own: the name would be the file itself.
-  if (folder === sessionPath || !existsSync(folder)) return [];
-  const files = readdirSync(folder, { withFileTypes: true }).filter((found) => found.isFile() && found.name.endsWith(".jsonl"));
-  return files.map((file) => join(folder, file.name)).sort();
+  const folder = path.replace(/\.jsonl$/, "");
+  if (folder === path || !folders.has(folder)) return { files: [], problems: [] };
+  const found = attempt(folder, "the sessions of its agents were left out", () => folders.paths(folder, isSessionFile));
+  const read = (found.value ?? []).map((file) => attempt(file, "the subagent's session was left out", () => readPiFile(file)));
+  return {
+    files: read.flatMap(({ value }) => value ?? []),
+    problems: [found, ...read].flatMap(({ problems }) => problems),
+  };
 }
 
-function attempt(path: string): { readonly file: PiFile } | { readonly problem: ImportProblem } {
-  try {
-    return { file: readPiFile(path) };
-  } catch (error) {
-    if (!(error instanceof BoughError)) throw error;
-    return { problem: { code: "unreadable-file", path, line: null, message: `the subagent's session was left out: ${error.message}` } };
-  }
+// A link is left to a walk through the folder, which gives what several links lead to once.
+function isSessionFile({ name, kind }: FolderEntry): boolean {
+  return name.endsWith(".jsonl") && (kind === "file" || kind === "special");
+}
+
+/** Where the session that started the agent of this file has its own; undefined when it stands alone. */
+export function starterPath(path: string, folders: SourceFolders): string | undefined {
+  const starter = `${dirname(path)}.jsonl`;
+  return folders.has(starter) ? starter : undefined;
+}
+
+/** The file of the session that started the agent of this one; undefined when it stands alone. */
+export function startedBy(path: string, folders: SourceFolders): Attempt<PiFile | undefined> {
+  const starter = starterPath(path, folders);
+  const read = () => (starter === undefined ? undefined : readPiFile(starter));
+  return attempt(starter ?? path, "the link to the session that started this one was left out", read);
 }

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { jsonLinesOf } from "../../src/source/json-lines.js";
+import { fileOf } from "../world/sources.js";
+
+const LIMIT = 100;
+const object = (bytes: number) => JSON.stringify({ text: "x".repeat(bytes - '{"text":""}'.length) });
+
+test("a line that is longer than the limit is a problem with its number and length, and the lines around it are read", () => {
+  const path = fileOf([object(20), object(LIMIT), object(LIMIT + 1), object(3_000_000), object(30), ""]);
+  const read = [...jsonLinesOf(path, LIMIT)].map((line) =>
+    line.kind === "object"
+      ? [line.line.number, line.line.offset, line.line.bytes]
+      : [line.problem.line, line.problem.code, line.problem.message],
+  );
+  const left = (bytes: number) => `the line has ${bytes} bytes, more than can be read at once; it was left out`;
+  expect(read).toEqual([
+    [1, 0, 20],
+    [2, 21, LIMIT],
+    [3, "malformed-line", left(LIMIT + 1)],
+    [4, "malformed-line", left(3_000_000)],
+    [5, 21 + 101 + 102 + 3_000_001, 30],
+  ]);
+});
+
+test("a last line that is too long is that, not a torn one", () => {
+  const [line] = jsonLinesOf(fileOf([object(LIMIT + 50)]), LIMIT);
+  expect(line).toMatchObject({ kind: "problem", problem: { code: "malformed-line", line: 1 } });
+});
