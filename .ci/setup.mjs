@@ -96,9 +96,10 @@ const installed = digest(manifests, process.versions.modules, process.platform, 
 
 function install() {
   const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const pnpm = ["--yes", packageManager];
+  // Where pnpm's store has moved it asks whether node_modules may be made anew; nobody is there to answer.
+  const flags = ["--frozen-lockfile", "--config.confirmModulesPurge=false", ...(compiles ? [] : ["--ignore-scripts"])];
   say(`Installing packages with ${packageManager}${compiles ? "; compiling SQLite takes one to two minutes the first time" : ""}.`);
-  run("npx", [...pnpm, "install", "--frozen-lockfile", ...(compiles ? [] : ["--ignore-scripts"])], "Installing");
+  run("npx", ["--yes", packageManager, "install", ...flags], "Installing");
   linkDriver();
   if (driverLoads()) return;
   // Installed without its script, or compiled for another version of Node, version 12 is there and does not load.

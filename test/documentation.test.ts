@@ -5,7 +5,7 @@ import * as compaction from "@bough/compaction";
 import * as bough from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 
-const root = new URL("..", import.meta.url).pathname;
+const root = join(import.meta.dirname, "..");
 
 /** The first block of TypeScript in a document. */
 function firstExample(document: string): string {

@@ -93,6 +93,12 @@ export class NoTerminalError extends CommandError {
   override readonly name = "NoTerminalError";
 }
 
+/** No store was named, and the person has no home directory where one could be. */
+export class NoHomeError extends CommandError {
+  readonly code = "NO_HOME";
+  override readonly name = "NoHomeError";
+}
+
 /** The store that would be used is not there yet. */
 export class NoStoreYetError extends CommandError {
   readonly code = "STORE_NOT_FOUND";

@@ -79,6 +79,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   CONFIG_INVALID: { exit: 61, meaning: "The config file cannot be read or written, or a setting in it is not valid; the message names it" },
   NO_TERMINAL: { exit: 62, meaning: "The shell and the navigator need a terminal to draw on; `bough sessions` and `bough tree` print" },
   DRIVER_UNUSABLE: { exit: 70, meaning: "better-sqlite3 cannot run on this Node; the message says the command that repairs it" },
+  NO_HOME: { exit: 71, meaning: "No store was named, and there is no home directory to look for one in" },
   CANCELLED: { exit: 130, meaning: "Interrupted (Ctrl+C); a summary that was being written was cancelled, and nothing was written" },
 };
 

@@ -111,12 +111,22 @@ function workingDirectory(): string {
   }
 }
 
+/** The person's own folder; empty where neither `HOME` nor the user database has one, as in some containers. */
+function homeDirectory(): string {
+  try {
+    return homedir();
+  } catch (error) {
+    if (!(error instanceof Error && "errno" in error)) throw error;
+    return "";
+  }
+}
+
 const io: Io = {
   stdout: sinkOf(process.stdout),
   stderr: sinkOf(process.stderr),
   env: process.env,
   cwd: workingDirectory(),
-  home: homedir(),
+  home: homeDirectory(),
   now: Date.now,
   ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined,
   progressStream: process.stderr.isTTY === true ? process.stderr : undefined,

@@ -42,6 +42,20 @@ describe("the command as a process", () => {
     expect(bough(here, ["tree", "parser"], { env: { ...env(here), FORCE_COLOR: "1" } }).stdout).toContain("\u001b[1;32m");
   });
 
+  // Only root may start a process as a user that the user database does not know.
+  test.runIf(process.getuid?.() === 0)("needs no home directory, unless it is to find a store there", async () => {
+    const here = world();
+    await parserSession(here);
+    chmodSync(here.folder, 0o777);
+    chmodSync(here.store, 0o666);
+    const { HOME: _home, BOUGH_STORE: store, XDG_DATA_HOME: _data, XDG_CONFIG_HOME: _config, ...bare } = env(here);
+    const stranger = { uid: 54_321, gid: 54_321, env: bare };
+    expect(bough(here, ["--version"], stranger)).toMatchObject({ status: 0, stderr: "" });
+    expect(bough(here, ["sessions", "--store", String(store)], stranger)).toMatchObject({ status: 0, stderr: "" });
+    expect(bough(here, ["sessions"], stranger)).toMatchObject({ status: 71, stderr: expect.stringMatching(/^bough: .*--store.*\n$/) });
+    expect(bough(here, ["sessions"], { env: { ...bare, HOME: "" } })).toMatchObject({ status: 71 });
+  });
+
   test("ends with the code of what went wrong, and one line on stderr", async () => {
     const here = world();
     expect(bough(here, ["sessions"]).status).toBe(20);

@@ -2,6 +2,7 @@ import type { SessionRecord, Store } from "@bough/session-core";
 import { count } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { age } from "../format/time.js";
+import { shortDirectory } from "../picker/view-rows.js";
 import { withStore } from "../place/open.js";
 import { titleOf } from "../place/session-choice.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -44,13 +45,12 @@ export const run: Command<SessionsOptions> = async ({ io, out, options }) => {
 
 async function row(store: Store, record: SessionRecord, now: number, home: string): Promise<readonly Line[]> {
   const badge = record.kind === "subagent" ? "[subagent] " : record.archivedAtMs !== null ? "[archived] " : "";
-  const cwd = record.cwd ?? "";
   return [
     [styled("label", await shortSessionId(store, record.id))],
     [styled("dim", badge), titleOf(record)],
     [count(record.messageCount)],
     [age(record.activeAtMs, now)],
-    [styled("dim", cwd === home || cwd.startsWith(`${home}/`) ? `~${cwd.slice(home.length)}` : cwd)],
+    [styled("dim", shortDirectory(record.cwd ?? "", home))],
   ];
 }
 

@@ -29,6 +29,7 @@ export async function loadConfig(io: Pick<Io, "env" | "home">): Promise<Config> 
  */
 export async function saveConfig(io: Pick<Io, "env" | "home">, change: ConfigChange): Promise<Config> {
   const path = configPath(io);
+  if (path === "") throw new ConfigError("There is no home directory to keep settings in. Set HOME or XDG_CONFIG_HOME.");
   const { written } = await readFrom(path);
   const text = `${JSON.stringify(merged(written, change), null, 2)}\n`;
   const { config } = readConfig(text, path);

@@ -29,6 +29,7 @@ export interface Io {
   readonly stderr: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** The person's own folder; empty: there is none. */
   readonly home: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;

@@ -42,6 +42,14 @@ describe("the place of the config file", () => {
   });
 });
 
+describe("without a home directory", () => {
+  test("there are no settings, and none can be kept", async () => {
+    const nowhere = { env: {}, home: "" };
+    expect(await loadConfig(nowhere)).toEqual({});
+    await expect(saveConfig(nowhere, { tools: { bash: "allow" } })).rejects.toThrow(/HOME/);
+  });
+});
+
 describe("reading the config", () => {
   test("gives no settings where there is no file, and where it is empty", async () => {
     expect(await loadConfig(home())).toEqual({});
