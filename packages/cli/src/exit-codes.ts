@@ -61,6 +61,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   INVALID_REFERENCE: { exit: 43, meaning: "An entry refers to one that is not where it must be" },
   VALUE_TOO_LARGE: { exit: 44, meaning: "A small named value is too large" },
   INVALID_ARGUMENT: { exit: 46, meaning: "A function of the library was called with a wrong argument (a fault of Bough)" },
+  TOO_LARGE: { exit: 47, meaning: "An entry or another text is larger than one row of the store can be; nothing was written" },
   INVALID_QUERY: { exit: 45, meaning: "`search`: the query cannot be understood" },
   NOTHING_TO_COMPACT: { exit: 50, meaning: "`compact`: there is nothing to compact; the message says why" },
   SUPERSEDED: {

@@ -2,7 +2,7 @@ import type { core } from "zod";
 import { InvalidEntryError } from "../errors/entry-errors.js";
 import { isId } from "../ids/ids.js";
 import { type EntryPayload, entryPayloadSchema } from "./entry.js";
-import { assertJson } from "./json.js";
+import { assertJson, type JsonObject } from "./json.js";
 
 /** What passed the gate: the payload without its position, and the position the caller asked for. */
 export interface JudgedEntry {
@@ -23,6 +23,7 @@ export function judgeEntry(given: unknown): JudgedEntry {
   assertJson(given, "entry");
   const judged = entryPayloadSchema.safeParse(given);
   if (!judged.success) throw isBareMessage(given) ? bareMessage() : describe(judged.error.issues);
+  keepProtoMembers(given, judged.data);
   const { id, createdAtMs } = judged.data;
   if (id !== undefined && (typeof id !== "string" || !isId(id))) {
     throw new InvalidEntryError("id", "must be 1 to 128 visible characters without spaces");
@@ -31,6 +32,24 @@ export function judgeEntry(given: unknown): JudgedEntry {
     throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
   }
   return { payload: withoutPlace(judged.data), id, createdAtMs: createdAtMs as number | undefined };
+}
+
+/**
+ * Gives back members named `__proto__`: zod leaves them out of the objects that it makes anew. Defined and not assigned, so
+ * that they stay members and are no prototype. Looks at the objects that were made anew only.
+ */
+function keepProtoMembers(given: unknown, made: unknown): void {
+  if (given === made || typeof given !== "object" || given === null || typeof made !== "object" || made === null) return;
+  if (Array.isArray(made)) {
+    if (Array.isArray(given)) for (let at = 0; at < made.length; at += 1) keepProtoMembers(given[at], made[at]);
+    return;
+  }
+  const members = given as JsonObject;
+  if (Object.hasOwn(members, "__proto__")) {
+    const value: unknown = Object.getOwnPropertyDescriptor(members, "__proto__")?.value;
+    Object.defineProperty(made, "__proto__", { value, enumerable: true, writable: true, configurable: true });
+  }
+  for (const [name, member] of Object.entries(made)) if (name !== "__proto__") keepProtoMembers(members[name], member);
 }
 
 function bareMessage(): InvalidEntryError {

@@ -1,4 +1,4 @@
-import { UnserialisableValueError } from "../errors/entry-errors.js";
+import { TooLargeError, UnserialisableValueError } from "../errors/entry-errors.js";
 
 /** What JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
@@ -9,6 +9,29 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** Whether `value` is a JSON object: no array, not null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Most characters of JSON that are kept in one row. SQLite takes 1,000,000,000 bytes, and three bytes a character are the
+ * most; a JavaScript string ends at twice as many characters.
+ */
+export const MAX_JSON_LENGTH = 2 ** 28;
+
+/** The JSON text of a value that passed `assertJson`. @throws {TooLargeError} it is longer than a row can be. */
+export function jsonText(value: unknown, what: string): string {
+  const text = jsonOrTooLong(value, what);
+  if (text.length > MAX_JSON_LENGTH) throw new TooLargeError(what, MAX_JSON_LENGTH);
+  return text;
+}
+
+function jsonOrTooLong(value: unknown, what: string): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // The text would be longer than any string; deep nesting was refused before.
+    if (error instanceof RangeError) throw new TooLargeError(what, MAX_JSON_LENGTH, { cause: error });
+    throw error;
+  }
 }
 
 /** Deepest nesting that is kept; beyond it JSON.parse and SQLite's json_valid (1,000) start to refuse. */

@@ -63,6 +63,26 @@ export class ValueTooLargeError extends BoughError {
   }
 }
 
+/**
+ * Something is too large for one row of the store, such as an entry of several hundred megabytes. Nothing was written, and
+ * the store goes on as before; keep large data in a file and its path in the entry.
+ */
+export class TooLargeError extends BoughError {
+  readonly code = "TOO_LARGE";
+  override readonly name = "TooLargeError";
+  constructor(
+    readonly what: string,
+    /** Characters of its JSON text that a store takes, in UTF-16 code units. */
+    readonly limit: number,
+    options?: { cause: unknown },
+  ) {
+    super(
+      `${what} has more than ${limit} characters as JSON, the most that is kept in one piece. Nothing was written; split it, or keep it in a file.`,
+      options,
+    );
+  }
+}
+
 /** A search that cannot be understood, such as one without a single letter or digit. */
 export class InvalidQueryError extends BoughError {
   readonly code = "INVALID_QUERY";

@@ -1,4 +1,4 @@
-import { assertJson } from "../entry/json.js";
+import { assertJson, jsonText } from "../entry/json.js";
 import { InvalidEntryError, ValueTooLargeError } from "../errors/entry-errors.js";
 import type { StoredValue } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
@@ -31,7 +31,7 @@ export function setValue(connection: Connection, session: SessionSeq, key: strin
     return;
   }
   assertJson(value, key);
-  const json = JSON.stringify(value);
+  const json = jsonText(value, `The value '${key}'`);
   const bytes = Buffer.byteLength(json);
   if (bytes > MAX_VALUE_BYTES) throw new ValueTooLargeError(key, bytes, MAX_VALUE_BYTES);
   connection.run(putValue, { session, key, value: json, at: Date.now() });

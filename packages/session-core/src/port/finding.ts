@@ -10,6 +10,7 @@ export interface Finding {
     | "wrong-inheritance" // compaction, model, thinking or system pointer differs from the parent's path
     | "first-kept-off-path"
     | "invalid-payload"
+    | "wrong-waypoint" // the short cut from an entry to one far above it is missing or leads elsewhere
     | "leaf-off-session"
     | "wrong-count" // entry_count and its like differ from the entries
     | "search-index"; // an entry is missing in the search index

@@ -6,7 +6,7 @@ import { Placement } from "../context/placement.js";
 import type { DanglingCalls } from "../context/tool-pairs.js";
 import { ContextWindow } from "../context/window.js";
 import type { EntryInput } from "../entry/entry.js";
-import { assertJson } from "../entry/json.js";
+import { assertJson, jsonText } from "../entry/json.js";
 import { UnserialisableValueError } from "../errors/entry-errors.js";
 import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
@@ -264,7 +264,7 @@ function copyOf(writes: readonly Write[]): readonly Write[] {
     if (!(error instanceof UnserialisableValueError)) throw error;
     return writes;
   }
-  return JSON.parse(JSON.stringify(writes)) as readonly Write[];
+  return JSON.parse(jsonText(writes, "The batch")) as readonly Write[];
 }
 
 /**

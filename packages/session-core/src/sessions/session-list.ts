@@ -40,10 +40,8 @@ function narrowed(sessions: Sessions, filter: SessionFilter): Sessions {
 function after(sessions: Sessions, cursor: string | undefined): Sessions {
   const [activeAt, seq] = (cursor ?? "").split(".").map(Number);
   if (activeAt === undefined || seq === undefined) return sessions;
-  return sessions.where((where) =>
-    where.or([
-      where("active_at_ms", "<", activeAt),
-      where.and([where("active_at_ms", "=", activeAt), where("seq", "<", seq as SessionTable["seq"])]),
-    ]),
-  );
+  // The first condition bounds the index; the second tells apart those that were active in the same millisecond.
+  return sessions
+    .where("active_at_ms", "<=", activeAt)
+    .where((where) => where.or([where("active_at_ms", "<", activeAt), where("seq", "<", seq as SessionTable["seq"])]));
 }

@@ -1,4 +1,4 @@
-import { assertJson } from "../entry/json.js";
+import { assertJson, jsonText } from "../entry/json.js";
 import { InvalidEntryError } from "../errors/entry-errors.js";
 import { SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
 import { isId, newSessionId, type SessionId } from "../ids/ids.js";
@@ -92,7 +92,7 @@ function columns(id: SessionId, session: NewSession, source: SourceColumns | und
 function metadataJson(metadata: NewSession["metadata"]): string | null {
   if (metadata === undefined) return null;
   assertJson(metadata, "metadata");
-  return JSON.stringify(metadata);
+  return jsonText(metadata, "The metadata of the session");
 }
 
 /** The row of a session that was just written. @throws {SessionNotFoundError} */

@@ -6,7 +6,7 @@ import { StoreClosedError, StoreReadOnlyError, StoreUnavailableError, TargetExis
 import type { ConnectionOptions } from "./connection-options.js";
 import { storeFailure } from "./failures.js";
 import { versionOf } from "./migrate.js";
-import { openDatabase } from "./open-database.js";
+import { openDatabase, openToCheck } from "./open-database.js";
 import type { Query } from "./query.js";
 
 type Row = Record<string, unknown>;
@@ -116,6 +116,22 @@ export class Connection {
   /** A pragma's rows. Settings belong into `configure`; this is for checks. */
   pragma(text: string): readonly Row[] {
     return this.#guard(() => this.#file.pragma(text) as Row[]);
+  }
+
+  /**
+   * A pragma's rows from a connection of its own. FTS5 keeps the structure of its index with each connection, and a check
+   * on one that lives on takes what another process has indexed since for damage.
+   */
+  freshPragma(text: string): readonly Row[] {
+    if (this.path === ":memory:") return this.pragma(text);
+    return this.#guard(() => {
+      const fresh = openToCheck(this.path, this.busyTimeoutMs, this.readOnly);
+      try {
+        return fresh.pragma(text) as Row[];
+      } finally {
+        fresh.close();
+      }
+    });
   }
 
   /**

@@ -1,3 +1,5 @@
+import { MAX_JSON_LENGTH } from "../entry/json.js";
+import { TooLargeError } from "../errors/entry-errors.js";
 import { StoreBusyError, StoreDamagedError, StoreFullError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
 
 /** An error of the driver; `code` is SQLite's extended result code by name. */
@@ -33,6 +35,8 @@ export function storeFailure(error: unknown, path: string, busyTimeoutMs: number
     case "SQLITE_IOERR":
     case "SQLITE_PERM":
       return new StoreUnavailableError(path, error.message, options);
+    case "SQLITE_TOOBIG":
+      return new TooLargeError("A text", MAX_JSON_LENGTH, options);
     case "SQLITE_ERROR":
       return TABLES_DIFFER.test(error.message) ? new StoreDamagedError(path, options) : error;
     default:

@@ -50,7 +50,7 @@ const JOURNAL_OFFSETS = [18, 19];
  * Opens a file to read it. SQLite needs a file of its own beside it, even to read; in a folder where none can be made,
  * such as on a medium that cannot be written, the store is read whole into memory.
  */
-function openToRead({ path, busyTimeoutMs }: ConnectionOptions): Database.Database {
+function openToRead({ path, busyTimeoutMs }: Pick<ConnectionOptions, "path" | "busyTimeoutMs">): Database.Database {
   const file = openSqlite(path, { readonly: true, timeout: busyTimeoutMs });
   try {
     versionOf(file);
@@ -63,6 +63,11 @@ function openToRead({ path, busyTimeoutMs }: ConnectionOptions): Database.Databa
   const bytes = readFileSync(path);
   for (const offset of JOURNAL_OFFSETS) bytes[offset] = 1;
   return openSqlite(bytes);
+}
+
+/** A further connection to a file that is open. SQLite leaves constraints unchecked where a connection can only read. */
+export function openToCheck(path: string, busyTimeoutMs: number, readOnly: boolean): Database.Database {
+  return readOnly ? openToRead({ path, busyTimeoutMs }) : openSqlite(path, { fileMustExist: true, timeout: busyTimeoutMs });
 }
 
 function refuseNewer({ path, busyTimeoutMs }: ConnectionOptions): void {

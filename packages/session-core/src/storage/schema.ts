@@ -120,6 +120,11 @@ export interface EntryTokenCountTable {
   tokens: number;
 }
 
+export interface EntryWaypointTable {
+  entry_seq: EntrySeq;
+  above_seq: EntrySeq;
+}
+
 export interface EntryTextTable {
   rowid: EntrySeq;
   body: string;
@@ -152,6 +157,7 @@ export interface Tables {
   usage_total: UsageTotalTable;
   token_counter: TokenCounterTable;
   entry_token_count: EntryTokenCountTable;
+  entry_waypoint: EntryWaypointTable;
   entry_text: EntryTextTable;
   session_text: SessionTextTable;
   store_state: StoreStateTable;

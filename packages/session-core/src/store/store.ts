@@ -2,7 +2,7 @@ import { setImmediate as pause } from "node:timers/promises";
 import { FILTER, FORK, ID, NEW_SESSION, OPEN, SEARCH, TITLE_SOURCE } from "../arguments/requests.js";
 import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, optional, TEXT } from "../arguments/rules.js";
 import { BoughError } from "../errors/base.js";
-import { AmbiguousNameError, SessionNotFoundError } from "../errors/session-errors.js";
+import { AmbiguousNameError, LeafNotFoundError, SessionNotFoundError } from "../errors/session-errors.js";
 import { StoreBusyError } from "../errors/store-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { Finding } from "../port/finding.js";
@@ -83,8 +83,12 @@ export class Store {
   }
 
   async #leafOrNew(id: SessionId, name: string, main: Awaited<ReturnType<SessionStorage["leaf"]>>) {
-    const known = (await this.#storage.leaves(id)).some((leaf) => leaf.name === name);
-    return this.#storage.leaf(id, name, known ? undefined : main);
+    try {
+      return await this.#storage.leaf(id, name);
+    } catch (error) {
+      if (!(error instanceof LeafNotFoundError)) throw error;
+      return this.#storage.leaf(id, name, main);
+    }
   }
 
   /** Takes a named leaf away; its entries stay in the tree. @throws {LeafNotFoundError | MainLeafError} */

@@ -1,6 +1,6 @@
 import { CALLBACK, checkArgument, FILE, having, optional, record } from "../arguments/rules.js";
 import { BoughError } from "../errors/base.js";
-import { InvalidEntryError, UnserialisableValueError, ValueTooLargeError } from "../errors/entry-errors.js";
+import { InvalidEntryError, TooLargeError, UnserialisableValueError, ValueTooLargeError } from "../errors/entry-errors.js";
 import {
   NoSessionsFoundError,
   SourceNotFoundError,
@@ -202,4 +202,5 @@ const OF_SOURCE = [
   InvalidEntryError,
   UnserialisableValueError,
   ValueTooLargeError,
+  TooLargeError,
 ];

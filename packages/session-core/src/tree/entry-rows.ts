@@ -1,4 +1,5 @@
 import type { Entry, EntryPayload } from "../entry/entry.js";
+import { jsonText } from "../entry/json.js";
 import { previewOf } from "../entry/preview.js";
 import type { Connection } from "../storage/connection.js";
 import { type Building, plain, query } from "../storage/query.js";
@@ -85,12 +86,12 @@ export function nextSeq(connection: Connection): EntrySeq {
 
 /** The payload as the row keeps it: without `type`, which has a column of its own. */
 export function payloadJson(payload: EntryPayload): string {
-  const json = JSON.stringify(payload);
+  const json = jsonText(payload, "The entry");
   // The gate puts the type first, and cutting it off is cheaper than copying the payload without it.
   const start = `{"type":"${payload.type}",`;
   if (json.startsWith(start)) return `{${json.slice(start.length)}`;
   const { type: _type, ...rest } = payload;
-  return JSON.stringify(rest);
+  return jsonText(rest, "The entry");
 }
 
 /** A payload from its row. */
@@ -104,8 +105,8 @@ export type EntryRow = Pick<EntryTable, "seq" | "id" | "type" | "created_at_ms" 
 
 /** An entry from its row. */
 export function entryOf(row: EntryRow): Entry {
-  const place = { id: row.id, seq: row.seq, parentId: row.parent_id, createdAtMs: row.created_at_ms };
-  return Object.assign(place, payloadOf(row));
+  // Spread, not assigned: a member named __proto__ stays a member.
+  return { id: row.id, seq: row.seq, parentId: row.parent_id, createdAtMs: row.created_at_ms, ...payloadOf(row) };
 }
 
 /** The columns of an `EntryRow`, from `entry` and its `parent`. */

@@ -6,10 +6,10 @@ import { newEntryId, type SessionId } from "../ids/ids.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
+import { addWaypoint } from "./ancestry.js";
 import { insertEntryRow, nextSeq, payloadJson, type WritableEntry } from "./entry-rows.js";
 import { insertFileOperations } from "./file-operation-rows.js";
 import { type Inheritance, inherit } from "./inheritance.js";
-import { KnownPath } from "./known-path.js";
 import { sameJson } from "./same-json.js";
 import { type Tip, tipAt } from "./tip.js";
 import { Totals } from "./totals.js";
@@ -36,7 +36,6 @@ export interface Appended {
  */
 export class EntryWriter {
   readonly #totals: Totals;
-  readonly #path: KnownPath;
   #next: EntrySeq | undefined;
 
   constructor(
@@ -45,7 +44,6 @@ export class EntryWriter {
     inherited: 0 | 1 = 0,
   ) {
     this.#totals = new Totals(target.seq, inherited);
-    this.#path = new KnownPath(connection);
   }
 
   /**
@@ -68,7 +66,7 @@ export class EntryWriter {
   /** Writes an entry whose id is not there yet. */
   write(parent: Tip, judged: JudgedEntry): Appended {
     const { payload, createdAtMs = Date.now() } = judged;
-    const where = { connection: this.connection, session: this.target.seq, path: this.#path };
+    const where = { connection: this.connection, session: this.target.seq };
     const place = inherit(where, parent, judged.id ?? newEntryId(), this.reserve(), payload);
     this.insert(parent.seq, { payload, payloadJson: payloadJson(payload), createdAtMs, inherited: 0 }, place);
     return { tip: place.tip, known: false };
@@ -84,7 +82,7 @@ export class EntryWriter {
   insert(parentSeq: EntrySeq | null, entry: WritableEntry, place: Inheritance & { readonly tip: EntryTip }): void {
     const preview = insertEntryRow(this.connection, this.target.seq, parentSeq, entry, place);
     this.#next = (place.tip.seq + 1) as EntrySeq;
-    this.#path.grow(parentSeq, place.tip.seq);
+    addWaypoint(this.connection, place.tip.seq, parentSeq, place.tip.depth);
     insertFileOperations(this.connection, place.tip.seq, entry.payload, this.target.fileTools);
     this.#totals.add(entry, preview);
   }

@@ -4,15 +4,12 @@ import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { isOnPath } from "./ancestry.js";
-import type { KnownPath } from "./known-path.js";
 import { findEntrySeq, type Tip } from "./tip.js";
-import { upToStart } from "./walk-up.js";
 
 /** Where an entry is written. */
 export interface Where {
   readonly connection: Connection;
   readonly session: SessionSeq;
-  readonly path: KnownPath;
 }
 
 /** What an entry adds to what it inherits. */
@@ -68,7 +65,7 @@ function referred({ connection, session }: Where, field: string, id: string): En
 
 function referredOnPath(where: Where, parent: Tip, field: string, id: string): EntrySeq {
   const seq = referred(where, field, id);
-  if (!where.path.has(seq, parent.seq)) throw new InvalidReferenceError(field, id, "is not on the path of this entry");
+  if (!isOnPath(where.connection, seq, parent.seq)) throw new InvalidReferenceError(field, id, "is not on the path of this entry");
   return seq;
 }
 
@@ -90,18 +87,19 @@ const systemRow = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
   db.selectFrom("entry").select("seq").where("seq", "=", p.seq).where("role", "=", "system"),
 );
 
-// The system messages of a path, newest first.
-const systemsOnPath = query<{ from: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
+// The system messages of the session, newest first: by the index of marks, whose condition has to stand here word for word.
+const systemsUpTo = query<{ from: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
   plain(sql<{ seq: EntrySeq }>`
-    WITH RECURSIVE ${upToStart(sql, p.from)}
-    SELECT entry.seq FROM up CROSS JOIN entry ON entry.seq = up.seq WHERE role = 'system' ORDER BY entry.seq DESC`),
+    SELECT seq FROM entry INDEXED BY entry_marks
+    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.from}) AND type = 'message' AND role = 'system' AND seq <= ${p.from}
+    ORDER BY seq DESC`),
 );
 
 /** The newest system message that is not omitted; where an edit replaces it, the edit stands for it. */
 function systemAfterEdit(connection: Connection, parent: Tip, seq: EntrySeq, target: EntrySeq, edit: ContextEditPayload): EntrySeq | null {
-  // Asked first: the walk is over the whole path.
   if (parent.seq === null || connection.get(systemRow, { seq: target }) === undefined) return parent.systemSeq;
-  for (const system of connection.all(systemsOnPath, { from: parent.seq })) {
+  for (const system of connection.all(systemsUpTo, { from: parent.seq })) {
+    if (!isOnPath(connection, system.seq, parent.seq)) continue;
     const last = system.seq === target ? { seq, omits: edit.replacement === null } : lastEdit(connection, system.seq, parent);
     if (last === undefined) return system.seq;
     if (!last.omits) return last.seq;
@@ -126,17 +124,16 @@ const compactionRow = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
 // Not what was in force above it at the time: one that was omitted then may have been brought back since.
 const compactionsAbove = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
   plain(sql<{ seq: EntrySeq }>`
-    WITH RECURSIVE ${upToStart(sql, p.seq)}
-    SELECT entry.seq FROM up CROSS JOIN entry ON entry.seq = up.seq
-    WHERE type = 'compaction' AND entry.seq < ${p.seq} ORDER BY entry.seq DESC`),
+    SELECT seq FROM entry INDEXED BY entry_marks
+    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.seq}) AND type = 'compaction' AND seq < ${p.seq} ORDER BY seq DESC`),
 );
 
 function compactionBefore(connection: Connection, compaction: EntrySeq, tip: Tip): EntrySeq | null {
   const above = connection.all(compactionsAbove, { seq: compaction });
-  return above.find(({ seq }) => !isOmitted(connection, seq, tip))?.seq ?? null;
+  return above.find(({ seq }) => isOnPath(connection, seq, compaction) && !isOmitted(connection, seq, tip))?.seq ?? null;
 }
 
-// Edits of compactions are rare, so they have no index: only the session's edits after the compaction are looked at.
+// Of the session's edits, those after the target are looked at.
 const editsOf = query<{ target: EntrySeq }, { seq: EntrySeq; omits: number }>(({ db, sql, p }) =>
   db
     .selectFrom("entry as edit")

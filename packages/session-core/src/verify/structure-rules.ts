@@ -12,6 +12,8 @@ interface Violation {
 interface Rule {
   readonly rule: Finding["rule"];
   readonly says: (violation: Violation) => string;
+  /** The format version that has the tables it asks; an older file that was opened to be read has them not. Default 1. */
+  readonly since?: number;
   /** Rows that break the rule, as session_id, entry_id and detail. `within` narrows to a session by its row. */
   readonly broken: (within: RawBuilder<unknown>) => RawBuilder<Violation>;
 }
@@ -77,6 +79,27 @@ const RULES: readonly Rule[] = [
         SELECT seq FROM up)`,
   },
   {
+    rule: "wrong-waypoint",
+    since: 3,
+    says: () => "its waypoint is missing, or does not lead to the entry that its depth asks for",
+    // Climbs by parents and by the shorter waypoints, each of which is judged by itself.
+    broken: (within) => sql`
+      SELECT session.id AS session_id, entry.id AS entry_id, NULL AS detail
+      FROM entry JOIN session ON session.seq = entry.session_seq LEFT JOIN entry_waypoint AS waypoint ON waypoint.entry_seq = entry.seq
+      WHERE ${within} AND entry.depth > 0 AND entry.depth % 16 = 0 AND waypoint.above_seq IS NOT (
+        WITH RECURSIVE goal (depth) AS (
+          SELECT entry.depth - CASE WHEN entry.depth % 65536 = 0 THEN 65536 WHEN entry.depth % 4096 = 0 THEN 4096
+            WHEN entry.depth % 256 = 0 THEN 256 ELSE 16 END),
+        up (seq, parent_seq, depth) AS (
+          SELECT entry.seq, entry.parent_seq, entry.depth
+          UNION ALL
+          SELECT above.seq, above.parent_seq, above.depth FROM up
+            LEFT JOIN entry_waypoint AS step ON step.entry_seq = up.seq AND up.seq <> entry.seq
+            CROSS JOIN entry AS above ON above.seq = coalesce(step.above_seq, up.parent_seq)
+          WHERE up.depth > (SELECT depth FROM goal) AND above.seq < up.seq)
+        SELECT seq FROM up WHERE depth = (SELECT depth FROM goal))`,
+  },
+  {
     rule: "leaf-off-session",
     says: ({ detail }) => `the leaf '${detail}' stands at no entry of the session`,
     broken: (within) => sql`
@@ -105,7 +128,8 @@ const RULES: readonly Rule[] = [
 /** What breaks the rules of structure, a rule at a time. Reads rows and indexes, no payload. */
 export function* structureFindings(connection: Connection, sessionId: string | undefined): Generator<Finding, void, void> {
   const within = sessionId === undefined ? sql`TRUE` : sql`session.id = ${sessionId}`;
-  for (const { rule, says, broken } of RULES) {
+  for (const { rule, says, broken, since = 1 } of RULES) {
+    if (connection.version < since) continue;
     for (const violation of connection.all(
       onceQuery<Violation>(() => plain(broken(within))),
       {},

@@ -256,3 +256,17 @@ describe("deleting a session", () => {
     expect(readFileSync(path).includes("xylophone")).toBe(false);
   });
 });
+
+test.each([
+  ["übersicht der tests", "Übersicht der Tests"],
+  ["ÜBERS", "Übersicht der Tests"],
+  ["sicht", "Übersicht der Tests"],
+  ["u\u0308bersicht", "Übersicht der Tests"],
+  ["обзор", "Обзор"],
+  ["ΣΎΝΟΨΗ", "σύνοψη"],
+])("%j names the session %j, whatever the case", async (name, title) => {
+  const store = await openedStore();
+  await store.createSession({ id: "other", title: "Something else" });
+  await store.createSession({ id: "wanted", title });
+  expect((await store.resolveSession(name)).id).toBe("wanted");
+});

@@ -79,6 +79,37 @@ describe("what SQLite does for", () => {
     expect(await plansOf((session) => session.context())).toMatch(/SEARCH entry USING INTEGER PRIMARY KEY \(rowid=\?\)/);
   });
 
+  test("each page of sessions starts where the last one ended, in an index, and sorts nothing", async () => {
+    const path = storePath();
+    const store = await openStore({ path, durability: "normal" });
+    for (let at = 0; at < 4; at += 1) await grow("u1", { store });
+    const prepared = vi.spyOn(Database.prototype, "prepare");
+    const first = await store.listSessions({ limit: 2 });
+    await store.listSessions({ limit: 2, cursor: first.next ?? "" });
+    const lists = prepared.mock.calls.map(([sql]) => sql).filter((sql) => /from "session"/i.test(sql));
+    vi.restoreAllMocks();
+    await store.close();
+    const plans = raw(path, (file) => lists.map((sql) => planOf(file, sql)));
+    expect(plans).toEqual([
+      "SCAN session USING INDEX session_by_activity",
+      "SEARCH session USING INDEX session_by_activity (active_at_ms<?)",
+    ]);
+  });
+
+  test("opening a leaf reads that leaf, however many there are", async () => {
+    const path = storePath();
+    const store = await openStore({ path, durability: "normal" });
+    const { session } = await grow("u1", { store });
+    const prepared = vi.spyOn(Database.prototype, "prepare");
+    await store.openSession(session.id, { leaf: "one" });
+    await (await openStore({ path })).openSession(session.id, { leaf: "one" });
+    const selects = prepared.mock.calls.map(([sql]) => sql).filter((sql) => /^select.* from "leaf"/i.test(sql));
+    vi.restoreAllMocks();
+    await store.close();
+    const plans = new Set(raw(path, (file) => selects.map((sql) => planOf(file, sql))));
+    expect([...plans]).toEqual(["SEARCH leaf USING PRIMARY KEY (session_seq=? AND name=?)"]);
+  });
+
   test("the list of sessions reads no entry", async () => {
     expect(await plansOf((_session, store) => store.listSessions())).not.toMatch(/\bentry\b/);
   });

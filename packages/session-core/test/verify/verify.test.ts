@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { userMessage } from "../../src/entry/builders.js";
 import { openStore } from "../../src/store/open-store.js";
 import { grow } from "../world/grow.js";
 import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
@@ -96,5 +97,34 @@ describe("verifying a store", () => {
       },
     ]);
     await expect(findingsOf(store, "nobody")).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  });
+});
+
+describe("a handle that lives on", () => {
+  test("takes nothing for damage that another process has indexed since", async () => {
+    const path = storePath();
+    const [one, other] = [await openStore({ path }), await openStore({ path })];
+    const { session } = await grow("u1", { store: one });
+    await one.catchUpSearch();
+    expect(await findingsOf(one)).toEqual([]);
+    const writer = await other.openSession(session.id);
+    for (let round = 0; round < 25; round += 1) {
+      const words = Array.from({ length: 5 }, (_, at) => `word${round} ${at}`);
+      await writer.write(words.map((text) => ({ kind: "entry", entry: userMessage(text) })));
+      await other.catchUpSearch();
+      expect(await findingsOf(one)).toEqual([]);
+    }
+    await one.close();
+    await other.close();
+  });
+
+  test("still finds a damaged index of words", async () => {
+    const path = await damaged("");
+    raw(path, (file) => {
+      file.unsafeMode(true);
+      file.exec("UPDATE entry_text_data SET block = zeroblob(length(block)) WHERE id > 10");
+    });
+    const store = await openedStore({ path });
+    expect((await findingsOf(store)).map(({ rule }) => rule)).toContain("file-damaged");
   });
 });

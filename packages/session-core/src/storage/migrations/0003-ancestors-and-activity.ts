@@ -1,0 +1,38 @@
+import type { Migration } from "./migration.js";
+
+// How far a waypoint leads up, largest first. A waypoint of 256 exists where 256 divides the depth and 4,096 does not.
+const STRIDES = [65_536, 4_096, 256, 16] as const;
+
+/** Gives the entries that are there their waypoints of one stride, climbing by the shorter ones that exist already. */
+function backfill(stride: number): string {
+  return `INSERT INTO entry_waypoint (entry_seq, above_seq)
+     SELECT entry.seq, (
+       WITH RECURSIVE up (seq, parent_seq, depth) AS (
+         SELECT entry.seq, entry.parent_seq, entry.depth
+         UNION ALL
+         SELECT above.seq, above.parent_seq, above.depth FROM up
+           CROSS JOIN entry AS above ON above.seq = coalesce((SELECT above_seq FROM entry_waypoint WHERE entry_seq = up.seq), up.parent_seq)
+         WHERE up.depth > entry.depth - ${stride} AND above.seq < up.seq)
+       SELECT seq FROM up WHERE up.depth = entry.depth - ${stride})
+     FROM entry
+     WHERE entry.depth > 0 AND entry.depth % ${stride} = 0 AND (${stride} = ${STRIDES[0]} OR entry.depth % ${stride * 16} <> 0)`;
+}
+
+/**
+ * Three things that grew with the whole store or path: whether an entry is above another (a walk over all entries between
+ * them), a page of sessions (a sort of all of them), and the compactions and edits of a session (its whole path).
+ */
+export const ancestorsAndActivity: Migration = {
+  name: "0003-ancestors-and-activity",
+  statements: [
+    `CREATE TABLE entry_waypoint (
+       entry_seq INTEGER PRIMARY KEY REFERENCES entry (seq) ON DELETE CASCADE, -- at a depth that 16 divides
+       above_seq INTEGER NOT NULL                   -- the entry on its path that is 16, 256, 4096 or 65536 above: the largest that divides its depth
+     ) STRICT`,
+    ...[...STRIDES].reverse().map(backfill),
+    // With the row number behind it, which is part of each index: the order of lists of sessions.
+    `CREATE INDEX session_by_activity ON session (active_at_ms)`,
+    // Few rows of a session are any of these.
+    `CREATE INDEX entry_marks ON entry (session_seq, type, role) WHERE type = 'compaction' OR type = 'context_edit' OR role = 'system'`,
+  ],
+};

@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { migrate, versionOf } from "../../src/storage/migrate.js";
+import { MIGRATIONS } from "../../src/storage/migrations/list.js";
+import { openStore } from "../../src/store/open-store.js";
+import { entryNamed } from "../world/grow.js";
+import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
+
+const TABLES = [
+  "session",
+  "entry",
+  "leaf",
+  "leaf_move",
+  "label",
+  "value",
+  "file_operation",
+  "usage_total",
+  "token_counter",
+  "entry_token_count",
+];
+
+/** A file as version 2 left it: a path of 700 entries with a branch of 300 at the hundredth. */
+async function savedByVersion2(): Promise<string> {
+  const now = storePath();
+  const store = await openStore({ path: now, durability: "normal" });
+  const session = await store.createSession({ id: "s" });
+  const entries = (from: number, count: number) =>
+    Array.from({ length: count }, (_, at) => ({ kind: "entry", entry: entryNamed(`u${from + at}`) }) as const);
+  await session.write(entries(0, 700));
+  await session.write([{ kind: "moveLeaf", to: "u99" }, ...entries(700, 300)]);
+  await session.saveTokenCounts("c", new Map([["u1", 7]]));
+  await store.close();
+  const path = storePath();
+  raw(path, (file) => {
+    migrate(file, path, MIGRATIONS.slice(0, 2));
+    file.pragma("journal_mode = WAL");
+    file.pragma("foreign_keys = OFF");
+    file.prepare("ATTACH ? AS now").run(now);
+    for (const table of TABLES) file.exec(`INSERT INTO main.${table} SELECT * FROM now.${table}`);
+  });
+  return path;
+}
+
+const digest = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
+
+describe("a store that version 2 saved", () => {
+  test("is brought up to date when it is opened, each old entry with its waypoint", async () => {
+    const path = await savedByVersion2();
+    const store = await openedStore({ path });
+    expect(raw(path, versionOf)).toBe(MIGRATIONS.length);
+    expect(await findingsOf(store)).toEqual([]);
+    const session = await store.openSession("s");
+    expect(await session.commonAncestor("u699", "u999")).toBe("u99");
+    await session.append({ type: "context_edit", targetId: "u3", replacement: null });
+    expect(await session.tokenCounts("c", ["u1"])).toEqual(new Map([["u1", 7]]));
+    const waypoints = raw(path, (file) => file.prepare("SELECT count(*) FROM entry_waypoint").pluck().get());
+    expect(waypoints).toBe(
+      raw(path, (file) => file.prepare("SELECT count(*) FROM entry WHERE depth > 0 AND depth % 16 = 0").pluck().get()),
+    );
+  });
+
+  test("opened to be read stays as it is, byte for byte, and answers", async () => {
+    const path = await savedByVersion2();
+    const before = digest(path);
+    const store = await openStore({ path, mode: "read-only" });
+    const session = await store.openSession("s");
+    expect(await session.commonAncestor("u699", "u999")).toBe("u99");
+    expect((await session.scan({ stopAt: "u997" })).items.map(({ id }) => id)).toEqual(["u999", "u998"]);
+    expect((await store.listSessions()).items).toHaveLength(1);
+    expect(await findingsOf(store)).toEqual([]);
+    await store.close();
+    expect([raw(path, versionOf), digest(path)]).toEqual([2, before]);
+  });
+});
