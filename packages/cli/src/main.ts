@@ -3,6 +3,8 @@ import { OutputFailedError } from "./errors.js";
 import { EXIT_INTERRUPTED } from "./exit-codes.js";
 import { run } from "./run.js";
 import { type Cancellation, type Io, ReaderGoneError, type Sink, type Terminal } from "./terminal/io.js";
+import { LineReader } from "./terminal/line-reader.js";
+import { afterMoment } from "./terminal/moment.js";
 import { wantsColour } from "./terminal/paint.js";
 
 // The one file that touches `process`. Nobody listens for SIGINT unless a command has something to clean up: the
@@ -31,21 +33,12 @@ function failureOf(error: NodeJS.ErrnoException): Error {
   return new OutputFailedError(`Cannot write the output: ${error.code === "ENOSPC" ? "no space left" : error.message}.`, { cause: error });
 }
 
-async function ask(question: string): Promise<string | undefined> {
-  const { createInterface } = await import("node:readline");
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  return new Promise((resolve) => {
-    lines.once("close", () => resolve(undefined));
-    lines.once("SIGINT", () => {
-      lines.close();
-      process.exit(EXIT_INTERRUPTED);
-    });
-    lines.question(question, (answer) => {
-      resolve(answer);
-      lines.close();
-    });
-  });
-}
+const lines = new LineReader({
+  input: process.stdin,
+  output: process.stderr,
+  onInterrupt: () => process.exit(EXIT_INTERRUPTED),
+  afterMoment,
+});
 
 function onInterrupt(cleanUp: () => void): () => void {
   const interrupted = () => {
@@ -128,7 +121,7 @@ const io: Io = {
   cwd: workingDirectory(),
   home: homeDirectory(),
   now: Date.now,
-  ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined,
+  ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? (question, takeEarly) => lines.ask(question, takeEarly) : undefined,
   progressStream: process.stderr.isTTY === true ? process.stderr : undefined,
   terminal: drawable(),
   bough: run,

@@ -1,16 +1,17 @@
 import type { SessionId } from "@bough/session-core";
-import type { ShellEffect, ShellNews, ShellResult } from "../shell/model.js";
+import type { Question, ShellEffect, ShellNews, ShellResult } from "../shell/model.js";
 import { ShellPerformer } from "../shell/perform.js";
 import { type SlashName, typed } from "../shell/slash-commands.js";
 import type { ShellHost, ShellWorld } from "../shell/world.js";
+import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { type InteractiveRun, withSession } from "./opened-session.js";
 import { created, shellWorld } from "./places.js";
 
-/** Asks the person for a line; undefined: there will be none any more. */
-type Ask = (question: string) => Promise<string | undefined>;
+/** Asks the person for a line, see `Io.ask`; undefined: there will be none any more. */
+type Ask = NonNullable<Io["ask"]>;
 
 /**
  * The shell on a terminal that can only print (`TERM=dumb`): a line is read, what comes of it is printed, and so on. The same
@@ -18,22 +19,26 @@ type Ask = (question: string) => Promise<string | undefined>;
  */
 export async function lineMode(run: InteractiveRun, out: Printer, ask: Ask, sessionId: SessionId): Promise<void> {
   await loadExactWidths();
-  for (let id: SessionId | null = sessionId; id !== null; ) id = await inSession(run, out, ask, id);
+  const waiting: string[] = [];
+  for (let id: SessionId | null = sessionId; id !== null; ) id = await inSession(run, out, ask, waiting, id);
 }
 
-async function inSession(run: InteractiveRun, out: Printer, ask: Ask, id: SessionId): Promise<SessionId | null> {
+/** `waiting`: lines that were typed before anybody asked for them; they go out first. */
+async function inSession(run: InteractiveRun, out: Printer, ask: Ask, waiting: string[], id: SessionId): Promise<SessionId | null> {
   return withSession(run, id, async (opened) => {
     const world = shellWorld(run, opened);
     const performer = new ShellPerformer(world, { showsEnd: true, saysNotebook: !run.saidNotebook });
     run.saidNotebook = true;
-    const host = new PrintingHost(out, ask, (effect) => performer.perform(effect, host));
+    const questions = new Questions(out, ask, waiting, (effect) => performer.perform(effect, host));
+    const host = new PrintingHost(out, (question) => questions.put(question));
     const talk: Talk = { run, world, performer, host };
     try {
       await performer.performed({ kind: "open" }, host);
       for (;;) {
-        await host.flush();
-        const text = await ask("> ");
+        await out.flush();
+        const text = waiting.shift() ?? (await ask("> "));
         const next = text === undefined ? null : await answered(talk, text);
+        questions.check();
         if (next !== undefined) return next;
       }
     } finally {
@@ -85,15 +90,16 @@ async function interruptible({ world, performer, host }: Talk, effect: ShellEffe
 class PrintingHost implements ShellHost {
   /** Where a command leads to. */
   left: ShellResult | undefined;
+  readonly #out: Printer;
+  readonly #onQuestion: (question: Question) => void;
 
-  constructor(
-    private readonly out: Printer,
-    private readonly ask: Ask,
-    private readonly perform: (effect: ShellEffect) => void,
-  ) {}
+  constructor(out: Printer, onQuestion: (question: Question) => void) {
+    this.#out = out;
+    this.#onQuestion = onQuestion;
+  }
 
   readonly print = (lines: readonly Line[]): void => {
-    for (const line of lines) this.out.line(...line);
+    for (const line of lines) this.#out.line(...line);
   };
 
   readonly copy = (): void => undefined;
@@ -102,21 +108,44 @@ class PrintingHost implements ShellHost {
   readonly tell = (news: ShellNews): void => {
     if (news.kind === "said") this.print([[news.isError ? styled("error", news.text) : news.text]]);
     if (news.kind === "unstored") this.print([[styled("error", news.why)], ["Not stored: ", news.text]]);
-    if (news.kind === "ask") this.#question(news);
+    if (news.kind === "ask") this.#onQuestion(news.question);
     if (news.kind === "leave") this.left = news.result;
   };
+}
 
-  async flush(): Promise<void> {
-    await this.out.flush();
+/** Puts the questions of tools to the person. */
+class Questions {
+  #failure: unknown;
+  readonly #out: Printer;
+  readonly #ask: Ask;
+  readonly #waiting: string[];
+  readonly #perform: (effect: ShellEffect) => void;
+
+  constructor(out: Printer, ask: Ask, waiting: string[], perform: (effect: ShellEffect) => void) {
+    this.#out = out;
+    this.#ask = ask;
+    this.#waiting = waiting;
+    this.#perform = perform;
   }
 
-  #question({ question }: Extract<ShellNews, { kind: "ask" }>): void {
-    this.print([[styled("bold", `May the model use ${question.name}?`)], ...question.lines]);
-    void this.flush()
-      .then(() => this.ask("y once, a always, n no: "))
-      .then((given) => {
-        const answer = ({ y: "yes", a: "always" } as const)[given?.trim() ?? ""] ?? "no";
-        this.perform({ kind: "answer", id: question.id, answer });
-      });
+  put(question: Question): void {
+    this.#put(question).catch((error: unknown) => {
+      // The output or the input is gone: nobody can answer, and the reply is stopped with what came.
+      this.#failure = error;
+      this.#perform({ kind: "stop" });
+    });
+  }
+
+  /** @throws what went wrong while a question was put. */
+  check(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #put({ id, name, lines, isOutside }: Question): Promise<void> {
+    for (const line of [[styled("bold", `May the model use ${name}?`)], ...lines]) this.#out.line(...line);
+    await this.#out.flush();
+    const given = await this.#ask(`y once, ${isOutside ? "" : "a always, "}n no: `, (line) => this.#waiting.push(line));
+    const answer = ({ y: "yes", a: "always" } as const)[given?.trim() ?? ""] ?? "no";
+    this.#perform({ kind: "answer", id, answer: answer === "always" && isOutside ? "no" : answer });
   }
 }

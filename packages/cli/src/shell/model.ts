@@ -39,10 +39,15 @@ export interface Question {
   readonly id: string;
   readonly name: string;
   readonly lines: readonly Line[];
+  /** The call reaches outside of the working folder; it can only be allowed once. */
+  readonly isOutside: boolean;
 }
 
-/** A question that is seen. `hasKeys`: letters answer it; else they go to the prompt, where something is being typed. */
-export type AskedQuestion = Question & { readonly hasKeys: boolean };
+/**
+ * A question that is seen, and what keys mean for it. `shown`: it has not stood for a moment without a key, and keys go to the
+ * prompt; `answerable`: letters answer it; `typing`: keys go to the prompt, where something is typed.
+ */
+export type AskedQuestion = Question & { readonly phase: "shown" | "answerable" | "typing" };
 
 /** Where the person goes from the shell. `draft` is what was being typed. */
 export type ShellResult =
@@ -88,6 +93,8 @@ export type ShellEffect =
   | { readonly kind: "stop" }
   /** The person leaves, and these lines did not go out. */
   | { readonly kind: "unsent"; readonly texts: readonly string[] }
+  /** A question was shown, or a key came too early for it: tell `moment-passed` after a moment from now. */
+  | { readonly kind: "await-moment"; readonly id: string }
   | { readonly kind: "answer"; readonly id: string; readonly answer: "yes" | "no" | "always" };
 
 /** A step of the shell. */
@@ -105,6 +112,8 @@ export type ShellNews =
   | { readonly kind: "delta"; readonly text: string; readonly doing: string }
   | { readonly kind: "reply-stored"; readonly entryId: EntryId; readonly usage?: Usage | undefined }
   | { readonly kind: "ask"; readonly question: Question }
+  /** The question has stood for a moment, and no key came. */
+  | { readonly kind: "moment-passed"; readonly id: string }
   | { readonly kind: "reply-ended" }
   | { readonly kind: "work"; readonly says: string }
   | { readonly kind: "work-ended" }

@@ -23,8 +23,12 @@ export function heard(model: ShellModel, news: ShellNews): ShellStep {
     case "reply-stored":
       return still(model.reply === null ? model : { ...model, reply: { ...model.reply, text: "" } });
     case "ask":
-      // Where something is being typed, its next letter must not become an answer.
-      return still({ ...model, question: { ...news.question, hasKeys: model.editor.text === "" } });
+      return {
+        model: { ...model, question: { ...news.question, phase: "shown" } },
+        effects: [{ kind: "await-moment", id: news.question.id }],
+      };
+    case "moment-passed":
+      return seen(model, news.id);
     case "reply-ended":
       return settled({ ...model, reply: null, question: null });
     case "work":
@@ -38,6 +42,13 @@ export function heard(model: ShellModel, news: ShellNews): ShellStep {
     case "leave":
       return ended(model, news.result);
   }
+}
+
+/** Letters answer a question from here on, unless something is being typed: its next letter must not become an answer. */
+function seen(model: ShellModel, id: string): ShellStep {
+  const { question, editor } = model;
+  if (question?.id !== id || question.phase !== "shown") return still(model);
+  return still({ ...model, question: { ...question, phase: editor.text === "" ? "answerable" : "typing" } });
 }
 
 /**

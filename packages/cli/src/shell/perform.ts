@@ -8,6 +8,7 @@ import { lineOf } from "../format/error-line.js";
 import { count } from "../format/numbers.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { styled } from "../terminal/line.js";
+import { afterMoment } from "../terminal/moment.js";
 import type { ShellEffect } from "./model.js";
 import { type Opening, printOpening } from "./opening.js";
 import { ReplyRun } from "./reply-run.js";
@@ -25,6 +26,7 @@ export class ShellPerformer {
   #reply: ReplyRun | undefined;
   #compaction: AbortController | undefined;
   #ticks: NodeJS.Timeout | undefined;
+  #cancelMoment: () => void = () => undefined;
   readonly #allowed = new Set<keyof NonNullable<Config["tools"]>>();
 
   constructor(
@@ -53,6 +55,7 @@ export class ShellPerformer {
 
   end(): void {
     clearInterval(this.#ticks);
+    this.#cancelMoment();
     this.#stop();
   }
 
@@ -80,6 +83,8 @@ export class ShellPerformer {
         return this.#printUnsent(effect.texts, host);
       case "stop":
         return this.#stop();
+      case "await-moment":
+        return this.#awaitMoment(effect.id, host);
       case "answer":
         return this.#reply?.answer(effect.id, effect.answer);
     }
@@ -88,6 +93,11 @@ export class ShellPerformer {
   #stop(): void {
     this.#reply?.stop();
     this.#compaction?.abort();
+  }
+
+  #awaitMoment(id: string, host: ShellHost): void {
+    this.#cancelMoment();
+    this.#cancelMoment = (this.world.afterMoment ?? afterMoment)(() => host.tell({ kind: "moment-passed", id }));
   }
 
   async #tellStatus(host: ShellHost): Promise<void> {

@@ -4,11 +4,12 @@ import type { Answer, AskedCall } from "../agent/permissions.js";
 import { runTurn } from "../agent/turn.js";
 import type { TurnEvent, TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
+import { wrapLine } from "../format/wrap.js";
 import { TextBudget } from "../preview/text-budget.js";
 import { toolCallLines } from "../preview/tool-call.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
-import { safeLines } from "../terminal/safe.js";
+import { safe, safeLines } from "../terminal/safe.js";
 import { transcriptLines } from "./transcript.js";
 import { callRoom } from "./view.js";
 import type { ShellHost, ShellWorld } from "./world.js";
@@ -108,14 +109,13 @@ export class ReplyRun {
 
   #ask(call: AskedCall): Promise<Answer> {
     const block = { type: "toolCall" as const, id: call.id, name: call.name, arguments: call.input };
-    const warning: readonly Line[] = call.isOutside ? [[styled("error", "It reaches outside of this folder.")]] : [];
-    const lines = [...warning, ...toolCallLines(block, new TextBudget(this.width), this.glyphs)];
+    const lines = [...outsideLines(call, this.width), ...toolCallLines(block, new TextBudget(this.width), this.glyphs)];
     // Nobody can judge a call of which a part is not seen.
     if (lines.length > callRoom((this.world.io.terminal?.stdout.rows || 24) - 1)) this.host.print([...lines, []]);
-    this.host.tell({ kind: "ask", question: { id: call.id, name: call.name, lines } });
+    this.host.tell({ kind: "ask", question: { id: call.id, name: call.name, lines, isOutside: call.isOutside } });
     return new Promise((resolve) => {
       this.#answers.set(call.id, (answer) => {
-        if (answer === "always") this.allowed.add(call.name);
+        if (answer === "always" && !call.isOutside) this.allowed.add(call.name);
         resolve(answer);
       });
     });
@@ -129,6 +129,11 @@ export class ReplyRun {
     }
     if (said !== null) this.host.tell({ kind: "said", text: said, isError: result.kind === "failed" });
   }
+}
+
+/** A warning, with the file that the call is really about: its path can lead over links. */
+function outsideLines({ isOutside, target }: AskedCall, width: number): readonly Line[] {
+  return isOutside ? wrapLine([styled("error", `It reaches outside of this folder: ${safe(target ?? "")}`)], width) : [];
 }
 
 /** What a person is told of the end of a turn; null: the reply says it all. */

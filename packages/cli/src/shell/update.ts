@@ -6,7 +6,7 @@ import { actionOf } from "../tui/key-table.js";
 import { still } from "../tui/screen.js";
 import type { ShellAction } from "./keys.js";
 import { left, unsentText } from "./leaving.js";
-import type { ShellModel, ShellNews, ShellStep } from "./model.js";
+import type { AskedQuestion, ShellModel, ShellNews, ShellStep } from "./model.js";
 import { heard } from "./news.js";
 import { sent } from "./sending.js";
 import { OFFERED, SLASH_COMMANDS } from "./slash-commands.js";
@@ -23,24 +23,42 @@ export function update(model: ShellModel, event: TerminalEvent | ShellNews): She
     case "resize":
       return still({ ...model, size: event.size });
     case "key":
-      return model.question?.hasKeys === true ? answered(model, event) : pressed(model, event);
+      return model.question === null ? pressed(model, event) : questioned(model, model.question, event);
     case "paste":
-      return typedIn(model, event);
+      return model.question === null ? typedIn(model, event) : distracted(typedIn(asTyping(model, model.question), event));
     default:
       return heard(model, event);
   }
 }
 
-function answered(model: ShellModel, event: KeyEvent): ShellStep {
-  const { key, text } = event;
-  const { question } = model;
-  if (question === null) return still(model);
-  if (key === "escape" || key === "ctrl+c") return { model: { ...model, question: null }, effects: [{ kind: "stop" }] };
-  const answer = ({ y: "yes", n: "no", a: "always" } as const)[key];
+/** A key while a question stands. Only one that was meant for it answers it; every other one is the prompt's. */
+function questioned(model: ShellModel, question: AskedQuestion, event: KeyEvent): ShellStep {
+  const { key } = event;
+  const isFree = question.phase === "answerable" || (question.phase === "shown" && model.editor.text === "");
+  if (isFree && (key === "escape" || key === "ctrl+c")) return { model: { ...model, question: null }, effects: [{ kind: "stop" }] };
+  return question.phase === "answerable" ? answered(model, question, event) : distracted(pressed(model, event));
+}
+
+function answered(model: ShellModel, question: AskedQuestion, event: KeyEvent): ShellStep {
+  const answer = event.isBurst === true ? undefined : answerOf(event.key, question);
+  if (answer !== undefined) return { model: { ...model, question: null }, effects: [{ kind: "answer", id: question.id, answer }] };
   // Who types something else is writing a message: the letters that follow must not answer.
-  if (answer === undefined)
-    return text === undefined ? still(model) : typedIn({ ...model, question: { ...question, hasKeys: false } }, event);
-  return { model: { ...model, question: null }, effects: [{ kind: "answer", id: question.id, answer }] };
+  return event.text === undefined ? still(model) : typedIn(asTyping(model, question), event);
+}
+
+function answerOf(key: string, { isOutside }: AskedQuestion) {
+  const answer = ({ y: "yes", n: "no", a: "always" } as const)[key];
+  return answer === "always" && isOutside ? undefined : answer;
+}
+
+function asTyping(model: ShellModel, question: AskedQuestion): ShellModel {
+  return question.phase === "answerable" ? { ...model, question: { ...question, phase: "typing" } } : model;
+}
+
+/** What came while a question had just been shown was not meant for it: the moment that it must stand begins again. */
+function distracted({ model, effects }: ShellStep): ShellStep {
+  const { question } = model;
+  return question?.phase === "shown" ? { model, effects: [...effects, { kind: "await-moment", id: question.id }] } : { model, effects };
 }
 
 function pressed(model: ShellModel, event: KeyEvent): ShellStep {
@@ -57,7 +75,9 @@ function acted(model: ShellModel, action: ShellAction, event: KeyEvent): ShellSt
       return entered(model);
     case "complete":
       if (completions.length > 0) return taken(model);
-      return still(question === null ? model : { ...model, question: { ...question, hasKeys: true } });
+      return still(
+        question?.phase === "typing" && event.isBurst !== true ? { ...model, question: { ...question, phase: "answerable" } } : model,
+      );
     case "older":
     case "newer":
       return upOrDown(model, action, event);

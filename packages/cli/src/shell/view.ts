@@ -4,7 +4,7 @@ import { editorView } from "../prompt/editor-view.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
 import { type Frame, type FrameLine, plainLine } from "../tui/frame.js";
-import type { ShellModel } from "./model.js";
+import type { AskedQuestion, ShellModel } from "./model.js";
 import { statusLine } from "./status-line.js";
 
 /** Lines of the reply in progress that are seen; it is printed whole once it is there. */
@@ -64,18 +64,18 @@ export function callRoom(rows: number): number {
   return Math.max(rows - 9, 1);
 }
 
-const ANSWERS: Line = [
-  styled("match", "y"),
-  " once  ",
-  styled("match", "a"),
-  " always here  ",
-  styled("match", "n"),
-  " no  ",
-  styled("match", "Esc"),
-  " stop",
-];
+/** What answers a question; dim as long as it has not stood for a moment. */
+function answersLine({ phase, isOutside }: AskedQuestion, isTyping: boolean): Line {
+  if (isTyping) return [styled("match", "Tab"), " answer  ", styled("match", "Esc"), " stop  (the prompt is kept)"];
+  const always = isOutside ? [] : ([["a", "always here"]] as const);
+  const answers = [["y", "once"] as const, ...always, ["n", "no"] as const, ["Esc", "stop"] as const];
+  return answers.flatMap(([key, means], at) => {
+    const text = ` ${means}${at < answers.length - 1 ? "  " : ""}`;
+    return phase === "shown" ? [styled("dim", `${key}${text}`)] : [styled("match", key), text];
+  });
+}
 
-function questionLines({ question, size, glyphs }: ShellModel): readonly FrameLine[] {
+function questionLines({ question, editor, size, glyphs }: ShellModel): readonly FrameLine[] {
   if (question === null) return [];
   const room = callRoom(size.rows);
   const rest = question.lines.length - room;
@@ -83,7 +83,7 @@ function questionLines({ question, size, glyphs }: ShellModel): readonly FrameLi
     [styled("bold", `May the model use ${question.name}?`)],
     ...question.lines.slice(0, room),
     ...(rest > 0 ? [[styled("error", `${glyphs.ellipsis} ${counted(rest, "more line")}, printed above`)]] : []),
-    question.hasKeys ? ANSWERS : [styled("match", "Tab"), " answer  ", styled("match", "Esc"), " stop  (the prompt is kept)"],
+    answersLine(question, question.phase === "typing" || (question.phase === "shown" && editor.text !== "")),
   ];
   return lines.map((line) => plainLine(...fitLine(line, size.columns, glyphs.ellipsis)));
 }

@@ -4,6 +4,7 @@ import type { ChatModel } from "../agent/chat-model.js";
 import type { Config } from "../config/schema.js";
 import type { Io } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
+import type { AfterMoment } from "../terminal/moment.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { ShellNews } from "./model.js";
 
@@ -23,6 +24,8 @@ export interface ShellWorld {
   readonly onBackground: (listener: (isRunning: boolean) => void) => void;
   /** Another model, by its name. @throws {UsageError} it is named only in part. */
   readonly modelNamed: (name: string) => ChatModel | null;
+  /** Waits a moment for a question to be seen. Default: 800 ms, in which no key may come. */
+  readonly afterMoment?: AfterMoment | undefined;
   /** Runs `bough ARGS…` on the same store, and gives back what it printed. Never throws. */
   readonly runCommand: (args: readonly string[]) => Promise<CommandOutput>;
 }

@@ -33,8 +33,11 @@ export interface Io {
   readonly home: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Asks the person for a line; undefined where no person is there to answer. Resolves to undefined at the end of input. */
-  readonly ask: ((question: string) => Promise<string | undefined>) | undefined;
+  /**
+   * Asks the person for a line; undefined where no person is there to answer. Resolves to undefined at the end of input.
+   * With `takeEarly` only a line counts that was typed when the question had stood for a moment; others are handed to it.
+   */
+  readonly ask: ((question: string, takeEarly?: (line: string) => void) => Promise<string | undefined>) | undefined;
   /** The terminal that a progress bar may draw on; undefined: say it in plain lines. */
   readonly progressStream: NodeJS.WriteStream | undefined;
   /** Where screens can be drawn; undefined: there is no terminal, or one that can only print. */

@@ -53,7 +53,7 @@ function typed(text: string): readonly TerminalEvent[] {
     if (segment.length > 1 && segment < " ") for (const one of segment) events.push(character(one));
     else events.push(character(segment));
   }
-  return events;
+  return events.length === 1 ? events : events.map((event) => ({ ...event, isBurst: true }));
 }
 
 function character(text: string): KeyEvent {

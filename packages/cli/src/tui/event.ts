@@ -12,6 +12,8 @@ export interface KeyEvent {
   readonly key: string;
   /** What it types into a field; undefined: it is a command key. */
   readonly text?: string | undefined;
+  /** It came in one piece with other keys: typed before anybody read it, or pasted by a terminal that does not say so. */
+  readonly isBurst?: boolean | undefined;
 }
 
 /** Text that was pasted, newlines as `\n`. It is never taken for keys. */

@@ -35,6 +35,8 @@ export class DrivenShell {
   readonly printed: string[] = [];
   readonly effects: ShellEffect[] = [];
   #heard: (() => void)[] = [];
+  /** What waits for a moment to pass, in which no key comes. */
+  #moments: (() => void)[] = [];
 
   private constructor(
     readonly folder: string,
@@ -59,8 +61,13 @@ export class DrivenShell {
     const server = await startModelServer();
     const io = ioIn(folder, size);
     const compactor = createCompactor({ session, contextWindow: 100_000 });
+    const moments: (() => void)[] = [];
     const screen = shellScreen(
       {
+        afterMoment: (then) => {
+          moments.push(then);
+          return () => void moments.splice(moments.indexOf(then), 1);
+        },
         store,
         session,
         record: await session.record(),
@@ -82,6 +89,7 @@ export class DrivenShell {
       rmSync(folder, { recursive: true, force: true });
     });
     const driven = new DrivenShell(folder, store, session, server, screen, size);
+    driven.#moments = moments;
     await driven.until(() => driven.model.status.usedTokens !== null);
     return driven;
   }
@@ -109,6 +117,12 @@ export class DrivenShell {
     return this.type(line).press("enter");
   }
 
+  /** Lets a moment pass without a key. */
+  moment(): this {
+    for (const passed of this.#moments.splice(0)) passed();
+    return this;
+  }
+
   /** Waits for news until something holds. */
   async until(holds: () => boolean): Promise<this> {
     while (!holds()) await new Promise<void>((resolve) => this.#heard.push(resolve));
@@ -132,6 +146,11 @@ export class DrivenShell {
   /** What stands above the screen. */
   get above(): string {
     return this.printed.join("\n");
+  }
+
+  /** The questions that were answered. */
+  get answers(): readonly string[] {
+    return this.effects.flatMap((effect) => (effect.kind === "answer" ? [effect.id] : []));
   }
 
   /** The messages of the path, as another process sees them. */

@@ -1,5 +1,8 @@
+import { realpathSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { text } from "../../../compaction/test/model/answer.js";
+import { InputDecoder } from "../../src/tui/decode.js";
 import { calls } from "../agent/model-answers.js";
 import { DrivenShell } from "./driven.js";
 
@@ -7,6 +10,11 @@ const COMMAND = "echo ran";
 
 /** A shell whose model wants to run a command, while `typed` stands at the prompt. */
 async function asked(typed = "", command = COMMAND, rows = 24): Promise<DrivenShell> {
+  return (await shown(typed, command, rows)).moment();
+}
+
+/** The same, with a question that has been drawn just now. */
+async function shown(typed = "", command = COMMAND, rows = 24): Promise<DrivenShell> {
   const shell = await DrivenShell.open({ hasModel: true, config: { tools: { bash: "ask" } }, size: { columns: 60, rows } });
   shell.server.reply(calls([{ name: "bash", input: { command } }]), text("Done."));
   return shell
@@ -36,7 +44,7 @@ describe("the question whether a tool may run", () => {
     shell.type("abs, anyway");
     expect(shell.model.editor.text).toBe("use tabs, anyway");
     expect(shell.model.question).not.toBeNull();
-    expect(shell.effects.filter(({ kind }) => kind === "answer")).toEqual([]);
+    expect(shell.answers).toEqual([]);
   });
 
   test("is answered after Tab, and what is typed stays", async () => {
@@ -59,6 +67,61 @@ describe("the question whether a tool may run", () => {
     shell.event({ kind: "paste", text: "yes\na\n" });
     expect(shell.model.editor.text).toBe("yes\na\n");
     expect(shell.model.question).not.toBeNull();
+  });
+
+  test("is not answered by a letter behind a paste", async () => {
+    const shell = await asked();
+    shell.event({ kind: "paste", text: "please look at " }).type("a yes");
+    expect(shell.model.editor.text).toBe("please look at a yes");
+    expect(shell.answers).toEqual([]);
+  });
+
+  test("is not answered by keys that came in one piece, as of a paste that the terminal does not tell", async () => {
+    const shell = await asked();
+    for (const event of new InputDecoder().decode("yes")) shell.event(event);
+    expect(shell.model.editor.text).toBe("yes");
+    expect(shell.answers).toEqual([]);
+  });
+
+  test("is not answered before it has stood for a moment without a key", async () => {
+    const shell = await shown();
+    shell.press("y", "a", "tab").press("backspace", "backspace", "y", "backspace");
+    expect(shell.answers).toEqual([]);
+    shell.moment().press("y");
+    expect(await results(shell)).toEqual([false]);
+  });
+
+  test("keeps what was typed too early at the prompt", async () => {
+    const shell = await shown();
+    shell.press("y").moment().press("y");
+    expect([shell.model.editor.text, shell.answers]).toEqual(["yy", []]);
+  });
+
+  test("is not answered by a second y behind the answer to the question before it", async () => {
+    const shell = await DrivenShell.open({ hasModel: true, config: { tools: { bash: "ask" } } });
+    const [first, second] = ["first", "second"].map((id) => ({ id, name: "bash", input: { command: COMMAND } }));
+    if (first !== undefined && second !== undefined) shell.server.reply(calls([first, second]), text("Done."));
+    await shell.enter("go").until(() => shell.model.question?.id === "first");
+    await shell
+      .moment()
+      .press("y")
+      .until(() => shell.model.question?.id === "second");
+    shell.press("y");
+    expect(shell.answers).toEqual(["first"]);
+    shell.press("backspace").moment().press("n");
+    expect(await results(shell)).toEqual([false, true]);
+  });
+
+  test("about a file outside of the folder names it, and cannot be answered for good", async () => {
+    const shell = await DrivenShell.open({ hasModel: true, config: { tools: { read: "allow" } } });
+    symlinkSync("../..", join(shell.folder, "link"));
+    shell.server.reply(calls([{ name: "read", input: { path: "link/none" } }]), text("Done."));
+    await shell.enter("go").until(() => shell.model.question !== null);
+    const target = join(realpathSync(shell.folder), "../..", "none");
+    expect(shell.shown).toContain(`It reaches outside of this folder: ${target}`);
+    expect(shell.shown).not.toContain("always");
+    shell.moment().press("a");
+    expect([shell.model.editor.text, shell.answers]).toEqual(["a", []]);
   });
 
   test("ends with the reply that Esc stops, and nothing has run", async () => {

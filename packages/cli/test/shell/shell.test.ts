@@ -235,9 +235,11 @@ describe("while a reply is written", () => {
       ["escape", { kind: "stop" }],
     ] as const) {
       const { driven } = await opened("u1 a1");
-      driven.event({ kind: "reply-started" }).event({ kind: "ask", question: { id: "c1", name: "bash", lines: [["$ rm -rf /"]] } });
+      const question = { id: "c1", name: "bash", lines: [["$ rm -rf /"]], isOutside: false };
+      driven.event({ kind: "reply-started" }).event({ kind: "ask", question });
       expect(driven.text).toContain("$ rm -rf /");
-      expect(driven.press("x").wanted()).toEqual([]);
+      expect(driven.wanted()).toEqual([{ kind: "await-moment", id: "c1" }]);
+      expect(driven.event({ kind: "moment-passed", id: "c1" }).press("x").wanted()).toEqual([]);
       // Another letter is the beginning of a message; Tab leads back to the question.
       expect(driven.press("tab", key).wanted()).toEqual([effect]);
     }
@@ -256,7 +258,7 @@ describe("the shell's screen", () => {
     driven.press("ctrl+c").event({ kind: "paste", text: `${"日本語 and words ".repeat(12)}\n\u001b[2J\u202eend` });
     expect(driven.text).toMatchSnapshot("prompt");
     driven.event({ kind: "reply-started" }).event({ kind: "delta", text: "word ".repeat(300), doing: "writing" });
-    driven.event({ kind: "ask", question: { id: "c1", name: "bash", lines: [["$ ls"]] } });
+    driven.event({ kind: "ask", question: { id: "c1", name: "bash", lines: [["$ ls"]], isOutside: false } });
     expect(driven.text).toMatchSnapshot("question");
     expect(driven.frame.length).toBeLessThanOrEqual(size.rows);
     expect(driven.width).toBeLessThanOrEqual(size.columns);

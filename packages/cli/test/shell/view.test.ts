@@ -27,7 +27,7 @@ describe.each(SIZES)("at $columns × $rows", (size) => {
   test("a question while something is typed", async () => {
     const shell = await busy(size);
     const lines = Array.from({ length: 60 }, (_, at) => [`$ step ${at}`]);
-    shell.event({ kind: "ask", question: { id: "call_1", name: "bash", lines } });
+    shell.event({ kind: "ask", question: { id: "call_1", name: "bash", lines, isOutside: false } });
     expect(shell.shown).toMatchSnapshot();
   });
 

@@ -1,0 +1,131 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { LineReader } from "../../src/terminal/line-reader.js";
+
+/** A person at a terminal that hands over whole lines; moments pass when the test says so. */
+class Person {
+  readonly #input = new PassThrough();
+  readonly #output = new PassThrough({ encoding: "utf8" });
+  #moments: (() => void)[] = [];
+  readonly early: string[] = [];
+
+  constructor({ isTerminal = false } = {}) {
+    // Where it is a terminal, each key is seen as it is typed.
+    Object.assign(this.#output, { isTTY: isTerminal, columns: 80 });
+  }
+
+  readonly reader = new LineReader({
+    input: this.#input,
+    output: this.#output,
+    onInterrupt: () => undefined,
+    afterMoment: (then) => {
+      this.#moments.push(then);
+      return () => {
+        this.#moments = this.#moments.filter((one) => one !== then);
+      };
+    },
+  });
+
+  /** A question whose answer must be considered. */
+  asked(): Promise<string | undefined> {
+    return this.reader.ask("May it? ", (line) => this.early.push(line));
+  }
+
+  /** What is read in one piece. Resolves when it was dealt with. */
+  async types(text: string): Promise<void> {
+    this.#input.write(text);
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Lets a moment pass once a question waits for it. */
+  async moment(): Promise<void> {
+    while (this.#moments.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    for (const passed of this.#moments.splice(0)) passed();
+  }
+
+  leaves(): void {
+    this.#input.end();
+  }
+
+  get seen(): string {
+    return this.#output.read() ?? "";
+  }
+}
+
+describe("a question for a line", () => {
+  test("gets it, and lines behind it are for the next questions, also the beginning of one", async () => {
+    const person = new Person();
+    const first = person.reader.ask("> ");
+    await person.types("one\ntwo\nthree\n");
+    expect([await first, await person.reader.ask("> "), await person.reader.ask("> ")]).toEqual(["one", "two", "three"]);
+    expect(person.seen).toBe("> > two\n> three\n");
+  });
+
+  test("gets nothing at the end of the input", async () => {
+    const person = new Person();
+    const asked = person.reader.ask("> ");
+    person.leaves();
+    expect(await asked).toBeUndefined();
+  });
+});
+
+describe("a question that must be considered", () => {
+  test("is answered by a line that was typed after it had stood for a moment", async () => {
+    const person = new Person();
+    const answer = person.asked();
+    await person.moment();
+    await person.types("y\n");
+    expect([await answer, person.early]).toEqual(["y", []]);
+  });
+
+  test("is not answered by a line from before it, nor by one that came too early", async () => {
+    const person = new Person();
+    const first = person.reader.ask("> ");
+    await person.types("go\ny\n");
+    await first;
+    const answer = person.asked();
+    await person.types("y\n");
+    await person.moment();
+    await person.types("n\n");
+    expect([await answer, person.early]).toEqual(["n", ["y", "y"]]);
+  });
+
+  test("is not answered by several lines at once", async () => {
+    const person = new Person();
+    const answer = person.asked();
+    await person.moment();
+    await person.types("y\nand then this\n");
+    await person.types("n\n");
+    expect([await answer, person.early]).toEqual(["n", ["y", "and then this"]]);
+  });
+
+  test("is not answered by a line that was begun before it had stood for a moment", async () => {
+    const person = new Person({ isTerminal: true });
+    const answer = person.asked();
+    await person.types("y");
+    await person.moment();
+    await person.types("\r");
+    await person.types("n\r");
+    expect([await answer, person.early]).toEqual(["n", ["y"]]);
+  });
+
+  test("is not answered by the beginning of a line that was typed to the question before it", async () => {
+    const person = new Person({ isTerminal: true });
+    const first = person.reader.ask("> ");
+    await person.types("go\ry");
+    await first;
+    const answer = person.asked();
+    await person.moment();
+    await person.types("es\r");
+    await person.types("n\r");
+    expect([await answer, person.early]).toEqual(["n", ["yes"]]);
+  });
+
+  test("has no answer where the input ends", async () => {
+    const person = new Person();
+    const answer = person.asked();
+    await person.types("y");
+    person.leaves();
+    expect(await answer).toBeUndefined();
+  });
+});
