@@ -117,7 +117,8 @@ function homeDirectory(): string {
 const io: Io = {
   stdout: sinkOf(process.stdout),
   stderr: sinkOf(process.stderr),
-  env: process.env,
+  // A copy: the shell erases keys from the memory of this process.
+  env: { ...process.env },
   cwd: workingDirectory(),
   home: homeDirectory(),
   now: Date.now,

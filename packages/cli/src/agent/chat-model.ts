@@ -44,7 +44,18 @@ export function chatModel(env: Io["env"], config: Config, options: ChatOptions):
 
 function secretsOf({ apiKey, baseURL }: EndpointChoice): readonly string[] {
   const { password, searchParams } = new URL(baseURL);
-  return [apiKey ?? "", password, ...searchParams.values()].filter((secret) => secret !== "");
+  // A password stands in the address percent-encoded, and goes out as it is.
+  return [apiKey ?? "", password, decoded(password), ...searchParams.values()].filter((secret) => secret !== "");
+}
+
+/** A name or password of an address; a `%` that encodes nothing stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    return text;
+  }
 }
 
 /** An address apart from what `fetch` refuses in it, and would repeat in its error. */
@@ -55,7 +66,7 @@ function split(baseURL: string) {
   url.username = "";
   url.password = "";
   url.search = "";
-  const basic = username === "" ? undefined : `Basic ${btoa(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)}`;
+  const basic = username === "" ? undefined : `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64")}`;
   return { address: url.href.replace(/\/$/, ""), queryParams, headers: basic === undefined ? {} : { authorization: basic } };
 }
 

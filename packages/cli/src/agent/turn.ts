@@ -4,6 +4,7 @@ import type { Io } from "../terminal/io.js";
 import { askModel } from "./ask-model.js";
 import { replyEntry, TurnBranch } from "./branch.js";
 import type { ChatModel } from "./chat-model.js";
+import { withoutSecrets } from "./erase-secrets.js";
 import { failureLine } from "./failure-line.js";
 import { type Answer, type AskedCall, Gatekeeper, type Permissions } from "./permissions.js";
 import type { Reply } from "./reply.js";
@@ -86,7 +87,7 @@ class Turn {
     const gatekeeper = new Gatekeeper(permissions, cwd, ask);
     this.#branch = new TurnBranch(session);
     this.#offered = gatekeeper.offered(options.tools ?? TOOLS);
-    const place = { cwd, env: withoutKeys(env, options.model.secrets), signal };
+    const place = { cwd, env: withoutSecrets(env, options.model.secrets), signal };
     this.#runner = { branch: this.#branch, tools: this.#offered, gatekeeper, place, onEvent, now, pending: { text: "" } };
     this.#toolTokens = toolTokens(roughCounter, this.#offered);
   }
@@ -191,10 +192,4 @@ function refusalOf({ end, error, content, usage }: Reply): unknown {
 function contextOf({ context, continuePrompt }: PreparedRequest) {
   const goOn = continuePrompt ?? (context.messages.at(-1)?.role === "assistant" ? "Continue where you stopped." : null);
   return goOn === null ? context : { ...context, messages: [...context.messages, { role: "user" as const, content: goOn }] };
-}
-
-/** A command could tell the model what it must not know. */
-function withoutKeys(env: Io["env"], secrets: readonly string[]): Io["env"] {
-  const kept = Object.entries(env).filter(([name, value]) => name !== "BOUGH_API_KEY" && !secrets.includes(value?.trim() ?? ""));
-  return Object.fromEntries(kept);
 }

@@ -55,7 +55,7 @@ export const configSchema = z.strictObject({
     })
     .optional()
     .describe(
-      "What the model may do. `off`, the default: it is not offered; `ask`: for each call; `allow`: at once, but for files outside of the working folder you are asked.",
+      "What the model may do. `off`, the default: it is not offered; `ask`: for each call; `allow`: at once. For files outside of the working folder you are asked each time.",
     ),
   keys: z
     .strictObject({

@@ -18,6 +18,7 @@ ${keysOf(SHELL_KEYS, "shell")}
 The text itself is edited as in most shells: words with Ctrl or Alt and the arrows, Alt-B and Alt-F; Ctrl-A and Ctrl-E; Ctrl-W,
 Alt-D, Ctrl-U and Ctrl-K cut, Ctrl-Y puts back what was cut.
 
+${PERMISSIONS}
 ## The tree
 
 ${TREE}
@@ -46,11 +47,36 @@ streams in and is stored with what it used; Esc stops it and keeps what came. Wi
 once, and everything but replies works.
 
 The model gets no tools unless the config file gives them (\`"tools": { "read": "allow", "bash": "ask" }\`). Those that are set to
-\`ask\` are asked for one by one: \`y\` once, \`a\` for the rest of this shell, \`n\` no. Also what is allowed is asked for where it
-reaches outside of the folder.
+\`ask\` are asked for one by one: \`y\` once, \`a\` for the rest of this shell, \`n\` no. What reaches outside of the folder is asked
+for each time, whatever was allowed; see [what the permissions protect](#what-the-permissions-protect). A letter answers only
+after the question has stood for a moment (0.8 s) without a key; what is typed or pasted before that goes to the prompt, and Tab leads
+from the prompt to the question.
 
 What is typed while a reply is written waits and goes out after it. A line that begins with \`/\` is a command; with \`//\` it is a
 message.
+`;
+
+const PERMISSIONS = `### What the permissions protect
+
+\`read\`, \`write\` and \`edit\` work on one file, which is checked before anything else, for every call:
+
+- Links are followed first, also those whose target is not there. A file outside of the working folder is asked for, with
+  its real path; "always" covers the folder and nothing else.
+- The file that is opened is the one that was checked and asked about. Where a folder of its path has become a link meanwhile, the
+  call fails. (Linux compares the descriptor's own path; other systems look again after opening.)
+- A file is replaced whole: a temporary file in its folder (\`.bough-….tmp\`) is flushed to the disk and takes its name, so a full disk or
+  a crash leaves the old file. It keeps mode, owner and group; where they cannot be kept, nothing is written. Another name of the
+  same file (a hard link) keeps the old content, and access lists and extended attributes are not copied.
+
+\`bash\` is not confined: a command can read and write whatever you can. Allow it only where you would run the command yourself, or
+give the whole shell a container or a user of its own. The key of the model is kept from commands as far as a program can:
+
+- Variables that hold a key or a password of the model are left out of the environment of commands.
+- On Linux they are also erased from the memory that \`/proc/PID/environ\` and \`ps e\` show. Where that does not work, such as
+  on macOS, the shell says so when it starts with \`bash\` switched on.
+- Not protected: a key in a file that you may read (\`~/.bashrc\`, \`.env\`), in the environment of another process of yours, such as
+  the shell that started bough (\`KEY=… bough\` sets it for bough alone), and the memory of bough itself where processes may trace
+  each other (\`kernel.yama.ptrace_scope\` 0, or root).
 `;
 
 const TREE = `The whole session, every branch. It opens where the session stands; the branch it stands on comes first, and its path is

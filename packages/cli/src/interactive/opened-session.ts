@@ -2,6 +2,7 @@ import { aiSdkSummarizer, type Compactor, createCompactor, type Summarizer } fro
 import type { Session, SessionId, SessionRecord, Store } from "@bough/session-core";
 import { type ChatModel, chatModel } from "../agent/chat-model.js";
 import type { ChatOptions } from "../agent/endpoint-choice.js";
+import { eraseFromProcess } from "../agent/erase-secrets.js";
 import { settingsFor } from "../compacting/compacting.js";
 import { chooseWindow } from "../compacting/window-choice.js";
 import type { Config } from "../config/schema.js";
@@ -69,5 +70,7 @@ function summarizerOf(model: ChatModel): Summarizer {
 
 /** Another model of the same place, by its name. */
 export function modelNamed({ io, config, chosen }: InteractiveRun, name: string): ChatModel | null {
-  return chatModel(io.env, config, { ...chosen, model: name });
+  const model = chatModel(io.env, config, { ...chosen, model: name });
+  eraseFromProcess(model?.secrets ?? []);
+  return model;
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { BoughError, type EntryId, exportMarkdown } from "@bough/session-core";
 import { CommandError } from "../errors.js";
 import { lineOf } from "../format/error-line.js";
-import { writeNewFile } from "../place/new-file.js";
+import { inFileName, writeNewFile } from "../place/new-file.js";
 import { branchLines } from "../preview/branch-lines.js";
 import { loadBranchOverview } from "../preview/branches.js";
 import { loadComparison } from "../preview/compare.js";
@@ -126,11 +126,6 @@ export class Performer {
   async #compare([a, b]: readonly [EntryId, EntryId], width: number): Promise<readonly Line[]> {
     return comparisonLines(await loadComparison(this.world.session, a, b), width, glyphsFor(this.world.io.env));
   }
-}
-
-/** The beginning of an id; imported ones may hold anything visible, slashes too. */
-function inFileName(id: string): string {
-  return id.replace(/[^\p{L}\p{N}_-]/gu, "_").slice(0, 8);
 }
 
 function known(error: unknown): boolean {

@@ -31,6 +31,11 @@ export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<s
   }
 }
 
+/** The beginning of an id as a part of a file name; imported ones may hold anything visible, slashes too. */
+export function inFileName(id: string): string {
+  return id.replace(/[^\p{L}\p{N}_-]/gu, "_").slice(0, 8);
+}
+
 async function refuseTaken(path: string, overwrite: boolean): Promise<void> {
   const found = await stat(path).catch((error: unknown) => {
     if (isFileSystemError(error)) return undefined;

@@ -1,6 +1,7 @@
 import { THINKING_LEVELS } from "../config/schema.js";
 import { count } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
+import { inFileName } from "../place/new-file.js";
 import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
 import { type Line, lineWidth, styled } from "../terminal/line.js";
 import { padEnd } from "../terminal/width.js";
@@ -21,7 +22,7 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
     case "search":
       return ["search", "--session", sessionId, "--", ...words];
     case "export": {
-      const path = rest === "" ? `bough-${sessionId.slice(0, 8)}.md` : typedPath(rest, home);
+      const path = rest === "" ? `bough-${inFileName(sessionId)}.md` : typedPath(rest, home);
       return ["export", sessionId, "--format", exportFormat(path) ?? "markdown", "--output", path];
     }
     case "import":

@@ -4,6 +4,7 @@ import { assistantMessage, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { completionsOf } from "../../src/prompt/completion.js";
 import { OFFERED, SLASH_COMMANDS } from "../../src/shell/slash-commands.js";
+import { commandLineOf } from "../../src/shell/slash-run.js";
 import { DrivenShell } from "./driven.js";
 
 async function talk(): Promise<DrivenShell> {
@@ -51,6 +52,10 @@ describe("slash commands on a store", () => {
     const shell = await talk();
     await ran(shell, "/export talk.md");
     expect(squeezed(await ran(shell, "/export talk.md"))).toContain(squeezed("exists already and was left as it is"));
+  });
+
+  test("/export writes into this folder, whatever the session's id is", () => {
+    expect(commandLineOf("export", "", "a/../../b")?.at(-1)).toBe("bough-a_______.md");
   });
 
   test("/export clipboard is no file name", async () => {
