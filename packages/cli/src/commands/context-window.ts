@@ -40,7 +40,7 @@ export async function windowedRequest(session: Session, options: WindowOptions):
   const window = await chooseWindow(session, options.window === "auto" ? undefined : options.window);
   const settings = { preset: options.preset, enabled: false };
   const prepared = await withCompactor({ session, contextWindow: window.tokens, settings }, (compactor) =>
-    compactor.prepareRequest({ toolTokens: options.toolTokens }),
+    compactor.prepareRequest({ toolTokens: options.toolTokens, tooLarge: "return" }),
   );
   return {
     context: prepared.context,

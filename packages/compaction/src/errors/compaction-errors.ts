@@ -46,7 +46,7 @@ export class HookResultError extends BoughError {
   }
 }
 
-/** Setting `request.failWhenTooLarge` is on, and the request does not fit whatever is left out of it. */
+/** The request does not fit, whatever is left out of it: system prompt, tools and the newest prompt alone are too large. */
 export class RequestTooLargeError extends BoughError {
   readonly code = "REQUEST_TOO_LARGE";
   override readonly name = "RequestTooLargeError";

@@ -1,3 +1,5 @@
+import type { EntryId } from "@bough/session-core";
+
 /**
  * Where the background summary of a session is. `D` is what a finished one has written.
  *
@@ -35,6 +37,27 @@ export function nextBackground<D>(state: BackgroundState<D>, event: BackgroundEv
     case "cancelled":
       return state.at === "idle" ? state : { at: "idle" };
   }
+}
+
+/** When a background run was started, and how things were then. */
+export interface BackgroundStart {
+  /** The message that opened the turn; null: it is summarised. */
+  readonly turnId: EntryId | null;
+  readonly thresholdTokens: number;
+  readonly usedTokens: number;
+}
+
+// As much as a compaction must save to count (`breaker.minSavingsShare`).
+const GROWTH_SHARE = 0.1;
+
+/**
+ * Whether a background run may be started though one was since the last compaction: it failed, found nothing to do or
+ * was thrown away, and would end in the same way until something changed. That is a new turn, other limits, a context
+ * that shrank, or one that grew by a tenth of the threshold: a turn may have hundreds of model calls.
+ */
+export function startsAgain(last: BackgroundStart | null, now: BackgroundStart): boolean {
+  if (last === null || last.turnId !== now.turnId || last.thresholdTokens !== now.thresholdTokens) return true;
+  return now.usedTokens < last.usedTokens || now.usedTokens >= last.usedTokens + GROWTH_SHARE * now.thresholdTokens;
 }
 
 function isCurrent<D>(state: BackgroundState<D>, attempt: string): boolean {

@@ -10,8 +10,8 @@ export interface Situation {
   readonly background: "idle" | "running" | "ready" | "failed";
   /** A compaction did not help, and nothing changed since. */
   readonly stalled: boolean;
-  /** A background run was started in this turn already. */
-  readonly startedThisTurn: boolean;
+  /** A background run was started, and too little changed since to start another one (`startsAgain`). */
+  readonly startedAlready: boolean;
   /** A round of tool calls was completed in this turn, so the provider's cache holds the context. */
   readonly warm: boolean;
   /** A turn is running: its last reply has calls, or its prompt has no answer yet. */
@@ -38,10 +38,13 @@ export function decide(situation: Situation, settings: CompactionSettings, rando
   return startsBackground(situation, settings, random) ? "start-background" : "nothing";
 }
 
-function mayAct({ messages, turnOpen, between }: Situation, { checkAt, trigger }: CompactionSettings): boolean {
+function mayAct(situation: Situation, { checkAt, trigger }: CompactionSettings): boolean {
+  const { messages, turnOpen, warm, between, usedTokens, limits } = situation;
   if (messages < trigger.minMessages) return false;
-  // Looking at turn ends only means: not while one is running.
-  return checkAt === "request" || between || !turnOpen;
+  if (checkAt === "request" || between || !turnOpen) return true;
+  // A new prompt ends the turn before it, so agents that never tell of an end are looked after too; and inside a turn
+  // nothing may be sent that is larger than the limit.
+  return !warm || usedTokens > limits.limitTokens;
 }
 
 /** A finished summary waits for its threshold, where it shall; one that is no longer needed is thrown away. */
@@ -61,7 +64,7 @@ function isAtLeast({ usedTokens, limits }: Situation, shareOfLimit: number): boo
 
 function startsBackground(situation: Situation, settings: CompactionSettings, random: Random): boolean {
   const { background } = settings;
-  if (situation.startedThisTurn) return false;
+  if (situation.startedAlready) return false;
   const leads = background.leadShare > 0 && situation.usedTokens >= situation.limits.thresholdTokens - leadOf(situation.limits, settings);
   if (leads || background.start === null) return leads;
   if (background.coldStart !== null && !situation.warm) return startsAt(situation, background.coldStart);

@@ -15,20 +15,24 @@ export type StallNow = Omit<Stall, "because">;
 
 // Another tenth of the threshold is as much as a compaction must save to count (`breaker.minSavingsShare`).
 const GROWTH_SHARE = 0.1;
+// A summariser that failed is asked again at ever longer intervals, so that one that always fails costs few calls.
+const RETRY_GROWTH_SHARE = 0.25;
 /** Messages that are worth another summary. */
 const LEAST_MESSAGES = 4;
 
 /**
- * Whether the automatic path still has to stand still: until a new turn, another model or settings, or (where a
- * compaction left too little room) until the context shrank, or grew by a tenth of the threshold, so that there is
- * something new to summarise. Regressions R103, R117, R119.
+ * Whether the automatic path still has to stand still: until a new turn, another model or settings; where a compaction
+ * left too little room, until the context shrank, or grew by a tenth of the threshold, so that there is something new to
+ * summarise; where one failed, until the context grew by a quarter, as a turn may have hundreds of model calls.
+ * Regressions R103, R117, R119.
  */
 export function isStalled(stall: Stall | null, now: StallNow): boolean {
   if (stall === null || stall.thresholdTokens !== now.thresholdTokens) return false;
   // What is kept is too many messages by itself, and stays so in the next turn: only new ones can be summarised.
   if (stall.because === "too-many-messages") return now.usedTokens <= now.thresholdTokens && !grewByMessages(stall, now);
   if (stall.turnId !== now.turnId) return false;
-  if (stall.because !== "no-headroom") return true;
+  if (stall.because === "undone") return true;
+  if (stall.because === "failed") return now.usedTokens < (1 + RETRY_GROWTH_SHARE) * stall.usedTokens;
   return now.usedTokens >= stall.usedTokens && now.usedTokens <= stall.usedTokens + GROWTH_SHARE * now.thresholdTokens;
 }
 

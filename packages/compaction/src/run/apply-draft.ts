@@ -83,6 +83,7 @@ function remember(engine: Engine, draft: Draft, before: Look, after: Look, { hea
   const gaveUp = draft.askedModel && (draft.method === "extract" || draft.method === "marker");
   memory.breaker = afterOutcome(memory.breaker, { saved: gaveUp ? null : saved, askedModel: draft.askedModel }, before.settings.breaker);
   memory.lastRequest = null;
+  memory.backgroundStart = null;
   memory.stall = headroom
     ? null
     : {

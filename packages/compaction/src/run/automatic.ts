@@ -1,7 +1,7 @@
-import type { BackgroundState } from "../rules/background-state.js";
+import { type BackgroundState, startsAgain } from "../rules/background-state.js";
 import { type Decision, decide } from "../rules/decide.js";
 import { isStalled } from "../rules/stall.js";
-import { applyBackground, backgroundSettled, cancelBackground, startBackground } from "./background.js";
+import { applyBackground, backgroundSettled, cancelBackground, startBackground, startOf } from "./background.js";
 import { compactNow } from "./compact-now.js";
 import type { Engine } from "./engine.js";
 import { workOn } from "./lock.js";
@@ -69,7 +69,7 @@ function nextDecision(engine: Engine, { look, compaction }: Walk, between: boole
         usedTokens: look.use.totalTokens,
         messages: look.context.messages.length,
       }),
-      startedThisTurn: memory.backgroundTurn === look.turn.id,
+      startedAlready: !startsAgain(memory.backgroundStart, startOf(look)),
       warm: look.turn.rounds > 0,
       turnOpen: look.turn.open,
       between,
@@ -86,6 +86,8 @@ async function take(engine: Engine, walk: Walk, input: RequestInput, decision: D
       return false;
     case "discard":
       cancelBackground(engine, "discarded");
+      // It was started too early: the next one waits until there is more.
+      engine.memory.backgroundStart = startOf(walk.look);
       walk.background = "discarded";
       return true;
     case "start-background":
@@ -131,7 +133,7 @@ async function prunes(engine: Engine, walk: Walk): Promise<boolean> {
   return edits > 0;
 }
 
-/** After a failure nothing is tried again in the same turn (rows 119, 122): the request guard makes the request fit. */
+/** After a failure nothing is tried again before `isStalled` says so: the request guard makes the request fit. */
 function stall(engine: Engine, { turn, limits, use, context }: Look): void {
   const { messages } = context;
   const now = { turnId: turn.id, thresholdTokens: limits.thresholdTokens, usedTokens: use.totalTokens, messages: messages.length };

@@ -1,5 +1,5 @@
 import { readSpan } from "../path/read-span.js";
-import { type BackgroundEvent, nextBackground } from "../rules/background-state.js";
+import { type BackgroundEvent, type BackgroundStart, nextBackground } from "../rules/background-state.js";
 import { applyDraft, tellOutcome } from "./apply-draft.js";
 import type { Draft } from "./draft.js";
 import type { Engine } from "./engine.js";
@@ -9,6 +9,11 @@ import type { Look } from "./look.js";
 import { orAborted } from "./or-aborted.js";
 import type { CompactionResult } from "./result.js";
 import { writeDraft } from "./write-draft.js";
+
+/** What a later start is compared with. */
+export function startOf({ turn, use }: Look): BackgroundStart {
+  return { turnId: turn.id, thresholdTokens: use.thresholdTokens, usedTokens: use.totalTokens };
+}
 
 /**
  * Starts a summary beside the agent's turn, on the path as it is now. Nothing is appended before `applyBackground`.
@@ -20,7 +25,7 @@ export function startBackground(engine: Engine, look: Look): void {
   const attemptId = engine.newAttempt();
   const abort = new AbortController();
   take(engine, { type: "started", attempt: attemptId });
-  engine.memory.backgroundTurn = look.turn.id;
+  engine.memory.backgroundStart = startOf(look);
   engine.emit({ type: "compaction_start", attemptId, trigger: "threshold", background: true, use: look.use });
   engine.memory.backgroundRun = { abort, settled: write(engine, look, leafId, attemptId, abort.signal) };
 }

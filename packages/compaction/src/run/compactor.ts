@@ -65,7 +65,7 @@ export class Compactor {
    * Cost after an append, when nothing has to be done: what is new.
    *
    * @throws the reason of `signal` when it is aborted. @throws {InvalidSettingError} settings read live are wrong.
-   * @throws {RequestTooLargeError} it cannot fit and setting `request.failWhenTooLarge` is on.
+   * @throws {RequestTooLargeError} system prompt, tools and the newest prompt alone are more than the window holds.
    * @example
    * const { context } = await compactor.prepareRequest({ toolTokens });
    * const { system, messages } = toAnthropic(context);
@@ -75,8 +75,9 @@ export class Compactor {
   }
 
   /**
-   * Runs what waits for the end of a turn: a compaction that was deferred, else the automatic check. Agents that only
-   * call `prepareRequest` need not call it; it moves the work to where nobody waits. null: nothing was to be done.
+   * To be called when a turn is over: runs a compaction that was deferred, else the automatic check. It moves the work to
+   * where nobody waits. An agent that never calls it has the same done by the first `prepareRequest` of the next turn,
+   * whatever the preset. null: nothing was to be done.
    */
   async turnEnded(input: RequestInput = {}): Promise<CompactionResult | null> {
     await idle(this.#engine.session, input.signal);

@@ -1,5 +1,5 @@
 import { type EntryId, type ModelSetting, newEntryId, type Session, type SessionContext } from "@bough/session-core";
-import type { BackgroundState } from "../rules/background-state.js";
+import type { BackgroundStart, BackgroundState } from "../rules/background-state.js";
 import { type Breaker, CLOSED } from "../rules/breaker.js";
 import type { Stall } from "../rules/stall.js";
 import { readSettings } from "../settings/read-settings.js";
@@ -25,8 +25,8 @@ export interface BackgroundRun {
 export interface Memory {
   background: BackgroundState<Draft>;
   backgroundRun: BackgroundRun | null;
-  /** The turn in which a background run was last started. */
-  backgroundTurn: EntryId | null | undefined;
+  /** The background run that was started last since the latest compaction; null: none. */
+  backgroundStart: BackgroundStart | null;
   stall: Stall | null;
   breaker: Breaker;
   backOff: BackOff;
@@ -123,7 +123,7 @@ function newMemory({ contextWindow, model }: CompactorOptions): Memory {
   return {
     background: { at: "idle" },
     backgroundRun: null,
-    backgroundTurn: undefined,
+    backgroundStart: null,
     stall: null,
     breaker: CLOSED,
     backOff: NO_BACK_OFF,

@@ -41,5 +41,10 @@ export interface RequestInput {
   readonly toolTokens?: number | undefined;
   /** What the provider reported for the last call. Default: what the last reply of the context carries. */
   readonly lastUsage?: Usage | undefined;
+  /**
+   * Where a request does not fit whatever is left out of it: throw `RequestTooLargeError`, or return the smallest one with
+   * `fits: false`, to be looked at and not to be sent. Default `throw`.
+   */
+  readonly tooLarge?: "throw" | "return" | undefined;
   readonly signal?: AbortSignal | undefined;
 }

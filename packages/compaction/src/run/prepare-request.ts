@@ -21,7 +21,7 @@ export interface PreparedRequest {
   /** `entries[i]` is the entry behind `messages[i]`. */
   readonly entries: readonly EntryId[];
   readonly use: TokenUse;
-  /** false: not even everything that may be left out was enough; the provider will refuse it. */
+  /** false only where the input says `tooLarge: "return"`: not even everything that may be left out was enough. */
   readonly fits: boolean;
   readonly done: AutomaticWork & { readonly changes: readonly Change[] };
   /** A prompt to go on with, where a compaction came between turns and work is left. */
@@ -41,6 +41,7 @@ export async function prepareRequest(engine: Engine, input: RequestInput): Promi
   const context = { ...look.context, messages: shaped.messages, entries: shaped.entries };
   const use = { ...look.use, messageTokens: shaped.totalTokens, ...totalOf(look, shaped) };
   tell(engine, look, shaped, use);
+  if (!shaped.fits && input.tooLarge !== "return") throw new RequestTooLargeError(use.totalTokens, requestLimit(look));
   engine.memory.lastRequest = context;
   engine.memory.lastRequestAtMs = engine.now();
   engine.memory.requests += 1;
@@ -49,12 +50,16 @@ export async function prepareRequest(engine: Engine, input: RequestInput): Promi
   return { context, messages: shaped.messages, entries: shaped.entries, use, fits: shaped.fits, done, continuePrompt };
 }
 
+/** What a request may have at most. A guard that is off still keeps what the window cannot hold from being sent. */
+function requestLimit({ settings, limits }: Look): number {
+  return settings.request.guard === "off" ? limits.hardLimitTokens : limits.limitTokens;
+}
+
 function shape(engine: Engine, look: Look): ShapedRequest {
   const { memory } = engine;
   const { calibration } = memory;
   const { counter } = look.meter;
-  const limit = look.limits.limitTokens;
-  const shaped = shapeRequest({
+  return shapeRequest({
     messages: look.context.messages,
     entries: look.context.entries,
     tokens: look.measured.perMessage,
@@ -62,7 +67,7 @@ function shape(engine: Engine, look: Look): ShapedRequest {
     // Where the provider counts more than we do, or counts what we were not told of, less fits by our count.
     limitTokens: messageBudget({
       windowTokens: look.limits.windowTokens,
-      limitTokens: Math.max(1, Math.floor((limit - calibration.unseenTokens) / calibration.ratio)),
+      limitTokens: Math.max(1, Math.floor((requestLimit(look) - calibration.unseenTokens) / calibration.ratio)),
       toolTokens: look.use.toolTokens,
       toolMarginShare: look.settings.window.toolMarginShare,
     }),
@@ -73,10 +78,6 @@ function shape(engine: Engine, look: Look): ShapedRequest {
     known: { totalTokens: look.measured.total, largestTokens: look.measured.largest },
     leftOutThinking: thinkingOf(look.context.compaction?.payload),
   });
-  if (!shaped.fits && look.settings.request.failWhenTooLarge) {
-    throw new RequestTooLargeError(shaped.totalTokens + look.use.systemTokens + look.use.toolTokens, limit);
-  }
-  return shaped;
 }
 
 /** What the provider reported is about all messages; once some are left out, only our count is right. */

@@ -11,10 +11,21 @@ export async function pruneNow(engine: Engine, look: Look): Promise<number> {
   const { leafId } = engine.session;
   if (!look.settings.prune.enabled || leafId === null) return 0;
   const { items } = await readSpan(engine.session, leafId, look.meter);
-  const { edits, savedTokens } = planPrune({ items, settings: look.settings.prune, idle: await isIdle(engine, look) });
+  const { edits, savedTokens } = planPrune({ items, settings: boundedPrune(look), idle: await isIdle(engine, look) });
   if (edits.length === 0 || !(await written(engine, leafId, edits))) return 0;
   engine.emit({ type: "pruned", edits: edits.length, savedTokens });
   return edits.length;
+}
+
+// Figures in tokens are meant for large windows: in a small one nothing would ever be old enough, or enough.
+const LEAST_SAVINGS_SHARE = 0.2;
+
+function boundedPrune({ settings: { prune }, limits }: Look): Look["settings"]["prune"] {
+  return {
+    ...prune,
+    protectTokens: Math.min(prune.protectTokens, limits.mostKeptTokens),
+    minSavingsTokens: Math.min(prune.minSavingsTokens, Math.floor(LEAST_SAVINGS_SHARE * limits.roomTokens)),
+  };
 }
 
 async function written({ session }: Engine, leafId: EntryId, edits: readonly PruneEdit[]): Promise<boolean> {

@@ -48,7 +48,7 @@ export const PRESETS = {
     request: { trimChars: 2_000, guard: "off", toolResultShare: 0 },
     summary: { prompt: "working-set", onFailure: "marker" },
   },
-  /** The Python agent: looked at between turns, never inside one, with half of pi's reserve. */
+  /** The Python agent: looked at between turns, inside one only where the request would not fit, with half of pi's reserve. */
   "python-agent": {
     checkAt: "turn-end",
     manual: "when-idle",

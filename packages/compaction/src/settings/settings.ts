@@ -21,7 +21,9 @@ export const settingsSchema = z.strictObject({
   checkAt: z
     .enum(["request", "turn-end"])
     .default("request")
-    .describe("When the automatic path looks: before each request, or only where no turn is running."),
+    .describe(
+      "When the automatic path looks: before each request; or where no turn is running and before the first request of the next one, and inside a turn only where the request would not fit.",
+    ),
   manual: z.enum(["now", "when-idle"]).default("now").describe("Compaction by hand inside a turn: at once, or refused."),
   autoContinue: z
     .boolean()

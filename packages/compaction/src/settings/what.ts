@@ -32,8 +32,16 @@ export const keepSettings = z.strictObject({
 /** Old tool output that is taken out of the context by edits, before a compaction is thought of. */
 export const pruneSettings = z.strictObject({
   enabled: z.boolean().default(true).describe("Prune before an automatic compaction; where that is enough, nothing is summarised."),
-  protectTokens: tokens.default(40_000).describe("The newest tool output up to this many tokens stays."),
-  minSavingsTokens: tokens.default(20_000).describe("Prune only when at least this much is saved."),
+  protectTokens: tokens
+    .default(40_000)
+    .describe(
+      "The newest tool output up to this many tokens stays, in a turn that runs too; at most 40 % of what system prompt and tools leave of the threshold. Results that the model has not read yet stay in any case.",
+    ),
+  minSavingsTokens: tokens
+    .default(20_000)
+    .describe(
+      "Prune only when at least this much is saved (in a small window 20 % of what system prompt and tools leave of the threshold).",
+    ),
   minResultTokens: tokens.default(50).describe("Smaller results stay."),
   protectedTools: z.array(z.string()).default(["skill"]).describe("Results of these tools stay."),
   superseded: z
@@ -57,16 +65,18 @@ export const requestSettings = z.strictObject({
   guard: z
     .enum(["passes", "priority", "off"])
     .default("passes")
-    .describe("How a request that does not fit is shortened: Copilot CLI's three passes, VS Code's priorities, or not at all."),
+    .describe(
+      "How a request that does not fit is shortened: Copilot CLI's three passes, VS Code's priorities. off: only where the window itself could not hold it, by the passes.",
+    ),
   targetShare: share.default(0.95).describe("A shortened request aims at this share of the limit."),
   protectedTools: z.array(z.string()).default([]).describe("Calls of these tools are left out last."),
   failWhenTooLarge: z
     .boolean()
     .default(false)
-    .describe("Throw when a request does not fit whatever is left out; else the smallest one is returned and says so."),
+    .describe("Throw rather than cut the newest prompt. In any case a request throws that does not fit whatever is left out or cut."),
   toolResultShare: share.default(0.5).describe("A single tool result is cut to this share of the window. 0: never."),
   toolResultHeadShare: share.default(0.4).describe("Of a result that is cut, this share of what stays is its head; the rest its tail."),
-  trimChars: count.default(0).describe("Tool results of earlier turns are cut to this many characters. 0: not."),
+  trimChars: count.default(0).describe("Tool results but those of the newest reply are cut to this many characters. 0: not."),
   imageBytes: count
     .default(0)
     .describe("Newest images up to this many bytes of base64 stay in a request; older ones become a line of text. 0: all stay."),

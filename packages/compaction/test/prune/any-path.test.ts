@@ -39,16 +39,16 @@ const settings = fc
 const inputs = fc.record({ items: paths, settings, idle: fc.boolean() });
 
 describe("any plan to prune", () => {
-  test("names distinct tool results of earlier turns, in order, of no protected tool and none too small", () => {
+  test("names distinct tool results that the model has read, in order, of no protected tool and none too small", () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const { edits } = planPrune(input);
         const places = edits.map(({ targetId }) => input.items.findIndex(({ id }) => id === targetId));
         expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
-        const turn = input.items.findLastIndex(({ messages: [message] }) => message?.role === "user");
+        const newestReply = input.items.findLastIndex(({ messages: [message] }) => message?.role === "assistant");
         for (const at of places) {
           const message = input.items[at]?.messages[0];
-          expect(at).toBeLessThan(turn);
+          expect(at).toBeLessThan(newestReply);
           expect(message).toMatchObject({ role: "toolResult" });
           expect(message).not.toMatchObject({ toolName: "skill" });
           expect(JSON.stringify(input.items[at - 1])).not.toMatch(/"name":"(read|view)","arguments":\{"path":"x\/SKILL/);

@@ -4,7 +4,7 @@ import { readSpan } from "../../src/path/read-span.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 import { planPrune } from "../../src/shrink/prune/plan-prune.js";
 import { ContextMeter } from "../../src/tokens/context-meter.js";
-import { contextNames, findings, grown, turns } from "../world/session.js";
+import { contextNames, findings, grown, plant, turns } from "../world/session.js";
 
 /** About what a tokenizer makes of English. */
 const thirds = { name: "thirds/1", count: (text: string) => Math.ceil(text.length / 3) };
@@ -25,12 +25,12 @@ async function prune(session: Session) {
 describe("pruning a session", () => {
   test("leaves a valid context that is smaller by what was claimed, and every original readable", async () => {
     const { session, store } = await grown(turns(1, 4), { result: 200 });
-    // Each result is larger than all that is protected; the last one is of the newest turn.
+    // Each result is larger than all that is protected.
     const order = await contextNames(session);
     const before = await measured(session);
     const originals = await session.path();
     const plan = await prune(session);
-    expect(plan.edits.map(({ targetId, because }) => `${targetId} ${because}`)).toEqual(["r1 age", "r2 age", "r3 age"]);
+    expect(plan.edits.map(({ targetId, because }) => `${targetId} ${because}`)).toEqual(["r1 age", "r2 age", "r3 age", "r4 age"]);
     expect(await contextNames(session)).toBe(order);
     expect(before - (await measured(session))).toBeGreaterThanOrEqual(plan.savedTokens);
     for (const original of originals) expect(await session.entry(original.id)).toEqual(original);
@@ -39,10 +39,10 @@ describe("pruning a session", () => {
   });
 
   test("and again leaves it as it is, until more was said", async () => {
-    const { session } = await grown(turns(1, 4), { result: 200 });
+    const { session } = await grown(`${turns(1, 3)} u4 k4 r4:k4`, { result: 200 });
     await prune(session);
     expect((await prune(session)).edits).toEqual([]);
-    await session.append({ type: "message", message: { role: "user", content: "go on" } });
+    await plant(session, "a4");
     expect((await prune(session)).edits.map(({ targetId }) => targetId)).toEqual(["r4"]);
   });
 });

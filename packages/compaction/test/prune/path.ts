@@ -31,6 +31,11 @@ export function prompt(id: string): readonly PathItem[] {
   return [item(id, { role: "user", content: id })];
 }
 
+/** An answer in words, and the prompt that follows it. */
+export function next(id: string): readonly PathItem[] {
+  return [item(`${id}-before`, { role: "assistant", content: [{ type: "text", text: "ok" }] }), ...prompt(id)];
+}
+
 /** A reply with one call, `kN`, and its result, `rN`, which has 1,000 characters unless it is said otherwise. */
 export function called(n: number, { tool = "bash", with: given = {}, text, size = 1_000, ...rest }: Call = {}): readonly PathItem[] {
   return [

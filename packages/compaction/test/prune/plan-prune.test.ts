@@ -3,7 +3,7 @@ import type { PathItem } from "../../src/path/path-item.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 import type { SettingsInput } from "../../src/settings/settings.js";
 import { type PrunePlan, planPrune } from "../../src/shrink/prune/plan-prune.js";
-import { called, item, prompt, read, sized } from "./path.js";
+import { called, item, next, prompt, read, sized } from "./path.js";
 
 type Given = NonNullable<SettingsInput["prune"]>;
 
@@ -20,7 +20,7 @@ function shown({ edits }: PrunePlan): string {
 }
 
 describe("the age of tool output", () => {
-  const turns = [prompt("u1"), called(1), called(2), called(3), prompt("u2")];
+  const turns = [prompt("u1"), called(1), called(2), called(3), next("u2")];
   // A result of 1,000 characters is 1,012 tokens here: four for the message, eight for the result.
 
   test.each<[string, Given, string]>([
@@ -37,21 +37,19 @@ describe("the age of tool output", () => {
     expect(shown(planned(turns, given))).toBe(expected);
   });
 
-  test("output of the newest turn fills what is protected, and stays itself", () => {
-    const items = [prompt("u1"), called(1), prompt("u2"), called(2), called(3)];
-    expect(shown(planned(items, { protectTokens: 1_012 }))).toBe("r1 age");
+  test("output of a turn that runs goes like any other, but for what the model has not read yet", () => {
+    const items = [prompt("u1"), called(1), called(2), called(3)];
+    expect(shown(planned(items, { protectTokens: 0 }))).toBe("r1 age, r2 age");
+    expect(shown(planned(items, { protectTokens: 1_012 }))).toBe("r1 age, r2 age");
+    expect(shown(planned(items, { protectTokens: 2_024 }))).toBe("r1 age");
   });
 
   test.each<[string, PathItem]>([
-    ["a prompt", item("u9", { role: "user", content: "go on" })],
+    ["a prompt", item("u9", { role: "user", content: "stop that" })],
     ["a host's message", item("n9", { role: "custom", customType: "note", content: "note" })],
     ["a command", item("s9", { role: "bashExecution", command: "ls", output: "" })],
-  ])("%s starts the newest turn", (_name, start) => {
-    expect(shown(planned([called(1), [start], called(2)], { protectTokens: 0 }))).toBe("r1 age");
-  });
-
-  test("a span without such a start is one turn, and stays", () => {
-    expect(shown(planned([called(1), called(2)], { protectTokens: 0 }))).toBe("");
+  ])("%s behind results says nothing of whether the model has read them", (_name, said) => {
+    expect(shown(planned([called(1), called(2), [said]], { protectTokens: 0 }))).toBe("r1 age");
   });
 
   test("the line in its place says how much was there (pi's)", () => {
@@ -61,16 +59,16 @@ describe("the age of tool output", () => {
 
   test("what was pruned already, by us or by pi, stays as it is", () => {
     const line = "[Output truncated - 90000 tokens]";
-    expect(shown(planned([prompt("u1"), called(1, { text: line }), prompt("u2")], { protectTokens: 0, minResultTokens: 0 }))).toBe("");
+    expect(shown(planned([prompt("u1"), called(1, { text: line }), next("u2")], { protectTokens: 0, minResultTokens: 0 }))).toBe("");
   });
 
   test("a line that would be no smaller than the result is not put there", () => {
-    const small = [prompt("u1"), called(1, { text: "ok, all is well" }), prompt("u2")];
+    const small = [prompt("u1"), called(1, { text: "ok, all is well" }), next("u2")];
     expect(shown(planned(small, { protectTokens: 0, minResultTokens: 0 }))).toBe("");
   });
 
   test("the defaults are oh-my-pi's: 40,000 newest stay, 20,000 must be won", () => {
-    const many = (count: number) => [prompt("u1"), ...Array.from({ length: count }, (_one, n) => called(n, { size: 9_988 })), prompt("u2")];
+    const many = (count: number) => [prompt("u1"), ...Array.from({ length: count }, (_one, n) => called(n, { size: 9_988 })), next("u2")];
     const plan = (count: number) => planPrune({ items: many(count).flat(), settings: readSettings({}).prune, idle: false });
     // 10,000 tokens each: of six, four stay, and two bring a little less than 20,000; of seven, three bring enough.
     expect(plan(6).edits).toEqual([]);
@@ -86,29 +84,29 @@ describe("protected tools", () => {
     ["also by a tool of another agent", called(1, { tool: "Read", with: { file_path: "skills\\pdf\\SKILL.md" } })],
     ["also in part", read(1, "SKILL.md", { offset: 10 })],
   ])("%s stays", (_name, call) => {
-    expect(shown(planned([prompt("u1"), call, prompt("u2")], { protectTokens: 0 }))).toBe("");
+    expect(shown(planned([prompt("u1"), call, next("u2")], { protectTokens: 0 }))).toBe("");
   });
 
   test.each<[string, readonly PathItem[]]>([
     ["a file that is only named like one", read(1, "docs/NOSKILL.md")],
     ["a search that names one", called(1, { tool: "grep", with: { path: "SKILL.md" } })],
   ])("%s goes", (_name, call) => {
-    expect(shown(planned([prompt("u1"), call, prompt("u2")], { protectTokens: 0 }))).toBe("r1 age");
+    expect(shown(planned([prompt("u1"), call, next("u2")], { protectTokens: 0 }))).toBe("r1 age");
   });
 
   test("are those of the settings", () => {
-    const items = [prompt("u1"), called(1, { tool: "todo" }), read(2, "SKILL.md"), prompt("u2")];
+    const items = [prompt("u1"), called(1, { tool: "todo" }), read(2, "SKILL.md"), next("u2")];
     expect(shown(planned(items, { protectTokens: 0, protectedTools: ["todo"] }))).toBe("r2 age");
   });
 
   test("stay also where a later result is the same", () => {
-    const items = [prompt("u1"), read(1, "SKILL.md"), read(2, "SKILL.md"), prompt("u2")];
+    const items = [prompt("u1"), read(1, "SKILL.md"), read(2, "SKILL.md"), next("u2")];
     expect(shown(planned(items))).toBe("");
   });
 });
 
 describe("files that were read again", () => {
-  const later = (first: readonly PathItem[], second: readonly PathItem[]) => [prompt("u1"), first, prompt("u2"), second, prompt("u3")];
+  const later = (first: readonly PathItem[], second: readonly PathItem[]) => [prompt("u1"), first, next("u2"), second, next("u3")];
 
   test.each<[string, readonly PathItem[], readonly PathItem[], string]>([
     ["the whole file twice", read(1, "a.ts"), read(2, "a.ts"), "r1 superseded"],
@@ -158,7 +156,7 @@ describe("files that were read again", () => {
   });
 
   test("an edit in between does not matter", () => {
-    const items = [prompt("u1"), read(1, "a.ts"), called(2, { tool: "edit", with: { path: "a.ts" } }), read(3, "a.ts"), prompt("u2")];
+    const items = [prompt("u1"), read(1, "a.ts"), called(2, { tool: "edit", with: { path: "a.ts" } }), read(3, "a.ts"), next("u2")];
     expect(shown(planned(items))).toBe("r1 superseded");
   });
 
@@ -166,8 +164,8 @@ describe("files that were read again", () => {
     expect(shown(planned([prompt("u1"), read(1, "a.ts"), prompt("u2"), read(2, "a.ts")]))).toBe("r1 superseded");
   });
 
-  test("two reads within the newest turn stay", () => {
-    expect(shown(planned([prompt("u1"), read(1, "a.ts"), read(2, "a.ts")]))).toBe("");
+  test("so does a later read within the same turn, also one that the model has not seen yet", () => {
+    expect(shown(planned([prompt("u1"), read(1, "a.ts"), read(2, "a.ts")]))).toBe("r1 superseded");
   });
 
   test("the line in its place says where the file is", () => {
@@ -183,7 +181,7 @@ describe("files that were read again", () => {
   });
 
   test("sends the model to no read that goes for its age", () => {
-    const items = [prompt("u1"), read(1, "a.ts"), read(2, "a.ts"), called(3), prompt("u2")];
+    const items = [prompt("u1"), read(1, "a.ts"), read(2, "a.ts"), called(3), next("u2")];
     expect(shown(planned(items, { protectTokens: 1_012 }))).toBe("r1 age, r2 age");
   });
 
@@ -199,7 +197,7 @@ describe("files that were read again", () => {
 
 describe("results with the same text", () => {
   const text = sized("the same", 300);
-  const twice = (first: string, second: string) => [prompt("u1"), called(1, { text: first }), called(2, { text: second }), prompt("u2")];
+  const twice = (first: string, second: string) => [prompt("u1"), called(1, { text: first }), called(2, { text: second }), next("u2")];
 
   test.each<[string, string, string, Given, string]>([
     ["only the newest stays", text, text, {}, "r1 duplicate"],
@@ -212,13 +210,13 @@ describe("results with the same text", () => {
   });
 
   test("of three the last stays", () => {
-    const items = [prompt("u1"), called(1, { text }), called(2, { text }), called(3, { text }), prompt("u2")];
+    const items = [prompt("u1"), called(1, { text }), called(2, { text }), called(3, { text }), next("u2")];
     expect(shown(planned(items))).toBe("r1 duplicate, r2 duplicate");
   });
 
   test("with an image are never the same", () => {
     const content = [{ type: "text", text } as const, { type: "image", data: "AAAA", mimeType: "image/png" } as const];
-    expect(shown(planned([prompt("u1"), called(1, { content }), called(2, { content }), prompt("u2")]))).toBe("");
+    expect(shown(planned([prompt("u1"), called(1, { content }), called(2, { content }), next("u2")]))).toBe("");
   });
 
   test("the line in its place says that a later one has it", () => {
@@ -232,7 +230,7 @@ describe("useless results", () => {
     called(1, { details: { useless: true } }),
     called(2, { details: { useless: "yes" } }),
     called(3),
-    prompt("u2"),
+    next("u2"),
   ];
 
   test("are those that their tool marked", () => {
@@ -244,30 +242,30 @@ describe("useless results", () => {
   });
 
   test("take no other result's place", () => {
-    const reads = [prompt("u1"), read(1, "a.ts"), read(2, "a.ts", {}, { details: { useless: true } }), prompt("u2")];
+    const reads = [prompt("u1"), read(1, "a.ts"), read(2, "a.ts", {}, { details: { useless: true } }), next("u2")];
     expect(shown(planned(reads))).toBe("r2 useless");
   });
 });
 
 describe("the provider's cache", () => {
-  // Behind r1 stand a call of 4 + 8 + 4 + 2 = 18, its result of 1,012, and a prompt of 4 + 2 = 6: 1,036 tokens.
-  const items = [prompt("u1"), called(1, { details: { useless: true } }), called(2), prompt("u2")];
+  // Behind r1 stand a call of 4 + 8 + 4 + 2 = 18, its result of 1,012, an answer of 4 + 2 = 6, and a prompt of as many: 1,042 tokens.
+  const items = [prompt("u1"), called(1, { details: { useless: true } }), called(2), next("u2")];
 
   test.each<[string, number, boolean, string]>([
-    ["is worth more where more follows", 1_035, false, ""],
-    ["is worth less where no more than that follows", 1_036, false, "r1 useless"],
+    ["is worth more where more follows", 1_041, false, ""],
+    ["is worth less where no more than that follows", 1_042, false, "r1 useless"],
     ["is worth nothing once it is cold", 0, true, "r1 useless"],
   ])("%s", (_name, cacheSuffixTokens, idle, expected) => {
     expect(shown(planned(items, { cacheSuffixTokens }, idle))).toBe(expected);
   });
 
   test("what follows is counted as it then is", () => {
-    const both = [prompt("u1"), called(1, { details: { useless: true } }), called(2, { details: { useless: true } }), prompt("u2")];
+    const both = [prompt("u1"), called(1, { details: { useless: true } }), called(2, { details: { useless: true } }), next("u2")];
     expect(shown(planned(both, { cacheSuffixTokens: 100 }))).toBe("r1 useless, r2 useless");
   });
 
   test("what is old goes in any case, with the better reason", () => {
-    const old = [prompt("u1"), read(1, "a.ts"), called(2), read(3, "a.ts"), prompt("u2")];
+    const old = [prompt("u1"), read(1, "a.ts"), called(2), read(3, "a.ts"), next("u2")];
     expect(shown(planned(old, { protectTokens: 2_024, cacheSuffixTokens: 0 }))).toBe("r1 superseded");
   });
 });

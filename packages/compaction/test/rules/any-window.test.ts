@@ -69,7 +69,7 @@ describe.each(presets)("the figures of the preset %s", (preset) => {
         const limits = limitsOf(settings, window, null, about);
         const situation = { messages: 20, limits, background: "idle", stalled: false, turnOpen: true, between: false } as const;
         const decided = decide(
-          { ...situation, usedTokens: limits.thresholdTokens, startedThisTurn: false, warm: true },
+          { ...situation, usedTokens: limits.thresholdTokens, startedAlready: false, warm: true },
           settings,
           () => 0.999_999,
         );

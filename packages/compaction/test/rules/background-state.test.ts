@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type BackgroundEvent, type BackgroundState, nextBackground } from "../../src/rules/background-state.js";
+import { type BackgroundEvent, type BackgroundState, nextBackground, startsAgain } from "../../src/rules/background-state.js";
 
 type State = BackgroundState<string>;
 type Event = BackgroundEvent<string>;
@@ -59,5 +59,24 @@ describe("the background machine", () => {
         }
       }),
     );
+  });
+});
+
+describe("a background run that came to nothing", () => {
+  const last = { turnId: null, thresholdTokens: 10_000, usedTokens: 8_000 };
+
+  test.each<[string, Partial<typeof last> | { turnId: string }, boolean]>([
+    ["is not started again for the same context", {}, false],
+    ["is not started again for one that grew by less than a tenth of the threshold", { usedTokens: 8_999 }, false],
+    ["is started again for one that grew by that, also in a turn whose prompt is summarised", { usedTokens: 9_000 }, true],
+    ["is started again for one that shrank", { usedTokens: 7_999 }, true],
+    ["is started again in a new turn", { turnId: "u2" }, true],
+    ["is started again for another model or other settings", { thresholdTokens: 10_001 }, true],
+  ])("%s", (_name, about, expected) => {
+    expect(startsAgain(last, { ...last, ...about })).toBe(expected);
+  });
+
+  test("is no matter where none was since the last compaction", () => {
+    expect(startsAgain(null, last)).toBe(true);
   });
 });

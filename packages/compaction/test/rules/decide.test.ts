@@ -18,7 +18,7 @@ function decided(source: SettingsSource, usedTokens: number, about: Partial<Situ
     limits: limitsOf(settings, WINDOW, null),
     background: "idle",
     stalled: false,
-    startedThisTurn: false,
+    startedAlready: false,
     warm: true,
     turnOpen: true,
     between: false,
@@ -53,7 +53,7 @@ describe("Copilot CLI", () => {
     ["below 80 %", 79_999, {}, "nothing"],
     ["at 80 %", 80_000, {}, "start-background"],
     ["at 80 % with fewer than 4 messages", 80_000, { messages: 3 }, "nothing"],
-    ["at 80 % when a run was started in this turn already", 80_000, { startedThisTurn: true }, "nothing"],
+    ["at 80 % when a run was started and nothing changed since", 80_000, { startedAlready: true }, "nothing"],
     ["below 95 % while a run is on", 94_999, { background: "running" as const }, "nothing"],
     ["at 95 % while a run is on", 95_000, { background: "running" as const }, "wait"],
     ["above 95 % with no run", 95_001, {}, "compact"],
@@ -112,6 +112,15 @@ describe("the Python agent", () => {
     expect(decided("python-agent", 99_000, { turnOpen: true })).toBe("nothing");
     expect(decided("python-agent", 99_000, { turnOpen: false })).toBe("compact");
     expect(decided("python-agent", 99_000, { turnOpen: true, between: true })).toBe("compact");
+  });
+
+  test("compacts before the first request of a turn, for agents that do not tell when the one before ended", () => {
+    expect(decided("python-agent", 99_000, { turnOpen: true, warm: false })).toBe("compact");
+  });
+
+  test("compacts inside a turn only where the request would not fit the window", () => {
+    expect(decided("python-agent", WINDOW, { turnOpen: true })).toBe("nothing");
+    expect(decided("python-agent", WINDOW + 1, { turnOpen: true })).toBe("compact");
   });
 });
 

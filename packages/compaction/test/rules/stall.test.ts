@@ -28,7 +28,14 @@ describe("the automatic path stands still", () => {
     expect(isStalled(kept, { ...now, usedTokens: 10_001 })).toBe(false);
   });
 
-  test.each(["undone", "failed"] as const)("after it was %s, however much the context grows in the same turn", (because) => {
-    expect(isStalled({ ...stall, because }, { ...now, usedTokens: 100_000 })).toBe(true);
+  test("after it was undone, however much the context grows in the same turn", () => {
+    expect(isStalled({ ...stall, because: "undone" }, { ...now, usedTokens: 100_000 })).toBe(true);
+  });
+
+  test("after a failure, until the context grew by a quarter of what it was, also in a turn whose prompt is summarised", () => {
+    const failed = { ...stall, because: "failed", turnId: null } as const;
+    expect(isStalled(failed, { ...now, turnId: null, usedTokens: 11_249 })).toBe(true);
+    expect(isStalled(failed, { ...now, turnId: null, usedTokens: 11_250 })).toBe(false);
+    expect(isStalled(failed, { ...now, turnId: "u2" })).toBe(false);
   });
 });

@@ -70,7 +70,9 @@ describe("the events of a compaction", () => {
     await session.append(systemMessage("Be careful. ".repeat(1_000)));
     await plant(session, "u1");
     const heard = listening();
-    await createCompactor({ session, contextWindow: 3_000, settings, onEvent: heard.onEvent }).prepareRequest();
+    const compactor = createCompactor({ session, contextWindow: 3_000, settings, onEvent: heard.onEvent });
+    await expect(compactor.prepareRequest()).rejects.toMatchObject({ code: "REQUEST_TOO_LARGE", limitTokens: 3_000 });
     expect(only(heard.events, "usage_warning")).toMatchObject([{ limitTokens: 3_000 }]);
+    expect(await compactor.prepareRequest({ tooLarge: "return" })).toMatchObject({ fits: false });
   });
 });

@@ -26,9 +26,9 @@ export interface PruneInput {
 }
 
 /**
- * Decides which tool results of earlier turns are taken out of the context: those that were superseded, repeated or
- * useless, while little follows them, and those older than what is protected. Nothing at all where together they save
- * less than `minSavingsTokens`. Does not ask whether pruning is enabled. Pure; linear in the items and their texts; once
+ * Decides which tool results are taken out of the context: those that were superseded, repeated or useless, while little
+ * follows them, and those older than what is protected. Results that the model has not read yet stay; a turn that runs is
+ * pruned like any other. Nothing at all where together they save less than `minSavingsTokens`. Does not ask whether pruning is enabled. Pure; linear in the items and their texts; once
  * the edits are applied, the next plan is empty.
  *
  * @example
@@ -82,21 +82,13 @@ function rulesOf(all: readonly ToolOutput[], aged: ReadonlySet<EntryId>, setting
   };
 }
 
-/** The outputs that may be pruned at all: of earlier turns, unprotected, large enough, and as their tools gave them. */
+/** The outputs that may be pruned at all: read by the model, unprotected, large enough, and as their tools gave them. */
 function prunable(all: readonly ToolOutput[], items: readonly PathItem[], settings: PruneSettings): readonly ToolOutput[] {
-  const turn = newestTurn(items);
+  const newestReply = items.findLastIndex(({ messages: [message] }) => message?.role === "assistant");
   const kept = protectedNames(settings.protectedTools);
   return all.filter(
-    (output) => output.at < turn && output.tokens >= settings.minResultTokens && !wasPruned(output) && !isProtected(output, kept),
+    (output) => output.at < newestReply && output.tokens >= settings.minResultTokens && !wasPruned(output) && !isProtected(output, kept),
   );
-}
-
-/** Where the newest turn starts: what the model works on now stays. 0: no start is in the span, all of it is that turn. */
-function newestTurn(items: readonly PathItem[]): number {
-  const start = items.findLastIndex(({ messages: [message] }) => {
-    return message?.role === "user" || message?.role === "custom" || message?.role === "bashExecution";
-  });
-  return Math.max(0, start);
 }
 
 function wasPruned({ result }: ToolOutput): boolean {

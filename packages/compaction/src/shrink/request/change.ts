@@ -17,7 +17,7 @@ export type Change =
   | { readonly kind: "dropped-calls"; readonly calls: number; readonly tokens: number }
   /** Old images became a line of text. `bytes` of base64. */
   | { readonly kind: "images"; readonly images: number; readonly bytes: number; readonly tokens: number }
-  /** Tool results of earlier turns were cut by characters. */
+  /** Old tool results were cut by characters. */
   | { readonly kind: "trimmed"; readonly results: number; readonly tokens: number }
   /** Tool results and output of commands lost their middle; where nothing else was left to go, what a host put in too. */
   | { readonly kind: "cut-tool-results"; readonly results: number; readonly tokens: number }

@@ -23,7 +23,7 @@ export interface RequestInput {
   readonly tokens: readonly number[];
   /** Counts a message that was changed, as `tokens` were counted. */
   readonly count: CountMessage;
-  /** What messages and instructions may have together: the window after tools and margins. */
+  /** What messages and instructions may have together: the window after tools and margins; with the guard off, without margins. */
   readonly limitTokens: number;
   /** What the instructions have. */
   readonly systemTokens: number;
@@ -51,7 +51,7 @@ export interface ShapedRequest {
 }
 
 /**
- * Makes one request valid and, where the guard is on, fit; the session is not changed. Pure; linear in the request; where
+ * Makes one request valid and fit; the session is not changed. Pure; linear in the request; where
  * nothing applies the very same arrays come back, after looks that allocate nothing.
  *
  * In this order: each result behind its call; image budget; trimming of old results; the cap of single results; then,
@@ -102,9 +102,9 @@ function inTurn(given: RequestParts, rules: readonly ((parts: RequestParts) => S
 }
 
 function guarded(parts: RequestParts, room: Room, { settings, count }: RequestInput): Shaping {
-  if (settings.guard === "off" || tokensIn(parts) <= room.limitTokens) return unchanged(parts);
+  if (tokensIn(parts) <= room.limitTokens) return unchanged(parts);
   const layout = layoutOf(parts.messages, settings.protectedTools);
-  const stages = settings.guard === "passes" ? threePasses(layout) : priorities(layout);
+  const stages = settings.guard === "priority" ? priorities(layout) : threePasses(layout);
   return inTurn(parts, [
     (whole) => removeInStages(whole, stages, room),
     (left) => (tokensIn(left) <= room.limitTokens ? unchanged(left) : lastResort(left, { room, settings, count })),

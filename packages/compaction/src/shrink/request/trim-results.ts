@@ -1,22 +1,22 @@
 import type { ContentBlock, ToolResultMessage } from "@bough/session-core";
 import { cutMarker, headOf } from "./cut-text.js";
-import { promptPlace } from "./layout.js";
 import { type Counted, type CountMessage, partsWith, type RequestParts, type Shaping, savedBy, unchanged } from "./request-parts.js";
 
 // Room for the marker and a first word.
 const LEAST_CHARS = 80;
 
 /**
- * Cuts tool results that stand before the newest prompt to their first `trimChars` characters (UTF-16 units), a line that
- * says how many are gone among them. co-cli's rule: the newest turn is untouched, tool name and call id stay, a result of
- * JSON is measured and cut as its JSON text. 0 disables; less than 80 counts as 80. Linear.
+ * Cuts tool results to their first `trimChars` characters (UTF-16 units), a line that says how many are gone among them; all
+ * but those of the newest reply, which the model has not read yet. co-cli's rule, whose last two messages are a reply and
+ * all its results: so a long turn is trimmed while it runs. Tool name and call id stay, a result of JSON is measured and
+ * cut as its JSON text. 0 disables; less than 80 counts as 80. Linear.
  */
 export function trimResults(parts: RequestParts, trimChars: number, count: CountMessage): Shaping {
   if (trimChars === 0) return unchanged(parts);
   const changed = new Map<number, Counted>();
-  const promptAt = promptPlace(parts.messages);
+  const newestReply = parts.messages.findLastIndex(({ role }) => role === "assistant");
   for (const [at, message] of parts.messages.entries()) {
-    if (at >= promptAt) break;
+    if (at >= newestReply) break;
     if (message.role !== "toolResult") continue;
     const trimmed = trimResult(message, Math.max(LEAST_CHARS, trimChars));
     if (trimmed !== message) changed.set(at, { message: trimmed, tokens: count(trimmed) });
