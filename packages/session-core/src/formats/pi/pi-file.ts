@@ -51,7 +51,8 @@ function fileOf(path: string, header: JsonObject, headerLine: number, titleSlot:
 function versionOf(header: JsonObject): number {
   if (isHarnessHeader(header)) return numberAt(header, "version") ?? numberAt(header, "v") ?? NEWEST_VERSION + 1;
   // A missing version is 1. One that is no number was written by nobody we know, so it is refused like a newer one.
-  const version = Number(header.version ?? 1);
+  const given = header.version ?? 1;
+  const version = typeof given === "number" || typeof given === "string" ? Number(given) : Number.NaN;
   return Number.isNaN(version) ? NEWEST_VERSION + 1 : version;
 }
 
