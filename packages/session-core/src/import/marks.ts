@@ -11,10 +11,15 @@ import type { EntrySeq } from "../storage/schema.js";
 import { isOnPath } from "../tree/ancestry.js";
 import type { Target } from "../tree/entry-writer.js";
 import { findLeaf, setLeaf } from "../tree/leaf-rows.js";
-import { findEntrySeq, type Tip } from "../tree/tip.js";
+import { findEntrySeq, type Tip, tipAt } from "../tree/tip.js";
 
 /** A record that says something about the tree. */
 export type Mark = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
+
+/** The id of an entry that stands for `entry` once more of it was written; `digest` is of its content, 8 hex digits. */
+export function wholeId(digest: string, entry: EntryId): EntryId {
+  return `${digest}:${entry.slice(0, 100)}`;
+}
 
 type LabelMark = Extract<Mark, { kind: "label" }>;
 
@@ -23,7 +28,7 @@ type LabelMark = Extract<Mark, { kind: "label" }>;
  * is missing and never replace what a person set since the last import.
  */
 export class Marks {
-  readonly #superseded = new Set<EntrySeq>();
+  readonly #superseded = new Set<EntryId>();
   /** The last word on each entry: what was said before it counts no more, also at the next import. */
   readonly #labels = new Map<EntryId, LabelMark>();
   #saysTitle = false;
@@ -91,16 +96,21 @@ export class Marks {
     else if (findLeaf(this.connection, this.target.seq, name) === undefined) setLeaf(this.connection, this.target.seq, name, seq);
   }
 
-  /** A leaf at this entry may leave it for its whole. */
-  supersede(entry: EntrySeq): void {
-    this.#superseded.add(entry);
+  /** A leaf at this entry, which was met half written, or at what it had grown to by an earlier import, may leave it for its whole. */
+  supersede(entry: EntryId): void {
+    this.#superseded.add(entry).add(wholeId("", entry));
+  }
+
+  #isSuperseded(seq: EntrySeq): boolean {
+    const id = tipAt(this.connection, seq).entryId ?? "";
+    return this.#superseded.has(id) || this.#superseded.has(id.replace(/^[0-9a-f]{8}(?=:)/, ""));
   }
 
   /** Puts the leaf where the source has it. In a session that was there it only goes on along its own path. */
   settleLeaf(last: Tip, grew: boolean): void {
     const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
     const now = findLeaf(this.connection, this.target.seq, MAIN_LEAF)?.seq ?? null;
-    const follows = grew && (now === null || this.#superseded.has(now) || isOnPath(this.connection, now, goal));
+    const follows = grew && (now === null || this.#isSuperseded(now) || isOnPath(this.connection, now, goal));
     if (this.isNew || follows) setLeaf(this.connection, this.target.seq, MAIN_LEAF, goal);
   }
 }

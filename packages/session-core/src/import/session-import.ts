@@ -11,7 +11,7 @@ import { EntryWriter } from "../tree/entry-writer.js";
 import { findEntrySeq, START, type Tip, tipAt } from "../tree/tip.js";
 import { DifferentSession } from "./different-session.js";
 import { isGrown } from "./growth.js";
-import { Marks } from "./marks.js";
+import { Marks, wholeId } from "./marks.js";
 import { repaired } from "./repair.js";
 import { storable } from "./storable.js";
 
@@ -173,11 +173,10 @@ export class SessionImport {
 
   /** The rest of what was half there: the whole becomes a sibling, and what follows hangs on that. */
   #grown(record: SourceEntry, parent: Tip, judged: JudgedEntry): Tip {
-    const before = findEntrySeq(this.connection, this.target.seq, record.id);
     const digest = createHash("sha256").update(JSON.stringify(judged.payload)).digest("hex").slice(0, 8);
-    const tip = this.#append(parent, { ...judged, id: `${digest}:${record.id.slice(0, 100)}` });
+    const tip = this.#append(parent, { ...judged, id: wholeId(digest, record.id) });
     this.#grownTips.set(record.id, tip);
-    if (before !== undefined) this.#marks.supersede(before);
+    this.#marks.supersede(record.id);
     return tip;
   }
 

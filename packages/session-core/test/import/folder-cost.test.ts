@@ -75,6 +75,16 @@ async function callsFor(folder: string, sessions: number) {
   };
 }
 
+test("an agent's file is opened as often whether its name comes before its session's or after it", async () => {
+  const folder = claudeFolder(16);
+  const store = await openedStore();
+  const { opened } = counted();
+  await importPath(store, folder);
+  const times = new Map<string, number>();
+  for (const path of opened) if (path.includes("agent-")) times.set(path, (times.get(path) ?? 0) + 1);
+  expect([times.size, new Set(times.values()).size]).toEqual([16, 1]);
+});
+
 test.each([
   ["Claude Code sessions with agents beside them", claudeFolder, 2],
   ["pi sessions with agents that started agents", piFolder, 3],
