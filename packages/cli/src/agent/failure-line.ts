@@ -86,7 +86,9 @@ function spellings(secret: string): RegExp {
     const url = [...new TextEncoder().encode(character)].map((byte) => `%(?:25)?${anyCase(byte.toString(16).padStart(2, "0"))}`);
     const html = [`#0{0,6}${character.codePointAt(0)}`, `#[xX]0{0,6}${anyCase(code)}`, HTML_NAMES[character]].filter(Boolean);
     const plain = `\\\\{0,3}${escaped(character)}`;
-    return `(?:${plain}|${url.join("")}|&(?:${html.join("|")});|\\\\{1,2}u${anyCase(code.padStart(4, "0"))}${character === " " ? "|\\+" : ""})`;
+    const inJson = `\\\\{1,2}u${anyCase(code.padStart(4, "0"))}`;
+    // The longer spelling first: that of a percent sign begins with one.
+    return `(?:${url.join("")}|&(?:${html.join("|")});|${inJson}|${plain}${character === " " ? "|\\+" : ""})`;
   });
   return new RegExp(written.join(""), "gu");
 }
