@@ -93,6 +93,23 @@ class Turn {
   }
 
   async run(): Promise<TurnResult> {
+    const result = await this.#rounds();
+    if (result.kind === "done" || result.kind === "too-many-rounds") await this.#compactBetweenTurns();
+    return result;
+  }
+
+  /** While the person reads, and not when they wait for the next answer. */
+  async #compactBetweenTurns(): Promise<void> {
+    const { compactor, signal } = this.#options;
+    try {
+      await compactor.turnEnded({ toolTokens: this.#toolTokens, signal });
+    } catch (error) {
+      // Esc ends the compaction; the turn is done and stored.
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #rounds(): Promise<TurnResult> {
     const { maxRounds = MAX_ROUNDS, signal } = this.#options;
     for (let round = 1; round <= maxRounds; ) {
       const reply = await this.#request(round);
