@@ -1,11 +1,13 @@
 // Builds every package: declarations by tsc, code by esbuild. Kysely, nanoid and the command's libraries are bundled,
-// because loading their hundreds of modules one by one costs 200 ms at every start, and bundled 65.
+// because loading their hundreds of modules one by one costs 200 ms at every start, and bundled 65; two tables of
+// js-tiktoken, because the package holds 22 MB of others.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { BUNDLED_INK } from "./bundle-ink.mjs";
+import { licencesOf, writeLicences } from "./licences.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 // An entry chunk imports the chunks it shares, also where it uses none of their names; bundling the library again is
@@ -36,20 +38,32 @@ function declarations(folder, outDir) {
   execFileSync(process.execPath, [TSC, "-p", folder, "--outDir", outDir, "--tsBuildInfoFile", record], { stdio: "inherit" });
   // It speaks of this folder only, and has no place in a package.
   rmSync(record);
+  for (const file of filesBelow(outDir, ".d.ts")) withoutPeer(file);
 }
 
-/** The licences of what was bundled, beside the bundle. */
-function writeLicences(folder, metafile) {
-  const packages = new Map();
-  for (const input of Object.keys(metafile.inputs)) {
-    const [, home] = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(input) ?? [];
-    if (home === undefined || packages.has(home)) continue;
-    const about = JSON.parse(readFileSync(join(root, home, "package.json"), "utf8"));
-    const file = ["LICENSE", "LICENSE.md", "license", "LICENSE.txt", "LICENCE"].map((one) => join(root, home, one)).find(existsSync);
-    packages.set(home, `${about.name} ${about.version} (${about.license})\n\n${file ? readFileSync(file, "utf8").trim() : ""}\n`);
+/** The peer `ai` is optional: where it is not installed, the types that name it are `any`, and no error of the checker. */
+function withoutPeer(file) {
+  const text = readFileSync(file, "utf8");
+  const changed = text.replace(/^import type .* from "ai";$/m, "// @ts-ignore: not every project has this optional peer\n$&");
+  if (changed !== text) writeFileSync(file, changed);
+}
+
+function filesBelow(folder, ending) {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name));
+}
+
+/** What each library has bundled; the command bundles that again. */
+const bundledIn = new Map();
+
+/** A map of a table helps nobody and is as large as the table. */
+function withoutMapsOfTables(outdir) {
+  for (const map of filesBelow(outdir, ".js.map").filter((file) => /_base-\w+\.js\.map$/.test(file))) {
+    const code = map.slice(0, -".map".length);
+    rmSync(map);
+    writeFileSync(code, readFileSync(code, "utf8").replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n"));
   }
-  if (packages.size > 0)
-    writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), [...packages.values()].sort().join(`\n${"-".repeat(80)}\n\n`));
 }
 
 async function library(name, external) {
@@ -66,7 +80,9 @@ async function library(name, external) {
       sourcemap: true,
       external,
     });
-    writeLicences(folder, metafile);
+    withoutMapsOfTables(outdir);
+    bundledIn.set(name, licencesOf(root, Object.keys(metafile.inputs)));
+    writeLicences(folder, bundledIn.get(name));
   });
 }
 
@@ -84,18 +100,19 @@ async function command() {
       chunkNames: "chunks/[name]-[hash]",
       minify: true,
       keepNames: true,
-      external: ["better-sqlite3"],
       ...BUNDLED_INK,
+      external: ["better-sqlite3"],
       // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.
       banner: {
         js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
       },
     });
-    writeLicences(folder, metafile);
+    const inLibraries = [...bundledIn.values()].flatMap((packages) => [...packages]);
+    writeLicences(folder, new Map([...inLibraries, ...licencesOf(root, Object.keys(metafile.inputs))]));
     chmodSync(join(outdir, "bough.js"), 0o755);
   });
 }
 
 await library("session-core", ["better-sqlite3", "zod"]);
-await library("compaction", ["@bough/session-core", "js-tiktoken", "zod", "ai"]);
+await library("compaction", ["@bough/session-core", "zod", "ai"]);
 await command();

@@ -10,15 +10,17 @@ export const BUNDLED_INK = {
   // not the other.
   alias: {
     "is-in-ci": join(HERE, "not-in-ci.mjs"),
-    "react-devtools-core": join(HERE, "no-devtools.mjs"),
     "widest-line": join(HERE, "no-widths.mjs"),
   },
   define: { "process.env.NODE_ENV": '"production"' },
-  plugins: [{ name: "lines-are-lines", setup: linesAreLines }],
+  plugins: [{ name: "modules-of-ink-replaced", setup: replaceModules }],
 };
 
-function linesAreLines({ onResolve }) {
-  onResolve({ filter: /^\.\/output\.js$/ }, ({ importer }) =>
-    /[\\/]ink[\\/]build[\\/]/.test(importer) ? { path: join(HERE, "ink-output.mjs") } : undefined,
+/** Modules of Ink itself that are replaced; it imports them by relative paths. */
+const REPLACED = { "./output.js": "ink-output.mjs", "./devtools.js": "no-devtools.mjs" };
+
+function replaceModules({ onResolve }) {
+  onResolve({ filter: /^\.\/(output|devtools)\.js$/ }, ({ path, importer }) =>
+    /[\\/]ink[\\/]build[\\/]/.test(importer) ? { path: join(HERE, REPLACED[path]) } : undefined,
   );
 }

@@ -1,2 +1,3 @@
-// In place of `react-devtools-core`, which Ink asks for where a variable says DEV: a person's terminal has no use for it.
-export default { initialize: () => undefined, connectToDevTools: () => undefined };
+// In place of Ink's `devtools.js`, which connects to React's developer tools and brings a WebSocket client along: a person's
+// terminal has no use for them.
+export {};

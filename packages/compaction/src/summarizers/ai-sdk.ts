@@ -18,7 +18,7 @@ export interface AISDKSummarizerOptions {
 }
 
 /**
- * A summariser for any language model of the AI SDK (package `ai`, version 6, loaded at the first call).
+ * A summariser for any language model of the AI SDK (package `ai`, version 6 or 7, loaded at the first call).
  *
  * Streams, so that `onText` hears each piece; thoughts are no part of the summary. One call is one request: who wants it
  * tried again uses `callSummarizer`. Full mode sends `toAISDK(context)` as an agent does, then the task as one more user
@@ -46,7 +46,7 @@ async function loaded(): Promise<typeof import("ai")> {
   try {
     return await import("ai");
   } catch (error) {
-    throw new SummarizerCallError("bad-request", `the package "ai" (version 6) could not be loaded; install it beside this one`, {
+    throw new SummarizerCallError("bad-request", `the package "ai" (version 6 or 7) could not be loaded; install it beside this one`, {
       cause: error,
     });
   }

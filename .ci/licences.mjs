@@ -1,0 +1,42 @@
+// The licences of what is bundled, written beside each bundle. The build fails where a package has none and none is known.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+// Packages that ship no licence file: what their manifest and repository say instead. A reviewer has read each of them.
+const NO_FILE = {
+  "js-tiktoken": { said: "MIT, as its manifest says; https://github.com/dqbd/tiktoken", text: mit },
+  "yoga-layout": { said: "MIT; Copyright (c) Meta Platforms, Inc. and affiliates, as its sources say", text: mit },
+  "@ai-sdk/provider-utils": { said: "Apache-2.0; its text stands under @ai-sdk/provider, of the same repository", text: () => "" },
+};
+
+function mit(root) {
+  const own = readFileSync(join(root, "LICENSE"), "utf8");
+  return own.slice(own.indexOf("Permission is hereby granted")).trim();
+}
+
+/** What each package that was bundled says, by its folder. @throws a package has no licence text, and none is known. */
+export function licencesOf(root, inputs) {
+  const packages = new Map();
+  for (const input of inputs) {
+    const [, home] = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(input) ?? [];
+    if (home !== undefined && !packages.has(home)) packages.set(home, licenceOf(root, home));
+  }
+  return packages;
+}
+
+function licenceOf(root, home) {
+  const about = JSON.parse(readFileSync(join(root, home, "package.json"), "utf8"));
+  const title = `${about.name} ${about.version} (${about.license})`;
+  const files = readdirSync(join(root, home)).filter((name) => /^(licen[cs]e|copying|notice)([.-].*)?$/i.test(name));
+  if (files.length > 0) return `${title}\n\n${files.map((name) => readFileSync(join(root, home, name), "utf8").trim()).join("\n\n")}\n`;
+  const known = NO_FILE[about.name];
+  if (known === undefined)
+    throw new Error(`${about.name} is bundled and has no licence file: read its licence, and list it in .ci/licences.mjs.`);
+  return `${title}\n\n${`${known.said}\n\n${known.text(root)}`.trim()}\n`;
+}
+
+/** Writes them into the package's folder, in order of name. */
+export function writeLicences(folder, packages) {
+  const line = `\n${"-".repeat(80)}\n\n`;
+  writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), [...new Set(packages.values())].sort().join(line));
+}

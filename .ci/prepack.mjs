@@ -1,0 +1,20 @@
+// Runs before a package is packed or published, in its folder, and refuses what no one could use: a package that is not
+// built, and one whose `workspace:` ranges nobody would replace, because it is not pnpm that packs.
+import { existsSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+
+const manifest = JSON.parse(readFileSync("package.json", "utf8"));
+
+function refuse(why) {
+  process.stderr.write(`${manifest.name} cannot be packed: ${why}\n`);
+  process.exit(1);
+}
+
+const entries = manifest.bin === undefined ? Object.values(manifest.exports["."]) : Object.values(manifest.bin);
+for (const file of [...entries, ...manifest.files])
+  if (!existsSync(file)) refuse(`${file} is missing. Build first: npm run setup (in the root of the repository).`);
+
+const ranges = Object.values({ ...manifest.dependencies, ...manifest.peerDependencies });
+const isPnpm = basename(process.env.npm_execpath ?? "").startsWith("pnpm");
+if (!isPnpm && ranges.some((range) => range.startsWith("workspace:")))
+  refuse("its workspace: ranges would stay as they are. Use npm run release, or pnpm pack.");
