@@ -14,10 +14,10 @@ const WINDOW = 4_000;
 const ANSWER = `<analysis>x</analysis><summary>\n## Goal\nMend the parser.\n\n## Next Steps\n1. Go on\n</summary>`;
 
 /** Lets `work` talk as the shell does, with a session, model, window and preset as its config names them. */
-async function inShell(preset: PresetName, work: (turn: (said: string) => Promise<TurnResult>) => Promise<void>) {
+async function inShell(preset: PresetName, work: (turn: (said: string) => Promise<TurnResult>) => Promise<void>, answer = ANSWER) {
   const shell = await Shell.open();
   shell.server.limit(WINDOW);
-  shell.server.otherwise(ANSWER);
+  shell.server.otherwise(answer);
   const config = { preset, window: WINDOW };
   const model = chatModel({}, config, { model: "test-model", baseUrl: shell.server.baseURL });
   if (model === null) throw new TypeError("the test names a model");
@@ -61,10 +61,14 @@ describe.each(Object.keys(PRESETS) as PresetName[])("the shell with the preset %
 });
 
 describe("the shell with the preset python-agent", () => {
-  test("compacts when a turn is over, and not when the next prompt waits for its answer", async () => {
-    const shell = await inShell("python-agent", async (turn) => {
-      for (let n = 1; n <= 20; n += 1) await turn(prose(`u${n}`, 250));
-    });
+  test("compacts when a turn is over, before the next prompt comes", async () => {
+    const shell = await inShell(
+      "python-agent",
+      async (turn) => {
+        for (let n = 1; n <= 20; n += 1) await turn(`Go on with part ${n}.`);
+      },
+      prose("answer", 250),
+    );
     const path = await (await shell.other()).path();
     const before = path.flatMap((entry, at) => (entry.type === "compaction" ? [path[at - 1]] : []));
     expect(before.length).toBeGreaterThan(1);
