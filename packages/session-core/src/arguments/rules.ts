@@ -103,6 +103,7 @@ export const AMOUNT = ruleOf("a finite number from 0 up", (value) => Number.isFi
 export const CURSOR = ruleOf("`next` of the page before", (value) => typeof value === "string" && /^-?\d{1,16}(\.\d{1,16})?$/.test(value));
 /** A function. */
 export const CALLBACK = ruleOf("a function", (value) => typeof value === "function");
+export const SIGNAL = ruleOf("an AbortSignal", (value) => value instanceof AbortSignal);
 /** An object of any shape. */
 export const OBJECT = record({});
 /** Anything. */

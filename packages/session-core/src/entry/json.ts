@@ -103,6 +103,17 @@ function misfit(value: unknown, at: string, depth: number): UnserialisableValueE
   return new UnserialisableValueError(at, "toJSON" in value ? "a toJSON of its own" : "a value");
 }
 
+/** A copy; where JSON cannot hold all of `value`, itself, and the gate will say which member it is. */
+export function jsonCopy<T>(value: T, at: string): T {
+  try {
+    assertJson(value, at);
+  } catch (error) {
+    if (!(error instanceof UnserialisableValueError)) throw error;
+    return value;
+  }
+  return JSON.parse(jsonText(value, "The batch")) as T;
+}
+
 function classOf(value: object): string {
   const made: unknown = value.constructor;
   return typeof made === "function" && made.name !== "" ? made.name : "class instance";

@@ -132,14 +132,17 @@ export interface SessionStorage {
 
   /** Complete whatever the index lacks, which is looked through entry by entry; `catchUpSearch` first makes that little. */
   search(request: SearchRequest): Promise<SearchPage>;
-  /** Puts at most `limit` entries into the search index; returns at most how many are still missing, 0 only when none is. */
-  catchUpSearch(limit: number): Promise<number>;
+  /**
+   * Puts some entries into the search index, at most `limit` and no more than take about 20 ms; returns at most how many
+   * are still missing, 0 only when none is. `throw`: `StoreBusyError` at once where another process holds the lock.
+   */
+  catchUpSearch(limit: number, whenLocked?: "wait" | "throw"): Promise<number>;
   statistics(sessionId?: SessionId): Promise<Statistics>;
   importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;
 
   /** Every violation of what must hold, judging each payload again. Reads the whole store. */
   verify(sessionId?: SessionId): AsyncIterable<Finding>;
-  backup(path: string, onProgress?: (done: number, total: number) => void): Promise<void>;
+  backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void>;
   /** Waits for nothing: every accepted write is on disk already. A second call does nothing. */
   close(): Promise<void>;
 }

@@ -8,8 +8,8 @@ import { searchableForm } from "./terms.js";
 type UnindexedRow = Pick<EntryTable, "seq" | "type" | "payload_json">;
 
 const cursor = query<Record<never, never>, { indexed_seq: EntrySeq }>(({ db }) => db.selectFrom("store_state").select("indexed_seq"));
-const unindexed = query<{ after: EntrySeq; limit: number }, UnindexedRow>(({ db, p }) =>
-  db.selectFrom("entry").select(["seq", "type", "payload_json"]).where("seq", ">", p.after).orderBy("seq").limit(p.limit),
+const nextUnindexed = query<{ after: EntrySeq }, UnindexedRow>(({ db, p }) =>
+  db.selectFrom("entry").select(["seq", "type", "payload_json"]).where("seq", ">", p.after).orderBy("seq").limit(1),
 );
 const insertText = query<{ seq: EntrySeq; body: string }>(({ db, p }) =>
   db.insertInto("entry_text").values({ rowid: p.seq, body: p.body }),
@@ -19,8 +19,10 @@ const lastEntry = query<Record<never, never>, { seq: number | null }>(({ sql }) 
   plain(sql<{ seq: number | null }>`SELECT max(seq) AS seq FROM entry`),
 );
 
-/** How many entries are put into the index in one transaction: short enough that other writers hardly wait. */
-const BATCH = 500;
+// How much is put into the index in one transaction: about 20 ms, so that other writers and the event loop hardly wait.
+const BATCH_ENTRIES = 500;
+/** In characters of payloads. One entry is never divided, so a larger one is a batch of its own. */
+const BATCH_CHARACTERS = 400_000;
 
 /** At most how many entries the search index does not have yet; 0 only when it has all. Counts none of them. */
 export function missingInIndex(connection: Connection): number {
@@ -32,28 +34,32 @@ export function indexedSeq(connection: Connection): EntrySeq {
   return connection.get(cursor, {})?.indexed_seq ?? (0 as EntrySeq);
 }
 
-/** Puts at most `limit` entries that the search index lacks into it; returns how many it put there. */
+/**
+ * Puts the next entries that the search index lacks into it, at most `limit` and at most one batch; returns how many.
+ *
+ * @throws {StoreBusyError} another process holds the lock.
+ */
 export function indexEntries(connection: Connection, limit: number): number {
-  let done = 0;
-  while (done < limit) {
-    const batch = indexBatch(connection, Math.min(BATCH, limit - done));
-    done += batch;
-    if (batch === 0) break;
-  }
-  return done;
+  // Nothing to do is the common case, and must not take the write lock.
+  if (limit <= 0 || missingInIndex(connection) === 0) return 0;
+  // The cursor is read under the lock: another process may have filled the same batch meanwhile.
+  return connection.write(() => indexBatch(connection, Math.min(limit, BATCH_ENTRIES)));
 }
 
 function indexBatch(connection: Connection, limit: number): number {
-  // Nothing to do is the common case, and must not take the write lock.
-  if (connection.all(unindexed, { after: indexedSeq(connection), limit: 1 }).length === 0) return 0;
-  return connection.write(() => {
-    // Read again under the lock: another process may have filled the same batch meanwhile.
-    const rows = connection.all(unindexed, { after: indexedSeq(connection), limit });
-    for (const row of rows) indexRow(connection, row);
-    const last = rows.at(-1);
-    if (last !== undefined) connection.run(setCursor, { seq: last.seq });
-    return rows.length;
-  });
+  let after = indexedSeq(connection);
+  let count = 0;
+  for (let characters = 0; count < limit && characters < BATCH_CHARACTERS; count++) {
+    const row = connection.get(nextUnindexed, { after });
+    if (row === undefined) break;
+    characters += row.payload_json.length;
+    // The batch ends before an entry that would make it much larger.
+    if (count > 0 && characters > 2 * BATCH_CHARACTERS) break;
+    indexRow(connection, row);
+    after = row.seq;
+  }
+  if (count > 0) connection.run(setCursor, { seq: after });
+  return count;
 }
 
 function indexRow(connection: Connection, row: UnindexedRow): void {

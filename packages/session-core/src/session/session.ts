@@ -6,8 +6,7 @@ import { Placement } from "../context/placement.js";
 import type { DanglingCalls } from "../context/tool-pairs.js";
 import { ContextWindow } from "../context/window.js";
 import type { EntryInput } from "../entry/entry.js";
-import { assertJson, jsonText } from "../entry/json.js";
-import { UnserialisableValueError } from "../errors/entry-errors.js";
+import { jsonCopy } from "../entry/json.js";
 import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafView } from "../port/records.js";
@@ -132,7 +131,7 @@ export class Session extends SessionReader {
   #commit(writes: readonly Write[], options: AppendOptions): Promise<BatchResult> {
     const { onConflict = "error", expectedLeafId } = options;
     // What has to wait is written as it was when it was handed in, whatever its owner does to it meanwhile.
-    const asked = this.#queue.isBusy ? copyOf(writes) : writes;
+    const asked = this.#queue.isBusy ? jsonCopy(writes, "writes") : writes;
     return this.#queue.run(async () => {
       const { entryId } = this.#view;
       if (expectedLeafId !== undefined && expectedLeafId !== entryId)
@@ -254,17 +253,6 @@ export class Session extends SessionReader {
     if (window === undefined) return this.#windowed(null, danglingCalls);
     return { ...this.#placement.at(path, window, danglingCalls), ...settingsOf(path) };
   }
-}
-
-/** A copy; where JSON cannot hold all of it, itself, and the gate will say which member it is. */
-function copyOf(writes: readonly Write[]): readonly Write[] {
-  try {
-    assertJson(writes, "writes");
-  } catch (error) {
-    if (!(error instanceof UnserialisableValueError)) throw error;
-    return writes;
-  }
-  return JSON.parse(jsonText(writes, "The batch")) as readonly Write[];
 }
 
 /**

@@ -66,7 +66,7 @@ const mergeTitles = query<Record<never, never>>(({ sql }) => plain(sql`INSERT IN
 
 /**
  * Takes a session away for good: its entries, labels, values, usage and search index, and what of them is left in free
- * pages and in the journal (regression R21). Sessions forked from it or started by it stay.
+ * pages (regression R21); the journal has to be emptied after it. Sessions forked from it or started by it stay.
  *
  * Cost: grows with the session, and with the whole search index, which is merged so that no deleted word stays in it.
  */
@@ -81,5 +81,4 @@ export function deleteSession(connection: Connection, id: SessionId): void {
     connection.run(mergeTexts, {});
     connection.run(mergeTitles, {});
   });
-  connection.truncateJournal();
 }

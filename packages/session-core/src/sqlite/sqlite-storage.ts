@@ -1,4 +1,6 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Entry } from "../entry/entry.js";
+import { jsonCopy } from "../entry/json.js";
 import { loadedGate, loadGate } from "../entry/load-gate.js";
 import type { FileTools } from "../files/extract.js";
 import type { FileOperation } from "../files/file-operation.js";
@@ -23,11 +25,16 @@ import { statistics } from "../statistics/statistics.js";
 import { Connection } from "../storage/connection.js";
 import type { ConnectionOptions } from "../storage/connection-options.js";
 import { rowLimit } from "../storage/row-limit.js";
+import { untilUnlocked, WriteLock } from "../storage/write-lock.js";
 import { SettingPayloads } from "../tree/context-path.js";
 import { forkSession } from "../tree/fork.js";
 import { tokenCounts } from "../tree/token-counts.js";
 import * as reads from "./reads.js";
 import * as writes from "./writes.js";
+
+/** How long a deletion waits for readers, so that the journal can be emptied, and how often it looks, in milliseconds. */
+const JOURNAL_PATIENCE_MS = 250;
+const JOURNAL_RETRY_MS = 10;
 
 /** How to open the SQLite storage. */
 export interface SqliteOptions extends ConnectionOptions {
@@ -43,9 +50,23 @@ export class SqliteStorage implements SessionStorage {
   readonly #fileTools: FileTools;
   readonly #settings = new SettingPayloads();
 
-  constructor(options: SqliteOptions) {
-    this.#connection = Connection.open(options);
+  readonly #lock: WriteLock;
+
+  /** Opens the file; waits for a process that has it to itself, such as one that makes it, at most the busy timeout. */
+  static async open(options: SqliteOptions): Promise<SqliteStorage> {
+    const connection = await untilUnlocked(options.busyTimeoutMs, () => Connection.open(options));
+    return new SqliteStorage(connection, options);
+  }
+
+  constructor(connection: Connection, options: SqliteOptions) {
+    this.#connection = connection;
+    this.#lock = new WriteLock(options.busyTimeoutMs);
     this.#fileTools = options.fileTools;
+  }
+
+  /** Runs a write in its turn; only the first attempt happens before this returns. */
+  #write<T>(write: (connection: Connection) => T): Promise<T> {
+    return this.#lock.run(() => write(this.#connection));
   }
 
   get readOnly(): boolean {
@@ -53,7 +74,8 @@ export class SqliteStorage implements SessionStorage {
   }
 
   async createSession(session: records.NewSession): Promise<records.SessionRecord> {
-    return writes.createSession(this.#connection, session);
+    const asked = { ...session, metadata: session.metadata && jsonCopy(session.metadata, "metadata") };
+    return this.#write((connection) => writes.createSession(connection, asked));
   }
 
   async findSession(id: SessionId): Promise<records.SessionRecord | undefined> {
@@ -70,24 +92,34 @@ export class SqliteStorage implements SessionStorage {
   }
 
   async renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void> {
-    renameSession(this.#connection, id, title, source);
+    await this.#write((connection) => renameSession(connection, id, title, source));
   }
 
   async archiveSession(id: SessionId, archived: boolean): Promise<void> {
-    archiveSession(this.#connection, id, archived);
+    await this.#write((connection) => archiveSession(connection, id, archived));
   }
 
   async deleteSession(id: SessionId): Promise<void> {
-    deleteSession(this.#connection, id);
+    await this.#write((connection) => deleteSession(connection, id));
+    await this.#emptyJournal();
+  }
+
+  // What was deleted still stands in the journal. Where a process is reading, it is tried again when the store is closed.
+  async #emptyJournal(): Promise<void> {
+    const deadlineMs = performance.now() + JOURNAL_PATIENCE_MS;
+    while (this.#connection.open && !this.#connection.truncateJournal() && performance.now() < deadlineMs) await delay(JOURNAL_RETRY_MS);
   }
 
   async forkSession(id: SessionId, at: EntryId, into: records.NewSession): Promise<records.SessionRecord> {
-    const forked = forkSession(this.#connection, id, at, into, this.#fileTools);
+    const asked = { ...into };
+    const forked = await this.#write((connection) => forkSession(connection, id, at, asked, this.#fileTools));
     return recordOf(sessionRow(this.#connection, forked));
   }
 
   async leaf(sessionId: SessionId, name: string, at?: records.LeafView): Promise<records.LeafView> {
-    return writes.leaf(this.#connection, sessionId, name, at);
+    // Only a leaf that is to be made has to wait for other writers.
+    if (at === undefined) return writes.leaf(this.#connection, sessionId, name, at);
+    return this.#write((connection) => writes.leaf(connection, sessionId, name, at));
   }
 
   async leaves(sessionId: SessionId): Promise<readonly records.LeafRecord[]> {
@@ -95,21 +127,33 @@ export class SqliteStorage implements SessionStorage {
   }
 
   async deleteLeaf(sessionId: SessionId, name: string): Promise<void> {
-    writes.removeLeaf(this.#connection, sessionId, name);
+    await this.#write((connection) => writes.removeLeaf(connection, sessionId, name));
   }
 
   async commit(batch: Batch): Promise<BatchResult> {
-    // Awaited only until the gate has been loaded: after that two appends run in the order in which they were called.
-    const judge = loadedGate() ?? (await loadGate());
-    return writes.commitBatch(this.#connection, batch, judge, this.#fileTools);
+    const judge = loadedGate();
+    // What has to wait is written as it was when it was handed in, whatever its owner does to it meanwhile.
+    if (judge === undefined) return this.#commit(detached(batch), await loadGate());
+    return this.#commit(batch, judge);
+  }
+
+  // Awaited only until the gate has been loaded: after that two appends run in the order in which they were called.
+  #commit(batch: Batch, judge: Awaited<ReturnType<typeof loadGate>>): Promise<BatchResult> {
+    let asked = batch;
+    return this.#lock.run(
+      () => writes.commitBatch(this.#connection, asked, judge, this.#fileTools),
+      () => {
+        asked = detached(batch);
+      },
+    );
   }
 
   async undoMove(sessionId: SessionId, leafName: string): Promise<records.LeafView | undefined> {
-    return writes.undo(this.#connection, sessionId, leafName);
+    return this.#write((connection) => writes.undo(connection, sessionId, leafName));
   }
 
   async redoMove(sessionId: SessionId, leafName: string): Promise<records.LeafView | undefined> {
-    return writes.redo(this.#connection, sessionId, leafName);
+    return this.#write((connection) => writes.redo(connection, sessionId, leafName));
   }
 
   async leafMoves(sessionId: SessionId, leafName: string, limit: number): Promise<readonly records.LeafMove[]> {
@@ -189,7 +233,8 @@ export class SqliteStorage implements SessionStorage {
   }
 
   async saveTokenCounts(sessionId: SessionId, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void> {
-    writes.saveCounts(this.#connection, sessionId, counter, counts);
+    const asked = new Map(counts);
+    await this.#write((connection) => writes.saveCounts(connection, sessionId, counter, asked));
   }
 
   async search(request: SearchRequest): Promise<SearchPage> {
@@ -197,8 +242,12 @@ export class SqliteStorage implements SessionStorage {
     return search(this.#connection, request);
   }
 
-  async catchUpSearch(limit: number): Promise<number> {
-    if (!this.readOnly) indexEntries(this.#connection, rowLimit(limit));
+  async catchUpSearch(limit: number, whenLocked: "wait" | "throw" = "wait"): Promise<number> {
+    const most = rowLimit(limit);
+    if (!this.readOnly) {
+      if (whenLocked === "wait") await this.#write((connection) => indexEntries(connection, most));
+      else indexEntries(this.#connection, most);
+    }
     return missingInIndex(this.#connection);
   }
 
@@ -207,7 +256,8 @@ export class SqliteStorage implements SessionStorage {
   }
 
   async importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession> {
-    return importSource(this.#connection, source, options, loadedGate() ?? (await loadGate()), this.#fileTools);
+    const judge = loadedGate() ?? (await loadGate());
+    return this.#write((connection) => importSource(connection, source, options, judge, this.#fileTools));
   }
 
   async *verify(sessionId?: SessionId): AsyncIterable<Finding> {
@@ -217,11 +267,16 @@ export class SqliteStorage implements SessionStorage {
     yield* findings(this.#connection, sessionId);
   }
 
-  async backup(path: string, onProgress?: (done: number, total: number) => void): Promise<void> {
-    await this.#connection.backup(path, onProgress);
+  async backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void> {
+    await this.#connection.backup(path, onProgress, signal);
   }
 
   async close(): Promise<void> {
     this.#connection.close();
   }
+}
+
+/** The batch with a copy of what is written. */
+function detached(batch: Batch): Batch {
+  return { ...batch, writes: jsonCopy(batch.writes, "writes") };
 }

@@ -1,32 +1,42 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { resolve } from "node:path";
 import type Database from "better-sqlite3";
-import { StoreClosedError, StoreReadOnlyError, StoreUnavailableError, TargetExistsError } from "../errors/store-errors.js";
+import { StoreClosedError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
+import { prepareCopy, publishCopy, removeCopy } from "./backup-file.js";
 import type { ConnectionOptions } from "./connection-options.js";
-import { storeFailure } from "./failures.js";
+import { isSqliteFailure, storeFailure } from "./failures.js";
 import { versionOf } from "./migrate.js";
-import { openDatabase, openToCheck } from "./open-database.js";
+import { type OpenedDatabase, openDatabase, openToCheck } from "./open-database.js";
 import type { Query } from "./query.js";
+import type { StoreFile } from "./store-file.js";
 
 type Row = Record<string, unknown>;
 
-/** How often a write makes sure that its file is still there, in milliseconds. */
+/** How long ago the file was last looked at before a read looks at it again, in milliseconds. */
 const LOOK_EVERY_MS = 1000;
 
-/** How long the emptying of the journal waits for readers, in milliseconds. */
-const PATIENCE_MS = 250;
+/** The same before a write, which looks at it after its commit in any case. */
+const LOOK_BEFORE_WRITE_MS = 50;
+
+/** How long a read rests before it tries again, where another process is recovering the journal. */
+const READ_RETRY_MS = 5;
+
+/** How many pages a backup copies between two pauses of the event loop. */
+const BACKUP_PAGES = 2000;
 
 /**
  * The one door to SQLite. Everything behind it is synchronous, so that no `await` can split a transaction; every
  * failure of the file, the disk or a lock comes out as a typed error.
  */
 export class Connection {
-  readonly #file: Database.Database;
+  readonly #database: Database.Database;
+  /** undefined: the store is in memory. */
+  readonly #file: StoreFile | undefined;
+  readonly #lockHolder: Database.Database | undefined;
   readonly #statements = new Map<Query<never, unknown>, Bound>();
   #lookedAtMs = Date.now();
-  /** Which file it is; undefined: none. */
-  readonly #inode: number | undefined;
+  /** Why this connection is of no use any more; it stays so until the store is opened anew. */
+  #lossReason: string | undefined;
   readonly #beginWrite: Database.Statement;
   readonly #beginRead: Database.Statement;
   readonly #commit: Database.Statement;
@@ -36,8 +46,15 @@ export class Connection {
   readonly readOnly: boolean;
   readonly busyTimeoutMs: number;
 
-  /** @throws the errors of `identify`, `StoreNotFoundError`, `StoreUnavailableError` and `StoreBusyError`. */
-  static open(options: ConnectionOptions): Connection {
+  /**
+   * Opens the file without waiting for a lock.
+   *
+   * @throws the errors of `identify`, `StoreNotFoundError`, `StoreUnavailableError`; `StoreBusyError`: another process has
+   * the file to itself for a moment, try again.
+   */
+  static open(given: ConnectionOptions): Connection {
+    // Resolved once: the working directory may change while the store is open.
+    const options = given.path === ":memory:" ? given : { ...given, path: resolve(given.path) };
     try {
       return new Connection(openDatabase(options), options);
     } catch (error) {
@@ -45,41 +62,53 @@ export class Connection {
     }
   }
 
-  private constructor(file: Database.Database, options: ConnectionOptions) {
+  private constructor({ database, file, lockHolder }: OpenedDatabase, options: ConnectionOptions) {
+    this.#database = database;
     this.#file = file;
+    this.#lockHolder = lockHolder;
     this.path = options.path;
     this.readOnly = options.mode === "read-only";
     this.busyTimeoutMs = options.busyTimeoutMs;
-    this.#inode = options.path === ":memory:" ? undefined : statSync(options.path).ino;
     // IMMEDIATE takes the lock first. A deferred transaction that reads and then writes fails at once with
     // SQLITE_BUSY_SNAPSHOT when another process wrote in between, whatever the busy timeout.
-    this.#beginWrite = file.prepare("BEGIN IMMEDIATE");
-    this.#beginRead = file.prepare("BEGIN");
-    this.#commit = file.prepare("COMMIT");
+    this.#beginWrite = database.prepare("BEGIN IMMEDIATE");
+    this.#beginRead = database.prepare("BEGIN");
+    this.#commit = database.prepare("COMMIT");
   }
 
-  /** Runs `body` in one write transaction: on return all of it is committed; after a throw, none of it. Never awaits inside. */
+  /**
+   * Runs `body` in one write transaction: on return all of it is committed; after a throw, none of it. Never awaits inside,
+   * and never waits for the lock.
+   *
+   * @throws {StoreBusyError} another process holds the lock; `body` was not called.
+   * @throws {StoreUnavailableError} the file is not the one that was opened; what was written cannot be found there.
+   */
   write<T>(body: () => T): T {
     if (this.readOnly) throw new StoreReadOnlyError(this.path);
-    if (this.#file.inTransaction) return body();
-    this.#requireFile();
-    return this.#guard(() => this.#transaction(body, this.#beginWrite));
+    if (this.#database.inTransaction) return body();
+    this.#requireFile(LOOK_BEFORE_WRITE_MS);
+    const result = this.#typed(() => this.#transaction(body, this.#beginWrite));
+    // SQLite goes on writing to a file that nobody can open any more. Looked again after the commit, so that there is no
+    // moment between the check and the write.
+    this.#requireFile(0);
+    return result;
   }
 
-  // SQLite would go on writing to a file that nobody can open any more, and acknowledge it. To look costs 9 µs, a tenth
-  // of an append, so it is done once a second.
-  #requireFile(): void {
+  #requireFile(everyMs: number): void {
+    if (this.#file === undefined || !this.#database.open) return;
     const nowMs = Date.now();
-    if (this.#inode === undefined || !this.#file.open || Math.abs(nowMs - this.#lookedAtMs) < LOOK_EVERY_MS) return;
-    this.#lookedAtMs = nowMs;
-    const now = statSync(this.path, { throwIfNoEntry: false })?.ino;
-    if (now !== this.#inode) throw new StoreUnavailableError(this.path, "the file was deleted, moved or replaced while it was open");
+    if (this.#lossReason === undefined && Math.abs(nowMs - this.#lookedAtMs) >= everyMs) {
+      this.#lookedAtMs = nowMs;
+      this.#lossReason = this.#file.lossReason();
+    }
+    if (this.#lossReason !== undefined) throw new StoreUnavailableError(this.path, `${this.#lossReason}; open the store again`);
   }
 
   /** Runs `body` on one snapshot: what other processes commit meanwhile is not seen. */
   read<T>(body: () => T): T {
-    if (this.#file.inTransaction) return body();
-    return this.#guard(() => this.#transaction(body, this.#beginRead));
+    if (this.#database.inTransaction) return body();
+    this.#requireFile(LOOK_EVERY_MS);
+    return this.#typed(() => this.#transaction(body, this.#beginRead));
   }
 
   /** The first row of the answer, or undefined. */
@@ -110,12 +139,12 @@ export class Connection {
 
   /** How many migrations the file has taken. Less than all of them only where an old file was opened to be read. */
   get version(): number {
-    return this.#guard(() => versionOf(this.#file));
+    return this.#guard(() => versionOf(this.#database));
   }
 
   /** A pragma's rows. Settings belong into `configure`; this is for checks. */
   pragma(text: string): readonly Row[] {
-    return this.#guard(() => this.#file.pragma(text) as Row[]);
+    return this.#guard(() => this.#database.pragma(text) as Row[]);
   }
 
   /**
@@ -123,9 +152,9 @@ export class Connection {
    * on one that lives on takes what another process has indexed since for damage.
    */
   freshPragma(text: string): readonly Row[] {
-    if (this.path === ":memory:") return this.pragma(text);
+    if (this.#file === undefined) return this.pragma(text);
     return this.#guard(() => {
-      const fresh = openToCheck(this.path, this.busyTimeoutMs, this.readOnly);
+      const fresh = openToCheck(this.path, this.readOnly);
       try {
         return fresh.pragma(text) as Row[];
       } finally {
@@ -136,56 +165,64 @@ export class Connection {
 
   /**
    * Copies the whole store into a new file while others read and write: SQLite's online backup. Pages are 4 KiB. The
-   * file appears when it is whole; a backup that was stopped leaves none of its name.
+   * file is its user's alone from its first byte, and has its name only when it is whole: a backup that fails or is
+   * aborted leaves nothing.
    *
    * @throws {TargetExistsError} something is at `path` already.
    * @throws {StoreUnavailableError} the folder of `path` is missing or cannot be written.
    * @throws {StoreClosedError} the store was closed before the copy was whole.
    */
-  async backup(path: string, onProgress?: (donePages: number, totalPages: number) => void): Promise<void> {
-    if (!this.#file.open) throw new StoreClosedError(this.path);
-    if (existsSync(path)) throw new TargetExistsError(path);
-    // The driver raises an error of its own kind for this one.
-    if (!existsSync(dirname(path))) throw new StoreUnavailableError(path, "its folder is missing");
+  async backup(path: string, onProgress?: (donePages: number, totalPages: number) => void, signal?: AbortSignal): Promise<void> {
+    if (!this.#database.open) throw new StoreClosedError(this.path);
+    this.#requireFile(0);
     const partial = `${path}.${randomUUID()}.partial`;
     try {
-      const { totalPages: pages } = await this.#file.backup(partial, {
+      signal?.throwIfAborted();
+      prepareCopy(partial, path);
+      const { totalPages: pages } = await this.#database.backup(partial, {
         progress: ({ totalPages, remainingPages }) => {
+          signal?.throwIfAborted();
           onProgress?.(totalPages - remainingPages, totalPages);
-          return 2000;
+          return BACKUP_PAGES;
         },
       });
-      chmodSync(partial, 0o600);
-      renameSync(partial, path);
+      publishCopy(partial, path);
       onProgress?.(pages, pages);
     } catch (error) {
-      for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
-      if (!this.#file.open) throw new StoreClosedError(this.path);
+      if (!this.#database.open) throw new StoreClosedError(this.path);
       throw storeFailure(error, path, this.busyTimeoutMs);
+    } finally {
+      removeCopy(partial);
     }
   }
 
   /**
-   * Folds the journal into the file and empties it, so that nothing deleted is left in it. Where another process is
-   * reading, this waits a quarter of a second at most and is tried again when the store is closed.
+   * Folds the journal into the file and empties it, so that nothing deleted is left in it. false: another process is
+   * reading or writing; it is tried again when the store is closed. Does not wait.
    */
-  truncateJournal(): void {
-    if (this.readOnly) return;
-    this.pragma(`busy_timeout = ${Math.min(PATIENCE_MS, this.busyTimeoutMs)}`);
+  truncateJournal(): boolean {
+    if (this.readOnly) return true;
     const [result] = this.pragma("wal_checkpoint(TRUNCATE)");
     this.#truncateDue = result?.["busy"] !== 0;
-    this.pragma(`busy_timeout = ${this.busyTimeoutMs}`);
+    return !this.#truncateDue;
   }
 
   get open(): boolean {
-    return this.#file.open;
+    return this.#database.open;
   }
 
   /** Closes the file. A second call does nothing. */
   close(): void {
-    if (this.#truncateDue && this.#file.open) this.truncateJournal();
+    if (!this.#database.open) return;
+    this.#lossReason ??= this.#file?.lossReason();
     this.#statements.clear();
-    this.#file.close();
+    if (this.#lossReason === undefined) {
+      if (this.#truncateDue) this.#database.pragma("wal_checkpoint(TRUNCATE)");
+      this.#lockHolder?.close();
+    }
+    this.#database.close();
+    this.#lockHolder?.close();
+    this.#file?.release();
   }
 
   #transaction<T>(body: () => T, begin: Database.Statement): T {
@@ -196,7 +233,7 @@ export class Connection {
       return result;
     } catch (error) {
       // SQLite has rolled back by itself after a full disk and the like.
-      if (this.#file.inTransaction) this.#file.exec("ROLLBACK");
+      if (this.#database.inTransaction) this.#database.exec("ROLLBACK");
       throw error;
     }
   }
@@ -205,18 +242,36 @@ export class Connection {
     const known = this.#statements.get(query as Query<never, unknown>);
     if (known !== undefined) return known;
     const { sql, bind } = query.compile();
-    const bound = boundTo(this.#file.prepare<unknown[]>(sql), bind);
+    const bound = boundTo(this.#database.prepare<unknown[]>(sql), bind);
     if (!query.once) this.#statements.set(query as Query<never, unknown>, bound);
     return bound;
   }
 
+  /** Runs a statement. Where another process recovers the journal, a read waits for it, at most the busy timeout. */
   #guard<T>(body: () => T): T {
+    if (!this.#database.inTransaction) this.#requireFile(LOOK_EVERY_MS);
+    const deadlineMs = performance.now() + this.busyTimeoutMs;
+    for (;;) {
+      try {
+        return body();
+      } catch (error) {
+        if (!isSqliteFailure(error, "SQLITE_BUSY") || performance.now() > deadlineMs) throw this.#failure(error);
+        // Stops the thread: a synchronous read has nothing else to do meanwhile.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, READ_RETRY_MS);
+      }
+    }
+  }
+
+  #typed<T>(body: () => T): T {
     try {
       return body();
     } catch (error) {
-      if (!this.#file.open) throw new StoreClosedError(this.path);
-      throw storeFailure(error, this.path, this.busyTimeoutMs);
+      throw this.#failure(error);
     }
+  }
+
+  #failure(error: unknown): unknown {
+    return this.#database.open ? storeFailure(error, this.path, this.busyTimeoutMs) : new StoreClosedError(this.path);
   }
 }
 

@@ -1,50 +1,87 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { ForeignFileError, NewerStoreError, StoreNotFoundError, StoreUnavailableError } from "../errors/store-errors.js";
+import { closeSync, openSync, readSync } from "node:fs";
+import { ForeignFileError, NewerStoreError, StoreNotFoundError } from "../errors/store-errors.js";
 
 /** "Bgh1" in ASCII, in the header of every store: how a file says that it is ours. */
 export const APPLICATION_ID = 0x42676831;
 
 // Offsets in the header of a database file: https://www.sqlite.org/fileformat.html#the_database_header
-const HEADER_BYTES = 100;
+export const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
+const CHANGE_COUNTER_OFFSET = 24;
 const USER_VERSION_OFFSET = 60;
 const APPLICATION_ID_OFFSET = 68;
+/** Where the number of schema changes stands: four bytes that a backup sets to a number of its own. */
+export const SCHEMA_COOKIE_OFFSET = 40;
 
 /** What stands at a path, told from its first bytes. */
 export type FileIdentity = { readonly kind: "absent" } | { readonly kind: "empty" } | { readonly kind: "store"; readonly version: number };
 
 /**
- * Looks at the header of a file without SQLite, which might create side files or fold a journal into it.
+ * Judges the header of a file without SQLite, which might create side files or fold a journal into it.
  *
  * @throws {ForeignFileError} the file is not ours. Not one byte of it has changed.
  * @throws {NewerStoreError} its format is newer than `supported`. Likewise.
  */
-export function identify(path: string, supported: number): FileIdentity {
-  const header = readHeader(path);
+export function identify(path: string, header: Buffer | undefined, supported: number): FileIdentity {
   if (header === undefined) return { kind: "absent" };
   if (header.length === 0) return { kind: "empty" };
-  if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw new ForeignFileError(path, "no SQLite database");
-  if (header.length < HEADER_BYTES || header.readUInt32BE(APPLICATION_ID_OFFSET) !== APPLICATION_ID) {
-    throw new ForeignFileError(path, "an SQLite database of another program");
+  if (isOurs(header)) {
+    const version = header.readUInt32BE(USER_VERSION_OFFSET);
+    if (version > supported) throw new NewerStoreError(path, version, supported);
+    return { kind: "store", version };
   }
-  const version = header.readUInt32BE(USER_VERSION_OFFSET);
-  if (version > supported) throw new NewerStoreError(path, version, supported);
-  return { kind: "store", version };
+  if (isUnfinished(path)) return { kind: "empty" };
+  throw new ForeignFileError(path, hasMagic(header) ? "an SQLite database of another program" : "no SQLite database");
 }
 
-function readHeader(path: string): Buffer | undefined {
+function hasMagic(header: Buffer): boolean {
+  return header.toString("latin1", 0, MAGIC.length) === MAGIC;
+}
+
+function isOurs(header: Buffer): boolean {
+  return header.length >= HEADER_BYTES && hasMagic(header) && header.readUInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;
+}
+
+/** Whether `now` can be what SQLite made of a store whose header was `before`. A copy of another file put over it cannot. */
+export function isSuccessor(before: Buffer, now: Buffer): boolean {
+  if (!isOurs(now)) return false;
+  const [older, newer] = [before, now].map((header) => header.readUInt32BE(USER_VERSION_OFFSET));
+  if (older !== newer) return (newer ?? 0) > (older ?? 0);
+  return (
+    now.readUInt32BE(SCHEMA_COOKIE_OFFSET) === before.readUInt32BE(SCHEMA_COOKIE_OFFSET) &&
+    now.readUInt32BE(CHANGE_COUNTER_OFFSET) >= before.readUInt32BE(CHANGE_COUNTER_OFFSET)
+  );
+}
+
+// Offsets in the header of a rollback journal: https://www.sqlite.org/fileformat.html#the_rollback_journal
+const JOURNAL_MAGIC = "d9d505f920a163d7";
+const JOURNAL_PAGES_OFFSET = 16;
+const JOURNAL_HEADER_BYTES = 28;
+
+/**
+ * Whether the transaction that was to create the file was interrupted, such as by a power cut: its journal says that the
+ * file was empty before, and SQLite will make it empty again when it opens the file.
+ */
+function isUnfinished(path: string): boolean {
+  const journal = startOf(`${path}-journal`, JOURNAL_HEADER_BYTES);
+  return (
+    journal.length === JOURNAL_HEADER_BYTES &&
+    journal.toString("hex", 0, 8) === JOURNAL_MAGIC &&
+    journal.readUInt32BE(JOURNAL_PAGES_OFFSET) === 0
+  );
+}
+
+function startOf(path: string, bytes: number): Buffer {
   try {
-    if (!statSync(path).isFile()) throw new ForeignFileError(path, "no file");
     const file = openSync(path, "r");
     try {
-      const header = Buffer.alloc(HEADER_BYTES);
-      return header.subarray(0, readSync(file, header, 0, HEADER_BYTES, 0));
+      const start = Buffer.alloc(bytes);
+      return start.subarray(0, readSync(file, start, 0, bytes, 0));
     } finally {
       closeSync(file);
     }
   } catch (error) {
-    if (isFileSystemError(error, "ENOENT")) return undefined;
-    if (isFileSystemError(error)) throw new StoreUnavailableError(path, error.code, { cause: error });
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return Buffer.alloc(0);
     throw error;
   }
 }
@@ -52,8 +89,4 @@ function readHeader(path: string): Buffer | undefined {
 /** Fails as a command that reads must: it never creates a store. */
 export function requirePresent(path: string, identity: FileIdentity): void {
   if (identity.kind !== "store") throw new StoreNotFoundError(path);
-}
-
-function isFileSystemError(error: unknown, code?: string): error is NodeJS.ErrnoException & { code: string } {
-  return error instanceof Error && "errno" in error && "code" in error && (code === undefined || error.code === code);
 }

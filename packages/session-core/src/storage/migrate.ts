@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { NewerStoreError } from "../errors/store-errors.js";
+import { ForeignFileError, NewerStoreError } from "../errors/store-errors.js";
 import { APPLICATION_ID } from "./identity.js";
 import { MIGRATIONS } from "./migrations/list.js";
 import type { Migration } from "./migrations/migration.js";
@@ -23,6 +23,7 @@ export function migrate(file: Database, path: string, steps: readonly Migration[
     if (version > steps.length) throw new NewerStoreError(path, version, steps.length);
     const step = steps[version];
     if (step === undefined) return false;
+    if (version === 0) requireEmpty(file, path);
     for (const statement of step.statements) file.exec(statement);
     file.pragma(`application_id = ${APPLICATION_ID}`);
     file.pragma(`user_version = ${version + 1}`);
@@ -30,4 +31,11 @@ export function migrate(file: Database, path: string, steps: readonly Migration[
   });
   // IMMEDIATE, so that the version is read under the lock that the step is written under.
   while (takeStep.immediate());
+}
+
+/** Another program may have created its own database since the file was found empty. */
+function requireEmpty(file: Database, path: string): void {
+  if (file.pragma("application_id", { simple: true }) === APPLICATION_ID) return;
+  const isEmpty = file.prepare("SELECT NOT EXISTS (SELECT 1 FROM sqlite_master)").pluck().get();
+  if (isEmpty !== 1) throw new ForeignFileError(path, "an SQLite database of another program");
 }

@@ -1,44 +1,80 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
-import { NewerStoreError } from "../errors/store-errors.js";
+import { NewerStoreError, StoreUnavailableError } from "../errors/store-errors.js";
 import type { ConnectionOptions } from "./connection-options.js";
 import { openSqlite } from "./driver.js";
 import { isSqliteFailure } from "./failures.js";
 import { identify, requirePresent } from "./identity.js";
 import { migrate, SUPPORTED_VERSION, versionOf } from "./migrate.js";
+import { StoreFile } from "./store-file.js";
+
+/** A database that is ready to be used, and the file that it stands in; undefined: it stands in memory. */
+export interface OpenedDatabase {
+  readonly database: Database.Database;
+  readonly file: StoreFile | undefined;
+  /**
+   * Holds the shared lock of the file and does nothing else; where the store cannot be written there is none. While it is
+   * open, closing `database` neither folds the journal into the file nor removes the journal: right for a file that another
+   * one has taken the place of, whose journal by now has the same name.
+   */
+  readonly lockHolder: Database.Database | undefined;
+}
+
+// SQLite never waits for a lock by itself: it would block the thread. Whoever may wait tries again.
+const NO_WAIT = { timeout: 0 };
 
 /** Opens the file, brings it up to date and sets every pragma. @throws the errors of `identify`, and SQLite's own. */
-export function openDatabase(options: ConnectionOptions): Database.Database {
-  const file = options.path === ":memory:" ? openInMemory() : openFile(options);
-  configure(file, options);
-  return file;
+export function openDatabase(options: ConnectionOptions): OpenedDatabase {
+  if (options.path === ":memory:") {
+    const database = openSqlite(":memory:");
+    migrate(database, ":memory:");
+    configure(database, options);
+    return { database, file: undefined, lockHolder: undefined };
+  }
+  const found = StoreFile.find(options.path);
+  try {
+    return openFile(options, found);
+  } catch (error) {
+    found?.release();
+    throw error;
+  }
 }
 
-function openInMemory(): Database.Database {
-  const file = openSqlite(":memory:");
-  migrate(file, ":memory:");
-  return file;
-}
-
-function openFile(options: ConnectionOptions): Database.Database {
+function openFile(options: ConnectionOptions, found: StoreFile | undefined): OpenedDatabase {
   const { path, mode } = options;
-  const identity = identify(path, SUPPORTED_VERSION);
+  const identity = identify(path, found?.readHeader(), SUPPORTED_VERSION);
   if (mode !== "create") requirePresent(path, identity);
   // A newer program may have written its version into the journal only. Folding that into the file would change it,
   // so it is asked over a connection that cannot write.
-  if (existsSync(`${path}-wal`)) refuseNewer(options);
+  if (hasJournal(path)) refuseNewer(path);
   if (mode === "create" && identity.kind === "absent") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  if (mode === "read-only") return openToRead(options);
-  const file = openSqlite(path, { timeout: options.busyTimeoutMs });
+  const database = mode === "read-only" ? openToRead(path, found) : openToWrite(path, found === undefined);
+  const file = database.memory ? undefined : (found ?? StoreFile.find(path));
+  try {
+    configure(database, options);
+    const lockHolder = mode === "read-only" ? undefined : openToRead(path, undefined);
+    file?.opened();
+    return { database, file, lockHolder };
+  } catch (error) {
+    database.close();
+    file?.release();
+    throw error;
+  }
+}
+
+function openToWrite(path: string, isNew: boolean): Database.Database {
+  const database = openSqlite(path, NO_WAIT);
   try {
     // Sessions hold secrets: a new store is its user's alone. SQLite gives its side files the same mode.
-    if (identity.kind === "absent") chmodSync(path, 0o600);
+    if (isNew) chmodSync(path, 0o600);
+    // A setting of new files; the default of another build of SQLite may differ.
+    database.pragma("page_size = 4096");
     // The schema is committed before the journal becomes a WAL, so the header of the file itself says whose it is.
-    migrate(file, path);
-    return file;
+    migrate(database, path);
+    return database;
   } catch (error) {
-    file.close();
+    database.close();
     throw error;
   }
 }
@@ -46,71 +82,74 @@ function openFile(options: ConnectionOptions): Database.Database {
 // Offsets in the header that say which journal the file has; 1 is the one that needs no other file.
 const JOURNAL_OFFSETS = [18, 19];
 
+/** What SQLite reports where it cannot make the files that it needs beside a store, even to read it. */
+const NO_SIDE_FILES = ["SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY", "SQLITE_READONLY_CANTINIT", "SQLITE_READONLY_RECOVERY"];
+
 /**
  * Opens a file to read it. SQLite needs a file of its own beside it, even to read; in a folder where none can be made,
- * such as on a medium that cannot be written, the store is read whole into memory.
+ * such as another user's or one on a medium that cannot be written, the store is read whole into memory.
  */
-function openToRead({ path, busyTimeoutMs }: Pick<ConnectionOptions, "path" | "busyTimeoutMs">): Database.Database {
-  const file = openSqlite(path, { readonly: true, timeout: busyTimeoutMs });
+function openToRead(path: string, found: StoreFile | undefined): Database.Database {
+  const database = openSqlite(path, { readonly: true, ...NO_WAIT });
   try {
-    versionOf(file);
-    return file;
+    versionOf(database);
+    return database;
   } catch (error) {
-    file.close();
+    database.close();
+    if (found === undefined || !NO_SIDE_FILES.some((code) => isSqliteFailure(error, code))) throw error;
     // What stands in a journal would be missing from a copy of the file alone.
-    if (!isSqliteFailure(error, "SQLITE_CANTOPEN") || existsSync(`${path}-wal`)) throw error;
+    if (hasJournal(path)) throw new StoreUnavailableError(path, UNREADABLE_JOURNAL, { cause: error });
   }
-  const bytes = readFileSync(path);
+  const bytes = found.readAll();
   for (const offset of JOURNAL_OFFSETS) bytes[offset] = 1;
-  return openSqlite(bytes);
+  const copy = openSqlite(bytes);
+  found.release();
+  return copy;
 }
 
 /** A further connection to a file that is open. SQLite leaves constraints unchecked where a connection can only read. */
-export function openToCheck(path: string, busyTimeoutMs: number, readOnly: boolean): Database.Database {
-  return readOnly ? openToRead({ path, busyTimeoutMs }) : openSqlite(path, { fileMustExist: true, timeout: busyTimeoutMs });
+export function openToCheck(path: string, readOnly: boolean): Database.Database {
+  return readOnly ? openToRead(path, undefined) : openSqlite(path, { fileMustExist: true, ...NO_WAIT });
 }
 
-function refuseNewer({ path, busyTimeoutMs }: ConnectionOptions): void {
-  const file = openSqlite(path, { readonly: true, timeout: busyTimeoutMs });
+const UNREADABLE_JOURNAL =
+  "its journal (-wal) holds writes, and reading them needs permission to write in the folder; open it once as its owner, or copy both files elsewhere";
+
+function hasJournal(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+function refuseNewer(path: string): void {
+  const database = openSqlite(path, { readonly: true, ...NO_WAIT });
   try {
-    const version = versionOf(file);
+    const version = versionOf(database);
     if (version > SUPPORTED_VERSION) throw new NewerStoreError(path, version, SUPPORTED_VERSION);
+  } catch (error) {
+    // Whoever opens the file next says what that means, and what can be done about it.
+    if (!NO_SIDE_FILES.some((code) => isSqliteFailure(error, code))) throw error;
   } finally {
-    file.close();
+    database.close();
   }
 }
 
 /** Every pragma is set here, each with its reason; none is left to its default. */
-function configure(file: Database.Database, options: ConnectionOptions): void {
-  const { mode, durability, maxBytes } = options;
+function configure(database: Database.Database, { mode, durability, maxBytes }: ConnectionOptions): void {
   // Parents of the same session, leaves that exist, rows that go with their session.
-  file.pragma("foreign_keys = ON");
+  database.pragma("foreign_keys = ON");
   // Tree walks reread the same upper pages; 64 MiB of cache is a limit, not an allocation.
-  file.pragma("cache_size = -65536");
-  // Large reads go through the page cache of the system instead of being copied.
-  file.pragma("mmap_size = 268435456");
-  file.pragma("temp_store = MEMORY");
+  database.pragma("cache_size = -65536");
+  // No memory map: where another program cuts a mapped file, the next access ends the process by SIGBUS.
+  database.pragma("mmap_size = 0");
+  database.pragma("temp_store = MEMORY");
   if (mode === "read-only") return;
   // Deleted text is overwritten, not only unlinked (regression R21).
-  file.pragma("secure_delete = ON");
-  if (options.path !== ":memory:") setJournal(file, options.busyTimeoutMs);
+  database.pragma("secure_delete = ON");
+  // Readers never wait for the writer. Switching needs the file alone for a moment.
+  if (!database.memory && database.pragma("journal_mode", { simple: true }) !== "wal") database.pragma("journal_mode = WAL");
   // Under WAL the default reads FULL until the first write and NORMAL after it, unless set.
-  file.pragma(`synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
-  if (maxBytes !== undefined) file.pragma(`max_page_count = ${Math.max(1, Math.floor(maxBytes / 4096))}`);
-}
-
-/** Readers never wait for the writer. Switching needs the file alone for a moment and does not wait by itself. */
-function setJournal(file: Database.Database, busyTimeoutMs: number): void {
-  if (file.pragma("journal_mode", { simple: true }) === "wal") return;
-  const deadline = Date.now() + busyTimeoutMs;
-  for (;;) {
-    try {
-      file.pragma("journal_mode = WAL");
-      return;
-    } catch (error) {
-      if (!isSqliteFailure(error, "SQLITE_BUSY") || Date.now() > deadline) throw error;
-      // A moment's rest without leaving this synchronous call; another process is opening the same new file.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
+  database.pragma(`synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
+  if (maxBytes !== undefined) {
+    const pageBytes = Number(database.pragma("page_size", { simple: true }));
+    database.pragma(`max_page_count = ${Math.max(1, Math.floor(maxBytes / pageBytes))}`);
   }
 }

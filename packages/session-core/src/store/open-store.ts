@@ -15,7 +15,7 @@ export interface StoreOptions {
   readonly mode?: "create" | "read-write" | "read-only" | undefined;
   /** `full` (default): an acknowledged append survives a power cut. `normal`: a power cut may take the newest ones. */
   readonly durability?: Durability | undefined;
-  /** How long a write waits for another process, in milliseconds; default 10,000. */
+  /** How long a write waits for other processes, in milliseconds; default 10,000. The event loop goes on meanwhile. */
   readonly busyTimeoutMs?: number | undefined;
   /** Largest size of the file in bytes; default: none. A write beyond it throws `StoreFullError`. */
   readonly maxBytes?: number | undefined;
@@ -65,5 +65,5 @@ const OPTIONS = record(
 export async function openStore(options: StoreOptions): Promise<Store> {
   checkArgument("options", options, OPTIONS);
   const { path, mode = "create", durability = "full", busyTimeoutMs = 10_000, maxBytes, fileTools = {} } = options;
-  return new Store(new SqliteStorage({ path, mode, durability, busyTimeoutMs, maxBytes, fileTools }));
+  return new Store(await SqliteStorage.open({ path, mode, durability, busyTimeoutMs, maxBytes, fileTools }));
 }

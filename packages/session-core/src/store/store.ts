@@ -1,9 +1,9 @@
 import { setImmediate as pause } from "node:timers/promises";
 import { FILTER, FORK, ID, NEW_SESSION, OPEN, SEARCH, TITLE_SOURCE } from "../arguments/requests.js";
-import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, optional, TEXT } from "../arguments/rules.js";
+import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, optional, SIGNAL, TEXT } from "../arguments/rules.js";
 import { BoughError } from "../errors/base.js";
 import { AmbiguousNameError, LeafNotFoundError, SessionNotFoundError } from "../errors/session-errors.js";
-import { StoreBusyError } from "../errors/store-errors.js";
+import { StoreBusyError, StoreFullError } from "../errors/store-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { Finding } from "../port/finding.js";
 import { MAIN_LEAF } from "../port/main-leaf.js";
@@ -15,9 +15,6 @@ import { Session, type SessionHost } from "../session/session.js";
 
 /** How many entries may wait for the search index before they are put into it in a pause of the event loop. */
 const INDEX_AFTER = 200;
-
-/** How many entries are put into the search index between two pauses of the event loop: about 20 ms. */
-const INDEX_STEP = 500;
 
 /** What a fork may say of itself. */
 export interface ForkOptions {
@@ -52,6 +49,8 @@ export class Store {
   readonly #host: SessionHost;
   #unindexed = 0;
   #indexing = false;
+  /** What stopped the indexing between two appends, until a search reports it. */
+  #indexFailure: { readonly error: unknown } | undefined;
   #closed = false;
 
   /** Stores come from `openStore`; another storage engine is put under one here. */
@@ -68,8 +67,10 @@ export class Store {
   /** A new session with a leaf `main` before its first entry. @throws {SessionExistsError} the id that was given is taken. */
   async createSession(session: NewSession = {}): Promise<Session> {
     checkArgument("session", session, NEW_SESSION);
-    const { id } = await this.#storage.createSession(session);
-    return this.openSession(id);
+    return this.whileOpen(async () => {
+      const { id } = await this.#storage.createSession(session);
+      return this.openSession(id);
+    });
   }
 
   /** A handle on a session. Opening writes nothing, unless it names a new leaf. @throws {SessionNotFoundError} */
@@ -77,9 +78,11 @@ export class Store {
     checkArgument("id", id, ID);
     checkArgument("options", options, OPEN);
     const { leaf = MAIN_LEAF } = options;
-    const main = await this.#storage.leaf(id, MAIN_LEAF);
-    const view = leaf === MAIN_LEAF ? main : await this.#leafOrNew(id, leaf, main);
-    return new Session(this.#host, id, leaf, view);
+    return this.whileOpen(async () => {
+      const main = await this.#storage.leaf(id, MAIN_LEAF);
+      const view = leaf === MAIN_LEAF ? main : await this.#leafOrNew(id, leaf, main);
+      return new Session(this.#host, id, leaf, view);
+    });
   }
 
   async #leafOrNew(id: SessionId, name: string, main: Awaited<ReturnType<SessionStorage["leaf"]>>) {
@@ -95,7 +98,7 @@ export class Store {
   async deleteLeaf(id: SessionId, name: string): Promise<void> {
     checkArgument("id", id, ID);
     checkArgument("name", name, TEXT);
-    await this.#storage.deleteLeaf(id, name);
+    await this.whileOpen(() => this.#storage.deleteLeaf(id, name));
   }
 
   /** What is known of a session, or undefined. */
@@ -137,30 +140,33 @@ export class Store {
     checkArgument("id", id, ID);
     checkArgument("title", title, nullable(TEXT));
     checkArgument("source", source, TITLE_SOURCE);
-    await this.#storage.renameSession(id, title, source);
+    await this.whileOpen(() => this.#storage.renameSession(id, title, source));
   }
 
   /** Puts a session away from lists, or back. */
   async archiveSession(id: SessionId, archived = true): Promise<void> {
     checkArgument("id", id, ID);
     checkArgument("archived", archived, FLAG);
-    await this.#storage.archiveSession(id, archived);
+    await this.whileOpen(() => this.#storage.archiveSession(id, archived));
   }
 
   /** Takes a session and everything about it away for good, also from free pages and the journal. Forks of it stay. */
   async deleteSession(id: SessionId): Promise<void> {
     checkArgument("id", id, ID);
-    await this.#storage.deleteSession(id);
+    await this.whileOpen(() => this.#storage.deleteSession(id));
   }
 
   /** Copies a path into a new session that points back to where it came from. */
   async forkSession(id: SessionId, options: ForkOptions = {}): Promise<Session> {
     checkArgument("options", options, FORK);
-    const source = await this.openSession(id);
-    const { at = source.leafId, ...into } = options;
-    if (at === null) return this.#forkedAtStart(source, into);
-    const forked = await this.#storage.forkSession(id, at, into);
-    return this.openSession(forked.id);
+    const { at: asked, ...into } = options;
+    return this.whileOpen(async () => {
+      const source = await this.openSession(id);
+      const at = asked === undefined ? source.leafId : asked;
+      if (at === null) return this.#forkedAtStart(source, into);
+      const forked = await this.#storage.forkSession(id, at, into);
+      return this.openSession(forked.id);
+    });
   }
 
   async #forkedAtStart(source: Session, into: Omit<ForkOptions, "at">): Promise<Session> {
@@ -174,31 +180,45 @@ export class Store {
     });
   }
 
-  /** Entries and titles that fit. The search index catches up first, so the answer is complete. @throws {InvalidQueryError} */
+  /**
+   * Entries and titles that fit. The search index catches up first; where another process holds the lock or the disk is full,
+   * the entries that it lacks are looked through one by one: complete, and without waiting. @throws {InvalidQueryError}
+   */
   async search(request: SearchRequest): Promise<SearchPage> {
     checkArgument("request", request, SEARCH);
-    try {
-      await this.catchUpSearch();
-    } catch (error) {
-      // Another process holds the lock for long, such as an import: the search looks through the rest itself.
-      if (!(error instanceof StoreBusyError)) throw error;
-    }
-    return this.#storage.search(request);
+    return this.whileOpen(async () => {
+      const failure = this.#indexFailure;
+      this.#indexFailure = undefined;
+      if (failure !== undefined) throw failure.error;
+      try {
+        await this.#index(Number.POSITIVE_INFINITY, "throw");
+      } catch (error) {
+        if (!(error instanceof StoreBusyError || error instanceof StoreFullError)) throw error;
+      }
+      return this.#storage.search(request);
+    });
   }
 
   /**
-   * Brings the search index up to date by at most `limit` entries, with a pause of the event loop after every few
-   * hundred; returns at most how many are still missing, 0 only when none is.
+   * Brings the search index up to date by at most `limit` entries, with a pause of the event loop after about every 20 ms;
+   * returns at most how many are still missing, 0 only when none is.
    */
   async catchUpSearch(limit = Number.POSITIVE_INFINITY): Promise<number> {
     checkArgument("limit", limit, NUMBER);
-    for (let done = 0, before = Number.POSITIVE_INFINITY; ; done += INDEX_STEP) {
-      const left = await this.#storage.catchUpSearch(Math.min(INDEX_STEP, limit - done));
+    return this.whileOpen(() => this.#index(limit, "wait"));
+  }
+
+  async #index(limit: number, whenLocked: "wait" | "throw"): Promise<number> {
+    const before = await this.#storage.catchUpSearch(0, whenLocked);
+    let left = before;
+    while (left > 0 && before - left < limit) {
+      const now = await this.#storage.catchUpSearch(limit - (before - left), whenLocked);
       // A store that can only be read makes no progress.
-      if (left === 0 || left >= before || done + INDEX_STEP >= limit) return left;
-      before = left;
-      await pause();
+      if (now >= left) return now;
+      left = now;
+      if (left > 0) await pause();
     }
+    return left;
   }
 
   /** Entries by type, size and usage by model, over all sessions. */
@@ -212,11 +232,18 @@ export class Store {
     yield* this.#storage.verify(id);
   }
 
-  /** Copies the store into a new file while it is in use. `onProgress` is told pages of 4 KiB. */
-  async backup(path: string, onProgress?: (donePages: number, totalPages: number) => void): Promise<void> {
+  /**
+   * Copies the store into a new file while it is in use. The file is the user's alone, and has its name only when it is
+   * whole. `onProgress` is told pages of 4 KiB; after `signal` the copy is removed and the reason of the signal thrown.
+   *
+   * @throws {TargetExistsError} something is at `path`, also where it appeared while the copy was made.
+   * @throws {StoreUnavailableError | StoreFullError} the copy could not be written.
+   */
+  async backup(path: string, onProgress?: (donePages: number, totalPages: number) => void, signal?: AbortSignal): Promise<void> {
     checkArgument("path", path, FILE);
     checkArgument("onProgress", onProgress, optional(CALLBACK));
-    await this.#storage.backup(path, onProgress);
+    checkArgument("signal", signal, optional(SIGNAL));
+    await this.#storage.backup(path, onProgress, signal);
   }
 
   /** The engine underneath, for imports and for whoever builds on the port. */
@@ -224,7 +251,18 @@ export class Store {
     return this.#storage;
   }
 
-  /** Waits for every write that was asked for, then closes. Handles of this store throw afterwards. Never throws for a failed write. */
+  /** Runs work of several steps on this store; `close` waits for its end. The work itself must not close the store. */
+  async whileOpen<T>(work: () => Promise<T>): Promise<T> {
+    const running = work();
+    const settle = () => {
+      this.#accepted.delete(running);
+    };
+    this.#accepted.add(running);
+    running.then(settle, settle);
+    return running;
+  }
+
+  /** Waits for every write, search and import that was asked for, then closes. Handles throw afterwards. Never throws for a failed write. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(this.#accepted);
@@ -241,11 +279,12 @@ export class Store {
 
   async #indexSome(): Promise<void> {
     try {
-      if (!this.#closed) await this.#storage.catchUpSearch(INDEX_AFTER);
+      if (!this.#closed) await this.#index(INDEX_AFTER, "throw");
       this.#unindexed = Math.max(0, this.#unindexed - INDEX_AFTER);
     } catch (error) {
-      // Another process may hold the lock, or the store may be closed by now; the next search catches up.
-      if (!(error instanceof BoughError)) throw error;
+      // Another process may hold the lock, or the store may be closed by now; the next search catches up. Nobody waits
+      // here for any other error, so the next search reports it.
+      if (!(error instanceof BoughError)) this.#indexFailure = { error };
     } finally {
       this.#indexing = false;
     }

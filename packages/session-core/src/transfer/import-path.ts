@@ -73,6 +73,10 @@ export async function importPath(store: Store, path: string, options: ImportPath
   checkArgument("store", store, having("a store", "openSession"));
   checkArgument("path", path, FILE);
   checkArgument("options", options, OPTIONS);
+  return store.whileOpen(() => imported(store, path, options));
+}
+
+async function imported(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {
   const folders = new SourceFolders();
   const found = sourceFiles(path, folders);
   const run = new ImportRun(store, found, folders, options);

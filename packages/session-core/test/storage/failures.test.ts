@@ -1,9 +1,11 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
 import { openStore } from "../../src/store/open-store.js";
+import { exportBough } from "../../src/transfer/export.js";
+import { importPath } from "../../src/transfer/import-path.js";
 import { contextNames, entryNamed, grow, names, pathNames } from "../world/grow.js";
 import { collected, findingsOf, openedStore, storePath, tempFolder } from "../world/stores.js";
 
@@ -33,20 +35,6 @@ describe("a full disk", () => {
     await session.append(entryNamed("a1"));
     expect(await contextNames(session)).toBe("u1 a1");
     expect(await findingsOf(store)).toEqual([]);
-  });
-});
-
-describe("a store whose file was taken away while it was open", () => {
-  test.each(["deleted", "replaced"])("acknowledges nothing a second after it was %s", async (how) => {
-    vi.useFakeTimers({ toFake: ["Date"] });
-    onTestFinished(() => void vi.useRealTimers());
-    const path = storePath();
-    const store = await openedStore({ path });
-    const { session } = await grow("u1", { store });
-    rmSync(path);
-    if (how === "replaced") writeFileSync(path, "another file");
-    vi.setSystemTime(Date.now() + 1000);
-    await expect(session.append(entryNamed("a1"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", path });
   });
 });
 
@@ -103,6 +91,18 @@ describe("closing a store", () => {
     expect((await again.path()).map(({ id }) => id)).toEqual(Array.from({ length: 30 }, (_, at) => `u${at}`));
   });
 
+  test("waits for a search and an import that were asked for before", async () => {
+    const store = await openStore({ path: storePath(), durability: "normal" });
+    const { session } = await grow("u1", { store });
+    for (let at = 0; at < 30; at += 1) await session.append(userMessage(`word ${"x".repeat(100_000)}`));
+    const file = join(tempFolder(), "session.jsonl");
+    writeFileSync(file, (await collected(exportBough(session))).join(""));
+    const asked = Promise.all([store.search({ query: "word" }), importPath(store, file)]);
+    await store.close();
+    const [{ total }, { sessions }] = await asked;
+    expect([total, sessions.map(({ outcome }) => outcome)]).toEqual([30, ["unchanged"]]);
+  });
+
   test("succeeds also where a write has failed", async () => {
     const store = await openStore({ path: ":memory:" });
     const { session } = await grow("u1", { store });
@@ -148,48 +148,5 @@ describe("closing a store", () => {
     await grow("u1 a1", { store });
     await store.close();
     expect(readdirSync(dirname(path))).toEqual(["store.db"]);
-  });
-});
-
-describe("a backup", () => {
-  test("of a store that is closed meanwhile fails with a typed error and leaves no file", async () => {
-    const store = await openStore({ path: storePath(), durability: "normal" });
-    const { session } = await grow("", { store });
-    await session.append(userMessage("x".repeat(20_000_000)));
-    const folder = tempFolder();
-    const backup = expect(store.backup(join(folder, "backup.db"))).rejects.toMatchObject({ code: "STORE_CLOSED" });
-    await store.close();
-    await backup;
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
-  test("is the whole store, in which all holds, and goes on apart", async () => {
-    const store = await openedStore({ path: storePath() });
-    const { session } = await grow("u1 a1 @u1 a2 c1", { store });
-    await session.label("a1", "left");
-    const path = join(tempFolder(), "backup.db");
-    const progress: number[] = [];
-    await store.backup(path, (done, total) => progress.push(done / total));
-    await session.append(entryNamed("u9"));
-    const copy = await openedStore({ path });
-    const again = await copy.openSession(session.id);
-    expect(await pathNames(again)).toBe("u1 a2 c1");
-    expect(await again.labels()).toMatchObject([{ entryId: "a1", label: "left" }]);
-    expect(await findingsOf(copy)).toEqual([]);
-    expect(progress.at(-1)).toBe(1);
-  });
-
-  test("never overwrites what is there", async () => {
-    const store = await openedStore();
-    const path = join(tempFolder(), "backup.db");
-    writeFileSync(path, "mine");
-    await expect(store.backup(path)).rejects.toMatchObject({ code: "TARGET_EXISTS", path });
-  });
-
-  test("into a folder that is missing is refused, and nothing is left behind", async () => {
-    const store = await openedStore();
-    const folder = tempFolder();
-    await expect(store.backup(join(folder, "none", "backup.db"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
-    expect(readdirSync(folder)).toEqual([]);
   });
 });

@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { StoreUnavailableError, TargetExistsError } from "../errors/store-errors.js";
+import { SCHEMA_COOKIE_OFFSET } from "./identity.js";
+
+/**
+ * Makes the empty file that a copy is written into, for the user alone; SQLite gives the copy's journal the same mode.
+ *
+ * @throws {TargetExistsError} something is at `path`, where the copy is to go.
+ */
+export function prepareCopy(partial: string, path: string): void {
+  if (existsSync(path)) throw new TargetExistsError(path);
+  if (!existsSync(dirname(path))) throw new StoreUnavailableError(path, "its folder is missing");
+  closeSync(openSync(partial, "wx", 0o600));
+}
+
+/** Gives a whole copy its name, which survives a power cut then. @throws {TargetExistsError} something appeared there meanwhile. */
+export function publishCopy(partial: string, path: string): void {
+  markAsCopy(partial);
+  takeName(partial, path);
+  syncFolder(dirname(path));
+}
+
+/**
+ * Writes a number of its own where SQLite counts changes of the schema; any number will do there. It is how an open store
+ * tells that a copy was written over its file.
+ */
+function markAsCopy(partial: string): void {
+  const file = openSync(partial, "r+");
+  try {
+    const mark = randomBytes(4);
+    // A positive number: SQLite reads it as a signed one.
+    mark[0] = (mark[0] ?? 0) & 0x7f;
+    writeSync(file, mark, 0, mark.length, SCHEMA_COOKIE_OFFSET);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What file systems without hard links answer, such as those of memory sticks. */
+const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
+function takeName(partial: string, path: string): void {
+  try {
+    // Unlike a rename, a link never takes the place of a file that appeared meanwhile.
+    linkSync(partial, path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    if (error.code === "EEXIST") throw new TargetExistsError(path);
+    if (!NO_LINKS.has(String(error.code))) throw error;
+    if (existsSync(path)) throw new TargetExistsError(path);
+    renameSync(partial, path);
+  }
+}
+
+/** Writes the names in a folder to the disk. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Takes away what a copy leaves beside its name. */
+export function removeCopy(partial: string): void {
+  for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
+}
