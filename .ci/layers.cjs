@@ -25,7 +25,7 @@ const CORE = "packages/session-core/src";
 
 // The same of compaction.
 const COMPACTION_ROOMS = [
-  ["errors", "text"],
+  ["errors", "text", "arguments"],
   ["settings"],
   ["rules"],
   ["tokens"],

@@ -1,4 +1,4 @@
-import { type ContentBlock, type Entry, type EntryId, textOf } from "@bough/session-core";
+import { type ContentBlock, type Entry, type EntryId, rules, shapes, textOf } from "@bough/session-core";
 
 /** Where a leaf goes when an entry is chosen, and what the person may edit and send again. */
 export interface Target {
@@ -15,6 +15,7 @@ export interface Target {
  * the leaf goes to its parent; anything else is stood at.
  */
 export function targetOf(entry: Entry): Target {
+  rules.checkArgument("entry", entry, shapes.PAYLOAD);
   if (entry.type === "custom_message") return again(entry.parentId, entry.content);
   if (entry.type === "message" && (entry.message.role === "user" || entry.message.role === "custom")) {
     return again(entry.parentId, entry.message.content);

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { rules } from "@bough/session-core";
+import { FOLDER } from "../arguments/shapes.js";
 import { readCheckpointText } from "./checkpoint-file.js";
 import { numberInName } from "./file-name.js";
 import { namesIn, readText } from "./folder.js";
@@ -25,6 +27,7 @@ export interface StoredCheckpoints {
  * @throws {CheckpointError} the folder cannot be read.
  */
 export async function readCheckpoints(directory: string): Promise<StoredCheckpoints> {
+  rules.checkArgument("directory", directory, FOLDER);
   const checkpoints: StoredCheckpoint[] = [];
   const foreign: ForeignFile[] = [];
   for (const name of await namesIn(directory)) {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import type { SessionId } from "@bough/session-core";
+import { rules, type SessionId } from "@bough/session-core";
+import { CHECKPOINT, FOLDER } from "../arguments/shapes.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { makeFolder, removeFile } from "./folder.js";
 import type { StoredCheckpoint } from "./index-page.js";
@@ -30,6 +31,9 @@ export async function syncCheckpoints(
   sessionId: SessionId,
   checkpoints: readonly Checkpoint[],
 ): Promise<SyncedCheckpoints> {
+  rules.checkArgument("directory", directory, FOLDER);
+  rules.checkArgument("sessionId", sessionId, rules.TEXT);
+  rules.checkArgument("checkpoints", checkpoints, rules.list(CHECKPOINT, "an array of checkpoints"));
   await makeFolder(directory);
   const stored = (await readCheckpoints(directory)).checkpoints.filter((one) => one.sessionId === sessionId);
   const agreed = agreeing(stored, checkpoints);

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import { rules } from "@bough/session-core";
+import { CHECKPOINT, FOLDER } from "../arguments/shapes.js";
 import { CheckpointError } from "../errors/checkpoint-errors.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { checkpointText } from "./checkpoint-file.js";
@@ -28,6 +30,8 @@ const MAX_TRIES = 1_000;
  * const { path } = await writeCheckpoint("work/checkpoints", checkpoint); // "work/checkpoints/003-mending-the-parser.md"
  */
 export async function writeCheckpoint(directory: string, checkpoint: Checkpoint): Promise<WrittenCheckpoint> {
+  rules.checkArgument("directory", directory, FOLDER);
+  rules.checkArgument("checkpoint", checkpoint, CHECKPOINT);
   await makeFolder(directory);
   const { checkpoints } = await readCheckpoints(directory);
   const there = checkpoints.find(({ sessionId, entryId }) => sessionId === checkpoint.sessionId && entryId === checkpoint.entryId);

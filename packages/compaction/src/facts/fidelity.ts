@@ -1,3 +1,5 @@
+import { rules } from "@bough/session-core";
+import { FACTS } from "../arguments/shapes.js";
 import { FACT_WEIGHTS, type Fact, type FactKind, perKind } from "./fact.js";
 import { SummaryText } from "./summary-text.js";
 
@@ -30,6 +32,8 @@ const DIGITS = 1_000;
  * judgeFidelity(findFacts(messages), "Never touch src/lexer.ts.").score; // 1
  */
 export function judgeFidelity(facts: readonly Fact[], summary: string): Fidelity {
+  rules.checkArgument("facts", facts, FACTS);
+  rules.checkArgument("summary", summary, rules.TEXT);
   const text = new SummaryText(summary, facts);
   const missing = new Set(facts.filter((fact) => !text.says(fact)));
   const found = perKind((kind) => facts.filter((fact) => fact.kind === kind).length);

@@ -1,4 +1,5 @@
-import type { EntryId } from "@bough/session-core";
+import { type EntryId, rules } from "@bough/session-core";
+import { KEEP, KEEP_BOUNDS } from "../arguments/shapes.js";
 import type { CompactionSettings } from "../settings/settings.js";
 
 /** How much of the newest is kept word for word. */
@@ -29,10 +30,10 @@ export interface KeepBounds {
 const MIN_MESSAGES = 4;
 
 /** The rule that settings mean in a window. Pure. Where the provider counts more than we do, less is kept (oh-my-pi). */
-export function keepRuleOf(
-  keep: CompactionSettings["keep"],
-  { limitTokens, mostKeptTokens, ratio, trigger, keepFrom }: KeepBounds,
-): KeepRule {
+export function keepRuleOf(keep: CompactionSettings["keep"], bounds: KeepBounds): KeepRule {
+  rules.checkArgument("keep", keep, KEEP);
+  rules.checkArgument("bounds", bounds, KEEP_BOUNDS);
+  const { limitTokens, mostKeptTokens, ratio, trigger, keepFrom } = bounds;
   if (keepFrom !== undefined) return { by: "entry", entryId: keepFrom };
   if (trigger === "manual" && keep.manual === "nothing") return { by: "nothing" };
   const adapted = (tokens: number) => Math.floor(Math.min(tokens, mostKeptTokens) / (keep.adaptive ? Math.max(1, ratio) : 1));

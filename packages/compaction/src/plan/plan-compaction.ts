@@ -1,4 +1,5 @@
-import type { EntryId } from "@bough/session-core";
+import { type EntryId, rules } from "@bough/session-core";
+import { PLAN_INPUT } from "../arguments/shapes.js";
 import type { PathItem } from "../path/path-item.js";
 import { type Group, groupsOf, startsTurn, withMetadata } from "./groups.js";
 import type { KeepRule } from "./keep-rule.js";
@@ -26,7 +27,9 @@ export interface PlanInput {
  * const plan = planCompaction({ items, keep: { by: "tokens", tokens: 20_000, wholeTurnTokens: 0 }, minMessages: 4, inForce: null });
  * if (plan.kind !== "nothing-to-compact") plan.firstKeptEntryId; // never a tool result
  */
-export function planCompaction({ items, keep, minMessages, inForce }: PlanInput): CompactionPlan {
+export function planCompaction(input: PlanInput): CompactionPlan {
+  rules.checkArgument("input", input, PLAN_INPUT);
+  const { items, keep, minMessages, inForce } = input;
   if (isJustCompacted(items, inForce)) return nothing("just-compacted");
   const messages = items.reduce((sum, item) => sum + item.messages.length, 0);
   if (messages === 0 || messages < minMessages) return nothing("too-few-messages");

@@ -1,4 +1,5 @@
-import type { EntryId, OutlineRow, Session } from "@bough/session-core";
+import { type EntryId, type OutlineRow, rules, type Session } from "@bough/session-core";
+import { SESSION } from "../arguments/shapes.js";
 import type { Checkpoint, CheckpointRange } from "../checkpoints/checkpoint.js";
 import { fileListsOf } from "../path/details.js";
 import { type CompactionEntry, coversIn } from "./coverage.js";
@@ -11,8 +12,10 @@ import { titleOf } from "./summary-title.js";
  *
  * @throws {SessionNotFoundError | StoreClosedError}
  */
-export async function listCheckpoints(session: Session, leafId: EntryId | null = session.leafId): Promise<readonly Checkpoint[]> {
-  const { parts } = await readSummarised(session, leafId);
+export async function listCheckpoints(session: Session, leafId?: EntryId | null): Promise<readonly Checkpoint[]> {
+  rules.checkArgument("session", session, SESSION);
+  rules.checkArgument("leafId", leafId, rules.optional(rules.nullable(rules.TEXT)));
+  const { parts } = await readSummarised(session, leafId === undefined ? session.leafId : leafId);
   return parts.flatMap(({ summary, number, rows }) =>
     summary.type === "compaction" && number !== null ? [checkpointOf(session, summary, number, rows)] : [],
   );

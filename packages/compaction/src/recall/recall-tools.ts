@@ -1,6 +1,7 @@
-import { AmbiguousNameError, type EntryId, EntryNotFoundError, InvalidQueryError, type Session } from "@bough/session-core";
+import { AmbiguousNameError, type EntryId, EntryNotFoundError, InvalidQueryError, rules, type Session } from "@bough/session-core";
 import type { ToolSet } from "ai";
 import { z } from "zod";
+import { SESSION } from "../arguments/shapes.js";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { AiSdkMissingError } from "../errors/recall-errors.js";
 import { oneLine } from "../text/one-line.js";
@@ -54,7 +55,10 @@ const MAX_LINE = 600;
  * const { definitions } = recallTools(session);
  * const answer = await definitions[0].execute({ query: "lexer tabs" });
  */
-export function recallTools(session: Session, { maxChars = MAX_CHARS }: RecallOptions = {}): RecallTools {
+export function recallTools(session: Session, options: RecallOptions = {}): RecallTools {
+  rules.checkArgument("session", session, SESSION);
+  rules.checkArgument("options", options, rules.OBJECT);
+  const { maxChars = MAX_CHARS } = options;
   if (!Number.isSafeInteger(maxChars) || maxChars < MIN_CHARS)
     throw new InvalidSettingError("maxChars", `must be a whole number of at least ${MIN_CHARS}`);
   offerRecall(session);

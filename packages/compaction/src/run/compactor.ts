@@ -1,4 +1,5 @@
-import type { EntryId, ModelSetting } from "@bough/session-core";
+import { type EntryId, type ModelSetting, rules } from "@bough/session-core";
+import { COMPACT, COMPACTOR, MODEL_CHANGE, NAVIGATE, REQUEST_INPUT, SIGNAL_OPTIONS } from "../arguments/shapes.js";
 import type { NavigateOptions, NavigationResult } from "../branch/navigation.js";
 import { CompactorBusyError, TurnRunningError } from "../errors/compaction-errors.js";
 import { limitsOf } from "../rules/limits.js";
@@ -53,6 +54,7 @@ export class Compactor {
   readonly #engine: Engine;
 
   constructor(options: CompactorOptions) {
+    rules.checkArgument("options", options, COMPACTOR);
     this.#engine = new Engine(options);
     // Wrong settings are told at once, and not at the first long context.
     limitsOf(this.#engine.settings(), options.contextWindow, options.model ?? null);
@@ -71,6 +73,7 @@ export class Compactor {
    * const { system, messages } = toAnthropic(context);
    */
   async prepareRequest(input: RequestInput = {}): Promise<PreparedRequest> {
+    rules.checkArgument("input", input, REQUEST_INPUT);
     return prepareRequest(this.#engine, input);
   }
 
@@ -80,6 +83,7 @@ export class Compactor {
    * whatever the preset. null: nothing was to be done.
    */
   async turnEnded(input: RequestInput = {}): Promise<CompactionResult | null> {
+    rules.checkArgument("input", input, REQUEST_INPUT);
     await idle(this.#engine.session, input.signal);
     const deferred = await runDeferred(this.#engine, input.signal);
     return deferred ?? (await keepWithinThreshold(this.#engine, input, true)).compaction;
@@ -94,7 +98,9 @@ export class Compactor {
    * const result = await compactor.compact({ instructions: "Keep every decision about the parser" });
    * if (result.kind === "compacted") console.log(result.tokensBefore, result.tokensAfter);
    */
-  async compact({ instructions, keepFrom, when = "now", signal }: CompactOptions = {}): Promise<CompactionResult> {
+  async compact(options: CompactOptions = {}): Promise<CompactionResult> {
+    rules.checkArgument("options", options, COMPACT);
+    const { instructions, keepFrom, when = "now", signal } = options;
     const engine = this.#engine;
     const running = when === "turn-end" || engine.settings().manual === "when-idle" ? await turnRuns(engine) : false;
     if (running && when === "turn-end") {
@@ -114,6 +120,7 @@ export class Compactor {
    * is `retry`: prepare the request again and send it, once.
    */
   async reportOverflow(error: unknown, options: { readonly signal?: AbortSignal | undefined } = {}): Promise<OverflowResult> {
+    rules.checkArgument("options", options, SIGNAL_OPTIONS);
     return reportOverflow(this.#engine, error, options.signal);
   }
 
@@ -121,7 +128,9 @@ export class Compactor {
    * To be called before another model answers. Where the context does not fit its window it is compacted first, by the
    * summariser of the old one; null: it fits. Only the level of thinking changed: no need to call.
    */
-  async modelChanged({ model, contextWindow, toolTokens, signal }: ModelChange): Promise<CompactionResult | null> {
+  async modelChanged(change: ModelChange): Promise<CompactionResult | null> {
+    rules.checkArgument("change", change, MODEL_CHANGE);
+    const { model, contextWindow, toolTokens, signal } = change;
     await idle(this.#engine.session, signal);
     const { memory } = this.#engine;
     limitsOf(this.#engine.settings(), contextWindow, model ?? null);
@@ -141,6 +150,7 @@ export class Compactor {
 
   /** Compacts because the host is short of memory; null where a compaction is running already. */
   async memoryPressure(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<CompactionResult | null> {
+    rules.checkArgument("options", options, SIGNAL_OPTIONS);
     const { background } = this.#engine.memory;
     if (workOn(this.#engine.session) !== undefined || background.at === "running") return null;
     return compactNow(this.#engine, { trigger: "memory_pressure", signal: options.signal });
@@ -158,6 +168,8 @@ export class Compactor {
    * if (result.kind === "moved" && result.text !== null) editor.insert(result.text);
    */
   async navigate(target: EntryId | null, options: NavigateOptions = {}): Promise<NavigationResult> {
+    rules.checkArgument("target", target, rules.nullable(rules.TEXT));
+    rules.checkArgument("options", options, NAVIGATE);
     return navigate(this.#engine, target, options);
   }
 
@@ -171,6 +183,7 @@ export class Compactor {
 
   /** How full the window is now, without preparing a request. */
   async usage(input: RequestInput = {}): Promise<TokenUse> {
+    rules.checkArgument("input", input, REQUEST_INPUT);
     return (await look(this.#engine, input)).use;
   }
 

@@ -1,3 +1,4 @@
+import { rules } from "@bough/session-core";
 import type { z } from "zod";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { PRESETS, type PresetName } from "./presets.js";
@@ -14,8 +15,9 @@ export type SettingsSource = PresetName | (SettingsInput & { readonly preset?: P
  * readSettings({ preset: "pi", keep: { recentTokens: 8_000 } }).trigger.reserveTokens; // 16384
  */
 export function readSettings(given: SettingsSource = {}): CompactionSettings {
+  if (typeof given !== "string") rules.checkArgument("settings", given, rules.OBJECT);
   const { preset = "balanced", ...own } = typeof given === "string" ? { preset: given } : given;
-  if (!Object.hasOwn(PRESETS, preset)) {
+  if (typeof preset !== "string" || !Object.hasOwn(PRESETS, preset)) {
     throw new InvalidSettingError("preset", `must be one of ${Object.keys(PRESETS).join(", ")}`);
   }
   const judged = settingsSchema.safeParse(merged(PRESETS[preset], own));

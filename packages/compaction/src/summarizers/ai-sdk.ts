@@ -1,5 +1,6 @@
-import { toAISDK, type Usage } from "@bough/session-core";
+import { rules, toAISDK, type Usage } from "@bough/session-core";
 import type { FinishReason, LanguageModel, LanguageModelUsage, streamText, TextStreamPart, ToolSet } from "ai";
+import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { asCallError } from "./call-failure.js";
 import { untilAborted } from "./http/until-aborted.js";
@@ -28,6 +29,8 @@ export interface AISDKSummarizerOptions {
  * const summarizer = aiSdkSummarizer(anthropic("claude-haiku-4-5"));
  */
 export function aiSdkSummarizer(model: LanguageModel, options: AISDKSummarizerOptions = {}): Summarizer {
+  rules.checkArgument("model", model, LANGUAGE_MODEL);
+  rules.checkArgument("options", options, rules.OBJECT);
   return (request) => untilAborted(request.signal, () => ask(model, options, request));
 }
 

@@ -1,3 +1,5 @@
+import { rules } from "@bough/session-core";
+import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
 import { asCallError } from "./call-failure.js";
 import { ChatAnswer } from "./chat/chat-answer.js";
 import { type ChatTool, chatRequest } from "./chat/chat-request.js";
@@ -26,11 +28,12 @@ export interface OpenAICompatibleOptions extends EndpointOptions {
  * (`reasoning_content`, a leading `<think>`) are no part of the summary. One call is one request: who wants it tried
  * again uses `callSummarizer`.
  *
- * @throws {TypeError} `baseURL` is no HTTP address. The summariser itself throws as the port says; no message holds the key.
+ * @throws {InvalidArgumentError} `baseURL` is no HTTP address. The summariser itself throws as the port says; no message holds the key.
  * @example
  * const summarizer = openAICompatibleSummarizer({ baseURL: "http://127.0.0.1:11434/v1", model: "qwen3:8b" });
  */
 export function openAICompatibleSummarizer(options: OpenAICompatibleOptions): Summarizer {
+  rules.checkArgument("options", options, OPENAI_COMPATIBLE);
   const endpoint = endpointAt(options.baseURL, options);
   const chat = { ...endpoint, url: chatAddress(endpoint.url) };
   const maxTokensField =

@@ -13,7 +13,7 @@ const answer = z.looseObject({ summary: z.unknown(), usage: z.unknown().optional
  * A summariser behind an address that takes `{systemPrompt, prompt}` and answers `{summary, usage?, model?}` (oh-my-pi's
  * remote endpoint). It does not stream, and cannot continue a live request: full mode fails with `bad-request`.
  *
- * @throws {TypeError} `url` is no HTTP address. The summariser itself throws as the port says; no message holds a key.
+ * @throws {InvalidArgumentError} `url` is no HTTP address. The summariser itself throws as the port says; no message holds a key.
  * @example
  * const summarizer = remoteSummarizer("https://summaries.example/v1", { headers: { authorization: `Bearer ${key}` } });
  */

@@ -1,4 +1,5 @@
-import type { Usage } from "@bough/session-core";
+import { rules, type Usage } from "@bough/session-core";
+import { CALIBRATION, COMPARISON, USAGE } from "../arguments/shapes.js";
 
 /**
  * Tokens of the prompt that a provider reported: fresh input with what was read from and written to its cache; where it
@@ -7,7 +8,9 @@ import type { Usage } from "@bough/session-core";
  * @example
  * promptTokensOf({ input: 900, cacheRead: 14_000, output: 50 }); // 14900
  */
-export function promptTokensOf({ input = 0, cacheRead = 0, cacheWrite = 0, output = 0, totalTokens = 0 }: Usage): number | undefined {
+export function promptTokensOf(usage: Usage): number | undefined {
+  rules.checkArgument("usage", usage, USAGE);
+  const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, totalTokens = 0 } = usage;
   const prompt = input + cacheRead + cacheWrite;
   if (prompt > 0) return prompt;
   return totalTokens > output ? totalTokens - output : undefined;
@@ -46,7 +49,10 @@ const MOST_UNSEEN_SHARE = 0.5;
  * vocabulary, what the host did not tell), and never lowered: a prompt that is refused costs more than room that is left
  * free. A figure above the window is the sum of several calls and says nothing. Pure.
  */
-export function calibrated(before: Calibration, { reportedTokens, estimatedTokens, knowsFixed, windowTokens }: Comparison): Calibration {
+export function calibrated(before: Calibration, comparison: Comparison): Calibration {
+  rules.checkArgument("before", before, CALIBRATION);
+  rules.checkArgument("comparison", comparison, COMPARISON);
+  const { reportedTokens, estimatedTokens, knowsFixed, windowTokens } = comparison;
   if (reportedTokens > windowTokens) return before;
   const excess = Math.max(0, reportedTokens - estimatedTokens);
   const most = Math.floor(MOST_UNSEEN_SHARE * windowTokens);

@@ -1,4 +1,5 @@
-import type { ContextMessage, EntryId, Session, SessionContext } from "@bough/session-core";
+import { type ContextMessage, type EntryId, rules, type Session, type SessionContext } from "@bough/session-core";
+import { COUNTER, SESSION } from "../arguments/shapes.js";
 import type { TokenCounter } from "./counter.js";
 import type { ImageModel } from "./image-tokens.js";
 import { messageTokens } from "./message-tokens.js";
@@ -35,6 +36,8 @@ export class ContextMeter {
     readonly counter: TokenCounter,
     readonly model: ImageModel = null,
   ) {
+    rules.checkArgument("session", session, SESSION);
+    rules.checkArgument("counter", counter, COUNTER);
     this.#stored = new StoredCounts(session, counter, model);
   }
 

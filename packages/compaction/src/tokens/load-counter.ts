@@ -1,3 +1,4 @@
+import { rules } from "@bough/session-core";
 import type { TokenCounter } from "./counter.js";
 import { roughCounter } from "./rough-counter.js";
 import { BpeCounter } from "./tiktoken/bpe-counter.js";
@@ -14,6 +15,7 @@ const loading = new Map<Encoding, Promise<TokenCounter>>();
  * counter.count("Hello, world"); // 3
  */
 export async function loadCounter(tokenizer: Encoding | "rough"): Promise<TokenCounter> {
+  rules.checkArgument("tokenizer", tokenizer, rules.oneOf("o200k_base", "cl100k_base", "rough"));
   if (tokenizer === "rough") return roughCounter;
   const known = loading.get(tokenizer);
   if (known !== undefined) return known;

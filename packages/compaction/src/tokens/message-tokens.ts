@@ -1,4 +1,5 @@
-import { bashExecutionText, branchSummaryText, type ContextMessage, compactionSummaryText } from "@bough/session-core";
+import { bashExecutionText, branchSummaryText, type ContextMessage, compactionSummaryText, rules, shapes } from "@bough/session-core";
+import { COUNTER } from "../arguments/shapes.js";
 import type { TokenCounter } from "./counter.js";
 import { type ImageModel, type ImageRule, imageRuleOf, imageTokens } from "./image-tokens.js";
 
@@ -18,6 +19,8 @@ type Block = Exclude<Content, string>[number];
  * messageTokens(counter, { role: "user", content: "Hello" }); // 5: four for the message, one for the word
  */
 export function messageTokens(counter: TokenCounter, message: ContextMessage, model: ImageModel = null): number {
+  rules.checkArgument("counter", counter, COUNTER);
+  rules.checkArgument("message", message, shapes.MESSAGE);
   return MESSAGE_TOKENS + bodyTokens(counter, message, imageRuleOf(model));
 }
 

@@ -1,3 +1,5 @@
+import { rules } from "@bough/session-core";
+import { COUNTER } from "../arguments/shapes.js";
 import type { TokenCounter } from "./counter.js";
 import { CALL_TOKENS } from "./message-tokens.js";
 
@@ -9,5 +11,7 @@ import { CALL_TOKENS } from "./message-tokens.js";
  * await compactor.prepareRequest({ toolTokens: toolTokens(counter, tools) });
  */
 export function toolTokens(counter: TokenCounter, tools: readonly unknown[]): number {
+  rules.checkArgument("counter", counter, COUNTER);
+  rules.checkArgument("tools", tools, rules.list(rules.OBJECT, "an array of tool definitions"));
   return tools.reduce<number>((sum, tool) => sum + CALL_TOKENS + counter.count(JSON.stringify(tool) ?? ""), 0);
 }

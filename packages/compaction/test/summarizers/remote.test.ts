@@ -32,6 +32,6 @@ describe("a remote endpoint", () => {
   });
 
   test("whose address is none is refused at once", () => {
-    expect(() => remoteSummarizer("not an address")).toThrow(TypeError);
+    expect(() => remoteSummarizer("not an address")).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT", argument: "address" }));
   });
 });

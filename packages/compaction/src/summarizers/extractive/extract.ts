@@ -1,3 +1,5 @@
+import { rules } from "@bough/session-core";
+import { EXTRACT_LIMIT, SOURCE } from "../../arguments/shapes.js";
 import { findFacts } from "../../facts/find-facts.js";
 import { keyWords, shareOf } from "../../facts/text/key-words.js";
 import type { SummarySource } from "../summarizer.js";
@@ -36,6 +38,8 @@ const ABOUT: Readonly<Record<SummarySource["kind"], string>> = {
  * or pass a control character on. Deterministic; cost is linear.
  */
 export function extract(source: SummarySource, limit: { readonly maxChars: number }): string {
+  rules.checkArgument("source", source, SOURCE);
+  rules.checkArgument("limit", limit, EXTRACT_LIMIT);
   const maxChars = Math.floor(Math.min(limit.maxChars, sourceChars(source) - 1));
   if (isShort(source)) return extractShort(source, limit.maxChars);
   const blocks = focused(blocksOf(materialOf(source, maxChars)), source.instructions);

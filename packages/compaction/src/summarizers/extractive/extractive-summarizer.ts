@@ -1,3 +1,5 @@
+import { rules } from "@bough/session-core";
+import { EXTRACTIVE, SUMMARY_REQUEST } from "../../arguments/shapes.js";
 import type { Summarizer, SummaryRequest } from "../summarizer.js";
 import { extract } from "./extract.js";
 import { extractPrompt } from "./extract-prompt.js";
@@ -23,7 +25,9 @@ const CHARS_PER_TOKEN = 3;
  * const { text } = await extractiveSummarizer()({ system: "", prompt: "", source });
  */
 export function extractiveSummarizer(options: { readonly maxChars?: number | undefined } = {}): Summarizer {
+  rules.checkArgument("options", options, EXTRACTIVE);
   return async (request) => {
+    rules.checkArgument("request", request, SUMMARY_REQUEST);
     request.signal?.throwIfAborted();
     const maxChars = Math.min(options.maxChars ?? defaultChars(request), (request.maxOutputTokens ?? MOST_CHARS) * CHARS_PER_TOKEN);
     const text = request.source === undefined ? extractPrompt(request.prompt, maxChars) : extract(request.source, { maxChars });

@@ -109,7 +109,8 @@ function fieldsOf(json: unknown): readonly string[] {
 
 function insideOf(value: unknown, name: string): readonly (readonly [string, unknown])[] {
   if (typeof value === "string") return [[name, parsed(value)]];
-  if (Array.isArray(value)) return value.map((one: unknown) => [name, one]);
+  // Array.from, as a callback of map would leave gaps out.
+  if (Array.isArray(value)) return Array.from(value, (one: unknown) => [name, one]);
   return isRecord(value) && !(value instanceof Error) ? answerFields(value) : [];
 }
 

@@ -1,3 +1,5 @@
+import { InvalidArgumentError, rules } from "@bough/session-core";
+import { ENDPOINT } from "../../arguments/shapes.js";
 import { SummarizerCallError } from "../../errors/summarizer-errors.js";
 import { asCallError } from "../call-failure.js";
 import { withoutSecrets } from "../failures/secrets.js";
@@ -25,9 +27,11 @@ const JSON_HEADERS = { "content-type": "application/json" };
  * An endpoint. A name and password in the address become a header, because `fetch` refuses such an address and repeats it in
  * its error.
  *
- * @throws {TypeError} `address` is no HTTP address.
+ * @throws {InvalidArgumentError} `address` is no HTTP address.
  */
-export function endpointAt(address: string, { apiKey, headers = {}, fetch: ownFetch }: EndpointOptions): Endpoint {
+export function endpointAt(address: string, options: EndpointOptions): Endpoint {
+  rules.checkArgument("options", options, ENDPOINT);
+  const { apiKey, headers = {}, fetch: ownFetch } = options;
   const url = httpAddress(address);
   const basic =
     url.username === "" ? undefined : `Basic ${btoa(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`)}`;
@@ -44,10 +48,14 @@ export function endpointAt(address: string, { apiKey, headers = {}, fetch: ownFe
 }
 
 function httpAddress(address: string): URL {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const url = typeof address === "string" && URL.canParse(address) ? new URL(address) : undefined;
   // The address itself is not told: it can hold a password.
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new TypeError("A summariser's address must begin with http:// or https://");
+    throw new InvalidArgumentError(
+      "address",
+      "an address that begins with http:// or https://",
+      "another one, which is not shown as it can hold a password",
+    );
   return url;
 }
 

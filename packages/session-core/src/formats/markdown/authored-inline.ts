@@ -1,6 +1,8 @@
 // What may stand after `<` and still be text; anything that could begin a tag, a comment or a declaration may not.
 const MARKUP_START = /[A-Za-z/!?]/;
 const AUTOLINK = /<(?:(?:https?:\/\/|mailto:)[^\s<>`\\[\]]+|[\w.+-]+@[\w.-]+)>/iy;
+// Any other may stand for a character that nobody sees, or that turns the writing direction.
+const OTHER_ENTITY = /^&(?!(?:amp|lt|gt|quot|apos|nbsp|mdash|ndash|hellip|copy|times);)(?:#|[a-z][a-z0-9]*;)/i;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
 // An allow-list, because a browser drops tabs, a renderer decodes entities, and both undo percent signs: a path is
@@ -9,7 +11,8 @@ const SAFE_DESTINATION = /^(?:https?:\/\/|mailto:|[#?/]|\.{1,2}\/|[^\s:&\\%<>()`
 
 /**
  * One line of Markdown that an author wrote, made harmless: what would be HTML is shown as it is written, links to
- * anything but the web, mail and relative paths are shown as text. Code within the line stays as it is.
+ * anything but the web, mail and relative paths are shown as text, images are links, and of entities only common ones are
+ * read. Code within the line stays as it is.
  *
  * No code reaches across the end of a line here: a run of backticks without its partner on the same line is shown,
  * so that no later line can turn into code, or out of it. `inTable`: nor does it reach across the cells of a table.
@@ -46,7 +49,7 @@ interface Piece {
   readonly written: string;
 }
 
-const MARKS = /[\\`<[\]]/g;
+const MARKS = /[\\`<[\]&!]/g;
 
 function nextPiece(line: string, at: number, facts: LineFacts): Piece {
   switch (line[at]) {
@@ -61,6 +64,11 @@ function nextPiece(line: string, at: number, facts: LineFacts): Piece {
       return at < facts.lastBracket ? kept("[") : { read: 1, written: "\\[" };
     case "]":
       return bracket(line, at);
+    case "&":
+      return { read: 1, written: OTHER_ENTITY.test(line.slice(at, at + 40)) ? "&amp;" : "&" };
+    case "!":
+      // An image would be loaded by whoever looks at the document; without its mark it is a link.
+      return { read: 1, written: line[at + 1] === "[" ? "&#33;" : "!" };
     default:
       MARKS.lastIndex = at;
       return kept(line.slice(at, MARKS.exec(line)?.index ?? line.length));
@@ -77,6 +85,8 @@ function escaped(line: string, at: number): Piece {
   const after = line[at + 2] ?? "";
   if (next === "<" && MARKUP_START.test(after)) return { read: 2, written: "&lt;" };
   if (next === "`") return { read: 2, written: "&#96;" };
+  if (next === "&") return { read: 2, written: "&amp;" };
+  if (next === "!" && after === "[") return { read: 2, written: "&#33;" };
   if (next === "]" && (after === "(" || after === ":")) return { read: 3, written: `\\]\\${after}` };
   return kept(line.slice(at, at + (PUNCTUATION.test(next) ? 2 : 1)));
 }

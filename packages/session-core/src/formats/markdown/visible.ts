@@ -2,11 +2,15 @@
 // An operating system command counts only when it is closed, or a lone ESC ] would take the rest of the line.
 const ESCAPE_SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
 
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+// Control characters but tab and line feed; marks, embeddings and isolates of the writing direction; zero-width characters
+// but the joiners that scripts and emoji need; fillers; tags and rare variation selectors, which can hide a whole text.
+const UNSEEN =
+  /\u034f|[\u180b-\u180f]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
 /**
- * Text without what a page or a terminal would obey instead of show: control characters but tab and line feed,
- * escape sequences, overrides of the writing direction. Every kind of line end becomes a line feed.
+ * Text without what a page or a terminal would obey or hide instead of show: control characters but tab and line feed,
+ * escape sequences, what changes the writing direction, and characters that nobody sees. Every kind of line end becomes a
+ * line feed.
  *
  * @example
  * visible("\u001b[31mred\u001b[0m\r\n"); // "red\n"
@@ -24,9 +28,16 @@ export function onOneLine(text: string): string {
   return visible(text).replace(/\s+/g, " ").trim();
 }
 
-/** One line of visible text in which no character means anything to Markdown. */
+// GFM makes links of bare addresses and takes a backslash as part of them, so that what it was to disarm is armed again:
+// `www.a.example\<img>`. So nothing may look like an address, and what HTML reads is an entity.
+const IN_MARKDOWN: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", "://": ":&#47;/" };
+
+/** One line of visible text in which no character means anything to Markdown, of CommonMark or of GFM. */
 export function escapedLine(text: string): string {
-  return onOneLine(text).replace(/[\\`*_[\]<>#|~&!$]/g, "\\$&");
+  return onOneLine(text).replace(
+    /:\/\/|(?<=www)\.|[\\`*_[\]<>#|~&!$@]/gi,
+    (found) => IN_MARKDOWN[found] ?? (found === "." ? "&#46;" : `\\${found}`),
+  );
 }
 
 /** One line of visible text in which no character means anything to HTML. */

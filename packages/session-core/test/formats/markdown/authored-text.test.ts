@@ -11,7 +11,7 @@ describe("an author's Markdown inside a document", () => {
     ["lists", "- a\n  - b\n1. c\n\n   more of c"],
     ["a table", "| a | `b` |\n|---|---|\n| c | `d \\| e` |"],
     ["a quote", "> said\n>\n> twice"],
-    ["links to the web, mail and files", "[a](https://x.y/z) <https://x.y> [b](mailto:a@b.c) [c](src/a.ts#L3) [d](#e) ![f](./g.png)"],
+    ["links to the web, mail and files", "[a](https://x.y/z) <https://x.y> [b](mailto:a@b.c) [c](src/a.ts#L3) [d](#e)"],
     ["a block of code", "```ts\nconst a = <T>(x: T) => x;\n\n  indented\n```"],
     ["code in a list", "1. run\n\n   ```sh\n   npm test\n   ```\n2. done"],
   ])("keeps %s as it was written", (_, given) => {

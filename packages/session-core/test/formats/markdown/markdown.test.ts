@@ -153,7 +153,7 @@ describe("a branch as a Markdown document", () => {
       type: "message",
       message: { role: "assistant", content: [], stopReason: "error", errorMessage: "over<loaded>" },
     };
-    expect(await body(path(failed))).toBe("## Assistant\n\n*The reply failed: over\\<loaded\\>*");
+    expect(await body(path(failed))).toBe("## Assistant\n\n*The reply failed: over&lt;loaded&gt;*");
   });
 
   test("stands in for images, and counts what it leaves out", async () => {

@@ -1,0 +1,156 @@
+import { rules, shapes } from "@bough/session-core";
+
+// The shapes of what the functions of this package are called with; session-core has the rules they are made of. Settings
+// are judged by their schema, and say INVALID_SETTING.
+
+const { CALLBACK, FLAG, NUMBER, OBJECT, TEXT, AMOUNT, FILE, ANY } = rules;
+const { having, list, nullable, oneOf, optional, record, ruleOf } = rules;
+
+/** A handle on a session. */
+export const SESSION = having("a session", "append", "context", "walk");
+/** A counter of tokens. */
+export const COUNTER = having("a counter of tokens", "count");
+const SIGNAL = optional(having("an AbortSignal", "addEventListener", "throwIfAborted"));
+const MODEL = optional(nullable(record({ modelId: TEXT, provider: optional(TEXT) })));
+const TOKENS = optional(AMOUNT);
+
+/** Options that hold only a signal. */
+export const SIGNAL_OPTIONS = record({ signal: SIGNAL });
+/** What is known before a model call. */
+export const REQUEST_INPUT = record({ systemTokens: TOKENS, toolTokens: TOKENS, lastUsage: optional(OBJECT), signal: SIGNAL });
+/** How a compaction by hand is asked for. */
+export const COMPACT = record({
+  instructions: optional(TEXT),
+  keepFrom: optional(TEXT),
+  when: optional(oneOf("now", "turn-end")),
+  signal: SIGNAL,
+});
+/** The model that will answer from now on; its window is judged with the settings. */
+export const MODEL_CHANGE = record({ model: MODEL, contextWindow: NUMBER, toolTokens: TOKENS, signal: SIGNAL });
+/** What to do when the leaf is moved. */
+export const NAVIGATE = record({
+  summarize: optional(FLAG),
+  instructions: optional(TEXT),
+  replaceInstructions: optional(FLAG),
+  label: optional(TEXT),
+  signal: SIGNAL,
+});
+
+const SUMMARIZERS = list(CALLBACK, "a function, or an array of them");
+/** What a compactor works with. */
+export const COMPACTOR = record(
+  {
+    session: SESSION,
+    summarizer: optional((value, at) => (typeof value === "function" ? undefined : SUMMARIZERS(value, at))),
+    contextWindow: NUMBER,
+    model: MODEL,
+    settings: ANY,
+    hooks: optional(OBJECT),
+    onEvent: optional(CALLBACK),
+    hostState: optional(CALLBACK),
+    recall: optional(FLAG),
+    random: optional(CALLBACK),
+    now: optional(CALLBACK),
+    sleep: optional(CALLBACK),
+  },
+  "an object such as { session, contextWindow: 200_000 }",
+);
+
+/** A folder of checkpoint files. */
+export const FOLDER = FILE;
+/** A summary as a checkpoint file holds it. */
+export const CHECKPOINT = record({
+  sessionId: TEXT,
+  entryId: TEXT,
+  title: TEXT,
+  createdAtMs: NUMBER,
+  trigger: nullable(TEXT),
+  tokensBefore: nullable(AMOUNT),
+  tokensAfter: nullable(AMOUNT),
+  covers: nullable(record({ fromEntryId: TEXT, toEntryId: TEXT, entries: NUMBER, messages: NUMBER })),
+  files: record({ readFiles: list(TEXT), modifiedFiles: list(TEXT) }),
+  summary: TEXT,
+});
+
+/** What is to be summarised. */
+export const SOURCE = record({
+  messages: shapes.MESSAGES,
+  kind: oneOf("history", "turn-prefix", "branch"),
+  previousSummary: nullable(TEXT),
+  instructions: nullable(TEXT),
+});
+/** One call of a summariser. */
+export const SUMMARY_REQUEST = record({
+  system: TEXT,
+  prompt: TEXT,
+  context: optional(shapes.SESSION_CONTEXT),
+  maxOutputTokens: TOKENS,
+  signal: SIGNAL,
+  source: optional(SOURCE),
+  onText: optional(CALLBACK),
+});
+/** How much an extract may hold. */
+export const EXTRACT_LIMIT = record({ maxChars: NUMBER });
+/** Options of the built-in summariser. */
+export const EXTRACTIVE = record({ maxChars: optional(NUMBER) });
+/** Facts of a session. */
+export const FACTS = list(
+  record({ kind: oneOf("request", "rule", "file", "error", "command", "identifier", "number"), text: TEXT, at: NUMBER }),
+  "an array of facts",
+);
+
+/** What a request is posted with. */
+export const ENDPOINT = record({
+  apiKey: optional(TEXT),
+  headers: optional((value, at) => OBJECT(value, at) ?? list(TEXT)(Object.values(value as object), at)),
+  fetch: optional(CALLBACK),
+});
+/** A server, a model and what a request is posted with; the address is judged apart, as it can hold a password. */
+export const OPENAI_COMPATIBLE = record(
+  { model: TEXT, temperature: optional(NUMBER), tools: optional(list(OBJECT)) },
+  "an object such as { baseURL, model }",
+);
+/** A model of the AI SDK: its object, or its name at the default provider. */
+export const LANGUAGE_MODEL = ruleOf(
+  "a language model of the AI SDK",
+  (value) => typeof value === "string" || (typeof value === "object" && value !== null),
+);
+
+const ITEM = record({ id: TEXT, type: TEXT, messages: shapes.MESSAGES, tokens: NUMBER });
+/** What a plan is made from. */
+export const PLAN_INPUT = record({
+  items: list(ITEM, "an array of entries of a path"),
+  keep: record({ by: oneOf("tokens", "messages", "rounds", "nothing", "entry") }),
+  minMessages: NUMBER,
+  inForce: nullable(TEXT),
+});
+/** The settings that say what is kept. */
+export const KEEP = record({ by: TEXT });
+/** What the rule of keeping depends on. */
+export const KEEP_BOUNDS = record({
+  limitTokens: NUMBER,
+  mostKeptTokens: NUMBER,
+  ratio: NUMBER,
+  trigger: oneOf("manual", "automatic"),
+  keepFrom: optional(TEXT),
+});
+
+const REQUEST_SETTINGS = record({ danglingCalls: TEXT, guard: optional(ANY) });
+/** A request and what it must fit. */
+export const SHAPE_INPUT = record({
+  messages: shapes.MESSAGES,
+  entries: list(TEXT, "an array of ids"),
+  tokens: list(NUMBER, "an array of numbers"),
+  count: CALLBACK,
+  limitTokens: NUMBER,
+  systemTokens: NUMBER,
+  windowTokens: NUMBER,
+  settings: REQUEST_SETTINGS,
+  model: nullable(record({ modelId: TEXT, provider: optional(TEXT) })),
+});
+/** What a provider reported. */
+export const USAGE = record({ input: TOKENS, output: TOKENS, cacheRead: TOKENS, cacheWrite: TOKENS, totalTokens: TOKENS });
+/** A calibration of counts. */
+export const CALIBRATION = record({ ratio: NUMBER, unseenTokens: NUMBER });
+/** One figure of a provider beside ours. */
+export const COMPARISON = record({ reportedTokens: NUMBER, estimatedTokens: NUMBER, knowsFixed: FLAG, windowTokens: NUMBER });

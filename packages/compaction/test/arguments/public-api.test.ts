@@ -1,0 +1,223 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BoughError, type Session, type Store, userMessage } from "@bough/session-core";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ODD_VALUES } from "../../../session-core/test/arguments/odd-values.js";
+import * as compaction from "../../src/index.js";
+import { grown, turns } from "../world/session.js";
+
+interface World {
+  readonly store: Store;
+  readonly session: Session;
+  readonly compactor: compaction.Compactor;
+  readonly folder: string;
+}
+
+/** A call of a public function with an odd value in place of one argument. */
+type Call = (world: World, odd: never) => unknown;
+
+/** The options object as a whole, then each member of it in turn. */
+function members(
+  name: string,
+  call: (world: World, options: never) => unknown,
+  given: object,
+  names: readonly string[],
+): Record<string, Call> {
+  const each = names.map(
+    (member) => [`${name}.${member}`, (world: World, odd: never) => call(world, { ...given, [member]: odd } as never)] as const,
+  );
+  return { [name]: call, ...Object.fromEntries(each) };
+}
+
+const counter = compaction.roughCounter;
+const MESSAGE = { role: "user", content: "x" } as const;
+const REQUEST = ["systemTokens", "toolTokens", "lastUsage", "signal"];
+const SOURCE = { messages: [MESSAGE], kind: "history", previousSummary: null, instructions: null } as const;
+const CHECKPOINT: compaction.Checkpoint = {
+  number: 1,
+  sessionId: "s",
+  entryId: "e",
+  title: "t",
+  createdAtMs: 0,
+  trigger: null,
+  tokensBefore: null,
+  tokensAfter: null,
+  covers: null,
+  files: { readFiles: [], modifiedFiles: [] },
+  summary: "x",
+};
+const PLAN = {
+  items: [{ id: "e", type: "message", messages: [MESSAGE], tokens: 1 }],
+  keep: { by: "nothing" },
+  minMessages: 0,
+  inForce: null,
+};
+const SETTINGS = compaction.readSettings();
+const SHAPE = {
+  messages: [MESSAGE],
+  entries: ["e"],
+  tokens: [1],
+  count: () => 1,
+  limitTokens: 100,
+  systemTokens: 0,
+  settings: SETTINGS.request,
+  windowTokens: 100,
+  model: null,
+};
+
+const CALLS: Readonly<Record<string, Call>> = {
+  "createCompactor options": (_, options) => compaction.createCompactor(options),
+  "createCompactor.session": (_, session) => compaction.createCompactor({ session, contextWindow: 10_000 }),
+  ...members(
+    "createCompactor",
+    ({ session }, options) => compaction.createCompactor({ ...(options as object), session } as never).usage(),
+    { contextWindow: 10_000 },
+    ["summarizer", "contextWindow", "model", "settings", "hooks", "onEvent", "hostState", "recall", "random", "now", "sleep"],
+  ),
+  ...members("compactor.prepareRequest", ({ compactor }, input) => compactor.prepareRequest(input), {}, REQUEST),
+  ...members("compactor.turnEnded", ({ compactor }, input) => compactor.turnEnded(input), {}, REQUEST),
+  ...members("compactor.usage", ({ compactor }, input) => compactor.usage(input), {}, REQUEST),
+  ...members("compactor.compact", ({ compactor }, options) => compactor.compact(options), {}, [
+    "instructions",
+    "keepFrom",
+    "when",
+    "signal",
+  ]),
+  "compactor.reportOverflow error": ({ compactor }, error) => compactor.reportOverflow(error),
+  ...members("compactor.reportOverflow options", ({ compactor }, options) => compactor.reportOverflow("no overflow", options), {}, [
+    "signal",
+  ]),
+  ...members("compactor.modelChanged", ({ compactor }, change) => compactor.modelChanged(change), { contextWindow: 10_000 }, [
+    "model",
+    "contextWindow",
+    "toolTokens",
+    "signal",
+  ]),
+  ...members("compactor.memoryPressure", ({ compactor }, options) => compactor.memoryPressure(options), {}, ["signal"]),
+  "compactor.navigate target": ({ compactor }, target) => compactor.navigate(target),
+  ...members("compactor.navigate", ({ compactor }, options) => compactor.navigate("u1", options), {}, [
+    "summarize",
+    "instructions",
+    "replaceInstructions",
+    "label",
+    "signal",
+  ]),
+  targetOf: (_, entry) => compaction.targetOf(entry),
+  readCheckpoints: (_, directory) => compaction.readCheckpoints(directory),
+  "writeCheckpoint directory": (_, directory) =>
+    typeof directory === "string" ? undefined : compaction.writeCheckpoint(directory, CHECKPOINT),
+  ...members(
+    "writeCheckpoint",
+    ({ folder }, checkpoint) => compaction.writeCheckpoint(folder, checkpoint),
+    CHECKPOINT,
+    Object.keys(CHECKPOINT),
+  ),
+  "syncCheckpoints directory": (_, directory) =>
+    typeof directory === "string" ? undefined : compaction.syncCheckpoints(directory, "s", []),
+  "syncCheckpoints sessionId": ({ folder }, id) => compaction.syncCheckpoints(folder, id, []),
+  "syncCheckpoints checkpoints": ({ folder }, checkpoints) => compaction.syncCheckpoints(folder, "s", checkpoints),
+  "judgeFidelity facts": (_, facts) => compaction.judgeFidelity(facts, "x"),
+  "judgeFidelity summary": (_, summary) => compaction.judgeFidelity([{ kind: "file", text: "a.ts", at: 0 }], summary),
+  findFacts: (_, messages) => compaction.findFacts(messages),
+  "keepRuleOf keep": (_, keep) => compaction.keepRuleOf(keep, { limitTokens: 1, mostKeptTokens: 1, ratio: 1, trigger: "manual" }),
+  ...members(
+    "keepRuleOf bounds",
+    (_, bounds) => compaction.keepRuleOf(SETTINGS.keep, bounds),
+    { limitTokens: 1, mostKeptTokens: 1, ratio: 1, trigger: "manual" },
+    ["limitTokens", "mostKeptTokens", "ratio", "trigger", "keepFrom"],
+  ),
+  ...members("planCompaction", (_, input) => compaction.planCompaction(input), PLAN, Object.keys(PLAN)),
+  "listCheckpoints session": (_, session) => compaction.listCheckpoints(session),
+  "listCheckpoints leafId": ({ session }, leafId) => compaction.listCheckpoints(session, leafId),
+  "recallTools session": (_, session) => compaction.recallTools(session),
+  ...members("recallTools", ({ session }, options) => compaction.recallTools(session, options), {}, ["maxChars"]),
+  "recallTools input": async ({ session }, input) => {
+    for (const { execute } of compaction.recallTools(session).definitions) await execute(input);
+  },
+  readSettings: (_, settings) => compaction.readSettings(settings),
+  ...members("readSettings", (_, settings) => compaction.readSettings(settings), {}, ["preset", "keep", "trigger", "request"]),
+  ...members(
+    "shapeRequest",
+    (_, input) => compaction.shapeRequest(input),
+    SHAPE,
+    Object.keys(SHAPE).filter((name) => name !== "count"),
+  ),
+  "aiSdkSummarizer model": (_, model) => compaction.aiSdkSummarizer(model),
+  "aiSdkSummarizer options": (_, options) => compaction.aiSdkSummarizer("m" as never, options),
+  isContextOverflow: (_, error) => compaction.isContextOverflow(error),
+  limitOf: (_, error) => compaction.limitOf(error),
+  ...members("extract", (_, source) => compaction.extract(source, { maxChars: 100 }), SOURCE, Object.keys(SOURCE)),
+  ...members("extract limit", (_, limit) => compaction.extract(SOURCE, limit), {}, ["maxChars"]),
+  ...members("extractiveSummarizer", (_, options) => compaction.extractiveSummarizer(options), {}, ["maxChars"]),
+  ...members("extractiveSummarizer request", (_, request) => compaction.extractiveSummarizer()(request), { system: "", prompt: "" }, [
+    "system",
+    "prompt",
+    "maxOutputTokens",
+    "signal",
+    "source",
+    "onText",
+  ]),
+  ...members(
+    "openAICompatibleSummarizer",
+    (_, options) => compaction.openAICompatibleSummarizer(options),
+    { baseURL: "http://127.0.0.1:1/v1", model: "m" },
+    ["baseURL", "model", "apiKey", "headers", "fetch", "tools"],
+  ),
+  "remoteSummarizer url": (_, url) => compaction.remoteSummarizer(url),
+  ...members("remoteSummarizer", (_, options) => compaction.remoteSummarizer("http://127.0.0.1:1", options), {}, [
+    "apiKey",
+    "headers",
+    "fetch",
+  ]),
+  "calibrated before": (_, before) =>
+    compaction.calibrated(before, { reportedTokens: 1, estimatedTokens: 1, knowsFixed: true, windowTokens: 10 }),
+  calibrated: (_, comparison) => compaction.calibrated(compaction.UNCALIBRATED, comparison),
+  promptTokensOf: (_, usage) => compaction.promptTokensOf(usage),
+  "ContextMeter session": (_, session) => new compaction.ContextMeter(session, counter),
+  "ContextMeter counter": ({ session }, odd) => new compaction.ContextMeter(session, odd),
+  loadCounter: (_, tokenizer) => compaction.loadCounter(tokenizer),
+  "messageTokens counter": (_, odd) => compaction.messageTokens(odd, MESSAGE),
+  "messageTokens message": (_, message) => compaction.messageTokens(counter, message),
+  tokenizerOf: (_, modelId) => compaction.tokenizerOf(modelId),
+  "toolTokens counter": (_, odd) => compaction.toolTokens(odd, []),
+  "toolTokens tools": (_, tools) => compaction.toolTokens(counter, tools),
+};
+
+async function world(): Promise<World> {
+  const { store, session } = await grown(turns(1, 3));
+  await session.append(userMessage("once more"));
+  const compactor = compaction.createCompactor({ session, contextWindow: 100_000, settings: { tokenizer: "rough" } as never });
+  const folder = mkdtempSync(join(tmpdir(), "bough-arguments-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return { store, session, compactor, folder };
+}
+
+async function rawError(call: Call, made: World, odd: unknown): Promise<string | undefined> {
+  try {
+    await call(made, odd as never);
+    return undefined;
+  } catch (error) {
+    return error instanceof BoughError ? undefined : String(error);
+  }
+}
+
+describe("with any odd value in place of an argument", () => {
+  test.each(Object.entries(CALLS))("%s succeeds or throws an error of ours", async (_, call) => {
+    const made = await world();
+    const raw: string[] = [];
+    for (const [name, odd] of ODD_VALUES) {
+      const error = await rawError(call, made, odd);
+      if (error !== undefined) raw.push(`${name}: ${error}`);
+    }
+    expect(raw).toEqual([]);
+  });
+
+  test("every function and method that is offered is in the table", () => {
+    const named = Object.keys(CALLS).join("\n");
+    const functions = Object.entries(compaction).flatMap(([name, value]) =>
+      typeof value === "function" && value.length > 0 && !(value.prototype instanceof Error) ? [name] : [],
+    );
+    expect(functions.filter((name) => !named.includes(name))).toEqual([]);
+  });
+});
