@@ -48,6 +48,7 @@ export { type AISDKSummarizerOptions, aiSdkSummarizer } from "./summarizers/ai-s
 export { isContextOverflow, limitOf } from "./summarizers/call-failure.js";
 export { extract } from "./summarizers/extractive/extract.js";
 export { extractiveSummarizer } from "./summarizers/extractive/extractive-summarizer.js";
+export { withoutSecrets } from "./summarizers/failures/secrets.js";
 export { type OpenAICompatibleOptions, openAICompatibleSummarizer } from "./summarizers/openai-compatible.js";
 export { remoteSummarizer } from "./summarizers/remote.js";
 export type { Summarizer, SummaryReply, SummaryRequest, SummarySource } from "./summarizers/summarizer.js";

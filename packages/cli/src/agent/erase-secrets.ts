@@ -8,7 +8,7 @@ const SURE = 8;
  * The variables that a tool's process may see: without `BOUGH_API_KEY`, and without those that hold a secret, as the
  * address of a model with its password does.
  */
-export function withoutSecrets(env: Io["env"], secrets: readonly string[]): Io["env"] {
+export function withoutSecretVariables(env: Io["env"], secrets: readonly string[]): Io["env"] {
   return Object.fromEntries(Object.entries(env).filter(([name, value = ""]) => name !== "BOUGH_API_KEY" && !holds(value, secrets)));
 }
 

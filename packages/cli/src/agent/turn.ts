@@ -4,7 +4,7 @@ import type { Io } from "../terminal/io.js";
 import { askModel } from "./ask-model.js";
 import { replyEntry, TurnBranch } from "./branch.js";
 import type { ChatModel } from "./chat-model.js";
-import { withoutSecrets } from "./erase-secrets.js";
+import { withoutSecretVariables } from "./erase-secrets.js";
 import { failureLine } from "./failure-line.js";
 import { type Answer, type AskedCall, Gatekeeper, type Permissions } from "./permissions.js";
 import type { Reply } from "./reply.js";
@@ -87,7 +87,7 @@ class Turn {
     const gatekeeper = new Gatekeeper(permissions, cwd, ask);
     this.#branch = new TurnBranch(session);
     this.#offered = gatekeeper.offered(options.tools ?? TOOLS);
-    const place = { cwd, env: withoutSecrets(env, options.model.secrets), signal };
+    const place = { cwd, env: withoutSecretVariables(env, options.model.secrets), signal };
     this.#runner = { branch: this.#branch, tools: this.#offered, gatekeeper, place, onEvent, now, pending: { text: "" } };
     this.#toolTokens = toolTokens(roughCounter, this.#offered);
   }

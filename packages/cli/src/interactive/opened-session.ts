@@ -65,7 +65,7 @@ export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (
 
 /** The model that answers writes the summaries too. */
 function summarizerOf(model: ChatModel): Summarizer {
-  return async (request) => aiSdkSummarizer(await model.languageModel())(request);
+  return async (request) => aiSdkSummarizer(await model.languageModel(), { secrets: model.secrets })(request);
 }
 
 /** Another model of the same place, by its name. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { eraseFromProcess, withoutSecrets } from "../../src/agent/erase-secrets.js";
+import { eraseFromProcess, withoutSecretVariables } from "../../src/agent/erase-secrets.js";
 
 test("a tool's process gets no variable that holds a secret, also not as a part of an address", () => {
   const env = {
@@ -10,7 +10,7 @@ test("a tool's process gets no variable that holds a secret, also not as a part 
     PATH: "/abc/bin",
     EMPTY: "",
   };
-  expect(withoutSecrets(env, ["long-secret-1", "abc"])).toEqual({ PATH: "/abc/bin", EMPTY: "" });
+  expect(withoutSecretVariables(env, ["long-secret-1", "abc"])).toEqual({ PATH: "/abc/bin", EMPTY: "" });
 });
 
 test("secrets that the process was not started with need not be erased", () => {

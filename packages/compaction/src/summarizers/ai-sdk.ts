@@ -16,6 +16,8 @@ export interface AISDKSummarizerOptions {
   readonly tools?: ToolSet | undefined;
   readonly temperature?: number | undefined;
   readonly providerOptions?: StreamOptions["providerOptions"] | undefined;
+  /** The model's key and passwords: never in the message of an error, whoever repeats them. */
+  readonly secrets?: readonly string[] | undefined;
 }
 
 /**
@@ -40,7 +42,7 @@ async function ask(model: LanguageModel, options: AISDKSummarizerOptions, reques
   try {
     for await (const part of sdk.streamText(callOptions(model, options, request)).fullStream) answer.take(part);
   } catch (error) {
-    throw asCallError(error);
+    throw asCallError(error, { secrets: options.secrets });
   }
   return { text: judgeReply(answer.reply()), usage: answer.usage, model: answer.model ?? nameOf(model) };
 }

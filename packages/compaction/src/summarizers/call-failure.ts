@@ -83,8 +83,10 @@ export interface FailedCall {
 export function asCallError(error: unknown, { secrets = [], nowMs }: FailedCall = {}): SummarizerCallError {
   if (error instanceof SummarizerCallError) return error;
   const failure = readFailure(error, nowMs);
-  const repeats = withoutSecrets(failure.text, secrets) !== failure.text;
-  return new SummarizerCallError(kindOf(failure), withoutSecrets(oneLine(failure), secrets), {
+  // Before it is cut: a secret that is cut in half is not known any more.
+  const text = withoutSecrets(failure.text, secrets);
+  const repeats = text !== failure.text;
+  return new SummarizerCallError(kindOf(failure), oneLine({ ...failure, text }), {
     cause: repeats ? undefined : error,
     status: failure.status,
     retryAfterMs: failure.retryAfterMs,

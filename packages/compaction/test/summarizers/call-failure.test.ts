@@ -88,6 +88,16 @@ describe("an error of a call", () => {
     expect(JSON.stringify([error.message, String(error.cause), error.stack])).not.toContain("sk-very-secret");
   });
 
+  test.each([
+    ["encoded for a URL", encodeURIComponent("key/with+signs")],
+    ["in Base64", Buffer.from("Bearer key/with+signs").toString("base64")],
+    ["where the line is cut", `${"x".repeat(390)}key/with+signs`],
+  ])("never holds a secret: %s", (_how, repeated) => {
+    const error = asCallError(new Error(`No ${repeated}`), { secrets: ["key/with+signs"] });
+    expect(error.message).not.toMatch(/key.{0,3}wi|a2V5|tleS9/);
+    expect(error.cause).toBeUndefined();
+  });
+
   test("is the same one when it is ours already", () => {
     const ours = new SummarizerCallError("network", "x");
     expect(asCallError(ours)).toBe(ours);
