@@ -85,13 +85,48 @@ export async function createFile(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Gives a file its name in one step: readers see the old one or the new one, whole. @throws {CheckpointError} */
-export async function moveFile(from: string, to: string): Promise<void> {
+/**
+ * Gives a file its name in one step: readers see the old one or the new one, whole. false: the file is gone.
+ *
+ * @throws {CheckpointError}
+ */
+export async function moveFile(from: string, to: string): Promise<boolean> {
   try {
     await rename(from, to);
+    return true;
   } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
     await removeIfThere(from);
     throw new CheckpointError(to, "write", reasonOf(error), { cause: error });
+  }
+}
+
+/** Nobody writes a checkpoint for so long, in milliseconds. */
+const LEFT_AFTER = 3_600_000;
+
+/** The temporary files of this room: of a number, of the index, and of a number that was put aside. */
+const TEMPORARY = /^\.(?:\d{3,9}|(?:\d{3,9}\.tmp|index\.md)\.[0-9a-f-]{36})\.tmp$/;
+
+/** Removes temporary files that a crash left an hour ago or longer. @throws {CheckpointError} */
+export async function removeLeftovers(directory: string): Promise<void> {
+  for (const name of await namesIn(directory)) {
+    const path = join(directory, name);
+    if (!TEMPORARY.test(name) || !(await isLeftOver(path))) continue;
+    // Another process can have removed it and begun one of the same name since it was looked at: that one is put back.
+    const aside = `${path}.${randomUUID()}.tmp`;
+    if (!(await moveFile(path, aside))) continue;
+    if (await isLeftOver(aside)) await removeFile(aside);
+    else await moveFile(aside, path);
+  }
+}
+
+async function isLeftOver(path: string): Promise<boolean> {
+  try {
+    const found = await lstat(path);
+    return found.isFile() && Date.now() - found.mtimeMs > LEFT_AFTER;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw new CheckpointError(path, "read", reasonOf(error), { cause: error });
   }
 }
 
@@ -99,7 +134,8 @@ export async function moveFile(from: string, to: string): Promise<void> {
 export async function replaceFile(directory: string, name: string, text: string): Promise<void> {
   const draft = join(directory, `.${name}.${randomUUID()}.tmp`);
   await createFile(draft, text);
-  await moveFile(draft, join(directory, name));
+  const path = join(directory, name);
+  if (!(await moveFile(draft, path))) throw new CheckpointError(path, "write", "its folder or its temporary file was removed meanwhile");
 }
 
 /** Removes a file; that it is gone already is no failure. @throws {CheckpointError} */

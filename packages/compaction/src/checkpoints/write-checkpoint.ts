@@ -5,7 +5,7 @@ import { CheckpointError } from "../errors/checkpoint-errors.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { checkpointText } from "./checkpoint-file.js";
 import { checkpointName, claimName, numberInName } from "./file-name.js";
-import { createFile, makeFolder, moveFile, namesIn, removeFile, replaceFile } from "./folder.js";
+import { createFile, makeFolder, moveFile, namesIn, removeFile, removeLeftovers, replaceFile } from "./folder.js";
 import { INDEX_NAME, indexPage } from "./index-page.js";
 import { readCheckpoints } from "./read-checkpoints.js";
 
@@ -22,7 +22,8 @@ const MAX_TRIES = 1_000;
 /**
  * Writes a checkpoint as `NNN-title.md` and brings `index.md` up to date (Copilot CLI's files). The folder is made where
  * it is missing. A checkpoint that is there already is not written again. Never overwrites a checkpoint: of several
- * processes that write at once, each gets a number of its own. A crash leaves at most a hidden `.tmp` file.
+ * processes that write at once, each gets a number of its own. A crash leaves at most a hidden `.tmp` file, which goes with the
+ * first checkpoint that is written an hour later.
  *
  * @throws {CheckpointError} nothing was written, or only the index could not be.
  *
@@ -44,6 +45,7 @@ export async function writeCheckpoint(directory: string, checkpoint: Checkpoint)
 /** The same without the index. */
 export async function addCheckpoint(directory: string, checkpoint: Checkpoint): Promise<WrittenCheckpoint> {
   const text = checkpointText(checkpoint);
+  await removeLeftovers(directory);
   let number = highest(await namesIn(directory)) + 1;
   for (let tries = 0; tries < MAX_TRIES; tries += 1, number += 1) {
     const path = await writeAs(directory, number, checkpointName(number, checkpoint.title), text);
@@ -63,8 +65,8 @@ async function writeAs(directory: string, number: number, name: string, text: st
     return null;
   }
   const path = join(directory, name);
-  await moveFile(claim, path);
-  return path;
+  // false: this process stood still for so long that its file was taken for what a crash left.
+  return (await moveFile(claim, path)) ? path : null;
 }
 
 function highest(names: readonly string[]): number {

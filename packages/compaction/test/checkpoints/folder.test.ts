@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -170,6 +171,17 @@ describe("after a crash", () => {
     writeFileSync(join(directory, ".001.tmp"), "---\nbough");
     expect((await writeCheckpoint(directory, checkpoint("c1"))).number).toBe(2);
     expect(await readCheckpoints(directory)).toMatchObject({ checkpoints: [{ number: 2 }], foreign: [] });
+  });
+
+  test("a file that was begun long ago is removed, and its number is free again", async () => {
+    const directory = folder();
+    const anHourAgo = Date.now() / 1_000 - 3_601;
+    for (const name of [".001.tmp", `.index.md.${randomUUID()}.tmp`, ".other.tmp"]) {
+      writeFileSync(join(directory, name), "---\nbough");
+      utimesSync(join(directory, name), anHourAgo, anHourAgo);
+    }
+    expect((await writeCheckpoint(directory, checkpoint("c1"))).number).toBe(1);
+    expect(readdirSync(directory).filter((name) => name.startsWith("."))).toEqual([".other.tmp"]);
   });
 
   test("the next checkpoint puts an index right that was never written, or is wrong", async () => {
