@@ -53,7 +53,7 @@ export { type OpenAICompatibleOptions, openAICompatibleSummarizer } from "./summ
 export { remoteSummarizer } from "./summarizers/remote.js";
 export type { Summarizer, SummaryReply, SummaryRequest, SummarySource } from "./summarizers/summarizer.js";
 export type { HostState, InvokedSkill } from "./summary/host-state.js";
-export type { SummaryMethod } from "./summary/written-summary.js";
+export type { SummaryFailure, SummaryMethod } from "./summary/written-summary.js";
 // Counting
 export { type Calibration, type Comparison, calibrated, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";
 export { ContextMeter, type Measured } from "./tokens/context-meter.js";

@@ -1,7 +1,16 @@
 import { BoughError } from "@bough/session-core";
 
 /** Why a model's answer is no summary. */
-export type RejectedBecause = "empty" | "tool-call" | "cut-by-length" | "larger-than-source" | "not-a-text" | "no-summary-tag" | "refused";
+export type RejectedBecause =
+  | "empty"
+  | "tool-call"
+  | "cut-by-length"
+  | "larger-than-source"
+  | "not-a-text"
+  | "no-summary-tag"
+  | "refused"
+  | "echo"
+  | "low-fidelity";
 
 const SAID: Readonly<Record<RejectedBecause, string>> = {
   empty: "it is empty",
@@ -11,6 +20,8 @@ const SAID: Readonly<Record<RejectedBecause, string>> = {
   "not-a-text": "it is not a text",
   "no-summary-tag": "it has no <summary>",
   refused: "the model or its filter refused",
+  echo: "it repeats the instructions",
+  "low-fidelity": "it says next to nothing of what it replaces",
 };
 
 /** A model answered, but not with a summary. Nothing was written; the engine asks again more strictly, then extracts. */

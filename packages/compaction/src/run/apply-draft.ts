@@ -5,6 +5,7 @@ import type { Committed } from "./commit.js";
 import { commitDraft } from "./commit.js";
 import type { Draft } from "./draft.js";
 import type { Engine } from "./engine.js";
+import type { CompactionEvent } from "./events.js";
 import { callHook, hostStateOf } from "./hook-call.js";
 import { type Look, look } from "./look.js";
 import type { CompactionDone, CompactionResult } from "./result.js";
@@ -24,9 +25,10 @@ export async function applyDraft(engine: Engine, draft: Draft, background: boole
   // The entry is there: nothing that a host gets wrong from here on may tell otherwise.
   const after = await look(engine, {}, before.settings);
   const done = { ...doneOf(draft, committed, before, after), continuePrompt: await continuePrompt(engine, draft, after) };
-  const result: CompactionDone = { ...done, checkpointPath: await saveCheckpoint(engine, draft, done) };
+  const checkpoint = await saveCheckpoint(engine, draft, done);
+  const result: CompactionDone = { ...done, checkpointPath: checkpoint?.path ?? null };
   remember(engine, draft, before, after, result);
-  tellDone(engine, result, background);
+  tellDone(engine, result, { background, useAfter: after.use, checkpointNumber: checkpoint?.number ?? null });
   await callHook(engine, "compacted", result);
   return result;
 }
@@ -62,6 +64,8 @@ function doneOf(draft: Draft, { entryId }: Committed, before: Look, after: Look)
     messagesBefore: before.context.messages.length,
     messagesAfter: after.context.messages.length,
     fidelity: draft.fidelity,
+    failures: draft.failures,
+    requestId: draft.requestId,
     usage: draft.usage,
     headroom: !tooManyTokens(after) && !tooManyMessages(after),
     checkpointPath: null,
@@ -96,21 +100,15 @@ function remember(engine: Engine, draft: Draft, before: Look, after: Look, { hea
   if (memory.stall !== null) engine.emit({ type: "stalled", because: memory.stall.because });
 }
 
-function tellDone(engine: Engine, done: CompactionDone, background: boolean): void {
-  const { attemptId, trigger, entryId, tokensBefore, tokensAfter, messagesBefore, messagesAfter, usage, checkpointPath } = done;
-  const about = {
-    attemptId,
-    trigger,
-    background,
-    entryId,
-    tokensBefore,
-    tokensAfter,
-    messagesBefore,
-    messagesAfter,
-    usage,
-    checkpointPath,
-  };
-  engine.emit({ type: "compaction_complete", success: true, error: null, outcome: "compacted", ...about });
+type Complete = Extract<CompactionEvent, { type: "compaction_complete" }>;
+
+function tellDone(engine: Engine, done: CompactionDone, more: Pick<Complete, "background" | "useAfter" | "checkpointNumber">): void {
+  const { attemptId, trigger, entryId, tokensBefore, tokensAfter, messagesBefore, messagesAfter } = done;
+  const { usage, checkpointPath, method, failures, requestId } = done;
+  const sizes = { tokensBefore, tokensAfter, messagesBefore, messagesAfter };
+  const about = { attemptId, trigger, entryId, ...sizes, usage, checkpointPath, method, failures, requestId, ...more };
+  const fidelity = done.fidelity?.score ?? null;
+  engine.emit({ type: "compaction_complete", success: true, error: null, outcome: "compacted", fidelity, ...about });
 }
 
 /** Tells that nothing came of an attempt, though its model may have been paid. */
@@ -119,7 +117,7 @@ export function tellOutcome(
   about: Pick<Draft, "attemptId" | "trigger"> & { readonly usage?: Draft["usage"] },
   background: boolean,
   outcome: "nothing-to-compact" | "cancelled" | "superseded" | "discarded" | "failed",
-  error: { readonly code: string; readonly message: string } | null = null,
+  error: Complete["error"] = null,
 ): void {
   engine.emit({
     type: "compaction_complete",
@@ -135,6 +133,12 @@ export function tellOutcome(
     messagesBefore: null,
     messagesAfter: null,
     usage: about.usage ?? null,
+    useAfter: null,
+    method: null,
+    fidelity: null,
+    failures: [],
+    requestId: null,
     checkpointPath: null,
+    checkpointNumber: null,
   });
 }

@@ -1,5 +1,5 @@
 import { syncCheckpoints } from "../checkpoints/sync-checkpoints.js";
-import { writeCheckpoint } from "../checkpoints/write-checkpoint.js";
+import { type WrittenCheckpoint, writeCheckpoint } from "../checkpoints/write-checkpoint.js";
 import { CheckpointError } from "../errors/checkpoint-errors.js";
 import { fileListsOf } from "../path/details.js";
 import { listCheckpoints } from "../recall/list-checkpoints.js";
@@ -24,7 +24,7 @@ export async function saveCheckpoint(
   engine: Engine,
   { payload }: Draft,
   { entryId, trigger, title, shortSummary, summary, tokensBefore, tokensAfter }: CompactionDone,
-): Promise<string | null> {
+): Promise<WrittenCheckpoint | null> {
   const { directory } = engine.lastSettings.checkpoints;
   if (directory === null) return null;
   const about = {
@@ -37,14 +37,13 @@ export async function saveCheckpoint(
     covers: payload.covers,
   };
   try {
-    const { path } = await writeCheckpoint(directory, {
+    return await writeCheckpoint(directory, {
       number: 0,
       ...about,
       title: title ?? shortSummary,
       files: fileListsOf(payload),
       summary,
     });
-    return path;
   } catch (error) {
     // The session holds the summary; a file that cannot be written takes nothing away.
     if (!(error instanceof CheckpointError)) throw error;

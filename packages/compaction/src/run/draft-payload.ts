@@ -66,7 +66,8 @@ export async function composedDraft(
     ...(thinking === null ? {} : { lastThinking: thinking }),
     ...(preserveData === undefined ? {} : { preserveData }),
   };
-  return { ...draftOf(order, plan, payload, tokens), askedModel, fidelity: written.fidelity, usage: written.usage ?? null };
+  const { fidelity, failures, requestId = null, usage = null } = written;
+  return { ...draftOf(order, plan, payload, tokens), askedModel, fidelity, failures, requestId, usage };
 }
 
 /** A summary that a hook brought, as it is but for secrets; what it has no word on is taken from the plan. */
@@ -89,7 +90,7 @@ export function suppliedDraft(order: DraftOrder, plan: Compactable, supplied: Su
     ...(shortSummary === undefined ? {} : { shortSummary }),
   };
   const tokens = messageTokens(order.look.meter.counter, { role: "compactionSummary", summary }, order.look.model);
-  return { ...draftOf(order, chosen, payload, tokens), askedModel: false, fidelity: null, usage: null };
+  return { ...draftOf(order, chosen, payload, tokens), askedModel: false, fidelity: null, failures: [], requestId: null, usage: null };
 }
 
 /** Why a path must not be cut there; null: it may. The same rules as for our own cuts. */

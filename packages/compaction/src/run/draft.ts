@@ -1,7 +1,7 @@
 import type { CompactionPayload, EntryId, ThinkingBlock, Usage } from "@bough/session-core";
 import type { Fidelity } from "../facts/fidelity.js";
 import type { Trigger } from "../rules/trigger.js";
-import type { SummaryMethod } from "../summary/written-summary.js";
+import type { SummaryFailure, SummaryMethod } from "../summary/written-summary.js";
 
 /** What a compaction entry of ours carries besides what every one does. */
 export interface DraftPayload extends CompactionPayload {
@@ -29,5 +29,7 @@ export interface Draft {
   readonly method: SummaryMethod | "hook";
   readonly askedModel: boolean;
   readonly fidelity: Fidelity | null;
+  readonly failures: readonly SummaryFailure[];
+  readonly requestId: string | null;
   readonly usage: Usage | null;
 }

@@ -3,7 +3,9 @@ import type { Stall } from "../rules/stall.js";
 import type { TokenUse } from "../rules/token-use.js";
 import type { Trigger } from "../rules/trigger.js";
 import type { Change } from "../shrink/request/change.js";
-import type { SummaryMethod } from "../summary/written-summary.js";
+import type { SummaryFailure, SummaryMethod } from "../summary/written-summary.js";
+
+import type { CompactionDone } from "./result.js";
 
 /** What happens in a compactor, for screens, logs and telemetry. Names and content as Copilot CLI's session events have them. */
 export type CompactionEvent =
@@ -21,8 +23,8 @@ export type CompactionEvent =
       readonly trigger: Trigger;
       readonly background: boolean;
       readonly success: boolean;
-      /** Of a failure: its code and one line. */
-      readonly error: { readonly code: string; readonly message: string } | null;
+      /** Of a failure: its code, one line, and the HTTP status where a provider refused. */
+      readonly error: { readonly code: string; readonly message: string; readonly status?: number | undefined } | null;
       /** Why there is no compaction though nothing failed. */
       readonly outcome: "compacted" | "nothing-to-compact" | "cancelled" | "superseded" | "discarded" | "failed";
       readonly entryId: EntryId | null;
@@ -32,7 +34,17 @@ export type CompactionEvent =
       readonly messagesAfter: number | null;
       /** What the summary's calls used, also where nothing came of them. */
       readonly usage: Usage | null;
+      /** Where the tokens go afterwards. */
+      readonly useAfter: TokenUse | null;
+      readonly method: CompactionDone["method"] | null;
+      /** How much of the source's facts the summary has, 0 to 1. */
+      readonly fidelity: number | null;
+      /** What went wrong on the way and did not stop it. */
+      readonly failures: readonly SummaryFailure[];
+      /** The provider's id of the last call's answer. */
+      readonly requestId: string | null;
       readonly checkpointPath: string | null;
+      readonly checkpointNumber: number | null;
     }
   /** A summary of a branch that is left is being written; `toId`: where the leaf goes. */
   | {

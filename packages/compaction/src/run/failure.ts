@@ -1,5 +1,6 @@
 import { BoughError } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
+import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { afterOutcome } from "../rules/breaker.js";
 import type { Trigger } from "../rules/trigger.js";
 import { tellOutcome } from "./apply-draft.js";
@@ -40,7 +41,12 @@ export async function failed(engine: Engine, thrown: unknown, attempt: FailedAtt
     { saved: null, askedModel: !(error instanceof HookResultError) },
     engine.lastSettings.breaker,
   );
-  tellOutcome(engine, attempt, attempt.background, "failed", { code: codeOf(error), message: error.message });
+  const status = error instanceof SummarizerCallError ? error.status : undefined;
+  tellOutcome(engine, attempt, attempt.background, "failed", {
+    code: codeOf(error),
+    message: error.message,
+    ...(status === undefined ? {} : { status }),
+  });
   await callHook(engine, "compact_failed", { ...failure, trigger: attempt.trigger, willRetry: attempt.willRetry });
   return failure;
 }

@@ -2,7 +2,7 @@ import type { EntryId, Usage } from "@bough/session-core";
 import type { Fidelity } from "../facts/fidelity.js";
 import type { NothingBecause } from "../plan/plan.js";
 import type { Trigger } from "../rules/trigger.js";
-import type { SummaryMethod } from "../summary/written-summary.js";
+import type { SummaryFailure, SummaryMethod } from "../summary/written-summary.js";
 
 /** A compaction that was appended. Tokens count system, tools and messages. */
 export interface CompactionDone {
@@ -20,6 +20,10 @@ export interface CompactionDone {
   readonly messagesBefore: number;
   readonly messagesAfter: number;
   readonly fidelity: Fidelity | null;
+  /** What went wrong on the way and did not stop it: calls that failed, answers that were no summary (`reason`). */
+  readonly failures: readonly SummaryFailure[];
+  /** The provider's id of the last call's answer, where it told one. */
+  readonly requestId: string | null;
   /** What the summary's calls used. */
   readonly usage: Usage | null;
   /** false: the context is still above `trigger.headroomShare` of its threshold, and the automatic path stops until something changed. */

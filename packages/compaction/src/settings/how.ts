@@ -65,6 +65,11 @@ export const summarySettings = z.strictObject({
     .describe(
       "Ask once more, with the missing facts named, when fewer than this share of the facts found in the source are in the summary. 0: never.",
     ),
+  fidelityFloor: share
+    .default(0.02)
+    .describe(
+      "A model's answer with a smaller share of the facts is none (an OK, a refusal in plain words): the extract takes its place. Sources with fewer than three facts are not judged. 0: none is refused.",
+    ),
   readFiles: z.boolean().default(true).describe("The files read and modified are listed behind the summary."),
   breadcrumb: z.boolean().default(true).describe("The summary says which entries it covers and how to look them up."),
   recordPath: z

@@ -3,6 +3,7 @@ import type { FinishReason, LanguageModel, LanguageModelUsage, streamText, TextS
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { asCallError } from "./call-failure.js";
+import { requestIdIn } from "./http/endpoint.js";
 import { untilAborted } from "./http/until-aborted.js";
 import { judgeReply, type ModelReply, type ReplyEnd } from "./judge-reply.js";
 import { withoutThinking } from "./strip-thinking.js";
@@ -15,6 +16,8 @@ export interface AISDKSummarizerOptions {
   /** The agent's tools as it sends them; sent in full mode only, where they are part of the cached prefix. Never executed. */
   readonly tools?: ToolSet | undefined;
   readonly temperature?: number | undefined;
+  /** Sent with each call, as a header that tells summaries from answers: `{ "x-interaction-type": "conversation-compaction" }`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly providerOptions?: StreamOptions["providerOptions"] | undefined;
   /** The model's key and passwords: never in the message of an error, whoever repeats them. */
   readonly secrets?: readonly string[] | undefined;
@@ -44,7 +47,7 @@ async function ask(model: LanguageModel, options: AISDKSummarizerOptions, reques
   } catch (error) {
     throw asCallError(error, { secrets: options.secrets });
   }
-  return { text: judgeReply(answer.reply()), usage: answer.usage, model: answer.model ?? nameOf(model) };
+  return { text: judgeReply(answer.reply()), usage: answer.usage, requestId: answer.requestId, model: answer.model ?? nameOf(model) };
 }
 
 async function loaded(): Promise<typeof import("ai")> {
@@ -58,7 +61,7 @@ async function loaded(): Promise<typeof import("ai")> {
 }
 
 function callOptions(model: LanguageModel, options: AISDKSummarizerOptions, request: SummaryRequest): StreamOptions {
-  const { temperature = request.temperature, providerOptions } = options;
+  const { temperature = request.temperature, headers, providerOptions } = options;
   return {
     model,
     ...promptOf(options, request),
@@ -68,6 +71,7 @@ function callOptions(model: LanguageModel, options: AISDKSummarizerOptions, requ
     ...(request.signal === undefined ? {} : { abortSignal: request.signal }),
     ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
     ...(temperature === undefined ? {} : { temperature }),
+    ...(headers === undefined ? {} : { headers }),
     ...(providerOptions === undefined ? {} : { providerOptions }),
   };
 }
@@ -97,6 +101,7 @@ class StreamedAnswer {
   #callsTool = false;
   usage: Usage | undefined;
   model: string | undefined;
+  requestId: string | undefined;
 
   constructor(onText: ((piece: string) => void) | undefined) {
     this.#onText = onText === undefined ? () => undefined : withoutThinking(onText);
@@ -116,6 +121,7 @@ class StreamedAnswer {
 
   #takeEnd(step: Extract<TextStreamPart<ToolSet>, { type: "finish-step" }>): void {
     this.model = step.response.modelId;
+    this.requestId = requestIdIn(step.response.headers) ?? step.response.id;
     this.usage = usageOf(step.usage);
     if (step.rawFinishReason === "model_context_window_exceeded") throw new SummarizerCallError("overflow", step.rawFinishReason);
     // A provider whose connection ended early reports "other" without a reason of the server's.

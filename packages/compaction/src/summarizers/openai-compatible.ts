@@ -3,7 +3,7 @@ import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
 import { asCallError } from "./call-failure.js";
 import { ChatAnswer } from "./chat/chat-answer.js";
 import { type ChatTool, chatRequest } from "./chat/chat-request.js";
-import { type Endpoint, type EndpointOptions, endpointAt, post } from "./http/endpoint.js";
+import { type Endpoint, type EndpointOptions, endpointAt, post, requestIdIn } from "./http/endpoint.js";
 import { serverSentEvents } from "./http/sse.js";
 import { untilAborted } from "./http/until-aborted.js";
 import { judgeReply } from "./judge-reply.js";
@@ -53,7 +53,12 @@ async function ask(endpoint: Endpoint, body: Record<string, unknown>, { signal, 
   const answer = new ChatAnswer();
   await readInto(answer, response, endpoint, onText === undefined ? () => undefined : withoutThinking(onText));
   const text = judgeReply(answer.reply());
-  return { text, usage: answer.usage, model: answer.model ?? String(body["model"]) };
+  return {
+    text,
+    usage: answer.usage,
+    requestId: requestIdIn(Object.fromEntries(response.headers)),
+    model: answer.model ?? String(body["model"]),
+  };
 }
 
 async function readInto(answer: ChatAnswer, response: Response, endpoint: Endpoint, onText: (piece: string) => void): Promise<void> {

@@ -11,6 +11,7 @@ const reply = z.object({
   text: z.string(),
   usage: usage.optional().catch(undefined),
   extracted: z.boolean().optional().catch(undefined),
+  requestId: z.string().optional().catch(undefined),
   model: z.string().optional().catch(undefined),
 });
 

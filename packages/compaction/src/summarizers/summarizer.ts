@@ -40,6 +40,8 @@ export interface SummaryReply {
   readonly text: string;
   readonly usage?: Usage | undefined;
   readonly extracted?: boolean | undefined;
+  /** The provider's id of the answer, for its support and its logs. */
+  readonly requestId?: string | undefined;
   /** Provider and model that wrote it, where known. */
   readonly model?: string | undefined;
 }

@@ -1,5 +1,6 @@
 import type { Usage } from "@bough/session-core";
 import { BoughError, type SessionContext } from "@bough/session-core";
+import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { callSummarizer } from "../summarizers/call.js";
 import type { Summarizer, SummaryReply, SummarySource } from "../summarizers/summarizer.js";
 import { outputCap, type SummaryHands, type SummaryJob, type SummaryStage } from "./job.js";
@@ -13,6 +14,8 @@ export interface Question {
   readonly stage: SummaryStage;
   readonly system: string;
   readonly prompt: string;
+  /** What the prompt asks for, without the conversation: an answer that repeats it is none. */
+  readonly task: string;
   readonly needsTag: boolean;
   readonly source?: SummarySource | undefined;
   /** Full mode: the live request that goes before the prompt. */
@@ -26,6 +29,24 @@ export interface Answer extends ReadReply {
   readonly extracted: boolean;
 }
 
+/** Shorter lines are headings, which an answer repeats. */
+const LEAST_LINE = 20;
+const ECHO_SHARE = 0.5;
+
+/** Whether at least half of an answer's lines are lines of the instructions, word for word. Linear. */
+function isEcho(body: string, instructions: string): boolean {
+  const said = linesOf(body);
+  const known = new Set(linesOf(instructions));
+  return said.length > 0 && said.filter((line) => known.has(line)).length >= ECHO_SHARE * said.length;
+}
+
+function linesOf(text: string): readonly string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line.length >= LEAST_LINE);
+}
+
 /**
  * The one door to the summarisers of a job: every prompt goes out and every answer comes in through it, so that secrets are
  * masked on both ways (regression R129). Only full mode's live request goes as it is: its provider has read it already.
@@ -34,6 +55,8 @@ export interface Answer extends ReadReply {
 export class Asker {
   calls = 0;
   usage: Usage | undefined;
+  /** Of the last answer that told one. */
+  requestId: string | undefined;
   readonly failures: SummaryFailure[] = [];
   readonly #candidates: readonly Summarizer[];
 
@@ -58,15 +81,19 @@ export class Asker {
     signal?.throwIfAborted();
     const reply = await callSummarizer(this.#candidates, this.#request(question), settings.summary, this.hands);
     signal?.throwIfAborted();
+    this.requestId = reply.requestId ?? this.requestId;
     this.usage = addUsage(this.usage, reply.usage);
-    return this.#read(reply, question.needsTag);
+    const answer = this.#read(reply, question.needsTag);
+    if (isEcho(answer.body, `${question.system}\n${question.task}`)) throw new SummaryRejectedError("echo", answer.body);
+    return answer;
   }
 
   /** Notes a failure that another way may mend; throws it on where the job was cancelled. */
   failed(error: unknown): void {
     this.job.signal?.throwIfAborted();
     const message = error instanceof Error ? error.message : String(error);
-    this.failures.push({ code: error instanceof BoughError ? error.code : "UNKNOWN", message });
+    const reason = error instanceof SummaryRejectedError ? { reason: error.reason } : {};
+    this.failures.push({ code: error instanceof BoughError ? error.code : "UNKNOWN", message, ...reason });
   }
 
   /** A text with its secrets masked, where the setting asks for it. */

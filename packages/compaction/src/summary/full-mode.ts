@@ -79,6 +79,7 @@ export async function writeFull(asker: Asker, context: SessionContext): Promise<
     stage: "full",
     system: context.system ?? "",
     prompt: fullPrompt(job, Math.max(0, context.messages.length - messages.length - (context.compaction === null ? 0 : 1))),
+    task: fullPrompt(job, 0),
     needsTag: true,
     context,
     source: summarySource(job, { about: "history", messages, previous: job.previousSummary }),

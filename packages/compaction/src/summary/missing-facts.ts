@@ -1,6 +1,7 @@
 import type { Fact } from "../facts/fact.js";
 import type { Fidelity } from "../facts/fidelity.js";
 import { judgeFidelity } from "../facts/fidelity.js";
+import type { CompactionSettings } from "../settings/settings.js";
 import type { Asker } from "./asker.js";
 import { messagesOf } from "./job.js";
 import { assertSmaller, summarySource, type WrittenPart } from "./part.js";
@@ -36,6 +37,15 @@ export async function withMissingFacts(asker: Asker, part: WrittenPart, facts: r
   }
 }
 
+/** With fewer facts a good summary may happen to have none of them. */
+const LEAST_FACTS = 3;
+
+/** Whether a model's answer says next to nothing of its source: an OK, a refusal in plain words, another conversation's summary. */
+export function saysNothing({ part, fidelity }: Judged, { fidelityFloor }: CompactionSettings["summary"]): boolean {
+  const byModel = part.method === "normal" || part.method === "strict";
+  return byModel && fidelity.total >= LEAST_FACTS && fidelity.score < fidelityFloor;
+}
+
 async function askAgain(asker: Asker, part: WrittenPart, { byRecallOnly }: Fidelity): Promise<string> {
   const { job } = asker;
   const about: About = job.kind === "branch" ? "branch" : "history";
@@ -46,6 +56,7 @@ async function askAgain(asker: Asker, part: WrittenPart, { byRecallOnly }: Fidel
     stage: "missing-facts",
     system: SYSTEM_PROMPT,
     prompt: promptText(job, about, task, { conversation: null, previous: null, notes: part.body, missingFacts }),
+    task: MISSING_FACTS,
     needsTag: false,
     source: summarySource(job, { about, messages, previous: part.body }),
   });

@@ -96,6 +96,7 @@ function questionOf(job: SummaryJob, part: Part, task: Task, conversation: strin
     stage: part.about,
     system: SYSTEM_PROMPT,
     prompt: promptText(job, part.about, task, { conversation, previous: bounded(job, part.previous) }),
+    task: task.text,
     needsTag: task.needsTag,
     outputShare: part.about === "turn-prefix" ? PREFIX_OUTPUT_SHARE : 1,
     source: summarySource(job, part),

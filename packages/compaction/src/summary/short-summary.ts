@@ -26,7 +26,14 @@ export async function shortSummary(asker: Asker, body: string): Promise<string> 
       { text: SHORT_SUMMARY, needsTag: false },
       { conversation: null, previous: null, notes: body },
     );
-    const answer = await asker.ask({ stage: "short-summary", system: SYSTEM_PROMPT, prompt, needsTag: false, outputShare: OUTPUT_SHARE });
+    const answer = await asker.ask({
+      stage: "short-summary",
+      system: SYSTEM_PROMPT,
+      prompt,
+      task: SHORT_SUMMARY,
+      needsTag: false,
+      outputShare: OUTPUT_SHARE,
+    });
     return answer.extracted ? firstSentence(body) : oneLine(answer.body);
   } catch (error) {
     asker.failed(error);

@@ -1,11 +1,12 @@
 import type { ContextMessage } from "@bough/session-core";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
-import { findFacts } from "../facts/find-facts.js";
+import { judgeFidelity } from "../facts/fidelity.js";
+import { type Fact, findFacts } from "../facts/find-facts.js";
 import { Asker } from "./asker.js";
 import { writeExtract, writeMarker } from "./fallback.js";
 import { fullContext, writeFull } from "./full-mode.js";
 import { messagesOf, type SummaryHands, type SummaryJob } from "./job.js";
-import { withMissingFacts } from "./missing-facts.js";
+import { type Judged, saysNothing, withMissingFacts } from "./missing-facts.js";
 import { newestWithin } from "./newest-within.js";
 import { assertSmaller, type Part, type WrittenPart, writePart } from "./part.js";
 import { SPLIT_TURN_SEPARATOR } from "./prompts/shared.js";
@@ -16,7 +17,8 @@ import { type WrittenSummary, weaker } from "./written-summary.js";
  * Writes a summary, whatever happens to the model: full mode where it may be, then simple; a normal prompt, then a strict
  * one where the answer is rejected or not smaller than `maxTokens`; then what the setting `summary.onFailure` says. Without
  * candidates, or with the breaker open, no model is asked. Where the model writes more than there was (a short talk), the
- * extract is taken with `onFailure: "fail"` too.
+ * extract is taken with `onFailure: "fail"` too. An answer that repeats the instructions, or says next to nothing of its
+ * source, gives way to the extract whatever the setting.
  *
  * It writes nothing anywhere. Cancelled at any moment, it throws the signal's reason, when every call it made has settled.
  *
@@ -29,11 +31,19 @@ export async function summarise(given: SummaryJob, hands: SummaryHands = {}): Pr
   const asker = new Asker(job, hands);
   const written = await write(asker);
   const facts = findFacts(sourceMessages(job));
-  const { part, fidelity } = await withMissingFacts(asker, written, facts);
+  const { part, fidelity } = judged(asker, await withMissingFacts(asker, written, facts), facts);
   const short = await shortSummary(asker, part.body);
   job.signal?.throwIfAborted();
-  const { usage, calls, failures } = asker;
-  return { ...part, shortSummary: short, usage, calls, failures, fidelity };
+  const { usage, requestId, calls, failures } = asker;
+  return { ...part, shortSummary: short, usage, requestId, calls, failures, fidelity };
+}
+
+/** An answer below the floor of fidelity gives way to the extract, under every preset: the session must not be lost to an "OK". */
+function judged(asker: Asker, answer: Judged, facts: readonly Fact[]): Judged {
+  if (!saysNothing(answer, asker.job.settings.summary)) return answer;
+  asker.failed(new SummaryRejectedError("low-fidelity", answer.part.body));
+  const part = extractOf(asker);
+  return { part, fidelity: judgeFidelity(facts, part.body) };
 }
 
 async function write(asker: Asker): Promise<WrittenPart> {
@@ -43,16 +53,21 @@ async function write(asker: Asker): Promise<WrittenPart> {
     return (await tryFull(asker)) ?? (await writeSimple(asker));
   } catch (error) {
     asker.failed(error);
+    const reason = error instanceof SummaryRejectedError ? error.reason : null;
+    if (reason === "echo") return extractOf(asker);
     // The model did write, only not less than there was: a short talk is no failure of it, and its calls are paid for.
-    const isTooLarge = error instanceof SummaryRejectedError && error.reason === "larger-than-source";
-    if (job.settings.summary.onFailure === "fail" && !isTooLarge) throw error;
+    if (job.settings.summary.onFailure === "fail" && reason !== "larger-than-source") throw error;
     return withoutModel(asker);
   }
 }
 
 function withoutModel(asker: Asker): WrittenPart {
   const { job } = asker;
-  return job.settings.summary.onFailure === "marker" ? writeMarker(job) : writeExtract(job, (text) => asker.masked(text));
+  return job.settings.summary.onFailure === "marker" ? writeMarker(job) : extractOf(asker);
+}
+
+function extractOf(asker: Asker): WrittenPart {
+  return writeExtract(asker.job, (text) => asker.masked(text));
 }
 
 /** null: full mode is off, or failed, and simple mode is next (row 121). */

@@ -1,4 +1,5 @@
 import type { Usage } from "@bough/session-core";
+import type { RejectedBecause } from "../errors/summarizer-errors.js";
 import type { Fidelity } from "../facts/fidelity.js";
 
 /** Who wrote a summary: a model, a model asked more strictly, the deterministic extract, or a fixed line that says what is missing. */
@@ -9,6 +10,8 @@ export interface SummaryFailure {
   /** Of our errors, as `SUMMARY_REJECTED`; `UNKNOWN` for others. */
   readonly code: string;
   readonly message: string;
+  /** Why an answer was no summary, where that is what went wrong. */
+  readonly reason?: RejectedBecause | undefined;
 }
 
 /** A summary that is written and not yet composed with lists and notes. */
@@ -21,6 +24,8 @@ export interface WrittenSummary {
   readonly method: SummaryMethod;
   /** Summed over all calls that told theirs. */
   readonly usage: Usage | undefined;
+  /** The provider's id of the last answer, where it told one. */
+  readonly requestId: string | undefined;
   /** How often a summariser was called, new tries included. */
   readonly calls: number;
   readonly failures: readonly SummaryFailure[];

@@ -216,7 +216,7 @@ describe("a background summary", () => {
       summarizer: async ({ signal }) => {
         signals.push(signal);
         calls += 1;
-        return calls === 1 ? new Promise(() => undefined) : "## Goal\nby hand";
+        return calls === 1 ? new Promise(() => undefined) : "## Goal\nsrc/k1.ts by hand";
       },
     });
     await compactor.prepareRequest();

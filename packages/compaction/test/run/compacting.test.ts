@@ -47,7 +47,9 @@ describe("compacting by hand", () => {
 
   test("starts where the last one kept from, and gives the model its summary to update", async () => {
     const { session } = await grown(turns(1, 10));
-    const { summarizer, asked } = model(({ prompt }) => (prompt.includes("FIRST") ? "SECOND summary" : "FIRST summary"));
+    const { summarizer, asked } = model(({ prompt }) =>
+      prompt.includes("FIRST") ? "SECOND summary: src/k12.ts" : "FIRST summary: src/k2.ts",
+    );
     const compactor = createCompactor({ session, contextWindow, settings, summarizer });
     const first = await compactor.compact();
     const callsOfFirst = asked.length;

@@ -2,7 +2,8 @@ import { systemMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
 import type { CompactionEvent } from "../../src/run/events.js";
-import { grown, listening, openedStore, plant, turns } from "../world/session.js";
+import type { SummaryRequest } from "../../src/summarizers/summarizer.js";
+import { faithful, grown, listening, openedStore, plant, turns } from "../world/session.js";
 
 const settings = {
   trigger: { reserveTokens: 300, reserveShare: 0 },
@@ -20,12 +21,15 @@ describe("the events of a compaction", () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     const heard = listening();
     const usage = { input: 900, output: 30, cost: { total: 0.01 } };
-    const summarizer = async () => ({ text: "## Goal\nshort", usage });
+    const summarizer = async (request: SummaryRequest) => ({ text: faithful("## Goal\nshort", request), usage, requestId: "req-7" });
     await createCompactor({ session, contextWindow: 3_000, settings, summarizer, onEvent: heard.onEvent }).prepareRequest();
     const [start] = only(heard.events, "compaction_start");
     const [complete] = only(heard.events, "compaction_complete");
     expect(start).toMatchObject({ trigger: "threshold", background: false, use: { limitTokens: 3_000 } });
     expect(complete).toMatchObject({ attemptId: start?.attemptId, success: true, error: null, outcome: "compacted" });
+    expect(complete).toMatchObject({ requestId: "req-7", method: "normal", checkpointNumber: null, failures: [] });
+    expect(complete?.fidelity).toBeGreaterThan(0.02);
+    expect(complete?.useAfter?.totalTokens).toBe(complete?.tokensAfter);
     expect(complete?.usage?.input).toBeGreaterThanOrEqual(900);
     expect(complete?.messagesAfter).toBeLessThan(complete?.messagesBefore ?? 0);
     expect(complete?.tokensAfter).toBeLessThan(complete?.tokensBefore ?? 0);

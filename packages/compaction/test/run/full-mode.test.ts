@@ -25,12 +25,16 @@ describe("full mode", () => {
   test("sends the live request byte for byte, and one instruction behind it, so that the provider's cache is read", async () => {
     const session = await talked();
     const server = await startModelServer();
-    server.otherwise("<analysis>long</analysis><summary>\nWhat was done, in short.");
+    server.otherwise("<analysis>long</analysis><summary>\nWhat was done to src/k1.ts, in short.");
     const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
     const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer });
     const live = await compactor.prepareRequest();
     const result = await compactor.compact();
-    expect(result).toMatchObject({ kind: "compacted", method: "normal", summary: expect.stringContaining("What was done, in short.") });
+    expect(result).toMatchObject({
+      kind: "compacted",
+      method: "normal",
+      summary: expect.stringContaining("What was done to src/k1.ts, in short."),
+    });
     const asSent = JSON.stringify(toOpenAIChat(live.context));
     const raw = server.requests[0]?.raw.toString("utf8") ?? "";
     // Without the bracket that ends the list, what the agent sends is the beginning of what is sent here.
@@ -43,7 +47,7 @@ describe("full mode", () => {
     await session.append({ ...toolResult("big", "a long line of a log file\n".repeat(4_000), { toolName: "read" }), id: "rbig" });
     await plant(session, "a17 u18");
     const server = await startModelServer();
-    server.otherwise("<summary>\nWhat was done, in short.\n</summary>");
+    server.otherwise("<summary>\nWhat was done to src/k1.ts, in short.\n</summary>");
     const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
     const cutting = { ...settings, request: { toolResultShare: 0.02 } };
     const compactor = createCompactor({ session, contextWindow: 100_000, settings: cutting, summarizer });
@@ -58,7 +62,7 @@ describe("full mode", () => {
     const session = await talked();
     const server = await startModelServer();
     server.reply(fail(500, { error: { message: "no" } }));
-    server.otherwise("<summary>\nIn simple words.\n</summary>");
+    server.otherwise("<summary>\nsrc/k1.ts in simple words.\n</summary>");
     const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
     const compactor = createCompactor({
       session,
@@ -66,7 +70,7 @@ describe("full mode", () => {
       settings: { ...settings, summary: { ...settings.summary, retries: 0 } },
       summarizer,
     });
-    expect(await compactor.compact()).toMatchObject({ kind: "compacted", summary: expect.stringContaining("In simple words.") });
+    expect(await compactor.compact()).toMatchObject({ kind: "compacted", summary: expect.stringContaining("src/k1.ts in simple words.") });
     expect(server.requests.length).toBeGreaterThan(1);
   });
 

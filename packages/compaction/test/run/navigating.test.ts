@@ -63,7 +63,7 @@ describe("the events of a branch summary", () => {
     const usage = { input: 90, output: 3 };
     const summarizer: Summarizer = async ({ onText }) => {
       onText?.("## Goal");
-      return { text: "## Goal\nThe other way.", usage };
+      return { text: "## Goal\nsrc/k2.ts the other way.", usage };
     };
     await createCompactor({ session, contextWindow, summarizer, onEvent: heard.onEvent }).navigate("a1", { summarize: true });
     expect(heard.events[0]).toMatchObject({ type: "branch_summary_start", fromId: "a3", toId: "a1" });

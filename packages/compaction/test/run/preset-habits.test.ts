@@ -11,7 +11,7 @@ import { contextNames, grown, model, plant, prose, turns } from "../world/sessio
 /** A model server that answers in the form of VS Code's prompt. */
 async function served() {
   const server = await startModelServer();
-  server.otherwise("<analysis>long</analysis><summary>\n## Goal\nWhat was asked, in short.\n</summary>");
+  server.otherwise("<analysis>long</analysis><summary>\n## Goal\nWhat was asked of src/k1.ts, in short.\n</summary>");
   return { server, summarizer: openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" }) };
 }
 

@@ -151,9 +151,15 @@ describe("an answer that is no summary", () => {
   });
 
   test("twice, is the error where the setting is fail", async () => {
-    const { summarizer } = scripted(["", tooLong]);
+    const { summarizer } = scripted(["", "  "]);
     const failing = summarise(job({ candidates: [summarizer] }, { summary: { onFailure: "fail" } }));
-    await expect(failing).rejects.toMatchObject({ code: "SUMMARY_REJECTED", reason: "larger-than-source" });
+    await expect(failing).rejects.toMatchObject({ code: "SUMMARY_REJECTED", reason: "empty" });
+  });
+
+  test("but for an answer that is larger than what there is: then the extract is taken, as no model failed", async () => {
+    const { summarizer } = scripted([tooLong, tooLong]);
+    const written = await summarise(job({ candidates: [summarizer] }, { summary: { onFailure: "fail" } }));
+    expect(written).toMatchObject({ method: "extract", failures: [{}, { reason: "larger-than-source" }] });
   });
 
   test("cannot be mended where there is too little to be smaller than", async () => {
@@ -372,9 +378,9 @@ describe("facts that a summary lacks", () => {
   const plan = { summarize: items([user("never touch `legacy_parser` and `old_lexer`"), ...conversation(10)]), prefix: [] };
 
   test("are counted, and nothing more is asked by default", async () => {
-    const { summarizer } = scripted([GOOD]);
+    const { summarizer } = scripted([`${GOOD} Never touch \`legacy_parser\`.`]);
     const written = await summarise(job({ candidates: [summarizer], plan }));
-    expect(written.calls).toBe(1);
+    expect(written).toMatchObject({ method: "normal", calls: 1 });
     expect(written.fidelity.score).toBeLessThan(1);
   });
 

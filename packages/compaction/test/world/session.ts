@@ -54,12 +54,22 @@ export function turns(from: number, to: number): string {
   return numbers.map((n) => `u${n} k${n} r${n}:k${n} a${n}`).join(" ");
 }
 
+/** An answer with a few names from what it is about, as a model's has: one that says nothing of its source is refused. */
+export function faithful(answer: string, { source }: SummaryRequest): string {
+  const calls = (source?.messages ?? []).flatMap((message) => (message.role === "assistant" ? message.content : []));
+  const before = /^Files: (.*)$/m.exec(source?.previousSummary ?? "")?.[1]?.split(", ") ?? [];
+  const paths = [...before, ...calls.flatMap((block) => (block.type === "toolCall" ? [String(block.arguments["path"])] : []))];
+  if (paths.length === 0) return answer;
+  const named = `\n\nFiles: ${[...new Set(paths)].slice(0, 3).join(", ")}`;
+  return answer.includes("</summary>") ? answer.replace("</summary>", `${named}\n</summary>`) : answer + named;
+}
+
 /** A model in the place of a real one: it answers what it is told to, and remembers what it was asked. */
 export function model(answer: string | ((request: SummaryRequest) => string | Promise<string>) = "## Goal\nWhat was asked, in short.") {
   const asked: SummaryRequest[] = [];
   const summarizer: Summarizer = async (request) => {
     asked.push(request);
-    return typeof answer === "string" ? answer : answer(request);
+    return typeof answer === "string" ? faithful(answer, request) : answer(request);
   };
   return { summarizer, asked };
 }
@@ -76,7 +86,7 @@ export function heldModel() {
   });
   const summarizer: Summarizer = async (request) => {
     tell(request);
-    return answer;
+    return faithful(await answer, request);
   };
   return { summarizer, asked, give: (text: string) => give(text) };
 }

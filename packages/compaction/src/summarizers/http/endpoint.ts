@@ -83,6 +83,11 @@ export async function post(endpoint: Endpoint, body: unknown, signal: AbortSigna
   }
 }
 
+/** The id that a provider gave its answer, as OpenAI, Anthropic and Azure name the header. Header names in lower case. */
+export function requestIdIn(headers: Readonly<Record<string, string>> | undefined): string | undefined {
+  return headers?.["x-request-id"] ?? headers?.["request-id"] ?? headers?.["apim-request-id"];
+}
+
 const MAX_REDIRECTS = 5;
 
 async function postTo(endpoint: Endpoint, body: string, signal: AbortSignal | undefined): Promise<Response> {
