@@ -88,9 +88,9 @@ async function warn(
   out: Printer,
   { focus }: CompactOptions,
   model: SummaryModel | null,
-  { method, fidelity }: CompactionDone,
+  { method, fidelity, failures }: CompactionDone,
 ): Promise<void> {
-  const failure = method === "extract" || method === "marker" ? model?.failure() : undefined;
+  const failure = method === "extract" || method === "marker" ? (model?.failure() ?? failures.at(-1)?.message) : undefined;
   if (failure !== undefined) await out.note(styled("error", `${model?.name ?? ""} failed, so no model wrote this: ${failure}`));
   if (focus !== undefined && method === "extract") await out.note(styled("error", "--focus is for a model; the extract does not heed it."));
   if (fidelity !== null && fidelity.total > 0 && fidelity.score < POOR_SCORE)

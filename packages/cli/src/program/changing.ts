@@ -83,7 +83,7 @@ function defineCompact(to: Definitions): void {
       ],
       json:
         "{ sessionId, entryId, summary, title, shortSummary, method, tokensBefore, tokensAfter, messagesBefore, messagesAfter, fidelity, " +
-        "usage, headroom, firstKeptEntryId, readFiles, modifiedFiles, model, modelFailure, window, trigger, attemptId }; " +
+        "usage, headroom, failures, requestId, firstKeptEntryId, readFiles, modifiedFiles, model, modelFailure, window, trigger, attemptId }; " +
         "with --dry-run { sessionId, dryRun, plan, window }; with --undo { sessionId, compactionId, entryId, previousLeafId, tokens }",
     },
     () => import("../commands/compact.js"),

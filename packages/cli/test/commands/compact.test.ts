@@ -135,7 +135,7 @@ describe("bough compact with a model", () => {
 
   test("asks it with the key of the environment, and names it as the writer", async () => {
     const [here, server] = [await withLongSession(), await startModelServer()];
-    server.otherwise("## Goal\nMend the parts.");
+    server.otherwise("## Goal\nMend the parts: src/part-1.ts.");
     const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: server.baseURL, BOUGH_API_KEY: "secret-1" };
     const { exit, out, err } = await here.run(KEEP, { env });
     expect({ exit, err }).toEqual({
@@ -147,7 +147,7 @@ describe("bough compact with a model", () => {
     expect(server.requests[0]?.headers.authorization).toBe("Bearer secret-1");
     expect(server.requests[0]?.body.model).toBe("m1");
     const [summary] = (await messagesOf(here)) as readonly { readonly summary?: string }[];
-    expect(summary?.summary).toContain("Mend the parts.");
+    expect(summary?.summary).toContain("Mend the parts: src/part-1.ts.");
   });
 
   test("says beside the result that it failed, or that a focus without a model does nothing", async () => {
@@ -156,6 +156,15 @@ describe("bough compact with a model", () => {
     expect((await here.run(KEEP, { env })).err).toMatch(/^m1 failed, so no model wrote this: /m);
     const other = await withLongSession();
     expect((await other.run([...KEEP, "--focus", "the lexer"])).err).toContain("--focus is for a model");
+  });
+
+  test("says beside the result that it answered with nothing of the session", async () => {
+    const [here, server] = [await withLongSession(), await startModelServer()];
+    server.otherwise("I'm sorry, but I can't help with that.");
+    const { exit, out, err } = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
+    expect(exit).toBe(0);
+    expect(err).toMatch(/^m1 failed, so no model wrote this: .*says next to nothing of what it replaces/m);
+    expect(out).toContain("because m1 wrote none that can be used");
   });
 
   test("takes what is typed over the environment, and does not give its key to another address", async () => {
@@ -219,7 +228,7 @@ describe("bough compact with a model", () => {
 
   test("shows what a model wrote, and lets the terminal obey nothing of it", async () => {
     const [here, server] = [await withLongSession(), await startModelServer()];
-    server.otherwise("Mend \u001b[31mthe parts\u202e now.");
+    server.otherwise("Mend \u001b[31mthe parts\u202e of src/part-1.ts now.");
     const { out } = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
     expect(out).toContain("the parts");
     expect(out).not.toMatch(/[\u001b\u202e]/);

@@ -57,7 +57,7 @@ describe("bough go --summarize", () => {
 
   test("has a model write it, told what to look at, and tells a script what came of it", async () => {
     const [here, server] = [await withLongSession(), await startModelServer()];
-    server.otherwise("The second try failed on tabs.");
+    server.otherwise("The second try failed on tabs. Read: src/part-9.ts, src/part-10.ts");
     const typed = ["--summarize", "--focus", "why it failed", "--model", "m1", "--base-url", server.baseURL];
     const result = await here.json("go", "long", "a8", ...typed);
     const { leafId } = await standOf(here);
