@@ -119,7 +119,8 @@ export class Performer {
   async #copy(entryId: EntryId, host: ScreenHost<NavigatorNews>): Promise<void> {
     const text = entryText(await this.world.session.entry(entryId));
     // An empty text would take away what is on the clipboard.
-    if (text !== "") host.copy(text);
+    // What is pasted into a terminal is obeyed by it, so control characters go; line breaks and tabs stay.
+    if (text !== "") host.copy(text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ""));
     this.#said(host.tell, text === "" ? "This entry has no text." : "Copied.");
   }
 

@@ -144,6 +144,10 @@ describe("A navigator on a store", () => {
     const navigator = await opened();
     expect(await navigator.select("user2").press("y").notice()).toBe("Copied.");
     expect(navigator.copied).toEqual(["said in user2"]);
+    await navigator.other.append(userMessage("\u001b[31mred\u001b]52;c;eA==\u0007\r\n\tindented\u009b2J"));
+    await navigator.until(({ tree }) => tree?.leafId === navigator.other.leafId);
+    await navigator.press(".", "y").notice();
+    expect(navigator.copied.pop()).toBe("[31mred]52;c;eA==\n\tindented2J");
     await navigator.other.append(userMessage(""));
     await navigator.until(({ tree }) => tree?.leafId === navigator.other.leafId);
     expect(await navigator.press(".", "y").notice()).toBe("This entry has no text.");

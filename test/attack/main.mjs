@@ -1,0 +1,54 @@
+// Attacks a store again and again: killed processes, damaged files, many writers, mutated imports, random trees. Each room
+// runs for its share of the time, prints counts and its seed, and any finding makes the exit code 1.
+//   node test/attack/main.mjs [--seed N] [--only kills,damage] [--minutes 10]
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { randomOf } from "./random.mjs";
+import { damage } from "./rooms/damage.mjs";
+import { imports } from "./rooms/imports.mjs";
+import { kills } from "./rooms/kills.mjs";
+import { tree } from "./rooms/tree.mjs";
+import { writers } from "./rooms/writers.mjs";
+
+const ROOMS = { kills, damage, writers, imports, tree };
+
+const { values } = parseArgs({
+  options: { seed: { type: "string" }, only: { type: "string" }, minutes: { type: "string", default: "10" } },
+});
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+const names = values.only === undefined ? Object.keys(ROOMS) : values.only.split(",");
+const unknown = names.filter((name) => !Object.hasOwn(ROOMS, name));
+if (unknown.length > 0 || !Number.isSafeInteger(seed) || !(Number(values.minutes) > 0)) {
+  process.stderr.write(`Rooms: ${Object.keys(ROOMS).join(", ")}. --seed takes a whole number, --minutes a number above 0.\n`);
+  process.exit(2);
+}
+
+let failed = false;
+for (const name of names) {
+  const folder = mkdtempSync(join(tmpdir(), "bough-attack-"));
+  const until = Date.now() + (Number(values.minutes) * 60_000) / names.length;
+  const counts = {};
+  const findings = [];
+  const room = {
+    folder,
+    random: randomOf(seed),
+    goesOn: () => Date.now() < until && findings.length < 20,
+    count: (what, by = 1) => {
+      counts[what] = (counts[what] ?? 0) + by;
+    },
+    finding: (text) => findings.push(text),
+  };
+  try {
+    await ROOMS[name](room);
+  } catch (error) {
+    findings.push(`the room itself failed: ${error.stack}`);
+  }
+  rmSync(folder, { recursive: true, force: true });
+  const told = Object.entries(counts).map(([what, times]) => `${times} ${what}`);
+  process.stdout.write(`${name} (seed ${seed}): ${told.join(", ")}; ${findings.length} findings\n`);
+  for (const finding of findings) process.stdout.write(`  ${finding}\n`);
+  failed ||= findings.length > 0;
+}
+process.exit(failed ? 1 : 0);

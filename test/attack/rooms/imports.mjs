@@ -1,0 +1,92 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  exportBough,
+  exportMarkdown,
+  importPath,
+  openStore,
+  toAISDK,
+  toAnthropic,
+  toOpenAIChat,
+  toOpenAIResponses,
+} from "@bough/session-core";
+import { findingsOf, typed } from "../look.mjs";
+
+const FOLDERS = ["../../../packages/cli/demo", "../../../packages/session-core/test", "../../../../shared/sessions"].map(
+  (folder) => new URL(`${folder}/`, import.meta.url).pathname,
+);
+const MOST_BYTES = 300_000;
+
+/** Imports mutated session files: typed or whole, a second import adds nothing, and what is there can be used. */
+export async function imports(room) {
+  const sources = FOLDERS.filter(existsSync).flatMap((folder) =>
+    readdirSync(folder, { recursive: true })
+      .filter((name) => name.endsWith(".jsonl"))
+      .map((name) => readFileSync(join(folder, name), "utf8"))
+      .filter((text) => text.length < MOST_BYTES),
+  );
+  if (sources.length === 0) return room.finding("no session files to mutate were found");
+  const path = join(room.folder, "mutated.jsonl");
+  while (room.goesOn()) {
+    writeFileSync(path, mutated(room.random, room.random.pick(sources)));
+    const store = await openStore({ path: ":memory:" });
+    await use(room, store, path);
+    await store.close();
+    room.count("files");
+  }
+}
+
+async function use(room, store, path) {
+  const report = await typed(room, "import", () => importPath(store, path));
+  if (report === undefined) return;
+  const again = await typed(room, "second import", () => importPath(store, path));
+  const added = again?.sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0) ?? 0;
+  if (added > 0) room.finding(`a second import added ${added} entries`);
+  for (const finding of await findingsOf(store)) room.finding(finding);
+  for (const { sessionId } of report.sessions) {
+    const session = await store.openSession(sessionId);
+    const context = await typed(room, "context", () => session.context());
+    for (const convert of [toAISDK, toAnthropic, toOpenAIChat, toOpenAIResponses]) {
+      if (context !== undefined) await typed(room, convert.name, () => convert(context));
+    }
+    for (const write of [exportBough, exportMarkdown]) {
+      await typed(room, write.name, async () => {
+        for await (const _ of write(session));
+      });
+    }
+    room.count("sessions");
+  }
+}
+
+const ODD = [
+  "null",
+  "0",
+  '""',
+  "[]",
+  "{}",
+  "1e999",
+  "-1",
+  '"\\u0000"',
+  '"\\ud800"',
+  '{"__proto__":{"a":1}}',
+  `${"[".repeat(600)}${"]".repeat(600)}`,
+];
+
+function mutated(random, text) {
+  const lines = text.split("\n");
+  for (let times = 1 + random.below(6); times > 0; times -= 1) {
+    const at = random.below(lines.length);
+    const line = lines[at] ?? "";
+    const cut = random.below(line.length + 1);
+    const change = random.below(7);
+    if (change === 0) lines.splice(at, 1);
+    else if (change === 1) lines.splice(random.below(lines.length), 0, line);
+    else if (change === 2) lines[at] = line.slice(0, cut);
+    else if (change === 3) lines[at] = line.slice(0, cut) + String.fromCharCode(random.below(0xffff)) + line.slice(cut);
+    else if (change === 4) lines[at] = line.replace(/:("[^"]*"|\d+|true|false|null)/, () => `:${random.pick(ODD)}`);
+    else if (change === 5)
+      lines[at] = line.replaceAll(/"(id|parentId|uuid|parentUuid|type|role)":/g, (key) => (random.chance(0.3) ? `"x${key.slice(1)}` : key));
+    else lines[at] = lines[random.below(lines.length)] ?? "";
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,44 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openStore } from "@bough/session-core";
+import { findingsOf } from "../look.mjs";
+
+const CHILD = fileURLToPath(new URL("../child.mjs", import.meta.url));
+
+/** Several processes append to one session at once: each acknowledged entry is there, once, and the store is whole. */
+export async function writers(room) {
+  for (let round = 0; room.goesOn(); round += 1) {
+    const path = join(room.folder, `${round}.db`);
+    const store = await openStore({ path });
+    await store.createSession({ id: "s" });
+    const runs = Array.from({ length: 2 + room.random.below(7) }, (_, at) => `w${round}x${at}`);
+    const works = runs.map(() => room.random.pick(["append", "batch"]));
+    const said = (await Promise.all(runs.map((run, at) => finished([works[at], path, "s", run, "40"], room)))).flat();
+    const ids = [];
+    for await (const entry of (await store.openSession("s")).entries()) ids.push(entry.id);
+    const lost = said.filter((id) => !ids.includes(id));
+    if (lost.length > 0) room.finding(`acknowledged and not there: ${lost.join(" ")}`);
+    for (const finding of await findingsOf(store)) room.finding(finding);
+    room.count("processes", runs.length);
+    room.count("acknowledgements", said.length);
+    await store.close();
+  }
+}
+
+function finished(given, room) {
+  return new Promise((done) => {
+    const child = spawn(process.execPath, [CHILD, ...given], { stdio: ["ignore", "pipe", "pipe"] });
+    let [out, failure] = ["", ""];
+    child.stdout.on("data", (data) => {
+      out += data;
+    });
+    child.stderr.on("data", (data) => {
+      failure += data;
+    });
+    child.on("close", (code) => {
+      if (code !== 0) room.finding(`a writer ended with ${code}: ${failure.slice(0, 500)}`);
+      done(out.split("\n").filter((line) => line !== "" && line !== "ready"));
+    });
+  });
+}
