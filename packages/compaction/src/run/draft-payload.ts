@@ -10,6 +10,7 @@ import type { Compactable } from "../plan/plan.js";
 import { unsentStart } from "../plan/unsent.js";
 import { offersRecall } from "../recall/offers-recall.js";
 import { composeSummary, type SummaryParts } from "../summary/compose.js";
+import { cutToTokens } from "../summary/input-budget.js";
 import { redact } from "../summary/text/redact.js";
 import type { WrittenSummary } from "../summary/written-summary.js";
 import { messageTokens } from "../tokens/message-tokens.js";
@@ -145,8 +146,18 @@ function coversOf(plan: Compactable) {
   return { fromEntryId: items[0]?.id ?? "", toEntryId: items.at(-1)?.id ?? "", entries: items.length };
 }
 
-/** Everything that settings add, or where that would make the context larger, less and less of it, down to the body alone; `details` has the files all the same. */
-function smaller(parts: SummaryParts, { look }: DraftOrder, bound: number): { readonly summary: string; readonly tokens: number } {
+/**
+ * Everything that settings add, or where that would make the context larger or take more of the window than a summary may,
+ * less and less of it, down to the body alone; `details` has the files all the same. A body that is too long loses its middle.
+ */
+function smaller(given: SummaryParts, { look }: DraftOrder, bound: number): { readonly summary: string; readonly tokens: number } {
+  const { counter } = look.meter;
+  const { summaryTokens } = look.limits;
+  const composed = (some: SummaryParts) => {
+    const summary = composeSummary(some);
+    return { summary, tokens: messageTokens(counter, { role: "compactionSummary", summary }, look.model) };
+  };
+  const parts = inShare(given, summaryTokens);
   const bare = {
     ...parts.settings,
     userMessages: { ...parts.settings.userMessages, enabled: false },
@@ -159,11 +170,35 @@ function smaller(parts: SummaryParts, { look }: DraftOrder, bound: number): { re
     { ...parts, host: null, covers: null, settings: alone },
   ];
   for (const some of [parts, ...fewer]) {
-    const summary = composeSummary(some);
-    const tokens = messageTokens(look.meter.counter, { role: "compactionSummary", summary }, look.model);
-    if (tokens < bound) return { summary, tokens };
+    const whole = composed(some);
+    const beside = whole.tokens - counter.count(some.body);
+    const isTooLong = whole.tokens > summaryTokens;
+    // Beside a body of less than half of the share, something else goes first.
+    if (isTooLong && beside > summaryTokens / 2 && some.settings !== alone) continue;
+    const body = isTooLong ? cutToTokens(some.body, Math.max(1, summaryTokens - beside), counter) : some.body;
+    const shortest = isTooLong ? composed({ ...some, body }) : whole;
+    if (shortest.tokens < bound) return shortest;
   }
   throw new SummaryRejectedError("larger-than-source", parts.body);
+}
+
+/** UTF-16 code units of a token, at least, and tokens of a path with its line, at most, as they usually are. */
+const CHARS_PER_TOKEN = 3;
+const TOKENS_PER_PATH = 16;
+
+/** The parts that repeat what is in the session, so that none of them takes the room of the body in a small window. */
+function inShare(parts: SummaryParts, summaryTokens: number): SummaryParts {
+  const chars = (share: number) => Math.floor(share * summaryTokens * CHARS_PER_TOKEN);
+  const { keep, userMessages } = parts.settings;
+  return {
+    ...parts,
+    mostPaths: Math.floor((0.2 * summaryTokens) / TOKENS_PER_PATH),
+    settings: {
+      ...parts.settings,
+      keep: { ...keep, headChars: Math.min(keep.headChars, chars(0.2)) },
+      userMessages: { ...userMessages, maxChars: Math.min(userMessages.maxChars, chars(0.4)) },
+    },
+  };
 }
 
 /** What is covered has read and modified, with what earlier summaries say of theirs. */

@@ -74,6 +74,9 @@ function planned(engine: Engine, { trigger, look, span, keepFrom, again }: Draft
   });
 }
 
+/** Of what a summary may take; the rest is for files, the host's state and how to look things up. */
+const BODY_SHARE = 0.75;
+
 interface SummaryOrder {
   readonly plan: Compactable;
   readonly previousSummary: string | null;
@@ -110,6 +113,7 @@ async function summary(
       skipModel: !askedModel,
       model: look.model === null ? null : { modelId: look.model.modelId, provider: look.model.provider },
       maxTokens,
+      wantedTokens: Math.floor(BODY_SHARE * look.limits.summaryTokens),
       signal,
       onProgress: ({ stage, chars }) => engine.emit({ type: "compaction_progress", attemptId, stage, chars }),
     },

@@ -12,6 +12,8 @@ export interface SummarySource {
   readonly previousSummary: string | null;
   /** What the person asked to look at. */
   readonly instructions: string | null;
+  /** What the summary should have at most, in tokens; undefined: no matter. */
+  readonly wantedTokens?: number | undefined;
 }
 
 /** One call of a summariser. */

@@ -21,6 +21,8 @@ export interface SummaryParts {
   readonly previous: string | null;
   /** Cumulative. */
   readonly files: FileLists;
+  /** So many of them are shown, at most; undefined: as many as a reader of a large window can use. */
+  readonly mostPaths?: number | undefined;
   readonly host: HostState | null;
   /** null: not known, and nothing is said of it. */
   readonly covers: Covers | null;
@@ -69,11 +71,11 @@ function wordsOf({ messages, settings }: SummaryParts, carried: string): string 
   return words.length === 0 ? "" : wordsText(words);
 }
 
-function blocksAfter({ kind, files, host, covers, recall, settings, model }: SummaryParts): readonly string[] {
+function blocksAfter({ kind, files, mostPaths, host, covers, recall, settings, model }: SummaryParts): readonly string[] {
   const { summary } = settings;
   const lookUp = { recall, recordPath: summary.recordPath };
   return [
-    ...(summary.readFiles ? fileBlocks(files) : []),
+    ...(summary.readFiles ? fileBlocks(files, mostPaths) : []),
     ...(host === null ? [] : hostStateBlocks(host)),
     summary.breadcrumb && covers !== null ? tagged("covers", coversText(covers, lookUp)) : "",
     kind === "compaction" && remindsToGoOn(summary.keepGoing, model) ? tagged("keep-going", KEEP_GOING) : "",

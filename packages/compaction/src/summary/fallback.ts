@@ -17,11 +17,13 @@ const MIN_CHARS = 40;
 export function writeExtract(job: SummaryJob, masked: (text: string) => string): WrittenPart {
   const messages = [...messagesOf(job.plan.summarize), ...messagesOf(job.plan.prefix)];
   const source = summarySource(job, { about: job.kind === "branch" ? "branch" : "history", messages, previous: job.previousSummary });
+  const { counter, maxTokens: replaced, wantedTokens = replaced } = job;
+  const maxTokens = Math.min(replaced, wantedTokens);
   // A token is seldom less than two characters where text is dense, and seldom more than four where it is not.
-  let maxChars = Math.min(MAX_CHARS, Math.max(MIN_CHARS, job.maxTokens * 3));
+  let maxChars = Math.min(MAX_CHARS, Math.max(MIN_CHARS, maxTokens * 3));
   for (; maxChars >= MIN_CHARS; maxChars = Math.floor(maxChars / 2)) {
     const body = masked(extract(source, { maxChars }).trim());
-    if (body !== "" && job.counter.count(body) < job.maxTokens) return { body, title: null, method: "extract" };
+    if (body !== "" && counter.count(body) < maxTokens) return { body, title: null, method: "extract" };
   }
   throw new SummaryRejectedError("larger-than-source");
 }

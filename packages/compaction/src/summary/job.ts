@@ -41,6 +41,8 @@ export interface SummaryJob {
   readonly model: { readonly provider?: string | undefined; readonly modelId: string } | null;
   /** The body must have fewer tokens than this: those of what it replaces. */
   readonly maxTokens: number;
+  /** What the body should have at most; a longer one is not refused, but will be cut. undefined: no matter. */
+  readonly wantedTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** `chars`: how much of the answer to the running call has come. */
   readonly onProgress?: ((progress: { readonly stage: SummaryStage; readonly chars: number }) => void) | undefined;

@@ -104,8 +104,11 @@ function questionOf(job: SummaryJob, part: Part, task: Task, conversation: strin
 }
 
 /** What a summariser without a model reads. */
-export function summarySource({ instructions }: Pick<SummaryJob, "instructions">, part: Omit<Part, "maxTokens">): SummarySource {
-  return { messages: part.messages, kind: part.about, previousSummary: part.previous, instructions };
+export function summarySource(
+  { instructions, wantedTokens }: Pick<SummaryJob, "instructions" | "wantedTokens">,
+  part: Omit<Part, "maxTokens">,
+): SummarySource {
+  return { messages: part.messages, kind: part.about, previousSummary: part.previous, instructions, wantedTokens };
 }
 
 /** The messages of a piece, those that say nothing among them. */

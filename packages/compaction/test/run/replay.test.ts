@@ -44,16 +44,10 @@ function isValid(context: SessionContext): boolean {
   return open.size === 0;
 }
 
-// In proportion, so that a small window is played in as a large one is.
-function settingsFor(contextWindow: number) {
-  const fifth = Math.floor(contextWindow / 5);
-  return { trigger: { reserveTokens: fifth }, keep: { recentTokens: fifth } };
-}
-
 /** Plays a recorded session again with automatic compaction: before each reply the request is prepared. */
 async function replay(session: Session, entries: readonly Entry[], contextWindow: number, baseURL: string) {
   const summarizer = openAICompatibleSummarizer({ baseURL, model: "loopback" });
-  const compactor = createCompactor({ session, contextWindow, summarizer, settings: settingsFor(contextWindow) });
+  const compactor = createCompactor({ session, contextWindow, summarizer });
   const counter = await loadCounter("o200k_base");
   const seen = { requests: 0, largest: 0, invalid: 0, compactions: 0 };
   for (const entry of entries) {

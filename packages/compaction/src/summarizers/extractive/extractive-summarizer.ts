@@ -29,7 +29,9 @@ export function extractiveSummarizer(options: { readonly maxChars?: number | und
   return async (request) => {
     rules.checkArgument("request", request, SUMMARY_REQUEST);
     request.signal?.throwIfAborted();
-    const maxChars = Math.min(options.maxChars ?? defaultChars(request), (request.maxOutputTokens ?? MOST_CHARS) * CHARS_PER_TOKEN);
+    const { maxOutputTokens = MOST_CHARS, source } = request;
+    const mostTokens = Math.min(maxOutputTokens, source?.wantedTokens ?? MOST_CHARS);
+    const maxChars = Math.min(options.maxChars ?? defaultChars(request), mostTokens * CHARS_PER_TOKEN);
     const text = request.source === undefined ? extractPrompt(request.prompt, maxChars) : extract(request.source, { maxChars });
     request.onText?.(text);
     return { text, extracted: true };

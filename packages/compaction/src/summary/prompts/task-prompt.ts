@@ -25,7 +25,12 @@ export interface Slots {
   readonly missingFacts?: readonly string[] | undefined;
 }
 
-type Words = Pick<SummaryJob, "instructions" | "replaceInstructions" | "hook" | "settings" | "model">;
+type Words = Pick<SummaryJob, "instructions" | "replaceInstructions" | "hook" | "settings" | "model" | "wantedTokens">;
+
+/** Summaries seldom have more tokens, so where there is room for these nothing is said of their size. */
+const USUAL_TOKENS = 3_000;
+/** A token is about three quarters of an English word; paths and code have less. */
+const WORDS_PER_TOKEN = 0.6;
 
 /**
  * The task of a first try: the person's own instructions where they replace the prompt, else the hook's prompt, else the
@@ -74,11 +79,18 @@ export function promptText(words: Words, about: About, task: Task, slots: Slots)
     slot("missing-facts", SLOTS.missing, lines(slots.missingFacts)),
     slot("additional-context", SLOTS.context, lines(words.hook.context)),
     task.text,
+    sizeOf(words, about),
     // Also for the start of a turn (regression R95).
     about !== "turn-prefix" && replacesPrompt(words) ? null : slot("focus", SLOTS.focus, words.instructions),
     reachesForTools(words) ? NO_TOOLS : null,
   ];
   return parts.filter((part) => part !== null).join("\n\n");
+}
+
+/** The start of a turn has its summary beside that of the history. */
+function sizeOf({ wantedTokens = USUAL_TOKENS }: Words, about: About): string | null {
+  if (wantedTokens >= USUAL_TOKENS) return null;
+  return `Write at most ${Math.max(20, Math.floor((about === "turn-prefix" ? 0.5 : 1) * WORDS_PER_TOKEN * wantedTokens))} words.`;
 }
 
 function slot(
