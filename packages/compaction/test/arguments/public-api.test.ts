@@ -103,6 +103,8 @@ const CALLS: Readonly<Record<string, Call>> = {
     "label",
     "signal",
   ]),
+  "withoutSecrets text": (_, text) => compaction.withoutSecrets(text, ["secret"]),
+  "withoutSecrets secrets": (_, secrets) => compaction.withoutSecrets("text", secrets),
   targetOf: (_, entry) => compaction.targetOf(entry),
   readCheckpoints: (_, directory) => compaction.readCheckpoints(directory),
   "writeCheckpoint directory": (_, directory) =>

@@ -253,7 +253,9 @@ export class Store {
 
   /** Runs work of several steps on this store; `close` waits for its end. The work itself must not close the store. */
   async whileOpen<T>(work: () => Promise<T>): Promise<T> {
-    const running = work();
+    checkArgument("work", work, CALLBACK);
+    // Also work that answers at once is waited for.
+    const running = Promise.resolve(work());
     const settle = () => {
       this.#accepted.delete(running);
     };

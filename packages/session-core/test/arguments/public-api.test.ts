@@ -90,6 +90,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     "cursor",
   ]),
   "store.catchUpSearch": ({ store }, limit) => store.catchUpSearch(limit),
+  "store.whileOpen": ({ store }, body) => store.whileOpen(body),
   "store.verify": ({ store }, id) => drained(store.verify(id)),
   "store.backup path": ({ store, folder }, odd) => store.backup(typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
   "store.backup onProgress": ({ store, folder }, onProgress) => store.backup(join(folder, core.newEntryId()), onProgress),

@@ -1,3 +1,5 @@
+import { rules } from "@bough/session-core";
+
 /** A shorter one is no secret and could stand in any word. */
 const MIN_SECRET = 4;
 
@@ -13,6 +15,8 @@ const KEY_SHAPES = /\b(?:sk|gsk|xai)[-_][A-Za-z0-9_-]{12,}|\bAIza[A-Za-z0-9_-]{2
  * console.error(withoutSecrets(error.message, [apiKey]));
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  rules.checkArgument("text", text, rules.TEXT);
+  rules.checkArgument("secrets", secrets, rules.list(rules.TEXT, "an array of texts"));
   return secrets
     .filter((secret) => secret.length >= MIN_SECRET)
     .flatMap((secret): readonly (string | RegExp)[] => [spellings(secret), ...base64Parts(secret)])
