@@ -130,6 +130,7 @@ function useCommand(folder, major) {
   const store = ["--store", join(folder, `store-${major}.db`)];
   const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
   expect(bough("--version").trim() === version, "bough --version");
+  expect(bough("demo").includes("[two ways]"), "bough demo");
   expect(bough("import", join(root, "packages/cli/demo/sample.jsonl"), ...store).includes("28 new entries"), "bough import");
   expect(bough("tree", "lexer", ...store).includes("[two ways]"), "bough tree");
   expect(bough("context", "lexer", "--exact", ...store).includes("tokens"), "bough context --exact");

@@ -105,6 +105,12 @@ export class NoStoreYetError extends CommandError {
   override readonly name = "NoStoreYetError";
 }
 
+/** A command that `bough demo` runs has failed; it has said why. */
+export class DemoFailedError extends CommandError {
+  readonly code = "DEMO_FAILED";
+  override readonly name = "DemoFailedError";
+}
+
 /** A file to export to is there already. */
 export class OutputExistsError extends CommandError {
   readonly code = "TARGET_EXISTS";

@@ -81,6 +81,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   NO_TERMINAL: { exit: 62, meaning: "The shell and the navigator need a terminal to draw on; `bough sessions` and `bough tree` print" },
   DRIVER_UNUSABLE: { exit: 70, meaning: "better-sqlite3 cannot run on this Node; the message says the command that repairs it" },
   NO_HOME: { exit: 71, meaning: "No store was named, and there is no home directory to look for one in" },
+  DEMO_FAILED: { exit: 72, meaning: "`demo`: a command that it runs has failed, and said why above" },
   CANCELLED: { exit: 130, meaning: "Interrupted (Ctrl+C); a summary that was being written was cancelled, and nothing was written" },
 };
 

@@ -42,6 +42,19 @@ describe("the command as a process", () => {
     expect(bough(here, ["tree", "parser"], { env: { ...env(here), FORCE_COLOR: "1" } }).stdout).toContain("\u001b[1;32m");
   });
 
+  test("shows the sample that comes with it, and names lines that work", () => {
+    const here = world();
+    const { status, stdout, stderr } = bough(here, ["demo"], { env: { ...env(here), TMPDIR: here.folder } });
+    expect({ status, last: stdout.trimEnd().split("\n").at(-1) }, stderr).toEqual({ status: 0, last: "  bough help" });
+    expect(stdout).toContain("[two ways]");
+    const named = [...stdout.matchAll(/^ {2}bough (.* --store .*)$/gm)].map(([, line = ""]) => line);
+    expect(named.length).toBeGreaterThan(5);
+    for (const line of named.filter((one) => !one.includes("--interactive"))) {
+      const args = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
+      expect(bough(here, args), line).toMatchObject({ status: 0 });
+    }
+  });
+
   // Only root may start a process as a user that the user database does not know.
   test.runIf(process.getuid?.() === 0)("needs no home directory, unless it is to find a store there", async () => {
     const here = world();

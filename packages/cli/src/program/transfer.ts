@@ -9,6 +9,21 @@ export function defineTransfer(to: Definitions): void {
   defineExport(to);
   defineVerify(to);
   defineBackup(to);
+  defineDemo(to);
+}
+
+function defineDemo(to: Definitions): void {
+  define(
+    to,
+    "demo",
+    {
+      group: GROUP,
+      summary: "Import the sample session that comes with Bough, show it, and say what to type next",
+      more: "Without --store: into a throw-away store, so that your own is not touched.",
+      examples: [["bough demo", "a session as a tree, and what its model would be sent"]],
+    },
+    () => import("../commands/demo.js"),
+  );
 }
 
 function defineImport(to: Definitions): void {

@@ -1,0 +1,98 @@
+import { execFileSync, spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openModelServer } from "../packages/compaction/test/model/model-server.js";
+
+// The AI SDK is an optional peer in two versions: the package as it is published, in a project with 6, with 7, and without.
+const root = join(import.meta.dirname, "..");
+const compaction = join(root, "packages/compaction");
+const tsc = join(root, "node_modules/typescript/bin/tsc");
+
+let folder = "";
+
+function link(name: string, from: string): void {
+  const to = join(folder, "node_modules", name);
+  mkdirSync(dirname(to), { recursive: true });
+  rmSync(to, { force: true });
+  symlinkSync(realpathSync(from), to, "junction");
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "bough-ai-sdk-"));
+  const home = join(folder, "node_modules/@bough/compaction");
+  for (const file of ["dist", "package.json"]) cpSync(join(compaction, file), join(home, file), { recursive: true });
+  link("@bough/session-core", join(root, "packages/session-core"));
+  link("zod", join(root, "packages/session-core/node_modules/zod"));
+  link("@ai-sdk/openai-compatible", join(compaction, "node_modules/@ai-sdk/openai-compatible"));
+  link("@types/node", join(root, "node_modules/@types/node"));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Uses version `ai` of the SDK; undefined: none. */
+function withSdk(ai: string | undefined): void {
+  rmSync(join(folder, "node_modules/ai"), { recursive: true, force: true });
+  if (ai !== undefined) link("ai", join(compaction, "node_modules", ai));
+}
+
+/** What the checker says of a program that uses the library's declarations, which it checks too. */
+function typeErrors(program: string): string {
+  writeFileSync(join(folder, "program.ts"), program);
+  const flags = ["--noEmit", "--strict", "--skipLibCheck", "false", "--module", "nodenext", "--target", "es2023", "--types", "node"];
+  try {
+    return execFileSync(process.execPath, [tsc, ...flags, "program.ts"], { cwd: folder, encoding: "utf8" });
+  } catch (error) {
+    return String((error as { stdout?: unknown }).stdout);
+  }
+}
+
+const PROGRAM = `
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { aiSdkSummarizer, recallTools } from "@bough/compaction";
+import { openStore, userMessage } from "@bough/session-core";
+const provider = createOpenAICompatible({ name: "local", baseURL: process.argv[2] ?? "" });
+const summarizer = aiSdkSummarizer(provider("m1"));
+const { text } = await summarizer({ system: "You summarise.", prompt: "Say it shortly." });
+const store = await openStore({ path: ":memory:" });
+const session = await store.createSession();
+await session.append(userMessage("hello"));
+const tools = await recallTools(session).aiSdk();
+console.log(JSON.stringify({ text, tools: Object.keys(tools) }));
+await store.close();
+`;
+
+describe.each(["ai", "ai-7"])("with the AI SDK as %s", (ai) => {
+  test("a model streams a summary, and the recall tools are tools of the SDK", async () => {
+    withSdk(ai);
+    const server = await openModelServer();
+    try {
+      writeFileSync(join(folder, "program.mjs"), PROGRAM);
+      server.reply("A short summary.");
+      const child = spawn(process.execPath, ["program.mjs", server.baseURL], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+      let printed = "";
+      for await (const piece of child.stdout) printed += String(piece);
+      expect(JSON.parse(printed)).toEqual({ text: "A short summary.", tools: ["recall_search", "recall_describe", "recall_expand"] });
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe("the types", () => {
+  test("need no AI SDK", () => {
+    withSdk(undefined);
+    expect(existsSync(join(folder, "node_modules/ai"))).toBe(false);
+    expect(typeErrors('import { createCompactor } from "@bough/compaction";\nexport const use = createCompactor;\n')).toBe("");
+  });
+
+  test("are those of the SDK where it is there", () => {
+    withSdk("ai");
+    const wrong = 'import { aiSdkSummarizer } from "@bough/compaction";\nexport const use = aiSdkSummarizer(5);\n';
+    expect(typeErrors(wrong)).toMatch(/program\.ts\(2,.*TS2345/);
+  });
+});
