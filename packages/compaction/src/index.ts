@@ -30,7 +30,7 @@ export type { Trigger } from "./rules/trigger.js";
 export { type CompactOptions, type Compactor, createCompactor, type ModelChange } from "./run/compactor.js";
 export type { CompactionEvent, EventListener } from "./run/events.js";
 export type { BeforeCompact, BeforeTree, Compacting, CompactorHooks, SuppliedBranchSummary, SuppliedCompaction } from "./run/hooks.js";
-export type { CompactorOptions, RequestInput } from "./run/options.js";
+export type { CompactorOptions, RequestInput, Summarizers, SummarizersByUse } from "./run/options.js";
 export type { OverflowResult } from "./run/overflow.js";
 export type { PreparedRequest } from "./run/prepare-request.js";
 export type { CompactionDone, CompactionFailure, CompactionResult } from "./run/result.js";

@@ -29,6 +29,13 @@ const address = z
 /** The config file, judged here and nowhere else. Descriptions become `docs/config.md`. */
 export const configSchema = z.strictObject({
   model: z.string().min(1).optional().describe("The model that answers, as its server names it: `qwen3-coder`, `claude-sonnet-4-5`."),
+  summaryModel: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "The model that writes the summaries the shell starts by itself, at the same address. Default: the one that answers, which always writes those of `/compact` and `/tree`.",
+    ),
   baseUrl: address.optional().describe("Where it is: `http://127.0.0.1:11434/v1` for Ollama. Not needed for Anthropic's own models."),
   provider: z
     .enum(["openai-compatible", "anthropic"])

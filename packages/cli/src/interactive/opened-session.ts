@@ -1,4 +1,4 @@
-import { aiSdkSummarizer, type Compactor, createCompactor, type Summarizer } from "@bough/compaction";
+import { aiSdkSummarizer, type Compactor, type CompactorOptions, createCompactor, type Summarizer } from "@bough/compaction";
 import type { Session, SessionId, SessionRecord, Store } from "@bough/session-core";
 import { type ChatModel, chatModel } from "../agent/chat-model.js";
 import type { ChatOptions } from "../agent/endpoint-choice.js";
@@ -41,7 +41,7 @@ export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (
   const compactor = createCompactor({
     session,
     contextWindow: window,
-    summarizer: model === null ? [] : summarizerOf(model),
+    summarizer: summarizersOf(run),
     settings: settingsFor({ ...(config.preset === undefined ? {} : { preset: config.preset }) }, null),
     now: io.now,
     onEvent: (event) => {
@@ -63,7 +63,15 @@ export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (
   }
 }
 
-/** The model that answers writes the summaries too. */
+/** The model that answers writes the summaries too; those that nobody asked for, the one that the config names for them. */
+function summarizersOf(run: InteractiveRun): NonNullable<CompactorOptions["summarizer"]> {
+  const { model, config } = run;
+  if (model === null) return [];
+  const cheaper = config.summaryModel === undefined ? null : modelNamed(run, config.summaryModel);
+  return { manual: summarizerOf(model), automatic: cheaper === null ? summarizerOf(model) : [summarizerOf(cheaper), summarizerOf(model)] };
+}
+
+/** A summariser that asks a model. */
 function summarizerOf(model: ChatModel): Summarizer {
   return async (request) => aiSdkSummarizer(await model.languageModel(), { secrets: model.secrets })(request);
 }

@@ -36,12 +36,15 @@ export const NAVIGATE = record({
   signal: SIGNAL,
 });
 
-const SUMMARIZERS = list(CALLBACK, "a function, or an array of them");
+const LIST = list(CALLBACK, "a function, or an array of them");
+const SUMMARIZERS: typeof LIST = (value, at) => (typeof value === "function" ? undefined : LIST(value, at));
+const BY_USE = record({ manual: SUMMARIZERS, automatic: SUMMARIZERS, branch: optional(SUMMARIZERS) });
+const isByUse = (value: unknown) => typeof value === "object" && value !== null && ("manual" in value || "automatic" in value);
 /** What a compactor works with. */
 export const COMPACTOR = record(
   {
     session: SESSION,
-    summarizer: optional((value, at) => (typeof value === "function" ? undefined : SUMMARIZERS(value, at))),
+    summarizer: optional((value, at) => (isByUse(value) ? BY_USE(value, at) : SUMMARIZERS(value, at))),
     contextWindow: NUMBER,
     model: MODEL,
     settings: ANY,

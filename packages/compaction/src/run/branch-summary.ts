@@ -59,6 +59,7 @@ function suppliedPayload(
 
 async function writtenFor(engine: Engine, { abandoned, look, options, attemptId }: BranchOrder): Promise<WrittenSummary> {
   const { settings, limits, model, meter } = look;
+  const candidates = engine.candidates("branch");
   return summarise(
     {
       kind: "branch",
@@ -72,10 +73,10 @@ async function writtenFor(engine: Engine, { abandoned, look, options, attemptId 
       counter: meter.counter,
       windowTokens: limits.windowTokens,
       reserveTokens: limits.reserveTokens,
-      candidates: engine.candidates,
+      candidates,
       full: null,
       forceSimple: true,
-      skipModel: engine.candidates.length === 0,
+      skipModel: candidates.length === 0,
       model,
       maxTokens: Math.max(
         Math.min(MIN_SUMMARY_TOKENS, Math.floor(MIN_SUMMARY_SHARE * limits.windowTokens)),

@@ -1,4 +1,4 @@
-import { type EntryId, type FileLists, fileLists, type Session } from "@bough/session-core";
+import { type EntryId, type FileLists, fileLists, type Session, textOf } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { fileListsOf, joinLists } from "../path/details.js";
@@ -9,7 +9,7 @@ import { groupsOf, withMetadata } from "../plan/groups.js";
 import type { Compactable } from "../plan/plan.js";
 import { unsentStart } from "../plan/unsent.js";
 import { offersRecall } from "../recall/offers-recall.js";
-import { composeSummary, type SummaryParts } from "../summary/compose.js";
+import { composeSummary, promptIn, type SummaryParts } from "../summary/compose.js";
 import { cutToTokens } from "../summary/input-budget.js";
 import { redact } from "../summary/text/redact.js";
 import type { WrittenSummary } from "../summary/written-summary.js";
@@ -46,6 +46,7 @@ export async function composedDraft(
     body: written.body,
     messages: coveredMessages(plan),
     previous: span.context.compaction?.payload.summary ?? null,
+    prompt: currentPrompt(order, plan),
     files,
     host: await hostStateOf(engine, order.signal),
     covers: coversOf(plan),
@@ -115,6 +116,23 @@ function cutAt({ span }: DraftOrder, plan: Compactable, firstKeptEntryId: EntryI
   return { kind: "whole-turns", summarize: span.items.slice(0, at), prefix: [], keep: span.items.slice(at), firstKeptEntryId };
 }
 
+/** Of the threshold, a prompt that is carried along takes at most this share; of a longer one head and tail stay. */
+const PROMPT_SHARE = 0.125;
+
+/**
+ * The words of the newest prompt, where its turn goes on and it is summarised (Copilot CLI keeps the latest prompt); null:
+ * it is kept, or answered, or the setting `userMessages` carries it.
+ */
+function currentPrompt({ look, span }: DraftOrder, plan: Compactable): string | null {
+  if (!look.turn.open || look.settings.userMessages.enabled) return null;
+  if (plan.keep.some(({ messages }) => messages[0]?.role === "user")) return null;
+  const newest = coveredMessages(plan).findLast(({ role }) => role === "user");
+  const stored = span.context.compaction?.payload.summary;
+  const carried = stored === undefined ? null : promptIn(stored);
+  const text = newest?.role === "user" ? textOf(newest.content) : carried;
+  return text === null ? null : cutToTokens(text, Math.floor(PROMPT_SHARE * look.limits.thresholdTokens), look.meter.counter);
+}
+
 function common({ attemptId, trigger, instructions, look }: DraftOrder, plan: Compactable) {
   return {
     type: "compaction",
@@ -167,7 +185,7 @@ function smaller(given: SummaryParts, { look }: DraftOrder, bound: number): { re
   const fewer = [
     { ...parts, host: null, settings: bare },
     { ...parts, host: null, covers: null, settings: bare },
-    { ...parts, host: null, covers: null, settings: alone },
+    { ...parts, host: null, covers: null, prompt: null, settings: alone },
   ];
   for (const some of [parts, ...fewer]) {
     const whole = composed(some);

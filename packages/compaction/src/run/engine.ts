@@ -2,6 +2,7 @@ import { type EntryId, type ModelSetting, newEntryId, type Session, type Session
 import type { BackgroundStart, BackgroundState } from "../rules/background-state.js";
 import { type Breaker, CLOSED } from "../rules/breaker.js";
 import type { Stall } from "../rules/stall.js";
+import type { Trigger } from "../rules/trigger.js";
 import { readSettings } from "../settings/read-settings.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { type BackOff, NO_BACK_OFF } from "../shrink/request/back-off.js";
@@ -13,7 +14,7 @@ import { loadCounter } from "../tokens/load-counter.js";
 import { tokenizerOf } from "../tokens/tokenizer-of.js";
 import type { Draft } from "./draft.js";
 import type { CompactionEvent } from "./events.js";
-import type { CompactorOptions } from "./options.js";
+import type { CompactorOptions, Summarizers, SummarizersByUse } from "./options.js";
 
 /** A background run that was started: how to end it, and when it is over. */
 export interface BackgroundRun {
@@ -74,9 +75,11 @@ export class Engine {
     return this.#lastSettings;
   }
 
-  get candidates(): readonly Summarizer[] {
+  /** Who writes a summary that is asked for in this way, in the order in which they are tried. */
+  candidates(trigger: Trigger | "branch"): readonly Summarizer[] {
     const { summarizer = [] } = this.options;
-    return typeof summarizer === "function" ? [summarizer] : summarizer;
+    const chosen = "manual" in summarizer ? summarizerFor(summarizer, trigger) : summarizer;
+    return typeof chosen === "function" ? [chosen] : chosen;
   }
 
   /** The model that answers: the host's word, else the path's. */
@@ -117,6 +120,11 @@ export class Engine {
   newAttempt(): string {
     return newEntryId();
   }
+}
+
+function summarizerFor({ manual, automatic, branch = manual }: SummarizersByUse, trigger: Trigger | "branch"): Summarizers {
+  if (trigger === "branch") return branch;
+  return trigger === "manual" ? manual : automatic;
 }
 
 function newMemory({ contextWindow, model }: CompactorOptions): Memory {

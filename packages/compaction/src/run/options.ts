@@ -5,14 +5,27 @@ import type { HostState } from "../summary/host-state.js";
 import type { EventListener } from "./events.js";
 import type { CompactorHooks } from "./hooks.js";
 
+/** One summariser, or several that are tried in order. */
+export type Summarizers = Summarizer | readonly Summarizer[];
+
+/** Summarisers by what asks: a person waits for the one by hand and cares for its quality, the others may be cheaper. */
+export interface SummarizersByUse {
+  /** `compact`. */
+  readonly manual: Summarizers;
+  /** Everything that runs by itself. */
+  readonly automatic: Summarizers;
+  /** Branches that are left. Default: `manual`. */
+  readonly branch?: Summarizers | undefined;
+}
+
 /** What a compactor works with. Only `session` and `contextWindow` are needed. */
 export interface CompactorOptions {
   readonly session: Session;
   /**
-   * Who writes the summaries: one, or several that are tried in order. Default: the built-in extract, which needs no
-   * model and says so in what it writes.
+   * Who writes the summaries: one, several that are tried in order, or others by hand than by itself. Default: the
+   * built-in extract, which needs no model and says so in what it writes.
    */
-  readonly summarizer?: Summarizer | readonly Summarizer[] | undefined;
+  readonly summarizer?: Summarizers | SummarizersByUse | undefined;
   /** The model's window, in tokens. */
   readonly contextWindow: number;
   /** Which model answers. Default: the one that the session's path names. */

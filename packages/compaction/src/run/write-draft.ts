@@ -40,7 +40,7 @@ export async function writeDraft(engine: Engine, order: DraftOrder): Promise<Dra
   signal.throwIfAborted();
   const maxTokens = roomFor(order, plan);
   if (maxTokens < LEAST_TOKENS) return { kind: "nothing-to-compact", reason: "too-little-text" };
-  const askedModel = engine.candidates.length > 0 && asksModel(engine.memory.breaker, look.settings.breaker);
+  const askedModel = engine.candidates(trigger).length > 0 && asksModel(engine.memory.breaker, look.settings.breaker);
   const written = await summary(engine, order, { plan, previousSummary, hook: compacting ?? {}, askedModel, maxTokens });
   signal.throwIfAborted();
   const draft = await composedDraft(engine, order, plan, { written, askedModel, preserveData: compacting?.preserveData });
@@ -103,7 +103,7 @@ async function summary(
       counter: look.meter.counter,
       windowTokens: look.limits.windowTokens,
       reserveTokens: look.limits.reserveTokens,
-      candidates: engine.candidates,
+      candidates: engine.candidates(trigger),
       full: {
         context: liveRequest(engine.memory.lastRequest, span.context),
         usedTokens: look.use.totalTokens,

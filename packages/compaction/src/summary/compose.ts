@@ -19,6 +19,8 @@ export interface SummaryParts {
   readonly messages: readonly ContextMessage[];
   /** The stored text of the summary that this one continues; the person's words and the first run are carried on from it. */
   readonly previous: string | null;
+  /** The prompt of the turn that goes on, where it is among what is summarised: carried word for word. */
+  readonly prompt?: string | null | undefined;
   /** Cumulative. */
   readonly files: FileLists;
   /** So many of them are shown, at most; undefined: as many as a reader of a large window can use. */
@@ -58,7 +60,19 @@ function blocksBefore(parts: SummaryParts): readonly string[] {
   const earlier = parts.previous === null ? null : readComposed(parts.previous).blocks;
   const head = earlier === null ? ownFirstRun(parts) : (earlier.get("first-run") ?? "");
   const words = wordsOf(parts, earlier?.get("user-messages") ?? "");
-  return [parts.settings.keep.head && head !== "" ? tagged("first-run", head) : "", words === "" ? "" : tagged("user-messages", words)];
+  const prompt = inSummary(cleanText(parts.prompt ?? "")).trim();
+  return [
+    parts.settings.keep.head && head !== "" ? tagged("first-run", head) : "",
+    words === "" ? "" : tagged("user-messages", words),
+    prompt === "" ? "" : tagged("current-prompt", `${CURRENT_PROMPT}\n${prompt}`),
+  ];
+}
+
+const CURRENT_PROMPT = "What the user asked last and is being worked on, word for word:";
+
+/** The prompt that a stored summary carries; null: none. */
+export function promptIn(summary: string): string | null {
+  return readComposed(summary).blocks.get("current-prompt")?.replace(`${CURRENT_PROMPT}\n`, "") ?? null;
 }
 
 function ownFirstRun({ messages, settings }: SummaryParts): string {

@@ -11,7 +11,7 @@ const PROMPT_TAGS = [
 ] as const;
 
 /** Blocks of a stored summary, beside its body, in the order they stand in. */
-export const BLOCKS_BEFORE = ["branch-note", "first-run", "user-messages"] as const;
+export const BLOCKS_BEFORE = ["branch-note", "first-run", "user-messages", "current-prompt"] as const;
 /** The same behind its body. */
 export const BLOCKS_AFTER = [
   "read-files",
