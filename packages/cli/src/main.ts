@@ -40,35 +40,45 @@ const lines = new LineReader({
   afterMoment,
 });
 
-function onInterrupt(cleanUp: () => void): () => void {
-  const interrupted = () => {
-    cleanUp();
-    process.exit(EXIT_INTERRUPTED);
-  };
-  process.once("SIGINT", interrupted);
-  return () => {
-    process.off("SIGINT", interrupted);
-  };
-}
-
-/** Only the first one: whoever interrupts again does not want to wait, and the default ends the process. */
-function cancelOnInterrupt(): Cancellation {
-  const controller = new AbortController();
-  const interrupted = () => controller.abort();
-  process.once("SIGINT", interrupted);
-  return {
-    signal: controller.signal,
-    end: () => {
-      process.off("SIGINT", interrupted);
-    },
-  };
-}
-
 const ENDING: readonly (readonly [signal: NodeJS.Signals, exit: number])[] = [
   ["SIGINT", EXIT_INTERRUPTED],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
 ];
+
+function onInterrupt(cleanUp: () => void): () => void {
+  return onSignals((exit) => {
+    cleanUp();
+    process.exit(exit);
+  });
+}
+
+/** Only the first one: whoever interrupts again does not want to wait, and the default ends the process. */
+function cancelOnInterrupt(): Cancellation {
+  const controller = new AbortController();
+  let exitAtEnd: number | undefined;
+  const stopListening = onSignals((exit) => {
+    // Ctrl-C ends the work; a signal to the whole process ends that too, after the work has cleaned up.
+    if (exit !== EXIT_INTERRUPTED) exitAtEnd = exit;
+    controller.abort();
+  });
+  return {
+    signal: controller.signal,
+    end: () => {
+      stopListening();
+      if (exitAtEnd !== undefined) process.exit(exitAtEnd);
+    },
+  };
+}
+
+/** Calls `ended` with the exit code of the first signal that would end the process; gives back what takes that away again. */
+function onSignals(ended: (exit: number) => void): () => void {
+  const listeners = ENDING.map(([signal, exit]) => [signal, () => ended(exit)] as const);
+  for (const [signal, listener] of listeners) process.once(signal, listener);
+  return () => {
+    for (const [signal, listener] of listeners) process.off(signal, listener);
+  };
+}
 
 /** Signals end the process by `exit`, which comes by here on every other way out too. */
 function onEnd(restore: () => void): () => void {

@@ -110,6 +110,7 @@ export type { ImportProblem, SourceEntry, SourceHeader, SourceParent, SourceReco
 export type { Durability } from "./storage/connection-options.js";
 // The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";
+export { type RestoredStore, type RestoreOptions, restoreStore } from "./store/restore-store.js";
 export { type ForkOptions, type OpenSessionOptions, Store } from "./store/store.js";
 export {
   exportBough,

@@ -9,6 +9,7 @@ export function defineTransfer(to: Definitions): void {
   defineExport(to);
   defineVerify(to);
   defineBackup(to);
+  defineRestore(to);
   defineDemo(to);
 }
 
@@ -111,4 +112,25 @@ function defineBackup(to: Definitions): void {
     },
     () => import("../commands/backup.js"),
   );
+}
+
+function defineRestore(to: Definitions): void {
+  define(
+    to,
+    "restore <backup>",
+    {
+      group: GROUP,
+      summary: "Put a backup in the place of the store",
+      more:
+        "Checks the backup first as verify does, and asks before it replaces anything. The store that was there is kept beside the " +
+        "new one under a name that is printed. Refused while another program has the store open. Use this rather than copying a " +
+        "backup over the store: a store that is in use, or whose journal (-wal) is left, is damaged by that.",
+      examples: [
+        ["bough restore ~/sessions-backup.db", "asks, then replaces the store"],
+        ["bough restore ~/sessions-backup.db --yes --store other.db", "replaces another one without asking"],
+      ],
+      json: "{ path, keptAt: string | null }",
+    },
+    () => import("../commands/restore.js"),
+  ).option("--yes", "do not ask");
 }

@@ -116,6 +116,66 @@ describe("bough backup", () => {
   });
 });
 
+describe("bough backup that is interrupted", () => {
+  test("ends with 130 and leaves nothing", async () => {
+    const here = world();
+    await parserSession(here);
+    const { exit, err } = await here.run(["backup", here.path("copy.db")], { interruptedAt: Promise.resolve() });
+    expect([exit, err]).toEqual([130, "copying\nbough: Cancelled. No backup was left.\n"]);
+    expect(readdirSync(here.folder)).toEqual(["sessions.db"]);
+  });
+});
+
+describe("bough restore", () => {
+  /** A backup of a store that has another session since. */
+  async function backedUp() {
+    const here = world();
+    await parserSession(here);
+    const backup = here.path("copy.db");
+    await here.run(["backup", backup]);
+    await here.withStore((store) => store.createSession({ title: "later" }));
+    const sessions = () => here.withStore(async (store) => (await store.statistics()).sessions);
+    return { here, backup, sessions };
+  }
+
+  test("asks, puts the backup in the place of the store, and says where that is kept", async () => {
+    const { here, backup, sessions } = await backedUp();
+    const { exit, out, asked } = await here.run(["restore", backup], { answer: "y" });
+    expect(exit).toBe(0);
+    expect(asked).toEqual([expect.stringMatching(/^Replace .*sessions\.db by .*copy\.db, 1 session with \d+ entries\? .*kept/)]);
+    const kept = /kept at (.*)\n/.exec(out)?.[1] ?? "";
+    expect(await sessions()).toBe(1);
+    expect((await here.run(["verify", "--store", kept])).exit).toBe(0);
+  });
+
+  test("says as JSON where the store is kept", async () => {
+    const { here, backup } = await backedUp();
+    const { keptAt } = (await here.json("restore", backup, "--yes")) as { keptAt: string };
+    expect(existsSync(keptAt)).toBe(true);
+  });
+
+  test.each<[string, number, readonly string[], { answer?: string }]>([
+    ["nobody can be asked", 7, [], {}],
+    ["the answer is no", 5, [], { answer: "n" }],
+  ])("replaces nothing where %s", async (_what, code, more, around) => {
+    const { here, backup, sessions } = await backedUp();
+    expect((await here.run(["restore", backup, ...more], around)).exit).toBe(code);
+    expect(await sessions()).toBe(2);
+  });
+
+  test("refuses what is no whole backup before it asks, and a store that is in use", async () => {
+    const { here, backup, sessions } = await backedUp();
+    writeFileSync(here.path("text.db"), "a text");
+    expect(await here.run(["restore", here.path("text.db")], { answer: "y" })).toMatchObject({ exit: 21, asked: [] });
+    expect((await here.run(["restore", here.path("none.db"), "--yes"])).exit).toBe(20);
+    const inUse = await here.withStore(() => here.run(["restore", backup, "--yes"]));
+    expect(inUse).toMatchObject({ exit: 64, err: expect.stringContaining("is in use by another program") });
+    writeFileSync(backup, readFileSync(backup).subarray(0, 40_960));
+    expect((await here.run(["restore", backup, "--yes"])).exit).toBe(63);
+    expect(await sessions()).toBe(2);
+  });
+});
+
 describe("the store that is used", () => {
   test("is never made by a command that reads, and the message says how to make one", async () => {
     const here = world();

@@ -95,6 +95,31 @@ export class StoreUnavailableError extends BoughError {
   }
 }
 
+/** Something does not hold in a backup that was to be restored, or it cannot be read. Nothing was replaced. */
+export class BackupDamagedError extends BoughError {
+  readonly code = "BACKUP_DAMAGED";
+  override readonly name = "BackupDamagedError";
+  constructor(
+    readonly path: string,
+    readonly finding: string,
+    options?: { cause: unknown },
+  ) {
+    super(`The backup ${path} is damaged: ${finding.replace(/\.$/, "")}. Nothing was replaced; restore another one.`, options);
+  }
+}
+
+/** The store that was to be replaced is open, here or in another process. Nothing was replaced. */
+export class StoreInUseError extends BoughError {
+  readonly code = "STORE_IN_USE";
+  override readonly name = "StoreInUseError";
+  constructor(
+    readonly path: string,
+    options?: { cause: unknown },
+  ) {
+    super(`${path} is in use by another program. Nothing was replaced; end that program and try again.`, options);
+  }
+}
+
 /** The store was closed before this call. Nothing was written. */
 export class StoreClosedError extends BoughError {
   readonly code = "STORE_CLOSED";

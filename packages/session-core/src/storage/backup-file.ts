@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { StoreUnavailableError, TargetExistsError } from "../errors/store-errors.js";
-import { SCHEMA_COOKIE_OFFSET } from "./identity.js";
+import { JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, SCHEMA_COOKIE_OFFSET } from "./identity.js";
 
 /**
  * Makes the empty file that a copy is written into, for the user alone; SQLite gives the copy's journal the same mode.
@@ -24,7 +24,8 @@ export function publishCopy(partial: string, path: string): void {
 
 /**
  * Writes a number of its own where SQLite counts changes of the schema; any number will do there. It is how an open store
- * tells that a copy was written over its file.
+ * tells that a copy was written over its file. And says that the copy has no journal of its own, so that reading it needs no
+ * files beside it.
  */
 function markAsCopy(partial: string): void {
   const file = openSync(partial, "r+");
@@ -33,6 +34,7 @@ function markAsCopy(partial: string): void {
     // A positive number: SQLite reads it as a signed one.
     mark[0] = (mark[0] ?? 0) & 0x7f;
     writeSync(file, mark, 0, mark.length, SCHEMA_COOKIE_OFFSET);
+    writeSync(file, Buffer.alloc(JOURNAL_KIND_OFFSETS.length, NO_JOURNAL_FILE), 0, JOURNAL_KIND_OFFSETS.length, JOURNAL_KIND_OFFSETS[0]);
     fsyncSync(file);
   } finally {
     closeSync(file);
@@ -42,17 +44,22 @@ function markAsCopy(partial: string): void {
 /** What file systems without hard links answer, such as those of memory sticks. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
-function takeName(partial: string, path: string): void {
+/** Gives a file its name. @throws {TargetExistsError} something is there already. */
+export function takeName(partial: string, path: string): void {
   try {
     // Unlike a rename, a link never takes the place of a file that appeared meanwhile.
     linkSync(partial, path);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
-    if (error.code === "EEXIST") throw new TargetExistsError(path);
-    if (!NO_LINKS.has(String(error.code))) throw error;
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") throw new TargetExistsError(path);
+    if (!hasNoLinks(error)) throw error;
     if (existsSync(path)) throw new TargetExistsError(path);
     renameSync(partial, path);
   }
+}
+
+/** Whether a link failed because the file system knows none. */
+export function hasNoLinks(error: unknown): boolean {
+  return error instanceof Error && "code" in error && NO_LINKS.has(String(error.code));
 }
 
 /** Writes the names in a folder to the disk. */

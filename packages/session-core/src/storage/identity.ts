@@ -10,6 +10,10 @@ const MAGIC = "SQLite format 3\0";
 const CHANGE_COUNTER_OFFSET = 24;
 const USER_VERSION_OFFSET = 60;
 const APPLICATION_ID_OFFSET = 68;
+/** Where it stands which journal the file has, for writing and for reading; side by side. */
+export const JOURNAL_KIND_OFFSETS = [18, 19] as const;
+/** The kind of journal that needs no other file as long as nothing is written. */
+export const NO_JOURNAL_FILE = 1;
 /** Where the number of schema changes stands: four bytes that a backup sets to a number of its own. */
 export const SCHEMA_COOKIE_OFFSET = 40;
 

@@ -5,7 +5,7 @@ import { NewerStoreError, StoreUnavailableError } from "../errors/store-errors.j
 import type { ConnectionOptions } from "./connection-options.js";
 import { openSqlite } from "./driver.js";
 import { isSqliteFailure } from "./failures.js";
-import { identify, requirePresent } from "./identity.js";
+import { identify, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requirePresent } from "./identity.js";
 import { migrate, SUPPORTED_VERSION, versionOf } from "./migrate.js";
 import { StoreFile } from "./store-file.js";
 
@@ -79,9 +79,6 @@ function openToWrite(path: string, isNew: boolean): Database.Database {
   }
 }
 
-// Offsets in the header that say which journal the file has; 1 is the one that needs no other file.
-const JOURNAL_OFFSETS = [18, 19];
-
 /** What SQLite reports where it cannot make the files that it needs beside a store, even to read it. */
 const NO_SIDE_FILES = ["SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY", "SQLITE_READONLY_CANTINIT", "SQLITE_READONLY_RECOVERY"];
 
@@ -101,7 +98,7 @@ function openToRead(path: string, found: StoreFile | undefined): Database.Databa
     if (hasJournal(path)) throw new StoreUnavailableError(path, UNREADABLE_JOURNAL, { cause: error });
   }
   const bytes = found.readAll();
-  for (const offset of JOURNAL_OFFSETS) bytes[offset] = 1;
+  for (const offset of JOURNAL_KIND_OFFSETS) bytes[offset] = NO_JOURNAL_FILE;
   const copy = openSqlite(bytes);
   found.release();
   return copy;

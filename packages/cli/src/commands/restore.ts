@@ -1,0 +1,53 @@
+import { resolve } from "node:path";
+import { BackupDamagedError, openStore, restoreStore, StoreDamagedError } from "@bough/session-core";
+import { CancelledError, ConfirmationNeededError, DeclinedError } from "../errors.js";
+import { counted } from "../format/numbers.js";
+import { storePath } from "../place/store-path.js";
+import type { Io } from "../terminal/io.js";
+import { safe } from "../terminal/safe.js";
+import { type Command, type CommonOptions, required } from "./command.js";
+import { startProgress } from "./progress.js";
+
+interface RestoreCommandOptions extends CommonOptions {
+  readonly yes?: boolean;
+}
+
+/** `bough restore`: puts a backup in the place of the store, which is kept beside it; asks first. */
+export const run: Command<RestoreCommandOptions> = async ({ io, out, args: [file], options }) => {
+  const backup = resolve(io.cwd, required(file));
+  const { path } = storePath(io, options.store);
+  const what = `${path} by ${backup}, ${await contentOf(backup)}`;
+  if (options.yes !== true) await confirm(io, what);
+  const progress = await startProgress(io, out, "restoring");
+  const { signal, end } = io.cancelOnInterrupt();
+  try {
+    const restored = await restoreStore({ backup, path, signal, onProgress: (done, total) => progress.at(done, total, "pages") });
+    progress.end();
+    if (options.json === true) return out.json(restored);
+    out.line(`restored: ${what}`);
+    if (restored.keptAt !== null) out.line(`the store that was there is kept at ${restored.keptAt}`);
+  } catch (error) {
+    if (signal.aborted) throw new CancelledError("Cancelled. Nothing was replaced.", { cause: error });
+    throw error;
+  } finally {
+    progress.end();
+    end();
+  }
+};
+
+async function contentOf(backup: string): Promise<string> {
+  try {
+    const store = await openStore({ path: backup, mode: "read-only" });
+    const { sessions, entries } = await store.statistics().finally(() => store.close());
+    return `${counted(sessions, "session", "sessions")} with ${counted(entries, "entry", "entries")}`;
+  } catch (error) {
+    if (error instanceof StoreDamagedError) throw new BackupDamagedError(backup, "SQLite cannot read it", { cause: error });
+    throw error;
+  }
+}
+
+async function confirm(io: Io, what: string): Promise<void> {
+  if (io.ask === undefined) throw new ConfirmationNeededError(`This would replace ${what}. Add --yes to do it.`);
+  const answer = await io.ask(`Replace ${safe(what)}? What is there now is kept beside it. [y/N] `);
+  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new DeclinedError("Nothing was replaced.");
+}
