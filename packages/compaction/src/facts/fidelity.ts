@@ -1,6 +1,6 @@
 import { rules } from "@bough/session-core";
 import { FACTS } from "../arguments/shapes.js";
-import { FACT_WEIGHTS, type Fact, type FactKind, perKind } from "./fact.js";
+import { FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind, perKind } from "./fact.js";
 import { SummaryText } from "./summary-text.js";
 
 /** How much of what was found in a session is in its summary. Plain JSON of less than 4 KB: it is stored with the summary. */
@@ -45,12 +45,11 @@ export function judgeFidelity(facts: readonly Fact[], summary: string): Fidelity
 function scoreOf(found: Fidelity["found"], inSummary: Fidelity["inSummary"]): number {
   let most = 0;
   let reached = 0;
-  perKind((kind) => {
-    if (found[kind] === 0) return 0;
+  for (const kind of FACT_KINDS) {
+    if (found[kind] === 0) continue;
     most += FACT_WEIGHTS[kind];
     reached += (FACT_WEIGHTS[kind] * inSummary[kind]) / found[kind];
-    return 0;
-  });
+  }
   return most === 0 ? 1 : Math.round((reached / most) * DIGITS) / DIGITS;
 }
 

@@ -16,7 +16,6 @@ import { filesIn, touchedFiles } from "./kinds/file-paths.js";
 import { identifiersIn, numbersIn } from "./kinds/names-and-numbers.js";
 import { isRequest } from "./kinds/requests.js";
 import { rulesIn } from "./kinds/rules.js";
-import { toolKind } from "./kinds/tool-kind.js";
 import { proseOf } from "./text/prose.js";
 
 export type { Fact, FactKind } from "./fact.js";
@@ -34,7 +33,7 @@ const STRENGTH = { named: 1, read: 1, changed: 4, command: 1, usersCommand: 3 } 
  * strongest first, at most `FACT_LIMITS` of them, each once.
  *
  * What nobody asks for again is left out: commands that only look, dependencies, lock files, temporary files, and whatever
- * stands in base64. Of tool output only errors are read, of code blocks nothing. Deterministic; cost is linear.
+ * stands in base64. Of tool output only errors are read, of what only looks (cat, grep) only where it failed, of code blocks nothing. Deterministic; cost is linear.
  *
  * @example
  * findFacts([{ role: "user", content: "Never touch src/lexer.ts." }]).map(({ kind }) => kind); // ["request", "rule", "file"]
@@ -48,7 +47,7 @@ export function findFacts(messages: readonly ContextMessage[]): readonly Fact[] 
 
 class Finder {
   readonly #list = new FactList();
-  /** Calls whose output may tell of errors; the output of a reader is somebody's file, which may hold any words. */
+  /** Calls that do or check something; the output of one that only looks is somebody's text, which may hold any words. */
   readonly #commands = new Set<string>();
   #request: { readonly text: string; readonly at: number } | null = null;
 
@@ -92,8 +91,8 @@ class Finder {
     this.#named(proseOf(textOf(message.content)), at);
     for (const block of message.content) {
       if (block.type !== "toolCall") continue;
-      if (toolKind(block.name) === "runs-command") this.#commands.add(block.id);
       const core = coreCommand(commandOf(block) ?? "");
+      if (core !== null) this.#commands.add(block.id);
       if (core !== null) this.#list.add("command", core, at, { strength: STRENGTH.command });
       for (const { path, changed } of touchedFiles(block)) {
         this.#list.add("file", path, at, { strength: changed ? STRENGTH.changed : STRENGTH.read });
@@ -101,16 +100,16 @@ class Finder {
     }
   }
 
-  #result({ content, isError, toolCallId, toolName }: ToolResultMessage, at: number): void {
-    const runs = this.#commands.has(toolCallId) || (toolName !== undefined && toolKind(toolName) === "runs-command");
-    if (isError || runs) this.#errors(textOf(content), isError, at);
+  #result({ content, isError, toolCallId }: ToolResultMessage, at: number): void {
+    if (isError || this.#commands.has(toolCallId)) this.#errors(textOf(content), isError, at);
   }
 
   #usersCommand({ command, output, exitCode, excludeFromContext }: BashExecutionMessage, at: number): void {
     if (excludeFromContext === true) return;
     const core = coreCommand(command);
     if (core !== null) this.#list.add("command", core, at, { strength: STRENGTH.usersCommand });
-    this.#errors(output, typeof exitCode === "number" && exitCode !== 0, at);
+    const failed = typeof exitCode === "number" && exitCode !== 0;
+    if (failed || core !== null) this.#errors(output, failed, at);
   }
 
   #errors(output: string, failed: boolean, at: number): void {

@@ -14,6 +14,10 @@ export interface SummarySource {
   readonly instructions: string | null;
   /** What the summary should have at most, in tokens; undefined: no matter. */
   readonly wantedTokens?: number | undefined;
+  /** The session's directory: an extract writes paths relative to it. Default: none, and paths stay as they are. */
+  readonly cwd?: string | null | undefined;
+  /** Whether an extract masks secrets. Default true. */
+  readonly redact?: boolean | undefined;
 }
 
 /** One call of a summariser. */

@@ -5,7 +5,7 @@ import { callSummarizer } from "../summarizers/call.js";
 import type { Summarizer, SummaryReply, SummarySource } from "../summarizers/summarizer.js";
 import { outputCap, type SummaryHands, type SummaryJob, type SummaryStage } from "./job.js";
 import { type ReadReply, readSummaryReply } from "./read-reply.js";
-import { redact } from "./text/redact.js";
+import { redact } from "../text/redact.js";
 import { addUsage } from "./usage.js";
 import type { SummaryFailure } from "./written-summary.js";
 

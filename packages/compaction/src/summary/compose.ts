@@ -8,7 +8,7 @@ import { readComposed } from "./blocks/read-composed.js";
 import { readWords, selectWords, userWords, wordsText } from "./blocks/user-messages.js";
 import { type HostState, hostStateBlocks } from "./host-state.js";
 import { BRANCH_NOTE, KEEP_GOING } from "./prompts/shared.js";
-import { redact } from "./text/redact.js";
+import { redact } from "../text/redact.js";
 import { inSummary, tagged } from "./text/tags.js";
 
 /** What a stored summary is made of. */

@@ -20,6 +20,8 @@ export interface SummaryJob {
   readonly previousSummary: string | null;
   /** What the person asked to look at. */
   readonly instructions: string | null;
+  /** The session's directory: the extract writes paths relative to it. Default: paths stay as they are. */
+  readonly cwd?: string | null | undefined;
   /** The instructions are the whole prompt, instead of a focus. */
   readonly replaceInstructions?: boolean | undefined;
   /** What the hook `compacting` said: a prompt in place of ours, and lines for the model. */

@@ -105,10 +105,11 @@ function questionOf(job: SummaryJob, part: Part, task: Task, conversation: strin
 
 /** What a summariser without a model reads. */
 export function summarySource(
-  { instructions, wantedTokens }: Pick<SummaryJob, "instructions" | "wantedTokens">,
+  { instructions, wantedTokens, cwd, settings }: Pick<SummaryJob, "instructions" | "wantedTokens" | "cwd" | "settings">,
   part: Omit<Part, "maxTokens">,
 ): SummarySource {
-  return { messages: part.messages, kind: part.about, previousSummary: part.previous, instructions, wantedTokens };
+  const { messages, about: kind, previous: previousSummary } = part;
+  return { messages, kind, previousSummary, instructions, wantedTokens, cwd, redact: settings.summary.redact };
 }
 
 /** The messages of a piece, those that say nothing among them. */

@@ -10,7 +10,7 @@ import type { CompactionSettings } from "../settings/settings.js";
 import { cleanText } from "../text/clean-text.js";
 import { readComposed } from "./blocks/read-composed.js";
 import { cutMiddle } from "./text/cut-text.js";
-import { redact } from "./text/redact.js";
+import { redact } from "../text/redact.js";
 import { inPrompt } from "./text/tags.js";
 
 /** What a summariser reads of a conversation: the settings of the same names. */

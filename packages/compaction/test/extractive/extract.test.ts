@@ -27,7 +27,9 @@ const LEXER: readonly ContextMessage[] = [
   said("Let me look first."),
   ...ran("read", { path: "src/lexer.ts" }, OUTPUT),
   ...ran("bash", { command: "npm test 2>&1 | tail -20" }, "TypeError: x is undefined\n1 failed", { failed: true }),
-  ...ran("edit", { path: "src/lexer.ts", oldText: "a", newText: "b" }, "Edited"),
+  ...ran("edit", { path: "src/lexer.ts", oldText: "a", newText: "b" }, "Edited", {
+    text: "The regular expression counts a tab as a word, so tabs go into a table. Now the edit:",
+  }),
   ...ran("bash", { command: "npm test" }, `${OUTPUT}14 passed`),
   said("Perfect! I taught the lexer to read tabs, with a table instead of a regular expression. Let me know if that is fine."),
   user("Good. Now write the changelog."),
@@ -52,7 +54,6 @@ describe("an extract of a session", () => {
       "- Good. Now write the changelog.",
       "Asked last:",
       "> Publish it.",
-      "> (in answer to: Tell the users)",
     ]);
   });
 
@@ -75,8 +76,8 @@ describe("an extract of a session", () => {
     expect(section(text, "Blocked")).toEqual(["- `npm publish` fails: npm error 403 Forbidden: not allowed"]);
   });
 
-  test("says what was decided", () => {
-    expect(section(text, "Key Decisions")).toEqual(["- I taught the lexer to read tabs, with a table instead of a regular expression."]);
+  test("says what was decided: what the model said beside a change that was made", () => {
+    expect(section(text, "Key Decisions")).toEqual(["- The regular expression counts a tab as a word, so tabs go into a table."]);
   });
 
   test("says of each error what became of it", () => {
@@ -193,6 +194,7 @@ describe("what the person asked to look at", () => {
   test("has room before what else there is", () => {
     const talk = Array.from({ length: 60 }, (_one, at) => [
       user(`Please do the task number ${at} of my long list.`),
+      ...ran("edit", { path: `src/${at}.ts` }, "Edited"),
       said(at === 5 ? "The parser was rewritten by hand." : `The thing with the number ${at} was finished as planned.`),
     ]).flat();
     const narrow = { maxChars: 1_200 };

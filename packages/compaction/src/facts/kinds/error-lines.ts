@@ -19,20 +19,22 @@ const NOT_ONE =
   /\b(?:0|no) (?:errors?|failures?|failed|failing)\b|^\s*at\s|^\s*\^+\s*$|^[\s\d.|+-]*$|^(?:npm (?:ERR!|error)\s*)?(?:A complete log|Lifecycle script|Debugger attached|(?:code|path|workspace|location|command|errno|syscall)\s)/i;
 /** Only that something failed, which its command tells. */
 const SAYS_NOTHING =
-  /^(?:Command (?:exited with code \d+|aborted|timed out.*)|(?:Process )?exit(?:ed)?(?: with)?(?: code)?:? \d+|Error: Exit code \d+|No result was recorded for this call|\(no output\))\.?$/i;
+  /^(?:Command (?:exited with code \d+|aborted|timed out.*)|(?:Process )?exit(?:ed)?(?: with)?(?: code)?:? \d+|(?:Error: )?exit (?:code|status) \d+|No result was recorded for this call|\(no output\))\.?$/i;
 
 /**
  * The lines of a tool's output that tell what went wrong, at most two, in its order. `failed`: its result is an error; of
  * an output that is none, only lines that surely are errors. Linear.
  */
 export function errorLines(output: string, failed: boolean): readonly string[] {
-  const lines = withoutData(edgesOf(output, MAX_READ))
-    .split("\n")
-    .map((line) => oneLine(line, MAX_CHARS))
-    .filter((line) => line.length > 2 && !SAYS_NOTHING.test(line));
-  const telling = lines.filter((line) => (failed ? TELLS : SURELY).test(line) && !NOT_ONE.test(line)).map(withoutWrapper);
-  if (telling.length > 0 || !failed) return telling.slice(0, MAX_LINES);
-  return lines.filter((line) => !NOT_ONE.test(line)).slice(-1);
+  const raw = withoutData(edgesOf(output, MAX_READ)).split("\n");
+  const all = raw.map((line) => ({ text: oneLine(line, MAX_CHARS), indent: line.search(/\S/) }));
+  const lines = all.filter(({ text }) => text.length > 2 && !SAYS_NOTHING.test(text) && !NOT_ONE.test(text));
+  const tells = failed ? TELLS : SURELY;
+  const first = lines.findIndex(({ text }) => tells.test(text));
+  if (first === -1) return failed ? lines.slice(-1).map(({ text }) => text) : [];
+  // What is indented below it says more about it than the next line that tells of a failure.
+  const below = lines.filter(({ text, indent }, at) => at > first && (tells.test(text) || (at === first + 1 && indent > (lines[first]?.indent ?? 0))));
+  return [...lines.slice(first, first + 1), ...below].slice(0, MAX_LINES).map(({ text }) => withoutWrapper(text));
 }
 
 /** Claude Code writes the errors of its tools inside tags. */

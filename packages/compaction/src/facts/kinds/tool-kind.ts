@@ -1,5 +1,5 @@
 /** What a tool is to us, by the name the model calls it. */
-export type ToolKind = "reads-file" | "changes-file" | "runs-command" | "plans" | "other";
+export type ToolKind = "reads-file" | "changes-file" | "runs-command" | "plans" | "looks" | "other";
 
 const KINDS: readonly (readonly [ToolKind, RegExp])[] = [
   ["plans", /^(?:(?:write|manage|update|set)?todos?(?:list|write|update)?|updateplan|plan)$/],
@@ -7,6 +7,7 @@ const KINDS: readonly (readonly [ToolKind, RegExp])[] = [
     "runs-command",
     /^(?:bash|shell|sh|zsh|cmd|powershell|terminal|exec|execcommand|localshell|containerexec|console|command|run|runcommand|runshellcommand|executecommand|runinterminal|shellexec|shellcommand)$/,
   ],
+  ["looks", /^(?:grep|glob|ls$|list|(?:search|find)(?!(?:and)?replace)|codebasesearch|semanticsearch|web|fetch|query)/],
   ["reads-file", /^(?:(?:get)?read|view|open|cat|notebookread|fileread|getfilecontents)/],
   [
     "changes-file",

@@ -16,6 +16,12 @@ const LEAD_IN =
   /^(?:here(?:['’]s| is| are)\b|what i(?:['’]ve)?\b|(?:key |main |the )?(?:changes?|summary|updates?|solution|results?|findings|fix(?:es)?)\b[^.]{0,40}|now|added|updated|fixed|changed|i (?:updated|changed|added|fixed|made)(?: the following)?)[^.]{0,60}:$/i;
 /** Items of a list that are joined into one statement. */
 const ITEMS = 3;
+/** What says something has so many letters. */
+const LEAST_LETTERS = 4;
+/** A longer intention also says how, or why. */
+const BARE_INTENTION = 60;
+/** A shorter sentence beside a call is a cry. */
+const BARE_STATEMENT = 25;
 
 /** A sentence with what comes behind it. */
 interface Open {
@@ -33,10 +39,31 @@ interface Open {
 export function conclusionOf(reply: string): string | null {
   const sentences = sentencesOf(proseOf(reply));
   for (const [at, { text }] of sentences.entries()) {
-    if (INTERJECTION.test(text) || WONDERS.test(text) || INTENTION.test(text.replace(INTERJECTION_BEFORE, ""))) continue;
+    const said = text.replace(INTERJECTION_BEFORE, "");
+    if (saysNothing(text) || INTENTION.test(said)) continue;
     return statement({ text: text.replace(INTERJECTION_BEFORE, ""), after: sentences.slice(at + 1, at + 1 + ITEMS * 2) });
   }
   return null;
+}
+
+/**
+ * What a model says beside calls about why it makes them: the first sentence that tells how things are, or what it will do
+ * where it also tells how or why, and the next such one where both have room in `maxChars`. Empty: it says nothing of the kind.
+ *
+ * @example
+ * reasonOf("The index is missing, so all is read. Let me add it:", 200); // "The index is missing, so all is read."
+ */
+export function reasonOf(remark: string, maxChars: number): string {
+  const [first = "", second = ""] = sentencesOf(proseOf(remark))
+    .map(({ text }) => text.replace(INTERJECTION_BEFORE, ""))
+    .filter((text) => !saysNothing(text) && !text.endsWith(":") && text.length >= BARE_STATEMENT)
+    .filter((text) => !INTENTION.test(text) || text.length >= BARE_INTENTION);
+  return second !== "" && first.length + 1 + second.length <= maxChars ? `${first} ${second}` : first;
+}
+
+function saysNothing(sentence: string): boolean {
+  const letters = sentence.replace(/[^\p{L}\p{N}]/gu, "").length;
+  return letters < LEAST_LETTERS || INTERJECTION.test(sentence) || WONDERS.test(sentence);
 }
 
 function statement({ text, after }: Open): string {

@@ -7,14 +7,15 @@ import { fitBlocks } from "./fit.js";
 import { partLimits } from "./limits.js";
 import type { Material } from "./material.js";
 import { BLOCK_NAMES, type Blocks, type Line, MARKER } from "./outline.js";
-import { commandLines, nameLines, numberLines, ruleLines } from "./parts/context.js";
+import { commandLines, nameLines, numberLines } from "./parts/context.js";
 import { earlierLines } from "./parts/earlier.js";
 import { errorsLines } from "./parts/errors.js";
 import { changedLines, readLines } from "./parts/files.js";
 import { blockedLines, openLines } from "./parts/open-work.js";
-import { goalLines, laterLines, latestLines } from "./parts/requests.js";
+import { goalLines, laterLines, latestLines, ruleLines } from "./parts/requests.js";
 import { decisionLines, lastLines, nextLines } from "./parts/said.js";
 import { doneLines } from "./parts/work.js";
+import { quotable } from "./quotable.js";
 import { readPrevious } from "./read-extract.js";
 import { readStory } from "./read-story.js";
 import { extractShort, isShort, sourceChars } from "./short-source.js";
@@ -37,10 +38,11 @@ const ABOUT: Readonly<Record<SummarySource["kind"], string>> = {
  * Lines that match `instructions` have room before others. Nothing of the source can become a heading, open a code block
  * or pass a control character on. Deterministic; cost is linear.
  */
-export function extract(source: SummarySource, limit: { readonly maxChars: number }): string {
-  rules.checkArgument("source", source, SOURCE);
+export function extract(given: SummarySource, limit: { readonly maxChars: number }): string {
+  rules.checkArgument("source", given, SOURCE);
   rules.checkArgument("limit", limit, EXTRACT_LIMIT);
-  const maxChars = Math.floor(Math.min(limit.maxChars, sourceChars(source) - 1));
+  const source = quotable(given);
+  const maxChars = Math.floor(Math.min(limit.maxChars, sourceChars(given) - 1));
   if (isShort(source)) return extractShort(source, limit.maxChars);
   const blocks = focused(blocksOf(materialOf(source, maxChars)), source.instructions);
   return fitBlocks(MARKER + ABOUT[source.kind], blocks, maxChars);

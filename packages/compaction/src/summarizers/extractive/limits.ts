@@ -18,7 +18,7 @@ export function partLimits(maxChars: number): PartLimits {
     latestChars: between(40, maxChars * 0.25, 1_000),
     lastChars: between(40, maxChars * 0.2, 1_000),
     earlierChars: Math.floor(maxChars / 3),
-    lineChars: between(100, maxChars * 0.1, 220),
+    lineChars: between(100, maxChars * 0.1, 200),
   };
 }
 

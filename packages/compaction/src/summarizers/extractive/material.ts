@@ -24,11 +24,24 @@ export function oldLines({ old }: Material, name: BlockName): readonly string[] 
   return old?.get(name) ?? [];
 }
 
-/** Lines whose newest come last: the newest has the rank `first`, each older one `step` more. A text stands once, where it is newest. */
-export function newestFirst(texts: readonly string[], first: number, step: number): readonly Line[] {
-  const newest = new Map(texts.map((text, at) => [text, at]));
-  const kept = texts.filter((text, at) => newest.get(text) === at);
-  return kept.map((text, at) => ({ text, rank: first + step * (kept.length - 1 - at) }));
+/** A line on its way, and how many calls that changed or ran something stand behind it. */
+export interface Weighted {
+  readonly text: string;
+  readonly work: number;
+}
+
+/**
+ * Lines whose newest come last: the newest has the rank `first`, each older one `step` more. What much work stands behind
+ * ages more slowly. A text stands once, where it is newest.
+ */
+export function newestFirst(given: readonly (string | Weighted)[], first: number, step: number): readonly Line[] {
+  const lines = given.map((one) => (typeof one === "string" ? { text: one, work: 1 } : one));
+  const newest = new Map(lines.map(({ text }, at) => [text, at]));
+  const kept = lines.filter(({ text }, at) => newest.get(text) === at);
+  return kept.map(({ text, work }, at) => ({
+    text,
+    rank: first + (step * (kept.length - 1 - at)) / (1 + Math.log2(Math.max(1, work))),
+  }));
 }
 
 /** Lines in the order of their weight: the first has the rank `first`, each later one `step` more. */

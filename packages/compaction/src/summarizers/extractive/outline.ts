@@ -36,7 +36,7 @@ export const OUTLINE = {
   read: { heading: "Files", lead: "Read:", style: "inline" },
   last: { heading: "Last State", style: "quote" },
   next: { heading: "Next Steps", style: "steps" },
-  commands: { heading: "Critical Context", lead: "Commands:", style: "inline" },
+  commands: { heading: "Critical Context", lead: "Commands that worked:", style: "inline" },
   names: { heading: "Critical Context", lead: "Names:", style: "inline" },
   numbers: { heading: "Critical Context", lead: "Numbers:", style: "inline" },
 } as const satisfies Readonly<Record<string, BlockShape>>;

@@ -8,9 +8,12 @@ import {
 } from "@bough/session-core";
 import { commandOf, coreCommand } from "../../facts/kinds/commands.js";
 import { errorLines } from "../../facts/kinds/error-lines.js";
-import { isRequest } from "../../facts/kinds/requests.js";
+import { isRequest, isThanks } from "../../facts/kinds/requests.js";
 import { toolKind } from "../../facts/kinds/tool-kind.js";
-import type { Ending, Outcome, Request, Story, Todo, Turn } from "./story.js";
+import { proseOf } from "../../facts/text/prose.js";
+import { sentencesOf } from "../../facts/text/sentences.js";
+import { acts, wentWrong, workIn } from "./runs.js";
+import type { Answer, Ending, Outcome, Remark, Request, Story, Todo, Turn } from "./story.js";
 import { todosOf } from "./todos.js";
 
 interface OpenTurn {
@@ -20,21 +23,27 @@ interface OpenTurn {
   readonly outcomes: Outcome[];
 }
 
+type OpenRemark = { -readonly [Key in keyof Remark]: Remark[Key] };
+
 /** Reads a conversation once, in order. Cost is linear. */
 export function readStory(messages: readonly ContextMessage[]): Story {
   const reader = new Reader();
   for (const [at, message] of messages.entries()) reader.read(message, at);
-  const { turns, said, todos, before, summaries } = reader;
-  return { turns, said, todos, before, summaries };
+  return reader.story();
 }
 
 class Reader {
-  readonly turns: OpenTurn[] = [];
-  readonly said: string[] = [];
-  readonly summaries: string[] = [];
-  before: string | null = null;
-  todos: readonly Todo[] = [];
-  readonly #calls = new Map<string, ToolCallBlock>();
+  readonly #turns: OpenTurn[] = [];
+  readonly #remarks: OpenRemark[] = [];
+  readonly #answers: Answer[] = [];
+  readonly #summaries: string[] = [];
+  readonly #calls = new Map<string, { readonly call: ToolCallBlock; readonly remark: OpenRemark | null }>();
+  #before: string | null = null;
+  #todos: readonly Todo[] = [];
+  #lastSaid: string | null = null;
+  /** Outcomes of the open turn that an ending has been said about. */
+  #told = 0;
+  #thanked = false;
 
   read(message: ContextMessage, at: number): void {
     switch (message.role) {
@@ -54,74 +63,110 @@ class Reader {
         this.#ran(message, at);
         break;
       case "compactionSummary":
-        if (at === 0) this.before = message.summary;
-        else this.summaries.push(message.summary);
+        if (at === 0) this.#before = message.summary;
+        else this.#summaries.push(message.summary);
         break;
       case "branchSummary":
-        this.summaries.push(message.summary);
+        this.#summaries.push(message.summary);
         break;
     }
   }
 
+  story(): Story {
+    const [turns, remarks, answers, summaries] = [this.#turns, this.#remarks, this.#answers, this.#summaries];
+    return { turns, remarks, answers, summaries, before: this.#before, todos: this.#todos, lastSaid: this.#lastSaid };
+  }
+
   get #turn(): OpenTurn {
-    const last = this.turns.at(-1);
-    if (last !== undefined) return last;
-    const first: OpenTurn = { request: null, reply: null, endings: [], outcomes: [] };
-    this.turns.push(first);
-    return first;
+    return this.#turns.at(-1) ?? this.#open(null);
+  }
+
+  #open(request: Request | null): OpenTurn {
+    const turn: OpenTurn = { request, reply: null, endings: [], outcomes: [] };
+    this.#turns.push(turn);
+    this.#told = 0;
+    return turn;
   }
 
   /** "continue" and "thanks" end no turn: the request they belong to goes on. */
   #asked(text: string, at: number): void {
-    if (isRequest(text)) this.turns.push({ request: { text, at }, reply: null, endings: [], outcomes: [] });
+    const reply = this.#turns.at(-1)?.reply ?? null;
+    const question = reply?.ends === true ? questionOf(reply.text) : null;
+    this.#thanked = !isRequest(text) && isThanks(text);
+    if (isRequest(text)) this.#open({ text, at, question, interrupts: this.#turns.length > 0 && reply?.ends !== true });
+    else if (question !== null && !this.#thanked) this.#answers.push({ text: text.trim(), at, question });
   }
 
   /** A host may speak for the person, as Claude Code does for its slash commands; what stands in tags is for the model only. */
   #put(text: string, at: number): void {
     const turn = this.#turn;
-    if (turn.request === null && turn.reply === null && !text.trimStart().startsWith("<") && isRequest(text)) turn.request = { text, at };
+    if (turn.request !== null || turn.reply !== null || text.trimStart().startsWith("<") || !isRequest(text)) return;
+    turn.request = { text, at, question: null, interrupts: false };
   }
 
   #answered({ content, stopReason }: AssistantMessage, at: number): void {
     const text = textOf(content).trim();
     const calls = content.filter((block) => block.type === "toolCall");
-    if (text !== "") this.said.push(text);
+    // What answers a thumb up is as little news as the thumb.
+    if (this.#thanked && calls.length === 0) return;
+    this.#thanked = false;
+    this.#called(calls, text === "" || calls.length === 0 ? null : { text, at, carriedOut: false });
+    if (text === "" && calls.length === 0) return;
     const turn = this.#turn;
     const ends = calls.length === 0 && !CUT_OFF.test(stopReason ?? "");
-    if (text !== "" && ends) turn.endings.push({ text, at });
-    if (text !== "") turn.reply = { text, ends };
-    else if (calls.length > 0 && turn.reply !== null) turn.reply = { text: turn.reply.text, ends: false };
+    turn.reply = text === "" ? turn.reply && { ...turn.reply, ends: false } : { text, ends };
+    if (text !== "") this.#lastSaid = text;
+    if (!ends) return;
+    turn.endings.push({ text, at, work: workIn(turn.outcomes.slice(this.#told)) });
+    this.#told = turn.outcomes.length;
+  }
+
+  #called(calls: readonly ToolCallBlock[], remark: OpenRemark | null): void {
+    if (remark !== null) this.#remarks.push(remark);
     for (const call of calls) {
-      this.#calls.set(call.id, call);
-      if (toolKind(call.name) === "plans") this.todos = todosOf(call) ?? this.todos;
+      this.#calls.set(call.id, { call, remark });
+      if (toolKind(call.name) === "plans") this.#todos = todosOf(call) ?? this.#todos;
     }
   }
 
-  #result({ toolCallId, content, isError }: ToolResultMessage, at: number): void {
-    const call = this.#calls.get(toolCallId) ?? null;
-    const output = textOf(content);
+  #result({ toolCallId, content, isError: failed }: ToolResultMessage, at: number): void {
+    const { call = null, remark = null } = this.#calls.get(toolCallId) ?? {};
     const given = call === null ? null : commandOf(call);
-    const errors = isError || given !== null ? errorLines(output, isError) : [];
-    const command = given === null ? null : coreCommand(given);
-    this.#turn.outcomes.push({ at, call, command, failed: isError, errors, passed: command === null ? null : passedIn(output) });
+    const outcome = outcomeOf({ at, call, failed, command: given === null ? null : coreCommand(given) }, textOf(content));
+    this.#turn.outcomes.push(outcome);
+    if (remark !== null && acts(outcome) && !wentWrong(outcome)) remark.carriedOut = true;
   }
 
   #ran({ command, output, exitCode, excludeFromContext }: BashExecutionMessage, at: number): void {
     if (excludeFromContext === true) return;
     const failed = typeof exitCode === "number" && exitCode !== 0;
-    const core = coreCommand(command);
-    this.#turn.outcomes.push({ at, call: null, command: core, failed, errors: errorLines(output, failed), passed: passedIn(output) });
+    this.#turn.outcomes.push(outcomeOf({ at, call: null, failed, command: coreCommand(command) }, output));
   }
 }
 
 /** A reply that was not written to its end. */
 const CUT_OFF = /^(?:aborted|error|length|max_tokens)$/;
 
-const PASSED = /\b(\d{1,7}) (?:tests? )?(?:passed|passing)\b|\b(?:all )?(\d{1,7}) tests? pass\b|^[#ℹ] pass (\d{1,7})$/m;
+/** What only looks shows somebody's text, which may hold any words: only its failure is one. */
+function outcomeOf(what: Pick<Outcome, "at" | "call" | "failed" | "command">, output: string): Outcome {
+  const { failed, command } = what;
+  return { ...what, errors: failed || command !== null ? errorLines(output, failed) : [], result: command === null ? null : resultIn(output) };
+}
 
-/** How many tests an output says have passed; its end tells, so only that is read. */
-function passedIn(output: string): string | null {
-  const found = PASSED.exec(output.slice(-4_000));
-  const count = found?.[1] ?? found?.[2] ?? found?.[3];
+function questionOf(reply: string): string | null {
+  const last = sentencesOf(proseOf(reply)).at(-1)?.text ?? "";
+  return /[?？]$/.test(last) ? last : null;
+}
+
+const PASSED = /\b(\d{1,7}) (?:tests? )?(?:passed|passing)\b|\b(?:all )?(\d{1,7}) tests? pass\b|^[#ℹ] pass (\d{1,7})$/m;
+/** How git tells of a commit. */
+const COMMIT = /^\[\S{1,80} (?:\(root-commit\) )?([0-9a-f]{7,40})\] /m;
+
+/** What an output says came of its command: tests that passed, a commit. Only its start and its end are read. */
+function resultIn(output: string): string | null {
+  const commit = COMMIT.exec(output.slice(0, 4_000))?.[1];
+  if (commit !== undefined) return `commit ${commit}`;
+  const passed = PASSED.exec(output.slice(-4_000));
+  const count = passed?.[1] ?? passed?.[2] ?? passed?.[3];
   return count === undefined ? null : `${count} passed`;
 }

@@ -4,6 +4,10 @@ import type { ToolCallBlock } from "@bough/session-core";
 export interface Request {
   readonly text: string;
   readonly at: number;
+  /** The model was still at work: mostly a correction. */
+  readonly interrupts: boolean;
+  /** The question that the model had asked last; null: it had asked none. */
+  readonly question: string | null;
 }
 
 /** What came of one tool call or command. */
@@ -15,14 +19,24 @@ export interface Outcome {
   readonly failed: boolean;
   /** The lines that tell why. */
   readonly errors: readonly string[];
-  /** The number of tests that passed, as the output says it. */
-  readonly passed: string | null;
+  /** What its output says came of it: "14 passed", "commit 45ffe0a"; null: nothing of the kind. */
+  readonly result: string | null;
 }
 
 /** A reply that calls nothing. */
 export interface Ending {
   readonly text: string;
   readonly at: number;
+  /** Calls before it that changed or ran something; 0 where the last run of a command went wrong, or nothing was done: what it says is not backed. */
+  readonly work: number;
+}
+
+/** What the model said beside calls. */
+export interface Remark {
+  readonly text: string;
+  readonly at: number;
+  /** One of the calls changed or ran something, and did not fail: what was said was also done. */
+  readonly carriedOut: boolean;
 }
 
 /** From what a person said to what they said next. */
@@ -35,6 +49,13 @@ export interface Turn {
   readonly outcomes: readonly Outcome[];
 }
 
+/** A short answer to a question. */
+export interface Answer {
+  readonly text: string;
+  readonly at: number;
+  readonly question: string;
+}
+
 /** One thing of a list that an agent keeps of its work. */
 export interface Todo {
   readonly text: string;
@@ -44,8 +65,12 @@ export interface Todo {
 /** A conversation as an extract looks at it. */
 export interface Story {
   readonly turns: readonly Turn[];
-  /** All that the model said, in order. */
-  readonly said: readonly string[];
+  /** What the model said last, answers to "thanks" left out. */
+  readonly lastSaid: string | null;
+  /** What it said beside calls, in order. */
+  readonly remarks: readonly Remark[];
+  /** What the person answered in a word to what the model asked: "yes" and its like. */
+  readonly answers: readonly Answer[];
   /** The latest list. */
   readonly todos: readonly Todo[];
   /** The summary that the messages start with, where one stands there instead of in the source. */

@@ -1,14 +1,16 @@
 import { errorKey } from "../../../facts/kinds/error-lines.js";
 import { touchedFiles } from "../../../facts/kinds/file-paths.js";
-import { type Material, newestFirst, oldLines } from "../material.js";
+import { type Material, oldLines } from "../material.js";
 import type { Line } from "../outline.js";
-import { lastSuccesses, wentWrong } from "../runs.js";
+import { lastSuccesses, movesFiles, wentWrong } from "../runs.js";
 import { safeLine } from "../safe-line.js";
 import type { Outcome } from "../story.js";
 import { blockedOutcomes } from "./open-work.js";
 
 const FIXED = "Fixed: ";
 const OPEN = "Not seen fixed: ";
+const OPEN_RANK = 16;
+const FIXED_RANK = 20;
 /** Names the command of an open error, in a line of an earlier extract. */
 const OLD_OPEN = /^(?:Not seen fixed: )?(`([^`]+)`(?: fails)?: .*)$/;
 
@@ -18,22 +20,33 @@ const OLD_OPEN = /^(?:Not seen fixed: )?(`([^`]+)`(?: fails)?: .*)$/;
  */
 export function errorsLines(material: Material): readonly Line[] {
   const wellAt = lastSuccesses(material.story.turns);
-  const texts = [...carried(material, wellAt), ...met(material, wellAt)];
-  // What is fixed matters less than what is not.
-  return newestFirst(texts, 24, 7).map(({ text, rank }) => ({ text, rank: text.startsWith(FIXED) ? rank + 20 : rank }));
+  const turns = material.story.turns.length;
+  const old = carried(material, wellAt).map((text) => ({ text, age: turns }));
+  const lines = new Map([...old, ...met(material, wellAt)].map((line) => [line.text, line]));
+  // What is fixed matters less than what is not, and what nobody came back to for many turns less and less.
+  return [...lines.values()].map(({ text, age }) => ({ text, rank: (text.startsWith(FIXED) ? FIXED_RANK : OPEN_RANK) + age / 3 }));
 }
 
-function met({ story, limits }: Material, wellAt: ReadonlyMap<string, number>): readonly string[] {
+interface Met {
+  readonly text: string;
+  /** Turns since. */
+  readonly age: number;
+}
+
+function met({ story, limits }: Material, wellAt: ReadonlyMap<string, number>): readonly Met[] {
   const blocked = blockedOutcomes(story);
-  const found = new Map<string, string>();
-  for (const outcome of story.turns.flatMap(({ outcomes }) => outcomes)) {
-    const line = outcome.errors[0];
-    const fate = fateOf(outcome, wellAt);
-    if (line === undefined || fate === null || blocked.has(outcome)) continue;
-    const where = outcome.command === null ? (outcome.call?.name ?? "") : `\`${outcome.command}\``;
-    // Again, so that it stands where it was met last.
-    found.delete(errorKey(line));
-    found.set(errorKey(line), safeLine(`${fate}${where}: ${line}`, Math.floor(limits.lineChars * 1.5)));
+  const found = new Map<string, Met>();
+  for (const [at, { outcomes }] of story.turns.entries()) {
+    for (const outcome of outcomes) {
+      const line = outcome.errors[0];
+      const fate = fateOf(outcome, wellAt);
+      if (line === undefined || fate === null || blocked.has(outcome)) continue;
+      const where = outcome.command === null ? (outcome.call?.name ?? "") : `\`${outcome.command}\``;
+      // Again, so that it stands where it was met last.
+      found.delete(errorKey(line));
+      const text = safeLine(`${fate}${where}: ${line}`, Math.floor(limits.lineChars * 1.5));
+      found.set(errorKey(line), { text, age: story.turns.length - 1 - at });
+    }
   }
   return [...found.values()];
 }
@@ -41,7 +54,7 @@ function met({ story, limits }: Material, wellAt: ReadonlyMap<string, number>): 
 /** null: not worth a word. */
 function fateOf(outcome: Outcome, wellAt: ReadonlyMap<string, number>): typeof FIXED | typeof OPEN | null {
   const { command, call, at } = outcome;
-  if (!wentWrong(outcome)) return null;
+  if (!wentWrong(outcome) || (command !== null && movesFiles(command))) return null;
   if (command !== null) return (wellAt.get(command) ?? -1) > at ? FIXED : OPEN;
   const files = call === null ? [] : touchedFiles(call);
   return files.length === 0 || files.some(({ path }) => (wellAt.get(path) ?? -1) > at) ? null : OPEN;

@@ -27,15 +27,22 @@ function unfinished({ outcomes }: Turn): string {
   return call === undefined || call === null ? UNFINISHED : `${UNFINISHED}; the last step was ${safeLine(callPreview(call), 80)}`;
 }
 
-/** What went wrong in the last turn and was not mended in it, the latest first. */
+/** What went wrong in the last turn and was not mended in it, the latest first; several commands that say the same are one line. */
 export function blockedLines({ story, limits }: Material): readonly Line[] {
-  const lines = [...blockedOutcomes(story)].map(({ command, errors }) =>
-    safeLine(`\`${command}\` fails: ${errors[0] ?? "no reason was given"}`, limits.lineChars * 2),
+  const commands = new Map<string, string[]>();
+  for (const { command, errors } of [...blockedOutcomes(story)].reverse()) {
+    const why = errors.length === 0 ? "no reason was given" : errors.join(" / ");
+    commands.set(why, [...(commands.get(why) ?? []), `\`${command}\``]);
+  }
+  const lines = [...commands].map(([why, failing]) => `${failing.join(", ")} ${failing.length === 1 ? "fails" : "fail"}: ${why}`);
+  return firstFirst(
+    lines.map((line) => safeLine(line, limits.lineChars * 2)),
+    3,
+    3,
   );
-  return firstFirst(lines.reverse(), 7, 4);
 }
 
 /** The last runs of commands of the last turn that went wrong. */
 export function blockedOutcomes({ turns }: Story): ReadonlySet<Outcome> {
-  return new Set([...lastRuns(turns.slice(-1)).values()].filter(wentWrong));
+  return new Set([...lastRuns(turns.at(-1)?.outcomes ?? []).values()].filter(wentWrong));
 }

@@ -1,29 +1,36 @@
 import { proseOf } from "../../../facts/text/prose.js";
 import { sentencesOf } from "../../../facts/text/sentences.js";
+import { conclusionOf, reasonOf } from "../conclusion.js";
 import { firstFirst, type Material, newestFirst, oldLines } from "../material.js";
 import type { Line } from "../outline.js";
 import { safeLine, safeLines } from "../safe-line.js";
 
-/** Says that one way was taken, and another was not. */
+/** Says that one way was taken and another was not, or why something is as it is. */
 const DECIDES =
-  /\b(?:decided|deciding|chose|chosen|opted|going with|went with|i['’]ll use|i will use|we['’]ll use|let['’]s use|instead of|rather than|best (?:solution|approach|way|option)|simplest (?:solution|approach|way|fix)|right (?:approach|fix)|trade-?off|better to|prefer(?:red)?)\b/i;
-/** Says why something is as it is. */
-const EXPLAINS = /\b(?:because|root cause|(?:issue|problem|cause|reason|bug|culprit) (?:is|was|were|here is)|turns out)\b/i;
-const NO_DECISION = /\?$|:$|^(?:if|should|would|do you|want|maybe|probably|i bet|i think|let me|now let me|here)\b/i;
+  /\b(?:decided|chose|chosen|opted|went with|instead of|rather than|trade-?off|because|root cause|(?:issue|problem|cause|reason|bug|culprit) (?:is|was|were)|turned out|caus(?:ed|ing))\b/i;
 const SHORTEST = 25;
 const LONGEST = 320;
 
-/** Sentences of the model in which it decides or explains something; decisions have room before explanations. */
+/**
+ * What was decided and why: what the model said beside calls that changed something and did not fail, sentences of its
+ * replies after such work that decide or explain, and questions that the person answered in a word.
+ */
 export function decisionLines(material: Material): readonly Line[] {
   const { story, limits } = material;
-  const sentences = story.said.flatMap((text) => sentencesOf(proseOf(text))).map(({ text }) => text);
-  const found = sentences.filter((text) => isDecision(text)).map((text) => safeLine(text, limits.lineChars));
-  const lines = newestFirst([...oldLines(material, "decisions"), ...found], 22, 4);
-  return lines.map(({ text, rank }) => ({ text, rank: DECIDES.test(text) ? rank : rank + 10 }));
+  const maxChars = Math.floor(limits.lineChars * 1.4);
+  const remarks = story.remarks.filter(({ carriedOut }) => carriedOut).map(({ text, at }) => ({ at, text: reasonOf(text, maxChars) }));
+  const endings = story.turns.flatMap(({ endings: all }) => all.filter(({ work }) => work > 0));
+  const explained = endings.flatMap(({ text, at }) => explanations(text).map((one) => ({ at, text: one })));
+  const answers = story.answers.map(({ text, at, question }) => ({ at, text: `${question} ${text}` }));
+  const found = [...remarks, ...explained, ...answers].filter(({ text }) => text !== "").sort((a, b) => a.at - b.at);
+  return newestFirst([...oldLines(material, "decisions"), ...found.map(({ text }) => safeLine(text, maxChars))], 21, 3);
 }
 
-function isDecision(text: string): boolean {
-  return text.length >= SHORTEST && text.length <= LONGEST && (DECIDES.test(text) || EXPLAINS.test(text)) && !NO_DECISION.test(text);
+function explanations(reply: string): readonly string[] {
+  // What is listed as done is not said twice.
+  const done = conclusionOf(reply) ?? "";
+  const sentences = sentencesOf(proseOf(reply)).map(({ text }) => text);
+  return sentences.filter((text) => text.length >= SHORTEST && text.length <= LONGEST && DECIDES.test(text) && !/[?:]$/.test(text) && !done.includes(text));
 }
 
 const QUOTE_LINES = 10;
@@ -31,9 +38,9 @@ const QUOTE_LINES = 10;
 /** What the model said last, without code. */
 export function lastLines(material: Material): readonly Line[] {
   const { story, limits } = material;
-  const last = story.said.at(-1);
+  const { lastSaid } = story;
   const lines =
-    last === undefined ? oldLines(material, "last") : safeLines(proseOf(last), { maxLines: QUOTE_LINES, maxChars: limits.lastChars });
+    lastSaid === null ? oldLines(material, "last") : safeLines(proseOf(lastSaid), { maxLines: QUOTE_LINES, maxChars: limits.lastChars });
   return lines.map((text, at) => ({ text, rank: 2 + at / 10 }));
 }
 
@@ -45,8 +52,8 @@ const MAX_STEPS = 8;
 /** What the model said it, or the user, would do next. */
 export function nextLines(material: Material): readonly Line[] {
   const { story, limits } = material;
-  if (story.said.length === 0) return firstFirst(oldLines(material, "next"), 5, 1);
-  const sentences = sentencesOf(proseOf(story.said.at(-1) ?? ""));
+  if (story.lastSaid === null) return firstFirst(oldLines(material, "next"), 5, 1);
+  const sentences = sentencesOf(proseOf(story.lastSaid));
   const steps: string[] = [];
   let inList = false;
   for (const { text, listed } of sentences) {

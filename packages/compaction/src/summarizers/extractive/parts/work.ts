@@ -1,43 +1,40 @@
+import { contradicts } from "../../../facts/kinds/requests.js";
 import { conclusionOf } from "../conclusion.js";
-import { type Material, newestFirst, oldLines } from "../material.js";
+import { type Material, newestFirst, oldLines, type Weighted } from "../material.js";
 import type { Line } from "../outline.js";
-import { lastRuns, wentWrong } from "../runs.js";
+import { lastRuns, outcomesOf, wentWrong } from "../runs.js";
 import { safeLine } from "../safe-line.js";
 import type { Turn } from "../story.js";
 
-/** Commands whose success is a result of the work: they check it, or they hand it on. */
-const COUNTS =
-  /\b(?:tests?|check|build|lint|typecheck|tsc|tsgo|pytest|vitest|jest|mocha|cargo|make|mvn|gradle|bench|verify|ci)\b|\bgit\s+(?:commit|push|tag|merge|rebase|revert)\b|\bpublish\b|\bdeploy\b|\brelease\b/;
-
-/** A tool of files, whatever their names are. */
-const NO_RESULT = /^(?:sed|cp|mv|rm|ln|chmod|touch|code|open|perl|tee|curl|wget)\s/;
-
-interface At {
+interface At extends Weighted {
   readonly at: number;
-  readonly text: string;
 }
 
-/** What came of each turn, in the model's own words, and the checks that passed in the end. */
+/**
+ * What was done: what the model said of work that did not fail, in its own words, commands whose output tells what came of
+ * them, and what its own list calls done. A reply behind which nothing was changed or run, one after a command that went
+ * wrong and did not run well since, and one that the person contradicted say nothing here.
+ */
 export function doneLines(material: Material): readonly Line[] {
   const { story, limits } = material;
-  const turns = story.turns.flatMap((turn) => concluded(turn));
-  const found = [...turns, ...passed(story.turns)].sort((a, b) => a.at - b.at).map(({ text }) => safeLine(text, limits.lineChars));
-  const todos = story.todos.filter(({ state }) => state === "done").map(({ text }) => safeLine(text, limits.lineChars));
-  return newestFirst([...oldLines(material, "done"), ...todos, ...found], 20, 3);
+  const stood = story.turns.filter((_turn, at) => !contradicts(story.turns[at + 1]?.request?.text ?? ""));
+  const found = [...stood.flatMap(concluded), ...results(story.turns)].sort((a, b) => a.at - b.at);
+  const todos = story.todos.filter(({ state }) => state === "done").map(({ text }) => ({ text, work: 1 }));
+  const lines = [...todos, ...found].map(({ text, work }) => ({ text: safeLine(text, limits.lineChars), work }));
+  return newestFirst([...oldLines(material, "done"), ...lines], 20, 3);
 }
 
 function concluded({ endings }: Turn): readonly At[] {
-  return endings.flatMap(({ text, at }) => {
-    const said = conclusionOf(text);
-    return said === null ? [] : [{ at, text: said }];
+  return endings.flatMap(({ text, at, work }) => {
+    const said = work > 0 ? conclusionOf(text) : null;
+    return said === null ? [] : [{ at, text: said, work }];
   });
 }
 
-function passed(turns: readonly Turn[]): readonly At[] {
-  return [...lastRuns(turns)].flatMap(([command, outcome]) => {
-    const { at, passed: count } = outcome;
+function results(turns: readonly Turn[]): readonly At[] {
+  return [...lastRuns(outcomesOf(turns))].flatMap(([command, outcome]) => {
     // A part of a longer command has its line with the whole.
-    if (wentWrong(outcome) || command !== outcome.command || NO_RESULT.test(command) || !COUNTS.test(command)) return [];
-    return [{ at, text: count === null ? `\`${command}\` succeeded` : `\`${command}\`: ${count}` }];
+    if (wentWrong(outcome) || outcome.result === null || command !== outcome.command) return [];
+    return [{ at: outcome.at, text: `\`${command}\`: ${outcome.result}`, work: 1 }];
   });
 }
