@@ -2,18 +2,24 @@
 // and the facts found in what was summarised are looked up in the summary; the rest is in the store, by recall only.
 //   --json               the report as JSON           --summaries   also print each summary
 //   --only TEXT          sessions whose name has it   --window N    the model's window, in tokens (default 200000)
+//   --exam               only the exam of the extract        --missed      name the questions that were not answered
+//   --chars N            bound of the exam's extracts, in UTF-16 code units, to compare versions at the same size
 //   --base-url URL --model NAME [--api-key-env NAME]  a model behind an OpenAI-compatible server writes the summaries
-// Without a model the built-in extract writes them.
+// Without a model the built-in extract writes them. Then the exam: questions that a reader of the extract alone should answer.
 import { parseArgs } from "node:util";
 import { openAICompatibleSummarizer } from "@bough/compaction";
 import { evaluate } from "./evaluate.mjs";
+import { holdExam, openExams } from "./exam.mjs";
 import { openSessions } from "./sessions.mjs";
-import { HEADINGS, rowOf, table, totals } from "./table.mjs";
+import { EXAM_HEADINGS, examRow, HEADINGS, rowOf, table, totals } from "./table.mjs";
 
 const { values: options } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     summaries: { type: "boolean", default: false },
+    exam: { type: "boolean", default: false },
+    chars: { type: "string" },
+    missed: { type: "boolean", default: false },
     only: { type: "string", default: "" },
     window: { type: "string", default: "200000" },
     "base-url": { type: "string" },
@@ -37,20 +43,32 @@ function chooseSummarizer() {
 
 const print = (text) => process.stdout.write(`${text}\n`);
 const { name, summarizer } = chooseSummarizer();
-const { store, sessions } = await openSessions((text) => process.stderr.write(`[eval] ${text}\n`));
+const say = (text) => process.stderr.write(`[eval] ${text}\n`);
+const { store, sessions } = await openSessions(say);
 const results = [];
+const exams = [];
 try {
-  for (const { title, session } of sessions.filter((one) => one.title.includes(options.only))) {
+  for (const { title, session } of options.exam ? [] : sessions.filter((one) => one.title.includes(options.only))) {
     const result = { session: title, ...(await evaluate(session, { summarizer, contextWindow })) };
     results.push(result);
     if (options.summaries && result.summary !== null) print(`\n=== ${title}\n\n${result.summary}\n`);
+  }
+  for (const exam of (await openExams(say)).filter((one) => one.title.includes(options.only))) {
+    const { text, ...held } = await holdExam(exam, options.chars === undefined ? undefined : Number(options.chars));
+    exams.push(held);
+    if (options.summaries) print(`\n=== exam of ${exam.title}\n\n${text}\n`);
   }
 } finally {
   await store.close();
 }
 
-if (options.json) print(JSON.stringify({ summarizer: name, contextWindow, sessions: results }, null, 2));
+if (options.json) print(JSON.stringify({ summarizer: name, contextWindow, sessions: results, exams }, null, 2));
 else {
-  print(`Summaries by ${name}. A cell of facts is those in the summary / those found; what is missing can be had by recall.\n`);
-  print(table([HEADINGS, ...results.map(rowOf), ...totals(results)]));
+  if (!options.exam) {
+    print(`Summaries by ${name}. A cell of facts is those in the summary / those found; what is missing can be had by recall.\n`);
+    print(`${table([HEADINGS, ...results.map(rowOf), ...totals(results)])}\n`);
+  }
+  print("Exam of the built-in extract: questions that its text alone answers.\n");
+  print(table([EXAM_HEADINGS, ...exams.map(examRow)]));
+  if (options.missed) for (const { title, missed } of exams) for (const question of missed) print(`not answered, ${title}: ${question}`);
 }

@@ -5,6 +5,14 @@ const KINDS = ["request", "rule", "file", "error", "command", "identifier", "num
 /** Over the columns of `rowOf`. */
 export const HEADINGS = ["session", "entries", "tokens before", "after", ...KINDS, "by recall", "score", "ms"];
 
+/** Over the columns of `examRow`. */
+export const EXAM_HEADINGS = ["session", "answered", "questions", "characters", "tokens"];
+
+/** The cells of one exam. */
+export function examRow({ title, answered, questions, chars, tokens }) {
+  return [title, ...[answered, questions, chars, tokens].map(String)];
+}
+
 /** The cells of one session. */
 export function rowOf({ session, entries, tokensBefore, tokensAfter, fidelity, ms, outcome }) {
   if (fidelity === null) return [session, String(entries), String(tokensBefore), outcome];
@@ -40,14 +48,13 @@ function percent(share) {
   return `${Math.round(share * 100)} %`;
 }
 
-/** Rows of cells as lines: the first column to the left, the others to the right; a row that is shorter ends in words. */
+/** Rows of cells as lines: the first column to the left, the others to the right; a row shorter than the first ends in words. */
 export function table(rows) {
-  const widths = HEADINGS.map((_heading, at) =>
-    Math.max(...rows.filter((row) => row.length === HEADINGS.length || at < 3).map((row) => (row[at] ?? "").length)),
+  const full = rows[0].length;
+  const widths = rows[0].map((_heading, at) =>
+    Math.max(...rows.filter((row) => row.length === full || at < 3).map((row) => (row[at] ?? "").length)),
   );
   const line = (row) =>
-    row
-      .map((cell, at) => (at === 0 || row.length < HEADINGS.length ? cell.padEnd(at < 3 ? widths[at] : 0) : cell.padStart(widths[at])))
-      .join("  ");
+    row.map((cell, at) => (at === 0 || row.length < full ? cell.padEnd(at < 3 ? widths[at] : 0) : cell.padStart(widths[at]))).join("  ");
   return rows.map((row) => line(row).trimEnd()).join("\n");
 }

@@ -19,10 +19,14 @@ function called(text, name, given, output, failed = false) {
 }
 
 const ran = (text, command, output, failed) => called(text, "bash", { command }, output, failed);
-const edited = (text, path) => called(text, "edit", { path: `${CWD}/${path}`, oldText: "a", newText: "b" }, `Replaced text in ${CWD}/${path}.`);
+const edited = (text, path) =>
+  called(text, "edit", { path: `${CWD}/${path}`, oldText: "a", newText: "b" }, `Replaced text in ${CWD}/${path}.`);
 const read = (path, output) => called("", "read", { path: `${CWD}/${path}` }, output + CODE);
 /** Most of a session is text of files, as here: nobody needs it again, and it is full of words that tell of errors. */
-const CODE = Array.from({ length: 80 }, (_one, at) => `\n\tif err := step(${at}); err != nil {\n\t\treturn fmt.Errorf("Error: step ${at}: %w", err)\n\t}`).join("");
+const CODE = Array.from(
+  { length: 80 },
+  (_one, at) => `\n\tif err := step(${at}); err != nil {\n\t\treturn fmt.Errorf("Error: step ${at}: %w", err)\n\t}`,
+).join("");
 
 const MESSAGES = [
   person("/model"),
@@ -72,7 +76,9 @@ const MESSAGES = [
   ...ran("", "go run ./cmd/import testdata/bom.csv", "1204 Zeilen eingelesen"),
   ...ran("", "cat cmd/import/main.go", 'if err != nil {\n\tlog.Fatal("Error: cannot open ", path)\n}\npanic: unreachable'),
   ...ran("", "go vet ./...", "cmd/import/report.go:57:2: result of fmt.Sprintf call not used", true),
-  said("Files with a byte order mark are read now: testdata/bom.csv gives 1,204 rows. `go vet` still complains about cmd/import/report.go, which I left alone."),
+  said(
+    "Files with a byte order mark are read now: testdata/bom.csv gives 1,204 rows. `go vet` still complains about cmd/import/report.go, which I left alone.",
+  ),
   person("thanks!"),
   said("You're welcome! 🎉"),
   person(
@@ -80,7 +86,12 @@ const MESSAGES = [
   ),
   ...edited("I'll replace the parser.", "cmd/import/reader.go"),
   ...called("", "write", { path: `${CWD}/cmd/import/reader_test.go`, content: "package main" }, "Wrote 12 bytes."),
-  ...ran("", "go test ./cmd/import", "--- FAIL: TestQuotes (0.00s)\n    reader_test.go:31: got 7 fields, want 6\nFAIL\tshop/cmd/import\t0.2s", true),
+  ...ran(
+    "",
+    "go test ./cmd/import",
+    "--- FAIL: TestQuotes (0.00s)\n    reader_test.go:31: got 7 fields, want 6\nFAIL\tshop/cmd/import\t0.2s",
+    true,
+  ),
   said("The test of quotes still fails: a field with a lone quote swallows the separator. Next I'll trim lone quotes before the split."),
 ];
 
@@ -100,7 +111,10 @@ export const EXPORT_SESSION = {
     ["What must the importer accept?", /must accept files with a BOM/],
     ["Which parser is to be used?", /use encoding\/csv with LazyQuotes, not the hand-written parser/],
     ["Was the error of the migration mended?", /fixed.*make migrate.*already exists/i, /not seen fixed.*make migrate/i],
-    ["Was the first failing test mended?", /go test \.\/internal\/export\/\.\.\.`: succeeded|fixed.*internal\/export|internal\/export\/\.\.\.` succeeded/i],
+    [
+      "Was the first failing test mended?",
+      /go test \.\/internal\/export\/\.\.\.`: succeeded|fixed.*internal\/export|internal\/export\/\.\.\.` succeeded/i,
+    ],
     ["What does go vet still complain about?", /report\.go:57.*Sprintf|go vet.*(?:report\.go|complains)/],
     ["What fails now?", /TestQuotes|got 7 fields, want 6/],
     ["What comes next?", /trim lone quotes before the split/],

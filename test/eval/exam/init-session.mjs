@@ -1,5 +1,5 @@
-// Twenty questions about a real session of Claude Code (43 messages, one slash command). No rule of the extract was made
-// with this session in view: it shows whether what helps one session helps another.
+// Twenty questions about a real session of Claude Code (43 messages, one slash command), to show whether what helps one
+// session helps another.
 export const INIT_SESSION = {
   title: "claude/30530d66",
   file: "claude/30530d66-37fb-4f3b-aa5f-d92b6a8afae2.jsonl",

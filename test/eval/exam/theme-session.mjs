@@ -27,9 +27,15 @@ export const THEME_SESSION = {
     ["Is it a minor release or a patch?", /minor, this is a big change|version:minor/],
     ["What was wrong with the colours of the thinking levels?", /brighter than thinking level minimal|colors different enough/i],
     ["How are users to start a theme of their own, as README says?", /copy an existing built-in theme|copying a built-in theme/i],
-    ["What caused the rendering artefacts of the theme selector?", /console\.?\s?logs?(?:\/errors)? .*(?:did that|causing)|actually the console/i],
+    [
+      "What caused the rendering artefacts of the theme selector?",
+      /console\.?\s?logs?(?:\/errors)? .*(?:did that|causing)|actually the console/i,
+    ],
     ["What became of the repair with setImmediate?", /undo that|without the `?setImmediate/i],
-    ["What crashed when a theme was selected that was being edited?", /Variable reference not found|incomplete vars|crash, that should never happen/i],
+    [
+      "What crashed when a theme was selected that was being edited?",
+      /Variable reference not found|incomplete vars|crash, that should never happen/i,
+    ],
     ["What crashed at the start with -r?", /Invalid hex color/i],
     ["Which setting makes VS Code's terminal show true colours?", /minimumContrastRatio|set to 1 for true colors/i],
     ["Which colour has the text of a link?", /81a2be.*link text|mdLink\W.*81a2be/i],

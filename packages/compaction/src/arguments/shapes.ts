@@ -81,6 +81,8 @@ export const SOURCE = record({
   kind: oneOf("history", "turn-prefix", "branch"),
   previousSummary: nullable(TEXT),
   instructions: nullable(TEXT),
+  cwd: optional(nullable(TEXT)),
+  redact: optional(FLAG),
 });
 /** One call of a summariser. */
 export const SUMMARY_REQUEST = record({

@@ -32,8 +32,9 @@ export interface BranchOrder {
 export async function writeBranchSummary(engine: Engine, order: BranchOrder): Promise<BranchSummary> {
   const { fromId, abandoned, supplied } = order;
   if (supplied !== undefined) return { payload: suppliedPayload(fromId, supplied), method: "hook", usage: null };
-  const written = await writtenFor(engine, order);
-  const summary = composed(engine, order, written);
+  const { cwd } = await engine.session.record();
+  const written = await writtenFor(engine, order, cwd);
+  const summary = composed(engine, order, written, cwd);
   const { method, shortSummary, usage, fidelity } = written;
   const payload = {
     type: "branch_summary",
@@ -57,7 +58,11 @@ function suppliedPayload(
   return { type: "branch_summary", fromId, summary, fromHook: true, ...(details === undefined ? {} : { details }) };
 }
 
-async function writtenFor(engine: Engine, { abandoned, look, options, attemptId }: BranchOrder): Promise<WrittenSummary> {
+async function writtenFor(
+  engine: Engine,
+  { abandoned, look, options, attemptId }: BranchOrder,
+  cwd: string | null,
+): Promise<WrittenSummary> {
   const { settings, limits, model, meter } = look;
   const candidates = engine.candidates("branch");
   return summarise(
@@ -67,6 +72,7 @@ async function writtenFor(engine: Engine, { abandoned, look, options, attemptId 
       plan: { summarize: abandoned.items, prefix: [] },
       previousSummary: null,
       instructions: options.instructions ?? null,
+      cwd,
       replaceInstructions: options.replaceInstructions,
       hook: {},
       settings,
@@ -94,13 +100,14 @@ async function writtenFor(engine: Engine, { abandoned, look, options, attemptId 
 const MIN_SUMMARY_TOKENS = 2_000;
 const MIN_SUMMARY_SHARE = 0.125;
 
-function composed(engine: Engine, { abandoned, look }: BranchOrder, { body }: WrittenSummary): string {
+function composed(engine: Engine, { abandoned, look }: BranchOrder, { body }: WrittenSummary, cwd: string | null): string {
   return composeSummary({
     kind: "branch",
     body,
     messages: abandoned.items.flatMap(({ messages }) => messages),
     previous: null,
     files: abandoned.files,
+    cwd,
     host: null,
     covers: coversOf(abandoned),
     recall: engine.options.recall ?? offersRecall(engine.session),

@@ -48,6 +48,7 @@ export async function composedDraft(
     previous: span.context.compaction?.payload.summary ?? null,
     prompt: currentPrompt(order, plan),
     files,
+    cwd: (await engine.session.record()).cwd,
     host: await hostStateOf(engine, order.signal),
     covers: coversOf(plan),
     recall: engine.options.recall ?? offersRecall(engine.session),

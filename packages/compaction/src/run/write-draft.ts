@@ -98,6 +98,7 @@ async function summary(
       plan,
       previousSummary,
       instructions,
+      cwd: (await engine.session.record()).cwd,
       hook,
       settings: look.settings,
       counter: look.meter.counter,

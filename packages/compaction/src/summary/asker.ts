@@ -3,9 +3,9 @@ import { BoughError, type SessionContext } from "@bough/session-core";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { callSummarizer } from "../summarizers/call.js";
 import type { Summarizer, SummaryReply, SummarySource } from "../summarizers/summarizer.js";
+import { redact } from "../text/redact.js";
 import { outputCap, type SummaryHands, type SummaryJob, type SummaryStage } from "./job.js";
 import { type ReadReply, readSummaryReply } from "./read-reply.js";
-import { redact } from "../text/redact.js";
 import { addUsage } from "./usage.js";
 import type { SummaryFailure } from "./written-summary.js";
 

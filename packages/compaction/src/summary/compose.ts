@@ -1,6 +1,7 @@
 import type { ContextMessage, FileLists } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
 import { cleanText } from "../text/clean-text.js";
+import { redact } from "../text/redact.js";
 import { type Covers, coversText } from "./blocks/covers.js";
 import { fileBlocks } from "./blocks/file-blocks.js";
 import { firstRunText } from "./blocks/first-run.js";
@@ -8,7 +9,6 @@ import { readComposed } from "./blocks/read-composed.js";
 import { readWords, selectWords, userWords, wordsText } from "./blocks/user-messages.js";
 import { type HostState, hostStateBlocks } from "./host-state.js";
 import { BRANCH_NOTE, KEEP_GOING } from "./prompts/shared.js";
-import { redact } from "../text/redact.js";
 import { inSummary, tagged } from "./text/tags.js";
 
 /** What a stored summary is made of. */
@@ -25,6 +25,8 @@ export interface SummaryParts {
   readonly files: FileLists;
   /** So many of them are shown, at most; undefined: as many as a reader of a large window can use. */
   readonly mostPaths?: number | undefined;
+  /** The session's directory: listed paths are relative to it. Default: they stay as they are. */
+  readonly cwd?: string | null | undefined;
   readonly host: HostState | null;
   /** null: not known, and nothing is said of it. */
   readonly covers: Covers | null;
@@ -85,11 +87,12 @@ function wordsOf({ messages, settings }: SummaryParts, carried: string): string 
   return words.length === 0 ? "" : wordsText(words);
 }
 
-function blocksAfter({ kind, files, mostPaths, host, covers, recall, settings, model }: SummaryParts): readonly string[] {
+function blocksAfter(parts: SummaryParts): readonly string[] {
+  const { kind, files, cwd, mostPaths, host, covers, recall, settings, model } = parts;
   const { summary } = settings;
   const lookUp = { recall, recordPath: summary.recordPath };
   return [
-    ...(summary.readFiles ? fileBlocks(files, mostPaths) : []),
+    ...(summary.readFiles ? fileBlocks(files, cwd ?? null, mostPaths) : []),
     ...(host === null ? [] : hostStateBlocks(host)),
     summary.breadcrumb && covers !== null ? tagged("covers", coversText(covers, lookUp)) : "",
     kind === "compaction" && remindsToGoOn(summary.keepGoing, model) ? tagged("keep-going", KEEP_GOING) : "",

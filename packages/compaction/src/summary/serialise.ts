@@ -8,9 +8,9 @@ import type {
 } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
 import { cleanText } from "../text/clean-text.js";
+import { redact } from "../text/redact.js";
 import { readComposed } from "./blocks/read-composed.js";
 import { cutMiddle } from "./text/cut-text.js";
-import { redact } from "../text/redact.js";
 import { inPrompt } from "./text/tags.js";
 
 /** What a summariser reads of a conversation: the settings of the same names. */

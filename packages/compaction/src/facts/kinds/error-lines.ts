@@ -33,7 +33,9 @@ export function errorLines(output: string, failed: boolean): readonly string[] {
   const first = lines.findIndex(({ text }) => tells.test(text));
   if (first === -1) return failed ? lines.slice(-1).map(({ text }) => text) : [];
   // What is indented below it says more about it than the next line that tells of a failure.
-  const below = lines.filter(({ text, indent }, at) => at > first && (tells.test(text) || (at === first + 1 && indent > (lines[first]?.indent ?? 0))));
+  const below = lines.filter(
+    ({ text, indent }, at) => at > first && (tells.test(text) || (at === first + 1 && indent > (lines[first]?.indent ?? 0))),
+  );
   return [...lines.slice(first, first + 1), ...below].slice(0, MAX_LINES).map(({ text }) => withoutWrapper(text));
 }
 

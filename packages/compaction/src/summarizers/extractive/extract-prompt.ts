@@ -1,6 +1,7 @@
 import { errorLines } from "../../facts/kinds/error-lines.js";
 import { rulesIn } from "../../facts/kinds/rules.js";
 import { proseOf } from "../../facts/text/prose.js";
+import { redact } from "../../text/redact.js";
 import { MARKER } from "./outline.js";
 import { safeLine } from "./safe-line.js";
 
@@ -9,10 +10,10 @@ const CONVERSATION = /<conversation>\n([\s\S]*?)\n<\/conversation>/;
 
 /**
  * An extract of a text that is all there is to go by: its first lines, the rules and errors in it, and its last lines, at
- * most `maxChars` UTF-16 code units. Where a conversation stands in its tag, only of that. Linear.
+ * most `maxChars` UTF-16 code units. Where a conversation stands in its tag, only of that. Secrets are masked. Linear.
  */
 export function extractPrompt(prompt: string, maxChars: number): string {
-  const text = CONVERSATION.exec(prompt)?.[1] ?? prompt;
+  const text = redact(CONVERSATION.exec(prompt)?.[1] ?? prompt);
   const lines = proseOf(text)
     .split("\n")
     .map((line) => safeLine(line, LINE_CHARS))

@@ -35,15 +35,16 @@ const ABOUT: Readonly<Record<SummarySource["kind"], string>> = {
  *
  * A previous extract is carried on block by block, newest lines first to have room; any other previous summary is quoted
  * without its middle. So an extract does not grow, however often it is brought up to date, and the first goal stays.
- * Lines that match `instructions` have room before others. Nothing of the source can become a heading, open a code block
- * or pass a control character on. Deterministic; cost is linear.
+ * Lines that match `instructions` have room before others. What is done, decided or failed is told by what came of calls: see
+ * docs/compaction.md. Secrets are masked, and paths are relative to the session's directory. Nothing of the source can become
+ * a heading, open a code block or pass a control character on. Deterministic; cost is linear.
  */
 export function extract(given: SummarySource, limit: { readonly maxChars: number }): string {
   rules.checkArgument("source", given, SOURCE);
   rules.checkArgument("limit", limit, EXTRACT_LIMIT);
+  if (isShort(given)) return extractShort(given, limit.maxChars);
   const source = quotable(given);
   const maxChars = Math.floor(Math.min(limit.maxChars, sourceChars(given) - 1));
-  if (isShort(source)) return extractShort(source, limit.maxChars);
   const blocks = focused(blocksOf(materialOf(source, maxChars)), source.instructions);
   return fitBlocks(MARKER + ABOUT[source.kind], blocks, maxChars);
 }

@@ -1,4 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextMessage } from "@bough/session-core";
+import { toolKind } from "../../facts/kinds/tool-kind.js";
 import { redact } from "../../text/redact.js";
 import { pathsRelativeTo } from "../../text/relative-paths.js";
 import type { SummarySource } from "../summarizer.js";
@@ -8,32 +9,62 @@ type Rewrite = (text: string) => string;
 /**
  * A source as an extract may quote it: secrets are masked, unless `redact` is false, and paths are relative to the
  * session's directory. Before anything is cut, as half a key is no longer known as one. What the person said keeps its
- * paths: it is quoted word for word. Linear.
+ * paths: it is quoted word for word. Output of calls that run no command is only read where it failed, and stays as it is
+ * elsewhere. Linear.
  */
 export function quotable(source: SummarySource): SummarySource {
   const masked: Rewrite = source.redact === false ? (text) => text : redact;
   const relative = pathsRelativeTo(source.cwd ?? null);
-  const rewrite: Rewrite = (text) => masked(relative(text));
-  const messages = source.messages.map((message) => (message.role === "user" ? rewritten(message, masked) : rewritten(message, rewrite)));
+  const writer = new QuotableWriter(masked, relative);
+  const messages = source.messages.map((message) => writer.write(message));
   return { ...source, messages, previousSummary: source.previousSummary === null ? null : masked(source.previousSummary) };
 }
 
-function rewritten(message: ContextMessage, rewrite: Rewrite): ContextMessage {
-  switch (message.role) {
-    case "assistant":
-      return { ...message, content: message.content.map((block) => blockOf(block, rewrite)) };
-    case "user":
-    case "custom":
-      return { ...message, content: contentOf(message.content, rewrite) };
-    case "toolResult":
-      return { ...message, content: contentOf(message.content, rewrite) };
-    case "bashExecution":
-      return { ...message, command: rewrite(message.command), output: rewrite(message.output) };
-    case "compactionSummary":
-    case "branchSummary":
-      return { ...message, summary: rewrite(message.summary) };
+/** Writes messages in order: what a call is decides about its result. */
+class QuotableWriter {
+  readonly #unread = new Set<string>();
+  readonly #both: Rewrite;
+
+  constructor(
+    readonly masked: Rewrite,
+    readonly relative: Rewrite,
+  ) {
+    this.#both = (text) => masked(relative(text));
+  }
+
+  write(message: ContextMessage): ContextMessage {
+    switch (message.role) {
+      case "assistant":
+        return { ...message, content: message.content.map((block) => this.#block(block)) };
+      case "user":
+        return { ...message, content: contentOf(message.content, this.masked) };
+      case "custom":
+        return { ...message, content: contentOf(message.content, this.#both) };
+      case "toolResult":
+        if (!message.isError && this.#unread.has(message.toolCallId)) return message;
+        return { ...message, content: contentOf(message.content, this.#both) };
+      case "bashExecution":
+        return { ...message, command: this.#both(message.command), output: this.#both(message.output) };
+      case "compactionSummary":
+      case "branchSummary":
+        return { ...message, summary: this.#both(message.summary) };
+    }
+  }
+
+  #block(block: AssistantBlock): AssistantBlock {
+    if (block.type === "text") return { ...block, text: this.#both(block.text) };
+    if (block.type !== "toolCall") return block;
+    const runs = toolKind(block.name) === "runs-command";
+    if (!runs) this.#unread.add(block.id);
+    // Of what is written into files only the paths are read.
+    const rewrite: Rewrite = (text) => (runs || text.length <= ARGUMENT_CHARS ? this.#both(text) : this.relative(text));
+    return { ...block, arguments: membersOf(block.arguments, rewrite, ARGUMENTS_DEPTH) };
   }
 }
+
+const ARGUMENT_CHARS = 1_000;
+/** Paths, commands and lists of what to do stand no deeper in arguments. */
+const ARGUMENTS_DEPTH = 3;
 
 type Content = string | ContentBlock[];
 
@@ -42,20 +73,12 @@ function contentOf(content: Content, rewrite: Rewrite): Content {
   return content.map((block) => (block.type === "text" ? { ...block, text: rewrite(block.text) } : block));
 }
 
-function blockOf(block: AssistantBlock, rewrite: Rewrite): AssistantBlock {
-  if (block.type === "text") return { ...block, text: rewrite(block.text) };
-  return block.type === "toolCall" ? { ...block, arguments: membersOf(block.arguments, rewrite, ARGUMENTS_DEPTH) } : block;
-}
-
-/** Paths, commands and lists of what to do stand no deeper in arguments. */
-const ARGUMENTS_DEPTH = 3;
-
 function membersOf(given: object, rewrite: Rewrite, depth: number): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, valueOf(value, rewrite, depth - 1)]));
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, argumentOf(value, rewrite, depth - 1)]));
 }
 
-function valueOf(value: unknown, rewrite: Rewrite, depth: number): unknown {
+function argumentOf(value: unknown, rewrite: Rewrite, depth: number): unknown {
   if (typeof value === "string") return rewrite(value);
   if (typeof value !== "object" || value === null || depth <= 0) return value;
-  return Array.isArray(value) ? value.map((one) => valueOf(one, rewrite, depth - 1)) : membersOf(value, rewrite, depth);
+  return Array.isArray(value) ? value.map((one) => argumentOf(one, rewrite, depth - 1)) : membersOf(value, rewrite, depth);
 }

@@ -150,7 +150,11 @@ const CUT_OFF = /^(?:aborted|error|length|max_tokens)$/;
 /** What only looks shows somebody's text, which may hold any words: only its failure is one. */
 function outcomeOf(what: Pick<Outcome, "at" | "call" | "failed" | "command">, output: string): Outcome {
   const { failed, command } = what;
-  return { ...what, errors: failed || command !== null ? errorLines(output, failed) : [], result: command === null ? null : resultIn(output) };
+  return {
+    ...what,
+    errors: failed || command !== null ? errorLines(output, failed) : [],
+    result: command === null ? null : resultIn(output),
+  };
 }
 
 function questionOf(reply: string): string | null {

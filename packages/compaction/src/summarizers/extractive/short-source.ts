@@ -1,4 +1,5 @@
 import { type ContextMessage, textOf } from "@bough/session-core";
+import { redact } from "../../text/redact.js";
 import type { SummarySource } from "../summarizer.js";
 import { safeLine } from "./safe-line.js";
 
@@ -15,13 +16,14 @@ export function isShort(source: SummarySource): boolean {
   return sourceChars(source) < SHORT;
 }
 
-/** All that a short source says, on one line, each message behind who said it. */
-export function extractShort({ messages, previousSummary }: SummarySource, maxChars: number): string {
+/** All that a short source says, on one line, each message behind who said it; secrets are masked. */
+export function extractShort({ messages, previousSummary, redact: masks }: SummarySource, maxChars: number): string {
   const said = messages.flatMap((message) => {
     const text = saidBy(message);
     return text.trim() === "" ? [] : [messages.length === 1 ? text : `${WHO[message.role]}: ${text}`];
   });
-  return safeLine([...(previousSummary === null ? [] : [previousSummary]), ...said].join(" "), maxChars);
+  const text = [...(previousSummary === null ? [] : [previousSummary]), ...said].join(" ");
+  return safeLine(masks === false ? text : redact(text), maxChars);
 }
 
 const WHO: Readonly<Record<ContextMessage["role"], string>> = {

@@ -1,19 +1,25 @@
 import type { FileLists } from "@bough/session-core";
 import { cleanText } from "../../text/clean-text.js";
+import { pathsRelativeTo } from "../../text/relative-paths.js";
 import { inSummary, tagged } from "../text/tags.js";
 
 /** Paths that one list shows; the whole lists are in the `details` of the entry. */
 const MAX_PATHS = 300;
 
 /**
- * The files of a summary, one path a line; pi's form. Empty lists are not shown. Of what `mostPaths` allows for both, the
- * files that were read have what the modified ones leave.
+ * The files of a summary, one path a line, relative to the session's directory `cwd`; pi's form. Empty lists are not shown.
+ * Of what `mostPaths` allows for both, the files that were read have what the modified ones leave.
  */
-export function fileBlocks({ readFiles, modifiedFiles }: FileLists, mostPaths = 2 * MAX_PATHS): readonly string[] {
-  const modified = Math.min(MAX_PATHS, modifiedFiles.length, mostPaths);
+export function fileBlocks({ readFiles, modifiedFiles }: FileLists, cwd: string | null, mostPaths = 2 * MAX_PATHS): readonly string[] {
+  const relative = pathsRelativeTo(cwd);
+  // One file may have been named in both ways.
+  const distinct = new Set(modifiedFiles.map(relative));
+  const changed = [...distinct];
+  const read = [...new Set(readFiles.map(relative))].filter((path) => !distinct.has(path));
+  const modified = Math.min(MAX_PATHS, changed.length, mostPaths);
   const blocks: string[] = [];
-  if (readFiles.length > 0) blocks.push(tagged("read-files", paths(readFiles, Math.min(MAX_PATHS, mostPaths - modified))));
-  if (modifiedFiles.length > 0) blocks.push(tagged("modified-files", paths(modifiedFiles, modified)));
+  if (read.length > 0) blocks.push(tagged("read-files", paths(read, Math.min(MAX_PATHS, mostPaths - modified))));
+  if (changed.length > 0) blocks.push(tagged("modified-files", paths(changed, modified)));
   return blocks;
 }
 

@@ -13,9 +13,22 @@ export function commandLines(material: Material): readonly Line[] {
   const times = new Map<string, number>();
   for (const { command } of outcomes) if (command !== null) times.set(command, (times.get(command) ?? 0) + 1);
   const well = [...lastRuns(outcomes)].filter(([command, run]) => !wentWrong(run) && times.has(command)).map(([command]) => command);
-  const found = [...well.reverse().sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0)).map(inCode), ...oldLines(material, "commands")];
+  const found = [
+    ...well
+      .reverse()
+      .sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0))
+      .map(inCode),
+    ...oldLines(material, "commands"),
+  ];
   const places = found.filter((line) => movesFiles(line.slice(1)));
-  return [...firstFirst(found.filter((line) => !places.includes(line)), 12, 2.5), ...firstFirst(places, 28, 3)];
+  return [
+    ...firstFirst(
+      found.filter((line) => !places.includes(line)),
+      12,
+      2.5,
+    ),
+    ...firstFirst(places, 28, 3),
+  ];
 }
 
 /** Names that stand in backticks. */

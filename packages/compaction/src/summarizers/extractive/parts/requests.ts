@@ -54,7 +54,10 @@ export function laterLines(material: Material): readonly Line[] {
     work: workIn(turn.outcomes),
   }));
   const ranked = newestFirst([...carried, ...lines], 20, 3);
-  const newest = ranked.map(({ text }) => text).filter((text) => corrections.has(text)).reverse();
+  const newest = ranked
+    .map(({ text }) => text)
+    .filter((text) => corrections.has(text))
+    .reverse();
   return ranked.map((line) => (corrections.has(line.text) ? { ...line, rank: 8 + 2 * newest.indexOf(line.text) } : line));
 }
 
@@ -87,7 +90,8 @@ function isRuleAsWhole({ text }: Request): boolean {
 
 /** The person stopped the model, contradicted it, or told it something to remember, for which it did nothing. */
 function isCorrection({ request, outcomes, reply }: Asked): boolean {
-  const remembered = outcomes.length === 0 && reply?.ends === true && reply.text.length <= ACKNOWLEDGED_CHARS && !/[?？]/.test(request.text);
+  const remembered =
+    outcomes.length === 0 && reply?.ends === true && reply.text.length <= ACKNOWLEDGED_CHARS && !/[?？]/.test(request.text);
   return request.interrupts || remembered || contradicts(request.text) || CORRECTS.test(wordsOf(request.text));
 }
 
@@ -125,12 +129,16 @@ function spoken(text: string): string {
   return prose === "" ? text : prose;
 }
 
-/** What somebody says before what they paste: paragraphs up to one that tells something, without the path of a picture. */
+/** What somebody says before what they paste: paragraphs up to one that tells something or holds an error, without the path of a picture. */
 function wordsOf(text: string): string {
-  const paragraphs = spoken(text).replace(IMAGE, "").trim().split(/\n\s*\n/);
+  const paragraphs = spoken(text)
+    .replace(IMAGE, "")
+    .trim()
+    .split(/\n\s*\n/);
   let words = "";
   for (const paragraph of paragraphs) {
-    if (words.length >= TELLING) break;
+    const pasted = words !== "" && errorLines(paragraph, false).length > 0;
+    if (words.length >= TELLING || pasted) break;
     words = `${words} ${paragraph}`.trim();
   }
   return words;

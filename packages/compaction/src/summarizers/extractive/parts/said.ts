@@ -30,7 +30,9 @@ function explanations(reply: string): readonly string[] {
   // What is listed as done is not said twice.
   const done = conclusionOf(reply) ?? "";
   const sentences = sentencesOf(proseOf(reply)).map(({ text }) => text);
-  return sentences.filter((text) => text.length >= SHORTEST && text.length <= LONGEST && DECIDES.test(text) && !/[?:]$/.test(text) && !done.includes(text));
+  return sentences.filter(
+    (text) => text.length >= SHORTEST && text.length <= LONGEST && DECIDES.test(text) && !/[?:]$/.test(text) && !done.includes(text),
+  );
 }
 
 const QUOTE_LINES = 10;
