@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { type OpenAICompatibleOptions, openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
 import type { SummaryReply } from "../../src/summarizers/summarizer.js";
@@ -115,7 +116,7 @@ describe("the address", () => {
   });
 
   test.each(["", "localhost:1234", "ftp://host/v1", "/v1"])("is refused when it is none: %j", (baseURL) => {
-    expect(() => openAICompatibleSummarizer({ baseURL, model: "m" })).toThrow(TypeError);
+    expect(() => openAICompatibleSummarizer({ baseURL, model: "m" })).toThrow(InvalidArgumentError);
   });
 });
 
