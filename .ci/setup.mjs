@@ -1,6 +1,8 @@
 // Everything a fresh clone needs before its first command: the packages, better-sqlite3 in the version that runs on this
 // Node, and the build. Does again only what changed or is missing since the last time, and says what it does.
 //
+// `--link` only points the packages to their better-sqlite3: the root package runs it after each `pnpm install`.
+//
 // Needs Node and npm; on Node 20 a C++ toolchain and Python too, because better-sqlite3 12 is compiled where no prebuilt
 // binary can be fetched. pnpm is fetched by npx in the version that package.json pins.
 import { spawnSync } from "node:child_process";
@@ -77,10 +79,15 @@ const workspaces = [...readdirSync(join(root, "packages")).map((name) => join(ro
 function linkDriver() {
   for (const folder of workspaces) {
     const link = join(folder, "node_modules/better-sqlite3");
-    if (!existsSync(link) || realpathSync(link) === realpathSync(alias)) continue;
+    if (!existsSync(alias) || !existsSync(link) || realpathSync(link) === realpathSync(alias)) continue;
     rmSync(link, { recursive: true });
     symlinkSync(process.platform === "win32" ? realpathSync(alias) : relative(dirname(link), realpathSync(alias)), link, "junction");
   }
+}
+
+if (process.argv.includes("--link")) {
+  linkDriver();
+  process.exit(0);
 }
 
 function driverLoads() {
@@ -114,6 +121,8 @@ function install() {
 const linked = () =>
   [root, ...workspaces].flatMap((folder) => readdirSync(join(folder, "node_modules")).map((name) => join(folder, "node_modules", name)));
 once("installed", installed, install, linked);
+// A plain `pnpm install --ignore-scripts` since then has linked the newest version again.
+linkDriver();
 
 const sources = filesBelow(
   join(root, "packages"),

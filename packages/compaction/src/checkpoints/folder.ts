@@ -67,6 +67,17 @@ export async function readText(path: string): Promise<{ readonly text: string } 
   }
 }
 
+/** Changes whenever the file is written or replaced. null: it is not there. @throws {CheckpointError} */
+export async function stampOf(path: string): Promise<string | null> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await lstat(path, { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join();
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw new CheckpointError(path, "read", reasonOf(error), { cause: error });
+  }
+}
+
 /** Creates a file that is not there yet and writes it to the disk. false: it is there already. @throws {CheckpointError} */
 export async function createFile(path: string, text: string): Promise<boolean> {
   try {

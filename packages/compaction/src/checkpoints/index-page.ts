@@ -9,15 +9,18 @@ export interface StoredCheckpoint extends Checkpoint {
   readonly name: string;
 }
 
+/** The same without the summary: what the list of a folder tells. */
+export type ListedCheckpoint = Omit<StoredCheckpoint, "summary">;
+
 /** The list of the checkpoints in a folder, as a Markdown table; made from the files alone, so it is right after any crash. */
-export function indexPage(checkpoints: readonly StoredCheckpoint[]): string {
+export function indexPage(checkpoints: readonly ListedCheckpoint[]): string {
   const head = ["# Checkpoints", "", "Summaries of a session, oldest first. Written anew with each checkpoint: edits here are lost.", ""];
   if (checkpoints.length === 0) return [...head, "There are none yet: one is written when the context is compacted.", ""].join("\n");
   const table = ["| # | title | created | trigger | tokens | entries | session |", "| ---: | --- | --- | --- | --- | ---: | --- |"];
   return [...head, ...table, ...checkpoints.map(row), ""].join("\n");
 }
 
-function row({ number, title, name, createdAtMs, trigger, tokensBefore, tokensAfter, covers, sessionId }: StoredCheckpoint): string {
+function row({ number, title, name, createdAtMs, trigger, tokensBefore, tokensAfter, covers, sessionId }: ListedCheckpoint): string {
   const created = isoOf(createdAtMs)?.slice(0, 16).replace("T", " ") ?? "";
   const tokens = `${tokensBefore ?? "?"} → ${tokensAfter ?? "?"}`;
   const cells = [number, `[${cell(title)}](${linkTo(name)})`, created, cell(trigger ?? ""), tokens, covers?.entries ?? 0, cell(sessionId)];

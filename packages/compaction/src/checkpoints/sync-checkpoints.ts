@@ -3,8 +3,8 @@ import { rules, type SessionId } from "@bough/session-core";
 import { CHECKPOINT, FOLDER } from "../arguments/shapes.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { makeFolder, removeFile } from "./folder.js";
-import type { StoredCheckpoint } from "./index-page.js";
-import { readCheckpoints } from "./read-checkpoints.js";
+import type { ListedCheckpoint } from "./index-page.js";
+import { listStored } from "./read-checkpoints.js";
 import { addCheckpoint, type WrittenCheckpoint, writeIndex } from "./write-checkpoint.js";
 
 /** What was done to a folder. */
@@ -35,7 +35,7 @@ export async function syncCheckpoints(
   rules.checkArgument("sessionId", sessionId, rules.TEXT);
   rules.checkArgument("checkpoints", checkpoints, rules.list(CHECKPOINT, "an array of checkpoints"));
   await makeFolder(directory);
-  const stored = (await readCheckpoints(directory)).checkpoints.filter((one) => one.sessionId === sessionId);
+  const stored = (await listStored(directory)).filter((one) => one.sessionId === sessionId);
   const agreed = agreeing(stored, checkpoints);
   const removed: string[] = [];
   for (const { name } of stored.slice(agreed)) {
@@ -50,7 +50,7 @@ export async function syncCheckpoints(
 }
 
 /** How many files, from the first, are those that are wanted. */
-function agreeing(stored: readonly StoredCheckpoint[], wanted: readonly Checkpoint[]): number {
+function agreeing(stored: readonly ListedCheckpoint[], wanted: readonly Checkpoint[]): number {
   const differs = stored.findIndex(({ entryId }, at) => entryId !== wanted[at]?.entryId);
   return differs === -1 ? stored.length : differs;
 }

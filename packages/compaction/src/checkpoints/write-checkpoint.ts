@@ -7,7 +7,7 @@ import { checkpointText } from "./checkpoint-file.js";
 import { checkpointName, claimName, numberInName } from "./file-name.js";
 import { createFile, makeFolder, moveFile, namesIn, removeFile, removeLeftovers, replaceFile } from "./folder.js";
 import { INDEX_NAME, indexPage } from "./index-page.js";
-import { readCheckpoints } from "./read-checkpoints.js";
+import { listStored } from "./read-checkpoints.js";
 
 /** Where a checkpoint was written. */
 export interface WrittenCheckpoint {
@@ -23,7 +23,8 @@ const MAX_TRIES = 1_000;
  * Writes a checkpoint as `NNN-title.md` and brings `index.md` up to date (Copilot CLI's files). The folder is made where
  * it is missing. A checkpoint that is there already is not written again. Never overwrites a checkpoint: of several
  * processes that write at once, each gets a number of its own. A crash leaves at most a hidden `.tmp` file, which goes with the
- * first checkpoint that is written an hour later.
+ * first checkpoint that is written an hour later. Cost: `stat` of each file in the folder; each is read once in the life of
+ * the process, and again only where it changed.
  *
  * @throws {CheckpointError} nothing was written, or only the index could not be.
  *
@@ -34,7 +35,7 @@ export async function writeCheckpoint(directory: string, checkpoint: Checkpoint)
   rules.checkArgument("directory", directory, FOLDER);
   rules.checkArgument("checkpoint", checkpoint, CHECKPOINT);
   await makeFolder(directory);
-  const { checkpoints } = await readCheckpoints(directory);
+  const checkpoints = await listStored(directory);
   const there = checkpoints.find(({ sessionId, entryId }) => sessionId === checkpoint.sessionId && entryId === checkpoint.entryId);
   const written =
     there === undefined ? await addCheckpoint(directory, checkpoint) : { number: there.number, path: join(directory, there.name) };
@@ -83,8 +84,7 @@ const MAX_REWRITES = 20;
 export async function writeIndex(directory: string): Promise<void> {
   for (let tries = 0; tries < MAX_REWRITES; tries += 1) {
     const before = await numberedNames(directory);
-    const { checkpoints } = await readCheckpoints(directory);
-    await replaceFile(directory, INDEX_NAME, indexPage(checkpoints));
+    await replaceFile(directory, INDEX_NAME, indexPage(await listStored(directory)));
     if ((await numberedNames(directory)) === before) return;
   }
 }

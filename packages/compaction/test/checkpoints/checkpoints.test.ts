@@ -1,8 +1,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Checkpoint } from "../../src/checkpoints/checkpoint.js";
+import { checkpointText } from "../../src/checkpoints/checkpoint-file.js";
 import { readCheckpoints } from "../../src/checkpoints/read-checkpoints.js";
 import { syncCheckpoints } from "../../src/checkpoints/sync-checkpoints.js";
 import { writeCheckpoint } from "../../src/checkpoints/write-checkpoint.js";
@@ -125,6 +128,35 @@ describe("a checkpoint file", () => {
       ).toBe(3);
     },
   );
+
+  /** The names of the files that are read from now on, in order. */
+  function filesRead(): string[] {
+    const names: string[] = [];
+    const { readFile } = fs;
+    const counting = (path: string, encoding: "utf8") => {
+      names.push(basename(path));
+      return readFile(path, encoding);
+    };
+    Object.assign(fs, { readFile: counting });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      Object.assign(fs, { readFile });
+      syncBuiltinESMExports();
+    });
+    return names;
+  }
+
+  test("beside many others reads the file that it wrote, and those that others changed", async () => {
+    const directory = folder();
+    for (let at = 1; at <= 9; at += 1) await writeCheckpoint(directory, checkpoint(`c${at}`, { title: `Step ${at}` }));
+    const read = filesRead();
+    await writeCheckpoint(directory, checkpoint("c10", { title: "Step 10" }));
+    expect(read).toEqual(["010-step-10.md"]);
+    writeFileSync(join(directory, "004-step-4.md"), checkpointText(checkpoint("c4", { title: "Another title" })));
+    await writeCheckpoint(directory, checkpoint("c11", { title: "Step 11" }));
+    expect(read.slice(1)).toEqual(["004-step-4.md", "011-step-11.md"]);
+    expect(readFileSync(join(directory, "index.md"), "utf8")).toContain("[Another title](004-step-4.md)");
+  });
 
   test("of a summary with anything in it is read back as it was", async () => {
     const directory = folder();
