@@ -19,6 +19,7 @@ const ROOMS = [
   ["session"],
   ["store"],
   ["transfer"],
+  ["public"],
 ];
 
 const CORE = "packages/session-core/src";

@@ -19,7 +19,6 @@ export { toAnthropic } from "./context/converters/anthropic.js";
 export type { AnthropicMessage, AnthropicPrompt } from "./context/converters/anthropic-message.js";
 export { type OpenAIChatMessage, toOpenAIChat } from "./context/converters/openai-chat.js";
 export { type OpenAIResponsesInput, toOpenAIResponses } from "./context/converters/openai-responses.js";
-export { bashExecutionText, branchSummaryText, compactionSummaryText } from "./context/converters/templates.js";
 export type { DanglingCalls } from "./context/tool-pairs.js";
 export type {
   AssistantBlock,
@@ -56,8 +55,6 @@ export type {
   Usage,
   UserMessage,
 } from "./entry/message.js";
-export { callPreview, oneLine, previewOf } from "./entry/preview.js";
-export { searchableText, textOf } from "./entry/text.js";
 // Errors
 export * from "./errors/argument-errors.js";
 export { BoughError } from "./errors/base.js";
@@ -98,6 +95,17 @@ export type {
 export type { SearchHit, SearchPage, SearchRequest } from "./port/search-records.js";
 export type { Batch, BatchResult, OnConflict, PathRange, SessionStorage, Write } from "./port/session-storage.js";
 export type { ModelUsage, Statistics } from "./port/statistics.js";
+// Texts of entries and messages
+export {
+  bashExecutionText,
+  branchSummaryText,
+  callPreview,
+  compactionSummaryText,
+  oneLine,
+  previewOf,
+  searchableText,
+  textOf,
+} from "./public/checked-functions.js";
 export {
   type AppendedEntry,
   type AppendOptions,

@@ -3,14 +3,20 @@ import { byMember, list, nullable, OBJECT, optional, type Rule, record, TEXT } f
 // The shapes that functions on contexts read: deep enough that none of them meets a member of another type. Linear in
 // messages and blocks, not in the length of texts.
 
+const TEXT_BLOCK = record({ text: TEXT });
+const IMAGE_BLOCK = record({ data: TEXT, mimeType: TEXT });
+const FOREIGN_BLOCK = record({ originalType: TEXT });
 const BLOCKS: Readonly<Record<string, Rule>> = {
-  text: record({ text: TEXT }),
-  image: record({ data: TEXT, mimeType: TEXT }),
+  text: TEXT_BLOCK,
+  image: IMAGE_BLOCK,
   thinking: record({ thinking: TEXT, thinkingSignature: optional(TEXT) }),
   toolCall: record({ id: TEXT, name: TEXT, arguments: OBJECT }),
-  foreign: record({ originalType: TEXT }),
+  foreign: FOREIGN_BLOCK,
 };
-const BLOCK = byMember("type", BLOCKS);
+/** A block of any message. */
+export const BLOCK: Rule = byMember("type", BLOCKS);
+/** A block of what a person, a tool or a host said. */
+export const SAID_BLOCK: Rule = byMember("type", { text: TEXT_BLOCK, image: IMAGE_BLOCK, foreign: FOREIGN_BLOCK });
 const LIST_OF_BLOCKS = list(BLOCK, "a text or an array of blocks");
 const CONTENT: Rule = (value, at) => (typeof value === "string" ? undefined : LIST_OF_BLOCKS(value, at));
 

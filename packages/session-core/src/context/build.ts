@@ -53,6 +53,6 @@ function modelOf(payload: EntryPayload): ModelSetting | null {
 
 function systemOf(payload: EntryPayload): string | null {
   // An edit of the system message stands in its place.
-  if (payload.type === "context_edit") return payload.replacement && textOf(payload.replacement.content as Parameters<typeof textOf>[0]);
+  if (payload.type === "context_edit") return payload.replacement && textOf(payload.replacement.content);
   return payload.type === "message" && payload.message.role === "system" ? textOf(payload.message.content) : null;
 }

@@ -1,5 +1,6 @@
 import type { ContextEditPayload, EntryPayload } from "../entry/entry.js";
-import type { AssistantMessage, Message } from "../entry/message.js";
+import { saidBlocks } from "../entry/foreign-block.js";
+import type { Message } from "../entry/message.js";
 import { textOf } from "../entry/text.js";
 import type { ContextMessage } from "./context.js";
 
@@ -39,8 +40,7 @@ function conversationMessage(message: Message): ContextMessage | null {
 
 /** A message with other content, by what its role calls content. */
 export function withReplacement(message: ContextMessage, replacement: NonNullable<Replacement>): ContextMessage {
-  // What a host put in as blocks is of the target's kind; it was kept as it came.
-  const content = replacement.content as AssistantMessage["content"] | string;
+  const { content } = replacement;
   const text = textOf(content);
   switch (message.role) {
     case "compactionSummary":
@@ -53,6 +53,6 @@ export function withReplacement(message: ContextMessage, replacement: NonNullabl
     case "user":
     case "toolResult":
     case "custom":
-      return { ...message, content: content as string };
+      return { ...message, content: typeof content === "string" ? content : [...saidBlocks(content)] };
   }
 }

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { EntryId } from "../ids/ids.js";
-import { contentBlockSchema } from "./block.js";
+import { assistantBlockSchema, contentBlockSchema } from "./block.js";
+import { foreignBlock } from "./foreign-block.js";
+import { isObject } from "./json.js";
 import { messageSchema, usageSchema } from "./message.js";
 
 const tokens = z.number().nonnegative();
@@ -47,11 +49,23 @@ export const thinkingLevelChangeEntrySchema = z.looseObject({
   thinkingLevel: z.string().nullable(),
 });
 
+const BLOCK_TYPES = new Set<unknown>(assistantBlockSchema.options.map(({ shape }) => shape.type.value));
+
+function hasKnownType(block: unknown): boolean {
+  return isObject(block) && BLOCK_TYPES.has(block["type"]);
+}
+
+// A block of a type that we do not know is kept as a foreign one; of a known type it has to fit, as in a message.
+const replacementBlockSchema = z
+  .unknown()
+  .transform((block) => (hasKnownType(block) ? block : foreignBlock(block)))
+  .pipe(assistantBlockSchema);
+
 /** From here on the entry `targetId`, earlier on this path, appears with `replacement`, or not at all (null). */
 export const contextEditEntrySchema = z.looseObject({
   type: z.literal("context_edit"),
   targetId: z.string(),
-  replacement: z.looseObject({ content: z.union([z.string(), z.array(z.unknown())]) }).nullable(),
+  replacement: z.looseObject({ content: z.union([z.string(), z.array(replacementBlockSchema)]) }).nullable(),
 });
 
 /** A message that a host put in for the model to read. */

@@ -1,16 +1,13 @@
-import { PAYLOAD, TOOL_CALL } from "../arguments/conversation.js";
-import { checkArgument, TEXT } from "../arguments/rules.js";
 import type { AssistantBlock, ToolCallBlock } from "./block.js";
 import type { EntryPayload } from "./entry.js";
 import type { AssistantMessage, Message } from "./message.js";
-import type { textOf } from "./text.js";
+import type { Content } from "./text.js";
 
 /** Longest preview, in UTF-16 code units: one line of a wide terminal, and short enough to live in the row. */
 export const PREVIEW_LENGTH = 160;
 
 /** One line that says what an entry is about: its first words, or its tool calls as `[read src/a.ts]`. */
 export function previewOf(payload: EntryPayload): string {
-  checkArgument("payload", payload, PAYLOAD);
   return oneLine(previewText(payload));
 }
 
@@ -74,7 +71,7 @@ function callsPreview(content: readonly AssistantBlock[]): string {
 }
 
 /** As much of the text of a content as a line can need: a megabyte of tool output is not joined for it. */
-function openingOf(content: Parameters<typeof textOf>[0]): string {
+function openingOf(content: Content): string {
   if (typeof content === "string") return content;
   let text = "";
   for (const block of content) {
@@ -89,7 +86,7 @@ function thought(content: readonly AssistantBlock[]): string {
   return thinking === undefined ? "" : `(thinking) ${thinking.thinking}`;
 }
 
-function contentPreview(content: Parameters<typeof textOf>[0]): string {
+function contentPreview(content: Content): string {
   const text = openingOf(content);
   if (text !== "" || typeof content === "string") return text;
   return content.map((block) => (block.type === "foreign" ? `[${block.originalType}]` : `[${block.type}]`)).join(" ");
@@ -123,7 +120,6 @@ function tellingArgument(args: ToolCallBlock["arguments"]): string {
 
 /** A tool call in a few words: its name and its most telling argument, at most 60 code units. */
 export function callPreview(call: ToolCallBlock): string {
-  checkArgument("call", call, TOOL_CALL);
   const text = oneLine(tellingArgument(call.arguments));
   const short = text.length > 50 ? `${cut(text, 49)}…` : text;
   return short === "" ? `[${call.name}]` : `[${call.name} ${short}]`;
@@ -136,7 +132,6 @@ const MISFITS =
 
 /** Text on one line, at most PREVIEW_LENGTH code units; runs of white space and control characters become one space. */
 export function oneLine(text: string): string {
-  checkArgument("text", text, TEXT);
   // Half as much again is enough to fill the line unless the text is mostly white space; a megabyte need not be scanned.
   const line = cut(text.trimStart(), PREVIEW_LENGTH + 80)
     .replace(MISFITS, " ")

@@ -1,15 +1,13 @@
-import { MESSAGE_CONTENT, PAYLOAD } from "../arguments/conversation.js";
-import { checkArgument } from "../arguments/rules.js";
 import type { AssistantBlock, ContentBlock } from "./block.js";
 import type { EntryPayload } from "./entry.js";
 import type { Message } from "./message.js";
 
-type Content = string | readonly (ContentBlock | AssistantBlock)[];
+/** What a person, a tool or a model said: a text or blocks. */
+export type Content = string | readonly (ContentBlock | AssistantBlock)[];
 
 /** The text blocks of a content, joined by line breaks; everything else is left out. */
 export function textOf(content: Content): string {
   if (typeof content === "string") return content;
-  checkArgument("content", content, MESSAGE_CONTENT);
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
@@ -18,7 +16,6 @@ export function textOf(content: Content): string {
  * and their file lists. Never images, ids, or what only hosts read (`details`, `custom` data, foreign records).
  */
 export function searchableText(payload: EntryPayload): string {
-  checkArgument("payload", payload, PAYLOAD);
   switch (payload.type) {
     case "message":
       return messageText(payload.message);

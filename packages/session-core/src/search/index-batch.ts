@@ -1,4 +1,5 @@
-import type { EntryPayload } from "../entry/entry.js";
+import { PAYLOAD } from "../arguments/conversation.js";
+import { storedPayload } from "../entry/stored-payload.js";
 import { searchableText } from "../entry/text.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
@@ -67,7 +68,8 @@ function indexRow(connection: Connection, row: UnindexedRow): void {
   if (text !== "") connection.run(insertText, { seq: row.seq, body: searchableForm(text) });
 }
 
-/** What a search looks at in an entry, from its row. */
+/** What a search looks at in an entry, from its row. A damaged payload has no text: `verify` reports it, and other rows are found. */
 export function textOfRow(row: Pick<EntryTable, "type" | "payload_json">): string {
-  return searchableText({ type: row.type, ...(JSON.parse(row.payload_json) as object) } as EntryPayload);
+  const payload = storedPayload(row.type, row.payload_json);
+  return PAYLOAD(payload, "payload") === undefined ? searchableText(payload) : "";
 }

@@ -1,6 +1,7 @@
 import type { Entry, EntryPayload } from "../entry/entry.js";
 import { jsonText } from "../entry/json.js";
 import { previewOf } from "../entry/preview.js";
+import { storedPayload } from "../entry/stored-payload.js";
 import type { Connection } from "../storage/connection.js";
 import { type Building, plain, query } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
@@ -96,8 +97,7 @@ export function payloadJson(payload: EntryPayload): string {
 
 /** A payload from its row. */
 export function payloadOf(row: Pick<EntryTable, "type" | "payload_json">): EntryPayload {
-  // Judged by the gate on its way in; only `verify` judges it again.
-  return { type: row.type, ...(JSON.parse(row.payload_json) as object) } as EntryPayload;
+  return storedPayload(row.type, row.payload_json);
 }
 
 /** A row with the id of its parent. */

@@ -1,5 +1,3 @@
-import { MESSAGE } from "../../arguments/conversation.js";
-import { checkArgument, TEXT } from "../../arguments/rules.js";
 import type { BashExecutionMessage } from "../../entry/message.js";
 
 // These texts are part of the prompt: changing one changes what every stored session says to a model, and empties
@@ -7,25 +5,16 @@ import type { BashExecutionMessage } from "../../entry/message.js";
 
 /** How a model reads the summary of a compaction. */
 export function compactionSummaryText(summary: string): string {
-  checkArgument("summary", summary, TEXT);
   return `The conversation history before this point was compacted into the following summary:\n\n<summary>\n${summary}\n</summary>`;
 }
 
 /** How a model reads the summary of a branch that was left. */
 export function branchSummaryText(summary: string): string {
-  checkArgument("summary", summary, TEXT);
   return `The following is a summary of a branch that this conversation came back from:\n\n<summary>\n${summary}\n</summary>`;
 }
 
-/**
- * How a model reads a command that the person ran.
- *
- * @example
- * bashExecutionText({ role: "bashExecution", command: "false", output: "", exitCode: 1 });
- * // "Ran `false`\n(no output)\n\nCommand exited with code 1"
- */
+/** How a model reads a command that the person ran. */
 export function bashExecutionText(message: BashExecutionMessage): string {
-  checkArgument("message", message, MESSAGE);
   const output = message.output === "" ? "(no output)" : fenced(message.output);
   return [`Ran ${quoted(message.command)}\n${output}`, ...bashNotes(message)].join("\n\n");
 }

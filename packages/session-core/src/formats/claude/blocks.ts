@@ -1,3 +1,4 @@
+import { foreignBlock } from "../../entry/foreign-block.js";
 import { parsedObject } from "../../source/json-text.js";
 import { isObject, type JsonObject, objectAt, stringAt, without } from "../../source/narrow.js";
 
@@ -76,9 +77,4 @@ function imageBlock(block: JsonObject): JsonObject {
   if (source?.type !== "base64" || data === undefined || mimeType === undefined) return foreignBlock(block);
   if (!BASE64.test(data) || !IMAGE_TYPE.test(mimeType)) return foreignBlock(block);
   return { ...without(block, ["source"]), type: "image", data, mimeType };
-}
-
-function foreignBlock(block: unknown): JsonObject {
-  const originalType = (isObject(block) ? stringAt(block, "type") : undefined) ?? "unknown";
-  return { type: "foreign", originalType, raw: block ?? null };
 }

@@ -1,0 +1,13 @@
+import type { AssistantBlock, ContentBlock, ForeignBlock } from "./block.js";
+import { isObject } from "./json.js";
+
+/** The blocks as a person, a tool or a host can say them: thoughts and calls become foreign blocks. */
+export function saidBlocks(content: readonly AssistantBlock[]): readonly ContentBlock[] {
+  return content.map((block) => (block.type === "thinking" || block.type === "toolCall" ? foreignBlock(block) : block));
+}
+
+/** What stands for a block of another program: its type, and the block as it came. */
+export function foreignBlock(block: unknown): ForeignBlock {
+  const type = isObject(block) ? block["type"] : undefined;
+  return { type: "foreign", originalType: typeof type === "string" ? type : "unknown", raw: block ?? null };
+}

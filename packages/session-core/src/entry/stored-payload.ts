@@ -1,0 +1,29 @@
+import { BLOCK, SAID_BLOCK } from "../arguments/conversation.js";
+import type { Rule } from "../arguments/rules.js";
+import type { EntryPayload } from "./entry.js";
+import { foreignBlock } from "./foreign-block.js";
+import { isObject } from "./json.js";
+
+/**
+ * A payload from the columns of its row. The gate judged it when it was written, so it is not judged again, except for the
+ * blocks of its content: a block of an unknown type, or without a member of its type (from a newer program, or damaged), is
+ * read as a `foreign` block. So one such row makes neither a search nor a context fail. The row is not changed, and `verify`
+ * reports it. Linear in the blocks.
+ */
+export function storedPayload(type: string, json: string): EntryPayload {
+  const payload = { type, ...(JSON.parse(json) as Record<string, unknown>) };
+  const { message, replacement } = payload as Record<string, unknown>;
+  if (type === "message") readBlocks(message, isObject(message) && message["role"] === "assistant" ? BLOCK : SAID_BLOCK);
+  else if (type === "custom_message") readBlocks(payload, SAID_BLOCK);
+  else if (type === "context_edit") readBlocks(replacement, BLOCK);
+  return payload as unknown as EntryPayload;
+}
+
+/** Puts a foreign block in the place of each block that does not fit. `holder` has just been parsed and belongs to nobody else. */
+function readBlocks(holder: unknown, rule: Rule): void {
+  if (!isObject(holder) || !Array.isArray(holder["content"])) return;
+  const content: unknown[] = holder["content"];
+  for (let at = 0; at < content.length; at += 1) {
+    if (rule(content[at], "block") !== undefined) content[at] = foreignBlock(content[at]);
+  }
+}

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import * as core from "../../src/index.js";
+import { collected, findingsOf, openedStore, raw, storePath } from "../world/stores.js";
+
+const CONVERTERS = [core.toAISDK, core.toAnthropic, core.toOpenAIChat, core.toOpenAIResponses];
+const UNKNOWN = { type: "input_text", text: "from elsewhere" };
+const FOREIGN = { type: "foreign", originalType: "input_text", raw: UNKNOWN };
+
+/** A store in which `content` stands in one row, written behind our back, and its session of three entries. */
+async function storeWith(target: "ask" | "answer" | "note", content: unknown): Promise<core.Store> {
+  const path = storePath();
+  const store = await core.openStore({ path, durability: "normal" });
+  const session = await store.createSession({ id: "s" });
+  await session.append({ ...core.userMessage("question about apples"), id: "ask" });
+  await session.append({ ...core.assistantMessage("answer about pears"), id: "answer" });
+  await session.append({ type: "custom_message", customType: "note", content: "note about plums", id: "note" });
+  await store.close();
+  const member = target === "note" ? "$.content" : "$.message.content";
+  raw(path, (file) =>
+    file
+      .prepare("UPDATE entry SET payload_json = json_set(payload_json, ?, json(?)) WHERE id = ?")
+      .run(member, JSON.stringify(content), target),
+  );
+  return openedStore({ path });
+}
+
+const DAMAGES: readonly (readonly [what: string, block: unknown])[] = [
+  ["of an unknown type", UNKNOWN],
+  ["without the member of its type", { type: "text" }],
+  ["that is no object", 7],
+  ["that is null", null],
+];
+
+describe.each(["ask", "answer", "note"] as const)("a stored row (%s) with a block", (target) => {
+  test.each(DAMAGES)("%s stops no search, context, tree or export, and verify names it", async (_what, block) => {
+    const store = await storeWith(target, [block, { type: "text", text: "about apples, pears and plums" }]);
+    for (const query of ["apples", "pears", "plums"]) {
+      const hits = (await store.search({ query })).hits;
+      expect(hits.map(({ entryId }) => entryId)).toContain(target);
+    }
+    const session = await store.openSession("s");
+    const context = await session.context();
+    expect(context.entries).toEqual(["ask", "answer", "note"]);
+    expect(context.messages[context.entries.indexOf(target as core.EntryId)]).toMatchObject({
+      content: [{ type: "foreign", raw: block }, { type: "text" }],
+    });
+    for (const convert of CONVERTERS) expect(JSON.stringify(convert(context))).toContain("about apples");
+    expect((await session.outline()).map(({ id }) => id)).toEqual(["ask", "answer", "note"]);
+    for (const entry of (await session.scan()).items) expect(core.searchableText(entry) + core.previewOf(entry)).not.toBe("");
+    for (const parts of [core.exportBough(session), core.exportPi(session), core.exportMarkdown(session)]) {
+      expect((await collected(parts)).join("")).toContain("about apples");
+    }
+    expect((await findingsOf(store)).map(({ rule, entryId }) => [rule, entryId])).toEqual([["invalid-payload", target]]);
+  });
+});
+
+test("a stored row without any message hides no other row from a search", async () => {
+  const path = storePath();
+  const store = await core.openStore({ path, durability: "normal" });
+  const session = await store.createSession({ id: "s" });
+  await session.append({ ...core.userMessage("first apples"), id: "broken" });
+  await session.append({ ...core.userMessage("second apples"), id: "whole" });
+  await store.close();
+  raw(path, (file) => file.exec("UPDATE entry SET payload_json = '{}' WHERE id = 'broken'"));
+  const hits = (await (await openedStore({ path })).search({ query: "apples" })).hits;
+  expect(hits.map(({ entryId }) => entryId)).toEqual(["whole"]);
+});
+
+describe("an edit of what the model sees", () => {
+  async function edited(content: unknown[]) {
+    const store = await openedStore();
+    const session = await store.createSession({ id: "s" });
+    await session.append({ ...core.userMessage("question"), id: "ask" });
+    await session.append({ ...core.assistantMessage("answer"), id: "answer" });
+    await session.append({ type: "context_edit", targetId: "ask", replacement: { content } });
+    return { store, session };
+  }
+
+  test("keeps a block of an unknown type as a foreign one, and its branch has a context", async () => {
+    const { store, session } = await edited([UNKNOWN, { type: "text", text: "a better question" }]);
+    const context = await session.context();
+    expect(context.messages[0]).toMatchObject({ content: [FOREIGN, { type: "text", text: "a better question" }] });
+    for (const convert of CONVERTERS) expect(JSON.stringify(convert(context))).toContain("a better question");
+    expect((await store.search({ query: "better" })).hits).toHaveLength(1);
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
+  test("shows a thought or a call in the place of what a person said as a foreign block", async () => {
+    const thinking = { type: "thinking", thinking: "hm" };
+    const { session } = await edited([thinking, { type: "text", text: "a better question" }]);
+    const context = await session.context();
+    expect(context.messages[0]).toMatchObject({
+      content: [{ type: "foreign", originalType: "thinking", raw: thinking }, { type: "text" }],
+    });
+    for (const convert of CONVERTERS) expect(JSON.stringify(convert(context))).toContain("a better question");
+  });
+
+  test("is refused with a block of a known type that does not fit", async () => {
+    await expect(edited([{ type: "text", text: 5 }])).rejects.toMatchObject({
+      code: "INVALID_ENTRY",
+      message: expect.stringContaining("replacement.content[0].text"),
+    });
+  });
+
+  test("of an older program, stored with an unknown block, has a context too", async () => {
+    const path = storePath();
+    const store = await core.openStore({ path, durability: "normal" });
+    const session = await store.createSession({ id: "s" });
+    await session.append({ ...core.userMessage("question"), id: "ask" });
+    await session.append({ type: "context_edit", targetId: "ask", replacement: { content: [] } });
+    await store.close();
+    const stored = JSON.stringify([UNKNOWN]);
+    raw(path, (file) =>
+      file
+        .prepare("UPDATE entry SET payload_json = json_set(payload_json, '$.replacement.content', json(?)) WHERE type = 'context_edit'")
+        .run(stored),
+    );
+    const context = await (await (await openedStore({ path })).openSession("s")).context();
+    expect(context.messages[0]).toMatchObject({ content: [FOREIGN] });
+  });
+});
