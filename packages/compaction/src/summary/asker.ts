@@ -1,6 +1,8 @@
 import type { Usage } from "@bough/session-core";
 import { BoughError, type SessionContext } from "@bough/session-core";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
+import { judgeFidelity } from "../facts/fidelity.js";
+import { findFacts } from "../facts/find-facts.js";
 import { callSummarizer } from "../summarizers/call.js";
 import type { Summarizer, SummaryReply, SummarySource } from "../summarizers/summarizer.js";
 import { redact } from "../text/redact.js";
@@ -29,22 +31,25 @@ export interface Answer extends ReadReply {
   readonly extracted: boolean;
 }
 
-/** Shorter lines are headings, which an answer repeats. */
+/** Shorter lines say too little to be taken for a copy. */
 const LEAST_LINE = 20;
 const ECHO_SHARE = 0.5;
+/** Headings, labels, tags and bold titles, which an answer repeats because the form asks for them. */
+const HEADING = /^(?:#|<\/?[\w-]+>$|\*\*[^*]*\*\*:?$)|:$/;
 
-/** Whether at least half of an answer's lines are lines of the instructions, word for word. Linear. */
+/** Whether at least half of an answer's lines, headings apart, are lines of the instructions, word for word. Linear. */
 function isEcho(body: string, instructions: string): boolean {
-  const said = linesOf(body);
+  const said = linesOf(body).filter(isStatement);
   const known = new Set(linesOf(instructions));
   return said.length > 0 && said.filter((line) => known.has(line)).length >= ECHO_SHARE * said.length;
 }
 
 function linesOf(text: string): readonly string[] {
-  return text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line.length >= LEAST_LINE);
+  return text.split("\n").map((line) => line.trim());
+}
+
+function isStatement(line: string): boolean {
+  return line.length >= LEAST_LINE && !HEADING.test(line);
 }
 
 /**
@@ -84,8 +89,17 @@ export class Asker {
     this.requestId = reply.requestId ?? this.requestId;
     this.usage = addUsage(this.usage, reply.usage);
     const answer = this.#read(reply, question.needsTag);
-    if (isEcho(answer.body, `${question.system}\n${question.task}`)) throw new SummaryRejectedError("echo", answer.body);
+    if (isEcho(answer.body, `${question.system}\n${question.task}`) && !this.#saysEnough(answer.body, question))
+      throw new SummaryRejectedError("echo", answer.body);
     return answer;
+  }
+
+  /** Facts of the source in lines that the prompt does not have make a summary, however much of the form stands between them. */
+  #saysEnough(body: string, { prompt, source }: Question): boolean {
+    const known = new Set(linesOf(prompt));
+    const own = linesOf(body).filter((line) => !known.has(line));
+    const { score, total } = judgeFidelity(findFacts(source?.messages ?? []), own.join("\n"));
+    return total > 0 && score > 0 && score >= this.job.settings.summary.fidelityFloor;
   }
 
   /** Notes a failure that another way may mend; throws it on where the job was cancelled. */

@@ -47,7 +47,9 @@ function withoutTools(context: SessionContext, names: readonly string[]): Sessio
     messages.push(left);
     entries.push(context.entries[at] ?? "");
   }
-  return gone.size === 0 ? context : { ...context, messages, entries };
+  // What is left, and not the ids: one that was taken out may have been used again by a call that stays.
+  const isWhole = messages.length === context.messages.length && messages.every((message, at) => message === context.messages[at]);
+  return isWhole ? context : { ...context, messages, entries };
 }
 
 /** null: nothing of the message is left. `gone`: ids of the calls that were taken out so far. */

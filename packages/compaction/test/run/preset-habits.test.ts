@@ -81,6 +81,10 @@ describe("vscode", () => {
     const { session } = await grown(turns(1, 2));
     await searched(session);
     await plant(session, turns(3, 4));
+    // Some providers number the calls of each reply from the start.
+    const again = (id: string) => ({ type: "toolCall", id, name: "read", arguments: { path: "an id used again" } }) as const;
+    await session.append(assistantMessage([again("s1"), again("s2")]));
+    for (const id of ["s1", "s2"]) await session.append(toolResult(id, "read again", { toolName: "read" }));
     const compactor = createCompactor({ session, contextWindow: 100_000, settings: "vscode", summarizer });
     await compactor.prepareRequest();
     expect(await compactor.compact()).toMatchObject({ kind: "compacted", method: "normal" });
@@ -89,6 +93,7 @@ describe("vscode", () => {
     expect(sent).not.toContain("tool_search");
     expect(sent).not.toContain("found by the search");
     expect(sent).toContain("and a second call");
+    expect(sent).toContain("an id used again");
     expect(sent).toContain("r2 the r2");
   });
 
