@@ -48,16 +48,16 @@ export interface BackgroundStart {
 }
 
 // As much as a compaction must save to count (`breaker.minSavingsShare`).
-const GROWTH_SHARE = 0.1;
+const CHANGE_SHARE = 0.1;
 
 /**
  * Whether a background run may be started though one was since the last compaction: it failed, found nothing to do or
- * was thrown away, and would end in the same way until something changed. That is a new turn, other limits, a context
- * that shrank, or one that grew by a tenth of the threshold: a turn may have hundreds of model calls.
+ * was thrown away, and would end in the same way until something changed. That is a new turn, other limits, or a context
+ * that grew or shrank by a tenth of the threshold: a turn may have hundreds of model calls, and each may shrink it a little.
  */
 export function startsAgain(last: BackgroundStart | null, now: BackgroundStart): boolean {
   if (last === null || last.turnId !== now.turnId || last.thresholdTokens !== now.thresholdTokens) return true;
-  return now.usedTokens < last.usedTokens || now.usedTokens >= last.usedTokens + GROWTH_SHARE * now.thresholdTokens;
+  return Math.abs(now.usedTokens - last.usedTokens) >= CHANGE_SHARE * now.thresholdTokens;
 }
 
 function isCurrent<D>(state: BackgroundState<D>, attempt: string): boolean {

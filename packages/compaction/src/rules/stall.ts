@@ -2,7 +2,7 @@ import type { EntryId } from "@bough/session-core";
 
 /** Why the automatic path stands still, and how things were then. */
 export interface Stall {
-  readonly because: "no-headroom" | "too-many-messages" | "undone" | "failed";
+  readonly because: "no-headroom" | "too-many-messages" | "undone" | "failed" | "nothing-to-compact";
   /** The user message that the context ended with, at or above it. */
   readonly turnId: EntryId | null;
   readonly thresholdTokens: number;
@@ -22,9 +22,9 @@ const LEAST_MESSAGES = 4;
 
 /**
  * Whether the automatic path still has to stand still: until a new turn, another model or settings; where a compaction
- * left too little room, until the context shrank, or grew by a tenth of the threshold, so that there is something new to
- * summarise; where one failed, until the context grew by a quarter, as a turn may have hundreds of model calls.
- * Regressions R103, R117, R119.
+ * left too little room, or there was nothing to compact, until the context shrank, or grew by a tenth of the threshold, so
+ * that there is something new to summarise; where one failed, until the context grew by a quarter, as a turn may have
+ * hundreds of model calls. Without it each request would summarise again what cannot become smaller.
  */
 export function isStalled(stall: Stall | null, now: StallNow): boolean {
   if (stall === null || stall.thresholdTokens !== now.thresholdTokens) return false;

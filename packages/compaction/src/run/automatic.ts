@@ -105,7 +105,8 @@ async function take(engine: Engine, walk: Walk, input: RequestInput, decision: D
       // Somebody compacts or navigates by hand since a moment: the guard makes this one request fit.
       if (workOn(engine.session) !== undefined) return false;
       walk.compaction = await compactNow(engine, { trigger: "threshold", signal: input.signal });
-      if (walk.compaction.kind === "failed") stall(engine, walk.look);
+      if (walk.compaction.kind === "failed" || walk.compaction.kind === "nothing-to-compact")
+        stall(engine, walk.look, walk.compaction.kind);
       return true;
   }
 }
@@ -133,10 +134,10 @@ async function prunes(engine: Engine, walk: Walk): Promise<boolean> {
   return edits > 0;
 }
 
-/** After a failure nothing is tried again before `isStalled` says so: the request guard makes the request fit. */
-function stall(engine: Engine, { turn, limits, use, context }: Look): void {
+/** Nothing is tried again before `isStalled` says so: the request guard makes the request fit. */
+function stall(engine: Engine, { turn, limits, use, context }: Look, because: "failed" | "nothing-to-compact"): void {
   const { messages } = context;
   const now = { turnId: turn.id, thresholdTokens: limits.thresholdTokens, usedTokens: use.totalTokens, messages: messages.length };
-  engine.memory.stall = { because: "failed", ...now };
-  engine.emit({ type: "stalled", because: "failed" });
+  engine.memory.stall = { because, ...now };
+  engine.emit({ type: "stalled", because });
 }

@@ -76,7 +76,7 @@ export type CompactionEvent =
   | { readonly type: "pruned"; readonly edits: number; readonly savedTokens: number }
   /** System and tools alone come near the limit: no compaction can help. */
   | { readonly type: "usage_warning"; readonly fixedTokens: number; readonly limitTokens: number }
-  /** The automatic path stopped: a compaction left too little room or too many messages, failed, or was undone. */
+  /** The automatic path stopped: a compaction left too little room or too many messages, failed, was undone, or there was nothing to compact. */
   | { readonly type: "stalled"; readonly because: Stall["because"] }
   | { readonly type: "hook_failed"; readonly hook: string; readonly error: unknown }
   | { readonly type: "checkpoint_failed"; readonly error: unknown };

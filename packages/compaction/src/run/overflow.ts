@@ -57,14 +57,16 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
  */
 async function recovered(engine: Engine, signal: AbortSignal | undefined): Promise<CompactionResult> {
   await backgroundSettled(engine, signal);
-  let again = false;
+  let applied: CompactionResult | null = null;
   if (engine.memory.background.at === "ready") {
-    const applied = await patiently(engine.session, signal, () => applyBackground(engine));
-    again = applied.kind === "compacted";
+    const result = await patiently(engine.session, signal, () => applyBackground(engine));
+    if (result.kind === "compacted") applied = result;
     const { use, limits } = await look(engine);
-    if (again && use.totalTokens <= limits.thresholdTokens) return applied;
+    if (applied !== null && use.totalTokens <= limits.thresholdTokens) return applied;
   }
-  return patiently(engine.session, signal, () => compactNow(engine, { trigger: "context_limit_retry", again, signal }));
+  const order = { trigger: "context_limit_retry", again: applied !== null, signal } as const;
+  const result = await patiently(engine.session, signal, () => compactNow(engine, order));
+  return applied !== null && result.kind === "nothing-to-compact" ? applied : result;
 }
 
 /** The newest reply that went well: while it stays the same, a second overflow is the same failure. */

@@ -17,7 +17,8 @@ export async function pruneNow(engine: Engine, look: Look): Promise<number> {
   return edits.length;
 }
 
-// Figures in tokens are meant for large windows: in a small one nothing would ever be old enough, or enough.
+// The token counts of the settings are meant for large windows. In a small window all results would be protected, and what
+// can be saved would stay below the least savings: so both are bounded by shares of the window.
 const LEAST_SAVINGS_SHARE = 0.2;
 
 function boundedPrune({ settings: { prune }, limits }: Look): Look["settings"]["prune"] {

@@ -29,6 +29,8 @@ export async function writeDraft(engine: Engine, order: DraftOrder): Promise<Dra
   const { signal, trigger, instructions, look, span } = order;
   const plan = planned(engine, order);
   if (plan.kind === "nothing-to-compact") return plan;
+  const maxTokens = roomFor(order, plan);
+  if (maxTokens < LEAST_TOKENS) return { kind: "nothing-to-compact", reason: "too-little-text" };
   const stored = span.context.compaction?.payload.summary;
   const previousSummary = stored === undefined ? null : stripComposed(stored);
   const about = { sessionId: engine.session.id, trigger, instructions, plan, previousSummary, tokensBefore: look.use.totalTokens, signal };
@@ -38,8 +40,6 @@ export async function writeDraft(engine: Engine, order: DraftOrder): Promise<Dra
   if (answer?.compaction !== undefined) return { kind: "draft", draft: suppliedDraft(order, plan, answer.compaction) };
   const compacting = await callHook(engine, "compacting", { trigger, messages: coveredMessages(plan), signal }, signal);
   signal.throwIfAborted();
-  const maxTokens = roomFor(order, plan);
-  if (maxTokens < LEAST_TOKENS) return { kind: "nothing-to-compact", reason: "too-little-text" };
   const askedModel = engine.candidates(trigger).length > 0 && asksModel(engine.memory.breaker, look.settings.breaker);
   const written = await summary(engine, order, { plan, previousSummary, hook: compacting ?? {}, askedModel, maxTokens });
   signal.throwIfAborted();

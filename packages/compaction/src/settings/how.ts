@@ -33,7 +33,9 @@ export const summarySettings = z.strictObject({
   toolResultChars: count.default(2_000).describe("Of each tool result the summariser reads at most this many characters. 0: all."),
   toolResultShare: share
     .default(0)
-    .describe("The same as a share of the summariser's window, in tokens; it takes the place of `toolResultChars`. 0: it does not."),
+    .describe(
+      "The same as a share of the summariser's window, in tokens; it takes the place of `toolResultChars`. 0: `toolResultChars` counts.",
+    ),
   toolArgumentChars: count
     .default(1_000)
     .describe("Of each argument of a tool call the summariser reads at most this many characters. 0: all."),

@@ -69,7 +69,12 @@ describe("a background run that came to nothing", () => {
     ["is not started again for the same context", {}, false],
     ["is not started again for one that grew by less than a tenth of the threshold", { usedTokens: 8_999 }, false],
     ["is started again for one that grew by that, also in a turn whose prompt is summarised", { usedTokens: 9_000 }, true],
-    ["is started again for one that shrank", { usedTokens: 7_999 }, true],
+    [
+      "is not started again for one that shrank by less than that, as by a token of a counter that is corrected",
+      { usedTokens: 7_001 },
+      false,
+    ],
+    ["is started again for one that shrank by that", { usedTokens: 7_000 }, true],
     ["is started again in a new turn", { turnId: "u2" }, true],
     ["is started again for another model or other settings", { thresholdTokens: 10_001 }, true],
   ])("%s", (_name, about, expected) => {

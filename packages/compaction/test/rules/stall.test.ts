@@ -20,6 +20,14 @@ describe("the automatic path stands still", () => {
     expect(isStalled(stall, { ...now, usedTokens: 10_001 })).toBe(false);
   });
 
+  test("after there was nothing to compact, until the context shrank or grew by a tenth of the threshold", () => {
+    const nothing = { ...stall, because: "nothing-to-compact" } as const;
+    expect(isStalled(nothing, now)).toBe(true);
+    expect(isStalled(nothing, { ...now, usedTokens: 8_999 })).toBe(false);
+    expect(isStalled(nothing, { ...now, usedTokens: 10_001 })).toBe(false);
+    expect(isStalled(nothing, { ...now, turnId: "u2" })).toBe(false);
+  });
+
   test("after too many messages were kept, also in the next turn, until there are new ones to summarise", () => {
     const kept = { ...stall, because: "too-many-messages" } as const;
     expect(isStalled(kept, { ...now, turnId: "u2", messages: 24 })).toBe(true);

@@ -143,6 +143,24 @@ describe("where a compaction cannot help", () => {
     expect(asked).toHaveLength(calls);
   });
 
+  test("system prompt and tools that fill the threshold alone: hooks and listeners hear of one attempt, not of each request", async () => {
+    const { session } = await grown("u1 a1 u2", { user: 10, reply: 10 });
+    const asked: string[] = [];
+    const hooks = { before_compact: () => void asked.push("before_compact"), compacting: () => void asked.push("compacting") };
+    const heard = listening();
+    const { summarizer } = model();
+    const settings = { ...plain, trigger: { ...plain.trigger, minMessages: 1 } };
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer, hooks, onEvent: heard.onEvent });
+    for (let request = 1; request <= 5; request += 1)
+      expect(await compactor.prepareRequest({ systemTokens: 1_500, toolTokens: 1_300 })).toMatchObject({ fits: true });
+    expect(asked).toEqual([]);
+    expect(heard.events).toContainEqual({ type: "stalled", because: "nothing-to-compact" });
+    expect(heard.events.filter(({ type }) => type === "compaction_start")).toHaveLength(1);
+    await plant(session, "a2 u3", { reply: 10 });
+    await compactor.prepareRequest({ systemTokens: 1_500, toolTokens: 1_300 });
+    expect(heard.events.filter(({ type }) => type === "compaction_start")).toHaveLength(2);
+  });
+
   test("an undone compaction is not done again at once", async () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     const compactor = createCompactor({ session, contextWindow, settings: plain, summarizer: model().summarizer });

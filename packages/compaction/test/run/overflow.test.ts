@@ -86,6 +86,20 @@ describe("an overflow while a summary is being written beside the turn", () => {
     expect(asked[0]).toMatchObject({ trigger: "context_limit_retry", prompt: expect.stringContaining("The first summary.") });
   });
 
+  test("tells of that summary where nothing is left to compact behind it", async () => {
+    const { session } = await grown(`${turns(1, 11)} u12`);
+    const held = heldModel();
+    const settings = { ...early, keep: { recentTokens: 1 }, trigger: { minMessages: 5 } };
+    const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer: held.summarizer });
+    await compactor.prepareRequest();
+    await held.asked;
+    await plant(session, "k12 r12:k12", { result: 3_500 });
+    const recovered = compactor.reportOverflow(tooLong);
+    held.give("## Goal\nThe first and only summary.");
+    expect(await recovered).toMatchObject({ kind: "retry", compaction: { kind: "compacted", trigger: "threshold" } });
+    expect((await session.path()).filter(({ type }) => type === "compaction")).toHaveLength(1);
+  });
+
   test("compacts by itself where that summary fails, and stops waiting when it is cancelled", async () => {
     const { session } = await grown(`${turns(1, 11)} u12`);
     const { summarizer } = model();
