@@ -4,7 +4,7 @@ import type Database from "better-sqlite3";
 import { StoreClosedError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
 import { prepareCopy, publishCopy, removeCopy } from "./backup-file.js";
 import type { ConnectionOptions } from "./connection-options.js";
-import { isSqliteFailure, storeFailure } from "./failures.js";
+import { isSqliteFailure, openFailure, storeFailure } from "./failures.js";
 import { versionOf } from "./migrate.js";
 import { type OpenedDatabase, openDatabase, openToCheck } from "./open-database.js";
 import type { Query } from "./query.js";
@@ -58,7 +58,7 @@ export class Connection {
     try {
       return new Connection(openDatabase(options), options);
     } catch (error) {
-      throw storeFailure(error, options.path, options.busyTimeoutMs);
+      throw openFailure(error, options.path, options.busyTimeoutMs);
     }
   }
 

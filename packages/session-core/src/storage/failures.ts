@@ -44,6 +44,15 @@ export function storeFailure(error: unknown, path: string, busyTimeoutMs: number
   }
 }
 
+/**
+ * The same for what fails while a file is opened and brought up to date: a migration writes what the old tables hold, so
+ * a constraint that it breaks is one that those tables should have kept.
+ */
+export function openFailure(error: unknown, path: string, busyTimeoutMs: number): unknown {
+  if (isSqliteFailure(error, "SQLITE_CONSTRAINT")) return new StoreDamagedError(path, { cause: error });
+  return storeFailure(error, path, busyTimeoutMs);
+}
+
 /** A missing folder, a missing permission: what the file system says while a file is made, copied or renamed. */
 function fileFailure(error: unknown, path: string): unknown {
   if (!(error instanceof Error && "errno" in error && "code" in error)) return error;

@@ -125,7 +125,7 @@ const compactionRow = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
 const compactionsAbove = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
   plain(sql<{ seq: EntrySeq }>`
     SELECT seq FROM entry INDEXED BY entry_marks
-    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.seq}) AND type = 'compaction' AND seq < ${p.seq} ORDER BY seq DESC`),
+    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.seq}) AND type = 'compaction' AND role IS NULL AND seq < ${p.seq} ORDER BY seq DESC`),
 );
 
 function compactionBefore(connection: Connection, compaction: EntrySeq, tip: Tip): EntrySeq | null {
@@ -133,17 +133,15 @@ function compactionBefore(connection: Connection, compaction: EntrySeq, tip: Tip
   return above.find(({ seq }) => isOnPath(connection, seq, compaction) && !isOmitted(connection, seq, tip))?.seq ?? null;
 }
 
-// Of the session's edits, those after the target are looked at.
-const editsOf = query<{ target: EntrySeq }, { seq: EntrySeq; omits: number }>(({ db, sql, p }) =>
-  db
-    .selectFrom("entry as edit")
-    .innerJoin("entry as target", "target.session_seq", "edit.session_seq")
-    .select(["edit.seq", sql<number>`edit.payload_json ->> 'replacement' IS NULL`.as("omits")])
-    .where("target.seq", "=", p.target)
-    .where("edit.seq", ">", p.target)
-    .where("edit.type", "=", "context_edit")
-    .where(sql<boolean>`edit.payload_json ->> 'targetId' = target.id`)
-    .orderBy("edit.seq", "desc"),
+// The session's edits after the target, newest first: by the index of marks, whose condition has to stand here word for word.
+// A row is read for each, because the id of what it edits stands in its payload.
+const editsOf = query<{ target: EntrySeq }, { seq: EntrySeq; omits: number }>(({ sql, p }) =>
+  plain(sql<{ seq: EntrySeq; omits: number }>`
+    SELECT edit.seq, edit.payload_json ->> 'replacement' IS NULL AS omits
+    FROM entry AS target CROSS JOIN entry AS edit INDEXED BY entry_marks ON edit.session_seq = target.session_seq
+    WHERE target.seq = ${p.target} AND edit.type = 'context_edit' AND edit.role IS NULL AND edit.seq > ${p.target}
+      AND edit.payload_json ->> 'targetId' = target.id
+    ORDER BY edit.seq DESC`),
 );
 
 function isOmitted(connection: Connection, target: EntrySeq, tip: Tip): boolean {

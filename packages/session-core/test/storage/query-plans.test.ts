@@ -96,6 +96,21 @@ describe("what SQLite does for", () => {
     ]);
   });
 
+  test.each([
+    ["compaction", "c1"],
+    ["system message", "s1"],
+  ])("taking a %s out of the context finds those above and their edits in the index of marks, in order", async (_what, name) => {
+    const plan = await plansOf(async (session) => {
+      const targetId = name.replace("1", "2");
+      await plant(session, targetId);
+      await session.append({ type: "context_edit", targetId, replacement: null });
+    });
+    expect(plan).not.toMatch(WHOLE_TABLE);
+    expect(plan).toMatch(/SEARCH entry USING COVERING INDEX entry_marks \(session_seq=\? AND type=\? AND role=\? AND rowid<\?\)/);
+    expect(plan).toMatch(/SEARCH edit USING INDEX entry_marks \(session_seq=\? AND type=\? AND role=\? AND rowid>\?\)/);
+    expect(plan).not.toMatch(/USE TEMP B-TREE/);
+  });
+
   test("opening a leaf reads that leaf, however many there are", async () => {
     const path = storePath();
     const store = await openStore({ path, durability: "normal" });

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { StoreDamagedError } from "../../src/errors/store-errors.js";
+import { openFailure } from "../../src/storage/failures.js";
 import { migrate, versionOf } from "../../src/storage/migrate.js";
 import { MIGRATIONS } from "../../src/storage/migrations/list.js";
 import { openStore } from "../../src/store/open-store.js";
@@ -72,4 +74,31 @@ describe("a store that version 2 saved", () => {
     await store.close();
     expect([raw(path, versionOf), digest(path)]).toEqual([2, before]);
   });
+
+  test.each(["u15", "u16", "u255", "u256", "u500"])("is brought up to date with a wrong depth at %s, which verify names", async (id) => {
+    for (const depth of [48, 4_096]) {
+      const path = await savedByVersion2();
+      raw(path, (file) => file.prepare("UPDATE entry SET depth = ? WHERE id = ?").run(depth, id));
+      const store = await openedStore({ path });
+      expect(raw(path, versionOf)).toBe(MIGRATIONS.length);
+      expect((await findingsOf(store)).map(({ rule, entryId }) => `${rule} ${entryId}`)).toContain(`wrong-depth ${id}`);
+      const session = await store.openSession("s");
+      expect((await session.context({ leafId: "u699" })).messages).toHaveLength(700);
+      await session.append(entryNamed("u2000"));
+    }
+  });
+});
+
+test("what a migration cannot write because of a constraint is told as damage of the file", async () => {
+  const path = await savedByVersion2();
+  const repeatsAnId = { name: "0003-repeats-an-id", statements: ["INSERT INTO session SELECT * FROM session"] };
+  const failure = raw(path, (file) => {
+    try {
+      return migrate(file, path, [...MIGRATIONS.slice(0, 2), repeatsAnId]);
+    } catch (error) {
+      return openFailure(error, path, 0);
+    }
+  });
+  expect(failure).toBeInstanceOf(StoreDamagedError);
+  expect(raw(path, versionOf)).toBe(2);
 });

@@ -3,9 +3,12 @@ import type { Migration } from "./migration.js";
 // How far a waypoint leads up, largest first. A waypoint of 256 exists where 256 divides the depth and 4,096 does not.
 const STRIDES = [65_536, 4_096, 256, 16] as const;
 
-/** Gives the entries that are there their waypoints of one stride, climbing by the shorter ones that exist already. */
+/**
+ * Gives the entries that are there their waypoints of one stride, climbing by the shorter ones that exist already. An entry
+ * whose path has none at that depth (its depth is wrong) gets no waypoint: walks go on by parents, and `verify` reports it.
+ */
 function backfill(stride: number): string {
-  return `INSERT INTO entry_waypoint (entry_seq, above_seq)
+  return `WITH found (entry_seq, above_seq) AS MATERIALIZED (
      SELECT entry.seq, (
        WITH RECURSIVE up (seq, parent_seq, depth) AS (
          SELECT entry.seq, entry.parent_seq, entry.depth
@@ -15,7 +18,8 @@ function backfill(stride: number): string {
          WHERE up.depth > entry.depth - ${stride} AND above.seq < up.seq)
        SELECT seq FROM up WHERE up.depth = entry.depth - ${stride})
      FROM entry
-     WHERE entry.depth > 0 AND entry.depth % ${stride} = 0 AND (${stride} = ${STRIDES[0]} OR entry.depth % ${stride * 16} <> 0)`;
+     WHERE entry.depth > 0 AND entry.depth % ${stride} = 0 AND (${stride} = ${STRIDES[0]} OR entry.depth % ${stride * 16} <> 0))
+     INSERT INTO entry_waypoint (entry_seq, above_seq) SELECT entry_seq, above_seq FROM found WHERE above_seq IS NOT NULL`;
 }
 
 /**
