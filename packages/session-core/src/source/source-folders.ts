@@ -8,6 +8,7 @@ import { entriesOf, type FolderEntry, statOf } from "./open-source.js";
  */
 export class SourceFolders {
   readonly #listed = new Map<string, ReadonlyMap<string, FolderEntry>>();
+  readonly #found = new Map<unknown, Map<string, unknown>>();
 
   /**
    * What is in `folder` by name, in order of name; nothing where it is missing or no folder.
@@ -37,6 +38,15 @@ export class SourceFolders {
   paths(folder: string, fits: (entry: FolderEntry) => boolean): readonly string[] {
     const entries = [...this.list(folder).values()];
     return entries.filter((entry) => entry.isOpenable && fits(entry)).map(({ name }) => join(folder, name));
+  }
+
+  /** What `find` finds out about `folder`, done once for each function and folder. Throws what `find` throws, and then asks again. */
+  once<T>(folder: string, find: (folder: string, folders: SourceFolders) => T): T {
+    const known = this.#found.get(find) ?? new Map<string, unknown>();
+    this.#found.set(find, known);
+    if (!known.has(folder)) known.set(folder, find(folder, this));
+    // Only what this very function gave stands in its map.
+    return known.get(folder) as T;
   }
 }
 

@@ -71,6 +71,7 @@ class Walk {
   #entry(path: string, real: string, entry: FolderEntry): void {
     const { name, kind, isOpenable } = entry;
     const stats = isOpenable ? this.#statOf(path, entry) : undefined;
+    if (stats === "gone") return;
     if (!isOpenable && (kind === "folder" || isNamedLikeSession(entry))) {
       throw new SourceUnreadableError(path, "its name is not valid UTF-8; rename it");
     }
@@ -80,13 +81,17 @@ class Walk {
     else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real)) this.files.push({ path, bytes: stats.size });
   }
 
-  /** What is at `path`; undefined for what is no file or folder and was never meant to be a session file. */
-  #statOf(path: string, entry: FolderEntry): Stats | undefined {
+  /**
+   * What is at `path`; undefined for what is no file or folder and was never meant to be a session file, `gone` for what
+   * another program removed after the folder was listed.
+   */
+  #statOf(path: string, entry: FolderEntry): Stats | "gone" | undefined {
     try {
       const stats = statOf(path);
       if (stats.isFile() || stats.isDirectory()) return stats;
       if (isNamedLikeSession(entry)) throw new SourceUnreadableError(path, `it is ${kindOf(stats)}, not a file`);
     } catch (error) {
+      if (entry.kind !== "link" && error instanceof SourceNotFoundError) return "gone";
       if (entry.kind !== "link" || isNamedLikeSession(entry) || !isUnreadable(error)) throw error;
     }
     return undefined;

@@ -1,9 +1,11 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { SourceFolders } from "../../src/source/source-folders.js";
 import type { Store } from "../../src/store/store.js";
 import { importPath } from "../../src/transfer/import-path.js";
+import { sourceFiles } from "../../src/transfer/source-files.js";
 import { fileOf } from "../world/sources.js";
 import { findingsOf, openedStore, tempFolder } from "../world/stores.js";
 
@@ -79,6 +81,17 @@ describe("what is named like a session file and is none", () => {
     expect(otherFiles).toBe(3);
   });
 
+  test("a file that another program removes after the folder was listed is neither read nor reported", () => {
+    const folder = tempFolder();
+    const gone = write(join(folder, "gone.jsonl"), piHeader("gone"), piEntry());
+    const stays = write(join(folder, "stays.jsonl"), piHeader("stays"), piEntry());
+    const folders = new SourceFolders();
+    folders.list(folder);
+    rmSync(gone);
+    const { files, unreadable, others } = sourceFiles(folder, folders);
+    expect([files.map(({ path }) => path), unreadable, others]).toEqual([[stays], [], 0]);
+  });
+
   test("a link to a session file is read like the file", async () => {
     const folder = tempFolder();
     const real = write(join(folder, "real.jsonl"), piHeader("one"), piEntry());
@@ -112,6 +125,15 @@ describe("an odd file that a session leads to", () => {
     expect(problems).toEqual([
       ["s.jsonl", "unreadable-file", "the link to the session that started this one was left out: it is a device, not a file"],
     ]);
+  });
+
+  test("a session of another format where the starter of a pi agent would be starts no agent of pi", async () => {
+    const { problems, failed, sessions } = await importedWith((folder) => {
+      write(join(folder, "s", "agent.jsonl"), piHeader("agent"), piEntry());
+      write(join(folder, "s.jsonl"), claude());
+    });
+    expect({ problems, failed }).toEqual({ problems: [], failed: [] });
+    expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual([SESSION, "agent", "good"]);
   });
 
   test("a device or a folder where a picture would be leaves the reference", async () => {
@@ -164,6 +186,18 @@ describe("an odd file that a session leads to", () => {
       write(join(folder, SESSION, "subagents"), "a file");
     });
     expect({ problems, failed }).toEqual({ problems: [], failed: [] });
+  });
+
+  test("a Claude agent's file is imported alone from a folder that can be entered but not listed", async () => {
+    const { sessions } = await asNobody(async () => {
+      const folder = tempFolder();
+      const path = write(join(folder, "agent-x.jsonl"), agentLine);
+      write(join(folder, `${SESSION}.jsonl`), claude());
+      chmodSync(folder, 0o311);
+      onTestFinished(() => chmodSync(folder, 0o700));
+      return importPath(await openedStore(), path);
+    });
+    expect(sessions.map(({ outcome, problems }) => [outcome, problems])).toEqual([["created", []]]);
   });
 
   test("locked folders and files cost what is in them", async () => {

@@ -54,15 +54,9 @@ interface Beside {
   readonly filesOf: ReadonlyMap<SessionId, readonly string[]>;
 }
 
-const KNOWN = new WeakMap<SourceFolders, Map<string, Beside>>();
-
-// All sessions of a folder ask, so whose the files are is found out once for an import.
+// All sessions of a folder ask, so an import finds out once which session each file belongs to.
 function besideIn(folder: string, folders: SourceFolders): Beside {
-  const known = KNOWN.get(folders) ?? new Map<string, Beside>();
-  KNOWN.set(folders, known);
-  const beside = known.get(folder) ?? findBeside(folder, folders);
-  known.set(folder, beside);
-  return beside;
+  return folders.once(folder, findBeside);
 }
 
 function findBeside(folder: string, folders: SourceFolders): Beside {
@@ -86,17 +80,25 @@ function ownerByContent(path: string): SessionId | undefined {
     const whole = parsedObject(first)?.sessionId ?? /"sessionId":\s*"([^"\\]+)"/.exec(first)?.[1];
     return typeof whole === "string" ? whole : undefined;
   } catch (error) {
-    // Whose it is cannot be said, so it is no problem of any one session. A walk through the folder reports it.
+    // The session that the file belongs to is unknown, so the problem is added to none. An import of the folder reports the file.
     if (error instanceof SourceNotFoundError || error instanceof SourceUnreadableError) return undefined;
     throw error;
   }
 }
 
-/** The file of the session that started the agent in `path`, if both are where Claude Code keeps them. */
+/**
+ * The file of the session that started the agent in `path`, if both are where Claude Code keeps them. It only says which file
+ * of a folder is read first, so a folder that cannot be listed means that there is none.
+ */
 export function starterOf(path: string, folders: SourceFolders): string | undefined {
   if (agentOfFile(path) === undefined) return undefined;
-  const owner = folderOwner(path) ?? besideIn(dirname(path), folders).ownerOf.get(path);
+  const owner = folderOwner(path) ?? ownerBeside(path, folders);
   return owner === undefined ? undefined : parentFileOf(path, owner, folders);
+}
+
+function ownerBeside(path: string, folders: SourceFolders): SessionId | undefined {
+  const folder = dirname(path);
+  return attempt(folder, "agents beside the session were not looked for", () => besideIn(folder, folders).ownerOf.get(path)).value;
 }
 
 /** The file of the session that started an agent, if it is where Claude Code keeps it. */

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { UnknownFormatError } from "../../errors/import-errors.js";
 import { type Attempt, attempt } from "../../source/attempt.js";
 import type { FolderEntry } from "../../source/open-source.js";
 import type { SourceFolders } from "../../source/source-folders.js";
@@ -35,9 +36,19 @@ export function starterPath(path: string, folders: SourceFolders): string | unde
   return folders.has(starter) ? starter : undefined;
 }
 
-/** The file of the session that started the agent of this one; undefined when it stands alone. */
+/** The file of the session that started the agent of this one; undefined when it stands alone, or beside a file of another format. */
 export function startedBy(path: string, folders: SourceFolders): Attempt<PiFile | undefined> {
   const starter = starterPath(path, folders);
-  const read = () => (starter === undefined ? undefined : readPiFile(starter));
+  const read = () => (starter === undefined ? undefined : piFileOrNone(starter));
   return attempt(starter ?? path, "the link to the session that started this one was left out", read);
+}
+
+/** The file if it is one of pi's: any file may have the name that the starter's would have. */
+function piFileOrNone(path: string): PiFile | undefined {
+  try {
+    return readPiFile(path);
+  } catch (error) {
+    if (error instanceof UnknownFormatError) return undefined;
+    throw error;
+  }
 }
