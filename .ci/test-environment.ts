@@ -2,3 +2,7 @@
 // tests and the processes they start print the same everywhere.
 for (const name of ["FORCE_COLOR", "NO_COLOR", "BOUGH_ASCII", "BOUGH_STORE", "BOUGH_MODEL", "BOUGH_BASE_URL", "BOUGH_API_KEY"])
   delete process.env[name];
+
+// The attack's room `properties` repeats the properties with other seeds, and says which.
+const seed = process.env["BOUGH_PROPERTY_SEED"];
+if (seed !== undefined) (await import("fast-check")).configureGlobal({ seed: Number(seed) });

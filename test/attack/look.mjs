@@ -7,6 +7,28 @@ export async function findingsOf(store) {
   return all;
 }
 
+/** Reports what does not hold in a store, and parts of batches. */
+export async function isWhole(room, store, moment) {
+  for (const finding of await findingsOf(store)) room.finding(`${moment}: ${finding}`);
+  const ids = await idsIn(store);
+  const torn = [...ids].filter((id) => /\.[01]$/.test(id) && !ids.has(id.slice(0, -2)));
+  if (torn.length > 0) room.finding(`${moment}: a part of a batch: ${torn.join(" ")}`);
+}
+
+/** The ids of all entries of a store. */
+export async function idsIn(store) {
+  const ids = new Set();
+  for (const { id } of (await store.listSessions({ empty: true })).items) {
+    for await (const entry of (await store.openSession(id)).entries()) ids.add(entry.id);
+  }
+  return ids;
+}
+
+/** The ids among the lines that a child said. */
+export function acknowledgedIn(said) {
+  return said.filter((line) => line !== "opening" && line !== "ready");
+}
+
 /** Runs `body`; what it throws is an error of ours or a finding. */
 export async function typed(room, what, body) {
   try {

@@ -1,18 +1,21 @@
-// Attacks a store again and again: killed processes, damaged files, many writers, mutated imports, random trees. Each room
-// runs for its share of the time, prints counts and its seed, and any finding makes the exit code 1.
+// Attacks a store again and again: killed processes, power cuts, damaged files, many writers, mutated imports, random
+// trees, hostile text, the properties of the test suite. Each room runs for its share of the time, prints counts and its seed, and any finding makes the exit code 1.
 //   node test/attack/main.mjs [--seed N] [--only kills,damage] [--minutes 10]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { randomOf } from "./random.mjs";
+import { cuts } from "./rooms/cuts.mjs";
 import { damage } from "./rooms/damage.mjs";
 import { imports } from "./rooms/imports.mjs";
 import { kills } from "./rooms/kills.mjs";
+import { properties } from "./rooms/properties.mjs";
+import { text } from "./rooms/text.mjs";
 import { tree } from "./rooms/tree.mjs";
 import { writers } from "./rooms/writers.mjs";
 
-const ROOMS = { kills, damage, writers, imports, tree };
+const ROOMS = { kills, cuts, damage, writers, imports, tree, text, properties };
 
 const { values } = parseArgs({
   options: { seed: { type: "string" }, only: { type: "string" }, minutes: { type: "string", default: "10" } },

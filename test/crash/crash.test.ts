@@ -1,11 +1,11 @@
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type Entry, openStore, type Session, type Store } from "@bough/session-core";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { killed } from "../attack/killed.mjs";
+import { randomOf } from "../attack/random.mjs";
 
 const WRITER = fileURLToPath(new URL("writer.mjs", import.meta.url));
 const RUNS = Number(process.env["BOUGH_CRASH_RUNS"] ?? 50);
@@ -14,28 +14,11 @@ const KILLS_A_STORE = 10;
 /** Give it as BOUGH_CRASH_SEED to repeat the moments of a run. */
 const SEED = Number(process.env["BOUGH_CRASH_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Numbers that look random and follow from their seed (mulberry32). */
-function randoms(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Starts a writer, kills it after its n-th word, and gives the ids that it acknowledged. */
-async function killed(path: string, sessionId: string, run: string, words: number): Promise<readonly string[]> {
-  const child = spawn(process.execPath, [WRITER, path, sessionId, run], { stdio: ["ignore", "pipe", "inherit"] });
-  const ended = new Promise((resolve) => child.once("close", (_code, signal) => resolve(signal)));
-  const said: string[] = [];
-  for await (const word of createInterface({ input: child.stdout })) {
-    said.push(word);
-    // What it still says between the n-th word and its death counts as well.
-    if (said.length === words) child.kill("SIGKILL");
-  }
-  expect(await ended).toBe("SIGKILL");
+async function idsOfKilled(path: string, sessionId: string, run: string, words: number): Promise<readonly string[]> {
+  const { said, signal } = await killed(WRITER, [path, sessionId, run], { lines: words });
+  expect(signal).toBe("SIGKILL");
+  // What it still says between the n-th word and its death counts as well; its first word is none.
   return said.slice(1);
 }
 
@@ -77,15 +60,15 @@ async function killStore(number: number, kills: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "bough-crash-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "store.db");
-  const random = randoms(SEED + number);
+  const random = randomOf(SEED + number);
   const created = await openStore({ path });
   const { id } = await created.createSession();
   await created.close();
   const acknowledged: string[] = [];
   for (let kill = 0; kill < kills; kill += 1) {
     // Its first word is said before it opens the store, so that opening is interrupted as well.
-    const words = 1 + Math.floor(random() * random() * 120);
-    acknowledged.push(...(await killed(path, id, `${number}-${kill}`, words)));
+    const words = 1 + random.below(1 + random.below(120));
+    acknowledged.push(...(await idsOfKilled(path, id, `${number}-${kill}`, words)));
     const store = await openStore({ path });
     try {
       await expectWhole(store, await store.openSession(id), acknowledged, `store ${number}, kill ${kill}, seed ${SEED}`);

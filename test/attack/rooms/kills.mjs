@@ -1,23 +1,54 @@
-import { spawn } from "node:child_process";
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exportBough, openStore, userMessage } from "@bough/session-core";
-import { findingsOf } from "../look.mjs";
+import Database from "better-sqlite3";
+import { killed } from "../killed.mjs";
+import { acknowledgedIn, idsIn, isWhole } from "../look.mjs";
 
 const CHILD = fileURLToPath(new URL("../child.mjs", import.meta.url));
-const WORKS = ["append", "batch", "move", "delete", "backup", "import", "create"];
+const WORKS = ["append", "batch", "move", "delete", "backup", "import", "compaction", "create", "migrate 1", "migrate 2"];
+/** Opening a store, creating it and migrating it are over in less. */
+const LONGEST_OPENING_MS = 120;
+const MIGRATED_ENTRIES = 20_000;
 
-/** Kills a working process after some acknowledgements; afterwards everything acknowledged is there and the store is whole. */
+/** Kills a working process at a random moment; afterwards everything acknowledged is there and the store is whole. */
 export async function kills(room) {
+  const old = await oldStores(room.folder);
   for (let round = 0; room.goesOn(); round += 1) {
     const work = WORKS[round % WORKS.length];
     const path = join(room.folder, `${round}.db`);
-    if (work !== "create") await prepare(path);
-    const said = await killed([work, path, "s", `r${round}`], room.random.below(work === "create" ? 2 : 25));
-    await look(room, work, path, said);
+    if (Object.hasOwn(old, work)) writeFileSync(path, old[work]);
+    else if (work !== "create") await prepare(path);
+    const opens = work === "create" || Object.hasOwn(old, work);
+    const when = opens
+      ? { lines: 1, delayMs: room.random.below(LONGEST_OPENING_MS) }
+      : { lines: 2 + room.random.below(work === "compaction" ? 8 : 25), delayMs: room.random.pick([0, 0, 3, 10]) };
+    const { said } = await killed(CHILD, [opens ? "append" : work, path, "s", `r${round}`], when);
+    await look(room, work, path, acknowledgedIn(said));
     for (const name of readdirSync(room.folder)) rmSync(join(room.folder, name), { force: true });
   }
+}
+
+/** The bytes of stores as versions 1 and 2 left them: the newest format without what later migrations added. */
+async function oldStores(folder) {
+  const path = join(folder, "old.db");
+  const store = await openStore({ path, durability: "normal" });
+  const session = await store.createSession({ id: "s" });
+  const entries = Array.from({ length: MIGRATED_ENTRIES }, (_, at) => ({
+    kind: "entry",
+    entry: { ...userMessage(`old ${at}`), id: `old${at}` },
+  }));
+  await session.write(entries);
+  await store.close();
+  const file = new Database(path);
+  file.exec("DROP TABLE entry_waypoint; DROP INDEX session_by_activity; DROP INDEX entry_marks; PRAGMA user_version = 2");
+  const version2 = file.serialize();
+  file.exec("DROP TABLE entry_token_count; DROP TABLE token_counter; PRAGMA user_version = 1");
+  const version1 = file.serialize();
+  file.close();
+  rmSync(path);
+  return { "migrate 1": version1, "migrate 2": version2 };
 }
 
 async function prepare(path) {
@@ -33,32 +64,28 @@ async function prepare(path) {
   await store.close();
 }
 
-/** The ids that the process said before it was killed, which is when it has said `after` of them. */
-function killed(given, after) {
-  return new Promise((done) => {
-    const child = spawn(process.execPath, [CHILD, ...given], { stdio: ["ignore", "pipe", "inherit"] });
-    let out = "";
-    child.stdout.on("data", (data) => {
-      out += data;
-      if (out.split("\n").length - 1 > after) child.kill("SIGKILL");
-    });
-    child.on("close", () => done(out.split("\n").slice(0, -1)));
-  });
-}
-
-async function look(room, work, path, said) {
+async function look(room, work, path, acknowledged) {
+  if (work === "delete") secretsIn(room, path, acknowledged);
   const store = await openStore({ path });
-  for (const finding of await findingsOf(store)) room.finding(`${work}: ${finding}`);
-  const ids = new Set();
-  for (const { id } of (await store.listSessions({ empty: true })).items) {
-    for await (const entry of (await store.openSession(id)).entries()) ids.add(entry.id);
-  }
-  const acknowledged = said.filter((line) => line !== "ready");
+  await isWhole(room, store, work);
+  const ids = await idsIn(store);
   const lost = acknowledged.filter((id) => !ids.has(id));
   if (lost.length > 0) room.finding(`${work}: acknowledged and not there: ${lost.join(" ")}`);
-  const torn = [...ids].filter((id) => /\.[01]$/.test(id) && !ids.has(id.slice(0, -2)));
-  if (torn.length > 0) room.finding(`${work}: a part of a batch: ${torn.join(" ")}`);
-  room.count("kills");
+  const old = [...ids].filter((id) => id.startsWith("old")).length;
+  if (work.startsWith("migrate") && old !== MIGRATED_ENTRIES) room.finding(`${work}: ${old} of ${MIGRATED_ENTRIES} entries are there`);
+  if (await store.findSession("s")) await (await store.openSession("s")).context();
+  room.count(`kills of ${work}`);
   room.count("acknowledgements", acknowledged.length);
   await store.close();
+}
+
+/** The text of a session whose deletion was acknowledged stands in no file of the store. */
+function secretsIn(room, path, acknowledged) {
+  for (const side of ["", "-wal", "-journal"]) {
+    if (!existsSync(`${path}${side}`)) continue;
+    const bytes = readFileSync(`${path}${side}`);
+    for (const id of acknowledged) {
+      if (bytes.includes(`Secret-${id}-`)) room.finding(`text of the deleted session ${id} stands in ${side || "the database"}`);
+    }
+  }
 }

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openStore } from "@bough/session-core";
-import { findingsOf } from "../look.mjs";
+import { acknowledgedIn, findingsOf } from "../look.mjs";
 
 const CHILD = fileURLToPath(new URL("../child.mjs", import.meta.url));
 
@@ -38,7 +38,7 @@ function finished(given, room) {
     });
     child.on("close", (code) => {
       if (code !== 0) room.finding(`a writer ended with ${code}: ${failure.slice(0, 500)}`);
-      done(out.split("\n").filter((line) => line !== "" && line !== "ready"));
+      done(acknowledgedIn(out.split("\n").slice(0, -1)));
     });
   });
 }

@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const VITEST = fileURLToPath(new URL("../../../node_modules/vitest/vitest.mjs", import.meta.url));
+/** Wrong arguments to every function are a table: once is enough. */
+const TABLES = ["packages/session-core/test/arguments", "packages/compaction/test/arguments"];
+const PROPERTIES = [
+  "test/markdown",
+  "packages/session-core/test/formats/markdown/authored-text",
+  "packages/session-core/test/import/mutated-files",
+  "packages/session-core/test/context/any-context",
+  "packages/session-core/test/search/any-search",
+  "packages/session-core/test/tree/any-tree",
+  "packages/compaction/test/request/any-request",
+  "packages/compaction/test/rules/any-window",
+];
+
+/** Hostile Markdown, wrong arguments and other properties of `npm test`, again and again with seeds of their own. */
+export async function properties(room) {
+  for (let round = 0; room.goesOn(); round += 1) {
+    const seed = room.random.below(2 ** 31);
+    const files = round === 0 ? [...TABLES, ...PROPERTIES] : [PROPERTIES[round % PROPERTIES.length]];
+    const { code, said } = await run(files, seed);
+    if (code !== 0) room.finding(`BOUGH_PROPERTY_SEED=${seed} npx vitest run ${files.join(" ")}\n${said.slice(-3000)}`);
+    room.count("runs");
+  }
+}
+
+function run(files, seed) {
+  return new Promise((done) => {
+    const env = { ...process.env, BOUGH_PROPERTY_SEED: String(seed), NO_COLOR: "1" };
+    const child = spawn(process.execPath, [VITEST, "run", "--maxWorkers=1", ...files], {
+      cwd: ROOT,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (data) => {
+        said += data;
+      });
+    child.on("close", (code) => done({ code, said }));
+  });
+}
