@@ -45,7 +45,10 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   STORE_READ_ONLY: { exit: 24, meaning: "The store can only be read; nothing was written" },
   STORE_FULL: { exit: 25, meaning: "No space left; nothing was written" },
   STORE_DAMAGED: { exit: 26, meaning: "The store is damaged" },
-  STORE_UNAVAILABLE: { exit: 27, meaning: "The store cannot be opened" },
+  STORE_UNAVAILABLE: {
+    exit: 27,
+    meaning: "The store cannot be opened, or its file was replaced while it was open: a write was refused or is not certain",
+  },
   STORE_CLOSED: { exit: 28, meaning: "The store was closed too early (a fault of Bough)" },
   TARGET_EXISTS: { exit: 29, meaning: "The file to write exists already; it was left as it is" },
   SOURCE_NOT_FOUND: { exit: 30, meaning: "`import`: nothing to read at this path" },

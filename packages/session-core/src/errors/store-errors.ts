@@ -82,7 +82,10 @@ export class StoreDamagedError extends BoughError {
   }
 }
 
-/** The file could not be opened or read for a reason of the file system: permissions, a missing folder, a device. */
+/**
+ * The file could not be opened or read for a reason of the file system: permissions, a missing folder, a device. Or it was
+ * replaced, cut or hidden while it was open: a write that throws this may stand in the old file; repeat it under the same id.
+ */
 export class StoreUnavailableError extends BoughError {
   readonly code = "STORE_UNAVAILABLE";
   override readonly name = "StoreUnavailableError";

@@ -1,8 +1,37 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Database } from "better-sqlite3";
 import { StoreUnavailableError, TargetExistsError } from "../errors/store-errors.js";
 import { JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, SCHEMA_COOKIE_OFFSET } from "./identity.js";
+
+/** How many pages a backup copies between two pauses of the event loop. */
+const BACKUP_PAGES = 2000;
+
+/** Copies a whole database to `path`. After any failure nothing is left there. @throws {TargetExistsError}; SQLite's errors; the reason of `signal`. */
+export async function copyDatabase(
+  database: Database,
+  path: string,
+  onProgress?: (donePages: number, totalPages: number) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const partial = `${path}.${randomUUID()}.partial`;
+  try {
+    signal?.throwIfAborted();
+    prepareCopy(partial, path);
+    const { totalPages: pages } = await database.backup(partial, {
+      progress: ({ totalPages, remainingPages }) => {
+        signal?.throwIfAborted();
+        onProgress?.(totalPages - remainingPages, totalPages);
+        return BACKUP_PAGES;
+      },
+    });
+    publishCopy(partial, path);
+    onProgress?.(pages, pages);
+  } finally {
+    removeCopy(partial);
+  }
+}
 
 /**
  * Makes the empty file that a copy is written into, for the user alone; SQLite gives the copy's journal the same mode.

@@ -1,28 +1,23 @@
-import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import type Database from "better-sqlite3";
-import { StoreClosedError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
-import { prepareCopy, publishCopy, removeCopy } from "./backup-file.js";
+import { NewerStoreError, StoreClosedError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
+import { copyDatabase } from "./backup-file.js";
 import type { ConnectionOptions } from "./connection-options.js";
 import { isSqliteFailure, openFailure, storeFailure } from "./failures.js";
-import { versionOf } from "./migrate.js";
+import { SUPPORTED_VERSION, versionOf } from "./migrate.js";
 import { type OpenedDatabase, openDatabase, openToCheck } from "./open-database.js";
 import type { Query } from "./query.js";
 import type { StoreFile } from "./store-file.js";
 
 type Row = Record<string, unknown>;
 
-/** How long ago the file was last looked at before a read looks at it again, in milliseconds. */
+/** How long ago the file was last looked at before a read, or a write, looks at it again. A write also looks after its commit. */
 const LOOK_EVERY_MS = 1000;
-
-/** The same before a write, which looks at it after its commit in any case. */
 const LOOK_BEFORE_WRITE_MS = 50;
 
-/** How long a read rests before it tries again, where another process is recovering the journal. */
+/** How long a read rests before it tries again, where another process is recovering the journal, and how long in all. */
 const READ_RETRY_MS = 5;
-
-/** How many pages a backup copies between two pauses of the event loop. */
-const BACKUP_PAGES = 2000;
+const READ_PATIENCE_MS = 100;
 
 /**
  * The one door to SQLite. Everything behind it is synchronous, so that no `await` can split a transaction; every
@@ -40,6 +35,7 @@ export class Connection {
   readonly #beginWrite: Database.Statement;
   readonly #beginRead: Database.Statement;
   readonly #commit: Database.Statement;
+  readonly #versionNow: Database.Statement;
   /** Whether deleted text may still stand in the journal. */
   #truncateDue = false;
   readonly path: string;
@@ -74,6 +70,7 @@ export class Connection {
     this.#beginWrite = database.prepare("BEGIN IMMEDIATE");
     this.#beginRead = database.prepare("BEGIN");
     this.#commit = database.prepare("COMMIT");
+    this.#versionNow = database.prepare("PRAGMA user_version").pluck();
   }
 
   /**
@@ -82,14 +79,14 @@ export class Connection {
    *
    * @throws {StoreBusyError} another process holds the lock; `body` was not called.
    * @throws {StoreUnavailableError} the file is not the one that was opened; what was written cannot be found there.
+   * @throws {NewerStoreError} a newer program has changed the format meanwhile; nothing was written.
    */
   write<T>(body: () => T): T {
     if (this.readOnly) throw new StoreReadOnlyError(this.path);
     if (this.#database.inTransaction) return body();
     this.#requireFile(LOOK_BEFORE_WRITE_MS);
-    const result = this.#typed(() => this.#transaction(body, this.#beginWrite));
-    // SQLite goes on writing to a file that nobody can open any more. Looked again after the commit, so that there is no
-    // moment between the check and the write.
+    const result = this.#typed(() => this.#transaction(() => this.#supported(body), this.#beginWrite));
+    // SQLite goes on writing to a file that nobody can open any more. Looked after the commit: no moment lies between.
     this.#requireFile(0);
     return result;
   }
@@ -98,10 +95,17 @@ export class Connection {
     if (this.#file === undefined || !this.#database.open) return;
     const nowMs = Date.now();
     if (this.#lossReason === undefined && Math.abs(nowMs - this.#lookedAtMs) >= everyMs) {
-      this.#lookedAtMs = nowMs;
       this.#lossReason = this.#file.lossReason();
+      this.#lookedAtMs = nowMs;
     }
     if (this.#lossReason !== undefined) throw new StoreUnavailableError(this.path, `${this.#lossReason}; open the store again`);
+  }
+
+  // A newer program may have migrated the open file; what its format maintains would be missing from these rows.
+  #supported<T>(body: () => T): T {
+    const version = this.#versionNow.get() as number;
+    if (version > SUPPORTED_VERSION) throw new NewerStoreError(this.path, version, SUPPORTED_VERSION);
+    return body();
   }
 
   /** Runs `body` on one snapshot: what other processes commit meanwhile is not seen. */
@@ -137,12 +141,12 @@ export class Connection {
     });
   }
 
-  /** How many migrations the file has taken. Less than all of them only where an old file was opened to be read. */
+  /** How many migrations the file has taken; less than all only where an old file was opened to be read. */
   get version(): number {
     return this.#guard(() => versionOf(this.#database));
   }
 
-  /** A pragma's rows. Settings belong into `configure`; this is for checks. */
+  /** A pragma's rows, for checks. */
   pragma(text: string): readonly Row[] {
     return this.#guard(() => this.#database.pragma(text) as Row[]);
   }
@@ -175,24 +179,11 @@ export class Connection {
   async backup(path: string, onProgress?: (donePages: number, totalPages: number) => void, signal?: AbortSignal): Promise<void> {
     if (!this.#database.open) throw new StoreClosedError(this.path);
     this.#requireFile(0);
-    const partial = `${path}.${randomUUID()}.partial`;
     try {
-      signal?.throwIfAborted();
-      prepareCopy(partial, path);
-      const { totalPages: pages } = await this.#database.backup(partial, {
-        progress: ({ totalPages, remainingPages }) => {
-          signal?.throwIfAborted();
-          onProgress?.(totalPages - remainingPages, totalPages);
-          return BACKUP_PAGES;
-        },
-      });
-      publishCopy(partial, path);
-      onProgress?.(pages, pages);
+      await copyDatabase(this.#database, path, onProgress, signal);
     } catch (error) {
       if (!this.#database.open) throw new StoreClosedError(this.path);
       throw storeFailure(error, path, this.busyTimeoutMs);
-    } finally {
-      removeCopy(partial);
     }
   }
 
@@ -211,18 +202,31 @@ export class Connection {
     return this.#database.open;
   }
 
-  /** Closes the file. A second call does nothing. */
+  /** Closes the file, also where emptying its journal fails, which throws. */
   close(): void {
     if (!this.#database.open) return;
-    this.#lossReason ??= this.#file?.lossReason();
     this.#statements.clear();
-    if (this.#lossReason === undefined) {
-      if (this.#truncateDue) this.#database.pragma("wal_checkpoint(TRUNCATE)");
+    try {
+      if (!this.#isLost()) {
+        if (this.#truncateDue) this.pragma("wal_checkpoint(TRUNCATE)");
+        this.#lockHolder?.close();
+      }
+    } finally {
+      this.#database.close();
       this.#lockHolder?.close();
+      this.#file?.release();
     }
-    this.#database.close();
-    this.#lockHolder?.close();
-    this.#file?.release();
+  }
+
+  /** Whether the file is another one by now, or cannot be looked at. */
+  #isLost(): boolean {
+    try {
+      this.#requireFile(0);
+      return false;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) return true;
+      throw error;
+    }
   }
 
   #transaction<T>(body: () => T, begin: Database.Statement): T {
@@ -247,16 +251,16 @@ export class Connection {
     return bound;
   }
 
-  /** Runs a statement. Where another process recovers the journal, a read waits for it, at most the busy timeout. */
+  /** Runs a statement. Where another process recovers the journal, a read waits for it a little. @throws {StoreBusyError} it takes longer. */
   #guard<T>(body: () => T): T {
     if (!this.#database.inTransaction) this.#requireFile(LOOK_EVERY_MS);
-    const deadlineMs = performance.now() + this.busyTimeoutMs;
-    for (;;) {
+    const patienceMs = Math.min(this.busyTimeoutMs, READ_PATIENCE_MS);
+    for (let waitedMs = 0; ; waitedMs += READ_RETRY_MS) {
       try {
         return body();
       } catch (error) {
-        if (!isSqliteFailure(error, "SQLITE_BUSY") || performance.now() > deadlineMs) throw this.#failure(error);
-        // Stops the thread: a synchronous read has nothing else to do meanwhile.
+        if (!isSqliteFailure(error, "SQLITE_BUSY") || waitedMs >= patienceMs) throw this.#failure(error, waitedMs);
+        // Stops the thread, so all of it is short.
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, READ_RETRY_MS);
       }
     }
@@ -270,8 +274,8 @@ export class Connection {
     }
   }
 
-  #failure(error: unknown): unknown {
-    return this.#database.open ? storeFailure(error, this.path, this.busyTimeoutMs) : new StoreClosedError(this.path);
+  #failure(error: unknown, waitedMs = this.busyTimeoutMs): unknown {
+    return this.#database.open ? storeFailure(error, this.path, waitedMs) : new StoreClosedError(this.path);
   }
 }
 
@@ -288,8 +292,7 @@ function boundTo(statement: Database.Statement<unknown[]>, bind: Bound["bind"]):
   return { statement: statement.raw(), bind, columns: statement.columns().map(({ name }) => name) };
 }
 
-// The driver's own row objects take longer to make than SQLite takes to find the rows (100,000 rows of an outline: 230 ms
-// and 155 made here).
+// The driver's own row objects take longer to make (100,000 rows of an outline: 230 ms, and 155 made here).
 function rowOf(columns: readonly string[], values: readonly unknown[]): Row {
   const row: Row = {};
   for (let at = 0; at < columns.length; at++) row[columns[at] as string] = values[at];

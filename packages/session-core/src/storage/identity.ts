@@ -46,15 +46,21 @@ function isOurs(header: Buffer): boolean {
   return header.length >= HEADER_BYTES && hasMagic(header) && header.readUInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;
 }
 
-/** Whether `now` can be what SQLite made of a store whose header was `before`. A copy of another file put over it cannot. */
+/** By how many schema changes an open store may differ from what was last seen of it. */
+const MOST_SCHEMA_CHANGES = 10_000;
+
+/**
+ * Whether `now` can be what SQLite made of a store whose header was `before`. Another store copied over it cannot: each
+ * store and each backup counts its schema changes from a random number. VACUUM, ANALYZE and a new index count on by a few.
+ */
 export function isSuccessor(before: Buffer, now: Buffer): boolean {
   if (!isOurs(now)) return false;
-  const [older, newer] = [before, now].map((header) => header.readUInt32BE(USER_VERSION_OFFSET));
-  if (older !== newer) return (newer ?? 0) > (older ?? 0);
-  return (
-    now.readUInt32BE(SCHEMA_COOKIE_OFFSET) === before.readUInt32BE(SCHEMA_COOKIE_OFFSET) &&
-    now.readUInt32BE(CHANGE_COUNTER_OFFSET) >= before.readUInt32BE(CHANGE_COUNTER_OFFSET)
-  );
+  const grown = (offset: number) => (now.readUInt32BE(offset) - before.readUInt32BE(offset)) >>> 0;
+  if (now.readUInt32BE(USER_VERSION_OFFSET) < before.readUInt32BE(USER_VERSION_OFFSET)) return false;
+  const schemaChanges = grown(SCHEMA_COOKIE_OFFSET);
+  // Each of them is a transaction that writes the header, and both numbers stand in it.
+  if (schemaChanges > 0 && grown(CHANGE_COUNTER_OFFSET) === 0) return false;
+  return schemaChanges <= MOST_SCHEMA_CHANGES && grown(CHANGE_COUNTER_OFFSET) < 2 ** 31;
 }
 
 // Offsets in the header of a rollback journal: https://www.sqlite.org/fileformat.html#the_rollback_journal

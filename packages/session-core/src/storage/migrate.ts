@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import type { Database } from "better-sqlite3";
 import { ForeignFileError, NewerStoreError } from "../errors/store-errors.js";
 import { APPLICATION_ID } from "./identity.js";
@@ -6,6 +7,9 @@ import type { Migration } from "./migrations/migration.js";
 
 /** The format version that this program reads and writes: how many migrations there are. */
 export const SUPPORTED_VERSION = MIGRATIONS.length;
+
+/** Where the number of schema changes of a store may start: far enough below its largest value, 2^31 - 1. */
+const FIRST_SCHEMA_VERSIONS = 2 ** 30;
 
 /** The version of an open file, also when it stands only in its journal. */
 export function versionOf(file: Database): number {
@@ -23,7 +27,13 @@ export function migrate(file: Database, path: string, steps: readonly Migration[
     if (version > steps.length) throw new NewerStoreError(path, version, steps.length);
     const step = steps[version];
     if (step === undefined) return false;
-    if (version === 0) requireEmpty(file, path);
+    if (version === 0) {
+      requireEmpty(file, path);
+      // Any number will do; an open store then tells another store that is copied over it from a change of its own.
+      // The driver ignores it in its safe mode, because it confuses connections that have read the schema: there are none.
+      file.unsafeMode(true).pragma(`schema_version = ${randomInt(1, FIRST_SCHEMA_VERSIONS)}`);
+      file.unsafeMode(false);
+    }
     for (const statement of step.statements) file.exec(statement);
     file.pragma(`application_id = ${APPLICATION_ID}`);
     file.pragma(`user_version = ${version + 1}`);

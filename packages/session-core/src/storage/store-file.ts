@@ -8,6 +8,13 @@ interface SharedDescriptor {
   users: number;
 }
 
+/** How much of a store is read into memory at most: SQLite takes no larger one from there. */
+const WHOLE_BYTES = 2 ** 31 - 1;
+const TOO_LARGE_TO_READ_WHOLE =
+  "it is larger than 2 GiB, and reading it in place needs permission to write in its folder; copy it to another folder";
+
+const READ_BYTES = 64 * 1024 * 1024;
+
 // One descriptor for each file, closed after the last connection to that file. Closing any descriptor of a file releases
 // every POSIX lock that the process holds on it, SQLite's included; another process that closes the store then takes
 // itself for the last one and removes the journal that this process still writes to.
@@ -37,15 +44,12 @@ export class StoreFile {
 
   /** The file at `path`; undefined: none is there. @throws {ForeignFileError | StoreUnavailableError} */
   static find(path: string): StoreFile | undefined {
-    try {
+    return typed(path, () => {
       const found = statSync(path, { throwIfNoEntry: false });
       if (found === undefined) return undefined;
       if (!found.isFile()) throw new ForeignFileError(path, "no file");
       return new StoreFile(path, found, acquire(path, found));
-    } catch (error) {
-      if (isFileSystemError(error)) throw new StoreUnavailableError(path, error.code, { cause: error });
-      throw error;
-    }
+    });
   }
 
   /** Its first bytes as they are now; fewer than 100 where the file is shorter. */
@@ -53,14 +57,23 @@ export class StoreFile {
     return this.#read(HEADER_BYTES);
   }
 
-  /** All of its bytes. */
+  /** All of its bytes. @throws {StoreUnavailableError} there are more than `WHOLE_BYTES`, or they cannot be read. */
   readAll(): Buffer {
-    return this.#read(fstatSync(this.#descriptor.fd).size);
+    return typed(this.path, () => {
+      const { size } = fstatSync(this.#descriptor.fd);
+      if (size > WHOLE_BYTES) throw new StoreUnavailableError(this.path, TOO_LARGE_TO_READ_WHOLE);
+      return this.#read(size);
+    });
   }
 
+  // One call reads less than it was asked for where the file is on some network file systems, and never 2 GiB.
   #read(bytes: number): Buffer {
     const buffer = Buffer.alloc(bytes);
-    return buffer.subarray(0, readSync(this.#descriptor.fd, buffer, 0, bytes, 0));
+    let end = 0;
+    for (let read = -1; end < bytes && read !== 0; end += read) {
+      read = readSync(this.#descriptor.fd, buffer, end, Math.min(bytes - end, READ_BYTES), end);
+    }
+    return buffer.subarray(0, end);
   }
 
   /** Remembers the header, and the journal beside the file, now that SQLite has opened both. @throws {StoreUnavailableError} the file was replaced meanwhile. */
@@ -70,8 +83,16 @@ export class StoreFile {
     this.#journal = statSync(`${this.path}-wal`, { throwIfNoEntry: false });
   }
 
-  /** Why what is written here would not be found again; undefined: the file is still the one that was opened. */
+  /**
+   * Why what is written here would not be found again; undefined: the file is still the one that was opened.
+   *
+   * @throws {StoreUnavailableError} the file system does not say, such as while a network drive is away.
+   */
   lossReason(): string | undefined {
+    return typed(this.path, () => this.#lossReason());
+  }
+
+  #lossReason(): string | undefined {
     if (!isAt(this.path, this.#id)) return "the file was deleted, moved or replaced while it was open";
     if (this.#journal !== undefined && !isAt(`${this.path}-wal`, this.#journal)) {
       return "its journal (-wal) was deleted, moved or replaced while it was open";
@@ -122,6 +143,16 @@ function keyOf({ dev, ino }: FileId): string {
 function isAt(path: string, { dev, ino }: FileId): boolean {
   const now = statSync(path, { throwIfNoEntry: false });
   return now !== undefined && now.ino === ino && now.dev === dev;
+}
+
+/** Runs `look`; what the file system refuses comes out typed. */
+function typed<T>(path: string, look: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    if (isFileSystemError(error)) throw new StoreUnavailableError(path, error.code, { cause: error });
+    throw error;
+  }
 }
 
 function isFileSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
