@@ -1,4 +1,5 @@
 import { openAICompatibleSummarizer, type Summarizer } from "@bough/compaction";
+import { InvalidArgumentError } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 import { windowOf } from "./model-windows.js";
@@ -48,7 +49,8 @@ function openAI(baseURL: string, model: string, apiKey: string | undefined): Sum
     return openAICompatibleSummarizer({ baseURL, model, apiKey });
   } catch (error) {
     // The address itself is not repeated: it can hold a password.
-    if (error instanceof TypeError) throw new UsageError("The address of the model must begin with http:// or https://.", { cause: error });
+    if (error instanceof InvalidArgumentError)
+      throw new UsageError("The address of the model must begin with http:// or https://.", { cause: error });
     throw error;
   }
 }

@@ -37,13 +37,29 @@ export async function withMissingFacts(asker: Asker, part: WrittenPart, facts: r
   }
 }
 
-/** With fewer facts a good summary may happen to have none of them. */
+/** With fewer facts a good summary may happen to have none of them; one that has as many does say something. */
 const LEAST_FACTS = 3;
 
-/** Whether a model's answer says next to nothing of its source: an OK, a refusal in plain words, another conversation's summary. */
+/**
+ * Whether a model's answer says next to nothing of its source: an OK, a refusal in plain words, another conversation's
+ * summary. An answer with hardly any text in it is judged so whatever the source has.
+ */
 export function saysNothing({ part, fidelity }: Judged, { fidelityFloor }: CompactionSettings["summary"]): boolean {
   const byModel = part.method === "normal" || part.method === "strict";
-  return byModel && fidelity.total >= LEAST_FACTS && fidelity.score < fidelityFloor;
+  if (!byModel || fidelityFloor === 0) return false;
+  if (textWidth(part.body) < LEAST_TEXT) return true;
+  const named = Object.values(fidelity.inSummary).reduce((sum, count) => sum + count, 0);
+  return fidelity.total >= LEAST_FACTS && named < LEAST_FACTS && fidelity.score < fidelityFloor;
+}
+
+/** Letters and digits that a summary has at least beyond its headings. A letter of a script without alphabet says as much as two. */
+const LEAST_TEXT = 12;
+const NO_TEXT = /^\s*(?:#.*|\*\*[^*]*\*\*:?|[-*+\d.)\s]*(?:\[[ x]\]\s*)?\(?none\)?\.?|(?:-{3,}|={3,}))\s*$/gim;
+const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+
+function textWidth(body: string): number {
+  const said = body.replace(NO_TEXT, "").replace(/[^\p{L}\p{N}]/gu, "");
+  return said.length + (said.match(DENSE)?.length ?? 0);
 }
 
 async function askAgain(asker: Asker, part: WrittenPart, { byRecallOnly }: Fidelity): Promise<string> {

@@ -17,7 +17,12 @@ export interface Part {
   readonly previous: string | null;
   /** The summary must have fewer tokens than this. */
   readonly maxTokens: number;
+  /** The prompt that is used first. Default `normal`. */
+  readonly from?: AskFrom | undefined;
 }
+
+/** A normal prompt, and a strict one where its answer is rejected; or the strict one at once. */
+export type AskFrom = "normal" | "strict";
 
 /** A part's summary. */
 export interface WrittenPart {
@@ -65,15 +70,20 @@ function serialiseOptions(job: SummaryJob): SerialiseOptions {
 
 /** Normal, then strict. */
 async function writePiece(asker: Asker, part: Part, conversation: string): Promise<WrittenPart> {
-  const { job } = asker;
+  const answer = part.from === "strict" ? null : await askNormally(asker, part, conversation);
+  if (answer !== null) return methodOf(answer, "normal");
+  return methodOf(await askPiece(asker, part, strictTask(part.about, maxWords(part.maxTokens)), conversation), "strict");
+}
+
+/** null: the answer was rejected. */
+async function askNormally(asker: Asker, part: Part, conversation: string): Promise<Answer | null> {
   try {
-    const task = normalTask(job, part.about, part.previous !== null);
-    return methodOf(await askPiece(asker, part, task, conversation), "normal");
+    return await askPiece(asker, part, normalTask(asker.job, part.about, part.previous !== null), conversation);
   } catch (error) {
     if (!(error instanceof SummaryRejectedError)) throw error;
     asker.failed(error);
+    return null;
   }
-  return methodOf(await askPiece(asker, part, strictTask(part.about, maxWords(part.maxTokens)), conversation), "strict");
 }
 
 function methodOf({ body, title, extracted }: Answer, method: SummaryMethod): WrittenPart {

@@ -8,7 +8,7 @@ import { fullContext, writeFull } from "./full-mode.js";
 import { messagesOf, type SummaryHands, type SummaryJob } from "./job.js";
 import { type Judged, saysNothing, withMissingFacts } from "./missing-facts.js";
 import { newestWithin } from "./newest-within.js";
-import { assertSmaller, type Part, type WrittenPart, writePart } from "./part.js";
+import { type AskFrom, assertSmaller, type Part, type WrittenPart, writePart } from "./part.js";
 import { SPLIT_TURN_SEPARATOR } from "./prompts/shared.js";
 import { shortSummary } from "./short-summary.js";
 import { type WrittenSummary, weaker } from "./written-summary.js";
@@ -18,7 +18,7 @@ import { type WrittenSummary, weaker } from "./written-summary.js";
  * one where the answer is rejected or not smaller than `maxTokens`; then what the setting `summary.onFailure` says. Without
  * candidates, or with the breaker open, no model is asked. Where the model writes more than there was (a short talk), the
  * extract is taken with `onFailure: "fail"` too. An answer that repeats the instructions, or says next to nothing of its
- * source, gives way to the extract whatever the setting.
+ * source after it was asked again, gives way to the extract whatever the setting.
  *
  * It writes nothing anywhere. Cancelled at any moment, it throws the signal's reason, when every call it made has settled.
  *
@@ -31,19 +31,37 @@ export async function summarise(given: SummaryJob, hands: SummaryHands = {}): Pr
   const asker = new Asker(job, hands);
   const written = await write(asker);
   const facts = findFacts(sourceMessages(job));
-  const { part, fidelity } = judged(asker, await withMissingFacts(asker, written, facts), facts);
+  const { part, fidelity } = await judged(asker, await withMissingFacts(asker, written, facts), facts);
   const short = await shortSummary(asker, part.body);
   job.signal?.throwIfAborted();
   const { usage, requestId, calls, failures } = asker;
   return { ...part, shortSummary: short, usage, requestId, calls, failures, fidelity };
 }
 
-/** An answer below the floor of fidelity gives way to the extract, under every preset: the session must not be lost to an "OK". */
-function judged(asker: Asker, answer: Judged, facts: readonly Fact[]): Judged {
-  if (!saysNothing(answer, asker.job.settings.summary)) return answer;
+/**
+ * An answer below the floor of fidelity is asked for once more, strictly (it may be terse, or in words of another language),
+ * and then gives way to the extract, under every preset: the session must not be lost to an "OK".
+ */
+async function judged(asker: Asker, answer: Judged, facts: readonly Fact[]): Promise<Judged> {
+  const { summary } = asker.job.settings;
+  if (!saysNothing(answer, summary)) return answer;
   asker.failed(new SummaryRejectedError("low-fidelity", answer.part.body));
+  const again = answer.part.method === "normal" ? await strictAnswer(asker, facts) : null;
+  if (again !== null && !saysNothing(again, summary)) return again;
+  if (again !== null) asker.failed(new SummaryRejectedError("low-fidelity", again.part.body));
   const part = extractOf(asker);
   return { part, fidelity: judgeFidelity(facts, part.body) };
+}
+
+/** null: the call failed. */
+async function strictAnswer(asker: Asker, facts: readonly Fact[]): Promise<Judged | null> {
+  try {
+    const part = await writeSimple(asker, "strict");
+    return { part, fidelity: judgeFidelity(facts, part.body) };
+  } catch (error) {
+    asker.failed(error);
+    return null;
+  }
 }
 
 async function write(asker: Asker): Promise<WrittenPart> {
@@ -82,9 +100,9 @@ async function tryFull(asker: Asker): Promise<WrittenPart | null> {
   }
 }
 
-async function writeSimple(asker: Asker): Promise<WrittenPart> {
+async function writeSimple(asker: Asker, from: AskFrom = "normal"): Promise<WrittenPart> {
   const { job } = asker;
-  const [first, second] = partsOf(job);
+  const [first, second] = partsOf(job).map((part): Part => ({ ...part, from }));
   if (first === undefined) throw new RangeError("a summary was asked of no messages");
   if (second === undefined) return writePart(asker, first);
   const [history, prefix] = await both(asker, first, second);

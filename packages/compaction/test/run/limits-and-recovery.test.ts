@@ -180,11 +180,10 @@ describe("what a host does not tell", () => {
   test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("tokens of %s are refused, by name", async (tokens) => {
     const { session } = await grown("u1");
     const compactor = createCompactor({ session, contextWindow: 20_000 });
-    await expect(compactor.prepareRequest({ toolTokens: tokens })).rejects.toMatchObject({ code: "INVALID_SETTING", field: "toolTokens" });
-    await expect(compactor.prepareRequest({ systemTokens: tokens })).rejects.toMatchObject({
-      code: "INVALID_SETTING",
-      field: "systemTokens",
-    });
+    for (const name of ["toolTokens", "systemTokens"]) {
+      const refused = { code: "INVALID_ARGUMENT", argument: `input.${name}` };
+      await expect(compactor.prepareRequest({ [name]: tokens })).rejects.toMatchObject(refused);
+    }
     await session.append(userMessage("still there"));
   });
 });

@@ -15,7 +15,7 @@ describe("who writes a summary", () => {
     expect([primary.asked.length, cheap.asked.length > 0, branch.asked.length]).toEqual([0, true, 0]);
     await plant(session, `a16 ${turns(17, 20)}`);
     const before = cheap.asked.length;
-    expect(await compactor.compact()).toMatchObject({ kind: "compacted" });
+    expect(await compactor.compact()).toMatchObject({ kind: "compacted", method: "normal" });
     expect([primary.asked.length > 0, cheap.asked.length]).toEqual([true, before]);
     expect(await compactor.navigate("a2", { summarize: true })).toMatchObject({ kind: "moved", method: "normal" });
     expect(branch.asked.length).toBeGreaterThan(0);

@@ -212,14 +212,14 @@ describe("a model that cannot be called", () => {
 
 describe("a history larger than the summariser's window", () => {
   test("is folded, each call updating the summary before, and every message is read once", async () => {
-    const { summarizer, asked } = scripted((_request, call) => `SUMMARY${call}`);
+    const { summarizer, asked } = scripted((_request, call) => `All is mended: SUMMARY${call}`);
     // 80 % of the window, less 15 % for the answer and 15 % of margin: 1,000 words, of which the prompt takes a good part.
     const written = await summarise(
       job({ candidates: [summarizer], plan: { summarize: items(conversation(40)), prefix: [] } }, { summary: { windowTokens: 2_000 } }),
     );
     expect(asked.length).toBeGreaterThan(2);
-    expect(written).toMatchObject({ body: `SUMMARY${asked.length}`, method: "normal", calls: asked.length });
-    expect(asked[1]?.prompt).toContain("<previous-summary>\nSUMMARY1\n</previous-summary>");
+    expect(written).toMatchObject({ body: `All is mended: SUMMARY${asked.length}`, method: "normal", calls: asked.length });
+    expect(asked[1]?.prompt).toContain("<previous-summary>\nAll is mended: SUMMARY1\n</previous-summary>");
     const everything = asked.map(({ prompt }) => prompt).join("\n");
     for (let turn = 1; turn <= 40; turn += 1) expect(everything.match(new RegExp(`question${turn}\\b`, "g"))).toHaveLength(1);
     for (const { system, prompt } of asked) expect(words.count(system) + words.count(prompt)).toBeLessThanOrEqual(2_000 * 0.8 - 600);
@@ -228,12 +228,69 @@ describe("a history larger than the summariser's window", () => {
   test("is folded smaller after the provider found it too long", async () => {
     const { summarizer, asked } = scripted(({ prompt }, call) => {
       if (words.count(prompt) > 800) throw new SummarizerCallError("overflow", "prompt is too long");
-      return `SUMMARY${call}`;
+      return `All is mended: SUMMARY${call}`;
     });
     const written = await summarise(job({ candidates: [summarizer] }));
     expect(written.method).toBe("normal");
     const answered = asked.filter(({ prompt }) => words.count(prompt) <= 800).map(({ prompt }) => prompt);
     expect(answered.join("\n").match(/question\d+/g)).toHaveLength(10);
+  });
+});
+
+describe("an answer that says next to nothing", () => {
+  const named = items([user("Mend src/parser.ts, src/lexer.ts and src/tokens.ts for tabs, please."), said("I will. ".repeat(40))]);
+  const plan = { summarize: named, prefix: [] };
+  const bare = ["OK", "Done.", "## Goal\n\nDone.\n\n## Next Steps\n1. (none)", "\u5b8c\u4e86", "**Goal**: OK", "**Goal**\nFine."];
+
+  test.each(bare)("is refused whatever the facts are, asked for once more, and then the extract is taken: %j", async (answer) => {
+    const small = { summarize: items([user("please do mend it ".repeat(30)), said("it is mended ".repeat(30))]), prefix: [] };
+    const { summarizer, asked } = scripted(() => answer);
+    for (const onFailure of ["fail", "extract", "marker"] as const) {
+      const written = await summarise(job({ candidates: [summarizer], plan: small }, { summary: { onFailure } }));
+      expect(written.fidelity.total).toBeLessThan(3);
+      expect(written).toMatchObject({ method: "extract", failures: [{ reason: "low-fidelity" }, { reason: "low-fidelity" }] });
+    }
+    expect(asked).toHaveLength(6);
+  });
+
+  test("is taken at its second, strict try where that says more: a terse one in another language, say", async () => {
+    const strict = "Mend src/parser.ts for tabs; then the lexer.";
+    const { summarizer, asked } = scripted(["Der Fehler ist gefunden und wird gerade behoben.", strict]);
+    const written = await summarise(job({ candidates: [summarizer], plan }));
+    expect(written).toMatchObject({ body: strict, method: "strict", failures: [{ reason: "low-fidelity" }] });
+    expect(asked[1]?.prompt).toContain("these rules are strict");
+  });
+
+  test("gives way to the extract where the second call fails", async () => {
+    const { summarizer } = scripted(["OK", new SummarizerCallError("auth", "no such key")]);
+    const written = await summarise(job({ candidates: [summarizer], plan }, { summary: { onFailure: "fail" } }));
+    expect(written.method).toBe("extract");
+    expect(written.failures.map(({ code }) => code)).toEqual(["SUMMARY_REJECTED", "SUMMARIZER_CALL"]);
+  });
+
+  test("is no short summary of a long session that names a few of its many facts", async () => {
+    const paths = Array.from({ length: 60 }, (_one, at) => `src/part-${at}.ts`);
+    const many = {
+      summarize: items([user("Mend them."), ...paths.map((path) => said(`Mended ${path}: exit code ${path.length + 100}.`))]),
+      prefix: [],
+    };
+    const { summarizer, asked } = scripted([`Mended ${paths.slice(-3).join(", ")}.`]);
+    const floor = { summary: { fidelityFloor: 0.5 } };
+    expect(await summarise(job({ candidates: [summarizer], plan: many }, floor))).toMatchObject({ method: "normal" });
+    expect(asked).toHaveLength(1);
+  });
+
+  test("passes where the floor is 0", async () => {
+    const { summarizer } = scripted(["OK"]);
+    const written = await summarise(job({ candidates: [summarizer], plan }, { summary: { fidelityFloor: 0 } }));
+    expect(written).toMatchObject({ body: "OK", method: "normal" });
+  });
+
+  test("is no sentence of a few letters in a script without alphabet", async () => {
+    const mended = "\u4fee\u590d\u4e86\u89e3\u6790\u5668\u7684\u9519\u8bef";
+    const { summarizer } = scripted([mended]);
+    const small = { summarize: items([user("please do mend it ".repeat(30)), said("it is mended ".repeat(30))]), prefix: [] };
+    expect(await summarise(job({ candidates: [summarizer], plan: small }))).toMatchObject({ body: mended, method: "normal" });
   });
 });
 
@@ -271,9 +328,9 @@ describe("a split turn", () => {
   });
 
   test("gets one where there is no history", async () => {
-    const { summarizer, asked } = scripted(["PREFIX"]);
+    const { summarizer, asked } = scripted(["PREFIX of the turn"]);
     const written = await summarise(job({ candidates: [summarizer], plan: { ...split, summarize: [] } }));
-    expect(written.body).toBe("PREFIX");
+    expect(written.body).toBe("PREFIX of the turn");
     expect(asked).toHaveLength(1);
   });
 
@@ -286,7 +343,7 @@ describe("a split turn", () => {
 
   test("is never larger than what it replaces, together", async () => {
     // Each part is smaller than 100 words, both are not; the strict answers are.
-    const { summarizer, asked } = scripted((_request, call) => (call % 2 === 1 ? "word ".repeat(60) : "short"));
+    const { summarizer, asked } = scripted((_request, call) => (call % 2 === 1 ? "word ".repeat(60) : "short, in a few words"));
     const written = await summarise(job({ candidates: [summarizer], plan: split, maxTokens: 100 }));
     expect(asked).toHaveLength(4);
     expect(words.count(written.body)).toBeLessThan(100);

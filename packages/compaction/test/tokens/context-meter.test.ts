@@ -100,6 +100,19 @@ describe("counts that are kept in the store", () => {
     expect((await measured(new ContextMeter(other, counting().counter), other)).perMessage).toEqual(await anew(other));
   });
 
+  test("are of what an entry says also where another leaf is measured than the one the handle stands on", async () => {
+    const { store, session } = await grown(turns(1, 30));
+    const edit = await session.append({ type: "context_edit", targetId: "r1", replacement: { content: "gone" } });
+    const context = await session.context();
+    // A background run measures the path that it was started on; the person has gone back meanwhile.
+    await session.moveLeaf("a30");
+    const meter = new ContextMeter(session, counting().counter);
+    await meter.measure(context, edit.id);
+    await meter.flush();
+    const other = await store.openSession(session.id);
+    expect((await measured(new ContextMeter(other, counting().counter), other)).perMessage).toEqual(await anew(other));
+  });
+
   test("that cannot be written cost only time: the store is closed meanwhile", async () => {
     const store = await openedStore();
     const session = await store.createSession({});

@@ -54,13 +54,13 @@ export function turns(from: number, to: number): string {
   return numbers.map((n) => `u${n} k${n} r${n}:k${n} a${n}`).join(" ");
 }
 
-/** An answer with a few names from what it is about, as a model's has: one that says nothing of its source is refused. */
+/** An answer with the newest few names from what it is about, as a model's has: one that says nothing of its source is refused. */
 export function faithful(answer: string, { source }: SummaryRequest): string {
   const calls = (source?.messages ?? []).flatMap((message) => (message.role === "assistant" ? message.content : []));
   const before = /^Files: (.*)$/m.exec(source?.previousSummary ?? "")?.[1]?.split(", ") ?? [];
   const paths = [...before, ...calls.flatMap((block) => (block.type === "toolCall" ? [String(block.arguments["path"])] : []))];
   if (paths.length === 0) return answer;
-  const named = `\n\nFiles: ${[...new Set(paths)].slice(0, 3).join(", ")}`;
+  const named = `\n\nFiles: ${[...new Set(paths)].slice(-3).join(", ")}`;
   return answer.includes("</summary>") ? answer.replace("</summary>", `${named}\n</summary>`) : answer + named;
 }
 
