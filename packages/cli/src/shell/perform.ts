@@ -14,7 +14,7 @@ import { type Opening, printOpening } from "./opening.js";
 import { ReplyRun } from "./reply-run.js";
 import type { SlashName } from "./slash-commands.js";
 import { chooseThinking, helpText, labelLines, runSlash, settingsText } from "./slash-run.js";
-import { statusOf } from "./status-of.js";
+import { StatusReader } from "./status-of.js";
 import { saidLines } from "./transcript.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 
@@ -23,6 +23,7 @@ const SECOND = 1000;
 /** Carries out what the shell asks for: one thing at a time. */
 export class ShellPerformer {
   #model: ChatModel | null;
+  readonly #status: StatusReader;
   #reply: ReplyRun | undefined;
   #compaction: AbortController | undefined;
   #ticks: NodeJS.Timeout | undefined;
@@ -34,6 +35,7 @@ export class ShellPerformer {
     private readonly opening: Opening,
   ) {
     this.#model = world.model;
+    this.#status = new StatusReader(world.session);
   }
 
   perform(effect: ShellEffect, host: ShellHost): void {
@@ -101,7 +103,7 @@ export class ShellPerformer {
   }
 
   async #tellStatus(host: ShellHost): Promise<void> {
-    host.tell({ kind: "status", status: await statusOf(this.world, this.#model) });
+    host.tell({ kind: "status", status: await this.#status.read(this.#model) });
   }
 
   /** On disk first; then the model is asked. */

@@ -1,33 +1,77 @@
+import type { ContextMessage, OutlineRow, Session } from "@bough/session-core";
 import type { ChatModel } from "../agent/chat-model.js";
 import { DEFAULT_WINDOW } from "../compacting/window-choice.js";
 import { roughMessageTokens } from "../format/rough-tokens.js";
 import { titleOf } from "../place/session-choice.js";
 import type { Status } from "./model.js";
-import type { ShellWorld } from "./world.js";
 
 /** Sessions up to this many entries are asked for their cost; it takes a pass over them. */
 const MOST_FOR_COST = 20_000;
 
-/**
- * What the status line tells now. Tokens are a rough count until a request was made: the exact one needs half a second of
- * tables that a notebook never needs.
- */
-export async function statusOf({ session }: ShellWorld, model: ChatModel | null): Promise<Partial<Status>> {
-  const [record, tips, { messages }] = await Promise.all([session.record(), session.tips(), session.context()]);
-  const tip = tips.find(({ id }) => id === session.leafId);
-  const usedTokens = messages.reduce((sum, message) => sum + roughMessageTokens(message), 0);
-  return {
-    title: titleOf(record),
-    depth: tip === undefined ? await depthOf(session) : tip.depth + 1,
-    branches: tips.length,
-    model: model?.name ?? null,
-    windowTokens: model?.windowTokens ?? DEFAULT_WINDOW,
-    usedTokens,
-    costUsd: record.entryCount > MOST_FOR_COST ? null : await costOf(session),
-  };
+/** Messages of a context are the same objects from one context to the next. */
+const tokens = new WeakMap<ContextMessage, number>();
+
+function tokensOf(message: ContextMessage): number {
+  const known = tokens.get(message) ?? roughMessageTokens(message);
+  tokens.set(message, known);
+  return known;
 }
 
-async function depthOf(session: ShellWorld["session"]): Promise<number> {
+/**
+ * What the status line tells now. Tokens are a rough count until a request was made: the exact one needs half a second of
+ * tables that a notebook never needs. The tree is read once, and then the rows that are new; the cost is summed again only
+ * where an entry came that may have cost something.
+ */
+export class StatusReader {
+  readonly #session: Session;
+  readonly #tips = new Map<number, OutlineRow>();
+  #newestSeq: number | null = null;
+  #costUsd: number | null = null;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async read(model: ChatModel | null): Promise<Partial<Status>> {
+    const session = this.#session;
+    const [record, { messages }, mayHaveCost] = await Promise.all([session.record(), session.context(), this.#readTips()]);
+    if (mayHaveCost) this.#costUsd = record.entryCount > MOST_FOR_COST ? null : await costOf(session);
+    const tip = [...this.#tips.values()].find(({ id }) => id === session.leafId);
+    return {
+      title: titleOf(record),
+      depth: tip === undefined ? await depthOf(session) : tip.depth + 1,
+      branches: this.#tips.size,
+      model: model?.name ?? null,
+      windowTokens: model?.windowTokens ?? DEFAULT_WINDOW,
+      usedTokens: messages.reduce((sum, message) => sum + tokensOf(message), 0),
+      costUsd: this.#costUsd,
+    };
+  }
+
+  /** Brings the ends of the branches up to date. true: a model may have been used since. */
+  async #readTips(): Promise<boolean> {
+    const isFirst = this.#newestSeq === null;
+    // The newest entry has no child, so it is one of them.
+    if (isFirst) this.#add(await this.#session.tips());
+    let mayHaveCost = isFirst;
+    for (;;) {
+      const rows = await this.#session.outline({ afterSeq: this.#newestSeq ?? 0 });
+      if (rows.length === 0) return mayHaveCost;
+      this.#add(rows);
+      mayHaveCost ||= rows.some(({ role, type }) => role === "assistant" || type === "compaction" || type === "branch_summary");
+    }
+  }
+
+  #add(rows: readonly OutlineRow[]): void {
+    for (const row of rows) {
+      if (row.parentSeq !== null) this.#tips.delete(row.parentSeq);
+      this.#tips.set(row.seq, row);
+      this.#newestSeq = Math.max(this.#newestSeq ?? 0, row.seq);
+    }
+  }
+}
+
+async function depthOf(session: Session): Promise<number> {
   const { leafId } = session;
   if (leafId === null) return 0;
   const { parentId } = await session.entry(leafId);
@@ -35,7 +79,7 @@ async function depthOf(session: ShellWorld["session"]): Promise<number> {
   return row === undefined ? 0 : row.depth + 1;
 }
 
-async function costOf(session: ShellWorld["session"]): Promise<number | null> {
+async function costOf(session: Session): Promise<number | null> {
   const { usage } = await session.statistics();
   const cost = usage.reduce((sum, { costUsd }) => sum + costUsd, 0);
   return cost > 0 ? cost : null;

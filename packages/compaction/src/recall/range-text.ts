@@ -1,6 +1,5 @@
-import type { EntryId, OutlineRow, Session } from "@bough/session-core";
+import type { Entry, EntryId, Session } from "@bough/session-core";
 import { entryText } from "./entry-text.js";
-import { type Outline, readOutline } from "./outline.js";
 
 /** A range of a path to read. */
 export interface RangeRequest {
@@ -12,36 +11,44 @@ export interface RangeRequest {
   readonly upTo: number;
 }
 
+/** Entries that are read at once: an answer seldom holds more, and one with large results not even these. */
+const PAGE = 50;
+
 /**
- * Entries of one path word for word, from the first on. A range that cannot be read is said in one line. Cost: the outline
- * of the session, and the bodies of the entries up to `upTo`.
+ * Entries of one path word for word, from the first on. A range that cannot be read is said in one line. Cost: the bodies
+ * of the entries up to `upTo`, a page at a time, and of the others of the range their place alone.
  */
 export async function rangeText(session: Session, request: RangeRequest): Promise<string> {
-  const { from, to, upTo } = request;
-  const outline = await readOutline(session);
-  const path = outline.pathTo(to);
-  const start = path.findIndex(({ id }) => id === from);
-  if (start === -1) return notAbove(outline, from, to);
-  const rows = around(session, outline, path, start, request.around);
+  const { from, to, upTo, around } = request;
+  const shared = await session.commonAncestor(from, to);
+  if (shared !== from) return notAbove(from, to, shared);
   let text = "";
-  for (const { id } of rows) {
-    if (text.length > upTo) break;
-    text += `${text === "" ? "" : "\n\n"}${entryText(await session.entry(id))}`;
+  const read = (entries: readonly Entry[]) => {
+    for (const entry of entries) if (text.length <= upTo) text += `${text === "" ? "" : "\n\n"}${entryText(entry)}`;
+  };
+  const above = await session.scan({ leafId: from, order: "up", limit: around + 1 });
+  read(above.items.toReversed());
+  if (to !== from) {
+    for (let cursor: string | undefined; text.length <= upTo; ) {
+      const { items, next } = await session.scan({ leafId: to, stopAt: from, order: "down", limit: PAGE, cursor });
+      read(items);
+      if (next === null) break;
+      cursor = next;
+    }
   }
+  if (around > 0 && text.length <= upTo) read(await behind(session, to, around));
   return text;
 }
 
-function notAbove(outline: Outline, from: EntryId, to: EntryId): string {
-  const turned = outline.pathTo(from).some(({ id }) => id === to);
-  return turned
+function notAbove(from: EntryId, to: EntryId, shared: EntryId | null): string {
+  return shared === to
     ? `${from} comes after ${to}: name the earlier entry first.`
     : `${from} and ${to} are on different branches, so nothing lies between them. Read them one by one.`;
 }
 
-/** The range from `start` to the end of `path`, with its surroundings: what is below is looked for on the session's own path. */
-function around(session: Session, outline: Outline, path: readonly OutlineRow[], start: number, count: number): readonly OutlineRow[] {
-  const current = count === 0 ? [] : outline.pathTo(session.leafId);
-  const goesOn = current[path.length - 1]?.id === path.at(-1)?.id;
-  const after = goesOn ? current.slice(path.length, path.length + count) : [];
-  return [...path.slice(Math.max(0, start - count)), ...after];
+/** What follows an entry on the session's own path; none where it is not on it. */
+async function behind(session: Session, id: EntryId, count: number): Promise<readonly Entry[]> {
+  const { leafId } = session;
+  if (leafId === null || (await session.commonAncestor(id, leafId)) !== id) return [];
+  return (await session.scan({ leafId, stopAt: id, order: "down", limit: count })).items;
 }

@@ -1,4 +1,5 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import type { Session } from "@bough/session-core";
 import { generateText, stepCountIs } from "ai";
 import { describe, expect, test } from "vitest";
 import { recallTools } from "../../src/recall/recall-tools.js";
@@ -140,5 +141,61 @@ describe("the tools for the AI SDK", () => {
     expect(answer.text).toBe("u2 said it.");
     expect(JSON.stringify(server.requests[1]?.body)).toContain("the u2 word12");
     expect(session.leafId).not.toBe(null);
+  });
+});
+
+/** A handle that counts the entries and rows that are read through it. */
+function counting(session: Session) {
+  const read = { entries: 0, rows: 0 };
+  const handle = new Proxy(session, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key, target);
+      if (typeof member !== "function") return member;
+      return async (...given: unknown[]) => {
+        const answer: unknown = await Reflect.apply(member, target, given);
+        if (key === "entry") read.entries += 1;
+        if (key === "scan") read.entries += ((answer as { items: unknown[] }).items ?? []).length;
+        if (key === "outline") read.rows += (answer as unknown[]).length;
+        return answer;
+      };
+    },
+  });
+  return { handle, read };
+}
+
+describe("what an agent looks up in a long session", () => {
+  test("costs the entries that it reads, and no outline of the others", async () => {
+    const { session } = await grown(turns(1, 200));
+    const { handle, read } = counting(session);
+    const [, , expand] = recallTools(handle).definitions;
+    expect(await expand?.execute({ from: "u150", to: "a150", around: 1 })).toMatch(/^\[a149\][\s\S]*\n\[u151\] /);
+    expect(read).toEqual({ entries: 6, rows: 0 });
+    await expand?.execute({ from: "u1", to: "a200" });
+    expect(read.entries).toBeLessThan(200);
+  });
+
+  test("reads the outline once, and then what is new", async () => {
+    const { session } = await grown(turns(1, 200));
+    await session.append({ type: "compaction", summary: "of all", firstKeptEntryId: "u200", id: "c1" });
+    const { handle, read } = counting(session);
+    const [, describing] = recallTools(handle).definitions;
+    await describing?.execute({});
+    expect(read.rows).toBe(801);
+    await plant(session, turns(201, 202));
+    read.rows = 0;
+    expect(await describing?.execute({})).toContain("c1: summary 1");
+    // The last known row once more, and two turns of four entries.
+    expect(read.rows).toBe(9);
+  });
+
+  test("is read anew where the session was deleted and written again under its id", async () => {
+    const { store, session } = await grown(turns(1, 20));
+    await session.append({ type: "compaction", summary: "of all", firstKeptEntryId: "u20", id: "c1" });
+    const [, describing] = recallTools(session).definitions;
+    expect(await describing?.execute({})).toContain("c1: summary 1");
+    await store.deleteSession(session.id);
+    await plant(await store.createSession({ id: session.id }), turns(1, 2));
+    await session.refresh();
+    expect(await describing?.execute({})).toMatch(/^Nothing on this path/);
   });
 });

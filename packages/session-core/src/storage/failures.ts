@@ -13,7 +13,11 @@ export function isSqliteFailure(error: unknown, code = "SQLITE_"): error is Sqli
 }
 
 // What SQLite says of a store whose header or tables are not what its version number promises.
-const TABLES_DIFFER = /^(unsupported file format|no such (table|column)|(table|index|trigger) \S+ already exists)/;
+const TABLES_DIFFER =
+  /^(unsupported file format|invalid fts5 file format|vtable constructor failed|no such (table|column)|(table|index|trigger) \S+ already exists)/;
+
+// Constraints of our own tables name their columns; this one is of a table inside the search index.
+const INDEX_DIFFERS = "constraint failed";
 
 /** The typed error for what SQLite reports of the file, the disk or another process; any other error as it is. */
 export function storeFailure(error: unknown, path: string, busyTimeoutMs: number): unknown {
@@ -39,6 +43,8 @@ export function storeFailure(error: unknown, path: string, busyTimeoutMs: number
       return new TooLargeError("A text", MAX_JSON_LENGTH, options);
     case "SQLITE_ERROR":
       return TABLES_DIFFER.test(error.message) ? new StoreDamagedError(path, options) : error;
+    case "SQLITE_CONSTRAINT":
+      return error.message === INDEX_DIFFERS ? new StoreDamagedError(path, options) : error;
     default:
       return error;
   }

@@ -1,0 +1,44 @@
+import { openStore, type Session, userMessage } from "@bough/session-core";
+import { expect, onTestFinished, test } from "vitest";
+import { StatusReader } from "../../src/shell/status-of.js";
+import { grow, world } from "../world.js";
+
+/** A handle that writes down which of its reads are asked for, and how many rows of the tree they give. */
+function counting(session: Session) {
+  const calls: string[] = [];
+  const handle = new Proxy(session, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key, target);
+      if (typeof member !== "function") return member;
+      return async (...given: unknown[]) => {
+        const answer: unknown = await Reflect.apply(member, target, given);
+        calls.push(Array.isArray(answer) ? `${String(key)} ${answer.length}` : String(key));
+        return answer;
+      };
+    },
+  });
+  return { handle, calls };
+}
+
+test("the status after a message costs its own rows: no branch ends, and no statistics unless a model was used", async () => {
+  const store = await openStore({ path: world().store, durability: "normal" });
+  onTestFinished(() => store.close());
+  const session = await grow(store, "session-1", "u1 a1 u2 a2", {});
+  await session.moveLeaf("a1");
+  await session.append(userMessage("another way"));
+  const { handle, calls } = counting(session);
+  const status = new StatusReader(handle);
+  expect(await status.read(null)).toMatchObject({ depth: 3, branches: 2 });
+  expect(calls).toEqual(expect.arrayContaining(["tips 2", "outline 0", "statistics"]));
+  calls.length = 0;
+  await session.append(userMessage("more"));
+  expect(await status.read(null)).toMatchObject({ depth: 4, branches: 2 });
+  expect(calls.sort()).toEqual(["context", "outline 0", "outline 1", "record"]);
+  await session.moveLeaf("a1");
+  const usage = { input: 1, output: 1, cost: { total: 0.5 } };
+  await session.append({ type: "message", message: { role: "assistant", content: "Done.", usage } });
+  expect(await status.read(null)).toMatchObject({ depth: 3, branches: 3 });
+  expect(calls).toContain("statistics");
+  const fresh = await new StatusReader(session).read(null);
+  expect(await status.read(null)).toEqual(fresh);
+});
