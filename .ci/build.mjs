@@ -66,14 +66,14 @@ function withoutMapsOfTables(outdir) {
   }
 }
 
-async function library(name, external) {
+async function library(name, entries, external) {
   const folder = join(root, "packages", name);
   await replaced(folder, async (outdir) => {
     declarations(folder, outdir);
     const { metafile } = await build({
       ...node,
       absWorkingDir: root,
-      entryPoints: [join(folder, "src/index.ts")],
+      entryPoints: entries.map((entry) => join(folder, "src", entry)),
       outdir,
       splitting: true,
       chunkNames: "chunks/[name]-[hash]",
@@ -113,6 +113,6 @@ async function command() {
   });
 }
 
-await library("session-core", ["better-sqlite3", "zod"]);
-await library("compaction", ["@bough/session-core", "zod", "ai"]);
+await library("session-core", ["index.ts", "internals.ts"], ["better-sqlite3", "zod"]);
+await library("compaction", ["index.ts"], ["@bough/session-core", "zod", "ai"]);
 await command();

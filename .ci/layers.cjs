@@ -37,6 +37,7 @@ const COMPACTION_ROOMS = [
   ["checkpoints", "recall"],
   ["branch"],
   ["run"],
+  ["public"],
 ];
 
 const COMPACTION = "packages/compaction/src";

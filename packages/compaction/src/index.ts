@@ -16,11 +16,13 @@ export * from "./errors/recall-errors.js";
 export * from "./errors/summarizer-errors.js";
 // Facts
 export { type Fidelity, judgeFidelity } from "./facts/fidelity.js";
-export { type Fact, type FactKind, findFacts } from "./facts/find-facts.js";
+export type { Fact, FactKind } from "./facts/find-facts.js";
 // Planning
 export type { PathItem } from "./path/path-item.js";
 export type { Compactable, CompactionPlan, NothingBecause } from "./plan/plan.js";
-export { type KeepRule, keepRuleOf, type PlanInput, planCompaction } from "./plan/plan-compaction.js";
+export { type KeepRule, keepRuleOf, type PlanInput } from "./plan/plan-compaction.js";
+// Functions on messages that need no session
+export { extract, findFacts, messageTokens, planCompaction, shapeRequest } from "./public/checked-functions.js";
 // Recall
 export { listCheckpoints } from "./recall/list-checkpoints.js";
 export { type RecallOptions, type RecallTool, type RecallTools, recallTools } from "./recall/recall-tools.js";
@@ -42,11 +44,10 @@ export { readSettings, type SettingsSource } from "./settings/read-settings.js";
 export type { CompactionSettings, SettingsInput } from "./settings/settings.js";
 // The request guard
 export type { Change } from "./shrink/request/change.js";
-export { type ShapedRequest, shapeRequest } from "./shrink/request/shape-request.js";
+export type { ShapedRequest } from "./shrink/request/shape-request.js";
 // Summarisers
 export { type AISDKSummarizerOptions, aiSdkSummarizer } from "./summarizers/ai-sdk.js";
 export { isContextOverflow, limitOf } from "./summarizers/call-failure.js";
-export { extract } from "./summarizers/extractive/extract.js";
 export { extractiveSummarizer } from "./summarizers/extractive/extractive-summarizer.js";
 export { withoutSecrets } from "./summarizers/failures/secrets.js";
 export { type OpenAICompatibleOptions, openAICompatibleSummarizer } from "./summarizers/openai-compatible.js";
@@ -59,7 +60,6 @@ export { type Calibration, type Comparison, calibrated, promptTokensOf, UNCALIBR
 export { ContextMeter, type Measured } from "./tokens/context-meter.js";
 export type { TokenCounter } from "./tokens/counter.js";
 export { loadCounter } from "./tokens/load-counter.js";
-export { messageTokens } from "./tokens/message-tokens.js";
 export { roughCounter } from "./tokens/rough-counter.js";
 export { tokenizerOf } from "./tokens/tokenizer-of.js";
 export { toolTokens } from "./tokens/tool-tokens.js";

@@ -1,10 +1,5 @@
 // The one list of what this package offers. Grouped as the README explains it.
 
-// Checks of arguments, for packages that are built on this one
-export * as shapes from "./arguments/conversation.js";
-export type { Misfit, Rule } from "./arguments/rules.js";
-export * as rules from "./arguments/rules.js";
-
 // Context
 export type {
   BranchSummaryMessage,
@@ -135,5 +130,4 @@ export {
   type ImportProgress,
   type ImportReport,
   importPath,
-  sourceFailure,
 } from "./transfer/import-path.js";

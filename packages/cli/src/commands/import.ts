@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { type ImportProblem, type ImportReport, importPath, NoSessionsFoundError, type Store, sourceFailure } from "@bough/session-core";
+import { type ImportProblem, type ImportReport, importPath, NoSessionsFoundError, type Store } from "@bough/session-core";
+import { sourceFailure } from "@bough/session-core/internals";
 import { FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
 import { counted } from "../format/numbers.js";
 import { withStore } from "../place/open.js";

@@ -1,4 +1,4 @@
-import { rules, shapes } from "@bough/session-core";
+import { rules, shapes } from "@bough/session-core/internals";
 
 // The shapes of what the functions of this package are called with; session-core has the rules they are made of. Settings
 // are judged by their schema, and say INVALID_SETTING.

@@ -1,4 +1,5 @@
-import { type ContentBlock, type Entry, type EntryId, rules, shapes, textOf } from "@bough/session-core";
+import { type ContentBlock, type Entry, type EntryId, textOf } from "@bough/session-core";
+import { rules, shapes } from "@bough/session-core/internals";
 
 /** Where a leaf goes when an entry is chosen, and what the person may edit and send again. */
 export interface Target {

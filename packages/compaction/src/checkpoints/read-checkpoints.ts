@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { rules } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { FOLDER } from "../arguments/shapes.js";
 import { readCheckpointText } from "./checkpoint-file.js";
 import { numberInName } from "./file-name.js";

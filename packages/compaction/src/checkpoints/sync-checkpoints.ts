@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { rules, type SessionId } from "@bough/session-core";
+import type { SessionId } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { CHECKPOINT, FOLDER } from "../arguments/shapes.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { makeFolder, removeFile } from "./folder.js";

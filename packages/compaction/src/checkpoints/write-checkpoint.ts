@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { rules } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { CHECKPOINT, FOLDER } from "../arguments/shapes.js";
 import { CheckpointError } from "../errors/checkpoint-errors.js";
 import type { Checkpoint } from "./checkpoint.js";

@@ -1,4 +1,4 @@
-import { rules } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { FACTS } from "../arguments/shapes.js";
 import { FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind, perKind } from "./fact.js";
 import { SummaryText } from "./summary-text.js";

@@ -1,12 +1,4 @@
-import {
-  type AssistantMessage,
-  type BashExecutionMessage,
-  type ContextMessage,
-  rules,
-  shapes,
-  type ToolResultMessage,
-  textOf,
-} from "@bough/session-core";
+import { type AssistantMessage, type BashExecutionMessage, type ContextMessage, type ToolResultMessage, textOf } from "@bough/session-core";
 import { oneLine } from "../text/one-line.js";
 import type { Fact } from "./fact.js";
 import { FactList } from "./fact-list.js";
@@ -39,7 +31,6 @@ const STRENGTH = { named: 1, read: 1, changed: 4, command: 1, usersCommand: 3 } 
  * findFacts([{ role: "user", content: "Never touch src/lexer.ts." }]).map(({ kind }) => kind); // ["request", "rule", "file"]
  */
 export function findFacts(messages: readonly ContextMessage[]): readonly Fact[] {
-  rules.checkArgument("messages", messages, shapes.MESSAGES);
   const finder = new Finder();
   for (const [at, message] of messages.entries()) finder.read(message, at);
   return finder.facts();

@@ -1,4 +1,5 @@
-import { type EntryId, rules } from "@bough/session-core";
+import type { EntryId } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { KEEP, KEEP_BOUNDS } from "../arguments/shapes.js";
 import type { CompactionSettings } from "../settings/settings.js";
 

@@ -1,5 +1,4 @@
-import { type EntryId, rules } from "@bough/session-core";
-import { PLAN_INPUT } from "../arguments/shapes.js";
+import type { EntryId } from "@bough/session-core";
 import type { PathItem } from "../path/path-item.js";
 import { type Group, groupsOf, startsTurn, withMetadata } from "./groups.js";
 import type { KeepRule } from "./keep-rule.js";
@@ -28,7 +27,6 @@ export interface PlanInput {
  * if (plan.kind !== "nothing-to-compact") plan.firstKeptEntryId; // never a tool result
  */
 export function planCompaction(input: PlanInput): CompactionPlan {
-  rules.checkArgument("input", input, PLAN_INPUT);
   const { items, keep, minMessages, inForce } = input;
   if (isJustCompacted(items, inForce)) return nothing("just-compacted");
   const messages = items.reduce((sum, item) => sum + item.messages.length, 0);

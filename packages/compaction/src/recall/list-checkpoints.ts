@@ -1,4 +1,5 @@
-import { type EntryId, type OutlineRow, rules, type Session } from "@bough/session-core";
+import type { EntryId, OutlineRow, Session } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { SESSION } from "../arguments/shapes.js";
 import type { Checkpoint, CheckpointRange } from "../checkpoints/checkpoint.js";
 import { fileListsOf } from "../path/details.js";

@@ -1,4 +1,5 @@
-import { AmbiguousNameError, type EntryId, EntryNotFoundError, InvalidQueryError, rules, type Session } from "@bough/session-core";
+import { AmbiguousNameError, type EntryId, EntryNotFoundError, InvalidQueryError, type Session } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import type { ToolSet } from "ai";
 import { z } from "zod";
 import { SESSION } from "../arguments/shapes.js";

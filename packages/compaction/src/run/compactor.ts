@@ -1,4 +1,5 @@
-import { type EntryId, type ModelSetting, rules } from "@bough/session-core";
+import type { EntryId, ModelSetting } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { COMPACT, COMPACTOR, MODEL_CHANGE, NAVIGATE, REQUEST_INPUT, SIGNAL_OPTIONS } from "../arguments/shapes.js";
 import type { NavigateOptions, NavigationResult } from "../branch/navigation.js";
 import { CompactorBusyError, TurnRunningError } from "../errors/compaction-errors.js";

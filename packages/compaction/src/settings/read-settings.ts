@@ -1,4 +1,4 @@
-import { rules } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import type { z } from "zod";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { PRESETS, type PresetName } from "./presets.js";

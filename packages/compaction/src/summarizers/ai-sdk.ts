@@ -1,4 +1,5 @@
-import { rules, toAISDK, type Usage } from "@bough/session-core";
+import { toAISDK, type Usage } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import type { FinishReason, LanguageModel, LanguageModelUsage, streamText, TextStreamPart, ToolSet } from "ai";
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";

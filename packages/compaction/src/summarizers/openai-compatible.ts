@@ -1,4 +1,4 @@
-import { rules } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
 import { asCallError } from "./call-failure.js";
 import { ChatAnswer } from "./chat/chat-answer.js";

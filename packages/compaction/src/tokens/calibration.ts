@@ -1,4 +1,5 @@
-import { rules, type Usage } from "@bough/session-core";
+import type { Usage } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { CALIBRATION, COMPARISON, USAGE } from "../arguments/shapes.js";
 
 /**

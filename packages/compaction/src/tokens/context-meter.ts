@@ -1,4 +1,5 @@
-import { type ContextMessage, type EntryId, rules, type Session, type SessionContext } from "@bough/session-core";
+import type { ContextMessage, EntryId, Session, SessionContext } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { COUNTER, SESSION } from "../arguments/shapes.js";
 import type { TokenCounter } from "./counter.js";
 import type { ImageModel } from "./image-tokens.js";

@@ -1,4 +1,4 @@
-import { rules } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import type { TokenCounter } from "./counter.js";
 import { roughCounter } from "./rough-counter.js";
 import { BpeCounter } from "./tiktoken/bpe-counter.js";

@@ -1,5 +1,4 @@
-import { bashExecutionText, branchSummaryText, type ContextMessage, compactionSummaryText, rules, shapes } from "@bough/session-core";
-import { COUNTER } from "../arguments/shapes.js";
+import { bashExecutionText, branchSummaryText, type ContextMessage, compactionSummaryText } from "@bough/session-core";
 import type { TokenCounter } from "./counter.js";
 import { type ImageModel, type ImageRule, imageRuleOf, imageTokens } from "./image-tokens.js";
 
@@ -19,8 +18,6 @@ type Block = Exclude<Content, string>[number];
  * messageTokens(counter, { role: "user", content: "Hello" }); // 5: four for the message, one for the word
  */
 export function messageTokens(counter: TokenCounter, message: ContextMessage, model: ImageModel = null): number {
-  rules.checkArgument("counter", counter, COUNTER);
-  rules.checkArgument("message", message, shapes.MESSAGE);
   return MESSAGE_TOKENS + bodyTokens(counter, message, imageRuleOf(model));
 }
 

@@ -1,4 +1,4 @@
-import { rules } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 
 /** The vocabulary of a model, by its name: that of the GPT-4o family unless it is known to be older. */
 export function tokenizerOf(modelId: string | undefined): "o200k_base" | "cl100k_base" {

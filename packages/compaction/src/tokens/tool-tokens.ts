@@ -1,4 +1,4 @@
-import { rules } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { COUNTER } from "../arguments/shapes.js";
 import type { TokenCounter } from "./counter.js";
 import { CALL_TOKENS } from "./message-tokens.js";

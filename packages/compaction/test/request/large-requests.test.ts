@@ -1,5 +1,6 @@
 import type { ContextMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
+import * as compaction from "../../src/index.js";
 import { shapeRequest } from "../../src/shrink/request/shape-request.js";
 import { count, inputOf, names, shape, type Talk, talk, textAt } from "./conversation.js";
 import { problemsOf } from "./providers.js";
@@ -49,6 +50,25 @@ describe("a megabyte without a space", () => {
 describe("fifty thousand messages", () => {
   const rounds = Array.from({ length: 12_500 }, (_, at) => `u${at} k${at}(c${at}) r${at}(c${at}) a${at}`).join(" ");
   const conversation = talk(`s ${rounds} u`);
+
+  test("that fit are handed back without a look at one of them; only the public function checks them", () => {
+    let reads = 0;
+    const watch = <T extends object>(list: T) =>
+      new Proxy(list, {
+        get(target, name, receiver) {
+          reads += 1;
+          return Reflect.get(target, name, receiver) as unknown;
+        },
+      });
+    const given = inputOf(conversation, { limit: 10_000_000, window: 10_000_000 });
+    const totalTokens = given.tokens.reduce((sum, tokens) => sum + tokens, 0);
+    const settings = { ...given.settings, imageBytes: 0, trimChars: 0, toolResultShare: 0 };
+    const input = { ...given, settings, messages: watch(given.messages), known: { totalTokens, largestTokens: 10 } };
+    expect(shapeRequest(input).messages).toBe(input.messages);
+    expect(reads).toBe(0);
+    compaction.shapeRequest(input);
+    expect(reads).toBeGreaterThan(given.messages.length);
+  });
 
   test.each(["passes", "priority"] as const)("are brought down to the newest by %s without counting one of them again", (guard) => {
     const { counter, spent } = watched();

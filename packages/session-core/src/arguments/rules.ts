@@ -20,6 +20,17 @@ export function checkArgument(argument: string, value: unknown, rule: Rule): voi
   if (misfit !== undefined) throw new InvalidArgumentError(misfit.argument, misfit.wanted, described(misfit.given));
 }
 
+/** `call` with a check of its first arguments, each by its name and its rule. */
+export function checked<A extends unknown[], R>(
+  call: (...args: A) => R,
+  ...rules: readonly (readonly [string, Rule])[]
+): (...args: A) => R {
+  return (...args) => {
+    for (const [at, [argument, rule]] of rules.entries()) checkArgument(argument, args[at], rule);
+    return call(...args);
+  };
+}
+
 /** The rule that `fits` states; `wanted` completes the sentence "must be …". */
 export function ruleOf(wanted: string, fits: (value: unknown) => boolean): Rule {
   return (given, argument) => (fits(given) ? undefined : { argument, wanted, given });

@@ -1,5 +1,5 @@
 import { MESSAGE, MESSAGE_CONTENT, PAYLOAD, TOOL_CALL } from "../arguments/conversation.js";
-import { checkArgument, type Rule, TEXT } from "../arguments/rules.js";
+import { checked, TEXT } from "../arguments/rules.js";
 import * as templates from "../context/converters/templates.js";
 import * as preview from "../entry/preview.js";
 import * as text from "../entry/text.js";
@@ -7,20 +7,12 @@ import * as text from "../entry/text.js";
 // What this package uses itself is checked only where others call it: arguments from outside may be anything, while what
 // comes from the store has passed the gate, and a check there would make one damaged row an error of the whole store.
 
-/** `call` with a check of its first argument. */
-export function checked<A extends unknown[], R>(argument: string, rule: Rule, call: (...args: A) => R): (...args: A) => R {
-  return (...args) => {
-    checkArgument(argument, args[0], rule);
-    return call(...args);
-  };
-}
-
 /**
  * The text blocks of a content, joined by line breaks; everything else is left out.
  *
  * @throws {InvalidArgumentError} no content.
  */
-export const textOf = checked("content", MESSAGE_CONTENT, text.textOf);
+export const textOf = checked(text.textOf, ["content", MESSAGE_CONTENT]);
 
 /**
  * What a search looks at in an entry: texts, thoughts, the arguments of tool calls, tool output, commands, summaries
@@ -28,34 +20,34 @@ export const textOf = checked("content", MESSAGE_CONTENT, text.textOf);
  *
  * @throws {InvalidArgumentError} no payload.
  */
-export const searchableText = checked("payload", PAYLOAD, text.searchableText);
+export const searchableText = checked(text.searchableText, ["payload", PAYLOAD]);
 
 /**
  * One line that says what an entry is about: its first words, or its tool calls as `[read src/a.ts]`.
  *
  * @throws {InvalidArgumentError} no payload.
  */
-export const previewOf = checked("payload", PAYLOAD, preview.previewOf);
+export const previewOf = checked(preview.previewOf, ["payload", PAYLOAD]);
 
 /**
  * A tool call in a few words: its name and its most telling argument, at most 60 code units.
  *
  * @throws {InvalidArgumentError} no tool call.
  */
-export const callPreview = checked("call", TOOL_CALL, preview.callPreview);
+export const callPreview = checked(preview.callPreview, ["call", TOOL_CALL]);
 
 /**
  * Text on one line, at most 160 code units; runs of white space and control characters become one space.
  *
  * @throws {InvalidArgumentError} no text.
  */
-export const oneLine = checked("text", TEXT, preview.oneLine);
+export const oneLine = checked(preview.oneLine, ["text", TEXT]);
 
 /** How a model reads the summary of a compaction. @throws {InvalidArgumentError} no text. */
-export const compactionSummaryText = checked("summary", TEXT, templates.compactionSummaryText);
+export const compactionSummaryText = checked(templates.compactionSummaryText, ["summary", TEXT]);
 
 /** How a model reads the summary of a branch that was left. @throws {InvalidArgumentError} no text. */
-export const branchSummaryText = checked("summary", TEXT, templates.branchSummaryText);
+export const branchSummaryText = checked(templates.branchSummaryText, ["summary", TEXT]);
 
 /**
  * How a model reads a command that the person ran.
@@ -65,4 +57,4 @@ export const branchSummaryText = checked("summary", TEXT, templates.branchSummar
  * bashExecutionText({ role: "bashExecution", command: "false", output: "", exitCode: 1 });
  * // "Ran `false`\n(no output)\n\nCommand exited with code 1"
  */
-export const bashExecutionText = checked("message", MESSAGE, templates.bashExecutionText);
+export const bashExecutionText = checked(templates.bashExecutionText, ["message", MESSAGE]);

@@ -1,5 +1,4 @@
-import { type ContextMessage, type EntryId, type ModelSetting, rules, type ThinkingBlock } from "@bough/session-core";
-import { SHAPE_INPUT } from "../../arguments/shapes.js";
+import type { ContextMessage, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import type { CompactionSettings } from "../../settings/settings.js";
 import type { Change } from "./change.js";
 import { cutResults } from "./cut-results.js";
@@ -66,7 +65,6 @@ export interface ShapedRequest {
  * if (!shaped.fits) throw new Error("The newest prompt alone is too long for this model");
  */
 export function shapeRequest(input: RequestInput): ShapedRequest {
-  rules.checkArgument("input", input, SHAPE_INPUT);
   const { settings, count, known } = input;
   if (known !== undefined && nothingApplies(input, known)) return asGiven(input, known.totalTokens);
   const given: RequestParts = { messages: input.messages, entries: input.entries, tokens: input.tokens };

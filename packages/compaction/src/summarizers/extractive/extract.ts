@@ -1,5 +1,3 @@
-import { rules } from "@bough/session-core";
-import { EXTRACT_LIMIT, SOURCE } from "../../arguments/shapes.js";
 import { findFacts } from "../../facts/find-facts.js";
 import { keyWords, shareOf } from "../../facts/text/key-words.js";
 import type { SummarySource } from "../summarizer.js";
@@ -40,8 +38,6 @@ const ABOUT: Readonly<Record<SummarySource["kind"], string>> = {
  * a heading, open a code block or pass a control character on. Deterministic; cost is linear.
  */
 export function extract(given: SummarySource, limit: { readonly maxChars: number }): string {
-  rules.checkArgument("source", given, SOURCE);
-  rules.checkArgument("limit", limit, EXTRACT_LIMIT);
   if (isShort(given)) return extractShort(given, limit.maxChars);
   const source = quotable(given);
   const maxChars = Math.floor(Math.min(limit.maxChars, sourceChars(given) - 1));

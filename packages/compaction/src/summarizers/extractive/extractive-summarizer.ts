@@ -1,4 +1,4 @@
-import { rules } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { EXTRACTIVE, SUMMARY_REQUEST } from "../../arguments/shapes.js";
 import type { Summarizer, SummaryRequest } from "../summarizer.js";
 import { extract } from "./extract.js";

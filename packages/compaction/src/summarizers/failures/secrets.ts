@@ -1,4 +1,4 @@
-import { rules } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 
 /** A shorter one is no secret and could stand in any word. */
 const MIN_SECRET = 4;

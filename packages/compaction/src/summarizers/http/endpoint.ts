@@ -1,4 +1,5 @@
-import { InvalidArgumentError, rules } from "@bough/session-core";
+import { InvalidArgumentError } from "@bough/session-core";
+import { rules } from "@bough/session-core/internals";
 import { ENDPOINT } from "../../arguments/shapes.js";
 import { SummarizerCallError } from "../../errors/summarizer-errors.js";
 import { asCallError } from "../call-failure.js";
