@@ -75,7 +75,7 @@ class Turn {
   readonly #branch: TurnBranch;
   readonly #offered: readonly Tool[];
   readonly #runner: CallRunner;
-  #toolTokens: number;
+  readonly #toolTokens: number;
   /** A context that is too long is shortened and sent again once, until a request goes well. */
   #mayRetry = true;
   /** Text that came and is not in the store yet. */
@@ -93,23 +93,6 @@ class Turn {
   }
 
   async run(): Promise<TurnResult> {
-    const result = await this.#rounds();
-    if (result.kind === "done" || result.kind === "too-many-rounds") await this.#compactBetweenTurns();
-    return result;
-  }
-
-  /** While the person reads, and not when they wait for the next answer. */
-  async #compactBetweenTurns(): Promise<void> {
-    const { compactor, signal } = this.#options;
-    try {
-      await compactor.turnEnded({ toolTokens: this.#toolTokens, signal });
-    } catch (error) {
-      // Esc ends the compaction; the turn is done and stored.
-      if (!signal.aborted) throw error;
-    }
-  }
-
-  async #rounds(): Promise<TurnResult> {
     const { maxRounds = MAX_ROUNDS, signal } = this.#options;
     for (let round = 1; round <= maxRounds; ) {
       const reply = await this.#request(round);

@@ -27,7 +27,7 @@ export interface OpenedSession {
   readonly session: Session;
   readonly record: SessionRecord;
   readonly compactor: Compactor;
-  /** Whom to tell when a summary begins or ends to be written beside the talk. */
+  /** Whom to tell when a compaction begins or ends: beside the talk, between turns, or before a request, which then waits for it. */
   readonly onBackground: (listener: (isRunning: boolean) => void) => void;
 }
 
@@ -45,8 +45,8 @@ export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (
     settings: settingsFor({ ...(config.preset === undefined ? {} : { preset: config.preset }) }, null),
     now: io.now,
     onEvent: (event) => {
-      if (event.type === "compaction_start" && event.background) listener(true);
-      if (event.type === "compaction_complete" && event.background) listener(false);
+      if (event.type === "compaction_start") listener(true);
+      if (event.type === "compaction_complete") listener(false);
     },
   });
   try {

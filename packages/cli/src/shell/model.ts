@@ -21,7 +21,7 @@ export interface Status {
   readonly windowTokens: number;
   /** In US dollars, as far as providers told; null: not at all. */
   readonly costUsd: number | null;
-  /** A summary is being written beside the talk. */
+  /** The session is being compacted. */
   readonly background: boolean;
 }
 

@@ -2,6 +2,7 @@ import type { CompactionResult } from "@bough/compaction";
 import { BoughError, SessionNotFoundError } from "@bough/session-core";
 import type { ChatModel } from "../agent/chat-model.js";
 import { say } from "../agent/say.js";
+import type { TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
 import { CommandError } from "../errors.js";
 import { lineOf } from "../format/error-line.js";
@@ -25,7 +26,9 @@ export class ShellPerformer {
   #model: ChatModel | null;
   readonly #status: StatusReader;
   #reply: ReplyRun | undefined;
+  /** What writes a summary: by hand, for another model, or between turns. One at a time. */
   #compaction: AbortController | undefined;
+  #betweenTurns: Promise<void> = Promise.resolve();
   #ticks: NodeJS.Timeout | undefined;
   #cancelMoment: () => void = () => undefined;
   readonly #allowed = new Set<keyof NonNullable<Config["tools"]>>();
@@ -44,11 +47,7 @@ export class ShellPerformer {
 
   /** The same; resolves when it is done. Never rejects: what goes wrong is told. */
   async performed(effect: ShellEffect, host: ShellHost): Promise<void> {
-    const tellFailure = (error: unknown) => {
-      const isKnown = error instanceof BoughError || error instanceof CommandError;
-      // A defect of ours is said, and the shell goes on: what was typed and what came is stored.
-      host.tell({ kind: "said", text: isKnown ? lineOf(error) : `Unexpected failure: ${lineOf(error)}`, isError: true });
-    };
+    const tellFailure = (error: unknown) => told(host, error);
     await this.#do(effect, host).catch(tellFailure);
     if (effect.kind !== "say" && effect.kind !== "command") return;
     host.tell({ kind: "done" });
@@ -127,12 +126,33 @@ export class ShellPerformer {
     host.tell({ kind: "reply-started" });
     const reply = new ReplyRun(this.world, host, model, this.#glyphs, this.#width, this.#allowed);
     this.#reply = reply;
+    let kind: TurnResult["kind"] = "failed";
     try {
       const { thinkingLevel } = await this.world.session.settings();
-      await reply.run(thinkingLevel ?? this.world.config.thinking);
+      ({ kind } = await reply.run(thinkingLevel ?? this.world.config.thinking));
     } finally {
       this.#reply = undefined;
       host.tell({ kind: "reply-ended" });
+    }
+    if (kind === "done" || kind === "too-many-rounds") this.#betweenTurns = this.#compactBetweenTurns(host);
+  }
+
+  /**
+   * Compacts while the person reads, where it is due. Nobody waits for it but what needs its outcome: the next request (the
+   * compactor sees to that; the prompt itself is stored at once) and what compacts by hand. Never rejects.
+   */
+  async #compactBetweenTurns(host: ShellHost): Promise<void> {
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#compaction = controller;
+    try {
+      const result = await this.world.compactor.turnEnded({ signal });
+      if (result?.kind === "failed") host.tell({ kind: "said", text: compacted(result), isError: true });
+      if (result?.kind === "compacted") await this.#tellStatus(host);
+    } catch (error) {
+      if (!signal.aborted || error !== signal.reason) told(host, error);
+    } finally {
+      if (this.#compaction === controller) this.#compaction = undefined;
     }
   }
 
@@ -201,15 +221,22 @@ export class ShellPerformer {
 
   async #working<T>(host: ShellHost, says: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
-    this.#compaction = controller;
     host.tell({ kind: "work", says });
     try {
+      await this.#betweenTurns;
+      this.#compaction = controller;
       return await work(controller.signal);
     } finally {
       this.#compaction = undefined;
       host.tell({ kind: "work-ended" });
     }
   }
+}
+
+function told(host: ShellHost, error: unknown): void {
+  const isKnown = error instanceof BoughError || error instanceof CommandError;
+  // A defect of ours is said, and the shell goes on: what was typed and what came is stored.
+  host.tell({ kind: "said", text: isKnown ? lineOf(error) : `Unexpected failure: ${lineOf(error)}`, isError: true });
 }
 
 function compacted(result: CompactionResult): string {

@@ -43,7 +43,8 @@ export class ReplyRun {
     this.#answers.delete(id);
   }
 
-  async run(thinking: string | undefined): Promise<void> {
+  /** How the turn ended; the person was told. */
+  async run(thinking: string | undefined): Promise<TurnResult> {
     const { session, compactor, io, config } = this.world;
     const allowedNow = Object.fromEntries([...this.allowed].map((name) => [name, "allow" as const]));
     const result = await runTurn({
@@ -61,6 +62,7 @@ export class ReplyRun {
     });
     await this.#printing;
     this.#ended(result);
+    return result;
   }
 
   #heard(event: TurnEvent): void {

@@ -20,7 +20,7 @@ export interface ShellWorld {
   readonly configPath: string;
   /** The model that answers; null: none, the shell is a notebook. */
   readonly model: ChatModel | null;
-  /** Whom to tell when a summary begins or ends to be written beside the talk. */
+  /** Whom to tell when a compaction begins or ends: beside the talk, between turns, or before a request, which then waits for it. */
   readonly onBackground: (listener: (isRunning: boolean) => void) => void;
   /** Another model, by its name. @throws {UsageError} it is named only in part. */
   readonly modelNamed: (name: string) => ChatModel | null;

@@ -26,7 +26,7 @@ async function inShell(preset: PresetName, work: (turn: (said: string) => Promis
   await withSession(run, "talk", ({ session, compactor }) => {
     const turn = async (said: string) => {
       await say(session, said);
-      return runTurn({
+      const result = await runTurn({
         session,
         compactor,
         model,
@@ -39,6 +39,9 @@ async function inShell(preset: PresetName, work: (turn: (said: string) => Promis
         ask: async () => "no",
         retries: 0,
       });
+      // As the shell does it, which does not wait for it.
+      await compactor.turnEnded();
+      return result;
     };
     return work(turn);
   });

@@ -8,10 +8,12 @@ export interface Stall {
   readonly thresholdTokens: number;
   readonly usedTokens: number;
   readonly messages: number;
+  /** A failure at the end of a turn: the prompt of the next one alone changes nothing. */
+  readonly turnOver?: boolean | undefined;
 }
 
 /** How things are now. */
-export type StallNow = Omit<Stall, "because">;
+export type StallNow = Omit<Stall, "because" | "turnOver">;
 
 // Another tenth of the threshold is as much as a compaction must save to count (`breaker.minSavingsShare`).
 const GROWTH_SHARE = 0.1;
@@ -30,7 +32,8 @@ export function isStalled(stall: Stall | null, now: StallNow): boolean {
   if (stall === null || stall.thresholdTokens !== now.thresholdTokens) return false;
   // What is kept is too many messages by itself, and stays so in the next turn: only new ones can be summarised.
   if (stall.because === "too-many-messages") return now.usedTokens <= now.thresholdTokens && !grewByMessages(stall, now);
-  if (stall.turnId !== now.turnId) return false;
+  const onlyPrompted = stall.turnOver === true && now.messages === stall.messages + 1;
+  if (stall.turnId !== now.turnId && !onlyPrompted) return false;
   if (stall.because === "undone") return true;
   if (stall.because === "failed") return now.usedTokens < (1 + RETRY_GROWTH_SHARE) * stall.usedTokens;
   return now.usedTokens >= stall.usedTokens && now.usedTokens <= stall.usedTokens + GROWTH_SHARE * now.thresholdTokens;

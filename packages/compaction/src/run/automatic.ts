@@ -138,6 +138,6 @@ async function prunes(engine: Engine, walk: Walk): Promise<boolean> {
 function stall(engine: Engine, { turn, limits, use, context }: Look, because: "failed" | "nothing-to-compact"): void {
   const { messages } = context;
   const now = { turnId: turn.id, thresholdTokens: limits.thresholdTokens, usedTokens: use.totalTokens, messages: messages.length };
-  engine.memory.stall = { because, ...now };
+  engine.memory.stall = { because, ...now, turnOver: because === "failed" && !turn.open };
   engine.emit({ type: "stalled", because });
 }

@@ -128,6 +128,26 @@ describe("where a compaction cannot help", () => {
     expect(calls).toBeGreaterThan(callsOfFirst);
   });
 
+  test("a failure when a turn ended is not repeated for the next prompt alone: one try a turn", async () => {
+    const { session } = await grown(turns(1, 15));
+    let calls = 0;
+    const unreachable = async () => {
+      calls += 1;
+      throw new TypeError("gone");
+    };
+    const settings = { ...plain, summary: { onFailure: "fail", retries: 0 }, breaker: { failures: 0 } } as const;
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer: unreachable });
+    for (let turn = 16; turn <= 19; turn += 1) {
+      const before = calls;
+      expect(await compactor.turnEnded()).toMatchObject({ kind: "failed" });
+      const ofOneTry = calls - before;
+      await plant(session, `u${turn}`, { user: 5 });
+      expect((await compactor.prepareRequest()).done.compaction).toBe(null);
+      expect(calls - before).toBe(ofOneTry);
+      await plant(session, `a${turn}`, { reply: 5 });
+    }
+  });
+
   test("a summary that leaves no headroom is told, and does not start the next one (R103, R117)", async () => {
     const { session } = await grown(`${turns(1, 4)} u5`, { user: 20 });
     await plant(session, "u6", { user: 2_500 });
