@@ -74,8 +74,9 @@ describe("a compaction that is due when a turn ends", () => {
       expect(heard.news.findLast((news) => news.kind === "status" && news.status.background !== undefined)).toMatchObject({
         status: { background: false },
       });
-      const bodies = shell.server.requests.map(({ raw }) => raw.toString("utf8"));
-      expect(bodies.find((body) => body.includes(`"content":"second"`))).toContain("Mend src/k1.ts");
+      const before = path.findIndex(({ type }) => type === "compaction");
+      expect(path.slice(before + 1)).toMatchObject([{ type: "message", message: { role: "assistant" } }]);
+      expect(path[before - 1]).toMatchObject({ message: { role: "user", content: "second" } });
       expect(await shell.problems()).toEqual([]);
     });
   });

@@ -45,7 +45,8 @@ export async function pathOfOpen(handle: FileHandle, target: string): Promise<st
 
 /**
  * Writes a file that appears whole or not at all: a temporary file in the same folder, flushed to the disk, takes its name.
- * Missing folders are made. A file that is replaced keeps its mode, owner and group; other names of it (hard links) keep
+ * Missing folders are made. A file that is replaced keeps its permissions (but not setuid,
+ * setgid and sticky bits: new content must not run with another's rights), owner and group; other names of it (hard links) keep
  * the old content. A crash leaves at most a `.bough-….tmp` file. Gives whether a file was replaced.
  *
  * @throws {ToolFailure} it could not be written, for the reason named; the old file is as it was.
@@ -64,7 +65,8 @@ export async function replaceFile(wanted: Replacement): Promise<boolean> {
   } catch (error) {
     return unwritten(named)(error);
   } finally {
-    await rm(draft, { force: true });
+    // A temporary file that cannot be removed must neither hide why it was left nor keep the folder open.
+    await rm(draft, { force: true }).catch(() => undefined);
     await folder.close();
   }
 }
