@@ -45,8 +45,12 @@ export function chatModel(env: Io["env"], config: Config, options: ChatOptions):
 function secretsOf({ apiKey, baseURL }: EndpointChoice): readonly string[] {
   const { password, searchParams } = new URL(baseURL);
   // A password stands in the address percent-encoded, and goes out as it is.
-  return [apiKey ?? "", password, decoded(password), ...searchParams.values()].filter((secret) => secret !== "");
+  const query = [...searchParams].flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
+  return [apiKey ?? "", password, decoded(password), ...query].filter((secret) => secret !== "");
 }
+
+/** Parameters of an address that hold a secret; others, as `api-version`, stand in many variables. */
+const SECRET_NAME = /key|token|secret|sig|pass|pwd|code|auth|credential/i;
 
 /** A name or password of an address; a `%` that encodes nothing stands for itself. */
 function decoded(text: string): string {

@@ -12,8 +12,20 @@ export function withoutSecretVariables(env: Io["env"], secrets: readonly string[
   return Object.fromEntries(Object.entries(env).filter(([name, value = ""]) => name !== "BOUGH_API_KEY" && !holds(value, secrets)));
 }
 
+const KEY_IS_SEEN =
+  "On this system the commands that the model runs can read the model's key from the environment of bough; docs/navigator.md says what helps.";
+
+/**
+ * Erases a model's secrets from where this process was given them. Gives a warning for the person where a command that the
+ * model runs could still read them; null: it cannot, or the model may run none. `bash`: whether it may; default `off`.
+ */
+export function hideKey(env: Io["env"], bash: "off" | "ask" | "allow" = "off", secrets: readonly string[] = []): string | null {
+  const isHidden = eraseFromProcess(secrets) || !isInEnvironment(env, secrets);
+  return isHidden || bash === "off" ? null : KEY_IS_SEEN;
+}
+
 /** Whether a secret stands in a variable of this process, from where others could read it. */
-export function isInEnvironment(env: Io["env"], secrets: readonly string[]): boolean {
+function isInEnvironment(env: Io["env"], secrets: readonly string[]): boolean {
   return Object.values(env).some((value = "") => holds(value, secrets));
 }
 
@@ -30,7 +42,7 @@ function holds(value: string, secrets: readonly string[]): boolean {
  * @example
  * const isHidden = eraseFromProcess(model.secrets);
  */
-export function eraseFromProcess(secrets: readonly string[]): boolean {
+function eraseFromProcess(secrets: readonly string[]): boolean {
   try {
     overwrite(secrets);
     const seen = ["environ", "cmdline"].map((name) => readFileSync(`/proc/self/${name}`));

@@ -1,12 +1,11 @@
-import { type ChatModel, chatModel } from "../agent/chat-model.js";
-import { eraseFromProcess, isInEnvironment } from "../agent/erase-secrets.js";
+import { chatModel } from "../agent/chat-model.js";
+import { hideKey } from "../agent/erase-secrets.js";
 import { loadConfig } from "../config/config-file.js";
 import { NoTerminalError, UsageError } from "../errors.js";
 import { lineMode } from "../interactive/line-mode.js";
 import type { InteractiveRun } from "../interactive/opened-session.js";
 import { created, type Place, wander } from "../interactive/places.js";
 import { withStore } from "../place/open.js";
-import type { Io } from "../terminal/io.js";
 import type { Command, CommonOptions } from "./command.js";
 
 interface ShellOptions extends CommonOptions {
@@ -37,7 +36,8 @@ export const run: Command<ShellOptions> = async ({ io, out, options }) => {
   };
   await withStore(io, options.store, "create", async (store, storePath) => {
     const answering = chatModel(io.env, config, chosen);
-    if (!isKeyHidden(io.env, answering) && (config.tools?.bash ?? "off") !== "off") await out.note(KEY_IS_SEEN);
+    const warning = answering === null ? null : hideKey(io.env, config.tools?.bash, answering.secrets);
+    if (warning !== null) await out.note(warning);
     const run: InteractiveRun = { io, store, storePath, config, chosen, model: answering, saidNotebook: false };
     const place = await firstPlace(run, options);
     if (terminal !== undefined) return wander(run, terminal, place);
@@ -45,15 +45,6 @@ export const run: Command<ShellOptions> = async ({ io, out, options }) => {
     if (ask !== undefined) await lineMode(run, out, ask, place.sessionId);
   });
 };
-
-const KEY_IS_SEEN =
-  "On this system the commands that the model runs can read the model's key from the environment of bough; docs/navigator.md says what helps.";
-
-/** Whether no process of a tool can read the model's secrets from this one. */
-function isKeyHidden(env: Io["env"], model: ChatModel | null): boolean {
-  const secrets = model?.secrets ?? [];
-  return eraseFromProcess(secrets) || !isInEnvironment(env, secrets);
-}
 
 /** Flags that contradict each other fail, instead of one of them winning silently (regression R176). */
 function checkTogether({ new: isNew, session, resume }: ShellOptions): void {

@@ -65,8 +65,9 @@ const PERMISSIONS = `### What the permissions protect
 - The file that is opened is the one that was checked and asked about. Where a folder of its path has become a link meanwhile, the
   call fails. (Linux compares the descriptor's own path; other systems look again after opening.)
 - A file is replaced whole: a temporary file in its folder (\`.bough-….tmp\`) is flushed to the disk and takes its name, so a full disk or
-  a crash leaves the old file. It keeps mode, owner and group; where they cannot be kept, nothing is written. Another name of the
-  same file (a hard link) keeps the old content, and access lists and extended attributes are not copied.
+  a crash leaves the old file. It keeps permissions, owner and group; where they cannot be kept, nothing is written. The
+  setuid, setgid and sticky bits are dropped. Another name of the same file (a hard link) keeps the old content, and access
+  lists and extended attributes are not copied.
 
 \`bash\` is not confined: a command can read and write whatever you can. Allow it only where you would run the command yourself, or
 give the whole shell a container or a user of its own. The key of the model is kept from commands as far as a program can:

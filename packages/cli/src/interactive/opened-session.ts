@@ -2,7 +2,6 @@ import { aiSdkSummarizer, type Compactor, type CompactorOptions, createCompactor
 import type { Session, SessionId, SessionRecord, Store } from "@bough/session-core";
 import { type ChatModel, chatModel } from "../agent/chat-model.js";
 import type { ChatOptions } from "../agent/endpoint-choice.js";
-import { eraseFromProcess } from "../agent/erase-secrets.js";
 import { settingsFor } from "../compacting/compacting.js";
 import { chooseWindow } from "../compacting/window-choice.js";
 import type { Config } from "../config/schema.js";
@@ -78,7 +77,5 @@ function summarizerOf(model: ChatModel): Summarizer {
 
 /** Another model of the same place, by its name. */
 export function modelNamed({ io, config, chosen }: InteractiveRun, name: string): ChatModel | null {
-  const model = chatModel(io.env, config, { ...chosen, model: name });
-  eraseFromProcess(model?.secrets ?? []);
-  return model;
+  return chatModel(io.env, config, { ...chosen, model: name });
 }

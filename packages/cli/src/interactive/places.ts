@@ -1,4 +1,5 @@
 import { type SessionId, SessionNotFoundError } from "@bough/session-core";
+import { hideKey } from "../agent/erase-secrets.js";
 import { saveConfig } from "../config/config-file.js";
 import { configPath } from "../config/config-path.js";
 import { navigatorScreen } from "../navigator/navigator.js";
@@ -99,6 +100,7 @@ export function shellWorld(run: InteractiveRun, { session, record, compactor, on
       run.model = modelNamed(run, name);
       return run.model;
     },
+    hideKey: (secrets: readonly string[]) => hideKey(io.env, config.tools?.bash, secrets),
     runCommand: (args: readonly string[]) => captured(io, storePath, args),
   };
 }

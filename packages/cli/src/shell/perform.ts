@@ -7,6 +7,7 @@ import type { Config } from "../config/schema.js";
 import { CommandError } from "../errors.js";
 import { lineOf } from "../format/error-line.js";
 import { count } from "../format/numbers.js";
+import { wrapLine } from "../format/wrap.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { styled } from "../terminal/line.js";
 import { afterMoment } from "../terminal/moment.js";
@@ -192,6 +193,8 @@ export class ShellPerformer {
     }
     const model = this.world.modelNamed(name);
     if (model === null) return;
+    const warning = this.world.hideKey(model.secrets);
+    if (warning !== null) host.print([...wrapLine([styled("error", warning)], this.#width), []]);
     await this.world.session.append({ type: "model_change", provider: model.provider, modelId: model.name }, { onConflict: "branch" });
     this.#model = model;
     host.print([[styled("dim", `model: ${model.name}`)], []]);

@@ -31,7 +31,7 @@ export function update(model: ShellModel, event: TerminalEvent | ShellNews): She
   }
 }
 
-/** A key while a question stands. Only one that was meant for it answers it; every other one is the prompt's. */
+/** A key while a question stands. Only a key that the question waits for answers it; the prompt takes all others. */
 function questioned(model: ShellModel, question: AskedQuestion, event: KeyEvent): ShellStep {
   const { key } = event;
   const isFree = question.phase === "answerable" || (question.phase === "shown" && model.editor.text === "");

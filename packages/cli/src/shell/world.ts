@@ -24,6 +24,8 @@ export interface ShellWorld {
   readonly onBackground: (listener: (isRunning: boolean) => void) => void;
   /** Another model, by its name. @throws {UsageError} it is named only in part. */
   readonly modelNamed: (name: string) => ChatModel | null;
+  /** Erases a chosen model's secrets from this process; a warning where commands could still read them, else null. */
+  readonly hideKey: (secrets: readonly string[]) => string | null;
   /** Waits a moment for a question to be seen. Default: 800 ms, in which no key may come. */
   readonly afterMoment?: AfterMoment | undefined;
   /** Runs `bough ARGS…` on the same store, and gives back what it printed. Never throws. */

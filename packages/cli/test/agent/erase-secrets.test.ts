@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { eraseFromProcess, withoutSecretVariables } from "../../src/agent/erase-secrets.js";
+import { chatModel } from "../../src/agent/chat-model.js";
+import { withoutSecretVariables } from "../../src/agent/erase-secrets.js";
 
 test("a tool's process gets no variable that holds a secret, also not as a part of an address", () => {
   const env = {
@@ -13,6 +14,10 @@ test("a tool's process gets no variable that holds a secret, also not as a part 
   expect(withoutSecretVariables(env, ["long-secret-1", "abc"])).toEqual({ PATH: "/abc/bin", EMPTY: "" });
 });
 
-test("secrets that the process was not started with need not be erased", () => {
-  expect(eraseFromProcess(["not-in-this-process-1"])).toBe(process.platform === "linux");
+test("of an address only the password and what its parameters name as a secret are secrets", () => {
+  const baseUrl = "https://me:long-secret-1@example.com/v1?api-version=2024-10-21&api-key=long-secret-2&sig=long-secret-3&deployment=main";
+  const secrets = chatModel({}, {}, { model: "m", baseUrl })?.secrets ?? [];
+  expect([...new Set(secrets)].sort()).toEqual(["long-secret-1", "long-secret-2", "long-secret-3"]);
+  const env = { OPENAI_API_VERSION: "2024-10-21", BRANCH: "main", OTHER: "long-secret-3" };
+  expect(withoutSecretVariables(env, secrets)).toEqual({ OPENAI_API_VERSION: "2024-10-21", BRANCH: "main" });
 });

@@ -24,6 +24,8 @@ export interface ShellCase {
   readonly config?: Config;
   /** A model answers, on this machine. */
   readonly hasModel?: boolean;
+  /** What the system says of a chosen model's key; null: no command can read it. */
+  readonly keyWarning?: string | null;
   readonly start?: ShellStart;
   /** Put into the session before the shell opens. */
   readonly before?: (session: Session, store: Store) => Promise<unknown>;
@@ -51,7 +53,14 @@ export class DrivenShell {
     this.#perform(effects);
   }
 
-  static async open({ size = { columns: 80, rows: 24 }, config = {}, hasModel = false, start = {}, before }: ShellCase = {}) {
+  static async open({
+    size = { columns: 80, rows: 24 },
+    config = {},
+    hasModel = false,
+    start = {},
+    before,
+    keyWarning = null,
+  }: ShellCase = {}) {
     await loadExactWidths();
     const folder = mkdtempSync(join(tmpdir(), "bough-shell-"));
     const path = join(folder, "sessions.db");
@@ -78,6 +87,7 @@ export class DrivenShell {
         model: hasModel ? chatModel({}, {}, { model: "test-model", baseUrl: server.baseURL }) : null,
         onBackground: () => undefined,
         modelNamed: (name) => chatModel({}, {}, { model: name, baseUrl: server.baseURL }),
+        hideKey: () => keyWarning,
         runCommand: (args) => captured(io, path, args),
       },
       start,

@@ -52,6 +52,7 @@ export async function opened(names: string, { size = { columns: 80, rows: 23 }, 
     model,
     onBackground: () => undefined,
     modelNamed: () => null,
+    hideKey: () => null,
     runCommand: (args) => captured(io, path, args),
   };
   const driven = new DrivenScreen(shellScreen(shell, start), size);

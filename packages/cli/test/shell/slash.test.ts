@@ -128,3 +128,9 @@ describe("completion behind a command", () => {
     expect((await shell.session.settings()).thinkingLevel).toBe("high");
   });
 });
+
+test("/model warns where the commands that the model runs could read its key", async () => {
+  const shell = await DrivenShell.open({ keyWarning: "Commands can read the key." });
+  await shell.enter("/model another").until(() => shell.model.status.model === "another");
+  expect(shell.above).toContain("Commands can read the key.");
+});

@@ -19,9 +19,9 @@ function locked(path: string): Lock {
   return { release: () => other.exec("COMMIT") };
 }
 
-/** Resolves after so many turns of the event loop, timers among them. */
+/** Resolves after so many turns of the event loop: it comes to none while something blocks it. */
 async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function opened() {
