@@ -32,8 +32,9 @@ export async function text(room) {
       writeFileSync(join(folder, name), lines);
       return ["--verbose", "--json"].map((option) => ["import", join(folder, name), option]);
     });
-    for (const given of [...COMMANDS, ...imports, ["sessions"]]) if (room.goesOn()) await runCommand(world, given);
+    // First, so that a short run comes to them.
     for (const [given, keys] of SCREENS) if (room.goesOn()) await showScreen(world, given, keys);
+    for (const given of [...COMMANDS, ...imports, ["sessions"]]) if (room.goesOn()) await runCommand(world, given);
     if (room.goesOn()) await runCommand(world, ["delete", "hostile", "--yes"]);
     rmSync(folder, { recursive: true, force: true });
   }
