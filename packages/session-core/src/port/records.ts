@@ -2,6 +2,15 @@ import type { EntryPayload, EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 
+/** A session and its row, which no other session has, also none with the same id that is made after it was deleted. */
+export interface SessionRow {
+  readonly id: SessionId;
+  readonly seq: number;
+}
+
+/** What names a session: its id, or, where only the one that was opened is meant, also its row. */
+export type SessionKey = SessionId | SessionRow;
+
 /** A subagent's session is listed apart from conversations and never offered for continuing. */
 export type SessionKind = "conversation" | "subagent";
 

@@ -15,7 +15,9 @@ import type {
   Page,
   PathScan,
   SessionFilter,
+  SessionKey,
   SessionRecord,
+  SessionRow,
   StoredValue,
 } from "./records.js";
 import type { SearchPage, SearchRequest } from "./search-records.js";
@@ -38,7 +40,7 @@ export type OnConflict = "error" | "follow" | "branch";
 
 /** A batch for one leaf of one session. */
 export interface Batch {
-  readonly sessionId: SessionId;
+  readonly sessionId: SessionKey;
   readonly leafName: string;
   /** The leaf as the handle last saw it. */
   readonly seen: LeafView;
@@ -69,8 +71,12 @@ export interface PathRange {
  * unknown entry `EntryNotFoundError`, wherever an id is given.
  */
 export interface SessionStorage {
+  /** Paths of the files that it stands in. Nobody else may open them: closing one releases the locks of this process on it. */
+  readonly files: readonly string[];
   createSession(session: NewSession): Promise<SessionRecord>;
-  findSession(id: SessionId): Promise<SessionRecord | undefined>;
+  /** The session that has this id now, for a handle: what is given its row works on no later session with the same id. */
+  sessionRow(id: SessionId): Promise<SessionRow>;
+  findSession(id: SessionKey): Promise<SessionRecord | undefined>;
   /** Sessions by exact id, id prefix, title, title prefix or part of a title: the first of these that finds any; conversations first. */
   sessionsNamed(name: string, limit: number): Promise<readonly SessionRecord[]>;
   listSessions(filter: SessionFilter): Promise<Page<SessionRecord>>;
@@ -80,55 +86,55 @@ export interface SessionStorage {
   forkSession(id: SessionId, at: EntryId, into: NewSession): Promise<SessionRecord>;
 
   /** The leaf of this name; makes it, standing at `at`, where it is missing and `at` is given. */
-  leaf(sessionId: SessionId, name: string, at?: LeafView): Promise<LeafView>;
-  leaves(sessionId: SessionId): Promise<readonly LeafRecord[]>;
+  leaf(sessionId: SessionKey, name: string, at?: LeafView): Promise<LeafView>;
+  leaves(sessionId: SessionKey): Promise<readonly LeafRecord[]>;
   deleteLeaf(sessionId: SessionId, name: string): Promise<void>;
   commit(batch: Batch): Promise<BatchResult>;
   /** Puts the leaf back to where it stood before its last move; undefined: there is none to undo. */
-  undoMove(sessionId: SessionId, leafName: string): Promise<LeafView | undefined>;
-  redoMove(sessionId: SessionId, leafName: string): Promise<LeafView | undefined>;
+  undoMove(sessionId: SessionKey, leafName: string): Promise<LeafView | undefined>;
+  redoMove(sessionId: SessionKey, leafName: string): Promise<LeafView | undefined>;
   /** Newest first. */
-  leafMoves(sessionId: SessionId, leafName: string, limit: number): Promise<readonly LeafMove[]>;
+  leafMoves(sessionId: SessionKey, leafName: string, limit: number): Promise<readonly LeafMove[]>;
 
-  entry(sessionId: SessionId, id: EntryId): Promise<Entry>;
+  entry(sessionId: SessionKey, id: EntryId): Promise<Entry>;
   /** Ids that start with `prefix`, in the order of their characters, so that an exact one comes first. */
-  entriesStartingWith(sessionId: SessionId, prefix: string, limit: number): Promise<readonly EntryId[]>;
-  scanPath(sessionId: SessionId, scan: PathScan & { readonly leafId: EntryId | null }): Promise<Page<Entry>>;
+  entriesStartingWith(sessionId: SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]>;
+  scanPath(sessionId: SessionKey, scan: PathScan & { readonly leafId: EntryId | null }): Promise<Page<Entry>>;
   /** The order of arrival of each entry of a path, oldest first; `stopAt`: only those below this entry. */
-  pathSeqs(sessionId: SessionId, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]>;
+  pathSeqs(sessionId: SessionKey, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]>;
   /** Entries by their order of arrival, oldest first; numbers of no entry of this session are left out. */
-  entriesAt(sessionId: SessionId, seqs: readonly number[]): Promise<readonly Entry[]>;
+  entriesAt(sessionId: SessionKey, seqs: readonly number[]): Promise<readonly Entry[]>;
   /** null: the first entries of the session. Oldest first. */
-  children(sessionId: SessionId, id: EntryId | null): Promise<readonly OutlineRow[]>;
+  children(sessionId: SessionKey, id: EntryId | null): Promise<readonly OutlineRow[]>;
   /** Entries with more than one child. */
-  branchPoints(sessionId: SessionId): Promise<readonly OutlineRow[]>;
+  branchPoints(sessionId: SessionKey): Promise<readonly OutlineRow[]>;
   /** Entries without a child: the end of each branch. */
-  tips(sessionId: SessionId): Promise<readonly OutlineRow[]>;
-  outline(sessionId: SessionId, afterSeq: number, limit: number): Promise<readonly OutlineRow[]>;
-  entriesSince(sessionId: SessionId, afterSeq: number, limit: number): Promise<readonly Entry[]>;
+  tips(sessionId: SessionKey): Promise<readonly OutlineRow[]>;
+  outline(sessionId: SessionKey, afterSeq: number, limit: number): Promise<readonly OutlineRow[]>;
+  entriesSince(sessionId: SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]>;
   /** The deepest entry on both paths; null: none (two first entries). */
-  commonAncestor(sessionId: SessionId, a: EntryId, b: EntryId): Promise<EntryId | null>;
+  commonAncestor(sessionId: SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null>;
   /** `at`: an entry, or a leaf by name. `knownSeq`: the end of a window the caller holds already. */
   contextPath(
-    sessionId: SessionId,
+    sessionId: SessionKey,
     at: { readonly entryId: EntryId | null } | { readonly leafName: string },
     knownSeq: number | null,
   ): Promise<ContextPath>;
-  fileOperations(sessionId: SessionId, range: PathRange): Promise<readonly FileOperation[]>;
+  fileOperations(sessionId: SessionKey, range: PathRange): Promise<readonly FileOperation[]>;
 
   /** Oldest entry first. `text`: only labels that contain it, whatever the case. */
-  labels(sessionId: SessionId, text?: string): Promise<readonly Label[]>;
-  value(sessionId: SessionId, key: string): Promise<StoredValue | undefined>;
+  labels(sessionId: SessionKey, text?: string): Promise<readonly Label[]>;
+  value(sessionId: SessionKey, key: string): Promise<StoredValue | undefined>;
   /** In order of key; `prefix`: only keys that start with it. */
-  values(sessionId: SessionId, prefix: string): Promise<readonly StoredValue[]>;
+  values(sessionId: SessionKey, prefix: string): Promise<readonly StoredValue[]>;
 
   /**
    * What `saveTokenCounts` kept of these entries; what it did not keep is missing. A cache: also a storage that keeps
    * nothing answers right.
    */
-  tokenCounts(sessionId: SessionId, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>>;
+  tokenCounts(sessionId: SessionKey, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>>;
   /** Keeps counts of entries, in place of those it has; ids of no entry are left out. Touches neither leaf nor times nor order. */
-  saveTokenCounts(sessionId: SessionId, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void>;
+  saveTokenCounts(sessionId: SessionKey, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void>;
 
   /** Complete whatever the index lacks, which is looked through entry by entry; `catchUpSearch` first makes that little. */
   search(request: SearchRequest): Promise<SearchPage>;
@@ -137,7 +143,7 @@ export interface SessionStorage {
    * are still missing, 0 only when none is. `throw`: `StoreBusyError` at once where another process holds the lock.
    */
   catchUpSearch(limit: number, whenLocked?: "wait" | "throw"): Promise<number>;
-  statistics(sessionId?: SessionId): Promise<Statistics>;
+  statistics(sessionId?: SessionKey): Promise<Statistics>;
   importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;
 
   /** Every violation of what must hold, judging each payload again. Reads the whole store. */

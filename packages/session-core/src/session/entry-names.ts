@@ -1,5 +1,6 @@
 import { AmbiguousNameError, EntryNotFoundError } from "../errors/session-errors.js";
-import type { EntryId, SessionId } from "../ids/ids.js";
+import type { EntryId } from "../ids/ids.js";
+import type { SessionRow } from "../port/records.js";
 import type { SessionStorage } from "../port/session-storage.js";
 
 const SHAPE = /^(.*?)(?:~(\d+))?$/s;
@@ -8,7 +9,7 @@ const MOST_CANDIDATES = 10;
 /** The session a name is looked up in, and where its leaf stands. */
 export interface NamingPlace {
   readonly storage: SessionStorage;
-  readonly sessionId: SessionId;
+  readonly session: SessionRow;
   readonly leafId: EntryId | null;
 }
 
@@ -29,40 +30,40 @@ export async function resolveEntry(place: NamingPlace, name: string): Promise<En
 }
 
 /** An id may hold a `~`: ids from before an import are kept as they are. */
-async function findExact({ storage, sessionId }: NamingPlace, name: string): Promise<EntryId | undefined> {
-  const ids = await storage.entriesStartingWith(sessionId, name, 1);
+async function findExact({ storage, session }: NamingPlace, name: string): Promise<EntryId | undefined> {
+  const ids = await storage.entriesStartingWith(session, name, 1);
   return ids[0] === name ? name : undefined;
 }
 
 async function resolveBase(place: NamingPlace, base: string, typed: string): Promise<EntryId> {
   if (base.startsWith("@")) return resolveMark(place, base.slice(1), typed);
-  const labelled = (await place.storage.labels(place.sessionId, base)).filter(({ label }) => label.toLowerCase() === base.toLowerCase());
-  const prefixed = await place.storage.entriesStartingWith(place.sessionId, base, MOST_CANDIDATES);
+  const labelled = (await place.storage.labels(place.session, base)).filter(({ label }) => label.toLowerCase() === base.toLowerCase());
+  const prefixed = await place.storage.entriesStartingWith(place.session, base, MOST_CANDIDATES);
   if (prefixed.includes(base)) return base;
   const found = labelled.length > 0 ? labelled.map(({ entryId }) => entryId) : prefixed;
   const [first] = found;
-  if (first === undefined) throw new EntryNotFoundError(place.sessionId, typed);
+  if (first === undefined) throw new EntryNotFoundError(place.session.id, typed);
   if (found.length > 1) throw new AmbiguousNameError(typed, found.slice(0, MOST_CANDIDATES));
   return first;
 }
 
-async function resolveMark({ storage, sessionId, leafId }: NamingPlace, mark: string, typed: string): Promise<EntryId> {
-  if (mark === "leaf") return present(sessionId, leafId, typed);
+async function resolveMark({ storage, session, leafId }: NamingPlace, mark: string, typed: string): Promise<EntryId> {
+  if (mark === "leaf") return present(session, leafId, typed);
   if (mark === "root") {
-    const first = await storage.scanPath(sessionId, { leafId, order: "down", limit: 1 });
-    return present(sessionId, first.items[0]?.id ?? null, typed);
+    const first = await storage.scanPath(session, { leafId, order: "down", limit: 1 });
+    return present(session, first.items[0]?.id ?? null, typed);
   }
-  const leaf = (await storage.leaves(sessionId)).find(({ name }) => name === mark);
-  return present(sessionId, leaf?.entryId ?? null, typed);
+  const leaf = (await storage.leaves(session)).find(({ name }) => name === mark);
+  return present(session, leaf?.entryId ?? null, typed);
 }
 
-function present(sessionId: SessionId, id: EntryId | null, typed: string): EntryId {
-  if (id === null) throw new EntryNotFoundError(sessionId, typed);
+function present(session: SessionRow, id: EntryId | null, typed: string): EntryId {
+  if (id === null) throw new EntryNotFoundError(session.id, typed);
   return id;
 }
 
-async function climb({ storage, sessionId }: NamingPlace, id: EntryId, up: number, typed: string): Promise<EntryId> {
-  if (!Number.isSafeInteger(up + 1)) throw new EntryNotFoundError(sessionId, typed);
-  const { items } = await storage.scanPath(sessionId, { leafId: id, limit: up + 1 });
-  return present(sessionId, items[up]?.id ?? null, typed);
+async function climb({ storage, session }: NamingPlace, id: EntryId, up: number, typed: string): Promise<EntryId> {
+  if (!Number.isSafeInteger(up + 1)) throw new EntryNotFoundError(session.id, typed);
+  const { items } = await storage.scanPath(session, { leafId: id, limit: up + 1 });
+  return present(session, items[up]?.id ?? null, typed);
 }

@@ -4,7 +4,7 @@ import type { Entry } from "../entry/entry.js";
 import { SessionNotFoundError } from "../errors/session-errors.js";
 import type { FileOperation } from "../files/file-operation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { Label, LeafMove, LeafRecord, OutlineRow, Page, PathScan, SessionRecord, StoredValue } from "../port/records.js";
+import type { Label, LeafMove, LeafRecord, OutlineRow, Page, PathScan, SessionRecord, SessionRow, StoredValue } from "../port/records.js";
 import type { PathRange, SessionStorage } from "../port/session-storage.js";
 import type { Statistics } from "../port/statistics.js";
 import { resolveEntry } from "./entry-names.js";
@@ -18,14 +18,19 @@ export abstract class SessionReader {
 
   constructor(
     protected readonly storage: SessionStorage,
-    readonly id: SessionId,
+    /** The session that was opened, and none that has its id after it was deleted. */
+    protected readonly row: SessionRow,
     /** The leaf that this handle works on; `main` unless another one was asked for. */
     readonly leafName: string,
   ) {}
 
+  get id(): SessionId {
+    return this.row.id;
+  }
+
   /** Title, counts and times of the session. @throws {SessionNotFoundError} it was deleted meanwhile. */
   async record(): Promise<SessionRecord> {
-    const record = await this.storage.findSession(this.id);
+    const record = await this.storage.findSession(this.row);
     if (record === undefined) throw new SessionNotFoundError(this.id);
     return record;
   }
@@ -33,13 +38,13 @@ export abstract class SessionReader {
   /** One entry with its payload. @throws {EntryNotFoundError} */
   async entry(id: EntryId): Promise<Entry> {
     checkArgument("id", id, ID);
-    return this.storage.entry(this.id, id);
+    return this.storage.entry(this.row, id);
   }
 
   /** The entry a person means by an id, a unique id prefix, a label, `@leaf`, `@root`, `@NAME` or any of them with `~N`. */
   async resolve(name: string): Promise<EntryId> {
     checkArgument("name", name, TEXT);
-    return resolveEntry({ storage: this.storage, sessionId: this.id, leafId: this.leafId }, name);
+    return resolveEntry({ storage: this.storage, session: this.row, leafId: this.leafId }, name);
   }
 
   /**
@@ -48,13 +53,13 @@ export abstract class SessionReader {
    */
   async path(leafId: EntryId | null = this.leafId): Promise<readonly Entry[]> {
     checkArgument("leafId", leafId, nullable(ID));
-    return (await this.storage.scanPath(this.id, { leafId, order: "down" })).items;
+    return (await this.storage.scanPath(this.row, { leafId, order: "down" })).items;
   }
 
   /** A page of a path, from the leaf up or from the first entry down, with filters. Each page down walks the whole path; `walk` does not. */
   async scan(scan: PathScan = {}): Promise<Page<Entry>> {
     checkArgument("scan", scan, SCAN);
-    return this.storage.scanPath(this.id, { ...scan, leafId: scan.leafId === undefined ? this.leafId : scan.leafId });
+    return this.storage.scanPath(this.row, { ...scan, leafId: scan.leafId === undefined ? this.leafId : scan.leafId });
   }
 
   /**
@@ -64,50 +69,50 @@ export abstract class SessionReader {
   async *walk(scan: Pick<PathScan, "leafId" | "stopAt"> = {}): AsyncGenerator<Entry, void, void> {
     checkArgument("scan", scan, WALK);
     const leafId = scan.leafId === undefined ? this.leafId : scan.leafId;
-    const seqs = await this.storage.pathSeqs(this.id, leafId, scan.stopAt);
-    for (let at = 0; at < seqs.length; at += PAGE) yield* await this.storage.entriesAt(this.id, seqs.slice(at, at + PAGE));
+    const seqs = await this.storage.pathSeqs(this.row, leafId, scan.stopAt);
+    for (let at = 0; at < seqs.length; at += PAGE) yield* await this.storage.entriesAt(this.row, seqs.slice(at, at + PAGE));
   }
 
   /** The children of an entry, oldest first; null: the first entries of the session. */
   async children(id: EntryId | null): Promise<readonly OutlineRow[]> {
     checkArgument("id", id, nullable(ID));
-    return this.storage.children(this.id, id);
+    return this.storage.children(this.row, id);
   }
 
   /** The other children of an entry's parent, oldest first. */
   async siblings(id: EntryId): Promise<readonly OutlineRow[]> {
     checkArgument("id", id, ID);
-    const { parentId } = await this.storage.entry(this.id, id);
-    return (await this.storage.children(this.id, parentId)).filter((row) => row.id !== id);
+    const { parentId } = await this.storage.entry(this.row, id);
+    return (await this.storage.children(this.row, parentId)).filter((row) => row.id !== id);
   }
 
   /** Entries with more than one child, oldest first. */
   async branchPoints(): Promise<readonly OutlineRow[]> {
-    return this.storage.branchPoints(this.id);
+    return this.storage.branchPoints(this.row);
   }
 
   /** Entries without a child, oldest first: the end of each branch. */
   async tips(): Promise<readonly OutlineRow[]> {
-    return this.storage.tips(this.id);
+    return this.storage.tips(this.row);
   }
 
   /** The whole tree without bodies, in order of arrival (parents first), `limit` (default 1,000) rows after `afterSeq`. */
   async outline(options: { readonly afterSeq?: number; readonly limit?: number } = {}): Promise<readonly OutlineRow[]> {
     checkArgument("options", options, OUTLINE);
-    return this.storage.outline(this.id, options.afterSeq ?? 0, options.limit ?? PAGE);
+    return this.storage.outline(this.row, options.afterSeq ?? 0, options.limit ?? PAGE);
   }
 
   /** Entries of all branches that arrived after `seq`, oldest first, at most `limit` (default 1,000). */
   async entriesSince(seq: number, limit = PAGE): Promise<readonly Entry[]> {
     checkArgument("seq", seq, NUMBER);
     checkArgument("limit", limit, NUMBER);
-    return this.storage.entriesSince(this.id, seq, limit);
+    return this.storage.entriesSince(this.row, seq, limit);
   }
 
   /** Every entry of all branches in order of arrival, a page at a time. */
   async *entries(): AsyncGenerator<Entry, void, void> {
     for (let after = 0; ; ) {
-      const page = await this.storage.entriesSince(this.id, after, PAGE);
+      const page = await this.storage.entriesSince(this.row, after, PAGE);
       yield* page;
       const last = page.at(-1);
       if (last === undefined) return;
@@ -119,43 +124,43 @@ export abstract class SessionReader {
   async commonAncestor(a: EntryId, b: EntryId): Promise<EntryId | null> {
     checkArgument("a", a, ID);
     checkArgument("b", b, ID);
-    return this.storage.commonAncestor(this.id, a, b);
+    return this.storage.commonAncestor(this.row, a, b);
   }
 
   /** The named leaves: one for each writer, `main` among them. */
   async leaves(): Promise<readonly LeafRecord[]> {
-    return this.storage.leaves(this.id);
+    return this.storage.leaves(this.row);
   }
 
   /** The moves of this handle's leaf, newest first, at most `limit` (default 100). */
   async leafMoves(limit = 100): Promise<readonly LeafMove[]> {
     checkArgument("limit", limit, NUMBER);
-    return this.storage.leafMoves(this.id, this.leafName, limit);
+    return this.storage.leafMoves(this.row, this.leafName, limit);
   }
 
   /** The labels that contain `text` (default: all), whatever the case, oldest entry first. */
   async labels(text?: string): Promise<readonly Label[]> {
     checkArgument("text", text, optional(TEXT));
-    return this.storage.labels(this.id, text);
+    return this.storage.labels(this.row, text);
   }
 
   /** A value kept with the session; undefined: none. */
   async value(key: string): Promise<unknown> {
     checkArgument("key", key, TEXT);
-    return (await this.storage.value(this.id, key))?.value;
+    return (await this.storage.value(this.row, key))?.value;
   }
 
   /** The values whose key starts with `prefix`, in order of key. */
   async values(prefix = ""): Promise<readonly StoredValue[]> {
     checkArgument("prefix", prefix, TEXT);
-    return this.storage.values(this.id, prefix);
+    return this.storage.values(this.row, prefix);
   }
 
   /** The file operations between two entries of one path, both included, oldest first; see `fileLists`. */
   async fileOperations(range: Partial<PathRange> = {}): Promise<readonly FileOperation[]> {
     checkArgument("range", range, RANGE);
     const toId = range.toId ?? this.leafId;
-    return toId === null ? [] : this.storage.fileOperations(this.id, { fromId: range.fromId, toId });
+    return toId === null ? [] : this.storage.fileOperations(this.row, { fromId: range.fromId, toId });
   }
 
   /**
@@ -165,11 +170,11 @@ export abstract class SessionReader {
   async tokenCounts(counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
     checkArgument("counter", counter, TEXT);
     checkArgument("ids", ids, list(ID, "an array of ids"));
-    return this.storage.tokenCounts(this.id, counter, ids);
+    return this.storage.tokenCounts(this.row, counter, ids);
   }
 
   /** Entries by type, size, and what the models of this session used. */
   async statistics(): Promise<Statistics> {
-    return this.storage.statistics(this.id);
+    return this.storage.statistics(this.row);
   }
 }

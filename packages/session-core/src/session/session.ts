@@ -9,7 +9,7 @@ import type { EntryInput } from "../entry/entry.js";
 import { jsonCopy } from "../entry/json.js";
 import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
-import type { LeafView } from "../port/records.js";
+import type { LeafView, SessionRow } from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search-records.js";
 import type { BatchResult, OnConflict, SessionStorage, Write } from "../port/session-storage.js";
 import { SessionReader } from "./session-reader.js";
@@ -72,8 +72,8 @@ export class Session extends SessionReader {
   #view: LeafView;
 
   /** Sessions come from `Store.createSession` and `Store.openSession`. */
-  constructor(host: SessionHost, id: string, leafName: string, view: LeafView) {
-    super(host.storage, id, leafName);
+  constructor(host: SessionHost, row: SessionRow, leafName: string, view: LeafView) {
+    super(host.storage, row, leafName);
     this.#host = host;
     this.#queue = new WriteQueue(host.accepted);
     this.#view = view;
@@ -87,7 +87,7 @@ export class Session extends SessionReader {
   /** Looks where the leaf stands now. */
   async refresh(): Promise<EntryId | null> {
     return this.#queue.run(async () => {
-      this.#view = await this.storage.leaf(this.id, this.leafName);
+      this.#view = await this.storage.leaf(this.row, this.leafName);
       return this.#view.entryId;
     });
   }
@@ -137,7 +137,7 @@ export class Session extends SessionReader {
       if (expectedLeafId !== undefined && expectedLeafId !== entryId)
         throw new LeafMovedError(this.id, this.leafName, expectedLeafId, entryId);
       const result = await this.storage.commit({
-        sessionId: this.id,
+        sessionId: this.row,
         leafName: this.leafName,
         seen: this.#view,
         onConflict,
@@ -161,12 +161,12 @@ export class Session extends SessionReader {
 
   /** Takes the last move of this leaf back. false: there is none left. What was appended since stays on its branch. */
   async undoMove(): Promise<boolean> {
-    return this.#settle(() => this.storage.undoMove(this.id, this.leafName));
+    return this.#settle(() => this.storage.undoMove(this.row, this.leafName));
   }
 
   /** Takes the last undo back. false: nothing was undone since the last move. */
   async redoMove(): Promise<boolean> {
-    return this.#settle(() => this.storage.redoMove(this.id, this.leafName));
+    return this.#settle(() => this.storage.redoMove(this.row, this.leafName));
   }
 
   async #settle(move: () => Promise<LeafView | undefined>): Promise<boolean> {
@@ -212,12 +212,13 @@ export class Session extends SessionReader {
     checkArgument("counter", counter, TEXT);
     checkArgument("counts", counts, COUNTS);
     const asked = new Map(counts);
-    await this.#queue.run(() => this.storage.saveTokenCounts(this.id, counter, asked));
+    await this.#queue.run(() => this.storage.saveTokenCounts(this.row, counter, asked));
   }
 
   /** Entries of this session that fit, on all of its branches; see `Store.search`. @throws {InvalidQueryError} */
   async search(request: Omit<SearchRequest, "sessionId">): Promise<SearchPage> {
     checkArgument("request", request, SEARCH);
+    await this.record();
     return this.#host.search({ ...request, sessionId: this.id });
   }
 
@@ -231,7 +232,7 @@ export class Session extends SessionReader {
     checkArgument("options", options, CONTEXT);
     const { leafId, danglingCalls = "close" } = options;
     if (leafId !== undefined) {
-      const path = await this.storage.contextPath(this.id, { entryId: leafId }, null);
+      const path = await this.storage.contextPath(this.row, { entryId: leafId }, null);
       const window = { entries: this.#window.shared(path.entries), newFrom: 0 };
       return { ...new Placement().at(path, window, danglingCalls), ...settingsOf(path) };
     }
@@ -242,12 +243,12 @@ export class Session extends SessionReader {
   async settings(leafId: EntryId | null = this.leafId): Promise<Pick<SessionContext, "model" | "thinkingLevel" | "system">> {
     checkArgument("leafId", leafId, nullable(ID));
     // Asked to continue a window that ends there, the storage has no entry to read.
-    const end = leafId === null ? null : (await this.storage.entry(this.id, leafId)).seq;
-    return settingsOf(await this.storage.contextPath(this.id, { entryId: leafId }, end));
+    const end = leafId === null ? null : (await this.storage.entry(this.row, leafId)).seq;
+    return settingsOf(await this.storage.contextPath(this.row, { entryId: leafId }, end));
   }
 
   async #windowed(known: number | null, danglingCalls: DanglingCalls): Promise<SessionContext> {
-    const path = await this.storage.contextPath(this.id, { leafName: this.leafName }, known);
+    const path = await this.storage.contextPath(this.row, { leafName: this.leafName }, known);
     const window = this.#window.take(path, known);
     // A walk without a known end always gives a window.
     if (window === undefined) return this.#windowed(null, danglingCalls);

@@ -3,7 +3,7 @@ import { InvalidEntryError } from "../errors/entry-errors.js";
 import { SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
 import { isId, newSessionId, type SessionId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/main-leaf.js";
-import type { NewSession, SessionRecord } from "../port/records.js";
+import type { NewSession, SessionKey, SessionRecord } from "../port/records.js";
 import { indexTitle } from "../search/title-index.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
@@ -102,9 +102,19 @@ export function rowAt(connection: Connection, seq: SessionSeq): SessionTable {
   return row;
 }
 
+/** The id of a session that is named in either way. */
+export function idOf(key: SessionKey): SessionId {
+  return typeof key === "string" ? key : key.id;
+}
+
+function isMeant(key: SessionKey, { seq }: { readonly seq: SessionSeq }): boolean {
+  return typeof key === "string" || key.seq === seq;
+}
+
 /** The row of a session, or undefined. */
-export function findRow(connection: Connection, id: SessionId): SessionTable | undefined {
-  return connection.get(sessionById, { id });
+export function findRow(connection: Connection, key: SessionKey): SessionTable | undefined {
+  const row = connection.get(sessionById, { id: idOf(key) });
+  return row !== undefined && isMeant(key, row) ? row : undefined;
 }
 
 /** The row of a session. @throws {SessionNotFoundError} */
@@ -117,9 +127,9 @@ export function sessionRow(connection: Connection, id: SessionId): SessionTable 
 const seqById = query<{ id: SessionId }, { seq: SessionSeq }>(({ db, p }) => db.selectFrom("session").select("seq").where("id", "=", p.id));
 
 /** The row number of a session: what every other table refers to it by. @throws {SessionNotFoundError} */
-export function sessionSeq(connection: Connection, id: SessionId): SessionSeq {
-  const row = connection.get(seqById, { id });
-  if (row === undefined) throw new SessionNotFoundError(id);
+export function sessionSeq(connection: Connection, key: SessionKey): SessionSeq {
+  const row = connection.get(seqById, { id: idOf(key) });
+  if (row === undefined || !isMeant(key, row)) throw new SessionNotFoundError(idOf(key));
   return row.seq;
 }
 

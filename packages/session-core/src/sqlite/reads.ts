@@ -3,9 +3,9 @@ import { InvalidReferenceError } from "../errors/entry-errors.js";
 import { EntryNotFoundError } from "../errors/session-errors.js";
 import type { FileOperation } from "../files/file-operation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { ContextPath, LeafMove, LeafRecord, OutlineRow, Page, PathScan } from "../port/records.js";
+import type { ContextPath, LeafMove, LeafRecord, OutlineRow, Page, PathScan, SessionKey } from "../port/records.js";
 import type { PathRange } from "../port/session-storage.js";
-import { sessionSeq } from "../sessions/session-rows.js";
+import { idOf, sessionSeq } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { commonAncestor, isOnPath } from "../tree/ancestry.js";
@@ -26,8 +26,8 @@ interface Place {
   readonly session: SessionSeq;
 }
 
-function at(connection: Connection, sessionId: SessionId): Place {
-  return { connection, sessionId, session: sessionSeq(connection, sessionId) };
+function at(connection: Connection, key: SessionKey): Place {
+  return { connection, sessionId: idOf(key), session: sessionSeq(connection, key) };
 }
 
 function seqOf({ connection, session, sessionId }: Place, id: EntryId): EntrySeq {
@@ -38,25 +38,25 @@ function seqOrNull(place: Place, id: EntryId | null): EntrySeq | null {
   return id === null ? null : seqOf(place, id);
 }
 
-export function leaves(connection: Connection, sessionId: SessionId): readonly LeafRecord[] {
+export function leaves(connection: Connection, sessionId: SessionKey): readonly LeafRecord[] {
   return namedLeaves(connection, at(connection, sessionId).session);
 }
 
-export function moves(connection: Connection, sessionId: SessionId, name: string, limit: number): readonly LeafMove[] {
+export function moves(connection: Connection, sessionId: SessionKey, name: string, limit: number): readonly LeafMove[] {
   return leafMoves(connection, at(connection, sessionId).session, name, limit);
 }
 
-export function entry(connection: Connection, sessionId: SessionId, id: EntryId): Entry {
+export function entry(connection: Connection, sessionId: SessionKey, id: EntryId): Entry {
   const row = findEntryRow(connection, at(connection, sessionId).session, id);
-  if (row === undefined) throw new EntryNotFoundError(sessionId, id);
+  if (row === undefined) throw new EntryNotFoundError(idOf(sessionId), id);
   return entryOf(row);
 }
 
-export function startingWith(connection: Connection, sessionId: SessionId, prefix: string, limit: number): readonly EntryId[] {
+export function startingWith(connection: Connection, sessionId: SessionKey, prefix: string, limit: number): readonly EntryId[] {
   return entriesStartingWith(connection, at(connection, sessionId).session, prefix, limit);
 }
 
-export function scan(connection: Connection, sessionId: SessionId, given: PathScan & { readonly leafId: EntryId | null }): Page<Entry> {
+export function scan(connection: Connection, sessionId: SessionKey, given: PathScan & { readonly leafId: EntryId | null }): Page<Entry> {
   return connection.read(() => {
     const place = at(connection, sessionId);
     const leaf = seqOrNull(place, given.leafId);
@@ -66,7 +66,7 @@ export function scan(connection: Connection, sessionId: SessionId, given: PathSc
 
 export function pathSeqsOf(
   connection: Connection,
-  sessionId: SessionId,
+  sessionId: SessionKey,
   leafId: EntryId | null,
   stopAt: EntryId | undefined,
 ): readonly number[] {
@@ -84,32 +84,32 @@ function stopSeq(place: Place, stopAt: EntryId | undefined, leaf: EntrySeq | nul
   return seq;
 }
 
-export function entriesIn(connection: Connection, sessionId: SessionId, seqs: readonly number[]): readonly Entry[] {
+export function entriesIn(connection: Connection, sessionId: SessionKey, seqs: readonly number[]): readonly Entry[] {
   return entriesAt(connection, at(connection, sessionId).session, seqs);
 }
 
-export function childrenOf(connection: Connection, sessionId: SessionId, id: EntryId | null): readonly OutlineRow[] {
+export function childrenOf(connection: Connection, sessionId: SessionKey, id: EntryId | null): readonly OutlineRow[] {
   const place = at(connection, sessionId);
   return children(connection, place.session, seqOrNull(place, id));
 }
 
-export function branchPointsOf(connection: Connection, sessionId: SessionId): readonly OutlineRow[] {
+export function branchPointsOf(connection: Connection, sessionId: SessionKey): readonly OutlineRow[] {
   return branchPoints(connection, at(connection, sessionId).session);
 }
 
-export function tipsOf(connection: Connection, sessionId: SessionId): readonly OutlineRow[] {
+export function tipsOf(connection: Connection, sessionId: SessionKey): readonly OutlineRow[] {
   return tips(connection, at(connection, sessionId).session);
 }
 
-export function outlineOf(connection: Connection, sessionId: SessionId, afterSeq: number, limit: number): readonly OutlineRow[] {
+export function outlineOf(connection: Connection, sessionId: SessionKey, afterSeq: number, limit: number): readonly OutlineRow[] {
   return outline(connection, at(connection, sessionId).session, afterSeq, limit);
 }
 
-export function since(connection: Connection, sessionId: SessionId, afterSeq: number, limit: number): readonly Entry[] {
+export function since(connection: Connection, sessionId: SessionKey, afterSeq: number, limit: number): readonly Entry[] {
   return entriesSince(connection, at(connection, sessionId).session, afterSeq, limit);
 }
 
-export function ancestor(connection: Connection, sessionId: SessionId, a: EntryId, b: EntryId): EntryId | null {
+export function ancestor(connection: Connection, sessionId: SessionKey, a: EntryId, b: EntryId): EntryId | null {
   return connection.read(() => {
     const place = at(connection, sessionId);
     return entryIdAt(connection, commonAncestor(connection, seqOf(place, a), seqOf(place, b)));
@@ -118,7 +118,7 @@ export function ancestor(connection: Connection, sessionId: SessionId, a: EntryI
 
 export function context(
   connection: Connection,
-  sessionId: SessionId,
+  sessionId: SessionKey,
   where: { readonly entryId: EntryId | null } | { readonly leafName: string },
   knownSeq: number | null,
   settings: SettingPayloads,
@@ -126,12 +126,14 @@ export function context(
   return connection.read(() => {
     const place = at(connection, sessionId);
     const seq =
-      "leafName" in where ? leafSeq(connection, { id: sessionId, seq: place.session }, where.leafName) : seqOrNull(place, where.entryId);
+      "leafName" in where
+        ? leafSeq(connection, { id: place.sessionId, seq: place.session }, where.leafName)
+        : seqOrNull(place, where.entryId);
     return contextPath(connection, seq === null ? START : tipAt(connection, seq), knownSeq, settings);
   });
 }
 
-export function fileOperations(connection: Connection, sessionId: SessionId, { fromId, toId }: PathRange): readonly FileOperation[] {
+export function fileOperations(connection: Connection, sessionId: SessionKey, { fromId, toId }: PathRange): readonly FileOperation[] {
   return connection.read(() => {
     const place = at(connection, sessionId);
     const to = seqOf(place, toId);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Entry } from "../entry/entry.js";
 import { jsonCopy } from "../entry/json.js";
 import { loadedGate, loadGate } from "../entry/load-gate.js";
+import { StoreBusyError } from "../errors/store-errors.js";
 import type { FileTools } from "../files/extract.js";
 import type { FileOperation } from "../files/file-operation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
@@ -36,6 +37,9 @@ import * as writes from "./writes.js";
 const JOURNAL_PATIENCE_MS = 250;
 const JOURNAL_RETRY_MS = 10;
 
+/** How long a read that met a lock rests before it is tried again, in milliseconds. */
+const READ_RETRY_MS = 20;
+
 /** How to open the SQLite storage. */
 export interface SqliteOptions extends ConnectionOptions {
   readonly fileTools: FileTools;
@@ -69,8 +73,26 @@ export class SqliteStorage implements SessionStorage {
     return this.#lock.run(() => write(this.#connection));
   }
 
+  /** Runs a read, at once unless another process recovers the journal; waits for that at most the busy timeout. */
+  async #read<T>(read: (connection: Connection) => T): Promise<T> {
+    const deadlineMs = performance.now() + this.#connection.busyTimeoutMs;
+    for (;;) {
+      try {
+        return read(this.#connection);
+      } catch (error) {
+        if (!(error instanceof StoreBusyError) || performance.now() > deadlineMs) throw error;
+      }
+      await delay(READ_RETRY_MS);
+    }
+  }
+
   get readOnly(): boolean {
     return this.#connection.readOnly;
+  }
+
+  get files(): readonly string[] {
+    const { path } = this.#connection;
+    return path === ":memory:" ? [] : ["", "-wal", "-shm", "-journal"].map((side) => `${path}${side}`);
   }
 
   async createSession(session: records.NewSession): Promise<records.SessionRecord> {
@@ -78,17 +100,21 @@ export class SqliteStorage implements SessionStorage {
     return this.#write((connection) => writes.createSession(connection, asked));
   }
 
-  async findSession(id: SessionId): Promise<records.SessionRecord | undefined> {
-    const row = findRow(this.#connection, id);
+  async sessionRow(id: SessionId): Promise<records.SessionRow> {
+    return this.#read((connection) => ({ id, seq: sessionSeq(connection, id) }));
+  }
+
+  async findSession(id: records.SessionKey): Promise<records.SessionRecord | undefined> {
+    const row = await this.#read((connection) => findRow(connection, id));
     return row && recordOf(row);
   }
 
   async sessionsNamed(name: string, limit: number): Promise<readonly records.SessionRecord[]> {
-    return sessionsNamed(this.#connection, name, limit);
+    return this.#read((connection) => sessionsNamed(connection, name, limit));
   }
 
   async listSessions(filter: records.SessionFilter): Promise<records.Page<records.SessionRecord>> {
-    return listSessions(this.#connection, filter);
+    return this.#read((connection) => listSessions(connection, filter));
   }
 
   async renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void> {
@@ -116,14 +142,14 @@ export class SqliteStorage implements SessionStorage {
     return recordOf(sessionRow(this.#connection, forked));
   }
 
-  async leaf(sessionId: SessionId, name: string, at?: records.LeafView): Promise<records.LeafView> {
+  async leaf(sessionId: records.SessionKey, name: string, at?: records.LeafView): Promise<records.LeafView> {
     // Only a leaf that is to be made has to wait for other writers.
-    if (at === undefined) return writes.leaf(this.#connection, sessionId, name, at);
+    if (at === undefined) return this.#read((connection) => writes.leaf(connection, sessionId, name, at));
     return this.#write((connection) => writes.leaf(connection, sessionId, name, at));
   }
 
-  async leaves(sessionId: SessionId): Promise<readonly records.LeafRecord[]> {
-    return reads.leaves(this.#connection, sessionId);
+  async leaves(sessionId: records.SessionKey): Promise<readonly records.LeafRecord[]> {
+    return this.#read((connection) => reads.leaves(connection, sessionId));
   }
 
   async deleteLeaf(sessionId: SessionId, name: string): Promise<void> {
@@ -148,98 +174,101 @@ export class SqliteStorage implements SessionStorage {
     );
   }
 
-  async undoMove(sessionId: SessionId, leafName: string): Promise<records.LeafView | undefined> {
+  async undoMove(sessionId: records.SessionKey, leafName: string): Promise<records.LeafView | undefined> {
     return this.#write((connection) => writes.undo(connection, sessionId, leafName));
   }
 
-  async redoMove(sessionId: SessionId, leafName: string): Promise<records.LeafView | undefined> {
+  async redoMove(sessionId: records.SessionKey, leafName: string): Promise<records.LeafView | undefined> {
     return this.#write((connection) => writes.redo(connection, sessionId, leafName));
   }
 
-  async leafMoves(sessionId: SessionId, leafName: string, limit: number): Promise<readonly records.LeafMove[]> {
-    return reads.moves(this.#connection, sessionId, leafName, limit);
+  async leafMoves(sessionId: records.SessionKey, leafName: string, limit: number): Promise<readonly records.LeafMove[]> {
+    return this.#read((connection) => reads.moves(connection, sessionId, leafName, limit));
   }
 
-  async entry(sessionId: SessionId, id: EntryId): Promise<Entry> {
-    return reads.entry(this.#connection, sessionId, id);
+  async entry(sessionId: records.SessionKey, id: EntryId): Promise<Entry> {
+    return this.#read((connection) => reads.entry(connection, sessionId, id));
   }
 
-  async entriesStartingWith(sessionId: SessionId, prefix: string, limit: number): Promise<readonly EntryId[]> {
-    return reads.startingWith(this.#connection, sessionId, prefix, limit);
+  async entriesStartingWith(sessionId: records.SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]> {
+    return this.#read((connection) => reads.startingWith(connection, sessionId, prefix, limit));
   }
 
-  async scanPath(sessionId: SessionId, scan: records.PathScan & { readonly leafId: EntryId | null }): Promise<records.Page<Entry>> {
-    return reads.scan(this.#connection, sessionId, scan);
+  async scanPath(
+    sessionId: records.SessionKey,
+    scan: records.PathScan & { readonly leafId: EntryId | null },
+  ): Promise<records.Page<Entry>> {
+    return this.#read((connection) => reads.scan(connection, sessionId, scan));
   }
 
-  async pathSeqs(sessionId: SessionId, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]> {
-    return reads.pathSeqsOf(this.#connection, sessionId, leafId, stopAt);
+  async pathSeqs(sessionId: records.SessionKey, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]> {
+    return this.#read((connection) => reads.pathSeqsOf(connection, sessionId, leafId, stopAt));
   }
 
-  async entriesAt(sessionId: SessionId, seqs: readonly number[]): Promise<readonly Entry[]> {
-    return reads.entriesIn(this.#connection, sessionId, seqs);
+  async entriesAt(sessionId: records.SessionKey, seqs: readonly number[]): Promise<readonly Entry[]> {
+    return this.#read((connection) => reads.entriesIn(connection, sessionId, seqs));
   }
 
-  async children(sessionId: SessionId, id: EntryId | null): Promise<readonly records.OutlineRow[]> {
-    return reads.childrenOf(this.#connection, sessionId, id);
+  async children(sessionId: records.SessionKey, id: EntryId | null): Promise<readonly records.OutlineRow[]> {
+    return this.#read((connection) => reads.childrenOf(connection, sessionId, id));
   }
 
-  async branchPoints(sessionId: SessionId): Promise<readonly records.OutlineRow[]> {
-    return reads.branchPointsOf(this.#connection, sessionId);
+  async branchPoints(sessionId: records.SessionKey): Promise<readonly records.OutlineRow[]> {
+    return this.#read((connection) => reads.branchPointsOf(connection, sessionId));
   }
 
-  async tips(sessionId: SessionId): Promise<readonly records.OutlineRow[]> {
-    return reads.tipsOf(this.#connection, sessionId);
+  async tips(sessionId: records.SessionKey): Promise<readonly records.OutlineRow[]> {
+    return this.#read((connection) => reads.tipsOf(connection, sessionId));
   }
 
-  async outline(sessionId: SessionId, afterSeq: number, limit: number): Promise<readonly records.OutlineRow[]> {
-    return reads.outlineOf(this.#connection, sessionId, afterSeq, limit);
+  async outline(sessionId: records.SessionKey, afterSeq: number, limit: number): Promise<readonly records.OutlineRow[]> {
+    return this.#read((connection) => reads.outlineOf(connection, sessionId, afterSeq, limit));
   }
 
-  async entriesSince(sessionId: SessionId, afterSeq: number, limit: number): Promise<readonly Entry[]> {
-    return reads.since(this.#connection, sessionId, afterSeq, limit);
+  async entriesSince(sessionId: records.SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]> {
+    return this.#read((connection) => reads.since(connection, sessionId, afterSeq, limit));
   }
 
-  async commonAncestor(sessionId: SessionId, a: EntryId, b: EntryId): Promise<EntryId | null> {
-    return reads.ancestor(this.#connection, sessionId, a, b);
+  async commonAncestor(sessionId: records.SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null> {
+    return this.#read((connection) => reads.ancestor(connection, sessionId, a, b));
   }
 
   async contextPath(
-    sessionId: SessionId,
+    sessionId: records.SessionKey,
     at: { readonly entryId: EntryId | null } | { readonly leafName: string },
     knownSeq: number | null,
   ): Promise<records.ContextPath> {
-    return reads.context(this.#connection, sessionId, at, knownSeq, this.#settings);
+    return this.#read((connection) => reads.context(connection, sessionId, at, knownSeq, this.#settings));
   }
 
-  async fileOperations(sessionId: SessionId, range: PathRange): Promise<readonly FileOperation[]> {
-    return reads.fileOperations(this.#connection, sessionId, range);
+  async fileOperations(sessionId: records.SessionKey, range: PathRange): Promise<readonly FileOperation[]> {
+    return this.#read((connection) => reads.fileOperations(connection, sessionId, range));
   }
 
-  async labels(sessionId: SessionId, text?: string): Promise<readonly records.Label[]> {
-    return labelsOf(this.#connection, sessionSeq(this.#connection, sessionId), text);
+  async labels(sessionId: records.SessionKey, text?: string): Promise<readonly records.Label[]> {
+    return this.#read((connection) => labelsOf(connection, sessionSeq(connection, sessionId), text));
   }
 
-  async value(sessionId: SessionId, key: string): Promise<records.StoredValue | undefined> {
-    return findValue(this.#connection, sessionSeq(this.#connection, sessionId), key);
+  async value(sessionId: records.SessionKey, key: string): Promise<records.StoredValue | undefined> {
+    return this.#read((connection) => findValue(connection, sessionSeq(connection, sessionId), key));
   }
 
-  async values(sessionId: SessionId, prefix: string): Promise<readonly records.StoredValue[]> {
-    return valuesOf(this.#connection, sessionSeq(this.#connection, sessionId), prefix);
+  async values(sessionId: records.SessionKey, prefix: string): Promise<readonly records.StoredValue[]> {
+    return this.#read((connection) => valuesOf(connection, sessionSeq(connection, sessionId), prefix));
   }
 
-  async tokenCounts(sessionId: SessionId, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
-    return tokenCounts(this.#connection, sessionSeq(this.#connection, sessionId), counter, ids);
+  async tokenCounts(sessionId: records.SessionKey, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
+    return this.#read((connection) => tokenCounts(connection, sessionSeq(connection, sessionId), counter, ids));
   }
 
-  async saveTokenCounts(sessionId: SessionId, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void> {
+  async saveTokenCounts(sessionId: records.SessionKey, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void> {
     const asked = new Map(counts);
     await this.#write((connection) => writes.saveCounts(connection, sessionId, counter, asked));
   }
 
   async search(request: SearchRequest): Promise<SearchPage> {
     if (request.sessionId !== undefined) sessionSeq(this.#connection, request.sessionId);
-    return search(this.#connection, request);
+    return this.#read((connection) => search(connection, request));
   }
 
   async catchUpSearch(limit: number, whenLocked: "wait" | "throw" = "wait"): Promise<number> {
@@ -251,8 +280,8 @@ export class SqliteStorage implements SessionStorage {
     return missingInIndex(this.#connection);
   }
 
-  async statistics(sessionId?: SessionId): Promise<Statistics> {
-    return statistics(this.#connection, sessionId);
+  async statistics(sessionId?: records.SessionKey): Promise<Statistics> {
+    return this.#read((connection) => statistics(connection, sessionId));
   }
 
   async importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession> {

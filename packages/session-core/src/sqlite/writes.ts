@@ -2,11 +2,11 @@ import type { JudgedEntry } from "../entry/gate.js";
 import { InvalidEntryError } from "../errors/entry-errors.js";
 import { MainLeafError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { FileTools } from "../files/extract.js";
-import type { EntryId, SessionId } from "../ids/ids.js";
+import type { EntryId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/main-leaf.js";
-import type { LeafView, NewSession, SessionRecord } from "../port/records.js";
+import type { LeafView, NewSession, SessionKey, SessionRecord } from "../port/records.js";
 import type { Batch, BatchResult, Write } from "../port/session-storage.js";
-import { findRow, insertNewSession, recordOf, rowAt, sessionSeq } from "../sessions/session-rows.js";
+import { findRow, idOf, insertNewSession, recordOf, rowAt, sessionSeq } from "../sessions/session-rows.js";
 import { leafName } from "../sessions/single-line.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
@@ -19,8 +19,8 @@ import { saveTokenCounts } from "../tree/token-counts.js";
 
 // Writes of the port: ids become rows, entries pass the gate, and each operation is one `write`.
 
-function targetOf(connection: Connection, id: SessionId, fileTools: FileTools = {}): Target {
-  return { id, seq: sessionSeq(connection, id), fileTools };
+function targetOf(connection: Connection, key: SessionKey, fileTools: FileTools = {}): Target {
+  return { id: idOf(key), seq: sessionSeq(connection, key), fileTools };
 }
 
 export function createSession(connection: Connection, session: NewSession): SessionRecord {
@@ -46,11 +46,11 @@ class View implements LeafView {
   }
 }
 
-function viewOf(connection: Connection, id: SessionId, view: LeafView): View {
+function viewOf(connection: Connection, id: SessionKey, view: LeafView): View {
   return view instanceof View ? view : new View(tipAt(connection, view.seq as EntrySeq | null), sessionSeq(connection, id));
 }
 
-export function leaf(connection: Connection, sessionId: SessionId, name: string, start: LeafView | undefined): LeafView {
+export function leaf(connection: Connection, sessionId: SessionKey, name: string, start: LeafView | undefined): LeafView {
   const target = targetOf(connection, sessionId);
   const view = (seq: EntrySeq | null) => new View(tipAt(connection, seq), target.seq);
   if (start === undefined) return connection.read(() => view(leafSeq(connection, target, name)));
@@ -69,10 +69,10 @@ export function leaf(connection: Connection, sessionId: SessionId, name: string,
   });
 }
 
-export function removeLeaf(connection: Connection, sessionId: SessionId, name: string): void {
+export function removeLeaf(connection: Connection, sessionId: SessionKey, name: string): void {
   connection.write(() => {
     const target = targetOf(connection, sessionId);
-    if (name === MAIN_LEAF) throw new MainLeafError(sessionId);
+    if (name === MAIN_LEAF) throw new MainLeafError(idOf(sessionId));
     deleteLeaf(connection, target, name);
     dropMoves(connection, target.seq, name);
   });
@@ -86,7 +86,7 @@ export function commitBatch(
 ): BatchResult {
   const writes = batch.writes.map((write) => judged(write, judge));
   const { session, tip: seen } = viewOf(connection, batch.sessionId, batch.seen);
-  const target = { id: batch.sessionId, seq: session, fileTools };
+  const target = { id: idOf(batch.sessionId), seq: session, fileTools };
   try {
     const { leafName, onConflict, onlyIfSeen = false } = batch;
     const { appended, leaf } = commit(connection, { target, leafName, seen, onConflict, onlyIfSeen, writes });
@@ -94,7 +94,7 @@ export function commitBatch(
   } catch (error) {
     // A session that was deleted while a handle held it fails in many ways; they all mean this. A row is never given
     // twice, so nothing can have been written to another session.
-    if (connection.open && findRow(connection, batch.sessionId)?.seq !== session) throw new SessionNotFoundError(batch.sessionId);
+    if (connection.open && findRow(connection, batch.sessionId)?.seq !== session) throw new SessionNotFoundError(target.id);
     throw error;
   }
 }
@@ -116,14 +116,14 @@ function judged(write: Write, judge: (given: unknown) => JudgedEntry): JudgedWri
   throw new InvalidEntryError("kind", "must be entry, label, value or moveLeaf");
 }
 
-export function undo(connection: Connection, sessionId: SessionId, name: string): Tip | undefined {
+export function undo(connection: Connection, sessionId: SessionKey, name: string): Tip | undefined {
   return connection.write(() => undoMove(connection, targetOf(connection, sessionId), name));
 }
 
-export function redo(connection: Connection, sessionId: SessionId, name: string): Tip | undefined {
+export function redo(connection: Connection, sessionId: SessionKey, name: string): Tip | undefined {
   return connection.write(() => redoMove(connection, targetOf(connection, sessionId), name));
 }
 
-export function saveCounts(connection: Connection, sessionId: SessionId, counter: string, counts: ReadonlyMap<EntryId, number>): void {
+export function saveCounts(connection: Connection, sessionId: SessionKey, counter: string, counts: ReadonlyMap<EntryId, number>): void {
   connection.write(() => saveTokenCounts(connection, sessionSeq(connection, sessionId), counter, counts));
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { SessionId } from "../ids/ids.js";
+import type { SessionKey } from "../port/records.js";
 import type { ModelUsage, Statistics } from "../port/statistics.js";
 import { sessionSeq } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
@@ -13,9 +13,9 @@ interface CountRow {
 }
 
 /** Figures of a session, or of the whole store: sums of session rows and of an index, never of payloads. */
-export function statistics(connection: Connection, id?: SessionId): Statistics {
+export function statistics(connection: Connection, key?: SessionKey): Statistics {
   return connection.read(() => {
-    const session = id === undefined ? undefined : sessionSeq(connection, id);
+    const session = key === undefined ? undefined : sessionSeq(connection, key);
     const within = (column: string): RawBuilder<boolean> => (session === undefined ? sql`TRUE` : sql`${sql.ref(column)} = ${session}`);
     const counts = one<CountRow>(
       connection,

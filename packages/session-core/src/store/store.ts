@@ -7,7 +7,7 @@ import { StoreBusyError, StoreFullError } from "../errors/store-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { Finding } from "../port/finding.js";
 import { MAIN_LEAF } from "../port/main-leaf.js";
-import type { NewSession, Page, SessionFilter, SessionRecord } from "../port/records.js";
+import type { NewSession, Page, SessionFilter, SessionRecord, SessionRow } from "../port/records.js";
 import type { SearchPage, SearchRequest } from "../port/search-records.js";
 import type { SessionStorage } from "../port/session-storage.js";
 import type { Statistics } from "../port/statistics.js";
@@ -79,18 +79,19 @@ export class Store {
     checkArgument("options", options, OPEN);
     const { leaf = MAIN_LEAF } = options;
     return this.whileOpen(async () => {
-      const main = await this.#storage.leaf(id, MAIN_LEAF);
-      const view = leaf === MAIN_LEAF ? main : await this.#leafOrNew(id, leaf, main);
-      return new Session(this.#host, id, leaf, view);
+      const row = await this.#storage.sessionRow(id);
+      const main = await this.#storage.leaf(row, MAIN_LEAF);
+      const view = leaf === MAIN_LEAF ? main : await this.#leafOrNew(row, leaf, main);
+      return new Session(this.#host, row, leaf, view);
     });
   }
 
-  async #leafOrNew(id: SessionId, name: string, main: Awaited<ReturnType<SessionStorage["leaf"]>>) {
+  async #leafOrNew(row: SessionRow, name: string, main: Awaited<ReturnType<SessionStorage["leaf"]>>) {
     try {
-      return await this.#storage.leaf(id, name);
+      return await this.#storage.leaf(row, name);
     } catch (error) {
       if (!(error instanceof LeafNotFoundError)) throw error;
-      return this.#storage.leaf(id, name, main);
+      return this.#storage.leaf(row, name, main);
     }
   }
 

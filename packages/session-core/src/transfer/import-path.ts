@@ -78,7 +78,7 @@ export async function importPath(store: Store, path: string, options: ImportPath
 
 async function imported(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {
   const folders = new SourceFolders();
-  const found = sourceFiles(path, folders);
+  const found = sourceFiles(path, folders, store.storage.files);
   const run = new ImportRun(store, found, folders, options);
   for (const file of found.files) await run.take(file);
   const { sessions, failed } = run.report;

@@ -1,4 +1,4 @@
-import { realpathSync, type Stats } from "node:fs";
+import { realpathSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import type { BoughError } from "../errors/base.js";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
@@ -34,15 +34,19 @@ const SKIPPED = new Set(["node_modules", ".git"]);
  * once (regression R162). A folder that cannot be listed, a path that the system does not take, a name that is not UTF-8
  * and a session file's name that leads to no file are given as unreadable.
  *
+ * `leftOut`: files that are not even opened, under whatever name they are met.
+ *
  * @throws {SourceNotFoundError | SourceUnreadableError} nothing is at `path`, or it is a folder that cannot be listed.
- * @throws {UnknownFormatError} it is a pipe, a device or a socket.
+ * @throws {UnknownFormatError} it is a pipe, a device, a socket or left out.
  */
-export function sourceFiles(path: string, folders: SourceFolders): SourceFiles {
+export function sourceFiles(path: string, folders: SourceFolders, leftOut: readonly string[] = []): SourceFiles {
   const stats = statOf(path);
+  const outside = new Set(leftOut.flatMap(fileIdAt));
+  if (outside.has(fileIdOf(stats))) throw new UnknownFormatError(path, "it is the store itself, which is open");
   if (stats.isFile()) return { isFolder: false, files: [{ path, bytes: stats.size }], unreadable: [], others: 0 };
   if (!stats.isDirectory()) throw new UnknownFormatError(path, `it is ${kindOf(stats)}, neither a file nor a folder`);
   folders.list(path);
-  const walk = new Walk(folders);
+  const walk = new Walk(folders, outside);
   walk.folder(path, realPathOf(path));
   return { isFolder: true, files: walk.files, unreadable: walk.unreadable, others: walk.others };
 }
@@ -54,9 +58,11 @@ class Walk {
   /** Where the files and folders really are that were met. */
   readonly #seen = new Set<string>();
   readonly #folders: SourceFolders;
+  readonly #outside: ReadonlySet<string>;
 
-  constructor(folders: SourceFolders) {
+  constructor(folders: SourceFolders, outside: ReadonlySet<string>) {
     this.#folders = folders;
+    this.#outside = outside;
   }
 
   folder(folder: string, real: string): void {
@@ -77,6 +83,7 @@ class Walk {
     }
     if (stats === undefined) this.others += 1;
     else if (stats.isDirectory() && SKIPPED.has(name)) return;
+    else if (this.#outside.has(fileIdOf(stats))) return;
     else if (stats.isDirectory()) this.folder(path, kind === "link" ? realPathOf(path) : real);
     else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real)) this.files.push({ path, bytes: stats.size });
   }
@@ -112,6 +119,15 @@ class Walk {
       return undefined;
     }
   }
+}
+
+function fileIdOf({ dev, ino }: Pick<Stats, "dev" | "ino">): string {
+  return `${dev}:${ino}`;
+}
+
+function fileIdAt(path: string): readonly string[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? [] : [fileIdOf(stats)];
 }
 
 function isUnreadable(error: unknown): error is SourceNotFoundError | SourceUnreadableError {

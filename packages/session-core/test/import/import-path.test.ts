@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { importPath } from "../../src/transfer/import-path.js";
@@ -13,6 +13,19 @@ const said = (id: string, parentId: string | null, text = id) => ({
   parentId,
   createdAtMs: 5,
   entry: { type: "message", message: { role: "user", content: text } },
+});
+
+describe("importing into a store whose own file is met", () => {
+  test("leaves it and its journal unopened, under whatever name, and takes the rest of the folder", async () => {
+    const folder = tempFolder();
+    const path = join(folder, "store.db");
+    const store = await openedStore({ path });
+    fileOf([header("s"), said("a", null), ""], "session.jsonl", folder);
+    linkSync(path, join(folder, "linked.jsonl"));
+    symlinkSync(`${path}-wal`, join(folder, "journal.jsonl"));
+    expect(await importPath(store, folder)).toMatchObject({ sessions: [{ sessionId: "s" }], failed: [], otherFiles: 0 });
+    await expect(importPath(store, path)).rejects.toThrow("the store itself");
+  });
 });
 
 describe("importing a file", () => {

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { userMessage } from "../../src/entry/builders.js";
+import type { Session } from "../../src/session/session.js";
+import { entryNamed, grow, pathNames } from "../world/grow.js";
+import { collected, openedStore } from "../world/stores.js";
+
+/** What a handle can be asked. */
+const CALLS: readonly (readonly [name: string, ask: (session: Session) => Promise<unknown>])[] = [
+  ["append", (session) => session.append(userMessage("misplaced"), { onConflict: "follow" })],
+  ["append after refresh", (session) => session.refresh().then(() => session.append(userMessage("misplaced")))],
+  ["write", (session) => session.write([{ kind: "value", key: "k", value: 1 }])],
+  ["moveLeaf", (session) => session.moveLeaf(null)],
+  ["undoMove", (session) => session.undoMove()],
+  ["redoMove", (session) => session.redoMove()],
+  ["label", (session) => session.label("u1", "x")],
+  ["saveTokenCounts", (session) => session.saveTokenCounts("c", new Map([["u1", 1]]))],
+  ["tokenCounts", (session) => session.tokenCounts("c", ["u1"])],
+  ["record", (session) => session.record()],
+  ["entry", (session) => session.entry("u1")],
+  ["resolve", (session) => session.resolve("u1")],
+  ["path", (session) => session.path()],
+  ["walk", (session) => collected(session.walk())],
+  ["entries", (session) => collected(session.entries())],
+  ["children", (session) => session.children(null)],
+  ["branchPoints", (session) => session.branchPoints()],
+  ["tips", (session) => session.tips()],
+  ["outline", (session) => session.outline()],
+  ["commonAncestor", (session) => session.commonAncestor("u1", "a1")],
+  ["leaves", (session) => session.leaves()],
+  ["leafMoves", (session) => session.leafMoves()],
+  ["labels", (session) => session.labels()],
+  ["value", (session) => session.value("k")],
+  ["values", (session) => session.values()],
+  ["fileOperations", (session) => session.fileOperations()],
+  ["statistics", (session) => session.statistics()],
+  ["search", (session) => session.search({ query: "u1" })],
+  ["context", (session) => session.context()],
+  ["context at an entry", (session) => session.context({ leafId: "u1" })],
+  ["settings", (session) => session.settings()],
+];
+
+describe("a handle of a session that was deleted, after another one was made with its id", () => {
+  test.each(CALLS)("finds no session: %s", async (_name, ask) => {
+    const store = await openedStore();
+    const { session } = await grow("u1 a1", { store });
+    await session.moveLeaf("u1");
+    await store.deleteSession(session.id);
+    const placed = await store.createSession({ id: session.id });
+    await placed.write(["u1", "a1", "u2"].map((id) => ({ kind: "entry" as const, entry: entryNamed(id) })));
+    await placed.moveLeaf("a1");
+    await expect(ask(session)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND", sessionId: session.id });
+    expect(await pathNames(placed)).toBe("u1 a1");
+    expect(await placed.record()).toMatchObject({ entryCount: 3 });
+  });
+});
