@@ -2,7 +2,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Entry } from "../entry/entry.js";
 import { jsonCopy } from "../entry/json.js";
 import { loadedGate, loadGate } from "../entry/load-gate.js";
-import { StoreBusyError } from "../errors/store-errors.js";
 import type { FileTools } from "../files/extract.js";
 import type { FileOperation } from "../files/file-operation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
@@ -36,9 +35,6 @@ import * as writes from "./writes.js";
 /** How long a deletion waits for readers, so that the journal can be emptied, and how often it looks, in milliseconds. */
 const JOURNAL_PATIENCE_MS = 250;
 const JOURNAL_RETRY_MS = 10;
-
-/** How long a read that met a lock rests before it is tried again, in milliseconds. */
-const READ_RETRY_MS = 20;
 
 /** How to open the SQLite storage. */
 export interface SqliteOptions extends ConnectionOptions {
@@ -74,16 +70,8 @@ export class SqliteStorage implements SessionStorage {
   }
 
   /** Runs a read, at once unless another process recovers the journal; waits for that at most the busy timeout. */
-  async #read<T>(read: (connection: Connection) => T): Promise<T> {
-    const deadlineMs = performance.now() + this.#connection.busyTimeoutMs;
-    for (;;) {
-      try {
-        return read(this.#connection);
-      } catch (error) {
-        if (!(error instanceof StoreBusyError) || performance.now() > deadlineMs) throw error;
-      }
-      await delay(READ_RETRY_MS);
-    }
+  #read<T>(read: (connection: Connection) => T): Promise<T> {
+    return untilUnlocked(this.#connection.busyTimeoutMs, () => read(this.#connection));
   }
 
   get readOnly(): boolean {
