@@ -30,7 +30,14 @@ export interface CompactOrder {
 export async function compactNow(engine: Engine, order: CompactOrder): Promise<CompactionResult> {
   return alone(engine.session, "compact", async () => {
     cancelBackground(engine);
-    return attempt(engine, order, await look(engine));
+    const own = new AbortController();
+    const signal = order.signal === undefined ? own.signal : AbortSignal.any([order.signal, own.signal]);
+    engine.memory.foreground = own;
+    try {
+      return await attempt(engine, { ...order, signal }, await look(engine));
+    } finally {
+      engine.memory.foreground = null;
+    }
   });
 }
 

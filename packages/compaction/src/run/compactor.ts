@@ -182,6 +182,17 @@ export class Compactor {
     return undoCompaction(this.#engine);
   }
 
+  /**
+   * Cancels the compaction that runs, whoever asked for it, and the background run or its finished result; whoever waits gets
+   * `cancelled`. false: there was none. One that is deferred to the end of the turn still comes.
+   */
+  abortCompaction(): boolean {
+    const { foreground, background } = this.#engine.memory;
+    foreground?.abort();
+    cancelBackground(this.#engine);
+    return foreground !== null || background.at === "running" || background.at === "ready";
+  }
+
   /** How full the window is now, without preparing a request. */
   async usage(input: RequestInput = {}): Promise<TokenUse> {
     rules.checkArgument("input", input, REQUEST_INPUT);

@@ -26,6 +26,8 @@ export interface BackgroundRun {
 export interface Memory {
   background: BackgroundState<Draft>;
   backgroundRun: BackgroundRun | null;
+  /** Ends the compaction that somebody waits for; null: there is none. */
+  foreground: AbortController | null;
   /** The background run that was started last since the latest compaction; null: none. */
   backgroundStart: BackgroundStart | null;
   stall: Stall | null;
@@ -131,6 +133,7 @@ function newMemory({ contextWindow, model }: CompactorOptions): Memory {
   return {
     background: { at: "idle" },
     backgroundRun: null,
+    foreground: null,
     backgroundStart: null,
     stall: null,
     breaker: CLOSED,

@@ -1,15 +1,15 @@
 import type { HostState } from "../summary/host-state.js";
 import type { Engine } from "./engine.js";
-import type { CompactorHooks } from "./hooks.js";
+import type { CompactorHandlers } from "./hooks.js";
 import { asHook } from "./lock.js";
 import { orAborted } from "./or-aborted.js";
 
-type HookName = keyof CompactorHooks;
-type HookOf<N extends HookName> = NonNullable<CompactorHooks[N]>;
+type HookName = keyof CompactorHandlers;
+type HookOf<N extends HookName> = NonNullable<CompactorHandlers[N]>;
 type Answer<N extends HookName> = Exclude<Awaited<ReturnType<HookOf<N>>>, void>;
 
 /**
- * Calls a hook and awaits it. One that throws is reported and counts as not there: hooks never block (VS Code's rule).
+ * Calls the handlers of a hook, one after the other, until one cancels; of their answers the first counts. One that throws is reported and counts as not there: hooks never block (VS Code's rule).
  *
  * @throws the reason of `signal` when it is aborted: nobody waits longer for a hook that does not come back.
  */
@@ -19,8 +19,15 @@ export async function callHook<N extends HookName>(
   about: Parameters<HookOf<N>>[0],
   signal?: AbortSignal,
 ): Promise<Answer<N> | undefined> {
-  const hook = engine.options.hooks?.[name] as ((given: typeof about) => Promise<Answer<N> | undefined>) | undefined;
-  return hook === undefined ? undefined : called(engine, name, () => hook(about), signal);
+  type Handler = (given: typeof about) => Promise<Answer<N> | undefined>;
+  const given = (engine.options.hooks?.[name] ?? []) as Handler | readonly Handler[];
+  let answer: Answer<N> | undefined;
+  for (const handler of typeof given === "function" ? [given] : given) {
+    const one = await called(engine, name, () => handler(about), signal);
+    if (one !== undefined) answer = { ...one, ...answer };
+    if (typeof one === "object" && one !== null && "cancel" in one && one.cancel === true) return one;
+  }
+  return answer;
 }
 
 /** What the host wants carried along; null: nothing, or it could not say. As with hooks. */

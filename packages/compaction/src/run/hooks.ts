@@ -51,10 +51,16 @@ export interface BeforeTree {
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * What a host may hook into. Hooks are awaited; one that throws is reported by the event `hook_failed` and counts as
- * not there. Their names are the ones of pi and oh-my-pi.
+ * What a host may hook into: one handler for each, or several in their order. All are asked, until one cancels; of what they
+ * supply the first counts. Hooks are awaited; one that throws is reported by the event `hook_failed` and counts as not
+ * there. Their names are the ones of pi and oh-my-pi.
  */
-export interface CompactorHooks {
+export type CompactorHooks = {
+  readonly [N in keyof CompactorHandlers]: CompactorHandlers[N] | readonly NonNullable<CompactorHandlers[N]>[];
+};
+
+/** One handler of each hook. */
+export interface CompactorHandlers {
   /** `{ cancel: true }` stops it; `{ compaction }` is taken in place of a model's summary. */
   readonly before_compact?:
     | ((

@@ -184,3 +184,56 @@ describe("what a hook calls", () => {
     ]);
   });
 });
+
+describe("several handlers of a hook", () => {
+  const supplied = (summary: string) => () => ({ compaction: { summary } });
+
+  test("the first summary that one supplies counts, and no model is asked", async () => {
+    const { session } = await grown(turns(1, 10));
+    const { summarizer, asked } = model();
+    const before_compact = [() => undefined, supplied("the first"), supplied("the second")];
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer, hooks: { before_compact } });
+    expect(await compactor.compact()).toMatchObject({ kind: "compacted", summary: "the first", method: "hook" });
+    expect(asked).toEqual([]);
+  });
+
+  test("any that cancels cancels, also behind one that supplies; one that throws counts as not there", async () => {
+    const { session } = await grown(turns(1, 10));
+    const heard = listening();
+    const failing = () => {
+      throw new Error("no");
+    };
+    const before_compact = [failing, supplied("the first"), () => ({ cancel: true })];
+    const compactor = createCompactor({ session, contextWindow, settings, hooks: { before_compact }, onEvent: heard.onEvent });
+    expect(await compactor.compact()).toEqual({ kind: "cancelled", by: "hook" });
+    expect(heard.types()).toContain("hook_failed");
+  });
+});
+
+describe("abortCompaction", () => {
+  test("ends a compaction that is waited for, and leaves no trace", async () => {
+    const { session } = await grown(turns(1, 10));
+    const before = await pathNames(session);
+    const { summarizer, asked } = heldModel();
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer });
+    expect(compactor.abortCompaction()).toBe(false);
+    const running = compactor.compact();
+    await asked;
+    expect(compactor.abortCompaction()).toBe(true);
+    expect(await running).toEqual({ kind: "cancelled", by: "signal" });
+    expect(await pathNames(session)).toBe(before);
+    expect(compactor.abortCompaction()).toBe(false);
+  });
+
+  test("ends a background run too", async () => {
+    const { session } = await grown(`${turns(1, 15)} u16`);
+    const { summarizer, asked } = heldModel();
+    const heard = listening();
+    const early = { ...settings, background: { start: 0.5 } };
+    const compactor = createCompactor({ session, contextWindow: 6_000, settings: early, summarizer, onEvent: heard.onEvent });
+    await compactor.prepareRequest();
+    await asked;
+    expect(compactor.abortCompaction()).toBe(true);
+    expect(heard.events.at(-1)).toMatchObject({ type: "compaction_complete", background: true, success: false });
+  });
+});
