@@ -37,13 +37,18 @@ function pipe(at: World, path: string): void {
   }
 }
 
-function imported(at: World, path: string) {
-  const { status, stdout } = spawnSync(process.execPath, [BOUGH, "import", "--json", at.path(path)], {
+function importing(at: World, args: readonly string[], options: object = {}) {
+  return spawnSync(process.execPath, [BOUGH, "import", ...args], {
     env: { ...process.env, BOUGH_STORE: at.store, HOME: at.folder },
     encoding: "utf8",
     timeout: 45_000,
     killSignal: "SIGKILL",
+    ...options,
   });
+}
+
+function imported(at: World, path: string) {
+  const { status, stdout } = importing(at, ["--json", at.path(path)]);
   return { status, ...(JSON.parse(stdout) as Report) };
 }
 
@@ -84,6 +89,40 @@ test("a folder of pipes wherever a session leads to a file ends, with every sess
     ["omp/s.jsonl", "missing-blob"],
     ["pi.jsonl", "unreadable-file"],
   ]);
+});
+
+test("a pipe or a device that is named by itself is not read, and ends with 36", () => {
+  const here = world();
+  pipe(here, "pipe.jsonl");
+  for (const path of [here.path("pipe.jsonl"), "/dev/null", "/dev/zero"])
+    expect(importing(here, [path]), path).toMatchObject({
+      status: 36,
+      stderr: expect.stringMatching(/cannot be read: it is a (pipe|device)/),
+    });
+});
+
+// `/proc` is a folder in which the system answers "no such file" to whatever is to be made.
+test.runIf(process.platform === "linux")("a store in a folder where none can be made is refused, and says why", () => {
+  const here = world();
+  pi(here, "s.jsonl", "s");
+  expect(importing(here, [here.path("s.jsonl"), "--store", "/proc/x/y.db"])).toMatchObject({
+    status: 27,
+    stderr: expect.stringContaining("its folder is missing and cannot be made"),
+  });
+});
+
+test("a store in a folder that cannot be written is refused, with the reason and what to do", () => {
+  const here = world();
+  pi(here, "s.jsonl", "s");
+  chmodSync(here.folder, 0o555);
+  onTestFinished(() => chmodSync(here.folder, 0o755));
+  // Whoever runs the tests as root would be allowed everything.
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const { status, stderr } = importing(here, [here.path("s.jsonl")], nobody);
+  expect({ status, stderr }).toEqual({
+    status: 27,
+    stderr: `bough: Cannot open ${here.store}: the folder ${here.folder} is not writable; change its permissions or name another path.\n`,
+  });
 });
 
 test("a picture that is a link to an endless device leaves its reference, and the writer's lock is free again", () => {

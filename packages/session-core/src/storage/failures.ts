@@ -1,3 +1,5 @@
+import { accessSync, constants } from "node:fs";
+import { dirname } from "node:path";
 import { MAX_JSON_LENGTH } from "../entry/json.js";
 import { TooLargeError } from "../errors/entry-errors.js";
 import { StoreBusyError, StoreDamagedError, StoreFullError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
@@ -36,6 +38,7 @@ export function storeFailure(error: unknown, path: string, busyTimeoutMs: number
     case "SQLITE_NOTADB":
       return new StoreDamagedError(path, options);
     case "SQLITE_CANTOPEN":
+      return new StoreUnavailableError(path, whyNotWritable(dirname(path)) ?? error.message, options);
     case "SQLITE_IOERR":
     case "SQLITE_PERM":
       return new StoreUnavailableError(path, error.message, options);
@@ -62,5 +65,34 @@ export function openFailure(error: unknown, path: string, busyTimeoutMs: number)
 /** A missing folder, a missing permission: what the file system says while a file is made, copied or renamed. */
 function fileFailure(error: unknown, path: string): unknown {
   if (!(error instanceof Error && "errno" in error && "code" in error)) return error;
-  return new StoreUnavailableError(path, String(error.code), { cause: error });
+  return new StoreUnavailableError(path, fileReason(String(error.code)), { cause: error });
+}
+
+/** What the file system refuses, and what to do about it. */
+const FILE_REASONS: Readonly<Record<string, string>> = {
+  EACCES: "its folder or file may not be used by this user (EACCES); change the permissions or name another path",
+  EPERM: "its folder or file may not be used by this user (EPERM); change the permissions or name another path",
+  EROFS: "its file system is read-only (EROFS); name a path on another one",
+  ENOENT: "its folder is missing and cannot be made (ENOENT); name another path",
+  ENOTDIR: "a part of its path is a file and no folder (ENOTDIR); name another path",
+  EEXIST: "a part of its path exists and is no folder (EEXIST); name another path",
+  ELOOP: "links in its path lead in a circle (ELOOP); name another path",
+  ENAMETOOLONG: "its path is longer than the system allows (ENAMETOOLONG); name another path",
+};
+
+/** A code of the file system in words; one that is not known as it is. */
+export function fileReason(code: string): string {
+  return Object.hasOwn(FILE_REASONS, code) ? (FILE_REASONS[code] ?? code) : code;
+}
+
+/** SQLite does not say why it cannot open a file. Undefined: the folder may be written, so that is not the reason. */
+function whyNotWritable(folder: string): string | undefined {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    const isDenied = error.code === "EACCES" || error.code === "EPERM";
+    return isDenied ? `the folder ${folder} is not writable; change its permissions or name another path` : fileReason(String(error.code));
+  }
 }

@@ -48,7 +48,7 @@ function openFile(options: ConnectionOptions, found: StoreFile | undefined): Ope
   // A newer program may have written its version into the journal only. Folding that into the file would change it,
   // so it is asked over a connection that cannot write.
   if (hasJournal(path)) refuseNewer(path);
-  if (mode === "create" && identity.kind === "absent") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (mode === "create" && identity.kind === "absent") makeFolder(dirname(path));
   const database = mode === "read-only" ? openToRead(path, found) : openToWrite(path, found === undefined);
   const file = database.memory ? undefined : (found ?? StoreFile.find(path));
   try {
@@ -60,6 +60,22 @@ function openFile(options: ConnectionOptions, found: StoreFile | undefined): Ope
     database.close();
     file?.release();
     throw error;
+  }
+}
+
+/**
+ * Makes a folder and those above it that are missing. `mkdirSync` of Node with `recursive` never returns where a folder
+ * exists and the system answers ENOENT to what is to be made in it, as `/proc` does.
+ */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
+  const above = dirname(folder);
+  if (above !== folder) makeFolder(above);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process made it meanwhile. A link that leads nowhere exists too, and is no folder.
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { ForeignFileError, StoreUnavailableError } from "../errors/store-errors.js";
+import { fileReason } from "./failures.js";
 import { HEADER_BYTES, isSuccessor } from "./identity.js";
 
 /** A descriptor of a file that is open for reading, and how many `StoreFile`s use it. */
@@ -150,7 +151,7 @@ function typed<T>(path: string, look: () => T): T {
   try {
     return look();
   } catch (error) {
-    if (isFileSystemError(error)) throw new StoreUnavailableError(path, error.code, { cause: error });
+    if (isFileSystemError(error)) throw new StoreUnavailableError(path, fileReason(error.code), { cause: error });
     throw error;
   }
 }

@@ -36,15 +36,16 @@ const SKIPPED = new Set(["node_modules", ".git"]);
  *
  * `leftOut`: files that are not even opened, under whatever name they are met.
  *
- * @throws {SourceNotFoundError | SourceUnreadableError} nothing is at `path`, or it is a folder that cannot be listed.
- * @throws {UnknownFormatError} it is a pipe, a device, a socket or left out.
+ * @throws {SourceNotFoundError} nothing is at `path`.
+ * @throws {SourceUnreadableError} it is a pipe, a device or a socket, or a folder that cannot be listed.
+ * @throws {UnknownFormatError} it is left out.
  */
 export function sourceFiles(path: string, folders: SourceFolders, leftOut: readonly string[] = []): SourceFiles {
   const stats = statOf(path);
   const outside = new Set(leftOut.flatMap(fileIdAt));
   if (outside.has(fileIdOf(stats))) throw new UnknownFormatError(path, "it is the store itself, which is open");
   if (stats.isFile()) return { isFolder: false, files: [{ path, bytes: stats.size }], unreadable: [], others: 0 };
-  if (!stats.isDirectory()) throw new UnknownFormatError(path, `it is ${kindOf(stats)}, neither a file nor a folder`);
+  if (!stats.isDirectory()) throw new SourceUnreadableError(path, `it is ${kindOf(stats)}, neither a file nor a folder`);
   folders.list(path);
   const walk = new Walk(folders, outside);
   walk.folder(path, realPathOf(path));

@@ -102,7 +102,10 @@ describe("what is named like a session file and is none", () => {
   });
 
   test.each(["/dev/null", "/dev/zero"])("%s itself is refused", async (path) => {
-    await expect(importPath(await openedStore(), path)).rejects.toMatchObject({ code: "UNKNOWN_FORMAT" });
+    await expect(importPath(await openedStore(), path)).rejects.toMatchObject({
+      code: "SOURCE_UNREADABLE",
+      message: expect.stringContaining("it is a device"),
+    });
   });
 });
 
