@@ -45,7 +45,7 @@ export class NothingToUndoError extends CommandError {
   override readonly name = "NothingToUndoError";
 }
 
-/** The person interrupted work that can be cancelled. Nothing was written. */
+/** The person interrupted work that can be cancelled. Nothing was written, but for the sessions that an import had done. */
 export class CancelledError extends CommandError {
   readonly code = "CANCELLED";
   override readonly name = "CancelledError";

@@ -87,7 +87,11 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   DRIVER_UNUSABLE: { exit: 70, meaning: "better-sqlite3 cannot run on this Node; the message says the command that repairs it" },
   NO_HOME: { exit: 71, meaning: "No store was named, and there is no home directory to look for one in" },
   DEMO_FAILED: { exit: 72, meaning: "`demo`: a command that it runs has failed, and said why above" },
-  CANCELLED: { exit: 130, meaning: "Interrupted (Ctrl+C); a summary that was being written was cancelled, and nothing was written" },
+  CANCELLED: {
+    exit: 130,
+    meaning:
+      "Interrupted (Ctrl+C); nothing half done is in the store: `import` keeps the sessions before, and says how many; all else wrote nothing",
+  },
 };
 
 /** The codes that belong to no error of ours. */

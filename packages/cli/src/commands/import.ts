@@ -1,7 +1,15 @@
 import { resolve } from "node:path";
-import { type ImportProblem, type ImportReport, importPath, NoSessionsFoundError, type Store } from "@bough/session-core";
+import { setImmediate } from "node:timers/promises";
+import {
+  type ImportProblem,
+  type ImportProgress,
+  type ImportReport,
+  importPath,
+  NoSessionsFoundError,
+  type Store,
+} from "@bough/session-core";
 import { sourceFailure } from "@bough/session-core/internals";
-import { FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
+import { CancelledError, FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
 import { counted } from "../format/numbers.js";
 import { withStore } from "../place/open.js";
 import type { Printer } from "../terminal/printer.js";
@@ -25,13 +33,30 @@ export const run: Command<ImportCommandOptions> = async (invocation) => {
   });
 };
 
-async function importAll({ io, out, args }: Invocation, store: Store): Promise<readonly ImportReport[]> {
+async function importAll(invocation: Invocation, store: Store): Promise<readonly ImportReport[]> {
+  const { io, out } = invocation;
+  const { signal, end } = io.cancelOnInterrupt();
+  try {
+    const reports = await importEach(invocation, store, signal);
+    await index(store, out, await startProgress(io, out, "indexing for search"), signal);
+    return reports;
+  } finally {
+    end();
+  }
+}
+
+async function importEach({ io, out, args }: Invocation, store: Store, signal: AbortSignal): Promise<readonly ImportReport[]> {
   const reports: ImportReport[] = [];
   for (const given of args) {
     const path = resolve(io.cwd, required(given));
+    const before = reports.reduce((sum, { sessions }) => sum + sessions.length, 0);
     const progress = await startProgress(io, out, "importing");
     try {
-      reports.push(await importPath(store, path, { onProgress: (at) => progress.at(at.bytesDone, at.bytesTotal, at.path) }));
+      const onProgress = (at: ImportProgress) => {
+        if (signal.aborted) throw interrupted(before + at.sessionsDone);
+        progress.at(at.bytesDone, at.bytesTotal, at.path);
+      };
+      reports.push(await importPath(store, path, { onProgress }));
     } catch (error) {
       // Of several paths, as a shell's pattern gives them, one that holds no sessions does not keep the others out.
       const failure = error instanceof NoSessionsFoundError ? error : sourceFailure(error, path);
@@ -41,20 +66,31 @@ async function importAll({ io, out, args }: Invocation, store: Store): Promise<r
       progress.end();
     }
   }
-  await index(store, out, await startProgress(io, out, "indexing for search"));
   return reports;
+}
+
+function interrupted(sessions: number): CancelledError {
+  return new CancelledError(
+    sessions === 0
+      ? "Interrupted; no session is in yet. Import again for all of them."
+      : `Interrupted; ${counted(sessions, "session is", "sessions are")} in. Import again for the rest.`,
+  );
 }
 
 /** Entries that are put into the search index between two signs of life. */
 const INDEX_STEP = 2000;
 
-async function index(store: Store, out: Printer, progress: Progress): Promise<void> {
+async function index(store: Store, out: Printer, progress: Progress, signal: AbortSignal): Promise<void> {
   try {
     let left = await store.catchUpSearch(INDEX_STEP);
     const total = left;
     if (left > 0) await out.flush();
-    for (; left > 0; left = await store.catchUpSearch(INDEX_STEP))
+    for (; left > 0; left = await store.catchUpSearch(INDEX_STEP)) {
       progress.at(total - left, total, counted(left, "entry left", "entries left"));
+      // Each step is synchronous; only between two of them does the program hear of a signal.
+      await setImmediate();
+      if (signal.aborted) throw new CancelledError("Interrupted; every session is in. The next search puts the rest into its index.");
+    }
   } finally {
     progress.end();
   }

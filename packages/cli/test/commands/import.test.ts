@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type World, world } from "../world.js";
 
@@ -14,6 +15,14 @@ function piFile(at: World, name: string, ...lines: readonly (object | string)[])
   const path = at.path(name);
   writeFileSync(path, `${[HEADER, ...lines].map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n")}\n`);
   return path;
+}
+
+/** Resolves once another reader of the store sees a session in it. */
+async function firstSessionIn(at: World): Promise<void> {
+  for (let sessions = 0; sessions === 0; await setImmediate()) {
+    if (!existsSync(at.store)) continue;
+    sessions = await at.withStore(async (store) => (await store.statistics()).sessions);
+  }
 }
 
 describe("bough import", () => {
@@ -45,6 +54,25 @@ describe("bough import", () => {
     const here = world();
     await here.run(["import", piFile(here, "one.jsonl", message("aaaa1111", null, "Hello"))]);
     expect((await here.run(args)).exit).toBe(2);
+  });
+
+  test("that is interrupted tells how many sessions are in, and importing again brings the rest", async () => {
+    const here = world();
+    mkdirSync(here.path("in"));
+    const files = Array.from({ length: 400 }, (_, at) => `s${at}`);
+    for (const id of files) {
+      const lines = [{ ...HEADER, id }, message("aaaa1111", null, `Hello ${id}`)];
+      writeFileSync(here.path(`in/${id}.jsonl`), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    }
+    const { exit, err } = await here.run(["import", here.path("in")], { interruptedAt: firstSessionIn(here) });
+    const stored = await here.withStore(async (store) => (await store.statistics()).sessions);
+    expect(stored).toBeGreaterThan(0);
+    expect(stored).toBeLessThan(files.length);
+    expect({ exit, said: err.trimEnd().split("\n").at(-1) }).toEqual({
+      exit: 130,
+      said: `bough: Interrupted; ${stored === 1 ? "1 session is" : `${stored} sessions are`} in. Import again for the rest.`,
+    });
+    expect((await here.run(["import", here.path("in")])).out).toContain(`${files.length} sessions, ${files.length - stored} new`);
   });
 
   test("adds only what is new the second time, and never changes the source", async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { CALLBACK, checkArgument, FILE, having, optional, record } from "../arguments/rules.js";
 import { BoughError } from "../errors/base.js";
 import { InvalidEntryError, TooLargeError, UnserialisableValueError, ValueTooLargeError } from "../errors/entry-errors.js";
@@ -41,6 +42,8 @@ export interface ImportProgress {
   readonly path: string;
   readonly filesDone: number;
   readonly filesTotal: number;
+  /** Sessions that are in the store, or were in it already. */
+  readonly sessionsDone: number;
   readonly bytesDone: number;
   readonly bytesTotal: number;
   /** Records of the session that is being read. */
@@ -49,7 +52,7 @@ export interface ImportProgress {
 
 /** What an import may be told. */
 export interface ImportPathOptions {
-  /** Called before each file and every few hundred records. */
+  /** Called before each file and every few hundred records. What it throws ends the import; the sessions before stay in. */
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
 
@@ -80,7 +83,11 @@ async function imported(store: Store, path: string, options: ImportPathOptions):
   const folders = new SourceFolders();
   const found = sourceFiles(path, folders, store.storage.files);
   const run = new ImportRun(store, found, folders, options);
-  for (const file of found.files) await run.take(file);
+  for (const file of found.files) {
+    await run.take(file);
+    // A session is one synchronous transaction: only between two files does the program hear of a signal.
+    await setImmediate();
+  }
   const { sessions, failed } = run.report;
   if (!found.isFolder && sessions.length === 0) throw new UnknownFormatError(path, "it holds no conversation");
   if (found.isFolder && sessions.length === 0 && failed.length === 0) throw new NoSessionsFoundError(path, found.files.length);
@@ -178,6 +185,7 @@ class ImportRun {
       path: file.path,
       filesDone: this.#filesDone,
       filesTotal: this.found.files.length,
+      sessionsDone: this.#sessions.length,
       bytesDone: this.#bytesDone,
       bytesTotal: this.#bytesTotal,
       records,
