@@ -48,21 +48,12 @@ const outlines = new WeakMap<Session, Outline>();
  * that the rows that are new. It is kept as long as the handle.
  */
 export async function readOutline(session: Session): Promise<Outline> {
-  const known = outlines.get(session);
-  const outline = known ?? new Outline();
+  const outline = outlines.get(session) ?? new Outline();
   outlines.set(session, outline);
-  // From the last row that is known, which tells whether the session was deleted and written anew under its id.
-  let afterSeq = outline.last === undefined ? 0 : outline.last.seq - 1;
-  for (let isFirst = true; ; isFirst = false) {
-    const page = await session.outline({ afterSeq, limit: PAGE });
-    if (isFirst && known?.last !== undefined && !page.some(({ id, seq }) => id === known.last?.id && seq === known.last.seq)) {
-      outlines.delete(session);
-      return readOutline(session);
-    }
+  for (;;) {
+    const page = await session.outline({ afterSeq: outline.last?.seq ?? 0, limit: PAGE });
     outline.add(page);
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return outline;
-    afterSeq = last.seq;
+    if (page.length < PAGE) return outline;
   }
 }
 
