@@ -38,7 +38,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   LEAF_MOVED: { exit: 15, meaning: "Another process moved the leaf meanwhile; nothing was written" },
   MAIN_LEAF: { exit: 16, meaning: "The leaf `main` cannot be taken away" },
   CHECKPOINT_NOT_FOUND: { exit: 17, meaning: "`checkpoints`: the path has no checkpoint of this number" },
-  STORE_NOT_FOUND: { exit: 20, meaning: "There is no store at this path" },
+  STORE_NOT_FOUND: { exit: 20, meaning: "There is no store, or no backup to restore, at this path" },
   FOREIGN_FILE: { exit: 21, meaning: "The file is another program's; it was left as it is" },
   NEWER_STORE: { exit: 22, meaning: "The store was written by a newer Bough; it was left as it is" },
   STORE_BUSY: { exit: 23, meaning: "Another process held the write lock too long; nothing was written" },

@@ -12,6 +12,7 @@ interface LabelOptions extends CommonOptions {
 export const run: Command<LabelOptions> = async ({ io, out, args: [name, entryName, ...words], options }) => {
   const text = words.length === 0 ? undefined : words.join(" ");
   if (text !== undefined && options.remove === true) throw new UsageError("Give either a text or --remove.");
+  if (text?.trim() === "") throw new UsageError("The label is empty. Give a text, or --remove to take the label away.");
   const purpose = text === undefined && options.remove !== true ? "read" : "change";
   await withStore(io, options.store, purpose, async (store) => {
     const { session } = await chooseSession(store, io, out, required(name), "directory");

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { BackupDamagedError, openStore, restoreStore, StoreDamagedError } from "@bough/session-core";
-import { CancelledError, ConfirmationNeededError, DeclinedError } from "../errors.js";
+import { BackupDamagedError, openStore, restoreStore, StoreDamagedError, StoreNotFoundError } from "@bough/session-core";
+import { CancelledError, ConfirmationNeededError, DeclinedError, NoStoreYetError } from "../errors.js";
 import { counted } from "../format/numbers.js";
 import { storePath } from "../place/store-path.js";
 import type { Io } from "../terminal/io.js";
@@ -41,6 +41,8 @@ async function contentOf(backup: string): Promise<string> {
     const { sessions, entries } = await store.statistics().finally(() => store.close());
     return `${counted(sessions, "session", "sessions")} with ${counted(entries, "entry", "entries")}`;
   } catch (error) {
+    if (error instanceof StoreNotFoundError)
+      throw new NoStoreYetError(`There is no backup at ${backup}: the file is missing or empty. Check the path.`, { cause: error });
     if (error instanceof StoreDamagedError) throw new BackupDamagedError(backup, "SQLite cannot read it", { cause: error });
     throw error;
   }

@@ -15,6 +15,12 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
+/** A path as an option's value: an unset variable of a script becomes an empty word, which is no path. */
+export function path(text: string): string {
+  if (text === "") throw new InvalidArgumentError("It is empty; name a file, or leave the option out.");
+  return text;
+}
+
 /** The size of a window in tokens, or the word for that of the model. */
 export function windowSize(text: string): number | "auto" {
   return text === "auto" ? text : positive(text);

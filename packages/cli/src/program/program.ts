@@ -6,6 +6,7 @@ import { safeLines } from "../terminal/safe.js";
 import { VERSION } from "../version.js";
 import { defineChanging } from "./changing.js";
 import { defineInteractive } from "./interactive.js";
+import { path } from "./options.js";
 import { defineReading } from "./reading.js";
 import { TOPICS } from "./topics.js";
 import { defineTransfer } from "./transfer.js";
@@ -22,7 +23,7 @@ export function boughProgram(io: Io, out: Printer, said: Said): Command {
   program
     .description("Sessions of LLM agents as trees: see, search, branch, import and export them. Alone it opens the shell.")
     .version(VERSION, "-V, --version", "print the version")
-    .option("--store <path>", "the store (default: $BOUGH_STORE, or bough/sessions.db in the XDG data directory)")
+    .option("--store <path>", "the store (default: $BOUGH_STORE, or bough/sessions.db in the XDG data directory)", path)
     .helpOption("-h, --help", "print help")
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true, subcommandTerm: term })

@@ -23,7 +23,7 @@ An entry is named by
 }
 
 function environmentTopic(): string {
-  return `BOUGH_STORE     the store, where --store is not given
+  return `BOUGH_STORE     the store, where --store is not given; empty: as if it were not set
 XDG_DATA_HOME   the default store is bough/sessions.db in it (or in ~/.local/share)
 NO_COLOR        no colours
 FORCE_COLOR     colours also without a terminal; 0: none

@@ -49,7 +49,11 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: "new", args: "[title]", help: "begin a new session" },
   { name: "name", args: "<title>", help: "give this session a title" },
   { name: "search", args: "<words>", help: "search this session" },
-  { name: "export", args: "[file]", help: "write this branch as .md, every branch as .jsonl, or .pi.jsonl for pi" },
+  {
+    name: "export",
+    args: "[file]",
+    help: "write this branch as .md, every branch as .jsonl, or .pi.jsonl for pi; --force replaces a file",
+  },
   { name: "import", args: "<path>", help: "take in sessions of other agents" },
   { name: "model", args: "[name]", help: "which model answers; with a name: another one from now on" },
   { name: "thinking", args: "[level]", help: "how hard it thinks: off, minimal, low, medium, high", values: THINKING_LEVELS },

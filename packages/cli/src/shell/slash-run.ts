@@ -22,11 +22,15 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
     case "search":
       return ["search", "--session", sessionId, "--", ...words];
     case "export": {
-      const path = rest === "" ? `bough-${inFileName(sessionId)}.md` : typedPath(rest, home);
-      return ["export", sessionId, "--format", exportFormat(path) ?? "markdown", "--output", path];
+      const { isGiven, others } = withoutFlag(rest, "--force");
+      const path = others === "" ? `bough-${inFileName(sessionId)}.md` : typedPath(others, home);
+      const flags = isGiven ? ["--force"] : [];
+      return ["export", sessionId, ...flags, "--format", exportFormat(path) ?? "markdown", "--output", path];
     }
-    case "import":
-      return ["import", "--", typedPath(rest, home)];
+    case "import": {
+      const { isGiven, others } = withoutFlag(rest, "--verbose");
+      return ["import", ...(isGiven ? ["--verbose"] : []), "--", typedPath(others, home)];
+    }
     case "stats":
       return ["stats", sessionId];
     case "label":
@@ -44,6 +48,14 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
   }
 }
 
+/** What was typed without a flag before or behind it; a path between may hold spaces. */
+function withoutFlag(rest: string, flag: string): { readonly isGiven: boolean; readonly others: string } {
+  const words = rest.split(/(\s+)/);
+  if (words[0] === flag) return { isGiven: true, others: words.slice(1).join("").trim() };
+  if (words.at(-1) === flag) return { isGiven: true, others: words.slice(0, -1).join("").trim() };
+  return { isGiven: false, others: rest };
+}
+
 const CONTEXT_BAR = 20;
 
 /** Commands that need a word behind them. */
@@ -55,9 +67,10 @@ const NEEDS: Readonly<Partial<Record<SlashName, string>>> = {
 
 /** What a command was not told; undefined: it has all that it needs. */
 function missing(name: SlashName, rest: string): string | undefined {
-  if (rest === "") return NEEDS[name];
+  if (rest === "" || (name === "import" && rest === "--verbose")) return NEEDS[name];
   // A word such as `clipboard` is no file that anybody meant (regression R157).
-  const isUnclear = name === "export" && exportFormat(rest) === undefined;
+  const file = withoutFlag(rest, "--force").others;
+  const isUnclear = name === "export" && file !== "" && exportFormat(file) === undefined;
   return isUnclear ? "Into which file? /export FILE.md, FILE.jsonl (every branch) or FILE.pi.jsonl (for pi)" : undefined;
 }
 

@@ -61,6 +61,11 @@ describe("bough label", () => {
     const here = world();
     await parserSession(here);
     expect((await here.run(["label", "parser", "user2", "x", "--remove"])).exit).toBe(2);
+    for (const empty of ["", "  "])
+      expect(await here.run(["label", "parser", "user2", empty])).toMatchObject({
+        exit: 2,
+        err: expect.stringContaining("label is empty"),
+      });
   });
 });
 

@@ -167,7 +167,10 @@ describe("bough restore", () => {
     const { here, backup, sessions } = await backedUp();
     writeFileSync(here.path("text.db"), "a text");
     expect(await here.run(["restore", here.path("text.db")], { answer: "y" })).toMatchObject({ exit: 21, asked: [] });
-    expect((await here.run(["restore", here.path("none.db"), "--yes"])).exit).toBe(20);
+    expect(await here.run(["restore", here.path("none.db"), "--yes"])).toMatchObject({
+      exit: 20,
+      err: `bough: There is no backup at ${here.path("none.db")}: the file is missing or empty. Check the path.\n`,
+    });
     const inUse = await here.withStore(() => here.run(["restore", backup, "--yes"]));
     expect(inUse).toMatchObject({ exit: 64, err: expect.stringContaining("is in use by another program") });
     writeFileSync(backup, readFileSync(backup).subarray(0, 40_960));

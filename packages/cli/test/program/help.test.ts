@@ -34,6 +34,16 @@ describe("help", () => {
     expect((await here.run(["help", name], { columns: 80 })).out).toBe(out);
   });
 
+  test("an empty --store is a mistake of the command line that names the option; an empty variable is one that is not set", async () => {
+    const here = world();
+    const { exit, err } = await here.run(["import", "x.jsonl", "--store", ""]);
+    expect({ exit, err }).toEqual({
+      exit: 2,
+      err: expect.stringMatching(/^bough: option '--store <path>' argument '' is invalid\. It is empty/),
+    });
+    expect((await here.run(["sessions"], { env: { BOUGH_STORE: "" } })).err).toContain(here.path(".local/share/bough/sessions.db"));
+  });
+
   test("has topics, and refuses unknown ones", async () => {
     const here = world();
     expect((await here.run(["help", "exit-codes"])).out).toContain(" 10  SESSION_NOT_FOUND: ");

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assistantMessage, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
@@ -52,6 +52,29 @@ describe("slash commands on a store", () => {
     const shell = await talk();
     await ran(shell, "/export talk.md");
     expect(squeezed(await ran(shell, "/export talk.md"))).toContain(squeezed("exists already and was left as it is"));
+  });
+
+  test.each(["/export --force talk.md", "/export talk.md --force", "/export  --force  bough-talk.md"])(
+    "%s replaces a file",
+    async (line) => {
+      const shell = await talk();
+      const path = join(shell.folder, line.includes("bough-") ? "bough-talk.md" : "talk.md");
+      writeFileSync(path, "old");
+      await ran(shell, line);
+      expect(readFileSync(path, "utf8")).toContain("# Talk");
+    },
+  );
+
+  test("/export --force without a file replaces the one that /export wrote", async () => {
+    const shell = await talk();
+    writeFileSync(join(shell.folder, "bough-talk.md"), "old");
+    await ran(shell, "/export --force");
+    expect(readFileSync(join(shell.folder, "bough-talk.md"), "utf8")).toContain("# Talk");
+  });
+
+  test("/import --verbose takes the rest as its path, and wants one", async () => {
+    expect(commandLineOf("import", "--verbose a b.jsonl", "s")).toEqual(["import", "--verbose", "--", "a b.jsonl"]);
+    expect(await ran(await talk(), "/import --verbose")).toContain("From where?");
   });
 
   test("/export writes into this folder, whatever the session's id is", () => {

@@ -21,6 +21,7 @@ export interface JudgedEntry {
  */
 export function judgeEntry(given: unknown): JudgedEntry {
   assertJson(given, "entry");
+  if (typeof given === "string") throw new InvalidEntryError("", 'it is a text; a message of the user is appended as userMessage("…")');
   const judged = entryPayloadSchema.safeParse(given);
   if (!judged.success) throw isBareMessage(given) ? bareMessage() : describe(judged.error.issues);
   keepProtoMembers(given, judged.data);

@@ -31,15 +31,22 @@ export class EntryNotFoundError extends BoughError {
   }
 }
 
-/** What was typed names several sessions or entries. `candidates` lists them, best first, at most ten. */
+/** What was typed names several sessions or entries. `candidates` lists them, best first, at most ten; the message says how many more there are. */
 export class AmbiguousNameError extends BoughError {
   readonly code = "AMBIGUOUS_NAME";
   override readonly name = "AmbiguousNameError";
+  /** Names that are looked for before the counting stops. */
+  static readonly COUNTED = 1000;
+  readonly candidates: readonly string[];
   constructor(
     readonly typed: string,
-    readonly candidates: readonly string[],
+    found: readonly string[],
   ) {
-    super(`'${typed}' could be ${candidates.join(", ")}. Type more of the one you mean.`);
+    const candidates = found.slice(0, 10);
+    const others = found.length - candidates.length;
+    const more = `${found.length < AmbiguousNameError.COUNTED ? "" : "at least "}${others} more`;
+    super(`'${typed}' could be ${candidates.join(", ")}${others === 0 ? "" : ` and ${more}`}. Type more of the one you mean.`);
+    this.candidates = candidates;
   }
 }
 

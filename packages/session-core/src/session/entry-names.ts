@@ -4,7 +4,6 @@ import type { SessionRow } from "../port/records.js";
 import type { SessionStorage } from "../port/session-storage.js";
 
 const SHAPE = /^(.*?)(?:~(\d+))?$/s;
-const MOST_CANDIDATES = 10;
 
 /** The session a name is looked up in, and where its leaf stands. */
 export interface NamingPlace {
@@ -38,12 +37,12 @@ async function findExact({ storage, session }: NamingPlace, name: string): Promi
 async function resolveBase(place: NamingPlace, base: string, typed: string): Promise<EntryId> {
   if (base.startsWith("@")) return resolveMark(place, base.slice(1), typed);
   const labelled = (await place.storage.labels(place.session, base)).filter(({ label }) => label.toLowerCase() === base.toLowerCase());
-  const prefixed = await place.storage.entriesStartingWith(place.session, base, MOST_CANDIDATES);
+  const prefixed = await place.storage.entriesStartingWith(place.session, base, AmbiguousNameError.COUNTED);
   if (prefixed.includes(base)) return base;
   const found = labelled.length > 0 ? labelled.map(({ entryId }) => entryId) : prefixed;
   const [first] = found;
   if (first === undefined) throw new EntryNotFoundError(place.session.id, typed);
-  if (found.length > 1) throw new AmbiguousNameError(typed, found.slice(0, MOST_CANDIDATES));
+  if (found.length > 1) throw new AmbiguousNameError(typed, found);
   return first;
 }
 

@@ -117,7 +117,7 @@ export class Store {
    */
   async resolveSession(name: string): Promise<SessionRecord> {
     checkArgument("name", name, TEXT);
-    const found = await this.#storage.sessionsNamed(name, 10);
+    const found = await this.#storage.sessionsNamed(name, AmbiguousNameError.COUNTED);
     const [first, second] = found;
     if (first === undefined) throw new SessionNotFoundError(name);
     // A subagent's id begins with that of its conversation, which is the one that is meant (regression R169).

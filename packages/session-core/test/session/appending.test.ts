@@ -140,6 +140,7 @@ describe("what a write does not understand", () => {
     const { session } = await grow("");
     const bare = session.append({ role: "user", content: "hi" } as never);
     await expect(bare).rejects.toThrow(/userMessage\(text\)/);
+    await expect(session.append("hi" as never)).rejects.toThrow(/a text; .* userMessage\("…"\)/);
   });
 
   test("a message without any content is refused: nothing could be told from it later", async () => {

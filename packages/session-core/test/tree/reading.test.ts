@@ -193,6 +193,12 @@ describe("naming an entry", () => {
     await expect(asked).rejects.toMatchObject({ candidates: ["u1", "u2", "u3"] });
   });
 
+  test("by a prefix of more than ten tells ten of them, and how many more there are", async () => {
+    const { session } = await grow(Array.from({ length: 25 }, (_, at) => `u${at}`).join(" "));
+    const failure = await session.resolve("u").catch((error: unknown) => error);
+    expect(failure).toMatchObject({ candidates: { length: 10 }, message: expect.stringContaining(" and 15 more. Type more") });
+  });
+
   test("by an exact id is never ambiguous, though it is a prefix of another", async () => {
     const { session } = await grow("u1 u11 u1~1");
     expect(await session.resolve("u1")).toBe("u1");
