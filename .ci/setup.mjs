@@ -59,7 +59,9 @@ function run(command, args, what) {
   const output = `${stdout ?? ""}${stderr ?? ""}`;
   process.stderr.write(output);
   const noCompiler = /gyp ERR!|node-gyp: (command )?not found/.test(output);
-  const hint = noCompiler ? " On Node 20 SQLite is compiled: that needs make, g++ and Python 3. Node 22 and later need none of them." : "";
+  const hint = noCompiler
+    ? " On Node 20 SQLite is compiled: that needs make, g++, Python 3 and Node's headers, which are downloaded; where they are installed: npm_config_nodedir=/usr npm run setup. Node 22 and later need none of them."
+    : "";
   say(`${what} failed${error === undefined ? " (see above)" : ` (${error.message})`}.${hint}`);
   process.exit(status ?? 1);
 }

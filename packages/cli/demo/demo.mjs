@@ -1,7 +1,7 @@
 // `bough demo` of a fresh clone, where nothing called bough is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const bough = join(dirname(fileURLToPath(import.meta.url)), "../dist/bough.js");
@@ -12,5 +12,6 @@ if (!existsSync(bough)) {
 }
 
 const { status } = spawnSync(process.execPath, [bough, "demo"], { stdio: "inherit" });
-if (status === 0) process.stdout.write(`\nHere, bough is: alias bough="node ${relative(process.cwd(), bough)}"\n`);
+// An absolute path, so that the alias holds in every folder.
+if (status === 0) process.stdout.write(`\nHere, bough is: alias bough="node ${/\s/.test(bough) ? `'${bough}'` : bough}"\n`);
 process.exit(status ?? 1);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmodSync, closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { hang, startModelServer } from "../../compaction/test/model/model-server.js";
@@ -45,13 +46,15 @@ describe("the command as a process", () => {
   test("shows the sample that comes with it, and names lines that work", () => {
     const here = world();
     const { status, stdout, stderr } = bough(here, ["demo"], { env: { ...env(here), TMPDIR: here.folder } });
-    expect({ status, last: stdout.trimEnd().split("\n").at(-1) }, stderr).toEqual({ status: 0, last: "  bough help" });
+    const [, store = "", next = ""] = /^ {2}export BOUGH_STORE=(\S+)$([\s\S]*)^When you are done: /m.exec(stdout) ?? [];
+    expect({ status, isThere: existsSync(store) }, stderr).toEqual({ status: 0, isThere: true });
+    expect(stdout.trimEnd().split("\n").at(-1)).toBe(`When you are done: unset BOUGH_STORE; rm -r ${dirname(store)}`);
     expect(stdout).toContain("[two ways]");
-    const named = [...stdout.matchAll(/^ {2}bough (.* --store .*)$/gm)].map(([, line = ""]) => line);
+    const named = [...next.matchAll(/^ {2}bough (.*)$/gm)].map(([, line = ""]) => line);
     expect(named.length).toBeGreaterThan(5);
     for (const line of named.filter((one) => !one.includes("--interactive"))) {
       const args = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
-      expect(bough(here, args), line).toMatchObject({ status: 0 });
+      expect(bough(here, args, { env: { ...env(here), BOUGH_STORE: store } }), line).toMatchObject({ status: 0 });
     }
   });
 
@@ -169,6 +172,7 @@ describe("the demo", () => {
       expect(stdout).toContain(part);
     const [, store = ""] = /A throw-away store: (.*)\n/.exec(stdout) ?? [];
     expect(existsSync(store)).toBe(true);
-    expect(stdout).toContain(`tree demo-lexer-tabs --all --time --store ${store}`);
+    expect(stdout).toContain(`  export BOUGH_STORE=${store}\n  bough tree demo-lexer-tabs `);
+    expect(stdout).toContain(`alias bough="node ${BOUGH}"`);
   });
 });

@@ -1,6 +1,6 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DemoFailedError } from "../errors.js";
 import { EXIT_OK } from "../exit-codes.js";
@@ -37,9 +37,17 @@ export const run: Command = async (invocation) => {
   out.line();
   out.line("The store is still there. Type next:");
   out.line();
-  for (const line of NEXT) out.line(`  bough ${line} --store ${/\s/.test(store) ? `"${store}"` : store}`);
+  out.line(`  export BOUGH_STORE=${quoted(store)}`);
+  for (const line of NEXT) out.line(`  bough ${line}`);
   out.line("  bough help");
+  if (options.store !== undefined) return;
+  out.line();
+  out.line(`When you are done: unset BOUGH_STORE; rm -r ${quoted(dirname(store))}`);
 };
+
+function quoted(path: string): string {
+  return /^[\w/.:-]+$/.test(path) ? path : `"${path}"`;
+}
 
 /** Runs another command as a person would type it, with its output where a person would see it. */
 async function shown({ io, out }: Invocation, store: string, ...args: readonly string[]): Promise<void> {
