@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import {
   type ImportProblem,
   type ImportProgress,
@@ -87,8 +86,6 @@ async function index(store: Store, out: Printer, progress: Progress, signal: Abo
     if (left > 0) await out.flush();
     for (; left > 0; left = await store.catchUpSearch(INDEX_STEP)) {
       progress.at(total - left, total, counted(left, "entry left", "entries left"));
-      // Each step is synchronous; only between two of them does the program hear of a signal.
-      await setImmediate();
       if (signal.aborted) throw new CancelledError("Interrupted; every session is in. The next search puts the rest into its index.");
     }
   } finally {

@@ -28,6 +28,21 @@ describe("importing into a store whose own file is met", () => {
   });
 });
 
+describe("importing a folder", () => {
+  test("lets the event loop turn between two files, and what onProgress throws ends it there", async () => {
+    const folder = tempFolder();
+    for (const id of ["a", "b", "c"]) fileOf([header(id), said("e", null), ""], `${id}.jsonl`, folder);
+    const store = await openedStore();
+    const stop = new AbortController();
+    const onProgress = ({ filesDone, sessionsDone }: { filesDone: number; sessionsDone: number }) => {
+      if (filesDone === 0) setImmediate(() => stop.abort(new Error(`stopped with ${sessionsDone + 1}`)));
+      stop.signal.throwIfAborted();
+    };
+    await expect(importPath(store, folder, { onProgress })).rejects.toThrow("stopped with 1");
+    expect((await store.listSessions()).items.map(({ id }) => id)).toEqual(["a"]);
+  });
+});
+
 describe("importing a file", () => {
   test("leaves its bytes as they are, and importing it again adds nothing", async () => {
     const path = fileOf([header("s"), said("a", null), said("b", "a"), ""]);
