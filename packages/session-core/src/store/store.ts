@@ -257,9 +257,7 @@ export class Store {
     checkArgument("work", work, CALLBACK);
     // Also work that answers at once is waited for.
     const running = Promise.resolve(work());
-    const settle = () => {
-      this.#accepted.delete(running);
-    };
+    const settle = (): void => void this.#accepted.delete(running);
     this.#accepted.add(running);
     running.then(settle, settle);
     return running;
