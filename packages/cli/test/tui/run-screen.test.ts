@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { Terminal } from "../../src/terminal/io.js";
@@ -15,6 +16,9 @@ function recordingTerminal() {
   });
   const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 40, rows: 10 });
   stdout.on("data", (data: Buffer) => events.push(data.toString()));
+  const written = async (text: string) => {
+    while (!events.join("").includes(text)) await once(stdout, "data");
+  };
   const terminal: Terminal = {
     // Streams in place of a terminal's: Ink uses no more of them than this.
     stdin: stdin as unknown as NodeJS.ReadStream,
@@ -23,11 +27,11 @@ function recordingTerminal() {
     onEnd: () => () => undefined,
     suspend: () => undefined,
   };
-  return { terminal, stdin, events };
+  return { terminal, stdin, events, written };
 }
 
 test("the terminal is in raw mode before the first frame is drawn, and not any more at the end", async () => {
-  const { terminal, stdin, events } = recordingTerminal();
+  const { terminal, stdin, events, written } = recordingTerminal();
   const ended = runScreen<string, never, never, string>(terminal, {
     kind: "inline",
     start: () => still("typing"),
@@ -36,7 +40,7 @@ test("the terminal is in raw mode before the first frame is drawn, and not any m
     perform: () => undefined,
     result: (model) => (model === "over" ? model : undefined),
   });
-  await expect.poll(() => events.join("")).toContain("now typing");
+  await written("now typing");
   stdin.write("q");
   expect(await ended).toBe("over");
   const frame = events.findIndex((event) => event.includes("now typing"));
