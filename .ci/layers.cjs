@@ -46,9 +46,9 @@ const COMPACTION = "packages/compaction/src";
 const CLI_ROOMS = [
   ["terminal"],
   ["format"],
-  ["tree-drawing", "place", "tui"],
+  ["place", "tree", "tui"],
   ["compacting"],
-  ["config", "preview", "prompt", "navigator-tree"],
+  ["config", "preview", "prompt"],
   ["agent", "picker"],
   ["navigator", "shell"],
   ["interactive"],

@@ -128,3 +128,8 @@ export class ConfigError extends CommandError {
   readonly code = "CONFIG_INVALID";
   override readonly name = "ConfigError";
 }
+
+/** An error as one line; what a store or a model throws may be anything. */
+export function lineOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
+}

@@ -3,9 +3,8 @@ import { OutputFailedError } from "./errors.js";
 import { EXIT_INTERRUPTED } from "./exit-codes.js";
 import { run } from "./run.js";
 import { type Cancellation, type Io, ReaderGoneError, type Sink, type Terminal } from "./terminal/io.js";
-import { LineReader } from "./terminal/line-reader.js";
-import { afterMoment } from "./terminal/moment.js";
-import { wantsColour } from "./terminal/paint.js";
+import { wantsColour } from "./terminal/line.js";
+import { afterMoment, LineReader } from "./terminal/line-reader.js";
 
 // The one file that touches `process`. Nobody listens for SIGINT unless a command has something to clean up: the
 // default ends the process at once, also in the middle of a transaction, and SQLite takes that back.

@@ -1,6 +1,6 @@
 import { type SessionContext, toAISDK, toAnthropic, toOpenAIChat, toOpenAIResponses } from "@bough/session-core";
 import { UsageError } from "../errors.js";
-import { messageLines, roleName, textLines } from "../format/message-lines.js";
+import { messageLines, roleName, textLines } from "../format/entry-lines.js";
 import { counted } from "../format/numbers.js";
 import { withStore } from "../place/open.js";
 import { type ChosenSession, chooseSession } from "../place/session-choice.js";

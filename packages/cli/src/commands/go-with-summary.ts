@@ -6,7 +6,7 @@ import { methodText } from "../compacting/summary-facts.js";
 import { type SummaryModel, summaryModel } from "../compacting/summary-model.js";
 import { chooseWindow } from "../compacting/window-choice.js";
 import { CancelledError } from "../errors.js";
-import { textLines } from "../format/message-lines.js";
+import { textLines } from "../format/entry-lines.js";
 import { fitLine, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { leafInShort } from "./changes.js";

@@ -12,8 +12,7 @@ import { CancelledError, FilesFailedError, InvalidJsonError, InvalidRecordsError
 import { counted } from "../format/numbers.js";
 import { withStore } from "../place/open.js";
 import type { Printer } from "../terminal/printer.js";
-import type { Command, CommonOptions, Invocation } from "./command.js";
-import { required } from "./command.js";
+import { type Command, type CommonOptions, type Invocation, required } from "./command.js";
 import { printImport } from "./import-report.js";
 import { type Progress, startProgress } from "./progress.js";
 

@@ -7,7 +7,7 @@ import { type ChosenSession, chooseSession, sessionName, titleOf } from "../plac
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
-import { rowText } from "../tree-drawing/row-text.js";
+import { rowText } from "../tree/row-text.js";
 import type { Command } from "./command.js";
 
 /** `bough show`: one entry in full, or what is known of a session. */

@@ -3,7 +3,7 @@ import { settingsFor, withCompactor } from "../compacting/compacting.js";
 import { summaryModel } from "../compacting/summary-model.js";
 import { chooseWindow } from "../compacting/window-choice.js";
 import { NoTerminalError } from "../errors.js";
-import { textLines } from "../format/message-lines.js";
+import { textLines } from "../format/entry-lines.js";
 import type { NavigatorResult } from "../navigator/model.js";
 import { navigatorScreen } from "../navigator/navigator.js";
 import { withStore } from "../place/open.js";

@@ -9,8 +9,8 @@ import { wholeOutline } from "../place/whole-outline.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { learnWidths, truncate } from "../terminal/width.js";
-import { type DrawnTree, drawTree } from "../tree-drawing/draw.js";
-import type { TreeFilter } from "../tree-drawing/filter.js";
+import type { TreeFilter } from "../tree/filter.js";
+import { type DrawnTree, drawTree } from "../tree/print-tree.js";
 import type { Command, CommonOptions } from "./command.js";
 
 /** Columns that a title needs to be worth a place beside the id. */

@@ -1,7 +1,7 @@
 import type { Change, PreparedRequest } from "@bough/compaction";
-import { barText } from "../format/bar.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
+import { barText } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { type WindowChoice, windowText } from "./window-choice.js";

@@ -1,5 +1,5 @@
 import type { Checkpoint } from "@bough/compaction";
-import { textLines } from "../format/message-lines.js";
+import { textLines } from "../format/entry-lines.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";

@@ -1,13 +1,15 @@
-import type { EntryId, Label, LeafRecord, OutlineRow, SessionId } from "@bough/session-core";
-import type { Folds } from "../navigator-tree/folds.js";
-import type { Layout } from "../navigator-tree/layout.js";
-import type { NavigatorFilter } from "../navigator-tree/navigator-filter.js";
-import type { TreeIndex } from "../navigator-tree/tree-index.js";
+import type { Compactor } from "@bough/compaction";
+import type { EntryId, Label, LeafRecord, OutlineRow, Session, SessionId, Store } from "@bough/session-core";
 import type { Glyphs } from "../terminal/glyphs.js";
+import type { Io } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
-import type { Size } from "../tui/event.js";
+import type { NavigatorFilter } from "../tree/filter.js";
+import type { Folds } from "../tree/folds.js";
+import type { Layout } from "../tree/layout.js";
+import type { TreeIndex } from "../tree/tree-index.js";
 import type { Field } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
+import type { ScreenHost, Size } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
 
 /** What the navigator knows of a session. The index grows; everything else is replaced. */
@@ -143,3 +145,16 @@ export type NavigatorNews =
   | { readonly kind: "compared"; readonly lines: readonly Line[] }
   | { readonly kind: "tick"; readonly nowMs: number }
   | { readonly kind: "gone" };
+
+/** What the navigator works with. */
+export interface NavigatorWorld {
+  readonly store: Store;
+  readonly session: Session;
+  readonly compactor: Compactor;
+  readonly io: Io;
+  /** Keeps the answer to the question about leaving for the next time. */
+  readonly rememberChoice: (choice: number) => Promise<void>;
+}
+
+/** Tells the navigator's screen something. */
+export type Tell = ScreenHost<NavigatorNews>["tell"];

@@ -1,19 +1,17 @@
 import type { SessionRecord } from "@bough/session-core";
-import { Folds } from "../navigator-tree/folds.js";
-import type { NavigatorFilter } from "../navigator-tree/navigator-filter.js";
 import { titleOf } from "../place/session-choice.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
-import type { Size } from "../tui/event.js";
+import type { NavigatorFilter } from "../tree/filter.js";
+import { Folds } from "../tree/folds.js";
 import { type KeyChoices, rebound } from "../tui/key-table.js";
-import type { Screen } from "../tui/screen.js";
+import type { Screen, Size } from "../tui/screen.js";
 import { NAVIGATOR_KEYS } from "./keys.js";
-import type { Leaving, NavigatorEffect, NavigatorModel, NavigatorNews, NavigatorResult } from "./model.js";
+import type { Leaving, NavigatorEffect, NavigatorModel, NavigatorNews, NavigatorResult, NavigatorWorld } from "./model.js";
 import { Performer } from "./perform.js";
 import type { NavigatorStep } from "./select.js";
 import { update } from "./update.js";
 import { view } from "./view.js";
-import type { NavigatorWorld } from "./world.js";
 
 /** How a person wants the navigator. */
 export interface NavigatorPreferences {

@@ -1,4 +1,4 @@
-import type { Size } from "../tui/event.js";
+import type { Size } from "../tui/screen.js";
 
 /** Where things stand on the screen, in lines and columns. */
 export interface Panes {

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { BoughError, type EntryId, exportMarkdown } from "@bough/session-core";
-import { CommandError } from "../errors.js";
-import { lineOf } from "../format/error-line.js";
+import { BoughError, type Entry, type EntryId, exportMarkdown, textOf } from "@bough/session-core";
+import { CommandError, lineOf } from "../errors.js";
+import { entryLines } from "../format/entry-lines.js";
 import { inFileName, writeNewFile } from "../place/new-file.js";
 import { branchLines } from "../preview/branch-lines.js";
 import { loadBranchOverview } from "../preview/branches.js";
@@ -9,14 +9,12 @@ import { loadComparison } from "../preview/compare.js";
 import { comparisonLines } from "../preview/comparison-lines.js";
 import { previewLines } from "../preview/entry.js";
 import { glyphsFor } from "../terminal/glyphs.js";
-import type { Line } from "../terminal/line.js";
+import { type Line, textOfLine } from "../terminal/line.js";
 import type { ScreenHost } from "../tui/screen.js";
-import { entryText } from "./entry-text.js";
-import { Finder } from "./finding.js";
-import { TreeReader } from "./loading.js";
-import type { NavigatorEffect, NavigatorNews } from "./model.js";
-import { Worker } from "./working.js";
-import type { NavigatorWorld } from "./world.js";
+import { Finder } from "./finder.js";
+import type { NavigatorEffect, NavigatorNews, NavigatorWorld } from "./model.js";
+import { TreeReader } from "./tree-reader.js";
+import { Worker } from "./worker.js";
 
 /** Carries out what the navigator asks for. */
 export class Performer {
@@ -131,4 +129,27 @@ export class Performer {
 
 function known(error: unknown): boolean {
   return error instanceof BoughError || error instanceof CommandError;
+}
+
+/** What somebody means who copies an entry: the text of a message or summary, the lines of anything else. */
+export function entryText(entry: Entry): string {
+  switch (entry.type) {
+    case "message":
+      return messageText(entry.message) || linesOf(entry);
+    case "custom_message":
+      return textOf(entry.content);
+    case "compaction":
+    case "branch_summary":
+      return entry.summary;
+    default:
+      return linesOf(entry);
+  }
+}
+
+function messageText(message: Extract<Entry, { type: "message" }>["message"]): string {
+  return message.role === "bashExecution" ? `$ ${message.command}\n${message.output}` : textOf(message.content);
+}
+
+function linesOf(entry: Entry): string {
+  return entryLines(entry).map(textOfLine).join("\n");
 }

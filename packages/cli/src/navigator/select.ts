@@ -1,6 +1,8 @@
 import type { EntryId } from "@bough/session-core";
+import type { NavigatorFilter } from "../tree/filter.js";
+import { Layout } from "../tree/layout.js";
 import type { Step } from "../tui/screen.js";
-import type { NavigatorEffect, NavigatorModel, Preview } from "./model.js";
+import type { NavigatorEffect, NavigatorModel, NavigatorTree, Preview } from "./model.js";
 import { panesOf } from "./panes.js";
 
 /** A step of the navigator. */
@@ -87,4 +89,34 @@ function withPreview(model: NavigatorModel): NavigatorStep {
 /** How far a pane of `rows` lines can be scrolled towards `wanted`: its last line stays the last of the text. */
 export function scrolledTo({ lines }: Preview, rows: number, wanted: number): number {
   return Math.min(Math.max(wanted, 0), Math.max((lines?.length ?? 0) - rows, 0));
+}
+
+/** The model with the layout that its filter and search ask for; the selection stays, or goes to the nearest shown ancestor. */
+export function laidOut(model: NavigatorModel): NavigatorStep {
+  return selectPlace(withLayout(model), model.selected);
+}
+
+/** The same with another row selected, unfolded if it is folded away. */
+export function laidOutAt(model: NavigatorModel, place: number): NavigatorStep {
+  return selectRevealed(withLayout(model), place);
+}
+
+function withLayout(model: NavigatorModel): NavigatorModel {
+  const { tree, search, filter } = model;
+  if (tree === undefined) return model;
+  const hits = search?.hits ?? null;
+  if (hits !== null) return { ...model, layout: layoutOf(tree, filter, hits) };
+  const known = model.layouts.get(filter);
+  const layout = known ?? layoutOf(tree, filter, null);
+  const layouts = known === undefined ? new Map([...model.layouts, [filter, layout] as const]) : model.layouts;
+  return { ...model, layout, layouts };
+}
+
+/** The same after the tree changed: what was made for the old one is of no use. */
+export function laidOutAnew(model: NavigatorModel): NavigatorStep {
+  return laidOut({ ...model, layouts: new Map() });
+}
+
+function layoutOf({ index, labels, leaves, leafId }: NavigatorTree, filter: NavigatorFilter, hits: readonly number[] | null): Layout {
+  return new Layout(index, { filter, leafId, labelled: labels, leaves, ...(hits === null ? {} : { hits }) });
 }

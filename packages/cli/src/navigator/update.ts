@@ -1,12 +1,10 @@
-import type { TerminalEvent } from "../tui/event.js";
 import { actionOf } from "../tui/key-table.js";
-import { still } from "../tui/screen.js";
-import { inDialog } from "./dialogs.js";
-import { laidOut, laidOutAnew } from "./layouts.js";
-import { listAction } from "./list-actions.js";
+import { still, type TerminalEvent } from "../tui/screen.js";
 import type { NavigatorModel, NavigatorNews, NavigatorTree } from "./model.js";
-import { badQuery, foundHits, typedInSearch } from "./search-actions.js";
-import { type NavigatorStep, settled } from "./select.js";
+import { laidOut, laidOutAnew, type NavigatorStep, settled } from "./select.js";
+import { inDialog } from "./update-dialog.js";
+import { listAction } from "./update-list.js";
+import { badQuery, foundHits, typedInSearch } from "./update-search.js";
 
 /** The navigator after a key, a paste, a new size, or news. Pure, but for the index of the tree, which grows. */
 export function update(model: NavigatorModel, event: TerminalEvent | NavigatorNews): NavigatorStep {

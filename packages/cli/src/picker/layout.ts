@@ -1,6 +1,6 @@
 import { wrapLine } from "../format/wrap.js";
 import type { Line } from "../terminal/line.js";
-import type { Size } from "../tui/event.js";
+import type { Size } from "../tui/screen.js";
 import { isSearching, type PickerModel } from "./model.js";
 import { promptLines } from "./prompt.js";
 

@@ -1,8 +1,8 @@
 import type { SessionId, SessionRecord } from "@bough/session-core";
 import type { Glyphs } from "../terminal/glyphs.js";
-import type { Size } from "../tui/event.js";
 import type { Field } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
+import type { Size } from "../tui/screen.js";
 import type { Row, Sort } from "./arrange.js";
 import type { PickerAction } from "./keys.js";
 import type { Listed } from "./listed.js";

@@ -1,10 +1,9 @@
 import type { SessionId, Store } from "@bough/session-core";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
-import type { Size } from "../tui/event.js";
 import { fieldOf } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
-import type { Screen } from "../tui/screen.js";
+import type { Screen, Size } from "../tui/screen.js";
 import { PICKER_KEYS, type PickerAction } from "./keys.js";
 import { inScope, UNREAD } from "./lists.js";
 import type { PickerEffect, PickerModel, PickerNews, PickerResult, PickerSettings, PickerStep } from "./model.js";

@@ -1,6 +1,6 @@
-import type { KeyEvent, PasteEvent } from "../tui/event.js";
 import { editField } from "../tui/field.js";
 import { actionOf } from "../tui/key-table.js";
+import type { KeyEvent, PasteEvent } from "../tui/screen.js";
 import { helpLines, helpRoom } from "./help.js";
 import type { PickerAction } from "./keys.js";
 import type { Mode, PickerModel, PickerStep } from "./model.js";

@@ -1,6 +1,6 @@
 import { counted } from "../format/numbers.js";
 import { titleOf } from "../place/session-choice.js";
-import type { TerminalEvent } from "../tui/event.js";
+import type { TerminalEvent } from "../tui/screen.js";
 import { rereadShown, withFailedList, withoutSession, withPage, withRecord, withRows } from "./lists.js";
 import type { Notice, PickerModel, PickerNews, PickerStep } from "./model.js";
 import { keyOf, quoted } from "./prompt.js";

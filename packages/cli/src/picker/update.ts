@@ -1,5 +1,5 @@
-import type { TerminalEvent } from "../tui/event.js";
 import { actionOf } from "../tui/key-table.js";
+import type { TerminalEvent } from "../tui/screen.js";
 import { columnsFor } from "./columns.js";
 import { layoutOf, scrolled, visibleRange } from "./layout.js";
 import { type PickerEffect, type PickerModel, type PickerNews, type PickerStep, selectedRow } from "./model.js";

@@ -5,7 +5,7 @@ import { titleOf } from "../place/session-choice.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, padStart, truncate } from "../terminal/width.js";
-import { type FrameLine, plainLine } from "../tui/frame.js";
+import { type FrameLine, plainLine } from "../tui/screen.js";
 import type { Row } from "./arrange.js";
 import { type ColumnName, columnsFor, GAP, type PickerColumn, SIGNS } from "./columns.js";
 import { heightOf, type Layout, visibleRange } from "./layout.js";

@@ -1,6 +1,6 @@
 import { count } from "../format/numbers.js";
 import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
-import { type Frame, type FrameLine, plainLine } from "../tui/frame.js";
+import { type Frame, type FrameLine, plainLine } from "../tui/screen.js";
 import { helpLines, helpRoom } from "./help.js";
 import type { PickerAction } from "./keys.js";
 import { type Layout, layoutOf } from "./layout.js";

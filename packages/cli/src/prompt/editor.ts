@@ -1,4 +1,4 @@
-import type { TerminalEvent } from "../tui/event.js";
+import type { TerminalEvent } from "../tui/screen.js";
 import { type Editor, withPlainLineEnds } from "./editor-state.js";
 import { after, before, lineEnd, lineStart, snapped, wordAfter, wordBefore } from "./graphemes.js";
 import { columnOf, lastOf, offsetAt, rowAt, rowsOf } from "./rows.js";

@@ -3,9 +3,8 @@ import type { Completion } from "../prompt/completion.js";
 import type { Editor } from "../prompt/editor.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Line } from "../terminal/line.js";
-import type { Size } from "../tui/event.js";
 import type { KeyTable } from "../tui/key-table.js";
-import type { Step } from "../tui/screen.js";
+import type { Size, Step } from "../tui/screen.js";
 import type { ShellAction } from "./keys.js";
 import type { SlashName } from "./slash-commands.js";
 

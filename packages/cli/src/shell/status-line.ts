@@ -1,6 +1,5 @@
-import { barText } from "../format/bar.js";
 import { counted, dollars } from "../format/numbers.js";
-import type { Glyphs } from "../terminal/glyphs.js";
+import { barText, type Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import type { Status } from "./model.js";
 

@@ -1,6 +1,5 @@
 import { callPreview, type Entry, type ToolCallBlock } from "@bough/session-core";
-import { entryKind } from "../format/entry-lines.js";
-import { messageLines } from "../format/message-lines.js";
+import { entryKind, messageLines } from "../format/entry-lines.js";
 import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { markdownLines } from "../preview/markdown.js";

@@ -1,9 +1,8 @@
 import { completed, completionsOf } from "../prompt/completion.js";
 import { continues, edit, editorOf } from "../prompt/editor.js";
 import { newer, older } from "../prompt/history.js";
-import type { KeyEvent, TerminalEvent } from "../tui/event.js";
 import { actionOf } from "../tui/key-table.js";
-import { still } from "../tui/screen.js";
+import { type KeyEvent, still, type TerminalEvent } from "../tui/screen.js";
 import type { ShellAction } from "./keys.js";
 import { left, unsentText } from "./leaving.js";
 import type { AskedQuestion, ShellModel, ShellNews, ShellStep } from "./model.js";

@@ -3,7 +3,7 @@ import { wrapLine } from "../format/wrap.js";
 import { editorView } from "../prompt/editor-view.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
-import { type Frame, type FrameLine, plainLine } from "../tui/frame.js";
+import { type Frame, type FrameLine, plainLine } from "../tui/screen.js";
 import type { AskedQuestion, ShellModel } from "./model.js";
 import { statusLine } from "./status-line.js";
 

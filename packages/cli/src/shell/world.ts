@@ -4,7 +4,7 @@ import type { ChatModel } from "../agent/chat-model.js";
 import type { Config } from "../config/schema.js";
 import type { Io } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
-import type { AfterMoment } from "../terminal/moment.js";
+import type { AfterMoment } from "../terminal/line-reader.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { ShellNews } from "./model.js";
 

@@ -78,3 +78,9 @@ export function glyphsFor(env: Readonly<Record<string, string | undefined>>): Gl
   const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"] || "";
   return locale === "" || /utf-?8/i.test(locale) ? UNICODE : ASCII;
 }
+
+/** A share of something as a bar of `columns`; more than all of it fills the bar, and anything at all shows. */
+export function barText(share: number, columns: number, { full, empty }: Pick<Glyphs, "full" | "empty">): string {
+  const filled = Math.min(share > 0 ? Math.max(Math.round(share * columns), 1) : 0, columns);
+  return full.repeat(filled) + empty.repeat(columns - filled);
+}

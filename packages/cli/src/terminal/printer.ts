@@ -1,7 +1,6 @@
 import { type Glyphs, glyphsFor } from "./glyphs.js";
 import type { Io } from "./io.js";
-import type { Line } from "./line.js";
-import { painted } from "./paint.js";
+import { type Line, painted } from "./line.js";
 import { safeJson } from "./safe.js";
 
 /** How much text is gathered before it is written, in UTF-16 code units. */

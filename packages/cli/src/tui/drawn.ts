@@ -1,9 +1,8 @@
 import { Box, Text, useCursor, useStdin, useStdout } from "ink";
 import { createElement, type ReactElement, useEffect } from "react";
-import { fitLine, textOfLine } from "../terminal/line.js";
-import { painted } from "../terminal/paint.js";
+import { fitLine, painted, textOfLine } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
-import type { Frame, FrameLine } from "./frame.js";
+import type { Frame, FrameLine } from "./screen.js";
 
 /** What Ink is given to draw, and whom it tells of input. */
 export interface DrawnProps {

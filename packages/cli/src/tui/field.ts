@@ -1,6 +1,6 @@
 import { safe } from "../terminal/safe.js";
 import { displayWidth, truncate } from "../terminal/width.js";
-import type { TerminalEvent } from "./event.js";
+import type { TerminalEvent } from "./screen.js";
 
 /** A line of text that is being typed. `cursor` is an offset in UTF-16 code units, never inside a character. */
 export interface Field {

@@ -1,13 +1,11 @@
 import { type Instance, render } from "ink";
 import { createElement } from "react";
 import type { Terminal } from "../terminal/io.js";
-import { type Line, lineWidth } from "../terminal/line.js";
-import { painted } from "../terminal/paint.js";
+import { type Line, lineWidth, painted } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { InputDecoder } from "./decode.js";
 import { Drawn } from "./drawn.js";
-import type { Size, TerminalEvent } from "./event.js";
-import type { Screen, ScreenHost, Step } from "./screen.js";
+import type { Screen, ScreenHost, Size, Step, TerminalEvent } from "./screen.js";
 
 // Of xterm: the alternate screen, and brackets around pasted text.
 const ENTER_FULL = "\u001b[?1049h\u001b[2J\u001b[H";

@@ -1,6 +1,4 @@
 import type { Line } from "../terminal/line.js";
-import type { Size, TerminalEvent } from "./event.js";
-import type { Frame } from "./frame.js";
 
 /** What an update comes to: the next model, and what is to be done in the world. */
 export interface Step<Model, Effect> {
@@ -39,4 +37,59 @@ export interface Screen<Model, Effect, News, Result> {
 /** An update without effects. */
 export function still<Model>(model: Model): Step<Model, never> {
   return { model, effects: [] };
+}
+
+/** What a person does at a terminal. */
+export type TerminalEvent = KeyEvent | PasteEvent | ResizeEvent;
+
+/**
+ * A key by its name: `up`, `down`, `left`, `right`, `home`, `end`, `pageup`, `pagedown`, `enter`, `tab`, `escape`,
+ * `backspace`, `delete`, `space`; a character as it was typed (`a`, `G`, `?`, `é`, `你`); with `ctrl+`, `alt+` and, where the
+ * terminal tells, `shift+` before it, in that order (`ctrl+left`, `alt+enter`, `shift+tab`). A capital letter is the
+ * letter itself: `G`, not `shift+g`.
+ */
+export interface KeyEvent {
+  readonly kind: "key";
+  readonly key: string;
+  /** What it types into a field; undefined: it is a command key. */
+  readonly text?: string | undefined;
+  /** It came in one piece with other keys: typed before anybody read it, or pasted by a terminal that does not say so. */
+  readonly isBurst?: boolean | undefined;
+}
+
+/** Text that was pasted, newlines as `\n`. It is never taken for keys. */
+export interface PasteEvent {
+  readonly kind: "paste";
+  readonly text: string;
+}
+
+/** The terminal has this size now. Sent once before the first frame too. */
+export interface ResizeEvent {
+  readonly kind: "resize";
+  readonly size: Size;
+}
+
+/** What a screen may draw on, in characters: the terminal without its last line, which stays free. */
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** One line of a screen. It must fit the width already: nothing is wrapped or cut after this. */
+export interface FrameLine {
+  readonly line: Line;
+  /** Drawn inverted over the whole width. A sign in the text must say it too, for terminals without colours. */
+  readonly isSelected?: boolean | undefined;
+}
+
+/** What a screen shows. A full screen has exactly as many lines as its size has rows; a shorter one is padded below. */
+export interface Frame {
+  readonly lines: readonly FrameLine[];
+  /** Where the cursor stands, counted from 0, for input methods too (regression R189); undefined: hidden. */
+  readonly cursor?: { readonly row: number; readonly column: number } | undefined;
+}
+
+/** A line that is not selected. */
+export function plainLine(...line: Line): FrameLine {
+  return { line };
 }

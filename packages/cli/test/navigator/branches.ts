@@ -1,4 +1,4 @@
-import { outline } from "../tree-drawing/outlines.js";
+import { outline } from "../tree/outlines.js";
 import { Driven, type Marked } from "./driven.js";
 
 const REPLY = { role: "assistant" } as const;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import { chain, outline } from "../tree-drawing/outlines.js";
+import { chain, outline } from "../tree/outlines.js";
 import { leaving, navigator, ROWS } from "./branches.js";
 import { Driven } from "./driven.js";
 

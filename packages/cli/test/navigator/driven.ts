@@ -4,9 +4,9 @@ import { type NavigatorPreferences, started } from "../../src/navigator/navigato
 import { selectedId } from "../../src/navigator/select.js";
 import { update } from "../../src/navigator/update.js";
 import { view } from "../../src/navigator/view.js";
-import { TreeIndex } from "../../src/navigator-tree/tree-index.js";
 import { lineWidth, textOfLine } from "../../src/terminal/line.js";
-import type { KeyEvent, Size, TerminalEvent } from "../../src/tui/event.js";
+import { TreeIndex } from "../../src/tree/tree-index.js";
+import type { KeyEvent, Size, TerminalEvent } from "../../src/tui/screen.js";
 import { record } from "../picker/driven.js";
 import { NOON } from "../world.js";
 

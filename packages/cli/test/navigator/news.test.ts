@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import { outline } from "../tree-drawing/outlines.js";
+import { outline } from "../tree/outlines.js";
 import { navigator, ROWS } from "./branches.js";
 import { Driven } from "./driven.js";
 

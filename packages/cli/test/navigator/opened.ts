@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { type NavigatorPreferences, navigatorScreen } from "../../src/navigator/navigator.js";
 import type { Io } from "../../src/terminal/io.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import type { Size } from "../../src/tui/event.js";
+import type { Size } from "../../src/tui/screen.js";
 import { DrivenScreen } from "../tui/driven-screen.js";
 import { grow, NOON, world } from "../world.js";
 

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { dialogLines } from "../../src/navigator/dialog-view.js";
 import { NAVIGATOR_KEYS } from "../../src/navigator/keys.js";
 import { panesOf } from "../../src/navigator/panes.js";
 import { selectedPosition, visibleCount } from "../../src/navigator/select.js";
 import { view } from "../../src/navigator/view.js";
+import { dialogLines } from "../../src/navigator/view-dialog.js";
 import { lineWidth, textOfLine } from "../../src/terminal/line.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import { anyOutline } from "../tree-drawing/outlines.js";
+import { anyOutline } from "../tree/outlines.js";
 import { Driven } from "./driven.js";
 
 const SIZES = { columns: fc.integer({ min: 12, max: 180 }), rows: fc.integer({ min: 1, max: 45 }) };

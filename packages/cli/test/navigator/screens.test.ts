@@ -2,15 +2,15 @@ import { assistantMessage, type Store, userMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NAVIGATOR_KEYS } from "../../src/navigator/keys.js";
-import { laidOutAnew } from "../../src/navigator/layouts.js";
 import { started } from "../../src/navigator/navigator.js";
+import { laidOutAnew } from "../../src/navigator/select.js";
 import { update } from "../../src/navigator/update.js";
 import { view } from "../../src/navigator/view.js";
-import { TreeIndex } from "../../src/navigator-tree/tree-index.js";
 import type { Io } from "../../src/terminal/io.js";
 import { lineWidth, textOfLine } from "../../src/terminal/line.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import { anyOutline, chain, outline } from "../tree-drawing/outlines.js";
+import { TreeIndex } from "../../src/tree/tree-index.js";
+import { anyOutline, chain, outline } from "../tree/outlines.js";
 import { NOON } from "../world.js";
 import { opened } from "./opened.js";
 

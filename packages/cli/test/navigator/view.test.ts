@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import { chain, outline, type Sketch } from "../tree-drawing/outlines.js";
+import { chain, outline, type Sketch } from "../tree/outlines.js";
 import { NOON } from "../world.js";
 import { Driven } from "./driven.js";
 

@@ -4,7 +4,7 @@ import type { PickerEffect, PickerModel, PickerNews } from "../../src/picker/mod
 import { type PickerOptions, pickerScreen } from "../../src/picker/picker-screen.js";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { textOfLine } from "../../src/terminal/line.js";
-import type { KeyEvent, Size, TerminalEvent } from "../../src/tui/event.js";
+import type { KeyEvent, Size, TerminalEvent } from "../../src/tui/screen.js";
 import { NOON } from "../world.js";
 
 export const HERE = "/home/ann/project";

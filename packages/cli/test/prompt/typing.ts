@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { type Editor, edit, editorOf } from "../../src/prompt/editor.js";
-import type { TerminalEvent } from "../../src/tui/event.js";
+import type { TerminalEvent } from "../../src/tui/screen.js";
 
 export const FAMILY = "👩‍👩‍👧";
 

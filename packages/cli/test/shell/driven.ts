@@ -15,7 +15,7 @@ import type { ShellHost } from "../../src/shell/world.js";
 import type { Io } from "../../src/terminal/io.js";
 import { textOfLine } from "../../src/terminal/line.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import type { Size, TerminalEvent } from "../../src/tui/event.js";
+import type { Size, TerminalEvent } from "../../src/tui/screen.js";
 import { NOON } from "../world.js";
 
 /** How a shell of a test differs from a notebook of 80 × 24 on an empty session. */

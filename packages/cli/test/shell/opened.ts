@@ -8,7 +8,7 @@ import { type ShellStart, shellScreen } from "../../src/shell/shell.js";
 import type { ShellWorld } from "../../src/shell/world.js";
 import type { Io } from "../../src/terminal/io.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import type { Size } from "../../src/tui/event.js";
+import type { Size } from "../../src/tui/screen.js";
 import { DrivenScreen } from "../tui/driven-screen.js";
 import { grow, NOON, world } from "../world.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { lineWidth } from "../../src/terminal/line.js";
-import type { Size } from "../../src/tui/event.js";
+import type { Size } from "../../src/tui/screen.js";
 import { DrivenShell } from "./driven.js";
 
 const SIZES: readonly Size[] = [

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
-import { fitLine, lineWidth, styled, textOfLine } from "../../src/terminal/line.js";
-import { painted, wantsColour } from "../../src/terminal/paint.js";
+import { fitLine, lineWidth, painted, styled, textOfLine, wantsColour } from "../../src/terminal/line.js";
 
 describe("colours", () => {
   test.each([

@@ -1,7 +1,5 @@
-import type { Line } from "../../src/terminal/line.js";
-import { lineWidth, textOfLine } from "../../src/terminal/line.js";
-import type { KeyEvent, Size, TerminalEvent } from "../../src/tui/event.js";
-import type { Screen } from "../../src/tui/screen.js";
+import { type Line, lineWidth, textOfLine } from "../../src/terminal/line.js";
+import type { KeyEvent, Screen, Size, TerminalEvent } from "../../src/tui/screen.js";
 
 /** A screen driven by events, without a terminal; its effects are carried out when `until` waits for what comes of them. */
 export class DrivenScreen<Model, Effect, News, Result> {

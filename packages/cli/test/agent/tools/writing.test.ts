@@ -147,7 +147,7 @@ describe("a path that leads elsewhere than when it was checked", () => {
   );
 });
 
-const CHECKED_FILE = fileURLToPath(new URL("../../../src/agent/tools/edit.ts", import.meta.url));
+const CHECKED_FILE = fileURLToPath(new URL("../../../src/agent/tools/edit.js", import.meta.url));
 
 /** Edits in a process that may write no file of more than 400 KB, and is not root. Gives what it said. */
 function limited(cwd: string, input: ToolInput): { readonly stdout: string; readonly stderr: string } {

@@ -1,0 +1,91 @@
+import type { CompactionResult, NavigationResult } from "@bough/compaction";
+import { BoughError, type EntryId } from "@bough/session-core";
+import { lineOf } from "../errors.js";
+import { count } from "../format/numbers.js";
+import type { NavigatorResult, NavigatorWorld, Tell } from "./model.js";
+
+const SECOND = 1000;
+
+/** Does what takes time and can be cancelled: one piece of work at a time. */
+export class Worker {
+  #running: AbortController | undefined;
+
+  constructor(
+    private readonly world: NavigatorWorld,
+    private readonly tell: Tell,
+  ) {}
+
+  /** Cancels the work that goes on; it tells of its end itself. */
+  cancel(): void {
+    this.#running?.abort();
+  }
+
+  async move(entryId: EntryId, summarize: boolean, focus: string | null): Promise<void> {
+    await this.#work(async (signal) => {
+      const instructions = focus ?? undefined;
+      const result = await this.world.compactor.navigate(entryId, { summarize, instructions, signal });
+      const arrived = arrivedOf(result);
+      if (typeof arrived === "string") this.tell({ kind: "worked", text: arrived, isError: result.kind === "failed" });
+      else this.tell({ kind: "moved", result: arrived });
+    });
+  }
+
+  async compact(entryId: EntryId): Promise<void> {
+    await this.#work(async (signal) => {
+      const result = await this.world.compactor.compact({ keepFrom: entryId, signal });
+      this.tell({ kind: "worked", text: compactedText(result), isError: result.kind === "failed" });
+    });
+  }
+
+  async #work(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    this.#running = controller;
+    const tick = () => this.tell({ kind: "tick", nowMs: this.world.io.now() });
+    const timer = setInterval(tick, SECOND);
+    tick();
+    try {
+      await work(controller.signal);
+    } catch (error) {
+      // The store's and the engine's refusals are for the person; anything else is a defect of ours.
+      if (!(error instanceof BoughError || isCompactionError(error))) throw error;
+      this.tell({ kind: "worked", text: lineOf(error), isError: true });
+    } finally {
+      clearInterval(timer);
+      this.#running = undefined;
+    }
+  }
+}
+
+function isCompactionError(error: unknown): boolean {
+  return error instanceof Error && "code" in error;
+}
+
+function arrivedOf(result: NavigationResult): NavigatorResult | string {
+  switch (result.kind) {
+    case "moved":
+      return { kind: "moved", leafId: result.leafId, text: result.text, summaryEntryId: result.summaryEntryId };
+    case "already-there":
+      return { kind: "moved", leafId: result.leafId, text: result.text, summaryEntryId: null };
+    case "cancelled":
+      return "Cancelled. The session stands where it stood.";
+    case "failed":
+      return `No summary was written, and the session stands where it stood: ${lineOf(result.error)}`;
+  }
+}
+
+function compactedText(result: CompactionResult): string {
+  switch (result.kind) {
+    case "compacted":
+      return `Compacted: ${count(result.tokensBefore)} tokens are ${count(result.tokensAfter)} now. Nothing is lost; bough compact --undo takes it back.`;
+    case "nothing-to-compact":
+      return "Nothing to compact before this entry.";
+    case "cancelled":
+      return "Cancelled. Nothing was written.";
+    case "superseded":
+      return "The session went elsewhere meanwhile. Nothing was written.";
+    case "deferred":
+      return "It will be compacted when the turn is over.";
+    case "failed":
+      return `Nothing was compacted: ${lineOf(result.error)}`;
+  }
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { type FoldStep, foldOrJump, unfoldOrJump } from "../../src/navigator/update-list.js";
+import { Folds } from "../../src/tree/folds.js";
+import { Layout } from "../../src/tree/layout.js";
+import { TreeIndex } from "../../src/tree/tree-index.js";
+import { outline } from "../tree/outlines.js";
+
+//  a - b ┬ c - d ┬ e - f
+//        │       └ g
+//        └ h - i
+const index = TreeIndex.of(
+  outline(["a", null], ["b", "a"], ["c", "b"], ["d", "c"], ["e", "d"], ["f", "e"], ["g", "d"], ["h", "b"], ["i", "h"]),
+);
+const layout = new Layout(index, { filter: "all", leafId: null, leaves: [], labelled: new Set() });
+
+const foldsOf = (ids: string) => Folds.of([...ids].map((id) => index.placeOf(id)));
+const told = ({ at, folds }: FoldStep) => [
+  index.row(at).id,
+  [...folds]
+    .map((row) => index.row(row).id)
+    .sort()
+    .join(""),
+];
+const left = (id: string, folded = "") => told(foldOrJump(layout, index.placeOf(id), foldsOf(folded)));
+const right = (id: string, folded = "") => told(unfoldOrJump(layout, index.placeOf(id), foldsOf(folded)));
+const visible = (folded: string) =>
+  layout.window(0, 100, foldsOf(folded)).map(({ at, hiddenBelow }) => `${index.row(at).id}${hiddenBelow === 0 ? "" : `+${hiddenBelow}`}`);
+
+describe("to the left", () => {
+  test("folds the segment of the row, and the selection is at its start", () => {
+    expect(left("f")).toEqual(["e", "e"]);
+    expect(left("d")).toEqual(["c", "c"]);
+    expect(left("b")).toEqual(["a", "a"]);
+    expect(left("h", "c")).toEqual(["h", "ch"]);
+  });
+
+  test("goes to the start of the segment above where it is folded already", () => {
+    expect(left("e", "e")).toEqual(["c", "e"]);
+    expect(left("c", "c")).toEqual(["a", "c"]);
+  });
+
+  test("goes there too where there is nothing to fold", () => {
+    expect(left("g")).toEqual(["c", ""]);
+  });
+
+  test("changes nothing at the very top", () => {
+    expect(left("a", "a")).toEqual(["a", "a"]);
+  });
+});
+
+describe("to the right", () => {
+  test("unfolds a folded row and stays there", () => {
+    expect(right("c", "ch")).toEqual(["c", "h"]);
+  });
+
+  test("goes to the next segment start that is seen", () => {
+    expect(right("a")).toEqual(["c", ""]);
+    expect(right("c")).toEqual(["e", ""]);
+    expect(right("e")).toEqual(["g", ""]);
+    expect(right("g")).toEqual(["h", ""]);
+    expect(right("b", "c")).toEqual(["c", "c"]);
+  });
+
+  test("takes a fold with nothing below it for none", () => {
+    expect(right("g", "g")).toEqual(["h", "g"]);
+  });
+
+  test("goes to the last row behind the last segment start, and stays there", () => {
+    expect(right("h")).toEqual(["i", ""]);
+    expect(right("i")).toEqual(["i", ""]);
+  });
+});
+
+describe("folds", () => {
+  test("hide everything below, once", () => {
+    expect(visible("")).toEqual([..."abcdefghi"]);
+    expect(visible("c")).toEqual(["a", "b", "c+4", "h", "i"]);
+    expect(visible("ce")).toEqual(["a", "b", "c+4", "h", "i"]);
+    expect(visible("eh")).toEqual(["a", "b", "c", "d", "e+1", "g", "h+1"]);
+    expect(visible("a")).toEqual(["a+8"]);
+    expect(visible("fi")).toEqual([..."abcdefghi"]);
+  });
+
+  test("change by making new ones", () => {
+    const one = Folds.none.toggle(3);
+    expect([one.isFolded(3), Folds.none.isFolded(3), one.size]).toEqual([true, false, 1]);
+    expect(one.toggle(3)).toBe(Folds.none);
+    expect(one.fold(3)).toBe(one);
+    expect(one.unfold([4])).toBe(one);
+    expect([...one.fold(5).unfold([3])]).toEqual([5]);
+    expect(one.clear()).toBe(Folds.none);
+  });
+});

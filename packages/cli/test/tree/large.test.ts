@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { foldOrJump, unfoldOrJump } from "../../src/navigator/update-list.js";
+import { Folds } from "../../src/tree/folds.js";
+import { Layout } from "../../src/tree/layout.js";
+import { pathDifference, TreeIndex } from "../../src/tree/tree-index.js";
+import { chain, outline, type Sketch } from "../tree/outlines.js";
+import { seen } from "./naive.js";
+
+const SIZE = 100_000;
+const question = { filter: "all", leafId: null, leaves: [], labelled: new Set<string>() } as const;
+
+describe("100,000 entries (R183)", () => {
+  test("may be one below the other", () => {
+    const index = TreeIndex.of(outline(...chain(SIZE)));
+    const layout = new Layout(index, question);
+    expect(layout.window(SIZE - 2, 10, Folds.none).map(({ at, gutter }) => [at, gutter])).toEqual([
+      [SIZE - 2, null],
+      [SIZE - 1, null],
+    ]);
+    const { at, folds } = foldOrJump(layout, SIZE - 1, Folds.none);
+    expect([at, layout.visibleCount(folds), layout.positionOf(SIZE - 1, folds)]).toEqual([0, 1, 0]);
+    expect(unfoldOrJump(layout, 0, Folds.none).at).toBe(SIZE - 1);
+    expect(pathDifference(index, 0, SIZE - 1).onlyB).toHaveLength(SIZE - 1);
+    expect([index.branchDepth(SIZE - 1), index.depthOf(SIZE - 1)]).toEqual([0, SIZE - 1]);
+  });
+
+  test("may all be folded, one in the other", () => {
+    const layout = new Layout(TreeIndex.of(outline(...chain(SIZE))), question);
+    const folds = Folds.of(Array.from({ length: SIZE }, (_, at) => at));
+    expect(layout.window(0, 10, folds).map(({ hiddenBelow }) => hiddenBelow)).toEqual([SIZE - 1]);
+    expect(layout.revealed(SIZE - 1, folds).size).toBe(1);
+  });
+
+  test("may be beside each other", () => {
+    const star = Array.from({ length: SIZE }, (_, at): Sketch => [`s${at}`, at === 0 ? null : "s0"]);
+    const index = TreeIndex.of(outline(...star));
+    const layout = new Layout(index, { ...question, leafId: "s500" });
+    expect(layout.window(0, 3, Folds.none).map(({ at }) => at)).toEqual([0, 500, 1]);
+    expect(layout.window(SIZE - 2, 9, Folds.none).map(({ at, gutter }) => [at, gutter?.isLast])).toEqual([
+      [SIZE - 2, false],
+      [SIZE - 1, true],
+    ]);
+    expect(index.childrenOf(0)).toHaveLength(SIZE - 1);
+    expect(layout.nextSegment(SIZE - 2, Folds.none)).toBe(SIZE - 1);
+  });
+
+  test("may branch at each second one, 50,000 levels deep", () => {
+    const comb = Array.from({ length: SIZE }, (_, at): Sketch => [`s${at}`, at < 2 ? null : `s${at % 2 === 0 ? at - 2 : at - 3}`]);
+    const index = TreeIndex.of(outline(...comb));
+    const layout = new Layout(index, { ...question, leafId: `s${SIZE - 2}` });
+    const [deepest] = layout.window(SIZE / 2 - 1, 1, Folds.none);
+    expect([deepest?.at, deepest?.gutter?.depth, index.branchDepth(SIZE - 2)]).toEqual([SIZE - 2, SIZE / 2, SIZE / 2]);
+    let levels = 0;
+    for (let gutter = deepest?.gutter ?? null; gutter !== null; gutter = gutter.above) levels += 1;
+    expect(levels).toBe(SIZE / 2);
+    // Every second row is folded: each hides all that is below it, so only the first level is left.
+    const folds = Folds.of(Array.from({ length: SIZE / 2 }, (_, at) => at * 2));
+    expect(
+      layout
+        .window(0, 9, folds)
+        .map(seen)
+        .map(({ gutter }) => gutter),
+    ).toEqual(["├─ ", "└─ "]);
+  });
+
+  test("may all be hits, or hidden", () => {
+    const index = TreeIndex.of(outline(...chain(SIZE)));
+    const hits = Array.from({ length: SIZE }, (_, at) => at);
+    const layout = new Layout(index, { ...question, hits });
+    expect([layout.hitCount, layout.hitNumber(SIZE - 1), layout.nextHit(-1, -1)]).toEqual([SIZE, SIZE, SIZE - 1]);
+    expect(new Layout(index, { ...question, filter: "summaries", hits: [SIZE - 1] }).shownCount).toBe(1);
+  });
+});

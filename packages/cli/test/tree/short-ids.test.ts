@@ -1,0 +1,26 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { shortIds } from "../../src/tree/short-ids.js";
+
+describe("short ids", () => {
+  test("have four characters where that is enough, and more where it is not", () => {
+    expect([...shortIds(["abcdef", "abcdxy", "zz9999", "abc"]).entries()].sort()).toEqual([
+      ["abc", "abc"],
+      ["abcdef", "abcde"],
+      ["abcdxy", "abcdx"],
+      ["zz9999", "zz99"],
+    ]);
+  });
+
+  test("name one entry only, unless an id is the beginning of another one", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.string({ unit: fc.constantFrom("a", "b", "c"), minLength: 1, maxLength: 9 })), (ids) => {
+        for (const [id, short] of shortIds(ids)) {
+          const named = ids.filter((other) => other.startsWith(short));
+          expect(named.includes(id)).toBe(true);
+          if (short !== id) expect(named).toEqual([id]);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { NAVIGATOR_FILTERS, type NavigatorFilter } from "../../src/tree/filter.js";
+import { Layout } from "../../src/tree/layout.js";
+import { filterCounts, type LayoutQuestion, shownRows } from "../../src/tree/shown-rows.js";
+import { TreeIndex } from "../../src/tree/tree-index.js";
+import { outline } from "../tree/outlines.js";
+import { anyCase } from "./naive.js";
+
+const rows = outline(
+  ["system", null, { role: "system" }],
+  ["question", "system", { role: "user" }],
+  ["call", "question", { role: "assistant", preview: "[read src/a.ts]" }],
+  ["failedCall", "call", { role: "assistant", preview: "[read src/a.ts]", isError: true }],
+  ["result", "call", { role: "toolResult" }],
+  ["answer", "result", { role: "assistant", preview: "done [read b.ts]" }],
+  ["shell", "answer", { role: "bashExecution" }],
+  ["reminder", "shell", { role: "custom" }],
+  ["compaction", "shell", { type: "compaction", role: null }],
+  ["summary", "compaction", { type: "branch_summary", role: null }],
+  ["note", "summary", { type: "custom_message", role: null }],
+  ["model", "note", { type: "model_change", role: null }],
+  ["thinking", "model", { type: "thinking_level_change", role: null }],
+  ["edit", "thinking", { type: "context_edit", role: null }],
+  ["custom", "edit", { type: "custom", role: null }],
+  ["foreign", "custom", { type: "foreign", role: null }],
+);
+
+function shown(question: Partial<LayoutQuestion> & { filter: NavigatorFilter }): readonly string[] {
+  const index = TreeIndex.of(rows);
+  const bits = shownRows(index, { leafId: null, leaves: [], labelled: new Set(), ...question });
+  return rows.filter((_, at) => bits[at] === 1).map(({ id }) => id);
+}
+
+const told = ["system", "question", "call", "failedCall", "answer", "shell", "compaction", "summary", "note"];
+
+describe("a filter", () => {
+  test.each<[NavigatorFilter, readonly string[]]>([
+    ["all", rows.map(({ id }) => id)],
+    ["default", told],
+    ["no-tools", told.filter((id) => id !== "call")],
+    ["user", ["question"]],
+    ["labeled", []],
+    ["summaries", ["compaction", "summary"]],
+  ])("%s shows its kinds of entries", (filter, ids) => {
+    expect(shown({ filter })).toEqual(ids);
+  });
+
+  test.each<[NavigatorFilter, readonly string[]]>([
+    ["default", [...told.slice(0, 4), "result", ...told.slice(4), "model", "edit", "foreign"]],
+    ["no-tools", ["system", "question", "failedCall", "result", ...told.slice(4), "model", "edit", "foreign"]],
+    ["user", ["question", "edit"]],
+    ["labeled", ["result", "model", "edit"]],
+    ["summaries", ["compaction", "summary", "edit"]],
+  ])("%s shows of leaves and labels what the person needs", (filter, ids) => {
+    const leaves = [
+      { name: "main", entryId: "edit" },
+      { name: "other", entryId: "foreign" },
+      { name: "fresh", entryId: null },
+    ];
+    expect(
+      shown({
+        filter,
+        leafId: "edit",
+        leaves,
+        labelled: new Map([
+          ["result", "x"],
+          ["model", "y"],
+          ["gone", "z"],
+        ]),
+      }),
+    ).toEqual(ids);
+  });
+
+  test("shows of a search its hits, whatever they are, and of their ancestors those it lets through", () => {
+    const hits = [4, 11];
+    expect(shown({ filter: "user", hits })).toEqual(["question", "result", "model"]);
+    expect(shown({ filter: "default", hits: [4], leafId: "foreign" })).toEqual(["system", "question", "call", "result"]);
+    expect(shown({ filter: "all", hits: [5] })).toEqual(["system", "question", "call", "result", "answer"]);
+    expect(shown({ filter: "all", hits: [], leafId: "foreign" })).toEqual([]);
+  });
+});
+
+describe("a hit that is not known", () => {
+  test("is none", () => {
+    const layout = new Layout(TreeIndex.of(rows), { filter: "all", leafId: null, leaves: [], labelled: new Set(), hits: [-1, 0, 99] });
+    expect([layout.shownCount, layout.hitCount, layout.hitNumber(0), layout.nextHit(0, 1)]).toEqual([1, 1, 1, -1]);
+  });
+});
+
+describe("the counts of all filters", () => {
+  test("are what each of them would show", () => {
+    fc.assert(
+      fc.property(anyCase, ({ rows: any, question }) => {
+        const index = TreeIndex.of(any);
+        const each = NAVIGATOR_FILTERS.map((filter) => [filter, new Layout(index, { ...question, filter, hits: undefined }).shownCount]);
+        expect(filterCounts(index, question)).toEqual(Object.fromEntries(each));
+      }),
+    );
+  });
+});
