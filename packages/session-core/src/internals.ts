@@ -5,5 +5,7 @@
 export * as shapes from "./arguments/conversation.js";
 export type { Misfit, Rule } from "./arguments/rules.js";
 export * as rules from "./arguments/rules.js";
+// Tool calls and their results
+export * from "./context/tool-pairs.js";
 // Import
 export { sourceFailure } from "./transfer/import-path.js";

@@ -3,7 +3,7 @@ import type { ContextPath } from "../port/records.js";
 import { placedMessages } from "./build.js";
 import type { ContextMessage, SessionContext } from "./context.js";
 import type { ShownEntry } from "./shown-entry.js";
-import { answersItself, type DanglingCalls, openReply, type Placed, paired } from "./tool-pairs.js";
+import { type DanglingCalls, everyResultHasCall, type Placed, pairPlaced, pendingReply } from "./tool-pairs.js";
 import type { WindowView } from "./window.js";
 
 /** What of a context stands in its window. */
@@ -21,7 +21,7 @@ export class Placement {
   #compactionSeq: number | null = null;
   #dangling: DanglingCalls | undefined;
   /** The last reply and its results, as long as results of it may still come; they stand at the end of the messages. */
-  #open: readonly Placed[] = [];
+  #pending: readonly Placed[] = [];
   /** How many messages stand before them. */
   #settled = 0;
 
@@ -47,7 +47,7 @@ export class Placement {
 
   /** Puts what is new behind what is there; false: it changes how something before it appears, and nothing was done. */
   #extend(window: readonly ShownEntry[], newFrom: number, dangling: DanglingCalls): boolean {
-    const placed = [...this.#open];
+    const placed = [...this.#pending];
     for (let at = newFrom; at < window.length; at++) {
       const entry = window[at] as ShownEntry;
       if (entry.payload.type === "context_edit" || entry.payload.type === "compaction") return false;
@@ -56,7 +56,7 @@ export class Placement {
       if (shown !== null) placed.push(shown);
     }
     // A result of a reply further up would have to go there.
-    if (!answersItself(placed)) return false;
+    if (!everyResultHasCall(placed)) return false;
     this.#messages.length = this.#settled;
     this.#ids.length = this.#settled;
     this.#push(placed, dangling);
@@ -64,11 +64,11 @@ export class Placement {
   }
 
   #push(placed: readonly Placed[], dangling: DanglingCalls): void {
-    for (const { id, message } of paired(placed, dangling)) {
+    for (const { id, message } of pairPlaced(placed, dangling)) {
       this.#messages.push(message);
       this.#ids.push(id);
     }
-    this.#open = openReply(placed);
-    this.#settled = this.#messages.length - paired(this.#open, dangling).length;
+    this.#pending = pendingReply(placed);
+    this.#settled = this.#messages.length - pairPlaced(this.#pending, dangling).length;
   }
 }

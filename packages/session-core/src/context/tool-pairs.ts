@@ -1,7 +1,84 @@
+import type { ToolCallBlock } from "../entry/block.js";
 import type { AssistantMessage, ToolResultMessage } from "../entry/message.js";
 import type { EntryId } from "../ids/ids.js";
 import type { ContextMessage } from "./context.js";
 import { frozen } from "./frozen.js";
+
+/**
+ * What happens to a tool call without a result (after a crash, at a leaf inside a batch of calls, in an import):
+ * `close` adds a synthetic error result, `drop` removes the call.
+ */
+export type DanglingCalls = "close" | "drop";
+
+/** The text of a synthetic result. */
+export const NO_RESULT = "No result was recorded for this call.";
+
+/** A message of a paired list. */
+export interface PairedMessage {
+  readonly message: ContextMessage;
+  /** Its index in the given list; for a synthetic result, the index of its reply. */
+  readonly index: number;
+  /** It is a result that was added here. */
+  readonly isAdded: boolean;
+}
+
+/**
+ * Orders messages as every provider requires: a reply with tool calls is followed by one result for each call, in the
+ * order of the calls, and there is no other result. A result that came later moves to its reply; a result without a call
+ * is left out. Returns undefined if the messages are in this order already. Linear.
+ *
+ * With `drop`, synthetic results count as missing, and a reply of which only thinking remains is left out, because
+ * several providers refuse a reply that ends with thinking.
+ *
+ * A call id may be used again (some servers name the first call of every reply `call_0`): see `matchResults`.
+ */
+export function pairCalls(messages: readonly ContextMessage[], dangling: DanglingCalls): readonly PairedMessage[] | undefined {
+  if (isPaired(messages, dangling)) return undefined;
+  const matched = matchResults(messages, dangling);
+  return messages.flatMap((message, index): readonly PairedMessage[] => {
+    if (message.role === "toolResult") return [];
+    const results = matched.get(index);
+    if (message.role !== "assistant" || results === undefined) return [{ message, index, isAdded: false }];
+    return pairReply(message, index, results, messages, dangling);
+  });
+}
+
+/** The tool calls of a reply, in their order. */
+export function callsOf(message: AssistantMessage): readonly ToolCallBlock[] {
+  return message.content.filter((block) => block.type === "toolCall");
+}
+
+/** For each call of a reply, in order: the index of its result in the list of messages, or undefined. */
+export type ResultIndexes = readonly (number | undefined)[];
+
+/**
+ * The results of each reply with calls, by the reply's index. A result belongs to the latest reply before it that made a
+ * call of its id, and there to the first such call without a result. Linear.
+ */
+export function matchResults(messages: readonly ContextMessage[], dangling: DanglingCalls): ReadonlyMap<number, ResultIndexes> {
+  const matched = new Map<number, (number | undefined)[]>();
+  const pending = new Map<string, { readonly results: (number | undefined)[]; readonly call: number }[]>();
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "assistant") {
+      const calls = callsOf(message);
+      if (calls.length === 0) continue;
+      const results = calls.map(() => undefined);
+      matched.set(index, results);
+      // A reply that uses an id again: later results belong to it, not to the earlier call.
+      for (const { id } of calls) pending.set(id, []);
+      for (const [call, { id }] of calls.entries()) pending.get(id)?.push({ results, call });
+    } else if (message.role === "toolResult" && !isMissing(message, dangling)) {
+      const next = pending.get(message.toolCallId)?.shift();
+      if (next !== undefined) next.results[next.call] = index;
+    }
+  }
+  return matched;
+}
+
+/** Whether a result counts as missing: it is synthetic, and calls without a result are dropped. */
+export function isMissing(result: ToolResultMessage, dangling: DanglingCalls): boolean {
+  return dangling === "drop" && result["synthetic"] === true;
+}
 
 /** A message and the entry behind it. */
 export interface Placed {
@@ -9,59 +86,22 @@ export interface Placed {
   readonly message: ContextMessage;
 }
 
-/**
- * What becomes of a tool call without a result (a crash in between, a leaf inside a batch of calls, an import):
- * `close` gives it a result that says so, `drop` takes the call away.
- */
-export type DanglingCalls = "close" | "drop";
-
-const NO_RESULT = "No result was recorded for this call.";
-
-/**
- * The messages in the order every provider accepts: after a reply with tool calls come the results of those calls, in
- * the order of the calls, and nothing else. A result that came later (a person spoke meanwhile) is put after its reply;
- * a result whose call is not there is left out.
- *
- * A call id may occur again in a later reply, so a result belongs to the nearest call before it.
- */
-export function paired(placed: readonly Placed[], dangling: DanglingCalls): readonly Placed[] {
-  return isPaired(placed) ? placed : repaired(placed, dangling);
+/** The messages in the order of `pairCalls`; the same array if they are in this order already. */
+export function pairPlaced(placed: readonly Placed[], dangling: DanglingCalls): readonly Placed[] {
+  const paired = pairCalls(
+    placed.map(({ message }) => message),
+    dangling,
+  );
+  if (paired === undefined) return placed;
+  return paired.flatMap(({ message, index }) => {
+    const source = placed[index];
+    if (source === undefined) return [];
+    return [source.message === message ? source : { id: source.id, message }];
+  });
 }
 
-/** Whether the order is right already, as it nearly always is: one pass that allocates nothing. */
-function isPaired(placed: readonly Placed[]): boolean {
-  for (let at = 0; at < placed.length; ) {
-    const next = afterTurn(placed, at);
-    if (next === undefined) return false;
-    at = next;
-  }
-  return true;
-}
-
-/** Where the message behind this one and the results of its calls is; undefined: they are not as they must be. */
-function afterTurn(placed: readonly Placed[], at: number): number | undefined {
-  const message = placed[at]?.message;
-  if (message?.role === "toolResult") return undefined;
-  let next = at + 1;
-  if (message?.role !== "assistant") return next;
-  for (const block of message.content) {
-    if (block.type !== "toolCall") continue;
-    // A broken reply that names one id twice gets one result (below), also where two are recorded.
-    if (next > at + 1 && namesTwice(message)) return undefined;
-    const result = placed[next]?.message;
-    if (result?.role !== "toolResult" || result.toolCallId !== block.id) return undefined;
-    next += 1;
-  }
-  return next;
-}
-
-function namesTwice(message: AssistantMessage): boolean {
-  const calls = callsOf(message);
-  return new Set(calls.map(({ id }) => id)).size < calls.length;
-}
-
-/** Whether each result stands somewhere behind a call of its id, so that pairing these changes nothing that stands before them. */
-export function answersItself(placed: readonly Placed[]): boolean {
+/** Whether each result follows a call of its id, so that pairing these messages changes none before them. */
+export function everyResultHasCall(placed: readonly Placed[]): boolean {
   const called = new Set<string>();
   for (const { message } of placed) {
     if (message.role === "assistant") for (const call of callsOf(message)) called.add(call.id);
@@ -71,93 +111,83 @@ export function answersItself(placed: readonly Placed[]): boolean {
 }
 
 /**
- * The last reply and what stands behind it, where that is results of its calls and not of all of them: what the next
- * result may belong to. Empty otherwise.
+ * The last reply and the results after it, if some of its calls have no result yet: the next result may belong to it.
+ * Empty otherwise.
  */
-export function openReply(placed: readonly Placed[]): readonly Placed[] {
+export function pendingReply(placed: readonly Placed[]): readonly Placed[] {
   const at = placed.findLastIndex(({ message }) => message.role !== "toolResult");
   const tail = at < 0 ? [] : placed.slice(at);
-  return answersItself(tail) && !isPaired(tail) ? tail : [];
+  const messages = tail.map(({ message }) => message);
+  return everyResultHasCall(tail) && !isPaired(messages, "close") ? tail : [];
 }
 
-function repaired(placed: readonly Placed[], dangling: DanglingCalls): readonly Placed[] {
-  const results = matchResults(placed);
-  const valid: Placed[] = [];
-  for (const [index, one] of placed.entries()) {
-    const { message } = one;
-    if (message.role === "toolResult") continue;
-    const calls = message.role === "assistant" ? callsOf(message) : [];
-    if (message.role !== "assistant" || calls.length === 0) valid.push(one);
-    else pushReply(valid, { id: one.id, message }, calls, results.get(index) ?? new Map(), dangling);
+/** Whether the order is right already, as it nearly always is: one pass that allocates nothing. */
+function isPaired(messages: readonly ContextMessage[], dangling: DanglingCalls): boolean {
+  for (let at = 0; at < messages.length; ) {
+    const next = nextTurnIndex(messages, at, dangling);
+    if (next === undefined) return false;
+    at = next;
   }
-  return valid;
+  return true;
 }
 
-type Results = Map<string, Placed>;
-
-/** The results of each reply, by its position and by call id. */
-function matchResults(placed: readonly Placed[]): ReadonlyMap<number, Results> {
-  const open = new Map<string, number>();
-  const matched = new Map<number, Results>();
-  for (const [index, one] of placed.entries()) {
-    const { message } = one;
-    if (message.role === "assistant") for (const call of callsOf(message)) open.set(call.id, index);
-    if (message.role !== "toolResult") continue;
-    const reply = open.get(message.toolCallId);
-    if (reply === undefined) continue;
-    open.delete(message.toolCallId);
-    const results = matched.get(reply);
-    if (results === undefined) matched.set(reply, new Map([[message.toolCallId, one]]));
-    else results.set(message.toolCallId, one);
+/** The index after a message and the results of its calls; undefined if these are not in the right order. */
+function nextTurnIndex(messages: readonly ContextMessage[], at: number, dangling: DanglingCalls): number | undefined {
+  const message = messages[at];
+  if (message?.role === "toolResult") return undefined;
+  let next = at + 1;
+  if (message?.role !== "assistant") return next;
+  for (const block of message.content) {
+    if (block.type !== "toolCall") continue;
+    const result = messages[next];
+    if (result?.role !== "toolResult" || result.toolCallId !== block.id || isMissing(result, dangling)) return undefined;
+    next += 1;
   }
-  return matched;
+  return next;
 }
 
-type Calls = ReturnType<typeof callsOf>;
-
-function callsOf(message: AssistantMessage) {
-  return message.content.filter((block) => block.type === "toolCall");
-}
-
-function pushReply(
-  valid: Placed[],
-  reply: Placed & { readonly message: AssistantMessage },
-  calls: Calls,
-  results: Results,
+function pairReply(
+  reply: AssistantMessage,
+  index: number,
+  results: ResultIndexes,
+  messages: readonly ContextMessage[],
   dangling: DanglingCalls,
-): void {
-  const answered = calls.filter((call) => results.has(call.id));
-  const kept = dangling === "close" ? calls : answered;
-  const message = kept.length === calls.length ? reply.message : shortened(reply.message, results);
-  if (message.content.length > 0) valid.push({ id: reply.id, message });
-  const seen = new Set<string>();
-  for (const call of kept) {
-    // One result a call, also where a broken reply names one id twice.
-    if (seen.has(call.id)) continue;
-    seen.add(call.id);
-    valid.push(results.get(call.id) ?? { id: reply.id, message: closing(call) });
-  }
+): readonly PairedMessage[] {
+  const following = callsOf(reply).flatMap((call, at): readonly PairedMessage[] => {
+    const found = results[at];
+    const message = found === undefined ? undefined : messages[found];
+    if (found !== undefined && message !== undefined) return [{ message, index: found, isAdded: false }];
+    return dangling === "close" ? [{ message: syntheticResult(reply, call), index, isAdded: true }] : [];
+  });
+  const message = following.length === results.length ? reply : withoutDanglingCalls(reply, results);
+  return hasContent(message) ? [{ message, index, isAdded: false }, ...following] : following;
 }
 
-// Made once for each reply and call, so that they are the same objects in the next context. They go with the reply.
-const shortenedReplies = new WeakMap<AssistantMessage, AssistantMessage>();
-const closings = new WeakMap<Calls[number], ToolResultMessage>();
+function hasContent({ content }: AssistantMessage): boolean {
+  return content.some((block) => block.type !== "thinking");
+}
 
-function shortened(message: AssistantMessage, results: Results): AssistantMessage {
-  const content = message.content.filter((block) => block.type !== "toolCall" || results.has(block.id));
+// Made once for each reply and call id, so that later contexts contain the same objects.
+const shortenedReplies = new WeakMap<AssistantMessage, AssistantMessage>();
+const syntheticResults = new WeakMap<AssistantMessage, Map<string, ToolResultMessage>>();
+
+function withoutDanglingCalls(message: AssistantMessage, results: ResultIndexes): AssistantMessage {
+  let call = 0;
+  const content = message.content.filter((block) => block.type !== "toolCall" || results[call++] !== undefined);
   const known = shortenedReplies.get(message);
   if (known?.content.length === content.length && content.every((block, at) => block === known.content[at])) return known;
-  const without = frozen({ ...message, content });
-  shortenedReplies.set(message, without);
-  return without;
+  const shortened = frozen({ ...message, content });
+  shortenedReplies.set(message, shortened);
+  return shortened;
 }
 
-function closing(call: Calls[number]): ToolResultMessage {
-  const known = closings.get(call);
-  if (known !== undefined) return known;
-  const { id: toolCallId, name: toolName } = call;
+function syntheticResult(reply: AssistantMessage, { id: toolCallId, name: toolName }: ToolCallBlock): ToolResultMessage {
+  const known = syntheticResults.get(reply) ?? new Map<string, ToolResultMessage>();
+  syntheticResults.set(reply, known);
+  const key = JSON.stringify([toolCallId, toolName]);
   const content = [{ type: "text" as const, text: NO_RESULT }];
-  const result: ToolResultMessage = frozen({ role: "toolResult", toolCallId, toolName, content, isError: true, synthetic: true });
-  closings.set(call, result);
+  const result: ToolResultMessage =
+    known.get(key) ?? frozen({ role: "toolResult", toolCallId, toolName, content, isError: true, synthetic: true });
+  known.set(key, result);
   return result;
 }

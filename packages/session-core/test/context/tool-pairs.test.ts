@@ -65,6 +65,13 @@ describe("a tool call and its result", () => {
     expect(await shown(session)).toBe("k1 r1 k3 c!");
   });
 
+  test("of a reply that uses one id twice: each call has a result of its own, in the order of arrival", async () => {
+    const { session } = await grow("u1 k1:c,c r1:c");
+    expect(await shown(session)).toBe("u1 k1 r1 c!");
+    await plant(session, "r2:c r3:c a1");
+    expect(await shown(session)).toBe("u1 k1 r1 r2 a1");
+  });
+
   test("go together when the call is omitted, and the call is closed when the result is", async () => {
     const { session } = await grow("u1 k1:k1,k2 r1:k1 r2:k2 a1 x1:k1");
     expect(await shown(session)).toBe("u1 a1");

@@ -1,5 +1,5 @@
 import type { ContextMessage } from "@bough/session-core";
-import { callsOf } from "./result-places.js";
+import { callsOf } from "@bough/session-core/internals";
 
 /** Messages that are left out together or not at all: a reply with the results of its calls, or one other message. */
 export interface Group {

@@ -6,7 +6,7 @@ import { budgetImages } from "./image-budget.js";
 import { lastResort } from "./last-resort.js";
 import { reattachThinking } from "./last-thinking.js";
 import { layoutOf } from "./layout.js";
-import { danglingRule, pairCalls } from "./pair-calls.js";
+import { danglingRule, pairRequest } from "./pair-calls.js";
 import { priorities } from "./priorities.js";
 import { removeInStages } from "./removal.js";
 import { type CountMessage, type RequestParts, type Shaping, tokensIn, unchanged } from "./request-parts.js";
@@ -71,7 +71,7 @@ export function shapeRequest(input: RequestInput): ShapedRequest {
   const room = roomOf(input.limitTokens, input.systemTokens, settings.targetShare);
   const cap = { capTokens: Math.floor(settings.toolResultShare * input.windowTokens), headShare: settings.toolResultHeadShare };
   const shaped = inTurn(given, [
-    (parts) => pairCalls(parts, danglingRule(settings.danglingCalls, input.model), count),
+    (parts) => pairRequest(parts, danglingRule(settings.danglingCalls, input.model), count),
     (parts) => budgetImages(parts, settings.imageBytes, count),
     (parts) => trimResults(parts, settings.trimChars, count),
     (parts) => cutResults(parts, cap, count),

@@ -1,11 +1,11 @@
 import type { ToolCallBlock } from "../../entry/block.js";
 import type { AssistantMessage, ToolResultMessage } from "../../entry/message.js";
 import type { ContextMessage, SessionContext } from "../context.js";
+import { matchResults, NO_RESULT } from "../tool-pairs.js";
 import { callIds, toolNameFor } from "./call-names.js";
 import { answerParts, saidParts, textParts } from "./parts.js";
 import type { AnswerPart, ProjectedAnswer, ProjectedCall, ProjectedMessage, ProjectedResult, SaidPart } from "./projected-message.js";
-import { resultsByCall } from "./result-slots.js";
-import { bashExecutionText, branchSummaryText, compactionSummaryText, EMPTY_FAILURE, EMPTY_RESULT, MISSING_RESULT } from "./templates.js";
+import { bashExecutionText, branchSummaryText, compactionSummaryText, EMPTY_FAILURE, EMPTY_RESULT } from "./templates.js";
 import { wellFormed } from "./well-formed.js";
 
 /**
@@ -18,14 +18,22 @@ import { wellFormed } from "./well-formed.js";
  * projectMessages(context.messages).map((message) => message.role); // ["user", "assistant", "user"]
  */
 export function projectMessages(messages: readonly ContextMessage[]): readonly ProjectedMessage[] {
-  const results = resultsByCall(messages);
+  const matched = matchResults(messages, "close");
   const drawId = callIds();
-  return messages.flatMap((message) => projected(message, results, drawId));
+  return messages.flatMap((message, index) => {
+    const results = (matched.get(index) ?? []).map((at) => resultAt(messages, at));
+    return projected(message, results, drawId);
+  });
+}
+
+function resultAt(messages: readonly ContextMessage[], at: number | undefined): ToolResultMessage | undefined {
+  const message = at === undefined ? undefined : messages[at];
+  return message?.role === "toolResult" ? message : undefined;
 }
 
 function projected(
   message: ContextMessage,
-  results: ReadonlyMap<ToolCallBlock, ToolResultMessage>,
+  results: readonly (ToolResultMessage | undefined)[],
   drawId: (given: string) => string,
 ): readonly ProjectedMessage[] {
   switch (message.role) {
@@ -51,7 +59,7 @@ function said(parts: readonly SaidPart[]): readonly ProjectedMessage[] {
 
 function answered(
   message: AssistantMessage,
-  results: ReadonlyMap<ToolCallBlock, ToolResultMessage>,
+  results: readonly (ToolResultMessage | undefined)[],
   drawId: (given: string) => string,
 ): readonly ProjectedAnswer[] {
   const parts: AnswerPart[] = [];
@@ -63,7 +71,7 @@ function answered(
     }
     const call = projectedCall(block, drawId);
     parts.push(call);
-    answers.push(projectedResult(call, results.get(block)));
+    answers.push(projectedResult(call, results[answers.length]));
   }
   return parts.length === 0 ? [] : [{ role: "assistant", provider: message.provider, parts, results: answers }];
 }
@@ -80,7 +88,7 @@ function inputOf(given: unknown): Readonly<Record<string, unknown>> {
 
 function projectedResult(call: ProjectedCall, result: ToolResultMessage | undefined): ProjectedResult {
   const shared = { callId: call.id, toolName: call.name };
-  if (result === undefined) return { ...shared, isError: true, parts: textParts(MISSING_RESULT) };
+  if (result === undefined) return { ...shared, isError: true, parts: textParts(NO_RESULT) };
   const parts = saidParts(result.content);
   const stand = textParts(result.isError ? EMPTY_FAILURE : EMPTY_RESULT);
   return { ...shared, isError: result.isError, parts: parts.length === 0 ? stand : parts };

@@ -53,8 +53,6 @@ export function blockPlaceholder(kind: string): string {
   return `[${kind} that cannot be shown here]`;
 }
 
-/** Result of a call that has none: the context closes such calls, so this is only met in contexts made by hand. */
-export const MISSING_RESULT = "No result: the call was interrupted.";
 /** Content of a result without any; several providers refuse an empty one. */
 export const EMPTY_RESULT = "(no output)";
 /** The same of a failed one. */
