@@ -28,14 +28,12 @@ const CORE = "packages/session-core/src";
 const COMPACTION_ROOMS = [
   ["errors", "text", "arguments"],
   ["settings"],
-  ["rules"],
   ["tokens"],
-  ["path"],
-  ["plan", "shrink", "facts"],
+  ["plan"],
+  ["shrink", "facts"],
   ["summarizers"],
   ["summary"],
   ["checkpoints", "recall"],
-  ["branch"],
   ["run"],
   ["public"],
 ];

@@ -1,8 +1,5 @@
 // The one list of what this package offers. Grouped as the README explains it.
 
-// Navigating
-export type { NavigateOptions, NavigationDone, NavigationResult } from "./branch/navigation.js";
-export { type Target, targetOf } from "./branch/target.js";
 // Checkpoints
 export type { Checkpoint, CheckpointRange } from "./checkpoints/checkpoint.js";
 export type { StoredCheckpoint } from "./checkpoints/index-page.js";
@@ -10,38 +7,56 @@ export { type ForeignFile, readCheckpoints, type StoredCheckpoints } from "./che
 export { type SyncedCheckpoints, syncCheckpoints } from "./checkpoints/sync-checkpoints.js";
 export { type WrittenCheckpoint, writeCheckpoint } from "./checkpoints/write-checkpoint.js";
 // Errors
-export * from "./errors/checkpoint-errors.js";
 export * from "./errors/compaction-errors.js";
-export * from "./errors/recall-errors.js";
+export * from "./errors/compaction-errors.js";
+export * from "./errors/compaction-errors.js";
 export * from "./errors/summarizer-errors.js";
 // Facts
 export { type Fidelity, judgeFidelity } from "./facts/fidelity.js";
 export type { Fact, FactKind } from "./facts/find-facts.js";
-// Planning
-export type { PathItem } from "./path/path-item.js";
-export type { Compactable, CompactionPlan, NothingBecause } from "./plan/plan.js";
+export type { TokenUse } from "./plan/limits.js";
+export type { Compactable, CompactionPlan, NothingBecause, Trigger } from "./plan/plan-compaction.js";
 export { type KeepRule, keepRuleOf, type PlanInput } from "./plan/plan-compaction.js";
+// Planning
+export type { PathItem } from "./plan/span.js";
 // Functions on messages that need no session
 export { extract, findFacts, messageTokens, planCompaction, shapeRequest } from "./public/checked-functions.js";
 // Recall
 export { listCheckpoints } from "./recall/list-checkpoints.js";
 export { type RecallOptions, type RecallTool, type RecallTools, recallTools } from "./recall/recall-tools.js";
-export type { TokenUse } from "./rules/token-use.js";
-export type { Trigger } from "./rules/trigger.js";
+export type { UndoResult } from "./run/compact.js";
 // The compactor
 export { type CompactOptions, type Compactor, createCompactor, type ModelChange } from "./run/compactor.js";
 export type { CompactionEvent, EventListener } from "./run/events.js";
-export type { BeforeCompact, BeforeTree, Compacting, CompactorHooks, SuppliedBranchSummary, SuppliedCompaction } from "./run/hooks.js";
-export type { CompactorOptions, RequestInput, Summarizers, SummarizersByUse } from "./run/options.js";
+export { type Target, targetOf } from "./run/navigate.js";
+export type {
+  BeforeCompact,
+  BeforeTree,
+  Compacting,
+  CompactorHooks,
+  CompactorOptions,
+  RequestInput,
+  Summarizers,
+  SummarizersByUse,
+  SuppliedBranchSummary,
+  SuppliedCompaction,
+} from "./run/options.js";
 export type { OverflowResult } from "./run/overflow.js";
 export type { PreparedRequest } from "./run/prepare-request.js";
-export type { CompactionDone, CompactionFailure, CompactionResult } from "./run/result.js";
-export type { UndoResult } from "./run/undo.js";
-// Settings
-export { settingsJsonSchema } from "./settings/json-schema.js";
+// Navigating
+export type {
+  CompactionDone,
+  CompactionFailure,
+  CompactionResult,
+  NavigateOptions,
+  NavigationDone,
+  NavigationResult,
+} from "./run/results.js";
 export { PRESETS, type PresetName } from "./settings/presets.js";
 export { readSettings, type SettingsSource } from "./settings/read-settings.js";
 export type { CompactionSettings, SettingsInput } from "./settings/settings.js";
+// Settings
+export { settingsJsonSchema } from "./settings/settings.js";
 // The request guard
 export type { Change } from "./shrink/request/change.js";
 export type { ShapedRequest } from "./shrink/request/shape-request.js";
@@ -58,8 +73,8 @@ export type { SummaryFailure, SummaryMethod } from "./summary/written-summary.js
 // Counting
 export { type Calibration, type Comparison, calibrated, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";
 export { ContextMeter, type Measured } from "./tokens/context-meter.js";
-export type { TokenCounter } from "./tokens/counter.js";
 export { loadCounter } from "./tokens/load-counter.js";
-export { roughCounter } from "./tokens/rough-counter.js";
+export { toolTokens } from "./tokens/message-tokens.js";
+export type { TokenCounter } from "./tokens/token-counter.js";
+export { roughCounter } from "./tokens/token-counter.js";
 export { tokenizerOf } from "./tokens/tokenizer-of.js";
-export { toolTokens } from "./tokens/tool-tokens.js";

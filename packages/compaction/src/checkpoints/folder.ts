@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { lstat, mkdir, open, opendir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { CheckpointError } from "../errors/checkpoint-errors.js";
+import { CheckpointError } from "../errors/compaction-errors.js";
 
 /** Larger files are none of ours: the summaries of all sessions of a day have less. */
 const MAX_BYTES = 16 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { rules } from "@bough/session-core/internals";
 import { CHECKPOINT, FOLDER } from "../arguments/shapes.js";
-import { CheckpointError } from "../errors/checkpoint-errors.js";
+import { CheckpointError } from "../errors/compaction-errors.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { checkpointText } from "./checkpoint-file.js";
 import { checkpointName, claimName, numberInName } from "./file-name.js";

@@ -57,3 +57,29 @@ export class RequestTooLargeError extends BoughError {
     super(`The request needs ${tokens} tokens and the window takes ${limitTokens}, also without everything that may be left out.`);
   }
 }
+
+/**
+ * A checkpoint file or its folder could not be read, written or removed: permissions, a file in the way, a full disk. The
+ * session is not touched by it; files written before stay.
+ */
+export class CheckpointError extends BoughError {
+  readonly code = "CHECKPOINT";
+  override readonly name = "CheckpointError";
+  constructor(
+    readonly path: string,
+    readonly doing: "read" | "write" | "remove",
+    reason: string,
+    options: { cause?: unknown } = {},
+  ) {
+    super(`Cannot ${doing} checkpoints at ${path}: ${reason}.`, options);
+  }
+}
+
+/** The package `ai` (version 6 or 7), an optional peer, is not installed. Install it, or use `definitions` of the recall tools. */
+export class AiSdkMissingError extends BoughError {
+  readonly code = "AI_SDK_MISSING";
+  override readonly name = "AiSdkMissingError";
+  constructor(options: { cause?: unknown } = {}) {
+    super('The package "ai" (version 6) could not be loaded. Install it, or use the definitions of the tools as they are.', options);
+  }
+}

@@ -1,12 +1,46 @@
-import type { EntryId } from "@bough/session-core";
-import type { PathItem } from "../path/path-item.js";
-import { type Group, groupsOf, startsTurn, withMetadata } from "./groups.js";
-import type { KeepRule } from "./keep-rule.js";
-import { keptGroups } from "./kept-groups.js";
-import type { CompactionPlan, NothingBecause } from "./plan.js";
-import { unsentStart } from "./unsent.js";
+import type { ContextMessage, EntryId } from "@bough/session-core";
+import { type Group, groupsOf, startsTurn, unsentStart, withMetadata } from "./cut-points.js";
+import { type KeepRule, keptGroups } from "./kept-tail.js";
+import type { PathItem } from "./span.js";
 
-export { type KeepBounds, type KeepRule, keepRuleOf } from "./keep-rule.js";
+/** Why there is nothing to compact. */
+export type NothingBecause =
+  /** The last entry that matters is a compaction. */
+  | "just-compacted"
+  /** Fewer messages than the minimum. */
+  | "too-few-messages"
+  /** What would be summarised is so short that no summary is smaller. */
+  | "too-little-text"
+  /** Everything fits into what is to be kept. */
+  | "all-is-kept"
+  /** No entry can be the first kept one: a single turn that must stay. */
+  | "no-cut-point";
+
+/** How a path is to be shortened. Every message of the path is in exactly one of `summarize`, `prefix` and `keep`. */
+export type CompactionPlan =
+  | { readonly kind: "nothing-to-compact"; readonly reason: NothingBecause }
+  | {
+      /** The cut is between two turns (or nothing is kept). */
+      readonly kind: "whole-turns";
+      readonly summarize: readonly PathItem[];
+      readonly prefix: readonly [];
+      readonly keep: readonly PathItem[];
+      /** null: nothing is kept. */
+      readonly firstKeptEntryId: EntryId | null;
+    }
+  | {
+      /** The cut is inside a turn: `prefix` is its summarised start. `summarize` may be empty. */
+      readonly kind: "split-turn";
+      readonly summarize: readonly PathItem[];
+      readonly prefix: readonly PathItem[];
+      readonly keep: readonly PathItem[];
+      readonly firstKeptEntryId: EntryId;
+    };
+
+/** What there is to do, when there is something. */
+export type Compactable = Exclude<CompactionPlan, { kind: "nothing-to-compact" }>;
+
+export { type KeepBounds, type KeepRule, keepRuleOf } from "./kept-tail.js";
 
 /** What a plan is made from. */
 export interface PlanInput {
@@ -63,3 +97,21 @@ function cutAt(items: readonly PathItem[], groups: readonly Group[], first: numb
   if (turn === undefined) return { kind: "whole-turns", summarize: items.slice(0, cut), prefix: [], keep, firstKeptEntryId };
   return { kind: "split-turn", summarize: items.slice(0, turn.start), prefix: items.slice(turn.start, cut), keep, firstKeptEntryId };
 }
+
+/** The items that a plan takes out of the context, oldest first. */
+export function coveredItems({ summarize, prefix }: Compactable): readonly PathItem[] {
+  return [...summarize, ...prefix];
+}
+
+/** Their messages. */
+export function coveredMessages(plan: Compactable): readonly ContextMessage[] {
+  return coveredItems(plan).flatMap(({ messages }) => messages);
+}
+
+/** Their tokens. */
+export function coveredTokens(plan: Compactable): number {
+  return coveredItems(plan).reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+/** What made a compaction run; stored with it. Copilot CLI's names. */
+export type Trigger = "threshold" | "context_limit_retry" | "manual" | "memory_pressure" | "model_switch";

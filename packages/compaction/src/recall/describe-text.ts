@@ -1,5 +1,5 @@
 import { type FileLists, fileLists, type OutlineRow, type Session } from "@bough/session-core";
-import { fileListsOf } from "../path/details.js";
+import { fileListsOf } from "../plan/file-lists.js";
 import { stripComposed } from "../summary/compose.js";
 import { cleanText } from "../text/clean-text.js";
 import { oneLine } from "../text/one-line.js";

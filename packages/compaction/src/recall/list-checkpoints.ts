@@ -2,7 +2,7 @@ import type { EntryId, OutlineRow, Session } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
 import { SESSION } from "../arguments/shapes.js";
 import type { Checkpoint, CheckpointRange } from "../checkpoints/checkpoint.js";
-import { fileListsOf } from "../path/details.js";
+import { fileListsOf } from "../plan/file-lists.js";
 import { type CompactionEntry, coversIn } from "./coverage.js";
 import { readSummarised } from "./summarised.js";
 import { titleOf } from "./summary-title.js";

@@ -1,13 +1,12 @@
-import { readSpan } from "../path/read-span.js";
-import { type BackgroundEvent, type BackgroundStart, nextBackground } from "../rules/background-state.js";
+import { type BackgroundEvent, type BackgroundStart, nextBackground } from "../plan/background-state.js";
+import { readSpan } from "../plan/span.js";
 import { applyDraft, tellOutcome } from "./apply-draft.js";
+import type { Look } from "./context-state.js";
 import type { Draft } from "./draft.js";
-import type { Engine } from "./engine.js";
+import { alone, type Engine, inHook } from "./engine.js";
 import { failed } from "./failure.js";
-import { alone, inHook } from "./lock.js";
-import type { Look } from "./look.js";
 import { orAborted } from "./or-aborted.js";
-import type { CompactionResult } from "./result.js";
+import type { CompactionResult } from "./results.js";
 import { writeDraft } from "./write-draft.js";
 
 /** What a later start is compared with. */

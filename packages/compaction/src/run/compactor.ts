@@ -1,26 +1,19 @@
 import type { EntryId, ModelSetting } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
 import { COMPACT, COMPACTOR, MODEL_CHANGE, NAVIGATE, REQUEST_INPUT, SIGNAL_OPTIONS } from "../arguments/shapes.js";
-import type { NavigateOptions, NavigationResult } from "../branch/navigation.js";
 import { CompactorBusyError, TurnRunningError } from "../errors/compaction-errors.js";
-import { limitsOf } from "../rules/limits.js";
-import type { TokenUse } from "../rules/token-use.js";
+import { limitsOf, type TokenUse } from "../plan/limits.js";
 import { NO_BACK_OFF } from "../shrink/request/back-off.js";
 import { UNCALIBRATED } from "../tokens/calibration.js";
-import { keepWithinThreshold } from "./automatic.js";
 import { cancelBackground } from "./background.js";
-import { compactNow } from "./compact-now.js";
-import { runDeferred, turnRuns } from "./deferred.js";
-import { Engine } from "./engine.js";
-import { idle, workOn } from "./lock.js";
-import { look } from "./look.js";
+import { compactNow, runDeferred, turnRuns, type UndoResult, undoCompaction } from "./compact.js";
+import { look } from "./context-state.js";
+import { Engine, idle, patiently, workOn } from "./engine.js";
 import { navigate } from "./navigate.js";
 import type { CompactorOptions, RequestInput } from "./options.js";
 import { type OverflowResult, reportOverflow } from "./overflow.js";
-import { patiently } from "./patiently.js";
-import { type PreparedRequest, prepareRequest } from "./prepare-request.js";
-import type { CompactionResult } from "./result.js";
-import { type UndoResult, undoCompaction } from "./undo.js";
+import { keepWithinThreshold, type PreparedRequest, prepareRequest } from "./prepare-request.js";
+import type { CompactionResult, NavigateOptions, NavigationResult } from "./results.js";
 
 /** How a compaction by hand is asked for. */
 export interface CompactOptions {

@@ -1,8 +1,10 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { type EntryId, type ModelSetting, newEntryId, type Session, type SessionContext } from "@bough/session-core";
-import type { BackgroundStart, BackgroundState } from "../rules/background-state.js";
-import { type Breaker, CLOSED } from "../rules/breaker.js";
-import type { Stall } from "../rules/stall.js";
-import type { Trigger } from "../rules/trigger.js";
+import { CompactorBusyError } from "../errors/compaction-errors.js";
+import type { BackgroundStart, BackgroundState } from "../plan/background-state.js";
+import { type Breaker, CLOSED } from "../plan/breaker.js";
+import type { Stall } from "../plan/decide.js";
+import type { Trigger } from "../plan/plan-compaction.js";
 import { readSettings } from "../settings/read-settings.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { type BackOff, NO_BACK_OFF } from "../shrink/request/back-off.js";
@@ -15,6 +17,7 @@ import { tokenizerOf } from "../tokens/tokenizer-of.js";
 import type { Draft } from "./draft.js";
 import type { CompactionEvent } from "./events.js";
 import type { CompactorOptions, Summarizers, SummarizersByUse } from "./options.js";
+import { orAborted } from "./or-aborted.js";
 
 /** A background run that was started: how to end it, and when it is over. */
 export interface BackgroundRun {
@@ -149,4 +152,78 @@ function newMemory({ contextWindow, model }: CompactorOptions): Memory {
     lastRequest: null,
     requests: 0,
   };
+}
+
+/** What takes a session for itself. */
+export type Work = "compact" | "navigate" | "undo";
+
+// By handle and not by compactor, so that two compactors of one handle exclude each other too. Handles of other
+// processes are kept apart by the store: the one that comes second finds its leaf moved.
+const running = new WeakMap<Session, { readonly work: Work; readonly over: Promise<void> }>();
+
+/** What runs on this session; undefined: nothing. */
+export function workOn(session: Session): Work | undefined {
+  return running.get(session)?.work;
+}
+
+// What a hook calls must not wait for the operation that waits for the hook.
+const hooked = new AsyncLocalStorage<Session>();
+
+/** Runs a hook of an operation on a session: what it calls there does not wait for that operation. */
+export function asHook<T>(session: Session, hook: () => T): T {
+  return hooked.run(session, hook);
+}
+
+/** Whether a hook of an operation on this session is what calls. */
+export function inHook(session: Session): boolean {
+  return hooked.getStore() === session;
+}
+
+/**
+ * Waits until nothing runs on the session. What ran may have failed: that is told to who started it.
+ *
+ * @throws the reason of `signal` when it is aborted meanwhile.
+ */
+export async function idle(session: Session, signal?: AbortSignal): Promise<void> {
+  if (inHook(session)) return;
+  for (let one = running.get(session); one !== undefined; one = running.get(session)) await orAborted(one.over, signal);
+}
+
+/**
+ * Runs `body` while nothing else of its kind runs on the session (regressions R36 to R38, R49).
+ *
+ * @throws {CompactorBusyError} something runs already.
+ */
+export async function alone<T>(session: Session, work: Work, body: () => Promise<T>): Promise<T> {
+  const other = running.get(session);
+  if (other !== undefined) throw new CompactorBusyError(work, other.work);
+  let end = () => {};
+  const over = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  // Before the body begins: what it tells at once may ask for work on the session too.
+  running.set(session, { work, over });
+  try {
+    return await body();
+  } finally {
+    running.delete(session);
+    end();
+  }
+}
+
+/**
+ * Does what takes the session for itself once nothing else does, however often something else is faster. A hook of an
+ * operation does not wait for that operation, and is told that it is busy.
+ *
+ * @throws the reason of `signal` when it is aborted while waiting.
+ */
+export async function patiently<T>(session: Session, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    await idle(session, signal);
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof CompactorBusyError) || inHook(session)) throw error;
+    }
+  }
 }

@@ -1,12 +1,12 @@
 import { BoughError } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import { afterOutcome } from "../rules/breaker.js";
-import type { Trigger } from "../rules/trigger.js";
+import { afterOutcome } from "../plan/breaker.js";
+import type { Trigger } from "../plan/plan-compaction.js";
 import { tellOutcome } from "./apply-draft.js";
+import { callHook } from "./call-hook.js";
 import type { Engine } from "./engine.js";
-import { callHook } from "./hook-call.js";
-import type { CompactionFailure } from "./result.js";
+import type { CompactionFailure } from "./results.js";
 
 /** An attempt that threw. */
 export interface FailedAttempt {

@@ -1,16 +1,14 @@
-import { type EntryId, LeafMovedError, newEntryId, type Write } from "@bough/session-core";
-import { readAbandoned } from "../branch/abandoned.js";
-import type { NavigateOptions, NavigationDone, NavigationResult } from "../branch/navigation.js";
-import { type Target, targetOf } from "../branch/target.js";
-import { turnOf } from "../rules/turn.js";
+import { type ContentBlock, type Entry, type EntryId, LeafMovedError, newEntryId, textOf, type Write } from "@bough/session-core";
+import { rules, shapes } from "@bough/session-core/internals";
+import { turnOf } from "../plan/decide.js";
 import { cancelBackground } from "./background.js";
-import { type BranchSummary, writeBranchSummary } from "./branch-summary.js";
-import { followLeaf } from "./checkpoint.js";
-import type { Engine } from "./engine.js";
+import { type BranchSummary, readAbandoned, writeBranchSummary } from "./branch-summary.js";
+import { callHook } from "./call-hook.js";
+import { followLeaf } from "./checkpoint-files.js";
+import { look } from "./context-state.js";
+import { alone, type Engine } from "./engine.js";
 import { codeOf, errorOf } from "./failure.js";
-import { callHook } from "./hook-call.js";
-import { alone } from "./lock.js";
-import { look } from "./look.js";
+import type { NavigateOptions, NavigationDone, NavigationResult } from "./results.js";
 
 /** See `Compactor.navigate`. */
 export async function navigate(engine: Engine, entryId: EntryId | null, options: NavigateOptions): Promise<NavigationResult> {
@@ -129,4 +127,32 @@ async function place(engine: Engine, { from, target, entryId, summary, label }: 
     usage: summary?.usage ?? null,
     expectsReply: target.text === null && turnOf(context).open,
   };
+}
+
+/** Where a leaf goes when an entry is chosen, and what the person may edit and send again. */
+export interface Target {
+  /** null: before the first entry. */
+  readonly leafId: EntryId | null;
+  /** The text of the chosen message, for an editor; null: nothing to edit. */
+  readonly text: string | null;
+  /** The images of the chosen message, which an editor of text loses. */
+  readonly images: readonly ContentBlock[];
+}
+
+/**
+ * pi's rule, one line for each kind of entry (regression R81): a message that a person or a host said is said again, so
+ * the leaf goes to its parent; anything else is stood at.
+ */
+export function targetOf(entry: Entry): Target {
+  rules.checkArgument("entry", entry, shapes.PAYLOAD);
+  if (entry.type === "custom_message") return again(entry.parentId, entry.content);
+  if (entry.type === "message" && (entry.message.role === "user" || entry.message.role === "custom")) {
+    return again(entry.parentId, entry.message.content);
+  }
+  return { leafId: entry.id, text: null, images: [] };
+}
+
+function again(leafId: EntryId | null, content: string | readonly ContentBlock[]): Target {
+  const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
+  return { leafId, text: textOf(content), images };
 }

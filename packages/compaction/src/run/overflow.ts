@@ -2,12 +2,10 @@ import { type ContextMessage, type EntryId, LeafMovedError, type SessionContext,
 import { backOff } from "../shrink/request/back-off.js";
 import { isContextOverflow, limitOf } from "../summarizers/call-failure.js";
 import { applyBackground, backgroundSettled } from "./background.js";
-import { compactNow } from "./compact-now.js";
-import type { Engine } from "./engine.js";
-import { idle } from "./lock.js";
-import { look } from "./look.js";
-import { patiently } from "./patiently.js";
-import type { CompactionResult } from "./result.js";
+import { compactNow } from "./compact.js";
+import { look } from "./context-state.js";
+import { type Engine, idle, patiently } from "./engine.js";
+import type { CompactionResult } from "./results.js";
 
 /** What to do about a request that the provider refused. */
 export type OverflowResult =

@@ -1,8 +1,8 @@
 import { type EntryId, LeafMovedError, type SessionContext, type Write } from "@bough/session-core";
-import { readSpan } from "../path/read-span.js";
+import { readSpan } from "../plan/span.js";
 import { type PruneEdit, planPrune } from "../shrink/prune/plan-prune.js";
+import type { Look } from "./context-state.js";
 import type { Engine } from "./engine.js";
-import type { Look } from "./look.js";
 
 /**
  * Takes old tool output out of the context by edits, as far as the settings say; the originals stay. How many results.

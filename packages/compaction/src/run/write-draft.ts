@@ -1,17 +1,22 @@
 import type { SessionContext } from "@bough/session-core";
-import { coveredMessages, coveredTokens } from "../plan/covered.js";
-import type { Compactable, CompactionPlan, NothingBecause } from "../plan/plan.js";
-import { keepRuleOf, planCompaction } from "../plan/plan-compaction.js";
-import { asksModel } from "../rules/breaker.js";
+import { asksModel } from "../plan/breaker.js";
+import {
+  type Compactable,
+  type CompactionPlan,
+  coveredMessages,
+  coveredTokens,
+  keepRuleOf,
+  type NothingBecause,
+  planCompaction,
+} from "../plan/plan-compaction.js";
 import { stripComposed } from "../summary/compose.js";
 import { summarise } from "../summary/summarise.js";
 import type { WrittenSummary } from "../summary/written-summary.js";
 import { messageTokens } from "../tokens/message-tokens.js";
+import { callHook } from "./call-hook.js";
+import { composedDraft, type DraftOrder, suppliedDraft } from "./compose-draft.js";
 import type { Draft } from "./draft.js";
-import type { DraftOrder } from "./draft-order.js";
-import { composedDraft, suppliedDraft } from "./draft-payload.js";
 import type { Engine } from "./engine.js";
-import { callHook } from "./hook-call.js";
 
 /** A draft, or why there is none. Failures are thrown. */
 export type DraftResult =

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { branchSettings, checkpointSettings, summarySettings, userMessageSettings } from "./how.js";
-import { tokens } from "./units.js";
-import { keepSettings, pruneSettings, requestSettings } from "./what.js";
-import { backgroundSettings, breakerSettings, triggerSettings, windowSettings } from "./when.js";
+import { keepSettings, pruneSettings, requestSettings } from "./content-settings.js";
+import { branchSettings, checkpointSettings, summarySettings, userMessageSettings } from "./summary-settings.js";
+import { backgroundSettings, breakerSettings, tokens, triggerSettings, windowSettings } from "./trigger-settings.js";
 
 /** What may be said differently for one model; a member that is missing is taken from the settings. */
 export const modelOverride = z.strictObject({
@@ -52,3 +51,8 @@ export const settingsSchema = z.strictObject({
 export type CompactionSettings = z.output<typeof settingsSchema>;
 /** Settings as a host writes them: what differs from the preset. */
 export type SettingsInput = z.input<typeof settingsSchema>;
+
+/** The settings as JSON schema, for editors of a configuration file and for documentation. */
+export function settingsJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(settingsSchema, { io: "input" });
+}

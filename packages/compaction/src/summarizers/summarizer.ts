@@ -1,6 +1,5 @@
 import type { ContextMessage, SessionContext, Usage } from "@bough/session-core";
-
-import type { Trigger } from "../rules/trigger.js";
+import type { Trigger } from "../plan/plan-compaction.js";
 
 /** What is to be summarised, for summarisers that need no model. A model reads it in `prompt` or `context`. */
 export interface SummarySource {

@@ -1,5 +1,5 @@
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import type { TokenCounter } from "../tokens/counter.js";
+import type { TokenCounter } from "../tokens/token-counter.js";
 import { cutToTokens } from "./input-budget.js";
 import { BETWEEN, type SerialisedMessage } from "./serialise.js";
 import { headOf } from "./text/cut-text.js";

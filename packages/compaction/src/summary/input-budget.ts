@@ -1,4 +1,4 @@
-import type { TokenCounter } from "../tokens/counter.js";
+import type { TokenCounter } from "../tokens/token-counter.js";
 import { cutMiddle } from "./text/cut-text.js";
 
 /** oh-my-pi's margin for what surrounds a summariser's input, in tokens; and its usual cap of an answer (80 % of the reserve). */

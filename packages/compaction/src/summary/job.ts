@@ -1,10 +1,10 @@
 import type { ContextMessage, SessionContext } from "@bough/session-core";
-import type { PathItem } from "../path/path-item.js";
-import type { Trigger } from "../rules/trigger.js";
+import type { Trigger } from "../plan/plan-compaction.js";
+import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import type { CallHands } from "../summarizers/call.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
-import type { TokenCounter } from "../tokens/counter.js";
+import type { TokenCounter } from "../tokens/token-counter.js";
 
 /** What a summary is being written for: a screen may show it. */
 export type SummaryStage = "full" | "history" | "turn-prefix" | "branch" | "missing-facts" | "short-summary";

@@ -1,6 +1,5 @@
 import type { Fact } from "../facts/fact.js";
-import type { Fidelity } from "../facts/fidelity.js";
-import { judgeFidelity } from "../facts/fidelity.js";
+import { type Fidelity, judgeFidelity } from "../facts/fidelity.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import type { Asker } from "./asker.js";
 import { messagesOf } from "./job.js";

@@ -1,4 +1,4 @@
-import type { PathItem } from "../path/path-item.js";
+import type { PathItem } from "../plan/span.js";
 
 /** Up to this share of the budget, a summary further back is still taken in whole (pi's rule): it stands for much. */
 const NEARLY_FULL = 0.9;

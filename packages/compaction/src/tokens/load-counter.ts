@@ -1,8 +1,7 @@
 import { rules } from "@bough/session-core/internals";
-import type { TokenCounter } from "./counter.js";
-import { roughCounter } from "./rough-counter.js";
 import { BpeCounter } from "./tiktoken/bpe-counter.js";
 import { type Encoding, loadRankTable } from "./tiktoken/rank-table.js";
+import { roughCounter, type TokenCounter } from "./token-counter.js";
 
 const loading = new Map<Encoding, Promise<TokenCounter>>();
 

@@ -1,6 +1,8 @@
 import { bashExecutionText, branchSummaryText, type ContextMessage, compactionSummaryText } from "@bough/session-core";
-import type { TokenCounter } from "./counter.js";
+import { rules } from "@bough/session-core/internals";
+import { COUNTER } from "../arguments/shapes.js";
 import { type ImageModel, type ImageRule, imageRuleOf, imageTokens } from "./image-tokens.js";
+import type { TokenCounter } from "./token-counter.js";
 
 /** What each message costs besides its content: role and separators (OpenAI's cookbook: 3, and 1 for the start of a role). */
 export const MESSAGE_TOKENS = 4;
@@ -59,4 +61,17 @@ function blockTokens(counter: TokenCounter, block: Block, rule: ImageRule): numb
     case "foreign":
       return counter.count(JSON.stringify(block.raw) ?? "");
   }
+}
+
+/**
+ * Tokens of tool definitions, as the JSON that a provider is sent; what providers really count is a little less, as they
+ * rewrite the schema. For `prepareRequest({ toolTokens })`; count once, as definitions seldom change.
+ *
+ * @example
+ * await compactor.prepareRequest({ toolTokens: toolTokens(counter, tools) });
+ */
+export function toolTokens(counter: TokenCounter, tools: readonly unknown[]): number {
+  rules.checkArgument("counter", counter, COUNTER);
+  rules.checkArgument("tools", tools, rules.list(rules.OBJECT, "an array of tool definitions"));
+  return tools.reduce<number>((sum, tool) => sum + CALL_TOKENS + counter.count(JSON.stringify(tool) ?? ""), 0);
 }

@@ -14,7 +14,7 @@ import { checkpointName, numberInName } from "../../src/checkpoints/file-name.js
 import { readCheckpoints } from "../../src/checkpoints/read-checkpoints.js";
 import { syncCheckpoints } from "../../src/checkpoints/sync-checkpoints.js";
 import { writeCheckpoint } from "../../src/checkpoints/write-checkpoint.js";
-import { CheckpointError } from "../../src/errors/checkpoint-errors.js";
+import { CheckpointError } from "../../src/errors/compaction-errors.js";
 import { listCheckpoints } from "../../src/recall/list-checkpoints.js";
 import { cleanText } from "../../src/text/clean-text.js";
 import { grown, plant } from "../world/session.js";

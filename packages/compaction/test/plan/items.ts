@@ -1,5 +1,5 @@
 import type { ContextMessage } from "@bough/session-core";
-import type { PathItem } from "../../src/path/path-item.js";
+import type { PathItem } from "../../src/plan/span.js";
 
 /** What the first letter of a word stands for. */
 function messageOf(name: string, call: string): ContextMessage | null {

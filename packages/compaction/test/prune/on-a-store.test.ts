@@ -1,6 +1,6 @@
 import type { EntryId, Session } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import { readSpan } from "../../src/path/read-span.js";
+import { readSpan } from "../../src/plan/span.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 import { planPrune } from "../../src/shrink/prune/plan-prune.js";
 import { ContextMeter } from "../../src/tokens/context-meter.js";

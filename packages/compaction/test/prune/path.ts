@@ -1,5 +1,5 @@
 import type { ContextMessage } from "@bough/session-core";
-import type { PathItem } from "../../src/path/path-item.js";
+import type { PathItem } from "../../src/plan/span.js";
 import { messageTokens } from "../../src/tokens/message-tokens.js";
 
 /** One token a character: sizes can be read off the texts. */

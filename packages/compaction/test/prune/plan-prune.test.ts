@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PathItem } from "../../src/path/path-item.js";
+import type { PathItem } from "../../src/plan/span.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 import type { SettingsInput } from "../../src/settings/settings.js";
 import { type PrunePlan, planPrune } from "../../src/shrink/prune/plan-prune.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
-import type { CompactionDone } from "../../src/run/result.js";
+import type { CompactionDone } from "../../src/run/results.js";
 import { PRESETS, type PresetName } from "../../src/settings/presets.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 import { grown, model, plant, prose } from "../world/session.js";

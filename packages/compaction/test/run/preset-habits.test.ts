@@ -2,7 +2,7 @@ import { assistantMessage, type Session, toolResult, userMessage } from "@bough/
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
 import { openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
-import { roughCounter } from "../../src/tokens/rough-counter.js";
+import { roughCounter } from "../../src/tokens/token-counter.js";
 import { startModelServer } from "../model/model-server.js";
 import { contextNames, grown, model, plant, prose, turns } from "../world/session.js";
 

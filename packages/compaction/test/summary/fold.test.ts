@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { SummarizerCallError, SummaryRejectedError } from "../../src/errors/summarizer-errors.js";
 import { fold, type Piece } from "../../src/summary/fold.js";
 import { conversationBudget, cutToTokens, inputBudget } from "../../src/summary/input-budget.js";
-import type { TokenCounter } from "../../src/tokens/counter.js";
+import type { TokenCounter } from "../../src/tokens/token-counter.js";
 
 /** A token is a character, so that budgets can be counted by hand. */
 const characters: TokenCounter = { name: "characters", count: (text) => text.length };

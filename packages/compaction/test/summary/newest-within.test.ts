@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PathItem } from "../../src/path/path-item.js";
+import type { PathItem } from "../../src/plan/span.js";
 import { newestWithin } from "../../src/summary/newest-within.js";
 
 const item = (id: string, tokens: number, type: PathItem["type"] = "message"): PathItem => ({ id, type, messages: [], tokens });

@@ -1,8 +1,8 @@
 import { type Session, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { ContextMeter } from "../../src/tokens/context-meter.js";
-import type { TokenCounter } from "../../src/tokens/counter.js";
 import { messageTokens } from "../../src/tokens/message-tokens.js";
+import type { TokenCounter } from "../../src/tokens/token-counter.js";
 import { grown, openedStore, plant, turns } from "../world/session.js";
 
 /** Counts words and remembers how many texts it was given. */

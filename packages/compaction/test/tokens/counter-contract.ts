@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { TokenCounter } from "../../src/tokens/counter.js";
+import type { TokenCounter } from "../../src/tokens/token-counter.js";
 
 /** What any counter must do, whatever its vocabulary. */
 export function counterContract(name: string, load: () => Promise<TokenCounter>): void {

@@ -6,9 +6,8 @@ import cl100k from "js-tiktoken/ranks/cl100k_base";
 import o200k from "js-tiktoken/ranks/o200k_base";
 import { describe, expect, test } from "vitest";
 import { loadCounter } from "../../src/tokens/load-counter.js";
-import { roughCounter } from "../../src/tokens/rough-counter.js";
-import { PART } from "../../src/tokens/tiktoken/bpe-counter.js";
-import { WINDOW } from "../../src/tokens/tiktoken/pieces.js";
+import { PART, WINDOW } from "../../src/tokens/tiktoken/bpe-counter.js";
+import { roughCounter } from "../../src/tokens/token-counter.js";
 import { tokenizerOf } from "../../src/tokens/tokenizer-of.js";
 import { counterContract } from "./counter-contract.js";
 

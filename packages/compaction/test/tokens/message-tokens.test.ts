@@ -1,8 +1,7 @@
 import { compactionSummaryText } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import type { TokenCounter } from "../../src/tokens/counter.js";
-import { CALL_TOKENS, MESSAGE_TOKENS, messageTokens } from "../../src/tokens/message-tokens.js";
-import { toolTokens } from "../../src/tokens/tool-tokens.js";
+import { CALL_TOKENS, MESSAGE_TOKENS, messageTokens, toolTokens } from "../../src/tokens/message-tokens.js";
+import type { TokenCounter } from "../../src/tokens/token-counter.js";
 
 /** Counts words: what is expected can be counted by eye. */
 const words: TokenCounter = { name: "words", count: (text) => text.split(/\s+/).filter((word) => word !== "").length };

@@ -1,4 +1,4 @@
-import type { PathItem } from "../../path/path-item.js";
+import type { PathItem } from "../../plan/span.js";
 
 /** A result that could be pruned. */
 export interface Candidate {

@@ -1,5 +1,5 @@
 import { type EntryId, textOf } from "@bough/session-core";
-import type { PathItem } from "../../path/path-item.js";
+import type { PathItem } from "../../plan/span.js";
 import type { CompactionSettings } from "../../settings/settings.js";
 import { oneLine } from "../../text/one-line.js";
 import { agedOutputs } from "./by-age.js";

@@ -1,5 +1,5 @@
 import type { ContextMessage, EntryId, ToolCallBlock } from "@bough/session-core";
-import type { PathItem } from "../../path/path-item.js";
+import type { PathItem } from "../../plan/span.js";
 
 /** What a tool answered, as it stands on a path, with the call that it answers. */
 export interface ToolOutput {

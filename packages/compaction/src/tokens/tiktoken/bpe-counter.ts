@@ -1,8 +1,6 @@
 import { Buffer } from "node:buffer";
-import type { TokenCounter } from "../counter.js";
-import { KeptCounts } from "./kept-counts.js";
+import type { TokenCounter } from "../token-counter.js";
 import { PieceMerger } from "./piece-merger.js";
-import { piecesOf } from "./pieces.js";
 import type { RankTable } from "./rank-table.js";
 
 /**
@@ -63,5 +61,65 @@ export class BpeCounter implements TokenCounter {
   #encoded(piece: string): number {
     const bytes = WIDE.test(piece) ? Buffer.from(piece, "utf8").toString("latin1") : piece;
     return this.table.ranks.has(bytes) ? 1 : this.#merger.count(bytes);
+  }
+}
+
+/** So much of a text is cut into pieces at once, in UTF-16 code units: a pattern never meets a text of megabytes. */
+export const WINDOW = 1 << 16;
+
+/** A piece can depend on what follows it: on the character behind it, or on two for `'ll`. So the last ones are cut again. */
+const UNSURE = 3;
+
+/**
+ * The pieces of a text as the pattern cuts them, a windowful at a time. The same as cutting the whole text at once, but for
+ * a piece that fills a whole window (65,536 letters without a break), which is cut there.
+ */
+export function* piecesOf(text: string, pattern: RegExp): Generator<readonly string[], void, void> {
+  for (let start = 0; start < text.length; ) {
+    const end = endOf(text, start);
+    const pieces: string[] = (start === 0 && end === text.length ? text : text.slice(start, end)).match(pattern) ?? [];
+    start = end;
+    if (end < text.length && pieces.length > UNSURE) for (const piece of pieces.splice(-UNSURE)) start -= piece.length;
+    yield pieces;
+  }
+}
+
+function endOf(text: string, start: number): number {
+  const end = Math.min(text.length, start + WINDOW);
+  // Not between the halves of a pair.
+  return (text.charCodeAt(end) & 0xfc00) === 0xdc00 ? end + 1 : end;
+}
+
+/** How many counts are kept; a power of two. */
+const SLOTS = 1 << 16;
+/** Longer pieces seldom come again. */
+const MAX_LENGTH = 24;
+
+/**
+ * The counts of pieces that came lately, in a table of fixed size: words, names and signs come again and again. A newer
+ * piece takes the place of an older one with the same hash, so that text that never repeats costs no memory and no clearing.
+ */
+export class KeptCounts {
+  readonly #pieces: string[] = new Array<string>(SLOTS).fill("");
+  readonly #counts = new Uint16Array(SLOTS);
+
+  /** Where a piece's count would be; -1: it is too long to be kept. */
+  slotOf(piece: string): number {
+    const { length } = piece;
+    if (length > MAX_LENGTH) return -1;
+    let hash = length;
+    for (let at = 0; at < length; at += 1) hash = Math.imul(hash, 31) + piece.charCodeAt(at);
+    return (hash ^ (hash >>> 15)) & (SLOTS - 1);
+  }
+
+  /** undefined: it is not kept. */
+  get(slot: number, piece: string): number | undefined {
+    return slot >= 0 && this.#pieces[slot] === piece ? this.#counts[slot] : undefined;
+  }
+
+  set(slot: number, piece: string, count: number): void {
+    if (slot < 0) return;
+    this.#pieces[slot] = piece;
+    this.#counts[slot] = count;
   }
 }

@@ -1,4 +1,3 @@
-import { NO_PAIR as NONE, PairRanks } from "./pair-ranks.js";
 import type { RankTable } from "./rank-table.js";
 
 /** Up to this many bytes all places are looked through for each merge; above, blocks of them pay. */
@@ -52,12 +51,12 @@ export class PieceMerger {
       this.#before[at] = at - 1;
     }
     for (let at = 0; at + 1 < length; at += 1) this.#ranks[at] = this.#pairs.rank(this.#ids[at] as number, this.#ids[at + 1] as number);
-    this.#ranks[length - 1] = NONE;
+    this.#ranks[length - 1] = NO_PAIR;
   }
 
   #startBlocks(length: number): void {
     // Up to the end of the last block.
-    for (let at = length; at < length + (1 << SHIFT); at += 1) this.#ranks[at] = NONE;
+    for (let at = length; at < length + (1 << SHIFT); at += 1) this.#ranks[at] = NO_PAIR;
     for (let block = 0; block <= length >> SHIFT; block += 1) this.#lookAt(block);
   }
 
@@ -72,7 +71,7 @@ export class PieceMerger {
 
   #countSmall(length: number): number {
     for (let tokens = length; ; tokens -= 1) {
-      let lowest = NONE;
+      let lowest = NO_PAIR;
       let best = -1;
       for (let at = 0; at < length; at = this.#next[at] as number) {
         if ((this.#ranks[at] as number) < lowest) {
@@ -87,7 +86,7 @@ export class PieceMerger {
 
   /** Where the lowest rank is, the leftmost of equals; -1: there is none. */
   #lowest(length: number): number {
-    let lowest = NONE;
+    let lowest = NO_PAIR;
     let best = -1;
     for (let block = 0; block <= length >> SHIFT; block += 1) {
       if ((this.#blockRanks[block] as number) < lowest) {
@@ -102,7 +101,7 @@ export class PieceMerger {
   }
 
   #lookAt(block: number): void {
-    let lowest = NONE;
+    let lowest = NO_PAIR;
     const end = (block + 1) << SHIFT;
     for (let at = block << SHIFT; at < end; at += 1) if ((this.#ranks[at] as number) < lowest) lowest = this.#ranks[at] as number;
     this.#blockRanks[block] = lowest;
@@ -116,9 +115,37 @@ export class PieceMerger {
     this.#ids[at] = id;
     this.#next[at] = behind;
     if (behind < length) this.#before[behind] = at;
-    this.#ranks[gone] = NONE;
-    this.#ranks[at] = behind < length ? this.#pairs.rank(id, this.#ids[behind] as number) : NONE;
+    this.#ranks[gone] = NO_PAIR;
+    this.#ranks[at] = behind < length ? this.#pairs.rank(id, this.#ids[behind] as number) : NO_PAIR;
     const before = this.#before[at] as number;
     if (before >= 0) this.#ranks[before] = this.#pairs.rank(this.#ids[before] as number, id);
+  }
+}
+
+/** Higher than any rank. */
+export const NO_PAIR = 0x7fffffff;
+
+const SLOTS = 1 << 20;
+
+/**
+ * The rank of two neighbouring tokens as one; `NO_PAIR`: they are none. Pairs come again and again, so the last answers are kept
+ * in a table of fixed size (12 MB), where a newer pair takes the place of an older one.
+ */
+export class PairRanks {
+  readonly #left = new Int32Array(SLOTS).fill(-1);
+  readonly #right = new Int32Array(SLOTS);
+  readonly #rank = new Int32Array(SLOTS);
+
+  constructor(private readonly table: RankTable) {}
+
+  rank(left: number, right: number): number {
+    const slot = (Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b)) >>> 12;
+    if (this.#left[slot] === left && this.#right[slot] === right) return this.#rank[slot] as number;
+    const { byteStrings, ranks } = this.table;
+    const rank = ranks.get(`${byteStrings[left]}${byteStrings[right]}`) ?? NO_PAIR;
+    this.#left[slot] = left;
+    this.#right[slot] = right;
+    this.#rank[slot] = rank;
+    return rank;
   }
 }
