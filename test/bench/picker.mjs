@@ -8,7 +8,7 @@ import { withStore } from "./stores.mjs";
 export const title = "picker";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const SOURCE = join(HERE, "../../packages/cli/src/picker/picker-screen.ts");
+const SOURCE = join(HERE, "../../packages/cli/src/picker/picker.ts");
 // Where this package's own dependencies are found from.
 const BUILT = join(HERE, "../node_modules/.cache/bough-bench");
 const SIZE = { columns: 160, rows: 40 };

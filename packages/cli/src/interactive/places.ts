@@ -4,7 +4,7 @@ import { saveConfig } from "../config/config-file.js";
 import { configPath } from "../config/config-path.js";
 import { navigatorScreen } from "../navigator/navigator.js";
 import { PICKER_KEYS } from "../picker/keys.js";
-import { pickerScreen } from "../picker/picker-screen.js";
+import { pickerScreen } from "../picker/picker.js";
 import { shellScreen } from "../shell/shell.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Terminal } from "../terminal/io.js";

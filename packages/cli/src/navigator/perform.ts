@@ -3,10 +3,8 @@ import { BoughError, type Entry, type EntryId, exportMarkdown, textOf } from "@b
 import { CommandError, lineOf } from "../errors.js";
 import { entryLines } from "../format/entry-lines.js";
 import { inFileName, writeNewFile } from "../place/new-file.js";
-import { branchLines } from "../preview/branch-lines.js";
-import { loadBranchOverview } from "../preview/branches.js";
-import { loadComparison } from "../preview/compare.js";
-import { comparisonLines } from "../preview/comparison-lines.js";
+import { branchLines, loadBranchOverview } from "../preview/branches.js";
+import { comparisonLines, loadComparison } from "../preview/comparison.js";
 import { previewLines } from "../preview/entry.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { type Line, textOfLine } from "../terminal/line.js";

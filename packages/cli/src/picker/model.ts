@@ -3,10 +3,8 @@ import type { Glyphs } from "../terminal/glyphs.js";
 import type { Field } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
 import type { Size } from "../tui/screen.js";
-import type { Row, Sort } from "./arrange.js";
 import type { PickerAction } from "./keys.js";
-import type { Listed } from "./listed.js";
-import type { TextHit } from "./matches.js";
+import type { Listed, Row, Sort, TextHit } from "./session-rows.js";
 
 /** What the picker ends with. */
 export type PickerResult =

@@ -13,8 +13,8 @@ import {
 } from "@bough/session-core";
 import { subagentsOf } from "../place/subagents.js";
 import type { ScreenHost } from "../tui/screen.js";
-import { groupedHits } from "./matches.js";
 import type { PickerEffect, PickerNews, PreviewMessage, Scope } from "./model.js";
+import { groupedHits } from "./session-rows.js";
 
 /** Where effects look. */
 export interface PickerWorld {

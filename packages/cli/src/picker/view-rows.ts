@@ -6,11 +6,9 @@ import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/li
 import { safe } from "../terminal/safe.js";
 import { displayWidth, padStart, truncate } from "../terminal/width.js";
 import { type FrameLine, plainLine } from "../tui/screen.js";
-import type { Row } from "./arrange.js";
-import { type ColumnName, columnsFor, GAP, type PickerColumn, SIGNS } from "./columns.js";
-import { heightOf, type Layout, visibleRange } from "./layout.js";
-import type { TextHit } from "./matches.js";
+import { type ColumnName, columnsFor, GAP, heightOf, type Layout, type PickerColumn, SIGNS, visibleRange } from "./layout.js";
 import { isSearching, type PickerModel } from "./model.js";
+import type { Row, TextHit } from "./session-rows.js";
 
 /** The names of the columns. */
 export function headingLine(model: PickerModel, layout: Layout): Line {

@@ -1,6 +1,6 @@
 import type { Token } from "marked";
 import { type Line, type Span, type Style, styled } from "../terminal/line.js";
-import { known } from "./markdown-tokens.js";
+import { known } from "./markdown-lexer.js";
 
 /** Emphasis in emphasis in emphasis: below this it is text. */
 const MAX_DEPTH = 20;

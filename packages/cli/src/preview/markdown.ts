@@ -1,9 +1,10 @@
+import type { Token, Tokens } from "marked";
 import type { Glyphs } from "../terminal/glyphs.js";
-import type { Line } from "../terminal/line.js";
-import { fitted, flowedText } from "./flow.js";
-import { blockLines } from "./markdown-blocks.js";
-import { markdownTokens } from "./markdown-tokens.js";
-import { marksOf, UNICODE_GLYPHS } from "./marks.js";
+import { type Line, lineWidth, type Span, styled } from "../terminal/line.js";
+import { besides, fitted, flowed, flowedText, standing } from "./flow.js";
+import { inlineLines } from "./markdown-inline.js";
+import { known, markdownTokens } from "./markdown-lexer.js";
+import { type Marks, marksOf, UNICODE_GLYPHS } from "./marks.js";
 import { patchLines, patchParts } from "./patch-text.js";
 
 /** Longer texts are shown as they are: nobody reads them as a document, and the lexer would hold the screen up. */
@@ -35,4 +36,147 @@ function documentLines(text: string, width: number, glyphs: Glyphs): readonly Li
     if (!(error instanceof RangeError)) throw error;
     return flowedText(text, width);
   }
+}
+
+/** Blocks below each other, an empty line between two unless they are `close`. The lexer bounds how deep they stand. */
+export function blockLines(tokens: readonly Token[], width: number, marks: Marks, close = false): readonly Line[] {
+  const lines: Line[] = [];
+  for (const token of tokens) {
+    const block = oneBlock(token, width, marks);
+    if (block.length > 0 && lines.length > 0 && !close) lines.push([]);
+    for (const line of block) lines.push(line);
+  }
+  return lines;
+}
+
+function oneBlock(given: Token, width: number, marks: Marks): readonly Line[] {
+  const token = known(given);
+  switch (token.type) {
+    case "space":
+    case "checkbox":
+      return [];
+    case "heading":
+      return besides(width, [styled("heading", `${"#".repeat(token.depth)} `)], [" ".repeat(token.depth + 1)], (room) =>
+        inlineLines(token.tokens, "heading").flatMap((line) => flowed(line, room)),
+      );
+    case "paragraph":
+      return inlineLines(token.tokens).flatMap((line) => flowed(line, width));
+    case "text":
+      return inlineLines([token]).flatMap((line) => flowed(line, width));
+    case "code":
+      return codeLines(token, width);
+    case "blockquote": {
+      const bar: Line = [styled("dim", `${marks.bar} `)];
+      return besides(width, bar, bar, (room) => blockLines(token.tokens, room, marks));
+    }
+    case "list":
+      return listLines(token, width, marks);
+    case "table":
+      return markdownTable(token, width, marks);
+    case "hr":
+      return [[styled("dim", marks.rule.repeat(Math.min(width, 40)))]];
+    case "def":
+      return standing(token.raw.trim(), width, "dim");
+    default:
+      return standing(token.raw, width);
+  }
+}
+
+/** Code as it stands, two columns in (regression R149). */
+function codeLines({ text, lang }: Tokens.Code, width: number): readonly Line[] {
+  const isPatch = /^(?:diff|patch)\b/i.test(lang ?? "");
+  return besides(width, ["  "], ["  "], (room) => (isPatch ? patchLines(text, room) : standing(text, room, "code")));
+}
+
+function listLines({ items, ordered, loose }: Tokens.List, width: number, marks: Marks): readonly Line[] {
+  const numbers = items.map(({ raw }, at) => (ordered ? writtenNumber(raw, at) : ""));
+  const widest = numbers.reduce((most, { length }) => Math.max(most, length), 0);
+  const lines: Line[] = [];
+  for (const [at, item] of items.entries()) {
+    const mark = ordered ? `${(numbers[at] ?? "").padStart(widest)} ` : `${marks.bullet} `;
+    const box = item.task ? `[${item.checked === true ? "x" : " "}] ` : "";
+    const drawn = besides(width, [mark, box], [" ".repeat(mark.length)], (room) => itemLines(item, room, marks));
+    if (loose && at > 0) lines.push([]);
+    for (const line of drawn) lines.push(line);
+  }
+  return lines;
+}
+
+/** The number as it was written: people and models refer to "point 10" by what they wrote, not by what Markdown counts. */
+function writtenNumber(raw: string, at: number): string {
+  return /^\s*(\d{1,9}[.)])/.exec(raw)?.[1] ?? `${at + 1}.`;
+}
+
+/** What stands in an item; an empty one is a line too, with its mark. */
+function itemLines({ tokens, loose }: Tokens.ListItem, width: number, marks: Marks): readonly Line[] {
+  const lines = blockLines(tokens, width, marks, !loose);
+  return lines.length === 0 ? [[]] : lines;
+}
+
+/** Columns of text that a column of a table keeps. */
+const LEAST = 4;
+
+type Align = "center" | "left" | "right" | null;
+
+/** A table that fits: columns give way, the widest first, and cells are wrapped; where that is not enough, rows become lists. */
+export function markdownTable(table: Tokens.Table, width: number, marks: Marks): readonly Line[] {
+  const columns = table.header.length;
+  const between = (columns - 1) * 3;
+  const header = table.header.map(({ tokens }) => inlineLines(tokens, "bold"));
+  const rows = table.rows.map((row) => row.map(({ tokens }) => inlineLines(tokens)));
+  if (columns === 0) return [];
+  if (width - between < columns * LEAST) return rows.flatMap((row) => listedRow(header, row, width, marks));
+  const widths = fittingWidths([header, ...rows], columns, width - between);
+  const rule = widths.map((one) => marks.rule.repeat(one)).join(`${marks.rule}${marks.cross}${marks.rule}`);
+  const drawn = (row: readonly (readonly Line[])[]) => rowLines(row, widths, table.align, marks);
+  return [...drawn(header), [styled("dim", rule)], ...rows.flatMap(drawn)];
+}
+
+function fittingWidths(rows: readonly (readonly (readonly Line[])[])[], columns: number, room: number): readonly number[] {
+  const widths = Array.from({ length: columns }, () => 1);
+  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 1, widest(cell, room));
+  for (let excess = widths.reduce((sum, one) => sum + one, 0) - room; excess > 0; excess -= 1) {
+    const at = widths.indexOf(Math.max(...widths.slice(0, columns)));
+    widths[at] = (widths[at] ?? 1) - 1;
+  }
+  return widths;
+}
+
+function widest(cell: readonly Line[], room: number): number {
+  return cell.reduce((most, line) => Math.max(most, Math.min(lineWidth(line), room)), 0);
+}
+
+function rowLines(row: readonly (readonly Line[])[], widths: readonly number[], align: readonly Align[], { bar }: Marks): readonly Line[] {
+  const cells = widths.map((width, at) => (row[at] ?? []).flatMap((line) => flowed(line, width)));
+  const height = cells.reduce((most, { length }) => Math.max(most, length), 1);
+  return Array.from({ length: height }, (_, at) => {
+    const line: (string | Span)[] = [];
+    for (const [column, width] of widths.entries()) {
+      if (column > 0) line.push(styled("dim", ` ${bar} `));
+      const text = cells[column]?.[at] ?? [];
+      const [before, after] = spaces(width - lineWidth(text), align[column] ?? null);
+      line.push(before, ...text, column === widths.length - 1 ? "" : after);
+    }
+    return line.filter((piece) => piece !== "");
+  });
+}
+
+function spaces(free: number, align: Align): readonly [before: string, after: string] {
+  const room = Math.max(0, free);
+  const before = align === "right" ? room : align === "center" ? Math.floor(room / 2) : 0;
+  return [" ".repeat(before), " ".repeat(room - before)];
+}
+
+function listedRow(
+  header: readonly (readonly Line[])[],
+  row: readonly (readonly Line[])[],
+  width: number,
+  { bullet }: Marks,
+): readonly Line[] {
+  return row.flatMap((cell, at) => {
+    const [name = [], ...more] = [...(header[at] ?? [])];
+    const first: Line = [...name, ...(name.length > 0 ? [": "] : []), ...(cell[0] ?? [])];
+    const mark = at === 0 ? `${bullet} ` : "  ";
+    return besides(width, [mark], ["  "], (room) => [...more, first, ...cell.slice(1)].flatMap((line) => flowed(line, room)));
+  });
 }

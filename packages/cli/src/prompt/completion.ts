@@ -1,4 +1,4 @@
-import type { Editor } from "./editor-state.js";
+import type { Editor } from "./editor.js";
 import { snapped } from "./graphemes.js";
 
 /** One way to complete what is typed. */

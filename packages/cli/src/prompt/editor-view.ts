@@ -1,5 +1,5 @@
 import { fitLine, type Line, styled } from "../terminal/line.js";
-import type { Editor } from "./editor-state.js";
+import type { Editor } from "./editor.js";
 import { columnOf, rowAt, rowsOf } from "./rows.js";
 
 /** What is drawn of an editor. */

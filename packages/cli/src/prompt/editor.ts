@@ -1,9 +1,42 @@
 import type { TerminalEvent } from "../tui/screen.js";
-import { type Editor, withPlainLineEnds } from "./editor-state.js";
 import { after, before, lineEnd, lineStart, snapped, wordAfter, wordBefore } from "./graphemes.js";
 import { columnOf, lastOf, offsetAt, rowAt, rowsOf } from "./rows.js";
 
-export { type Editor, editorOf } from "./editor-state.js";
+/** Where a person is in the history: at this entry, and what had been typed before they went there. */
+export interface HistoryPlace {
+  /** Index in the list of what was sent, oldest first. */
+  readonly at: number;
+  readonly draft: string;
+}
+
+/** Text of several lines that is being typed. Its lines end with `\n` only. */
+export interface Editor {
+  readonly text: string;
+  /** An offset in UTF-16 code units, never inside what is seen as one character. */
+  readonly cursor: number;
+  /** The column that `up` and `down` aim at while they follow each other; null: where the cursor is. */
+  readonly column: number | null;
+  /** What was cut last, for `ctrl+y`. */
+  readonly killed: string;
+  /** null: what is shown is what was typed. */
+  readonly history: HistoryPlace | null;
+}
+
+/** An editor with this text and the cursor behind it; every kind of line end becomes `\n`. */
+export function editorOf(text = ""): Editor {
+  return withText({ text: "", cursor: 0, column: null, killed: "", history: null }, text);
+}
+
+/** The editor with another text, its cursor behind it; what was cut and the place in the history stay. */
+export function withText(editor: Editor, text: string): Editor {
+  const lines = withPlainLineEnds(text);
+  return { ...editor, text: lines, cursor: lines.length, column: null };
+}
+
+/** The text with `\n` for `\r\n` and `\r`: a cursor between the two could not be shown. */
+export function withPlainLineEnds(text: string): string {
+  return text.replace(/\r\n?/g, "\n");
+}
 
 type Edit = (editor: Editor, width: number) => Editor | undefined;
 
@@ -109,4 +142,29 @@ function vertical(editor: Editor, by: 1 | -1, width: number): Editor | undefined
   if (row === undefined || target === undefined) return undefined;
   const column = editor.column ?? columnOf(editor.text, row, editor.cursor, width);
   return { ...editor, cursor: offsetAt(editor.text, target, column), column };
+}
+
+/**
+ * The editor with what was sent before the entry it shows, its cursor at the end; the same editor at the oldest one.
+ * `history` has the newest last. What had been typed is kept as the draft.
+ */
+export function older(editor: Editor, history: readonly string[]): Editor {
+  const at = Math.min(editor.history?.at ?? history.length, history.length) - 1;
+  const entry = history[at];
+  return entry === undefined ? editor : withText({ ...editor, history: { at, draft: draftOf(editor, history) } }, entry);
+}
+
+/** The editor with what was sent after the entry it shows; behind the newest one comes the draft. */
+export function newer(editor: Editor, history: readonly string[]): Editor {
+  if (editor.history === null) return editor;
+  const place: HistoryPlace = { at: editor.history.at + 1, draft: draftOf(editor, history) };
+  const entry = history[place.at];
+  return entry === undefined ? withText({ ...editor, history: null }, place.draft) : withText({ ...editor, history: place }, entry);
+}
+
+/** An old entry that was changed is a draft too, unless there is one already. */
+function draftOf({ text, history: place }: Editor, history: readonly string[]): string {
+  if (place === null) return text;
+  const isChanged = text !== withPlainLineEnds(history[place.at] ?? "");
+  return place.draft === "" && isChanged ? text : place.draft;
 }

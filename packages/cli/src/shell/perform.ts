@@ -15,7 +15,7 @@ import { type Opening, printOpening } from "./opening.js";
 import { ReplyRun } from "./reply-run.js";
 import type { SlashName } from "./slash-commands.js";
 import { chooseThinking, helpText, labelLines, runSlash, settingsText } from "./slash-run.js";
-import { StatusReader } from "./status-of.js";
+import { StatusReader } from "./status.js";
 import { saidLines } from "./transcript.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { THINKING_LEVELS } from "../config/schema.js";
 import { count } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
@@ -8,8 +9,7 @@ import { padEnd } from "../terminal/width.js";
 import { helpLines, rebound } from "../tui/key-table.js";
 import { SHELL_KEYS } from "./keys.js";
 import { SLASH_COMMANDS, type SlashName } from "./slash-commands.js";
-import { windowBar } from "./status-line.js";
-import { exportFormat, typedPath } from "./typed-path.js";
+import { windowBar } from "./status.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 
 /** The command line that a slash command stands for; undefined: it is none of these. */
@@ -167,4 +167,18 @@ export async function labelLines({ session }: ShellWorld): Promise<readonly Line
   const labels = await session.labels();
   if (labels.length === 0) return [[styled("dim", "No labels yet. /label TEXT labels where the session stands.")], []];
   return [...labels.map(({ entryId, label }): Line => [styled("label", `[${label}]`), styled("dim", `  ${entryId}`)]), []];
+}
+
+/** A path as it was typed at the prompt: `~/` is the person's own folder, as in a shell. */
+export function typedPath(text: string, home: string): string {
+  if (text === "~") return home;
+  return text.startsWith("~/") ? join(home, text.slice(2)) : text;
+}
+
+/** What a file of this name is to hold; undefined: its name does not say. */
+export function exportFormat(path: string): "markdown" | "bough" | "pi" | undefined {
+  const name = path.toLowerCase();
+  if (name.endsWith(".pi.jsonl")) return "pi";
+  if (name.endsWith(".jsonl")) return "bough";
+  return name.endsWith(".md") || name.endsWith(".markdown") ? "markdown" : undefined;
 }

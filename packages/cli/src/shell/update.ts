@@ -1,14 +1,11 @@
 import { completed, completionsOf } from "../prompt/completion.js";
-import { continues, edit, editorOf } from "../prompt/editor.js";
-import { newer, older } from "../prompt/history.js";
+import { continues, edit, editorOf, newer, older } from "../prompt/editor.js";
 import { actionOf } from "../tui/key-table.js";
 import { type KeyEvent, still, type TerminalEvent } from "../tui/screen.js";
 import type { ShellAction } from "./keys.js";
-import { left, unsentText } from "./leaving.js";
 import type { AskedQuestion, ShellModel, ShellNews, ShellStep } from "./model.js";
-import { heard } from "./news.js";
-import { sent } from "./sending.js";
 import { OFFERED, SLASH_COMMANDS } from "./slash-commands.js";
+import { ended, left, sent, settled, unsentText } from "./submit.js";
 
 /** A second press counts within this time, in milliseconds. */
 const TWICE = 1500;
@@ -151,4 +148,66 @@ function typing(model: ShellModel, editor: ShellModel["editor"]): ShellStep {
 
 function textWidth({ size }: ShellModel): number {
   return Math.max(size.columns - PROMPT_COLUMNS, 1);
+}
+
+/** The shell after what the world told. */
+export function heard(model: ShellModel, news: ShellNews): ShellStep {
+  const { nowMs } = model;
+  switch (news.kind) {
+    case "status":
+      return still({ ...model, status: { ...model.status, ...news.status } });
+    case "said":
+      return still({ ...model, notice: { text: news.text, isError: news.isError } });
+    case "stored":
+      return still(model);
+    case "unstored":
+      return unstored(model, news.text, news.why);
+    case "reply-started":
+      return still({ ...model, reply: { text: "", doing: "waiting for the model", sinceMs: nowMs, isStopping: false } });
+    case "delta":
+      return written(model, news);
+    case "reply-stored":
+      return still(model.reply === null ? model : { ...model, reply: { ...model.reply, text: "" } });
+    case "ask":
+      return {
+        model: { ...model, question: { ...news.question, phase: "shown" } },
+        effects: [{ kind: "await-moment", id: news.question.id }],
+      };
+    case "moment-passed":
+      return seen(model, news.id);
+    case "reply-ended":
+      return settled({ ...model, reply: null, question: null });
+    case "work":
+      return still({ ...model, work: { says: news.says, sinceMs: nowMs, isStopping: false } });
+    case "work-ended":
+      return settled({ ...model, work: null });
+    case "done":
+      return settled({ ...model, running: Math.max(model.running - 1, 0) });
+    case "tick":
+      return still({ ...model, nowMs: news.nowMs });
+    case "leave":
+      return ended(model, news.result);
+  }
+}
+
+/** Letters answer a question from here on, unless something is being typed: its next letter must not become an answer. */
+function seen(model: ShellModel, id: string): ShellStep {
+  const { question, editor } = model;
+  if (question?.id !== id || question.phase !== "shown") return still(model);
+  return still({ ...model, question: { ...question, phase: editor.text === "" ? "answerable" : "typing" } });
+}
+
+/**
+ * What could not be stored is not lost: it stands at the prompt again, before what waited behind it and what was typed
+ * since. None of that is tried by itself.
+ */
+function unstored(model: ShellModel, text: string, why: string): ShellStep {
+  const retyped = text.startsWith("/") ? `/${text}` : text;
+  const editor = editorOf(unsentText({ ...model, queue: [retyped, ...model.queue] }));
+  return still({ ...model, editor, queue: [], completions: [], notice: { text: why, isError: true } });
+}
+
+function written(model: ShellModel, { text, doing }: Extract<ShellNews, { kind: "delta" }>): ShellStep {
+  const { reply } = model;
+  return still(reply === null ? model : { ...model, reply: { ...reply, text: reply.text + text, doing } });
 }

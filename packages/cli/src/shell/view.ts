@@ -5,7 +5,7 @@ import { fitLine, type Line, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
 import { type Frame, type FrameLine, plainLine } from "../tui/screen.js";
 import type { AskedQuestion, ShellModel } from "./model.js";
-import { statusLine } from "./status-line.js";
+import { statusLine } from "./status.js";
 
 /** Lines of the reply in progress that are seen; it is printed whole once it is there. */
 const REPLY_ROWS = 8;

@@ -1,7 +1,7 @@
 import { assistantMessage, type NewSession, openStore, type SessionRecord, type Store, userMessage } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import type { PickerEffect, PickerModel, PickerNews } from "../../src/picker/model.js";
-import { type PickerOptions, pickerScreen } from "../../src/picker/picker-screen.js";
+import { type PickerOptions, pickerScreen } from "../../src/picker/picker.js";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { textOfLine } from "../../src/terminal/line.js";
 import type { KeyEvent, Size, TerminalEvent } from "../../src/tui/screen.js";

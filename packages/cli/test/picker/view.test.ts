@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { columnsFor } from "../../src/picker/columns.js";
+import { columnsFor } from "../../src/picker/layout.js";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { lineWidth } from "../../src/terminal/line.js";
 import { displayWidth, loadExactWidths } from "../../src/terminal/width.js";

@@ -1,9 +1,7 @@
 import { openStore, type Session } from "@bough/session-core";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { branchLines } from "../../src/preview/branch-lines.js";
-import { loadBranchOverview } from "../../src/preview/branches.js";
-import { loadComparison } from "../../src/preview/compare.js";
-import { comparisonLines } from "../../src/preview/comparison-lines.js";
+import { branchLines, loadBranchOverview } from "../../src/preview/branches.js";
+import { comparisonLines, loadComparison } from "../../src/preview/comparison.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import { grow } from "../world.js";
 import { drawn } from "./drawn.js";

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { edit, editorOf } from "../../src/prompt/editor.js";
-import { newer, older } from "../../src/prompt/history.js";
+import { edit, editorOf, newer, older } from "../../src/prompt/editor.js";
 import { anyText, key } from "./typing.js";
 
 const SENT = ["first", "second\nline", "third"];

@@ -1,8 +1,7 @@
 import type { SessionId, SessionRecord } from "@bough/session-core";
-import { arranged } from "./arrange.js";
-import { type Listed, listed } from "./listed.js";
-import { matching } from "./matches.js";
+import type { Field } from "../tui/field.js";
 import { isSearching, type PickerModel, type PickerNews, type PickerStep, type Scope, type SessionList, selectedRow } from "./model.js";
+import { arranged, type Listed, listed, matching, queryWhileTyping } from "./session-rows.js";
 
 /** A list of which nothing was read. */
 export const UNREAD: SessionList = { sessions: [], coming: [], round: 0, state: "unread" };
@@ -91,4 +90,30 @@ function reselected(before: PickerModel, model: PickerModel): PickerModel {
   const id = selectedRow(before)?.listed.record.id;
   const at = model.rows.findIndex((row) => row.listed.record.id === id);
   return { ...model, selected: at >= 0 ? at : Math.max(0, Math.min(before.selected, model.rows.length - 1)) };
+}
+
+/** How long nobody types before texts are searched. */
+const PAUSE_MS = 120;
+
+/** Searches for what stands in the field: names at once, texts when typing pauses. The hits so far stay until then. */
+export function searched(model: PickerModel, field: Field): PickerStep {
+  const { search, scope } = model;
+  const number = search.number + 1;
+  const query = field.text.trim();
+  const isNarrower = query !== "" && search.field.text.trim() !== "" && query.startsWith(search.field.text.trim());
+  const next = withRows({
+    ...model,
+    isChosen: false,
+    search: {
+      ...search,
+      field,
+      number,
+      hits: isNarrower ? search.hits : new Map(),
+      state: query === "" ? "idle" : "running",
+      reason: "",
+      more: false,
+    },
+  });
+  if (query === "") return { model: next, effects: [] };
+  return { model: next, effects: [{ kind: "search", query: queryWhileTyping(field.text.trimStart()), scope, number, delayMs: PAUSE_MS }] };
 }

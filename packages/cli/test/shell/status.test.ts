@@ -1,6 +1,6 @@
 import { openStore, type Session, userMessage } from "@bough/session-core";
 import { expect, onTestFinished, test } from "vitest";
-import { StatusReader } from "../../src/shell/status-of.js";
+import { StatusReader } from "../../src/shell/status.js";
 import { grow, world } from "../world.js";
 
 /** A handle that writes down which of its reads are asked for, and how many rows of the tree they give. */

@@ -5,9 +5,9 @@ import { fieldOf } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { PICKER_KEYS, type PickerAction } from "./keys.js";
-import { inScope, UNREAD } from "./lists.js";
 import type { PickerEffect, PickerModel, PickerNews, PickerResult, PickerSettings, PickerStep } from "./model.js";
 import { performer } from "./perform.js";
+import { inScope, UNREAD } from "./session-lists.js";
 import { update } from "./update.js";
 import { view } from "./view.js";
 

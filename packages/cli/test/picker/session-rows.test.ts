@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arranged, type Row } from "../../src/picker/arrange.js";
-import { listed } from "../../src/picker/listed.js";
-import { matching, queryWhileTyping } from "../../src/picker/matches.js";
+import { arranged, listed, matching, queryWhileTyping, type Row } from "../../src/picker/session-rows.js";
 import { record } from "./driven.js";
 
 const shown = (rows: readonly Row[]) =>
