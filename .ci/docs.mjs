@@ -12,8 +12,7 @@ try {
     absWorkingDir: root,
     entryPoints: {
       pages: "packages/cli/src/program/pages.ts",
-      config: "packages/cli/src/config/config-page.ts",
-      navigator: "packages/cli/src/interactive/navigator-page.ts",
+      navigator: "packages/cli/src/program/navigator-page.ts",
     },
     outdir: folder,
     outExtension: { ".js": ".mjs" },
@@ -26,8 +25,7 @@ try {
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
     logLevel: "error",
   });
-  const { commandsPage, exitCodesPage } = await import(pathToFileURL(join(folder, "pages.mjs")).href);
-  const { configPage } = await import(pathToFileURL(join(folder, "config.mjs")).href);
+  const { commandsPage, configPage, exitCodesPage } = await import(pathToFileURL(join(folder, "pages.mjs")).href);
   const { navigatorPage } = await import(pathToFileURL(join(folder, "navigator.mjs")).href);
   writeFileSync(join(root, "docs/config.md"), configPage());
   writeFileSync(join(root, "docs/navigator.md"), navigatorPage());

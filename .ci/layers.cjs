@@ -40,12 +40,12 @@ const COMPACTION_ROOMS = [
 
 const COMPACTION = "packages/compaction/src";
 
-// The same of the command; errors, exit codes and the version stand beside the rooms.
+// The same of the command. Errors and exit codes are in no room.
 const CLI_ROOMS = [
   ["terminal"],
   ["format"],
-  ["place", "tree", "tui"],
-  ["compacting"],
+  ["compacting", "tree", "tui"],
+  ["session"],
   ["config", "preview", "prompt"],
   ["agent", "picker"],
   ["navigator", "shell"],

@@ -1,8 +1,7 @@
 import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, exitCodeOf } from "./exit-codes.js";
-import { withDefault } from "./program/interactive.js";
-import { boughProgram, type Said } from "./program/program.js";
+import { boughProgram, type Said, withDefault } from "./program/program.js";
 import { type Io, ReaderGoneError } from "./terminal/io.js";
 import { styled } from "./terminal/line.js";
 import { Printer } from "./terminal/printer.js";

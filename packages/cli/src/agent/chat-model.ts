@@ -1,9 +1,9 @@
 import type { LanguageModel } from "ai";
 import { windowOf } from "../compacting/model-windows.js";
-import { DEFAULT_WINDOW } from "../compacting/window-choice.js";
 import type { Config, ProviderKind } from "../config/schema.js";
+import { UsageError } from "../errors.js";
+import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import type { Io } from "../terminal/io.js";
-import { type ChatOptions, type EndpointChoice, endpointChoice } from "./endpoint-choice.js";
 
 /** A model that answers. */
 export interface ChatModel {
@@ -99,3 +99,99 @@ async function anthropic({ name, baseURL, apiKey }: EndpointChoice): Promise<Lan
 
 /** Follows no redirect: neither key nor conversation goes to a host that nobody named. */
 const straight: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "error" });
+
+/** What a command line says about the model that answers. */
+export interface ChatOptions {
+  readonly model?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  /** Name of a variable that holds the key; never the key itself. */
+  readonly apiKeyEnv?: string | undefined;
+  readonly provider?: ProviderKind | undefined;
+  /** The model's window, in tokens. */
+  readonly window?: number | undefined;
+}
+
+/** Where a model is asked, and with which key. */
+export interface EndpointChoice {
+  readonly name: string;
+  readonly provider: ProviderKind;
+  readonly baseURL: string;
+  readonly apiKey: string | undefined;
+}
+
+type Env = Io["env"];
+
+/** Where Anthropic's own models are. */
+const ANTHROPIC = "https://api.anthropic.com/v1";
+
+/**
+ * The model that options, environment and config name, in this order; null: none. Pure.
+ *
+ * A key belongs to an address: `BOUGH_API_KEY` to `BOUGH_BASE_URL`, the config's `apiKeyEnv` to its `baseUrl`. An address that
+ * is typed and is none of them gets a key only by `--api-key-env`. `ANTHROPIC_API_KEY` is for Anthropic's own address.
+ *
+ * @throws {UsageError} it is named only in part, or a variable that is to hold a key is not set.
+ */
+export function endpointChoice(env: Env, config: Config, options: ChatOptions): EndpointChoice | null {
+  const name = options.model ?? said(env["BOUGH_MODEL"]) ?? config.model;
+  if (name === undefined || name.trim() === "") {
+    if (options.baseUrl !== undefined || options.apiKeyEnv !== undefined || name !== undefined)
+      throw new UsageError("Which model? Name it with --model or BOUGH_MODEL.");
+    return null;
+  }
+  const address = addressOf(env, config, options, name);
+  if (address === undefined)
+    throw new UsageError("The model needs an address: --base-url or BOUGH_BASE_URL, such as http://127.0.0.1:11434/v1.");
+  const baseURL = httpAddress(address);
+  const provider = options.provider ?? providerOf(config, baseURL, address);
+  return { name: name.trim(), provider, baseURL, apiKey: keyFor(env, config, options, address) };
+}
+
+function addressOf(env: Env, config: Config, options: ChatOptions, name: string): string | undefined {
+  const given = options.baseUrl ?? said(env["BOUGH_BASE_URL"]) ?? config.baseUrl;
+  if (given !== undefined) return given;
+  const isAnthropic = (options.provider ?? config.provider) === "anthropic" || name.trim().startsWith("claude");
+  return isAnthropic ? ANTHROPIC : undefined;
+}
+
+/** What the config says of its provider is about the config's address. */
+function providerOf(config: Config, baseURL: string, address: string): ProviderKind {
+  if (config.provider !== undefined && (config.baseUrl ?? address) === address) return config.provider;
+  return new URL(baseURL).hostname === "api.anthropic.com" ? "anthropic" : "openai-compatible";
+}
+
+function httpAddress(address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  // The address itself is not repeated: it can hold a password.
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new UsageError("The address of the model must begin with http:// or https://.");
+  return address;
+}
+
+function keyFor(env: Env, config: Config, options: ChatOptions, address: string): string | undefined {
+  // What was typed is not repeated: it may be the key itself.
+  if (options.apiKeyEnv !== undefined)
+    return keyIn(env, options.apiKeyEnv, "--api-key-env takes the name of a variable that holds the key");
+  if (config.apiKeyEnv !== undefined && address === ownAddress({}, config))
+    return keyIn(env, config.apiKeyEnv, "apiKeyEnv of the config file names a variable that holds the key");
+  const shared = said(env["BOUGH_API_KEY"]);
+  // With no address configured beside it, it can only be meant for the one that is typed.
+  if (shared !== undefined && (ownAddress(env, config) ?? address) === address) return shared;
+  return new URL(address).hostname === "api.anthropic.com" ? said(env["ANTHROPIC_API_KEY"]) : undefined;
+}
+
+/** The address that would be asked if nothing were typed. */
+function ownAddress(env: Env, config: Config): string | undefined {
+  return addressOf(env, config, {}, said(env["BOUGH_MODEL"]) ?? config.model ?? "");
+}
+
+function keyIn(env: Env, variable: string, rule: string): string {
+  const key = said(env[variable]);
+  if (key === undefined) throw new UsageError(`${rule}; the one named is not set.`);
+  return key;
+}
+
+/** A variable that is set to nothing is not set. */
+function said(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === "" ? undefined : value.trim();
+}

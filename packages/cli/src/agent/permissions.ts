@@ -1,5 +1,5 @@
 import type { Permission } from "../config/schema.js";
-import { reachOf } from "./tools/outside.js";
+import { reachOf } from "./tools/checked-file.js";
 import type { Tool, ToolInput, ToolName } from "./tools/tool.js";
 
 /** What each tool may do; one that is missing is off. */

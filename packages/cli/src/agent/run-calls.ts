@@ -1,8 +1,8 @@
 import type { EntryId, ToolCallBlock } from "@bough/session-core";
-import { resultEntry, type TurnBranch } from "./branch.js";
 import type { Gatekeeper } from "./permissions.js";
 import type { UnreadableCalls } from "./reply.js";
 import type { Tool, ToolOutcome, ToolPlace } from "./tools/tool.js";
+import { resultEntry, type TurnBranch } from "./turn-branch.js";
 import type { TurnEvent } from "./turn-events.js";
 
 /** What calls are run with. */

@@ -2,16 +2,16 @@ import { type Compactor, type PreparedRequest, roughCounter, toolTokens } from "
 import { BoughError, type Session } from "@bough/session-core";
 import type { Io } from "../terminal/io.js";
 import { askModel } from "./ask-model.js";
-import { replyEntry, TurnBranch } from "./branch.js";
 import type { ChatModel } from "./chat-model.js";
 import { withoutSecretVariables } from "./erase-secrets.js";
 import { failureLine } from "./failure-line.js";
 import { type Answer, type AskedCall, Gatekeeper, type Permissions } from "./permissions.js";
 import type { Reply } from "./reply.js";
 import { type CallRunner, notRun, runCalls } from "./run-calls.js";
-import { systemPrompt } from "./system-prompt.js";
-import { TOOLS } from "./tools/all-tools.js";
-import type { Tool } from "./tools/tool.js";
+import { BASH } from "./tools/bash.js";
+import { EDIT, READ, WRITE } from "./tools/file-tools.js";
+import type { Tool, ToolName } from "./tools/tool.js";
+import { replyEntry, TurnBranch } from "./turn-branch.js";
 import type { TurnEvent, TurnResult } from "./turn-events.js";
 
 /** Rounds of calls and results in one turn. */
@@ -193,3 +193,20 @@ function contextOf({ context, continuePrompt }: PreparedRequest) {
   const goOn = continuePrompt ?? (context.messages.at(-1)?.role === "assistant" ? "Continue where you stopped." : null);
   return goOn === null ? context : { ...context, messages: [...context.messages, { role: "user" as const, content: goOn }] };
 }
+
+/**
+ * What a model is told that can use tools, behind the session's own instructions; undefined: it has none, and is told only
+ * those. It goes with each request and is not stored: folder and tools may be others the next time.
+ */
+export function systemPrompt(own: string | null, cwd: string, tools: readonly ToolName[]): string | undefined {
+  if (tools.length === 0) return undefined;
+  const about = [
+    `You help a person in a terminal. The working folder is ${cwd}.`,
+    `You have these tools: ${tools.join(", ")}. Look before you change something, and change no more than what was asked for.`,
+    "The person may say no to a call; then ask what they want instead. Answer briefly, in Markdown.",
+  ].join("\n");
+  return own === null || own.trim() === "" ? about : `${own}\n\n${about}`;
+}
+
+/** The tools that a model can be given, the harmless ones first. */
+export const TOOLS: readonly Tool[] = [READ, WRITE, EDIT, BASH];

@@ -1,13 +1,24 @@
 import { resolve } from "node:path";
 import { type Checkpoint, writeCheckpoint } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
-import { isSummary, listedSummary, type Summaries, summariesOf } from "../compacting/summaries.js";
-import { summaryInFull, summaryTable } from "../compacting/summary-lines.js";
 import { CheckpointNotFoundError, UsageError } from "../errors.js";
-import { counted } from "../format/numbers.js";
-import { withStore } from "../place/open.js";
-import { chooseSession } from "../place/session-choice.js";
-import { styled } from "../terminal/line.js";
+import { textLines } from "../format/entry-lines.js";
+import { count, counted } from "../format/numbers.js";
+import { type Column, tableLines } from "../format/table.js";
+import { dateTime } from "../format/time.js";
+import { chooseSession } from "../session/choose-session.js";
+import { filesText } from "../session/compaction-text.js";
+import { withStore } from "../session/open-store.js";
+import {
+  isSummary,
+  type ListedSummary,
+  listedSummary,
+  member,
+  type Summaries,
+  type SummaryEntry,
+  summariesOf,
+} from "../session/summaries.js";
+import { fieldLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { type Command, type CommonOptions, type Invocation, required } from "./command.js";
@@ -18,7 +29,7 @@ interface CheckpointsOptions extends CommonOptions {
 }
 
 /** `bough checkpoints`: the summaries of a session, one of them, or all of them as files. */
-export const run: Command<CheckpointsOptions> = async (invocation) => {
+export const runCheckpoints: Command<CheckpointsOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   const [name, which] = args;
   if (options.write !== undefined && (which !== undefined || options.all === true))
@@ -79,4 +90,81 @@ async function write({ io, out, options }: Invocation<CheckpointsOptions>, sessi
   if (files.length === 0) return sayNone(out, session);
   for (const { path } of files) out.line(path);
   out.line(styled("dim", `${counted(files.length, "checkpoint")}; index.md lists them`));
+}
+
+const COLUMNS: readonly Column[] = [
+  { heading: "no.", align: "right" },
+  { heading: "made" },
+  { heading: "title", shrinksTo: 20 },
+  { heading: "why", optional: true },
+  { heading: "tokens", align: "right" },
+  { heading: "messages", align: "right", optional: true },
+  { heading: "files", align: "right", optional: true },
+  { heading: "entry", shrinksTo: 8, optional: true },
+];
+
+/** A table of summaries. */
+export async function summaryTable(out: Printer, listed: readonly ListedSummary[]): Promise<readonly Line[]> {
+  const rows = listed.map((one): readonly Line[] => [
+    [one.number === null ? "" : String(one.number)],
+    [styled("dim", dateTime(one.createdAtMs))],
+    [styled("summary", one.title)],
+    [whyText(one)],
+    [tokensText(one, out.glyphs.to)],
+    [one.messages === null ? "" : count(one.messages)],
+    [one.readFiles.length + one.modifiedFiles.length === 0 ? "" : count(one.readFiles.length + one.modifiedFiles.length)],
+    [styled("dim", one.entryId)],
+  ]);
+  return tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis);
+}
+
+function whyText({ kind, number, onPath, trigger }: ListedSummary): string {
+  if (kind === "branch summary") return "branch left";
+  if (onPath && number === null) return "undone";
+  return trigger ?? "";
+}
+
+function tokensText({ tokensBefore, tokensAfter }: ListedSummary, to: string): string {
+  if (tokensBefore === null && tokensAfter === null) return "";
+  return `${tokensBefore === null ? "?" : count(tokensBefore)} ${to} ${tokensAfter === null ? "?" : count(tokensAfter)}`;
+}
+
+/** One summary in full: what is known beside it, then its text. */
+export function summaryInFull(
+  { to }: Printer["glyphs"],
+  listed: ListedSummary,
+  entry: SummaryEntry,
+  checkpoint: Checkpoint | undefined,
+): readonly Line[] {
+  const { number, kind, entryId, title, createdAtMs, messages, readFiles, modifiedFiles } = listed;
+  const covers = checkpoint?.covers;
+  const tokens = tokensText(listed, to);
+  const why = whyText(listed);
+  return [
+    [styled("bold", title)],
+    fieldLine(
+      kind,
+      `${number === null ? "" : `no. ${number}, `}entry ${entryId}, made ${dateTime(createdAtMs)}${why === "" ? "" : ` (${why})`}`,
+    ),
+    ...(messages === null ? [] : [fieldLine("stands for", counted(messages, "message"))]),
+    ...(covers === null || covers === undefined
+      ? []
+      : [fieldLine("entries", `${count(covers.entries)}, ${covers.fromEntryId} to ${covers.toEntryId}`)]),
+    ...(tokens === "" ? [] : [fieldLine("tokens", tokens)]),
+    ...writtenLines(entry),
+    fieldLine("files", filesText({ readFiles, modifiedFiles })),
+    ...readFiles.map((path): Line => [styled("dim", "  read "), path]),
+    ...modifiedFiles.map((path): Line => [styled("dim", "  modified "), path]),
+    [],
+    ...textLines(entry.summary),
+  ];
+}
+
+function writtenLines(entry: SummaryEntry): readonly Line[] {
+  const [method, fidelity] = [member(entry, "method"), member(entry, "fidelity")];
+  const score = typeof fidelity === "object" && fidelity !== null && "score" in fidelity ? fidelity.score : undefined;
+  return [
+    ...(typeof method === "string" ? [fieldLine("written as", method)] : []),
+    ...(typeof score === "number" ? [fieldLine("facts found again", `score ${score.toFixed(2)} of 1`)] : []),
+  ];
 }

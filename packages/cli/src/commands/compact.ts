@@ -1,17 +1,16 @@
 import type { BeforeCompact, CompactionDone, CompactionResult } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
-import { settingsFor, type WritingOptions, whileWriting, withCompactor } from "../compacting/compacting.js";
-import { doneJson, doneLines, doneReport } from "../compacting/done-report.js";
-import { planLines, planReport } from "../compacting/plan-report.js";
-import { type SummaryModel, summaryModel } from "../compacting/summary-model.js";
-import { chooseWindow } from "../compacting/window-choice.js";
 import { CancelledError, NothingToCompactError, NothingToUndoError, SupersededError, TurnOpenError, UsageError } from "../errors.js";
 import { count } from "../format/numbers.js";
-import { withStore } from "../place/open.js";
-import { chooseSession } from "../place/session-choice.js";
+import { chooseSession } from "../session/choose-session.js";
+import { settingsFor, type WritingOptions, whileWriting, withCompactor } from "../session/compactor.js";
+import { withStore } from "../session/open-store.js";
+import { type SummaryModel, summaryModel } from "../session/summary-model.js";
+import { chooseWindow } from "../session/window-choice.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command, CommonOptions, Invocation } from "./command.js";
+import { doneJson, doneLines, doneReport, planLines, planReport } from "./compact-report.js";
 
 interface CompactOptions extends CommonOptions, WritingOptions {
   readonly keep?: number;
@@ -21,7 +20,7 @@ interface CompactOptions extends CommonOptions, WritingOptions {
 }
 
 /** `bough compact`: puts a summary in the place of what is old, or takes the last such summary back. */
-export const run: Command<CompactOptions> = async (invocation) => {
+export const runCompact: Command<CompactOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   checkTogether(options);
   await withStore(io, options.store, options.dryRun === true ? "read" : "change", async (store) => {

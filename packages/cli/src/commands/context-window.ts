@@ -1,12 +1,23 @@
-import { ContextMeter, loadCounter, type PreparedRequest, tokenizerOf } from "@bough/compaction";
+import { type Change, ContextMeter, loadCounter, type PreparedRequest, tokenizerOf } from "@bough/compaction";
 import type { EntryId, Session, SessionContext } from "@bough/session-core";
-import { withCompactor } from "../compacting/compacting.js";
-import type { PresetName } from "../compacting/preset-names.js";
-import { requestLines } from "../compacting/request-lines.js";
-import { chooseWindow, type WindowChoice } from "../compacting/window-choice.js";
-import type { Line } from "../terminal/line.js";
+import { count, counted } from "../format/numbers.js";
+import { type Column, tableLines } from "../format/table.js";
+import { withCompactor } from "../session/compactor.js";
+import type { PresetName } from "../session/presets.js";
+import { chooseWindow, type WindowChoice, windowText } from "../session/window-choice.js";
+import { barText } from "../terminal/glyphs.js";
+import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import type { ContextTokens } from "./context-tokens.js";
+
+/** What a context costs, in tokens. */
+export interface ContextTokens {
+  /** What counted: a vocabulary's name, or `rough` for the rule of thumb. */
+  readonly counter: string;
+  readonly system: number;
+  /** `messages[i]` is what the context's `messages[i]` has. */
+  readonly messages: readonly number[];
+  readonly total: number;
+}
 
 /** Counted as the session's model counts, as far as that is known. */
 export async function exactContextTokens(session: Session, context: SessionContext): Promise<ContextTokens> {
@@ -53,3 +64,82 @@ export async function windowedRequest(session: Session, options: WindowOptions):
 function requestJson({ use, fits, done, entries }: PreparedRequest, window: WindowChoice): Readonly<Record<string, unknown>> {
   return { window, use, fits, changes: done.changes, entries };
 }
+
+const COLUMNS: readonly Column[] = [
+  { heading: "request" },
+  { heading: "tokens", align: "right" },
+  { heading: "of the window", align: "right" },
+  { heading: "", optional: true },
+  { heading: "", optional: true, shrinksTo: 10 },
+];
+
+/** Columns of a whole window. */
+const BAR = 20;
+
+/** How full a window would be with one request, what was done to make it fit, and what is kept. */
+export async function requestLines(
+  out: Printer,
+  { use, fits, done, messages }: PreparedRequest,
+  window: WindowChoice,
+): Promise<readonly Line[]> {
+  const row = (name: string, tokens: number, note = ""): readonly Line[] => [
+    [name],
+    [count(tokens)],
+    [`${((100 * tokens) / use.windowTokens).toFixed(1)} %`],
+    [styled("summary", barText(tokens / use.windowTokens, BAR, out.glyphs))],
+    [styled("dim", note)],
+  ];
+  const rows = [
+    row("system", use.systemTokens),
+    ...(use.toolTokens === 0 ? [] : [row("tools", use.toolTokens)]),
+    row("messages", use.messageTokens, counted(messages.length, "message")),
+    row("total", use.totalTokens, use.source === "reported" ? "as the provider counted the last one" : ""),
+    row(
+      "threshold",
+      use.thresholdTokens,
+      use.totalTokens > use.thresholdTokens ? "crossed: an agent would compact now" : "above it is compacted",
+    ),
+    row("limit", use.limitTokens),
+  ];
+  return [
+    [],
+    [styled("dim", "window: "), windowText(window)],
+    ...(await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)),
+    ...done.changes.map((change): Line => [styled("bold", "left out or changed: "), changeText(change)]),
+    fits ? [styled("bold", "It fits.")] : [styled("error", "It does not fit, whatever is left out: the provider would refuse it.")],
+  ];
+}
+
+/** One thing that was done to a request, in words. */
+export function changeText(change: Change): string {
+  switch (change.kind) {
+    case "removed-messages":
+      return `${counted(change.messages, "message")}, ${count(change.tokens)} tokens: ${WHY_REMOVED[change.pass]}`;
+    case "moved-results":
+      return `${counted(change.messages, "result")} put behind the calls they answer`;
+    case "closed-calls":
+      return `${counted(change.calls, "call")} without a result given one that says so (${count(change.tokens)} tokens more)`;
+    case "dropped-calls":
+      return `${counted(change.calls, "call")} without a result, ${count(change.tokens)} tokens`;
+    case "images":
+      return `${counted(change.images, "old image")}, ${count(change.tokens)} tokens: a line of text stands for each`;
+    case "trimmed":
+      return `the ends of ${counted(change.results, "old tool result")}, ${count(change.tokens)} tokens`;
+    case "cut-tool-results":
+      return `the middle of ${counted(change.results, "tool result")}, ${count(change.tokens)} tokens: too large for this window`;
+    case "cut-prompt":
+      return `the middle of the newest prompt, ${count(change.tokens)} tokens: it alone is too large`;
+    case "reattached-thinking":
+      return `the last thought put before the first reply (${count(change.tokens)} tokens more)`;
+  }
+}
+
+const WHY_REMOVED: Readonly<Record<Extract<Change, { kind: "removed-messages" }>["pass"], string>> = {
+  1: "old replies and their results, so that what the person said stays longest",
+  2: "what is older than the newest prompt",
+  3: "older rounds of the running turn",
+  priority: "what has the lowest priority, the oldest first",
+  orphans: "results without a call",
+  summaries: "summaries; nothing else was left to go",
+  turn: "everything but the newest prompt; nothing else was left to go",
+};

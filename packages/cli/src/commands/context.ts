@@ -1,15 +1,15 @@
 import { type SessionContext, toAISDK, toAnthropic, toOpenAIChat, toOpenAIResponses } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import { messageLines, roleName, textLines } from "../format/entry-lines.js";
-import { counted } from "../format/numbers.js";
-import { withStore } from "../place/open.js";
-import { type ChosenSession, chooseSession } from "../place/session-choice.js";
+import { count, counted } from "../format/numbers.js";
+import { roughMessageTokens, roughTokens } from "../format/rough-tokens.js";
+import { type ChosenSession, chooseSession } from "../session/choose-session.js";
+import { withStore } from "../session/open-store.js";
 import { fitLine, type Line, styled, textOfLine } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import type { Command, CommonOptions } from "./command.js";
-import { type ContextTokens, roughContextTokens, tokenText } from "./context-tokens.js";
-import type { WindowedRequest, WindowOptions } from "./context-window.js";
+import type { ContextTokens, WindowedRequest, WindowOptions } from "./context-window.js";
 
 /** How a context can be printed. */
 export type ContextFormat = "text" | "json" | "openai" | "responses" | "anthropic" | "ai-sdk";
@@ -29,7 +29,7 @@ interface SeenContext {
 }
 
 /** `bough context`: what the model is sent at one point. */
-export const run: Command<ContextCommandOptions> = async ({ io, out, args, options }) => {
+export const runContext: Command<ContextCommandOptions> = async ({ io, out, args, options }) => {
   if (options.window === undefined && (options.preset !== undefined || options.toolTokens !== undefined))
     throw new UsageError("--preset and --tool-tokens say how a request is made to fit: name the window too (--window TOKENS or auto).");
   await withStore(io, options.store, "read", async (store) => {
@@ -110,4 +110,16 @@ function printPart(out: Printer, heading: Line, lines: readonly Line[], brief: b
   out.line(...heading);
   for (const line of lines) out.line(...line);
   if (lines.length === 0) out.line(styled("dim", "(empty)"));
+}
+
+/** By the rule of thumb, which needs no tables. */
+export function roughContextTokens(context: SessionContext): ContextTokens {
+  const system = context.system === null ? 0 : roughTokens(context.system);
+  const messages = context.messages.map(roughMessageTokens);
+  return { counter: "rough", system, messages, total: messages.reduce((sum, one) => sum + one, system) };
+}
+
+/** A number of tokens in words: a tilde where it is rough. */
+export function tokenText({ counter }: ContextTokens, tokens: number): string {
+  return `${counter === "rough" ? "~" : ""}${count(tokens)} ${tokens === 1 ? "token" : "tokens"}`;
 }

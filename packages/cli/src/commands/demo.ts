@@ -26,7 +26,7 @@ const NEXT = [
 ];
 
 /** `bough demo`: imports the sample session that comes with the command, shows it, and says what to type next. */
-export const run: Command = async (invocation) => {
+export const runDemo: Command = async (invocation) => {
   const { io, out, options } = invocation;
   const store =
     options.store === undefined ? join(mkdtempSync(join(tmpdir(), "bough-demo-")), "sessions.db") : resolve(io.cwd, options.store);

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { exportBough, exportMarkdown, exportPi, type Session } from "@bough/session-core";
 import { UsageError } from "../errors.js";
-import { writeNewFile } from "../place/new-file.js";
-import { withStore } from "../place/open.js";
-import { chooseSession } from "../place/session-choice.js";
+import { chooseSession } from "../session/choose-session.js";
+import { withStore } from "../session/open-store.js";
+import { writeNewFile } from "../session/write-file.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -25,7 +25,7 @@ interface ExportOptions extends CommonOptions {
 }
 
 /** `bough export`: a session or a branch of it, to stdout or into a file. */
-export const run: Command<ExportOptions> = async ({ io, out, args, options }) => {
+export const runExport: Command<ExportOptions> = async ({ io, out, args, options }) => {
   checkTogether(options);
   await withStore(io, options.store, "read", async (store) => {
     const { session } = await chooseSession(store, io, out, args[0], "store");

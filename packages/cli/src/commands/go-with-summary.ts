@@ -1,15 +1,15 @@
 import type { NavigationResult } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
-import { settingsFor, type WritingOptions, whileWriting, withCompactor } from "../compacting/compacting.js";
-import { isSummary, summaryTitle } from "../compacting/summaries.js";
-import { methodText } from "../compacting/summary-facts.js";
-import { type SummaryModel, summaryModel } from "../compacting/summary-model.js";
-import { chooseWindow } from "../compacting/window-choice.js";
 import { CancelledError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
+import { leafInShort } from "../session/choose-session.js";
+import { methodText } from "../session/compaction-text.js";
+import { settingsFor, type WritingOptions, whileWriting, withCompactor } from "../session/compactor.js";
+import { isSummary, summaryTitle } from "../session/summaries.js";
+import { type SummaryModel, summaryModel } from "../session/summary-model.js";
+import { chooseWindow } from "../session/window-choice.js";
 import { fitLine, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import { leafInShort } from "./changes.js";
 import type { CommonOptions, Invocation } from "./command.js";
 
 /** What `bough go --summarize` may be told besides. */

@@ -1,10 +1,9 @@
-import { UsageError } from "../errors.js";
-import { withStore } from "../place/open.js";
-import { chooseSession } from "../place/session-choice.js";
+import { NothingToUndoError, UsageError } from "../errors.js";
+import { chooseSession, leafInShort } from "../session/choose-session.js";
+import { withStore } from "../session/open-store.js";
 import { fitLine, styled } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
-import { leafInShort } from "./changes.js";
-import { type Command, required } from "./command.js";
+import { type Command, type CommonOptions, required } from "./command.js";
 import type { GoWithSummaryOptions } from "./go-with-summary.js";
 
 interface GoOptions extends GoWithSummaryOptions {
@@ -13,7 +12,7 @@ interface GoOptions extends GoWithSummaryOptions {
 }
 
 /** `bough go`: puts the leaf at an entry, so that whatever is appended next starts a branch there. */
-export const run: Command<GoOptions> = async (invocation) => {
+export const runGo: Command<GoOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   const [name, entry] = args;
   if ((entry === undefined) === (options.start !== true))
@@ -37,3 +36,23 @@ function checkTogether({ summarize, focus, label, model, baseUrl, apiKeyEnv, ext
   if (summarize !== true && forSummary.some((option) => option !== undefined))
     throw new UsageError("--focus, --label, --preset, --window and the options of the model are for --summarize.");
 }
+
+interface UndoOptions extends CommonOptions {
+  readonly redo?: boolean;
+}
+
+/** `bough undo`: takes the last move of the leaf back, or with `--redo` the last undo. */
+export const runUndo: Command<UndoOptions> = async ({ io, out, args: [name], options }) => {
+  await withStore(io, options.store, "change", async (store) => {
+    await loadExactWidths();
+    const { session } = await chooseSession(store, io, out, name, "directory");
+    const previousLeafId = session.leafId;
+    const moved = options.redo === true ? await session.redoMove() : await session.undoMove();
+    if (!moved)
+      throw new NothingToUndoError(
+        options.redo === true ? "Nothing was undone since the last move." : "No move of the leaf is left to undo.",
+      );
+    if (options.json === true) return out.json({ sessionId: session.id, leafId: session.leafId, previousLeafId });
+    out.line(...fitLine([styled("dim", "leaf: "), await leafInShort(session)], out.width, out.glyphs.ellipsis));
+  });
+};

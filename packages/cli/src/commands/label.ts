@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.js";
-import { withStore } from "../place/open.js";
-import { chooseSession } from "../place/session-choice.js";
+import { chooseSession } from "../session/choose-session.js";
+import { withStore } from "../session/open-store.js";
 import { styled } from "../terminal/line.js";
 import { type Command, type CommonOptions, required } from "./command.js";
 
@@ -9,7 +9,7 @@ interface LabelOptions extends CommonOptions {
 }
 
 /** `bough label`: gives an entry a label, tells the one it has, or takes it away. The leaf does not move. */
-export const run: Command<LabelOptions> = async ({ io, out, args: [name, entryName, ...words], options }) => {
+export const runLabel: Command<LabelOptions> = async ({ io, out, args: [name, entryName, ...words], options }) => {
   const text = words.length === 0 ? undefined : words.join(" ");
   if (text !== undefined && options.remove === true) throw new UsageError("Give either a text or --remove.");
   if (text?.trim() === "") throw new UsageError("The label is empty. Give a text, or --remove to take the label away.");

@@ -4,8 +4,8 @@ import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { age, parseTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
-import { withStore } from "../place/open.js";
-import { titleOf } from "../place/session-choice.js";
+import { titleOf } from "../session/choose-session.js";
+import { withStore } from "../session/open-store.js";
 import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, type Span, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -25,7 +25,7 @@ interface SearchOptions extends CommonOptions {
 }
 
 /** `bough search`: entries and titles that hold all the words, best first. */
-export const run: Command<SearchOptions> = async ({ io, out, args, options }) => {
+export const runSearch: Command<SearchOptions> = async ({ io, out, args, options }) => {
   const request = requestOf(io, args.join(" "), options);
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();

@@ -3,8 +3,8 @@ import { count } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { age } from "../format/time.js";
 import { shortDirectory } from "../picker/view-rows.js";
-import { withStore } from "../place/open.js";
-import { titleOf } from "../place/session-choice.js";
+import { titleOf } from "../session/choose-session.js";
+import { withStore } from "../session/open-store.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Command, CommonOptions } from "./command.js";
 
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** `bough sessions`: what is in the store, newest activity first. */
-export const run: Command<SessionsOptions> = async ({ io, out, options }) => {
+export const runSessions: Command<SessionsOptions> = async ({ io, out, options }) => {
   await withStore(io, options.store, "read", async (store) => {
     const page = await store.listSessions({
       ...(options.here === true ? { cwd: io.cwd } : {}),

@@ -4,8 +4,8 @@ import { loadConfig } from "../config/config-file.js";
 import { NoTerminalError, UsageError } from "../errors.js";
 import { lineMode } from "../interactive/line-mode.js";
 import type { InteractiveRun } from "../interactive/opened-session.js";
-import { created, type Place, wander } from "../interactive/places.js";
-import { withStore } from "../place/open.js";
+import { created, type Place, wander } from "../interactive/routes.js";
+import { withStore } from "../session/open-store.js";
 import type { Command, CommonOptions } from "./command.js";
 
 interface ShellOptions extends CommonOptions {
@@ -19,7 +19,7 @@ interface ShellOptions extends CommonOptions {
 }
 
 /** `bough`, `bough shell`: the prompt of a session. */
-export const run: Command<ShellOptions> = async ({ io, out, options }) => {
+export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
   checkTogether(options);
   const { terminal, ask } = io;
   if (terminal === undefined && ask === undefined)

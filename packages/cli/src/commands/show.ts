@@ -2,16 +2,16 @@ import type { LeafRecord, OutlineRow, Session, SessionRecord, Store } from "@bou
 import { entryKind, entryLines } from "../format/entry-lines.js";
 import { bytes, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
-import { withStore } from "../place/open.js";
-import { type ChosenSession, chooseSession, sessionName, titleOf } from "../place/session-choice.js";
-import { fitLine, type Line, styled } from "../terminal/line.js";
+import { type ChosenSession, chooseSession, sessionName, titleOf } from "../session/choose-session.js";
+import { withStore } from "../session/open-store.js";
+import { fieldLine, fitLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { rowText } from "../tree/row-text.js";
 import type { Command } from "./command.js";
 
 /** `bough show`: one entry in full, or what is known of a session. */
-export const run: Command = async ({ io, out, args: [name, entryName], options }) => {
+export const runShow: Command = async ({ io, out, args: [name, entryName], options }) => {
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const chosen = await chooseSession(store, io, out, name, "store");
@@ -59,17 +59,19 @@ function recordLines(record: SessionRecord): readonly Line[] {
   const { parent, source } = record;
   return [
     [styled("bold", titleOf(record))],
-    fact("id", record.id),
-    fact("kind", record.kind + (record.archivedAtMs === null ? "" : ", archived")),
-    fact("directory", record.cwd ?? "unknown"),
-    fact("created", dateTime(record.createdAtMs)),
-    fact("active", dateTime(record.activeAtMs)),
-    fact(
+    fieldLine("id", record.id),
+    fieldLine("kind", record.kind + (record.archivedAtMs === null ? "" : ", archived")),
+    fieldLine("directory", record.cwd ?? "unknown"),
+    fieldLine("created", dateTime(record.createdAtMs)),
+    fieldLine("active", dateTime(record.activeAtMs)),
+    fieldLine(
       "size",
       `${counted(record.entryCount, "entry", "entries")}, ${counted(record.messageCount, "message")}, ${bytes(record.payloadBytes)}`,
     ),
-    ...(parent === null ? [] : [fact("parent", parent.entryId === null ? parent.sessionId : `${parent.sessionId} at ${parent.entryId}`)]),
-    ...(source === null ? [] : [fact("imported from", `${source.path} (${source.format})`)]),
+    ...(parent === null
+      ? []
+      : [fieldLine("parent", parent.entryId === null ? parent.sessionId : `${parent.sessionId} at ${parent.entryId}`)]),
+    ...(source === null ? [] : [fieldLine("imported from", `${source.path} (${source.format})`)]),
   ];
 }
 
@@ -78,7 +80,7 @@ const LISTED = 20;
 
 function factLines({ leaves, branchPoints, tips, labels, children }: SessionFacts): readonly Line[] {
   return [
-    ...leaves.map(({ name, entryId }) => fact(name === "main" ? "leaf" : `leaf ${name}`, entryId ?? "before the first entry")),
+    ...leaves.map(({ name, entryId }) => fieldLine(name === "main" ? "leaf" : `leaf ${name}`, entryId ?? "before the first entry")),
     ...listed("labels", labels, ({ label, entryId }) => [styled("label", `[${label}]`), `  ${entryId}`]),
     ...listed("branch points", branchPoints, entryLine),
     ...listed("ends of branches", tips, entryLine),
@@ -94,9 +96,5 @@ function listed<T>(name: string, items: readonly T[], lineOf: (item: T) => Line)
   if (items.length === 0) return [];
   const shown = items.slice(0, LISTED).map((item): Line => ["  ", ...lineOf(item)]);
   const rest: readonly Line[] = items.length > LISTED ? [[styled("dim", `  and ${items.length - LISTED} more`)]] : [];
-  return [fact(name, String(items.length)), ...shown, ...rest];
-}
-
-function fact(name: string, value: string): Line {
-  return [styled("dim", `${name}: `), value];
+  return [fieldLine(name, String(items.length)), ...shown, ...rest];
 }

@@ -1,13 +1,13 @@
 import type { ModelUsage, Statistics } from "@bough/session-core";
 import { bytes, count, counted, dollars } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
-import { withStore } from "../place/open.js";
+import { withStore } from "../session/open-store.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command } from "./command.js";
 
 /** `bough stats`: entries by type, and what each model used, of the store or of one session. */
-export const run: Command = async ({ io, out, args: [name], options }) => {
+export const runStats: Command = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "read", async (store) => {
     const session = name === undefined ? undefined : await store.openSession((await store.resolveSession(name)).id);
     const statistics = await (session ?? store).statistics();

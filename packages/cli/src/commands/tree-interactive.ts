@@ -1,17 +1,16 @@
 import type { Session } from "@bough/session-core";
-import { settingsFor, withCompactor } from "../compacting/compacting.js";
-import { summaryModel } from "../compacting/summary-model.js";
-import { chooseWindow } from "../compacting/window-choice.js";
 import { NoTerminalError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import type { NavigatorResult } from "../navigator/model.js";
 import { navigatorScreen } from "../navigator/navigator.js";
-import { withStore } from "../place/open.js";
-import { chooseSession } from "../place/session-choice.js";
+import { chooseSession, leafInShort } from "../session/choose-session.js";
+import { settingsFor, withCompactor } from "../session/compactor.js";
+import { withStore } from "../session/open-store.js";
+import { summaryModel } from "../session/summary-model.js";
+import { chooseWindow } from "../session/window-choice.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { runScreen } from "../tui/run-screen.js";
-import { leafInShort } from "./changes.js";
 import type { CommonOptions, Invocation } from "./command.js";
 
 /** `bough tree -i`: the navigator. What it ended with is said below it. */

@@ -3,9 +3,9 @@ import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
-import { withStore } from "../place/open.js";
-import { type ChosenSession, chooseSession, titleOf } from "../place/session-choice.js";
-import { wholeOutline } from "../place/whole-outline.js";
+import { type ChosenSession, chooseSession, titleOf } from "../session/choose-session.js";
+import { withStore } from "../session/open-store.js";
+import { wholeOutline } from "../session/paging.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { learnWidths, truncate } from "../terminal/width.js";
@@ -27,7 +27,7 @@ interface TreeOptions extends CommonOptions {
 }
 
 /** `bough tree`: a session as a tree. */
-export const run: Command<TreeOptions> = async (invocation) => {
+export const runTree: Command<TreeOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   if (options.interactive === true) return (await import("./tree-interactive.js")).navigateTree(invocation);
   const filter = filterOf(options);

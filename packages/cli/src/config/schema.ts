@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { PresetName } from "../compacting/preset-names.js";
+import type { PresetName } from "../session/presets.js";
 
 /** How hard a model may think, from not at all upwards. */
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high"] as const;

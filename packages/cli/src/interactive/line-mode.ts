@@ -8,7 +8,7 @@ import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { type InteractiveRun, withSession } from "./opened-session.js";
-import { created, shellWorld } from "./places.js";
+import { created, shellWorld } from "./routes.js";
 
 /** Asks the person for a line, see `Io.ask`; undefined: there will be none any more. */
 type Ask = NonNullable<Io["ask"]>;

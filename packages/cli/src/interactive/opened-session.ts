@@ -1,10 +1,9 @@
 import { aiSdkSummarizer, type Compactor, type CompactorOptions, createCompactor, type Summarizer } from "@bough/compaction";
 import type { Session, SessionId, SessionRecord, Store } from "@bough/session-core";
-import { type ChatModel, chatModel } from "../agent/chat-model.js";
-import type { ChatOptions } from "../agent/endpoint-choice.js";
-import { settingsFor } from "../compacting/compacting.js";
-import { chooseWindow } from "../compacting/window-choice.js";
+import { type ChatModel, type ChatOptions, chatModel } from "../agent/chat-model.js";
 import type { Config } from "../config/schema.js";
+import { settingsFor } from "../session/compactor.js";
+import { chooseWindow } from "../session/window-choice.js";
 import type { Io } from "../terminal/io.js";
 
 /** What all screens of a run share. */

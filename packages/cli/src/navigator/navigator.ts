@@ -1,5 +1,5 @@
 import type { SessionRecord } from "@bough/session-core";
-import { titleOf } from "../place/session-choice.js";
+import { titleOf } from "../session/choose-session.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import type { NavigatorFilter } from "../tree/filter.js";

@@ -1,6 +1,6 @@
 import { type EntryId, SessionNotFoundError } from "@bough/session-core";
 import { lineOf } from "../errors.js";
-import { wholeOutline } from "../place/whole-outline.js";
+import { wholeOutline } from "../session/paging.js";
 import { learnWidths } from "../terminal/width.js";
 import { TreeIndex } from "../tree/tree-index.js";
 import type { NavigatorWorld, Tell } from "./model.js";

@@ -11,7 +11,7 @@ import {
   type Store,
   textOf,
 } from "@bough/session-core";
-import { subagentsOf } from "../place/subagents.js";
+import { subagentsOf } from "../session/paging.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerNews, PreviewMessage, Scope } from "./model.js";
 import { groupedHits } from "./session-rows.js";

@@ -1,5 +1,5 @@
 import type { SearchHit, SessionId, SessionRecord } from "@bough/session-core";
-import { titleOf } from "../place/session-choice.js";
+import { titleOf } from "../session/choose-session.js";
 
 /** A session of the list, with the text that names are looked for in, prepared once (regression R167). */
 export interface Listed {

@@ -1,4 +1,4 @@
-import { titleOf } from "../place/session-choice.js";
+import { titleOf } from "../session/choose-session.js";
 import { editField, fieldOf } from "../tui/field.js";
 import { actionOf } from "../tui/key-table.js";
 import { type KeyEvent, type PasteEvent, still } from "../tui/screen.js";

@@ -1,5 +1,5 @@
 import { counted } from "../format/numbers.js";
-import { titleOf } from "../place/session-choice.js";
+import { titleOf } from "../session/choose-session.js";
 import { actionOf } from "../tui/key-table.js";
 import type { TerminalEvent } from "../tui/screen.js";
 import { columnsFor, layoutOf, scrolled, visibleRange } from "./layout.js";

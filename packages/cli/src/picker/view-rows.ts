@@ -1,7 +1,7 @@
 import type { SessionRecord } from "@bough/session-core";
 import { bytes, count } from "../format/numbers.js";
 import { age } from "../format/time.js";
-import { titleOf } from "../place/session-choice.js";
+import { titleOf } from "../session/choose-session.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, padStart, truncate } from "../terminal/width.js";

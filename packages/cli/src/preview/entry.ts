@@ -1,9 +1,9 @@
 import type { Entry, SessionId, Usage } from "@bough/session-core";
 import { z } from "zod";
-import { filesOf } from "../compacting/summary-facts.js";
 import { entryKind } from "../format/entry-lines.js";
 import { count, counted, dollars } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
+import { filesOf } from "../session/compaction-text.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { fitted, flowed } from "./flow.js";

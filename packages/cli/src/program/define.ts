@@ -23,8 +23,8 @@ export interface Explained {
   readonly json?: string;
 }
 
-/** The module of a command, loaded when it is called for: the others cost nothing. */
-type Loader<O extends CommonOptions> = () => Promise<{ readonly run: Command<O> }>;
+/** Imports the module of a command. It is called when the command runs, so a start loads one command only. */
+type Loader<O extends CommonOptions> = () => Promise<Command<O>>;
 
 /** Defines a command; its options are added to what comes back. */
 export function define<O extends CommonOptions>(
@@ -38,7 +38,7 @@ export function define<O extends CommonOptions>(
   if (about.json !== undefined) command.option("--json", "print JSON instead of text");
   command.addHelpText("after", helpEnd(about));
   return command.action(async () => {
-    const { run } = await load();
+    const run = await load();
     await run({ io, out, args: flat(command.processedArgs), options: command.optsWithGlobals<O>() });
   });
 }

@@ -1,11 +1,10 @@
+// The pages of `docs/` that say what the program says of itself, so that they cannot drift from it.
 import type { Command } from "commander";
+import { configJsonSchema } from "../config/schema.js";
 import { exitCodeList } from "../exit-codes.js";
 import type { Io } from "../terminal/io.js";
 import { Printer } from "../terminal/printer.js";
-import { boughProgram } from "./program.js";
-import { TOPICS } from "./topics.js";
-
-// The pages of `docs/` that say what the program says of itself, so that they cannot drift from it.
+import { boughProgram, TOPICS } from "./program.js";
 
 const MADE = "Made by `node .ci/docs.mjs` from the definitions of the commands; do not edit.";
 
@@ -57,3 +56,62 @@ const NOWHERE: Io = {
   onInterrupt: () => () => undefined,
   cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
 };
+
+const INTRO = `# The config file
+
+Made by \`node .ci/docs.mjs\` from the schema; do not edit.
+
+\`bough/config.json\` in \`XDG_CONFIG_HOME\`, or \`~/.config\`. Every setting may be left out, and so may the file. A setting that
+is not in the table, or a value that does not fit, is an error that names the file and the field (exit code 61); nothing is
+guessed. \`/settings\` writes it. Options of a command come first, then the environment, then this file.
+
+\`\`\`json
+{
+  "model": "qwen3-coder",
+  "baseUrl": "http://127.0.0.1:11434/v1",
+  "window": 262144,
+  "tools": { "read": "allow", "edit": "ask", "bash": "ask" },
+  "navigator": { "filter": "no-tools", "leaving": "ask" },
+  "keys": { "navigator": { "fold": ["h", "left"] } }
+}
+\`\`\`
+
+Keys of APIs are never in the file: \`apiKeyEnv\` names the environment variable that holds one. A key belongs to an address:
+one that is configured for \`baseUrl\` is not sent to another address that is typed with \`--base-url\`.
+
+| setting | values | what it does |
+|---|---|---|
+`;
+
+/** `docs/config.md`: every setting, as the schema has it. */
+export function configPage(): string {
+  return `${INTRO}${rowsOf(configJsonSchema(), []).join("\n")}\n`;
+}
+
+/** The example of the page, so that a test can read it as a file. */
+export function configExample(): string {
+  return /```json\n([\s\S]*?)```/.exec(INTRO)?.[1] ?? "";
+}
+
+/** One row for each setting, groups before their members. */
+function rowsOf(schema: unknown, above: readonly string[]): readonly string[] {
+  return Object.entries(member(schema, "properties") ?? {}).flatMap(([name, about]) => {
+    const path = [...above, name];
+    const said = member(about, "description");
+    return [`| \`${path.join(".")}\` | ${valuesOf(about)} | ${typeof said === "string" ? said : ""} |`, ...rowsOf(about, path)];
+  });
+}
+
+function valuesOf(about: unknown): string {
+  const choices = member(about, "enum");
+  if (Array.isArray(choices)) return choices.map((choice) => `\`${String(choice)}\``).join(", ");
+  if (member(about, "properties") !== undefined) return "a group";
+  if (member(about, "additionalProperties") !== undefined) return "actions with their keys";
+  const type = member(about, "type");
+  return type === "integer" ? `a whole number from ${String(member(about, "minimum"))}` : type === "boolean" ? "true, false" : "a text";
+}
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  return new Map<string, unknown>(Object.entries(value)).get(name);
+}

@@ -1,15 +1,14 @@
 import { Command } from "commander";
 import { UsageError } from "../errors.js";
+import { exitCodeList } from "../exit-codes.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 import { safeLines } from "../terminal/safe.js";
-import { VERSION } from "../version.js";
-import { defineChanging } from "./changing.js";
-import { defineInteractive } from "./interactive.js";
-import { path } from "./options.js";
-import { defineReading } from "./reading.js";
-import { TOPICS } from "./topics.js";
-import { defineTransfer } from "./transfer.js";
+import { defineChanging } from "./change-commands.js";
+import { type Definitions, define } from "./define.js";
+import { defineTransfer } from "./file-commands.js";
+import { path, positive } from "./options.js";
+import { defineReading } from "./read-commands.js";
 
 /** What the parser of the command line had to say to the person. */
 export interface Said {
@@ -81,3 +80,103 @@ function term(command: Command): string {
 function clean(text: string): string {
   return safeLines(text).join("\n");
 }
+
+/** The name of the command that `bough` alone means. */
+const DEFAULT = "shell";
+
+/** Options of the whole command that take a value. */
+const WITH_VALUE = ["--store"];
+const OF_PROGRAM = ["-h", "--help", "-V", "--version"];
+
+/** The interactive shell. */
+export function defineInteractive(to: Definitions): void {
+  define(
+    to,
+    DEFAULT,
+    {
+      group: "Start",
+      summary: "The interactive shell; bough alone is the same",
+      more:
+        "Goes on with the newest session of this directory, or begins one. What is typed is stored before anything is done with it. " +
+        "With a model the reply streams in; without one it is a notebook. /help lists the commands, /tree opens the navigator.",
+      examples: [
+        ["bough shell", "goes on here"],
+        ["bough shell --new", "begins a session"],
+        ["bough shell --session parser", "goes on with this one"],
+        ["bough shell --resume", "picks one"],
+        ["bough shell --model qwen3-coder --base-url http://127.0.0.1:11434/v1", "a model of this machine answers"],
+      ],
+    },
+    async () => (await import("../commands/shell.js")).runShell,
+  )
+    .option("--new", "begin a session")
+    .option("--session <name>", "go on with this session: id, prefix or title")
+    .option("--resume", "pick a session")
+    .option("--model <name>", "the model that answers (default: $BOUGH_MODEL, or the config file)")
+    .option("--base-url <url>", "its address (default: $BOUGH_BASE_URL, or the config file)")
+    .option("--api-key-env <variable>", "the variable that holds its key (default: BOUGH_API_KEY)")
+    .option("--window <tokens>", "its window (default: by its name)", positive);
+}
+
+/**
+ * The command line with the command that was left out: `bough`, `bough --new` and `bough --store x` mean the shell.
+ *
+ * @example
+ * withDefault(["--session", "parser"]); // ["shell", "--session", "parser"]
+ */
+export function withDefault(args: readonly string[]): readonly string[] {
+  let at = 0;
+  while (at < args.length && isOfProgram(args[at] ?? "")) at += WITH_VALUE.includes(args[at] ?? "") ? 2 : 1;
+  const next = args[at];
+  const isCommandLine = next !== undefined && (!next.startsWith("-") || OF_PROGRAM.includes(next));
+  return isCommandLine ? args : [...args.slice(0, at), DEFAULT, ...args.slice(at)];
+}
+
+function isOfProgram(arg: string): boolean {
+  return WITH_VALUE.some((option) => arg === option || arg.startsWith(`${option}=`));
+}
+
+/** Help that belongs to no single command, by the name it is asked for. */
+export const TOPICS: Readonly<Record<string, () => string>> = {
+  names: namesTopic,
+  environment: environmentTopic,
+  "exit-codes": exitCodesTopic,
+};
+
+function namesTopic(): string {
+  return `A session is named by
+  its id, or a beginning of it that no other session has
+  its title, the beginning of it, or a part of it
+
+An entry is named by
+  its id, or a beginning of it that no other entry of the session has
+  its label
+  @leaf        where the session stands
+  @root        the first entry of the leaf's path
+  @NAME        the leaf of this name
+  ~N           N entries above the leaf; behind any of the others: N above it
+`;
+}
+
+function environmentTopic(): string {
+  return `BOUGH_STORE     the store, where --store is not given; empty: as if it were not set
+XDG_DATA_HOME   the default store is bough/sessions.db in it (or in ~/.local/share)
+NO_COLOR        no colours
+FORCE_COLOR     colours also without a terminal; 0: none
+BOUGH_MODEL     the model that writes summaries; none: they are extracts
+BOUGH_BASE_URL  its address, such as http://127.0.0.1:11434/v1
+BOUGH_API_KEY   its key; another --base-url does not get it
+BOUGH_ASCII     draw with plain ASCII; 0: never
+BOUGH_DEBUG     say where an unexpected failure came from
+`;
+}
+
+function exitCodesTopic(): string {
+  return exitCodeList()
+    .map(({ exit, name, meaning }) => `${String(exit).padStart(3)}  ${name === "" ? "" : `${name}: `}${meaning.replaceAll("`", "")}`)
+    .join("\n")
+    .concat("\n");
+}
+
+/** The version of this package. */
+export const VERSION = "0.1.0";

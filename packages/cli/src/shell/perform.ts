@@ -1,7 +1,7 @@
 import type { CompactionResult } from "@bough/compaction";
 import { BoughError, SessionNotFoundError } from "@bough/session-core";
 import type { ChatModel } from "../agent/chat-model.js";
-import { say } from "../agent/say.js";
+import { say } from "../agent/turn-branch.js";
 import type { TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
 import { CommandError, lineOf } from "../errors.js";

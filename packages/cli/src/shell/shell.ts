@@ -1,6 +1,6 @@
-import { DEFAULT_WINDOW } from "../compacting/window-choice.js";
-import { titleOf } from "../place/session-choice.js";
 import { editorOf } from "../prompt/editor.js";
+import { titleOf } from "../session/choose-session.js";
+import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { rebound } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { THINKING_LEVELS } from "../config/schema.js";
 import { count } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
-import { inFileName } from "../place/new-file.js";
+import { inFileName } from "../session/write-file.js";
 import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
 import { type Line, lineWidth, styled } from "../terminal/line.js";
 import { padEnd } from "../terminal/width.js";

@@ -1,9 +1,9 @@
 import type { ContextMessage, OutlineRow, Session } from "@bough/session-core";
 import type { ChatModel } from "../agent/chat-model.js";
-import { DEFAULT_WINDOW } from "../compacting/window-choice.js";
 import { counted, dollars } from "../format/numbers.js";
 import { roughMessageTokens } from "../format/rough-tokens.js";
-import { titleOf } from "../place/session-choice.js";
+import { titleOf } from "../session/choose-session.js";
+import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import { barText, type Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import type { Status } from "./model.js";

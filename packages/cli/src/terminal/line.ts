@@ -98,3 +98,8 @@ export function wantsColour(env: Readonly<Record<string, string | undefined>>, i
   if ((env["NO_COLOR"] ?? "") !== "") return false;
   return isTerminal && env["TERM"] !== "dumb";
 }
+
+/** A line of a report: a dim name and its value. */
+export function fieldLine(name: string, value: string): Line {
+  return [styled("dim", `${name}: `), value];
+}

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { startModelServer } from "../../../compaction/test/model/model-server.js";
-import { chatModel } from "../../src/agent/chat-model.js";
-import { type ChatOptions, endpointChoice } from "../../src/agent/endpoint-choice.js";
+import { type ChatOptions, chatModel, endpointChoice } from "../../src/agent/chat-model.js";
 import type { Config } from "../../src/config/schema.js";
 import { Shell } from "./shell.js";
 

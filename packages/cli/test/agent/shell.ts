@@ -5,11 +5,10 @@ import { createCompactor } from "@bough/compaction";
 import { type Message, openStore, type Session, type Store } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import { type ModelServer, startModelServer } from "../../../compaction/test/model/model-server.js";
-import { chatModel } from "../../src/agent/chat-model.js";
-import type { ChatOptions } from "../../src/agent/endpoint-choice.js";
+import { type ChatOptions, chatModel } from "../../src/agent/chat-model.js";
 import type { Answer, AskedCall, Permissions } from "../../src/agent/permissions.js";
-import { say } from "../../src/agent/say.js";
 import { runTurn } from "../../src/agent/turn.js";
+import { say } from "../../src/agent/turn-branch.js";
 import type { TurnEvent, TurnResult } from "../../src/agent/turn-events.js";
 
 /** How a turn of a test differs from one without tools. */

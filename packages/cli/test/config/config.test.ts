@@ -2,13 +2,12 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { PRESET_NAMES } from "../../src/compacting/preset-names.js";
-import { loadConfig, saveConfig } from "../../src/config/config-file.js";
-import { configExample, configPage } from "../../src/config/config-page.js";
-import { configPath } from "../../src/config/config-path.js";
+import { configPath, loadConfig, saveConfig } from "../../src/config/config-file.js";
 import { configJsonSchema } from "../../src/config/schema.js";
 import { ConfigError } from "../../src/errors.js";
 import { EXIT_CODES } from "../../src/exit-codes.js";
+import { configExample, configPage } from "../../src/program/pages.js";
+import { PRESET_NAMES } from "../../src/session/presets.js";
 
 function home(): { readonly home: string; readonly env: Record<string, string>; readonly path: string } {
   const folder = mkdtempSync(join(tmpdir(), "bough-config-"));

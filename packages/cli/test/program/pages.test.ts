@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { navigatorPage } from "../../src/interactive/navigator-page.js";
+import { navigatorPage } from "../../src/program/navigator-page.js";
 import { commandsPage, exitCodesPage } from "../../src/program/pages.js";
 
 function page(name: string): string {

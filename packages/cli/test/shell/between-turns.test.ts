@@ -3,7 +3,7 @@ import { gate, text } from "../../../compaction/test/model/answer.js";
 import { plant, prose, turns } from "../../../compaction/test/world/session.js";
 import { chatModel } from "../../src/agent/chat-model.js";
 import { withSession } from "../../src/interactive/opened-session.js";
-import { shellWorld } from "../../src/interactive/places.js";
+import { shellWorld } from "../../src/interactive/routes.js";
 import type { ShellNews } from "../../src/shell/model.js";
 import { ShellPerformer } from "../../src/shell/perform.js";
 import type { ShellHost } from "../../src/shell/world.js";

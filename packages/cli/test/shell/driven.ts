@@ -7,7 +7,7 @@ import { onTestFinished } from "vitest";
 import { type ModelServer, startModelServer } from "../../../compaction/test/model/model-server.js";
 import { chatModel } from "../../src/agent/chat-model.js";
 import type { Config } from "../../src/config/schema.js";
-import { captured } from "../../src/interactive/capture.js";
+import { captured } from "../../src/interactive/routes.js";
 import { run } from "../../src/run.js";
 import type { ShellEffect, ShellModel, ShellNews } from "../../src/shell/model.js";
 import { type ShellStart, shellScreen } from "../../src/shell/shell.js";

@@ -2,7 +2,7 @@ import { createCompactor } from "@bough/compaction";
 import { openStore, type Session, type Store } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import type { ChatModel } from "../../src/agent/chat-model.js";
-import { captured } from "../../src/interactive/capture.js";
+import { captured } from "../../src/interactive/routes.js";
 import { run } from "../../src/run.js";
 import { type ShellStart, shellScreen } from "../../src/shell/shell.js";
 import type { ShellWorld } from "../../src/shell/world.js";

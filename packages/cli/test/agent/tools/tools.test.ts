@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { TOOLS } from "../../../src/agent/tools/all-tools.js";
 import { BoundedText, MAX_OUTPUT } from "../../../src/agent/tools/bounded-text.js";
-import { replaced } from "../../../src/agent/tools/edit.js";
-import { reachOf } from "../../../src/agent/tools/outside.js";
+import { reachOf } from "../../../src/agent/tools/checked-file.js";
+import { replaced } from "../../../src/agent/tools/file-tools.js";
 import type { ToolInput, ToolOutcome } from "../../../src/agent/tools/tool.js";
+import { TOOLS } from "../../../src/agent/turn.js";
 
 class Desk {
   readonly folder = mkdtempSync(join(tmpdir(), "bough-tools-"));

@@ -18,9 +18,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { TOOLS } from "../../../src/agent/tools/all-tools.js";
-import { reachOf } from "../../../src/agent/tools/outside.js";
+import { reachOf } from "../../../src/agent/tools/checked-file.js";
 import type { ToolInput, ToolOutcome } from "../../../src/agent/tools/tool.js";
+import { TOOLS } from "../../../src/agent/turn.js";
 
 /** Runs one tool as the agent does; `meanwhile` happens between the check of the path and the work. */
 async function run(cwd: string, name: string, input: ToolInput, meanwhile: () => void = () => undefined): Promise<ToolOutcome> {
@@ -147,7 +147,7 @@ describe("a path that leads elsewhere than when it was checked", () => {
   );
 });
 
-const CHECKED_FILE = fileURLToPath(new URL("../../../src/agent/tools/edit.js", import.meta.url));
+const CHECKED_FILE = fileURLToPath(new URL("../../../src/agent/tools/file-tools.js", import.meta.url));
 
 /** Edits in a process that may write no file of more than 400 KB, and is not root. Gives what it said. */
 function limited(cwd: string, input: ToolInput): { readonly stdout: string; readonly stderr: string } {

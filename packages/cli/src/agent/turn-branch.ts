@@ -1,4 +1,4 @@
-import { assistantMessage, type EntryId, type EntryInput, type Session, toolResult } from "@bough/session-core";
+import { assistantMessage, type EntryId, type EntryInput, type Session, toolResult, userMessage } from "@bough/session-core";
 import type { ChatModel } from "./chat-model.js";
 import type { Reply } from "./reply.js";
 import type { ToolOutcome } from "./tools/tool.js";
@@ -60,4 +60,17 @@ export function replyEntry(reply: Reply, model: ChatModel, errorMessage: string 
 /** A result as it is stored. */
 export function resultEntry(callId: string, toolName: string, { text, isError }: ToolOutcome, nowMs: number): EntryInput {
   return { ...toolResult(callId, [{ type: "text", text }], { toolName, isError }), createdAtMs: nowMs };
+}
+
+/**
+ * Appends what a person said; when it resolves the message is on disk, before any model is asked.
+ *
+ * Where another process moved the leaf since this handle last looked, the message stands under what the person saw, on a
+ * branch beside the other's: both stay whole, and nobody's words answer what they have not read.
+ *
+ * @throws {BoughError} of the store; nothing was written.
+ */
+export async function say(session: Session, text: string): Promise<EntryId> {
+  const { id } = await session.append(userMessage(text), { onConflict: "branch" });
+  return id;
 }

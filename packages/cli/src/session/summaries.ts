@@ -1,7 +1,7 @@
 import { type Checkpoint, listCheckpoints } from "@bough/compaction";
 import { type Entry, type EntryId, oneLine, type Session } from "@bough/session-core";
-import { wholeOutline } from "../place/whole-outline.js";
-import { filesOf } from "./summary-facts.js";
+import { filesOf } from "./compaction-text.js";
+import { wholeOutline } from "./paging.js";
 
 /** An entry that stands for others. */
 export type SummaryEntry = Extract<Entry, { type: "compaction" | "branch_summary" }>;

@@ -1,8 +1,8 @@
 import { openAICompatibleSummarizer, type Summarizer } from "@bough/compaction";
 import { InvalidArgumentError } from "@bough/session-core";
+import { windowOf } from "../compacting/model-windows.js";
 import { UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
-import { windowOf } from "./model-windows.js";
 
 /** What a person says about the model that writes summaries. */
 export interface ModelOptions {

@@ -23,7 +23,7 @@ function defineDemo(to: Definitions): void {
       more: "Without --store: into a throw-away store, so that your own is not touched.",
       examples: [["bough demo", "a session as a tree, and what its model would be sent"]],
     },
-    () => import("../commands/demo.js"),
+    async () => (await import("../commands/demo.js")).runDemo,
   );
 }
 
@@ -45,7 +45,7 @@ function defineImport(to: Definitions): void {
       ],
       json: "{ store, sessions: ImportedFileSession[], failed: [{ path, code, message }], otherFiles }",
     },
-    () => import("../commands/import.js"),
+    async () => (await import("../commands/import.js")).runImport,
   ).option("--verbose", "list every session and every problem");
 }
 
@@ -64,7 +64,7 @@ function defineExport(to: Definitions): void {
         ["bough export parser --format pi > parser.jsonl", "for pi"],
       ],
     },
-    () => import("../commands/export.js"),
+    async () => (await import("../commands/export.js")).runExport,
   )
     .addOption(
       new Option("--format <format>", "Markdown of a branch, Bough's own JSONL of the whole session, or pi's JSONL")
@@ -96,7 +96,7 @@ function defineVerify(to: Definitions): void {
       ],
       json: "{ findings: [{ rule, sessionId, entryId, message }] }",
     },
-    () => import("../commands/verify.js"),
+    async () => (await import("../commands/maintain-store.js")).runVerify,
   );
 }
 
@@ -110,7 +110,7 @@ function defineBackup(to: Definitions): void {
       examples: [["bough backup ~/sessions-backup.db", "a file that exists is left as it is"]],
       json: "{ file, bytes }",
     },
-    () => import("../commands/backup.js"),
+    async () => (await import("../commands/maintain-store.js")).runBackup,
   );
 }
 
@@ -131,6 +131,6 @@ function defineRestore(to: Definitions): void {
       ],
       json: "{ path, keptAt: string | null }",
     },
-    () => import("../commands/restore.js"),
+    async () => (await import("../commands/maintain-store.js")).runRestore,
   ).option("--yes", "do not ask");
 }

@@ -1,18 +1,17 @@
-import { type SessionId, SessionNotFoundError } from "@bough/session-core";
+import { type Session, type SessionId, SessionNotFoundError, textOf } from "@bough/session-core";
 import { hideKey } from "../agent/erase-secrets.js";
-import { saveConfig } from "../config/config-file.js";
-import { configPath } from "../config/config-path.js";
+import { configPath, saveConfig } from "../config/config-file.js";
 import { navigatorScreen } from "../navigator/navigator.js";
 import { PICKER_KEYS } from "../picker/keys.js";
 import { pickerScreen } from "../picker/picker.js";
 import { shellScreen } from "../shell/shell.js";
+import type { CommandOutput } from "../shell/world.js";
 import { glyphsFor } from "../terminal/glyphs.js";
-import type { Terminal } from "../terminal/io.js";
+import type { Io, Sink, Terminal } from "../terminal/io.js";
+import type { Line } from "../terminal/line.js";
 import { rebound } from "../tui/key-table.js";
 import { runScreen } from "../tui/run-screen.js";
-import { captured } from "./capture.js";
 import { type InteractiveRun, modelNamed, type OpenedSession, withSession } from "./opened-session.js";
-import { promptsOf } from "./prompts.js";
 
 /** Where a person is. `draft` is what stands at the prompt; `chosen` a message that came back from the tree. */
 export type Place =
@@ -165,4 +164,40 @@ async function inPicker(
 /** A new session of this directory. It is there at once, so that it is what the next start goes on with. */
 export async function created({ store, io }: InteractiveRun, title: string | null): Promise<SessionId> {
   return (await store.createSession({ cwd: io.cwd, ...(title === null ? {} : { title }) })).id;
+}
+
+/** Runs `bough ARGS…` on a store and gives back what it printed, as lines: nothing of it reaches the terminal by itself. */
+export async function captured(io: Io, storePath: string, args: readonly string[]): Promise<CommandOutput> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const sink = (text: string[]): Sink => ({
+    isTerminal: false,
+    colour: false,
+    columns: io.stdout.columns,
+    write: async (piece) => {
+      text.push(piece);
+    },
+  });
+  const silent: Io = { ...io, stdout: sink(out), stderr: sink(err), terminal: undefined, ask: undefined, progressStream: undefined };
+  const exit = await io.bough(["--store", storePath, ...args], silent);
+  return { lines: linesOf(out.join("")), notes: linesOf(err.join("")), exit };
+}
+
+function linesOf(text: string): readonly Line[] {
+  return text === ""
+    ? []
+    : text
+        .replace(/\n$/, "")
+        .split("\n")
+        .map((line): Line => [line]);
+}
+
+const MOST = 100;
+
+/** What the person said on the path of the leaf, oldest first: for the arrows of the prompt. */
+export async function promptsOf(session: Session): Promise<readonly string[]> {
+  const { items } = await session.scan({ order: "up", types: ["message"], roles: ["user"], limit: MOST });
+  const texts = items.flatMap((entry) =>
+    entry.type === "message" && entry.message.role === "user" ? [textOf(entry.message.content)] : [],
+  );
+  return texts.filter((text) => text.trim() !== "").reverse();
 }

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { writingLine } from "../../src/compacting/writing-line.js";
+import { writingLine } from "../../src/session/compactor.js";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 
 /** A terminal of some width, what was written on it, and a clock that stands still until it is put forward. */

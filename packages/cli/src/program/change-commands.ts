@@ -1,6 +1,5 @@
 import { type Definitions, define } from "./define.js";
-import { wholeNumber } from "./options.js";
-import { MODEL_HELP, withWritingOptions } from "./writing-options.js";
+import { MODEL_HELP, wholeNumber, withWritingOptions } from "./options.js";
 
 const GROUP = "Change";
 const MOVED = "{ sessionId, leafId, previousLeafId }";
@@ -38,7 +37,7 @@ function defineGo(to: Definitions): void {
       ],
       json: `${MOVED}; with --summarize also { text, summaryEntryId, summary, method, usage, model, modelFailure }`,
     },
-    () => import("../commands/go.js"),
+    async () => (await import("../commands/go.js")).runGo,
   )
     .option("--start", "before the first entry, to begin anew")
     .option("--summarize", "leave a summary of the branch that is left")
@@ -60,7 +59,7 @@ function defineUndo(to: Definitions): void {
       ],
       json: MOVED,
     },
-    () => import("../commands/undo.js"),
+    async () => (await import("../commands/go.js")).runUndo,
   ).option("--redo", "take the last undo back");
 }
 
@@ -86,7 +85,7 @@ function defineCompact(to: Definitions): void {
         "usage, headroom, failures, requestId, firstKeptEntryId, readFiles, modifiedFiles, model, modelFailure, window, trigger, attemptId }; " +
         "with --dry-run { sessionId, dryRun, plan, window }; with --undo { sessionId, compactionId, entryId, previousLeafId, tokens }",
     },
-    () => import("../commands/compact.js"),
+    async () => (await import("../commands/compact.js")).runCompact,
   )
     .option("--keep <tokens>", "keep the newest messages up to this many tokens (default: 20,000); 0: nothing", wholeNumber)
     .option("--keep-from <entry>", "keep this entry of the branch and all behind it")
@@ -110,7 +109,7 @@ function defineLabel(to: Definitions): void {
       ],
       json: "{ sessionId, entryId, label }",
     },
-    () => import("../commands/label.js"),
+    async () => (await import("../commands/label.js")).runLabel,
   ).option("--remove", "take the label away");
 }
 
@@ -127,7 +126,7 @@ function defineFork(to: Definitions): void {
       ],
       json: SESSION,
     },
-    () => import("../commands/fork.js"),
+    async () => (await import("../commands/edit-session.js")).runFork,
   )
     .option("--at <entry>", "the last entry to copy (default: the leaf)")
     .option("--title <title>", "title of the new session (default: that of the old one)");
@@ -146,7 +145,7 @@ function defineRename(to: Definitions): void {
       ],
       json: SESSION,
     },
-    () => import("../commands/rename.js"),
+    async () => (await import("../commands/edit-session.js")).runRename,
   ).option("--remove", "take the title away");
 }
 
@@ -163,7 +162,7 @@ function defineArchive(to: Definitions): void {
       ],
       json: SESSION,
     },
-    () => import("../commands/archive.js"),
+    async () => (await import("../commands/edit-session.js")).runArchive,
   ).option("--undo", "list it again");
 }
 
@@ -181,6 +180,6 @@ function defineDelete(to: Definitions): void {
       ],
       json: "{ deleted: SessionRecord, subagents: string[] }",
     },
-    () => import("../commands/delete.js"),
+    async () => (await import("../commands/edit-session.js")).runDelete,
   ).option("--yes", "do not ask");
 }

@@ -1,5 +1,6 @@
-import type { Session, SessionRecord, Store } from "@bough/session-core";
+import { type Entry, previewOf, type Session, type SessionRecord, type Store } from "@bough/session-core";
 import { NoSessionError, UsageError } from "../errors.js";
+import { entryKind } from "../format/entry-lines.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -54,4 +55,15 @@ export function titleOf(session: Pick<SessionRecord, "title" | "firstText">): st
 /** A session by name and id. */
 export function sessionName(session: Pick<SessionRecord, "id" | "title" | "firstText">): string {
   return `${titleOf(session)} (${session.id})`;
+}
+
+/** An entry in a few words, for telling a person where a leaf went or what was labelled. */
+export function entryInShort(entry: Entry): string {
+  const text = previewOf(entry);
+  return text === "" ? `${entry.id} (${entryKind(entry)})` : `${entry.id} (${entryKind(entry)}: ${text})`;
+}
+
+/** Where a session's leaf stands, in words. */
+export async function leafInShort(session: Session): Promise<string> {
+  return session.leafId === null ? "before the first entry" : entryInShort(await session.entry(session.leafId));
 }

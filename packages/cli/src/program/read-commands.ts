@@ -1,7 +1,6 @@
 import { Option } from "commander";
 import { type Definitions, define } from "./define.js";
-import { positive, wholeNumber, width, windowSize } from "./options.js";
-import { presetOption } from "./writing-options.js";
+import { positive, presetOption, wholeNumber, width, windowSize } from "./options.js";
 
 const GROUP = "Look";
 const SESSION = "Without SESSION: the one of this directory that was active last, or else of the store.";
@@ -31,7 +30,7 @@ function defineSessions(to: Definitions): void {
       ],
       json: "{ sessions: SessionRecord[], more: boolean }",
     },
-    () => import("../commands/sessions.js"),
+    async () => (await import("../commands/sessions.js")).runSessions,
   )
     .option("--here", "only sessions recorded in this directory")
     .option("--archived", "archived sessions too")
@@ -56,7 +55,7 @@ function defineTree(to: Definitions): void {
       ],
       json: "{ session: { id, title }, leafId, leaves: [{ name, entryId }], entries: [{ id, seq, parentId, type, role, depth, createdAtMs, preview, isError, payloadBytes, label }] }",
     },
-    () => import("../commands/tree.js"),
+    async () => (await import("../commands/tree.js")).runTree,
   )
     .option("-i, --interactive", "open the navigator on the whole terminal")
     .option("--all", "every entry: tool results, settings, custom and foreign ones too")
@@ -82,7 +81,7 @@ function defineShow(to: Definitions): void {
       ],
       json: "of an entry { sessionId, label, entry: Entry }; of a session { session: SessionRecord, leaves, branchPoints, tips, labels, children }",
     },
-    () => import("../commands/show.js"),
+    async () => (await import("../commands/show.js")).runShow,
   );
 }
 
@@ -104,7 +103,7 @@ function defineContext(to: Definitions): void {
         "SessionContext ({ messages, entries, model, thinkingLevel, system, compaction }) with session and roughTokens: { system, messages: number[], total }; " +
         "with --exact or --window tokens: { counter, system, messages: number[], total } instead; with --window also request: { window, use, fits, changes, entries }",
     },
-    () => import("../commands/context.js"),
+    async () => (await import("../commands/context.js")).runContext,
   )
     .option("--at <entry>", "at this entry instead of the leaf")
     .addOption(
@@ -143,7 +142,7 @@ function defineCheckpoints(to: Definitions): void {
         "readFiles, modifiedFiles }] }; of one { sessionId, checkpoint: { ..., covers, entry: Entry } }; " +
         "with --write { sessionId, directory, files: [{ number, entryId, path }] }",
     },
-    () => import("../commands/checkpoints.js"),
+    async () => (await import("../commands/checkpoints.js")).runCheckpoints,
   )
     .option("--all", "those of every branch")
     .option("--write <directory>", "write each as NNN-title.md, with an index.md; files that are there stay");
@@ -165,7 +164,7 @@ function defineSearch(to: Definitions): void {
       ],
       json: "{ hits: [{ sessionId, sessionTitle, entryId, seq, type, role, createdAtMs, snippet, matches: [start, end][] }], total, next }",
     },
-    () => import("../commands/search.js"),
+    async () => (await import("../commands/search.js")).runSearch,
   )
     .option("--session <session>", "in this session only")
     .option("--role <role...>", "system, user, assistant, toolResult, bashExecution or custom")
@@ -192,6 +191,6 @@ function defineStats(to: Definitions): void {
       ],
       json: "{ sessions, entries, messages, payloadBytes, byType, usage: ModelUsage[], inheritedUsage: ModelUsage[] }",
     },
-    () => import("../commands/stats.js"),
+    async () => (await import("../commands/stats.js")).runStats,
   );
 }

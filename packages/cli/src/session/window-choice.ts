@@ -1,6 +1,6 @@
 import type { Session } from "@bough/session-core";
+import { windowOf } from "../compacting/model-windows.js";
 import { count } from "../format/numbers.js";
-import { windowOf } from "./model-windows.js";
 
 /** What is taken where neither the person nor the table says how large a window is, in tokens. */
 export const DEFAULT_WINDOW = 200_000;

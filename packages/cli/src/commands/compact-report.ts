@@ -1,0 +1,118 @@
+import type { BeforeCompact, CompactionDone, TokenUse } from "@bough/compaction";
+import type { Session } from "@bough/session-core";
+import { count, counted } from "../format/numbers.js";
+import { fidelityText, filesOf, filesText, methodText } from "../session/compaction-text.js";
+import type { SummaryModel } from "../session/summary-model.js";
+import { type WindowChoice, windowText } from "../session/window-choice.js";
+import type { Glyphs } from "../terminal/glyphs.js";
+import { fieldLine, type Line, styled } from "../terminal/line.js";
+
+/** A compaction that was made, with what its report needs. */
+export interface DoneReport {
+  readonly session: Session;
+  readonly done: CompactionDone;
+  readonly files: ReturnType<typeof filesOf>;
+  readonly window: WindowChoice;
+  readonly model: SummaryModel | null;
+}
+
+/** Reads what the result leaves to the entry. */
+export async function doneReport(
+  session: Session,
+  done: CompactionDone,
+  window: WindowChoice,
+  model: SummaryModel | null,
+): Promise<DoneReport> {
+  const entry = await session.entry(done.entryId);
+  return { session, done, window, model, files: filesOf("details" in entry ? entry.details : undefined) };
+}
+
+/** The report as data. */
+export function doneJson({ session, done, files, window, model }: DoneReport): Readonly<Record<string, unknown>> {
+  const { kind: _kind, continuePrompt: _prompt, checkpointPath: _path, ...rest } = done;
+  return { sessionId: session.id, ...rest, ...files, model: model?.name ?? null, modelFailure: model?.failure() ?? null, window };
+}
+
+/** The report for reading. */
+export function doneLines({ session, done, files, window, model }: DoneReport, { to }: Glyphs): readonly Line[] {
+  const saved = `${count(done.tokensBefore)} ${to} ${count(done.tokensAfter)} tokens, ${count(done.messagesBefore)} ${to} ${count(done.messagesAfter)} messages`;
+  return [
+    [styled("bold", "compacted: "), saved],
+    ...(done.headroom ? [] : [[styled("error", "Little was won: what is kept still fills most of the window.")]]),
+    fieldLine("summary", done.title ?? done.shortSummary),
+    fieldLine("written by", methodText(done.method, model)),
+    ...(done.fidelity === null ? [] : [fieldLine("facts", fidelityText(done.fidelity))]),
+    fieldLine("files", filesText(files)),
+    fieldLine("window", windowText(window)),
+    fieldLine("entry", done.entryId),
+    [styled("dim", `Look: bough show ${session.id} ${done.entryId}`)],
+    [styled("dim", `Undo: bough compact ${session.id} --undo`)],
+  ];
+}
+
+type Items = BeforeCompact["plan"]["keep"];
+
+/** What a compaction would do, as `--dry-run` prints it. */
+export interface PlanReport {
+  readonly kind: BeforeCompact["plan"]["kind"];
+  readonly summarize: Part;
+  /** The start of a turn whose end is kept. */
+  readonly turnPrefix: Part;
+  readonly keep: Part;
+  /** null: nothing is kept. */
+  readonly firstKeptEntryId: string | null;
+  readonly tokensBefore: number;
+  /** Whether the summary in force is written anew, with what came since. */
+  readonly updatesSummary: boolean;
+}
+
+interface Part {
+  readonly entries: number;
+  readonly messages: number;
+  readonly tokens: number;
+  readonly fromEntryId: string | null;
+  readonly toEntryId: string | null;
+}
+
+/** The plan in numbers. */
+export function planReport({ plan, previousSummary }: BeforeCompact, use: TokenUse): PlanReport {
+  return {
+    kind: plan.kind,
+    summarize: partOf(plan.summarize),
+    turnPrefix: partOf(plan.prefix),
+    keep: partOf(plan.keep),
+    firstKeptEntryId: plan.firstKeptEntryId,
+    // Counted, as the compaction itself will say it; what a provider reported is about another tokenizer.
+    tokensBefore: use.systemTokens + use.toolTokens + use.messageTokens,
+    updatesSummary: previousSummary !== null,
+  };
+}
+
+function partOf(items: Items): Part {
+  return {
+    entries: items.length,
+    messages: items.reduce((sum, { messages }) => sum + messages.length, 0),
+    tokens: items.reduce((sum, { tokens }) => sum + tokens, 0),
+    fromEntryId: items[0]?.id ?? null,
+    toEntryId: items.at(-1)?.id ?? null,
+  };
+}
+
+/** The same for reading. */
+export function planLines(report: PlanReport, window: WindowChoice): readonly Line[] {
+  const { summarize, turnPrefix, keep, tokensBefore, updatesSummary } = report;
+  return [
+    [styled("bold", "Nothing was written."), " A compaction would"],
+    ...(summarize.entries === 0 ? [] : [fieldLine("summarise", partText(summarize))]),
+    ...(turnPrefix.entries === 0 ? [] : [fieldLine("summarise the start of a turn", partText(turnPrefix))]),
+    fieldLine("keep", keep.entries === 0 ? "nothing" : partText(keep)),
+    ...(updatesSummary ? [fieldLine("update", "the summary of the compaction before it")] : []),
+    fieldLine("context now", counted(tokensBefore, "token")),
+    fieldLine("window", windowText(window)),
+  ];
+}
+
+function partText({ messages, tokens, fromEntryId, toEntryId }: Part): string {
+  const range = fromEntryId === toEntryId ? (fromEntryId ?? "") : `${fromEntryId ?? ""} to ${toEntryId ?? ""}`;
+  return `${counted(messages, "message")}, ${count(tokens)} tokens (${range})`;
+}

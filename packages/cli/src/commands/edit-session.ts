@@ -1,0 +1,85 @@
+import { ConfirmationNeededError, DeclinedError, UsageError } from "../errors.js";
+import { counted } from "../format/numbers.js";
+import { chooseSession, sessionName } from "../session/choose-session.js";
+import { withStore } from "../session/open-store.js";
+import { subagentsOf } from "../session/paging.js";
+import type { Io } from "../terminal/io.js";
+import { styled } from "../terminal/line.js";
+import { safe } from "../terminal/safe.js";
+import { type Command, type CommonOptions, required } from "./command.js";
+
+interface RenameOptions extends CommonOptions {
+  readonly remove?: boolean;
+}
+
+/** `bough rename`: gives a session a title, or takes it away. */
+export const runRename: Command<RenameOptions> = async ({ io, out, args: [name, ...words], options }) => {
+  const title = words.join(" ").trim();
+  if ((title === "") === (options.remove !== true)) throw new UsageError("Give either a title or --remove.");
+  await withStore(io, options.store, "change", async (store) => {
+    const { id } = await store.resolveSession(required(name));
+    await store.renameSession(id, title === "" ? null : title);
+    const record = await (await store.openSession(id)).record();
+    if (options.json === true) return out.json({ session: record });
+    out.line(sessionName(record));
+  });
+};
+
+interface ArchiveOptions extends CommonOptions {
+  readonly undo?: boolean;
+}
+
+/** `bough archive`: puts a session away from lists, or back. */
+export const runArchive: Command<ArchiveOptions> = async ({ io, out, args: [name], options }) => {
+  await withStore(io, options.store, "change", async (store) => {
+    const { id } = await store.resolveSession(required(name));
+    await store.archiveSession(id, options.undo !== true);
+    const record = await (await store.openSession(id)).record();
+    if (options.json === true) return out.json({ session: record });
+    out.line(`${options.undo === true ? "listed again" : "archived"}: ${sessionName(record)}`);
+  });
+};
+
+interface ForkCommandOptions extends CommonOptions {
+  readonly at?: string;
+  readonly title?: string;
+}
+
+/** `bough fork`: copies a path into a new session. */
+export const runFork: Command<ForkCommandOptions> = async ({ io, out, args: [name], options }) => {
+  await withStore(io, options.store, "change", async (store) => {
+    const { session } = await chooseSession(store, io, out, required(name), "directory");
+    const at = options.at === undefined ? undefined : await session.resolve(options.at);
+    const fork = await store.forkSession(session.id, { at, title: options.title });
+    const record = await fork.record();
+    if (options.json === true) return out.json({ session: record });
+    out.line(styled("dim", "new session: "), sessionName(record));
+    out.line(styled("dim", `Next: bough tree ${record.id}`));
+  });
+};
+
+interface DeleteOptions extends CommonOptions {
+  readonly yes?: boolean;
+}
+
+/** `bough delete`: takes a session away for good, after asking. */
+export const runDelete: Command<DeleteOptions> = async ({ io, out, args: [name], options }) => {
+  await withStore(io, options.store, "change", async (store) => {
+    const record = await store.resolveSession(required(name));
+    const subagents = await subagentsOf(store, record.id);
+    const beside =
+      subagents.length === 0 ? "" : `, and ${counted(subagents.length, "session of its subagents", "sessions of its subagents")}`;
+    const what = `${sessionName(record)}, ${counted(record.entryCount, "entry", "entries")}${beside}`;
+    if (options.yes !== true) await confirm(io, what);
+    for (const { id } of subagents) await store.deleteSession(id);
+    await store.deleteSession(record.id);
+    if (options.json === true) return out.json({ deleted: record, subagents: subagents.map(({ id }) => id) });
+    out.line(`deleted: ${what}`);
+  });
+};
+
+async function confirm(io: Io, what: string): Promise<void> {
+  if (io.ask === undefined) throw new ConfirmationNeededError(`Deleting ${what} cannot be undone. Add --yes to do it.`);
+  const answer = await io.ask(`Delete ${safe(what)}? This cannot be undone. [y/N] `);
+  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new DeclinedError("Nothing was deleted.");
+}
