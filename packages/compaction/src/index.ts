@@ -2,18 +2,21 @@
 
 // Checkpoints
 export type { Checkpoint, CheckpointRange } from "./checkpoints/checkpoint.js";
-export type { StoredCheckpoint } from "./checkpoints/index-page.js";
+export type { StoredCheckpoint } from "./checkpoints/read-checkpoints.js";
 export { type ForeignFile, readCheckpoints, type StoredCheckpoints } from "./checkpoints/read-checkpoints.js";
-export { type SyncedCheckpoints, syncCheckpoints } from "./checkpoints/sync-checkpoints.js";
-export { type WrittenCheckpoint, writeCheckpoint } from "./checkpoints/write-checkpoint.js";
+export { type SyncedCheckpoints, syncCheckpoints, type WrittenCheckpoint, writeCheckpoint } from "./checkpoints/write-checkpoints.js";
 // Errors
 export * from "./errors/compaction-errors.js";
 export * from "./errors/compaction-errors.js";
 export * from "./errors/compaction-errors.js";
 export * from "./errors/summarizer-errors.js";
+export { extractiveSummarizer } from "./extract/extract.js";
 // Facts
-export { type Fidelity, judgeFidelity } from "./facts/fidelity.js";
-export type { Fact, FactKind } from "./facts/find-facts.js";
+export { type Fidelity, judgeFidelity } from "./extract/fidelity.js";
+export type { Fact, FactKind } from "./extract/find-facts.js";
+export type { ShapedRequest } from "./fit/fit-request.js";
+// The request guard
+export type { Change } from "./fit/request-parts.js";
 export type { TokenUse } from "./plan/limits.js";
 export type { Compactable, CompactionPlan, NothingBecause, Trigger } from "./plan/plan-compaction.js";
 export { type KeepRule, keepRuleOf, type PlanInput } from "./plan/plan-compaction.js";
@@ -57,19 +60,15 @@ export { readSettings, type SettingsSource } from "./settings/read-settings.js";
 export type { CompactionSettings, SettingsInput } from "./settings/settings.js";
 // Settings
 export { settingsJsonSchema } from "./settings/settings.js";
-// The request guard
-export type { Change } from "./shrink/request/change.js";
-export type { ShapedRequest } from "./shrink/request/shape-request.js";
 // Summarisers
 export { type AISDKSummarizerOptions, aiSdkSummarizer } from "./summarizers/ai-sdk.js";
 export { isContextOverflow, limitOf } from "./summarizers/call-failure.js";
-export { extractiveSummarizer } from "./summarizers/extractive/extractive-summarizer.js";
 export { withoutSecrets } from "./summarizers/failures/secrets.js";
 export { type OpenAICompatibleOptions, openAICompatibleSummarizer } from "./summarizers/openai-compatible.js";
 export { remoteSummarizer } from "./summarizers/remote.js";
 export type { Summarizer, SummaryReply, SummaryRequest, SummarySource } from "./summarizers/summarizer.js";
-export type { HostState, InvokedSkill } from "./summary/host-state.js";
-export type { SummaryFailure, SummaryMethod } from "./summary/written-summary.js";
+export type { HostState, InvokedSkill } from "./summary/compose.js";
+export type { SummaryFailure, SummaryMethod } from "./summary/summary-job.js";
 // Counting
 export { type Calibration, type Comparison, calibrated, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";
 export { ContextMeter, type Measured } from "./tokens/context-meter.js";

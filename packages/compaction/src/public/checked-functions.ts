@@ -1,9 +1,9 @@
 import { rules, shapes } from "@bough/session-core/internals";
 import { COUNTER, EXTRACT_LIMIT, PLAN_INPUT, SHAPE_INPUT, SOURCE } from "../arguments/shapes.js";
-import * as facts from "../facts/find-facts.js";
+import * as extractive from "../extract/extract.js";
+import * as facts from "../extract/find-facts.js";
+import * as request from "../fit/fit-request.js";
 import * as plan from "../plan/plan-compaction.js";
-import * as request from "../shrink/request/shape-request.js";
-import * as extractive from "../summarizers/extractive/extract.js";
 import * as tokens from "../tokens/message-tokens.js";
 
 // Arguments are checked where others call these functions: a check reads every message, which a compactor, whose messages

@@ -4,8 +4,7 @@ import { SESSION } from "../arguments/shapes.js";
 import type { Checkpoint, CheckpointRange } from "../checkpoints/checkpoint.js";
 import { fileListsOf } from "../plan/file-lists.js";
 import { type CompactionEntry, coversIn } from "./coverage.js";
-import { readSummarised } from "./summarised.js";
-import { titleOf } from "./summary-title.js";
+import { readSummarised, titleOf } from "./summarized.js";
 
 /**
  * The compactions that count on the leaf's path (default: where the handle stands), oldest first, numbered from 1, without

@@ -10,10 +10,10 @@ import {
 import { HookResultError } from "../errors/compaction-errors.js";
 import { fileListsOf, joinLists } from "../plan/file-lists.js";
 import { type PathItem, shownByEntry } from "../plan/span.js";
-import { offersRecall } from "../recall/offers-recall.js";
+import { offersRecall } from "../recall/recall-tools.js";
 import { composeSummary } from "../summary/compose.js";
-import { summarise } from "../summary/summarise.js";
-import type { SummaryMethod, WrittenSummary } from "../summary/written-summary.js";
+import { summarise } from "../summary/summarize.js";
+import type { SummaryMethod, WrittenSummary } from "../summary/summary-job.js";
 import type { ContextMeter } from "../tokens/context-meter.js";
 import type { Look } from "./context-state.js";
 import type { Engine } from "./engine.js";

@@ -1,4 +1,4 @@
-import type { HostState } from "../summary/host-state.js";
+import type { HostState } from "../summary/compose.js";
 import { asHook, type Engine } from "./engine.js";
 import type { CompactorHandlers } from "./options.js";
 import { orAborted } from "./or-aborted.js";

@@ -1,5 +1,4 @@
-import { syncCheckpoints } from "../checkpoints/sync-checkpoints.js";
-import { type WrittenCheckpoint, writeCheckpoint } from "../checkpoints/write-checkpoint.js";
+import { syncCheckpoints, type WrittenCheckpoint, writeCheckpoint } from "../checkpoints/write-checkpoints.js";
 import { CheckpointError } from "../errors/compaction-errors.js";
 import { fileListsOf } from "../plan/file-lists.js";
 import { listCheckpoints } from "../recall/list-checkpoints.js";

@@ -1,9 +1,9 @@
 import type { AssistantMessage, EntryId, ModelSetting, SessionContext, Usage } from "@bough/session-core";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
+import { effectiveLimit } from "../fit/back-off.js";
 import { type TurnState, turnOf } from "../plan/decide.js";
 import { type Limits, limitsOf, type TokenUse } from "../plan/limits.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { effectiveLimit } from "../shrink/request/back-off.js";
 import { calibrated, promptTokensOf } from "../tokens/calibration.js";
 import type { ContextMeter, Measured } from "../tokens/context-meter.js";
 import type { Engine } from "./engine.js";

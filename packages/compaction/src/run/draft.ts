@@ -1,9 +1,9 @@
 import type { CompactionPayload, ContextMessage, EntryId, ModelSetting, ThinkingBlock, Usage } from "@bough/session-core";
-import type { Fidelity } from "../facts/fidelity.js";
+import type { Fidelity } from "../extract/fidelity.js";
 import type { Trigger } from "../plan/plan-compaction.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { isClaude } from "../shrink/request/model-family.js";
-import type { SummaryFailure, SummaryMethod } from "../summary/written-summary.js";
+import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
 
 /** What a compaction entry of ours carries besides what every one does. */
 export interface DraftPayload extends CompactionPayload {

@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type EntryId, type ModelSetting, newEntryId, type Session, type SessionContext } from "@bough/session-core";
 import { CompactorBusyError } from "../errors/compaction-errors.js";
+import { type BackOff, NO_BACK_OFF } from "../fit/back-off.js";
 import type { BackgroundStart, BackgroundState } from "../plan/background-state.js";
 import { type Breaker, CLOSED } from "../plan/breaker.js";
 import type { Stall } from "../plan/decide.js";
 import type { Trigger } from "../plan/plan-compaction.js";
 import { readSettings } from "../settings/read-settings.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { type BackOff, NO_BACK_OFF } from "../shrink/request/back-off.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
 import { type Calibration, UNCALIBRATED } from "../tokens/calibration.js";
 import { ContextMeter } from "../tokens/context-meter.js";

@@ -1,9 +1,9 @@
 import type { EntryId, Usage } from "@bough/session-core";
+import type { Change } from "../fit/request-parts.js";
 import type { Stall } from "../plan/decide.js";
 import type { TokenUse } from "../plan/limits.js";
 import type { Trigger } from "../plan/plan-compaction.js";
-import type { Change } from "../shrink/request/change.js";
-import type { SummaryFailure, SummaryMethod } from "../summary/written-summary.js";
+import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
 import type { CompactionDone } from "./results.js";
 
 /** What happens in a compactor, for screens, logs and telemetry. Names and content as Copilot CLI's session events have them. */

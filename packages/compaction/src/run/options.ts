@@ -2,7 +2,7 @@ import type { ContextMessage, EntryId, ModelSetting, Session, Usage } from "@bou
 import type { Compactable, Trigger } from "../plan/plan-compaction.js";
 import type { SettingsSource } from "../settings/read-settings.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
-import type { HostState } from "../summary/host-state.js";
+import type { HostState } from "../summary/compose.js";
 import type { EventListener } from "./events.js";
 import type { CompactionDone, CompactionFailure, NavigationResult } from "./results.js";
 

@@ -1,5 +1,5 @@
 import { type ContextMessage, type EntryId, LeafMovedError, type SessionContext, type Write } from "@bough/session-core";
-import { backOff } from "../shrink/request/back-off.js";
+import { backOff } from "../fit/back-off.js";
 import { isContextOverflow, limitOf } from "../summarizers/call-failure.js";
 import { applyBackground, backgroundSettled } from "./background.js";
 import { compactNow } from "./compact.js";

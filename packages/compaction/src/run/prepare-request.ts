@@ -1,10 +1,10 @@
 import type { ContextMessage, EntryId, SessionContext } from "@bough/session-core";
 import { RequestTooLargeError } from "../errors/compaction-errors.js";
+import { type ShapedRequest, shapeRequest } from "../fit/fit-request.js";
+import type { Change } from "../fit/request-parts.js";
 import { type BackgroundState, startsAgain } from "../plan/background-state.js";
 import { type Decision, decide, isStalled } from "../plan/decide.js";
 import { messageBudget, type TokenUse } from "../plan/limits.js";
-import type { Change } from "../shrink/request/change.js";
-import { type ShapedRequest, shapeRequest } from "../shrink/request/shape-request.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import { applyBackground, backgroundSettled, cancelBackground, startBackground, startOf } from "./background.js";
 import { compactNow, runDeferred } from "./compact.js";

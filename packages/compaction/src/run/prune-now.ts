@@ -1,6 +1,6 @@
 import { type EntryId, LeafMovedError, type SessionContext, type Write } from "@bough/session-core";
 import { readSpan } from "../plan/span.js";
-import { type PruneEdit, planPrune } from "../shrink/prune/plan-prune.js";
+import { type PruneEdit, planPrune } from "../prune/plan-prune.js";
 import type { Look } from "./context-state.js";
 import type { Engine } from "./engine.js";
 

@@ -1,7 +1,7 @@
 import type { ContentBlock, EntryId, Usage } from "@bough/session-core";
-import type { Fidelity } from "../facts/fidelity.js";
+import type { Fidelity } from "../extract/fidelity.js";
 import type { NothingBecause, Trigger } from "../plan/plan-compaction.js";
-import type { SummaryFailure, SummaryMethod } from "../summary/written-summary.js";
+import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
 
 /** A compaction that was appended. Tokens count system, tools and messages. */
 export interface CompactionDone {

@@ -10,8 +10,8 @@ import {
   planCompaction,
 } from "../plan/plan-compaction.js";
 import { stripComposed } from "../summary/compose.js";
-import { summarise } from "../summary/summarise.js";
-import type { WrittenSummary } from "../summary/written-summary.js";
+import { summarise } from "../summary/summarize.js";
+import type { WrittenSummary } from "../summary/summary-job.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import { callHook } from "./call-hook.js";
 import { composedDraft, type DraftOrder, suppliedDraft } from "./compose-draft.js";

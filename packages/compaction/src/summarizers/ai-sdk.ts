@@ -4,10 +4,9 @@ import type { FinishReason, LanguageModel, LanguageModelUsage, streamText, TextS
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { asCallError } from "./call-failure.js";
-import { requestIdIn } from "./http/endpoint.js";
 import { untilAborted } from "./http/until-aborted.js";
-import { judgeReply, type ModelReply, type ReplyEnd } from "./judge-reply.js";
-import { withoutThinking } from "./strip-thinking.js";
+import { requestIdIn } from "./http.js";
+import { judgeReply, type ModelReply, type ReplyEnd, withoutThinking } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
 type StreamOptions = Parameters<typeof streamText>[0];

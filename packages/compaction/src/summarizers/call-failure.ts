@@ -1,9 +1,9 @@
 import { type CallFailure, SummarizerCallError } from "../errors/summarizer-errors.js";
-import { saysOverflow } from "./failures/overflow.js";
-import { type Failure, readFailure } from "./failures/read-failure.js";
 import { withoutSecrets } from "./failures/secrets.js";
+import { saysOverflow } from "./overflow.js";
+import { type Failure, readFailure } from "./read-failure.js";
 
-export { isContextOverflow, limitOf, type MeasuredRequest } from "./failures/overflow.js";
+export { isContextOverflow, limitOf, type MeasuredRequest } from "./overflow.js";
 
 /** What a status alone says. Missing ones: any other 4xx is a bad request, any other 5xx an overload. */
 const BY_STATUS: Readonly<Record<number, CallFailure>> = {

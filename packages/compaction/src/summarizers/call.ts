@@ -1,7 +1,7 @@
 import { type CallFailure, SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { asCallError } from "./call-failure.js";
 import { untilAborted } from "./http/until-aborted.js";
-import { readReply } from "./read-reply.js";
+import { readReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
 /** How often and how long to try; times in milliseconds. The settings of the same names. */

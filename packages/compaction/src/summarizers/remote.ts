@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { asCallError } from "./call-failure.js";
-import { type Endpoint, type EndpointOptions, endpointAt, post } from "./http/endpoint.js";
 import { untilAborted } from "./http/until-aborted.js";
-import { readReply } from "./read-reply.js";
+import { type Endpoint, type EndpointOptions, endpointAt, post } from "./http.js";
+import { readReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
 /** What an endpoint answers. Other fields are allowed and dropped. */

@@ -1,15 +1,12 @@
 import type { ContextMessage, FileLists } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
-import { cleanText } from "../text/clean-text.js";
+import { cleanText, pathsRelativeTo } from "../text/clean-text.js";
 import { redact } from "../text/redact.js";
-import { type Covers, coversText } from "./blocks/covers.js";
-import { fileBlocks } from "./blocks/file-blocks.js";
-import { firstRunText } from "./blocks/first-run.js";
-import { readComposed } from "./blocks/read-composed.js";
-import { readWords, selectWords, userWords, wordsText } from "./blocks/user-messages.js";
-import { type HostState, hostStateBlocks } from "./host-state.js";
-import { BRANCH_NOTE, KEEP_GOING } from "./prompts/shared.js";
-import { inSummary, tagged } from "./text/tags.js";
+import { BRANCH_NOTE, KEEP_GOING } from "./prompt-texts.js";
+import { type SerialiseOptions, serialiseText } from "./serialize.js";
+import { inSummary, readComposed, tagged } from "./tagged-blocks.js";
+import { cutMiddle } from "./text/cut-text.js";
+import { readWords, selectWords, userWords, wordsText } from "./user-quotes.js";
 
 /** What a stored summary is made of. */
 export interface SummaryParts {
@@ -102,4 +99,127 @@ function blocksAfter(parts: SummaryParts): readonly string[] {
 /** GPT-4.1 stops to ask after its context was shortened (VS Code's rule, row 106). */
 function remindsToGoOn(setting: CompactionSettings["summary"]["keepGoing"], model: SummaryParts["model"]): boolean {
   return setting === "always" || (setting === "auto" && model !== null && /gpt-?4\.1/i.test(model.modelId));
+}
+
+/** Which entries a summary stands for. */
+export interface Covers {
+  readonly fromEntryId: string;
+  readonly toEntryId: string;
+  readonly entries: number;
+}
+
+/** How what is covered can be looked up. */
+export interface LookUp {
+  /** The host offers the tools of `recallTools`. */
+  readonly recall: boolean;
+  /** A file with the whole record. */
+  readonly recordPath: string | null;
+}
+
+/** What a summary covers and how to ask for it: written into the summary once, when it is made (row 109). */
+export function coversText({ fromEntryId, toEntryId, entries }: Covers, { recall, recordPath }: LookUp): string {
+  const range = fromEntryId === toEntryId ? `entry ${safe(fromEntryId)}` : `entries ${safe(fromEntryId)} to ${safe(toEntryId)}`;
+  const lines = [`This summary covers ${entries === 1 ? "1 entry" : `${entries} entries`} of the session (${range}). Nothing was deleted.`];
+  if (recall) {
+    lines.push(
+      "When a detail is missing, look it up before asking the user or guessing: recall_search finds words in what was summarised, recall_describe says what a summary covers, recall_expand gives entries word for word, by id.",
+    );
+  }
+  if (recordPath !== null) {
+    const path = safe(recordPath);
+    lines.push(`The full record is the file ${path}. It may be long: search it, for example with: grep -n "some words" ${quoted(path)}`);
+  }
+  return lines.join("\n");
+}
+
+function safe(text: string): string {
+  return inSummary(cleanText(text).replace(/\n/g, " "));
+}
+
+function quoted(path: string): string {
+  return /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** Paths that one list shows; the whole lists are in the `details` of the entry. */
+const MAX_PATHS = 300;
+
+/**
+ * The files of a summary, one path a line, relative to the session's directory `cwd`; pi's form. Empty lists are not shown.
+ * Of what `mostPaths` allows for both, the files that were read have what the modified ones leave.
+ */
+export function fileBlocks({ readFiles, modifiedFiles }: FileLists, cwd: string | null, mostPaths = 2 * MAX_PATHS): readonly string[] {
+  const relative = pathsRelativeTo(cwd);
+  // One file may have been named in both ways.
+  const distinct = new Set(modifiedFiles.map(relative));
+  const changed = [...distinct];
+  const read = [...new Set(readFiles.map(relative))].filter((path) => !distinct.has(path));
+  const modified = Math.min(MAX_PATHS, changed.length, mostPaths);
+  const blocks: string[] = [];
+  if (read.length > 0) blocks.push(tagged("read-files", paths(read, Math.min(MAX_PATHS, mostPaths - modified))));
+  if (changed.length > 0) blocks.push(tagged("modified-files", paths(changed, modified)));
+  return blocks;
+}
+
+function paths(all: readonly string[], most: number): string {
+  // A path may hold anything but a line break of ours.
+  const shown = all.slice(0, most).map((path) => inSummary(cleanText(path).replace(/\n/g, " ")));
+  return [...shown, ...(all.length > most ? [`(${all.length - most} more)`] : [])].join("\n");
+}
+
+/** A session's first run: its messages up to the first answer in words (co-cli's head). */
+export function firstRun(messages: readonly ContextMessage[]): readonly ContextMessage[] {
+  const answer = messages.findIndex(
+    (message) => message.role === "assistant" && message.content.some((block) => block.type === "text" && block.text.trim() !== ""),
+  );
+  return answer === -1 ? messages : messages.slice(0, answer + 1);
+}
+
+/** The same as a text for a summary, at most `maxChars` characters of it. */
+export function firstRunText(messages: readonly ContextMessage[], options: SerialiseOptions, maxChars: number): string {
+  return inSummary(cutMiddle(serialiseText(firstRun(messages), options), maxChars));
+}
+
+/** A skill that was used in the session. */
+export interface InvokedSkill {
+  readonly name: string;
+  readonly path?: string | undefined;
+  readonly instructions: string;
+}
+
+/** What a host keeps beside the conversation, and wants the model to have after it was shortened. */
+export interface HostState {
+  readonly plan?: string | undefined;
+  readonly todos?: string | undefined;
+  /** Oldest first. */
+  readonly skills?: readonly InvokedSkill[] | undefined;
+  /** What the agent in charge is (Copilot CLI's active agent). */
+  readonly agentSummary?: string | undefined;
+}
+
+/** The blocks of a host's state, Copilot CLI's form (row 105): the newest skill in full, older ones by their paths. */
+export function hostStateBlocks({ plan, todos, skills = [], agentSummary }: HostState): readonly string[] {
+  const state = [inner("plan", plan), inner("todos", todos)].filter((part) => part !== "");
+  return [
+    state.length === 0 ? "" : tagged("current_state", state.join("\n")),
+    skills.length === 0 ? "" : tagged("invoked_skills", skillsText(skills)),
+    said(agentSummary) === "" ? "" : tagged("agent_summary", said(agentSummary)),
+  ].filter((block) => block !== "");
+}
+
+function inner(tag: "plan" | "todos", text: string | undefined): string {
+  return said(text) === "" ? "" : `<${tag}>\n${said(text)}\n</${tag}>`;
+}
+
+function skillsText(skills: readonly InvokedSkill[]): string {
+  const older = skills.slice(0, -1).map((skill) => `${nameOf(skill)} (read it again when it is needed)`);
+  const newest = skills.slice(-1).map((skill) => `<skill>\n${nameOf(skill)}\n${said(skill.instructions)}\n</skill>`);
+  return [...older, ...newest].join("\n");
+}
+
+function nameOf({ name, path }: InvokedSkill): string {
+  return path === undefined ? said(name) : `${said(name)}: ${said(path)}`;
+}
+
+function said(text: string | undefined): string {
+  return inSummary(cleanText(text ?? "")).trim();
 }

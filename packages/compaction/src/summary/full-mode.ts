@@ -1,10 +1,9 @@
 import type { ContextMessage, SessionContext } from "@bough/session-core";
-import type { Asker } from "./asker.js";
-import { messagesOf, outputCap, type SummaryJob } from "./job.js";
 import { assertSmaller, summarySource, type WrittenPart } from "./part.js";
-import { fullPreface, IN_SUMMARY_TAGS } from "./prompts/shared.js";
-import { NO_TOOLS } from "./prompts/system.js";
-import { normalTask, promptText } from "./prompts/task-prompt.js";
+import { fullPreface, IN_SUMMARY_TAGS, NO_TOOLS } from "./prompt-texts.js";
+import type { Asker } from "./summarizer-client.js";
+import { messagesOf, outputCap, type SummaryJob } from "./summary-job.js";
+import { normalTask, promptText } from "./task-prompt.js";
 
 /** The answer needs room in the window too: at least this share of it, where no larger cap is set, up to so many tokens. */
 const ANSWER_SHARE = 0.05;

@@ -1,12 +1,11 @@
-import type { Fact } from "../facts/fact.js";
-import { type Fidelity, judgeFidelity } from "../facts/fidelity.js";
+import { type Fidelity, judgeFidelity } from "../extract/fidelity.js";
+import type { Fact } from "../extract/find-facts.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import type { Asker } from "./asker.js";
-import { messagesOf } from "./job.js";
 import { assertSmaller, summarySource, type WrittenPart } from "./part.js";
-import { MISSING_FACTS } from "./prompts/shared.js";
-import { SYSTEM_PROMPT } from "./prompts/system.js";
-import { type About, promptText } from "./prompts/task-prompt.js";
+import { MISSING_FACTS, SYSTEM_PROMPT } from "./prompt-texts.js";
+import type { Asker } from "./summarizer-client.js";
+import { messagesOf } from "./summary-job.js";
+import { type About, promptText } from "./task-prompt.js";
 
 /** A summary and how many of the facts are in it. */
 export interface Judged {

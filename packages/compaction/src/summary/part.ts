@@ -1,14 +1,12 @@
 import type { ContextMessage } from "@bough/session-core";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import type { SummarySource } from "../summarizers/summarizer.js";
-import type { Answer, Asker, Question } from "./asker.js";
-import { fold, type Piece } from "./fold.js";
-import { conversationBudget, cutToTokens, inputBudget } from "./input-budget.js";
-import { outputCap, type SummaryJob, summaryWindow } from "./job.js";
-import { SYSTEM_PROMPT } from "./prompts/system.js";
-import { type About, normalTask, promptText, strictTask, type Task } from "./prompts/task-prompt.js";
-import { type SerialisedMessage, type SerialiseOptions, serialise } from "./serialise.js";
-import { type SummaryMethod, weaker } from "./written-summary.js";
+import { conversationBudget, cutToTokens, fold, inputBudget, type Piece } from "./fold.js";
+import { SYSTEM_PROMPT } from "./prompt-texts.js";
+import { type SerialisedMessage, type SerialiseOptions, serialise } from "./serialize.js";
+import type { Answer, Asker, Question } from "./summarizer-client.js";
+import { outputCap, type SummaryJob, type SummaryMethod, summaryWindow, weaker } from "./summary-job.js";
+import { type About, normalTask, promptText, strictTask, type Task } from "./task-prompt.js";
 
 /** One part of a session that gets a summary of its own. */
 export interface Part {

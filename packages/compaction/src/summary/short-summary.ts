@@ -1,8 +1,7 @@
 import { cleanText } from "../text/clean-text.js";
-import type { Asker } from "./asker.js";
-import { SHORT_SUMMARY } from "./prompts/shared.js";
-import { SYSTEM_PROMPT } from "./prompts/system.js";
-import { promptText } from "./prompts/task-prompt.js";
+import { SHORT_SUMMARY, SYSTEM_PROMPT } from "./prompt-texts.js";
+import type { Asker } from "./summarizer-client.js";
+import { promptText } from "./task-prompt.js";
 import { headOf } from "./text/cut-text.js";
 
 /** How long a short summary may be, in UTF-16 code units. */

@@ -1,9 +1,9 @@
 import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { extract } from "../../src/summarizers/extractive/extract.js";
-import { MARKER, OUTLINE } from "../../src/summarizers/extractive/outline.js";
-import { sourceChars } from "../../src/summarizers/extractive/short-source.js";
+import { MARKER, OUTLINE } from "../../src/extract/blocks.js";
+import { extract } from "../../src/extract/extract.js";
+import { sourceChars } from "../../src/extract/source.js";
 import type { SummarySource } from "../../src/summarizers/summarizer.js";
 import { ran, said, user } from "../facts/talk.js";
 

@@ -1,8 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { extract } from "../../src/summarizers/extractive/extract.js";
-import { extractiveSummarizer } from "../../src/summarizers/extractive/extractive-summarizer.js";
+import { extract, extractiveSummarizer } from "../../src/extract/extract.js";
 import type { SummarySource } from "../../src/summarizers/summarizer.js";
 import { ran, said, user } from "../facts/talk.js";
 

@@ -1,6 +1,6 @@
 import type { ContextMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import { extract } from "../../src/summarizers/extractive/extract.js";
+import { extract } from "../../src/extract/extract.js";
 import type { SummarySource } from "../../src/summarizers/summarizer.js";
 import { ran, said, user } from "../facts/talk.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { extractiveSummarizer } from "../../src/summarizers/extractive/extractive-summarizer.js";
+import { extractiveSummarizer } from "../../src/extract/extract.js";
 import type { SummaryReply, SummaryRequest, SummarySource } from "../../src/summarizers/summarizer.js";
 import { ran, said, user } from "../facts/talk.js";
 import { summaryRequest } from "../summarizers/shipped.js";

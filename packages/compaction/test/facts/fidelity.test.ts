@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind } from "../../src/facts/fact.js";
-import { judgeFidelity } from "../../src/facts/fidelity.js";
+import { judgeFidelity } from "../../src/extract/fidelity.js";
+import { FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind } from "../../src/extract/find-facts.js";
 
 function fact(kind: FactKind, text: string, at = 0): Fact {
   return { kind, text, at };

@@ -1,8 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FACT_LIMITS, type FactKind } from "../../src/facts/fact.js";
-import { findFacts } from "../../src/facts/find-facts.js";
+import { FACT_LIMITS, type FactKind, findFacts } from "../../src/extract/find-facts.js";
 import { ran, said, user } from "./talk.js";
 
 function textsOf(kind: FactKind, messages: readonly ContextMessage[]): readonly string[] {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { planPrune } from "../../src/prune/plan-prune.js";
 import { readSettings } from "../../src/settings/read-settings.js";
-import { planPrune } from "../../src/shrink/prune/plan-prune.js";
 import { applied, type Call, called, prompt } from "./path.js";
 
 /** Calls that often meet: few files, few parts, few texts, few tools. */

@@ -1,8 +1,8 @@
 import type { EntryId, Session } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { readSpan } from "../../src/plan/span.js";
+import { planPrune } from "../../src/prune/plan-prune.js";
 import { readSettings } from "../../src/settings/read-settings.js";
-import { planPrune } from "../../src/shrink/prune/plan-prune.js";
 import { ContextMeter } from "../../src/tokens/context-meter.js";
 import { contextNames, findings, grown, plant, turns } from "../world/session.js";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { getEncoding } from "js-tiktoken";
 import { describe, expect, test } from "vitest";
-import { isPlaceholder, type Pruned, placeholder, placeholderTokens, SHOWN_PATH_CHARS } from "../../src/shrink/prune/placeholder.js";
+import { isPlaceholder, type Pruned, placeholder, placeholderTokens, SHOWN_PATH_CHARS } from "../../src/prune/plan-prune.js";
 import { oneLine } from "../../src/text/one-line.js";
 import { messageTokens } from "../../src/tokens/message-tokens.js";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { PathItem } from "../../src/plan/span.js";
+import { type PrunePlan, planPrune } from "../../src/prune/plan-prune.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 import type { SettingsInput } from "../../src/settings/settings.js";
-import { type PrunePlan, planPrune } from "../../src/shrink/prune/plan-prune.js";
 import { called, item, next, prompt, read, sized } from "./path.js";
 
 type Given = NonNullable<SettingsInput["prune"]>;

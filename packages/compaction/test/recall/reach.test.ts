@@ -6,8 +6,7 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { InvalidSettingError } from "../../src/errors/compaction-errors.js";
 import { listCheckpoints } from "../../src/recall/list-checkpoints.js";
-import { offersRecall } from "../../src/recall/offers-recall.js";
-import { type RecallTool, recallTools } from "../../src/recall/recall-tools.js";
+import { offersRecall, type RecallTool, recallTools } from "../../src/recall/recall-tools.js";
 import { grown, openedStore, plant } from "../world/session.js";
 
 type Name = RecallTool["name"];

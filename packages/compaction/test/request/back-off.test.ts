@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { backOff, effectiveLimit, NO_BACK_OFF } from "../../src/shrink/request/back-off.js";
+import { backOff, effectiveLimit, NO_BACK_OFF } from "../../src/fit/back-off.js";
 
 const settings = { backOffShare: 0.5 };
 

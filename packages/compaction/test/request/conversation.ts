@@ -1,7 +1,7 @@
 import type { AssistantBlock, ContentBlock, ContextMessage, ModelSetting } from "@bough/session-core";
+import { type RequestInput, type ShapedRequest, shapeRequest } from "../../src/fit/fit-request.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 import type { CompactionSettings, SettingsInput } from "../../src/settings/settings.js";
-import { type RequestInput, type ShapedRequest, shapeRequest } from "../../src/shrink/request/shape-request.js";
 
 export const CLAUDE: ModelSetting = { provider: "anthropic", modelId: "claude-sonnet-4-5" };
 export const GEMINI: ModelSetting = { provider: "google", modelId: "gemini-3-pro" };

@@ -1,7 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
+import { shapeRequest } from "../../src/fit/fit-request.js";
 import * as compaction from "../../src/index.js";
-import { shapeRequest } from "../../src/shrink/request/shape-request.js";
 import { count, inputOf, names, shape, type Talk, talk, textAt } from "./conversation.js";
 import { problemsOf } from "./providers.js";
 

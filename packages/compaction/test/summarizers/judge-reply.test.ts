@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RejectedBecause } from "../../src/errors/summarizer-errors.js";
-import { judgeReply, type ModelReply } from "../../src/summarizers/judge-reply.js";
-import { readReply } from "../../src/summarizers/read-reply.js";
-import { stripThinking, withoutThinking } from "../../src/summarizers/strip-thinking.js";
+import { judgeReply, type ModelReply, readReply, stripThinking, withoutThinking } from "../../src/summarizers/reply.js";
 
 const reply = (text: string, more: Partial<ModelReply> = {}): ModelReply => ({ text, end: "stop", callsTool: false, ...more });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { serverSentEvents } from "../../src/summarizers/http/sse.js";
+import { serverSentEvents } from "../../src/summarizers/http.js";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

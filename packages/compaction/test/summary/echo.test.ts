@@ -1,7 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import { BRANCH, FORMS, type Form, TURN_PREFIX } from "../../src/summary/prompts/sections.js";
-import { summarise } from "../../src/summary/summarise.js";
+import { BRANCH, FORMS, type Form, TURN_PREFIX } from "../../src/summary/prompt-texts.js";
+import { summarise } from "../../src/summary/summarize.js";
 import { conversation, items, job, scripted, user } from "./job.js";
 
 const FILES = ["src/lexer.ts", "src/tabs.ts", "src/spaces.ts", "src/lines.ts"];

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SummarizerCallError, SummaryRejectedError } from "../../src/errors/summarizer-errors.js";
-import { fold, type Piece } from "../../src/summary/fold.js";
-import { conversationBudget, cutToTokens, inputBudget } from "../../src/summary/input-budget.js";
+import { conversationBudget, cutToTokens, fold, inputBudget, type Piece } from "../../src/summary/fold.js";
 import type { TokenCounter } from "../../src/tokens/token-counter.js";
 
 /** A token is a character, so that budgets can be counted by hand. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PathItem } from "../../src/plan/span.js";
-import { newestWithin } from "../../src/summary/newest-within.js";
+import { newestWithin } from "../../src/summary/summarize.js";
 
 const item = (id: string, tokens: number, type: PathItem["type"] = "message"): PathItem => ({ id, type, messages: [], tokens });
 const names = (items: readonly PathItem[]) => items.map(({ id }) => id).join(" ");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SummaryRejectedError } from "../../src/errors/summarizer-errors.js";
-import { readSummaryReply } from "../../src/summary/read-reply.js";
+import { readSummaryReply } from "../../src/summary/summarizer-client.js";
 
 const free = (text: string) => readSummaryReply(text, { needsTag: false });
 const inTag = (text: string) => readSummaryReply(text, { needsTag: true });

@@ -1,7 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type SerialiseOptions, serialise, serialiseText } from "../../src/summary/serialise.js";
+import { type SerialiseOptions, serialise, serialiseText } from "../../src/summary/serialize.js";
 
 const OPTIONS: SerialiseOptions = {
   toolResultChars: 100,

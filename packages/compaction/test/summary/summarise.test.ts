@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SummarizerCallError, SummaryRejectedError } from "../../src/errors/summarizer-errors.js";
-import { summarise } from "../../src/summary/summarise.js";
+import { summarise } from "../../src/summary/summarize.js";
 import { conversation, items, job, live, liveContext, said, scripted, user, words } from "./job.js";
 
 const GOOD = "## Goal\nMend the parser. It fails on tabs.";

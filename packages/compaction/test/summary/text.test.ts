@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { inPrompt, inSummary, tagged } from "../../src/summary/tagged-blocks.js";
 import { cutMiddle, headOf, tailOf } from "../../src/summary/text/cut-text.js";
-import { inPrompt, inSummary, tagged } from "../../src/summary/text/tags.js";
 import { cleanText } from "../../src/text/clean-text.js";
 
 const anyText = fc.string({ unit: "binary", maxLength: 60 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pathsRelativeTo } from "../../src/text/relative-paths.js";
+import { pathsRelativeTo } from "../../src/text/clean-text.js";
 
 describe("paths relative to a directory", () => {
   test.each([

@@ -1,9 +1,8 @@
 import type { ContextMessage, DanglingCalls, EntryId, ModelSetting } from "@bough/session-core";
 import { callsOf, isMissing, pairCalls } from "@bough/session-core/internals";
+import { type Change, type CountMessage, type RequestParts, type Shaping, unchanged } from "../../fit/request-parts.js";
 import type { CompactionSettings } from "../../settings/settings.js";
-import type { Change } from "./change.js";
 import { isGemini } from "./model-family.js";
-import { type CountMessage, type RequestParts, type Shaping, unchanged } from "./request-parts.js";
 
 /** What is done with calls that have no result. VS Code's rule: Gemini refuses them, so there they are dropped. */
 export function danglingRule(setting: CompactionSettings["request"]["danglingCalls"], model: ModelSetting | null): DanglingCalls {

@@ -1,0 +1,240 @@
+import { cutLine, oneLine } from "../text/one-line.js";
+
+/** What an extract is marked with; its first line starts so. */
+export const MARKER = "Extracted mechanically; no model wrote this.";
+
+/** Says how many lines of a block had no place; the next extract does not carry it on. */
+export const LEFT_OUT = /^\(\d+ more left out\)$/;
+
+/** How the lines of a block stand on the page. */
+export type LineStyle = "quote" | "list" | "done" | "open" | "steps" | "inline" | "plain";
+
+/** One block of an extract. */
+export interface BlockShape {
+  readonly heading: string;
+  /** A heading below it, as `### Done`. */
+  readonly under?: string | undefined;
+  /** Stands alone on the line before the block's lines, or before them on their one line (`inline`). */
+  readonly lead?: string | undefined;
+  readonly style: LineStyle;
+}
+
+/**
+ * The blocks of an extract in their order on the page. The headings are those of pi's structured summary, and four more for
+ * what a machine can tell by itself.
+ */
+export const OUTLINE = {
+  goal: { heading: "Goal", style: "quote" },
+  requests: { heading: "Goal", lead: "Then asked:", style: "list" },
+  latest: { heading: "Goal", lead: "Asked last:", style: "quote" },
+  earlier: { heading: "Earlier Summary", style: "plain" },
+  rules: { heading: "Constraints & Preferences", style: "list" },
+  done: { heading: "Progress", under: "Done", style: "done" },
+  open: { heading: "Progress", under: "In Progress", style: "open" },
+  blocked: { heading: "Progress", under: "Blocked", style: "list" },
+  decisions: { heading: "Key Decisions", style: "list" },
+  errors: { heading: "Errors", style: "list" },
+  changed: { heading: "Files", lead: "Changed:", style: "list" },
+  read: { heading: "Files", lead: "Read:", style: "inline" },
+  last: { heading: "Last State", style: "quote" },
+  next: { heading: "Next Steps", style: "steps" },
+  commands: { heading: "Critical Context", lead: "Commands that worked:", style: "inline" },
+  names: { heading: "Critical Context", lead: "Names:", style: "inline" },
+  numbers: { heading: "Critical Context", lead: "Numbers:", style: "inline" },
+} as const satisfies Readonly<Record<string, BlockShape>>;
+
+/** Names a block. */
+export type BlockName = keyof typeof OUTLINE;
+
+/** All of them, in their order on the page. */
+export const BLOCK_NAMES = Object.keys(OUTLINE) as readonly BlockName[];
+
+/** The shape of a block, as the widest type. */
+export function shapeOf(name: BlockName): BlockShape {
+  return OUTLINE[name];
+}
+
+/** One line of a block on its way to the page. */
+export interface Line {
+  readonly text: string;
+  /** The lower, the sooner it has a place. */
+  readonly rank: number;
+}
+
+/** The lines of each block, in their order on the page, already safe. */
+export type Blocks = Readonly<Record<BlockName, readonly Line[]>>;
+
+/** A line with a lower rank is cut to what is left instead of being left out: the goal and the last request. */
+const MUST_BE_SAID = 2;
+/** A cut line shorter than this says nothing. */
+const LEAST = 16;
+/** Below this no headings: they would take the place of what they are over. */
+const WITHOUT_HEADINGS = 260;
+/** Blocks that say how many of their lines had no place. */
+const COUNTED: readonly BlockName[] = ["requests", "done", "errors", "changed"];
+const COUNTS_COST = COUNTED.length * "- (99999 more left out)\n".length;
+/** Where there is less room, the counts are left out too. */
+const COUNTS_FROM = 1_000;
+
+interface Placed extends Line {
+  readonly name: BlockName;
+  readonly at: number;
+}
+
+/** The extract of these blocks in at most `maxChars`: the lines with the lowest ranks that have room, in their order. */
+export function fitBlocks(first: string, blocks: Blocks, maxChars: number): string {
+  if (maxChars < WITHOUT_HEADINGS) return fitShort(blocks, maxChars);
+  const counts = maxChars >= COUNTS_FROM;
+  const chosen = choose(blocks, maxChars - first.length - (counts ? COUNTS_COST : 0));
+  const lines = new Map(BLOCK_NAMES.map((name) => [name, shown(name, blocks[name], { chosen, counts })]));
+  return render(first, lines);
+}
+
+function choose(blocks: Blocks, room: number): ReadonlyMap<BlockName, ReadonlyMap<number, string>> {
+  const chosen = new Map<BlockName, Map<number, string>>();
+  let left = room;
+  for (const line of byRank(blocks)) {
+    const frame = chosen.has(line.name) ? 0 : frameCost(shapeOf(line.name));
+    const cost = frame + lineCost(line.name, line.text);
+    const text = cost <= left ? line.text : cutTo(line, left - frame - lineCost(line.name, ""));
+    if (text === "") continue;
+    left -= frame + lineCost(line.name, text);
+    const block = chosen.get(line.name) ?? new Map<number, string>();
+    chosen.set(line.name, block.set(line.at, text));
+  }
+  return chosen;
+}
+
+function byRank(blocks: Blocks): readonly Placed[] {
+  return BLOCK_NAMES.flatMap((name) => blocks[name].map((line, at) => ({ ...line, name, at }))).sort((a, b) => a.rank - b.rank);
+}
+
+function cutTo({ text, rank }: Placed, room: number): string {
+  return rank < MUST_BE_SAID && room >= LEAST ? safeLine(text, room) : "";
+}
+
+function shown(
+  name: BlockName,
+  lines: readonly Line[],
+  { chosen, counts }: { readonly chosen: ReturnType<typeof choose>; readonly counts: boolean },
+): readonly string[] {
+  const block = chosen.get(name);
+  if (block === undefined) return [];
+  const kept = [...block].sort(([a], [b]) => a - b).map(([, text]) => text);
+  const out = lines.length - kept.length;
+  return counts && out > 0 && COUNTED.includes(name) ? [`(${out} more left out)`, ...kept] : kept;
+}
+
+/** Where there is room for a sentence or two: what was asked first, and what last. */
+function fitShort(blocks: Blocks, maxChars: number): string {
+  const goal = blocks.goal[0]?.text ?? blocks.earlier[0]?.text ?? blocks.last[0]?.text ?? "";
+  const last = blocks.latest[0]?.text ?? "";
+  const words = last === "" ? 1 : 2;
+  const room = Math.floor((maxChars - "Extract. Asked:  Last: ".length) / words);
+  if (room < 1) return safeLine(last === "" ? goal : last, Math.max(0, maxChars));
+  const said = [`Extract. Asked: ${safeLine(goal, room)}`, ...(last === "" ? [] : [`Last: ${safeLine(last, room)}`])];
+  return said.join(" ");
+}
+
+const MARKS: Readonly<Record<LineStyle, string>> = {
+  quote: "> ",
+  list: "- ",
+  done: "- [x] ",
+  open: "- [ ] ",
+  steps: "1. ",
+  inline: "",
+  plain: "",
+};
+/** Between the lines of an inline block. */
+export const INLINE_BREAK = ", ";
+
+/** Characters that a line takes on the page, its break included. */
+export function lineCost(name: BlockName, text: string): number {
+  return shapeOf(name).style === "inline" ? text.length + INLINE_BREAK.length : MARKS[shapeOf(name).style].length + text.length + 1;
+}
+
+/** Characters that a block's heading and lead take at most. */
+export function frameCost({ heading, under, lead }: BlockShape): number {
+  const below = under === undefined ? "" : `### ${under}\n\n`;
+  return `\n\n## ${heading}\n\n${below}${lead ?? ""}\n`.length;
+}
+
+/** An extract as Markdown: under each heading its blocks, those without lines left out. */
+export function render(first: string, lines: ReadonlyMap<BlockName, readonly string[]>): string {
+  const pieces = [first];
+  let heading = "";
+  for (const name of BLOCK_NAMES) {
+    const shown = lines.get(name) ?? [];
+    if (shown.length === 0) continue;
+    const shape = shapeOf(name);
+    if (shape.heading !== heading) pieces.push(`## ${shape.heading}`);
+    heading = shape.heading;
+    if (shape.under !== undefined) pieces.push(`### ${shape.under}`);
+    pieces.push(renderBlock(shape, shown));
+  }
+  return pieces.join("\n\n");
+}
+
+function renderBlock({ style, lead }: BlockShape, lines: readonly string[]): string {
+  if (style === "inline") return `${lead ?? ""} ${lines.join(INLINE_BREAK)}`.trim();
+  const body = lines.map((line, at) => marked(style, line, at));
+  return [...(lead === undefined ? [] : [lead]), ...body].join("\n");
+}
+
+function marked(style: LineStyle, line: string, at: number): string {
+  if (LEFT_OUT.test(line)) return MARKS.list + line;
+  return style === "steps" ? `${at + 1}. ${line}` : MARKS[style] + line;
+}
+
+/** A heading may stand inside quotes and lists. */
+const HEADING = /^((?:(?:[->*+]|\d{1,9}[.)])\s+)*)(?=#)/;
+
+/** Whether a line makes a heading of the one above it, or divides a page. */
+export function isUnderline(line: string): boolean {
+  return /^\s*(?:-+|=+|[*_]{3,})\s*$/.test(line);
+}
+
+/**
+ * A text of a session as one line of Markdown that stays one line and means nothing: no heading, no open code, at most
+ * `maxChars` UTF-16 code units. Twice is the same as once.
+ */
+export function safeLine(text: string, maxChars: number): string {
+  const line = oneLine(text, maxChars).replace(/`{3,}/g, "``").replace(/~{3,}/g, "~~");
+  const whole = withoutOpenCode(line.replace(HEADING, "$1\\"));
+  return whole.length > maxChars ? withoutOpenCode(cutLine(whole, maxChars)) : whole;
+}
+
+/** A line that is cut shorter than this says little; rather fewer lines. */
+const READABLE = 60;
+
+/** Several lines of a text, each safe; the middle gives way where there are more than `maxLines` or `maxChars` in all. */
+export function safeLines(
+  text: string,
+  { maxLines, maxChars }: { readonly maxLines: number; readonly maxChars: number },
+): readonly string[] {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const shown =
+    text.length <= maxChars && lines.length <= maxLines ? lines : ends(lines, Math.min(maxLines, Math.floor(maxChars / READABLE)));
+  // Every line has its share; what short ones leave goes to the first long ones, which say most.
+  const share = Math.floor(maxChars / Math.max(1, shown.length));
+  let spare = maxChars - shown.reduce((sum, line) => sum + Math.min(line.length, share), 0);
+  return shown.map((line) => {
+    const extra = Math.min(spare, Math.max(0, line.length - share));
+    spare -= extra;
+    return safeLine(line, Math.min(line.length, share) + extra);
+  });
+}
+
+/** The first and the last lines, and a sign that some are gone between them. */
+function ends(lines: readonly string[], count: number): readonly string[] {
+  if (lines.length <= count) return lines;
+  if (count < 3) return lines.slice(0, Math.max(1, count));
+  return [...lines.slice(0, Math.ceil(count / 2)), "…", ...lines.slice(-Math.floor(count / 2))];
+}
+
+/** A backtick without its partner would turn what follows into code. */
+function withoutOpenCode(line: string): string {
+  if ((line.match(/`/g)?.length ?? 0) % 2 === 0) return line;
+  const last = line.lastIndexOf("`");
+  return line.slice(0, last) + line.slice(last + 1);
+}

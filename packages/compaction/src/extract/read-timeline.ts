@@ -1,0 +1,185 @@
+import {
+  type AssistantMessage,
+  type BashExecutionMessage,
+  type ContextMessage,
+  type ToolCallBlock,
+  type ToolResultMessage,
+  textOf,
+} from "@bough/session-core";
+import { toolKind } from "../facts/kinds/tool-kind.js";
+import { commandOf, coreCommand, errorLines } from "./commands.js";
+import { proseOf, sentencesOf } from "./prose.js";
+import {
+  type Answer,
+  acts,
+  type Ending,
+  type Outcome,
+  type Remark,
+  type Request,
+  type Story,
+  type Todo,
+  type Turn,
+  todosOf,
+  wentWrong,
+  workIn,
+} from "./timeline.js";
+import { isRequest, isThanks } from "./user-intent.js";
+
+interface OpenTurn {
+  request: Request | null;
+  reply: Turn["reply"];
+  readonly endings: Ending[];
+  readonly outcomes: Outcome[];
+}
+
+type OpenRemark = { -readonly [Key in keyof Remark]: Remark[Key] };
+
+/** Reads a conversation once, in order. Cost is linear. */
+export function readStory(messages: readonly ContextMessage[]): Story {
+  const reader = new Reader();
+  for (const [at, message] of messages.entries()) reader.read(message, at);
+  return reader.story();
+}
+
+class Reader {
+  readonly #turns: OpenTurn[] = [];
+  readonly #remarks: OpenRemark[] = [];
+  readonly #answers: Answer[] = [];
+  readonly #summaries: string[] = [];
+  readonly #calls = new Map<string, { readonly call: ToolCallBlock; readonly remark: OpenRemark | null }>();
+  #before: string | null = null;
+  #todos: readonly Todo[] = [];
+  #lastSaid: string | null = null;
+  /** Outcomes of the open turn that an ending has been said about. */
+  #told = 0;
+  #thanked = false;
+
+  read(message: ContextMessage, at: number): void {
+    switch (message.role) {
+      case "user":
+        this.#asked(textOf(message.content), at);
+        break;
+      case "custom":
+        this.#put(textOf(message.content), at);
+        break;
+      case "assistant":
+        this.#answered(message, at);
+        break;
+      case "toolResult":
+        this.#result(message, at);
+        break;
+      case "bashExecution":
+        this.#ran(message, at);
+        break;
+      case "compactionSummary":
+        if (at === 0) this.#before = message.summary;
+        else this.#summaries.push(message.summary);
+        break;
+      case "branchSummary":
+        this.#summaries.push(message.summary);
+        break;
+    }
+  }
+
+  story(): Story {
+    const [turns, remarks, answers, summaries] = [this.#turns, this.#remarks, this.#answers, this.#summaries];
+    return { turns, remarks, answers, summaries, before: this.#before, todos: this.#todos, lastSaid: this.#lastSaid };
+  }
+
+  get #turn(): OpenTurn {
+    return this.#turns.at(-1) ?? this.#open(null);
+  }
+
+  #open(request: Request | null): OpenTurn {
+    const turn: OpenTurn = { request, reply: null, endings: [], outcomes: [] };
+    this.#turns.push(turn);
+    this.#told = 0;
+    return turn;
+  }
+
+  /** "continue" and "thanks" end no turn: the request they belong to goes on. */
+  #asked(text: string, at: number): void {
+    const reply = this.#turns.at(-1)?.reply ?? null;
+    const question = reply?.ends === true ? questionOf(reply.text) : null;
+    this.#thanked = !isRequest(text) && isThanks(text);
+    if (isRequest(text)) this.#open({ text, at, question, interrupts: this.#turns.length > 0 && reply?.ends !== true });
+    else if (question !== null && !this.#thanked) this.#answers.push({ text: text.trim(), at, question });
+  }
+
+  /** A host may speak for the person, as Claude Code does for its slash commands; what stands in tags is for the model only. */
+  #put(text: string, at: number): void {
+    const turn = this.#turn;
+    if (turn.request !== null || turn.reply !== null || text.trimStart().startsWith("<") || !isRequest(text)) return;
+    turn.request = { text, at, question: null, interrupts: false };
+  }
+
+  #answered({ content, stopReason }: AssistantMessage, at: number): void {
+    const text = textOf(content).trim();
+    const calls = content.filter((block) => block.type === "toolCall");
+    // What answers a thumb up is as little news as the thumb.
+    if (this.#thanked && calls.length === 0) return;
+    this.#thanked = false;
+    this.#called(calls, text === "" || calls.length === 0 ? null : { text, at, carriedOut: false });
+    if (text === "" && calls.length === 0) return;
+    const turn = this.#turn;
+    const ends = calls.length === 0 && !CUT_OFF.test(stopReason ?? "");
+    turn.reply = text === "" ? turn.reply && { ...turn.reply, ends: false } : { text, ends };
+    if (text !== "") this.#lastSaid = text;
+    if (!ends) return;
+    turn.endings.push({ text, at, work: workIn(turn.outcomes.slice(this.#told)) });
+    this.#told = turn.outcomes.length;
+  }
+
+  #called(calls: readonly ToolCallBlock[], remark: OpenRemark | null): void {
+    if (remark !== null) this.#remarks.push(remark);
+    for (const call of calls) {
+      this.#calls.set(call.id, { call, remark });
+      if (toolKind(call.name) === "plans") this.#todos = todosOf(call) ?? this.#todos;
+    }
+  }
+
+  #result({ toolCallId, content, isError: failed }: ToolResultMessage, at: number): void {
+    const { call = null, remark = null } = this.#calls.get(toolCallId) ?? {};
+    const given = call === null ? null : commandOf(call);
+    const outcome = outcomeOf({ at, call, failed, command: given === null ? null : coreCommand(given) }, textOf(content));
+    this.#turn.outcomes.push(outcome);
+    if (remark !== null && acts(outcome) && !wentWrong(outcome)) remark.carriedOut = true;
+  }
+
+  #ran({ command, output, exitCode, excludeFromContext }: BashExecutionMessage, at: number): void {
+    if (excludeFromContext === true) return;
+    const failed = typeof exitCode === "number" && exitCode !== 0;
+    this.#turn.outcomes.push(outcomeOf({ at, call: null, failed, command: coreCommand(command) }, output));
+  }
+}
+
+/** A reply that was not written to its end. */
+const CUT_OFF = /^(?:aborted|error|length|max_tokens)$/;
+
+/** What only looks shows somebody's text, which may hold any words: only its failure is one. */
+function outcomeOf(what: Pick<Outcome, "at" | "call" | "failed" | "command">, output: string): Outcome {
+  const { failed, command } = what;
+  return {
+    ...what,
+    errors: failed || command !== null ? errorLines(output, failed) : [],
+    result: command === null ? null : resultIn(output),
+  };
+}
+
+function questionOf(reply: string): string | null {
+  const last = sentencesOf(proseOf(reply)).at(-1)?.text ?? "";
+  return /[?？]$/.test(last) ? last : null;
+}
+
+const PASSED = /\b(\d{1,7}) (?:tests? )?(?:passed|passing)\b|\b(?:all )?(\d{1,7}) tests? pass\b|^[#ℹ] pass (\d{1,7})$/m;
+/** How git tells of a commit. */
+const COMMIT = /^\[\S{1,80} (?:\(root-commit\) )?([0-9a-f]{7,40})\] /m;
+
+/** What an output says came of its command: tests that passed, a commit. Only its start and its end are read. */
+function resultIn(output: string): string | null {
+  const commit = COMMIT.exec(output.slice(0, 4_000))?.[1];
+  if (commit !== undefined) return `commit ${commit}`;
+  const passed = PASSED.exec(output.slice(-4_000));
+  const count = passed?.[1] ?? passed?.[2] ?? passed?.[3];
+  return count === undefined ? null : `${count} passed`;
+}

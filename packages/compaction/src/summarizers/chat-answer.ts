@@ -1,0 +1,127 @@
+import type { Usage } from "@bough/session-core";
+import { z } from "zod";
+import { SummarizerCallError } from "../errors/summarizer-errors.js";
+import { asCallError } from "./call-failure.js";
+import type { ModelReply, ReplyEnd } from "./reply.js";
+
+const count = z.number().nonnegative().nullish().catch(undefined);
+
+const usage = z
+  .looseObject({
+    prompt_tokens: count,
+    completion_tokens: count,
+    total_tokens: count,
+    prompt_tokens_details: z.looseObject({ cached_tokens: count }).nullish().catch(undefined),
+  })
+  .nullish()
+  .catch(undefined);
+
+// Mistral's models that think give parts; of those only the text is the reply.
+const said = z
+  .union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() })).transform(textOfParts)])
+  .nullish();
+
+const message = z
+  .looseObject({
+    content: said,
+    refusal: z.string().nullish(),
+    tool_calls: z.array(z.unknown()).nullish(),
+    function_call: z.unknown().optional(),
+  })
+  .nullish();
+
+/** One chunk of a stream, or a whole completion: they differ only in `delta` and `message`. */
+const completion = z.looseObject({
+  error: z.unknown().optional(),
+  model: z.string().nullish().catch(undefined),
+  usage,
+  choices: z
+    .array(z.looseObject({ delta: message, message, finish_reason: z.string().nullish() }))
+    .nullish()
+    .transform((given) => given ?? []),
+});
+
+function textOfParts(parts: readonly { readonly type: string; readonly text?: string | undefined }[]): string {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text ?? ""] : [])).join("");
+}
+
+const ENDS: Readonly<Record<string, ReplyEnd>> = {
+  stop: "stop",
+  length: "length",
+  max_tokens: "length",
+  tool_calls: "tool-calls",
+  function_call: "tool-calls",
+  content_filter: "content-filter",
+};
+
+/** What came of an answer so far. */
+export class ChatAnswer {
+  readonly #pieces: string[] = [];
+  #end: ReplyEnd | undefined;
+  #callsTool = false;
+  #refuses = false;
+  usage: Usage | undefined;
+  model: string | undefined;
+
+  /**
+   * Takes one JSON text: a chunk or a whole completion. Gives the new piece of the answer.
+   *
+   * @throws {SummarizerCallError} it is no such JSON, or it tells of a failure in the middle of the answer.
+   */
+  take(json: string, secrets: readonly string[]): string {
+    const chunk = completion.safeParse(parsed(json));
+    if (!chunk.success) throw new SummarizerCallError("network", "the server's answer is no chat completion");
+    const { error, choices } = chunk.data;
+    if (error !== undefined && error !== null) throw asCallError(typeof error === "object" ? error : new Error(String(error)), { secrets });
+    this.usage = usageOf(chunk.data.usage) ?? this.usage;
+    this.model = chunk.data.model ?? this.model;
+    return choices
+      .slice(0, 1)
+      .map((choice) => this.#takeChoice(choice))
+      .join("");
+  }
+
+  #takeChoice({ delta, message, finish_reason }: z.output<typeof completion>["choices"][number]): string {
+    const part = delta ?? message;
+    if ((part?.tool_calls?.length ?? 0) > 0 || (part?.function_call ?? undefined) !== undefined) this.#callsTool = true;
+    if ((part?.refusal ?? "") !== "") this.#refuses = true;
+    // z.ai says in the place of a reason that the input was too long.
+    if (finish_reason === "model_context_window_exceeded") throw new SummarizerCallError("overflow", finish_reason);
+    if (typeof finish_reason === "string" && finish_reason !== "") this.#end = ENDS[finish_reason] ?? "unknown";
+    const piece = part?.content ?? "";
+    this.#pieces.push(piece);
+    return piece;
+  }
+
+  /** The server said that this was all, without a reason. */
+  finish(): void {
+    this.#end ??= "unknown";
+  }
+
+  /** The whole answer. @throws {SummarizerCallError} the connection ended before the answer did. */
+  reply(): ModelReply {
+    if (this.#end === undefined) throw new SummarizerCallError("network", "the connection ended in the middle of the answer");
+    return { text: this.#pieces.join(""), end: this.#end, callsTool: this.#callsTool, refuses: this.#refuses };
+  }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // Not JSON: the gate says so.
+    return undefined;
+  }
+}
+
+function usageOf(given: z.output<typeof usage>): Usage | undefined {
+  if (given === null || given === undefined) return undefined;
+  const cacheRead = given.prompt_tokens_details?.cached_tokens ?? undefined;
+  const input = given.prompt_tokens ?? undefined;
+  return {
+    ...(input === undefined ? {} : { input: Math.max(0, input - (cacheRead ?? 0)) }),
+    ...(typeof given.completion_tokens === "number" ? { output: given.completion_tokens } : {}),
+    ...(cacheRead === undefined ? {} : { cacheRead }),
+    ...(typeof given.total_tokens === "number" ? { totalTokens: given.total_tokens } : {}),
+  };
+}

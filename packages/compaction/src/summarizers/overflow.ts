@@ -1,0 +1,203 @@
+import { z } from "zod";
+import { SummarizerCallError } from "../errors/summarizer-errors.js";
+import { type Failure, readFailure } from "./read-failure.js";
+
+/** What we know of the request that was refused, both in tokens. */
+export interface MeasuredRequest {
+  readonly usedTokens: number;
+  readonly windowTokens: number;
+}
+
+// oh-my-pi's: a 413 of a request that is far from its window is about bytes (images), not about tokens.
+const BYTES_ARE_TOKENS_FROM = 0.9;
+// Below half of the window not even a bad count explains a refusal: the output limit was too large (R109).
+const BELIEVED_FROM = 0.5;
+
+/**
+ * Whether a call failed because its input is too long for the model.
+ *
+ * Takes what a call threw (AI SDK, provider SDKs, fetch wrappers, our own), an assistant message as it was stored
+ * (`stopReason`, `errorMessage`, `usage`), an answer's body or a text. Rate limits, quotas, overload, output limits and a
+ * bare 400 are never overflow. A 413 is (Copilot CLI's rule), unless the measured request fills less than 0.9 of the
+ * window; other words that name no count of the provider's own are not believed below half of it. Pure, bounded cost.
+ *
+ * @param measured - what was sent, where it is known; without it the words alone decide
+ * @example
+ * isContextOverflow(new Error("prompt is too long: 213462 tokens > 200000 maximum")); // true
+ */
+export function isContextOverflow(error: unknown, measured?: MeasuredRequest): boolean {
+  if (error instanceof SummarizerCallError) return error.failure === "overflow";
+  const stored = storedReply.safeParse(error);
+  if (stored.success && stored.data.stopReason !== "error") return isSilentOverflow(stored.data, measured);
+  return saysOverflow(readFailure(error), measured);
+}
+
+/** The same of a failure that was read already. */
+export function saysOverflow(failure: Failure, measured?: MeasuredRequest): boolean {
+  if (failure.status === 429 || NOT_OVERFLOW.some((phrase) => phrase.test(failure.text))) return false;
+  const phrase = OVERFLOW_PHRASES.find(({ says }) => says.test(failure.text));
+  if (phrase !== undefined) return isBelieved(phrase, failure, measured);
+  const isAboutBytes = failure.status === 413 || TOO_MANY_BYTES.some((words) => words.test(failure.text));
+  return isAboutBytes && (measured === undefined || measured.usedTokens >= BYTES_ARE_TOKENS_FROM * measured.windowTokens);
+}
+
+/**
+ * The window that the provider named in its refusal, in tokens. Only of a refusal that is an overflow by its words.
+ *
+ * @example
+ * limitOf(new Error("prompt token count of 130000 exceeds the limit of 128000")); // 128000
+ */
+export function limitOf(error: unknown): number | undefined {
+  const { text, status } = readFailure(error);
+  return saysOverflow({ text, status, retryAfterMs: undefined }) ? limitIn(text) : undefined;
+}
+
+function isBelieved(phrase: OverflowPhrase, failure: Failure, measured: MeasuredRequest | undefined): boolean {
+  if (phrase.measured === true || measured === undefined) return true;
+  // A request may have been routed to a model with a smaller window than ours.
+  const window = Math.min(measured.windowTokens, limitIn(failure.text) ?? Number.POSITIVE_INFINITY);
+  return measured.usedTokens >= BELIEVED_FROM * window;
+}
+
+function limitIn(text: string): number | undefined {
+  for (const says of [...OVERFLOW_PHRASES.map((phrase) => phrase.says), ...LIMIT_FIELDS]) {
+    const limit = Number(says.exec(text)?.groups?.["limit"]?.replaceAll(",", ""));
+    if (Number.isSafeInteger(limit) && limit > 0) return limit;
+  }
+  return undefined;
+}
+
+const tokens = z.number().nonnegative().catch(0).default(0);
+const noUsage = { input: 0, output: undefined, cacheRead: 0, cacheWrite: 0 };
+
+/** An assistant message, as far as it says how it ended. */
+const storedReply = z.looseObject({
+  role: z.literal("assistant"),
+  stopReason: z.string(),
+  usage: z
+    .looseObject({ input: tokens, output: z.number().optional(), cacheRead: tokens, cacheWrite: tokens })
+    .catch(noUsage)
+    .default(noUsage),
+});
+
+/**
+ * Providers that do not refuse (pi's two cases): z.ai answers though the input exceeds the window, and Xiaomi's model
+ * takes what fits and has no room left for a word.
+ */
+function isSilentOverflow({ stopReason, usage }: z.output<typeof storedReply>, measured: MeasuredRequest | undefined): boolean {
+  if (measured === undefined) return false;
+  const input = usage.input + usage.cacheRead + usage.cacheWrite;
+  if (stopReason === "stop") return input > measured.windowTokens;
+  return stopReason === "length" && usage.output === 0 && input >= 0.99 * measured.windowTokens;
+}
+
+/** What a provider says when a request is too long for its model. */
+export interface OverflowPhrase {
+  /** Whose words these are. */
+  readonly from: string;
+  /** A group `limit` holds the window in tokens, where it is named. */
+  readonly says: RegExp;
+  /** The provider counted the input itself and found it larger than the window: true whatever our own count says. */
+  readonly measured?: true;
+}
+
+// Facts gathered from the providers' answers, from pi's and oh-my-pi's lists and from public bug reports. Each row has a
+// line in the table test. Wide gaps are bounded, so that a long error page costs no more than its length.
+
+/** Every known wording of "too long", the most telling first: the first one with a limit says which it is. */
+export const OVERFLOW_PHRASES: readonly OverflowPhrase[] = [
+  { from: "Anthropic", says: /prompt is too long: [\d,]+ tokens > (?<limit>[\d,]+) maximum/i, measured: true },
+  { from: "Anthropic", says: /input length and \W{0,2}max_tokens\W{0,2} exceed context limit: [\d,]+ \+ [\d,]+ > (?<limit>[\d,]+)/i },
+  { from: "Anthropic through Copilot CLI", says: /input length (?:and|\+) \W{0,2}max_tokens\W{0,2} exceed/i },
+  { from: "Fireworks", says: /prompt is too long: [\d,]+, model maximum context length: (?<limit>[\d,]+)/i, measured: true },
+  { from: "Anthropic", says: /prompt is too long/i },
+  { from: "GitHub Copilot", says: /prompt token count of [\d,]+ exceeds the limit of (?<limit>[\d,]+)/i, measured: true },
+  { from: "GitHub Copilot", says: /model_max_prompt_tokens_exceeded/i },
+  {
+    from: "OpenAI, DeepSeek",
+    says: /maximum context length is (?<limit>[\d,]+) tokens\. however, your (?:messages|prompt) (?:resulted in|contains?) [\d,]+ tokens/i,
+    measured: true,
+  },
+  { from: "OpenAI, OpenRouter, DeepSeek, vLLM", says: /maximum context length is (?<limit>[\d,]+)/i },
+  { from: "OpenAI", says: /input tokens exceed the configured limit of (?<limit>[\d,]+)/i, measured: true },
+  { from: "OpenAI", says: /input exceeds the context window/i },
+  { from: "OpenAI", says: /exceeds the context window of this model/i },
+  { from: "OpenAI, Cerebras", says: /context[_ ](?:length|window)[_ ]exceeded/i },
+  { from: "LiteLLM, SGLang", says: /exceeds (?:the )?(?:model'?s )?maximum context length(?: of |\s*\()(?<limit>[\d,]+)/i },
+  {
+    from: "SGLang, Together",
+    says: /input \([\d,]+ tokens\) is longer than the model'?s context length \((?<limit>[\d,]+) tokens\)/i,
+    measured: true,
+  },
+  { from: "Hugging Face TGI", says: /tokens\W{1,4}\+\W{1,4}max_new_tokens\W{1,3}must be <= (?<limit>[\d,]+)/i },
+  {
+    from: "Gemini",
+    says: /input token count(?: \([\d,]+\))? exceeds the maximum number of tokens allowed \((?<limit>[\d,]+)\)/i,
+    measured: true,
+  },
+  { from: "Gemini", says: /input token count[^\n]{0,40} exceeds the maximum/i },
+  { from: "Vertex AI", says: /input token count is [\d,]+ but model only supports up to (?<limit>[\d,]+)/i, measured: true },
+  { from: "xAI", says: /maximum prompt length is (?<limit>[\d,]+)/i, measured: true },
+  {
+    from: "Cerebras",
+    says: /reduce the length of the messages or completion\. current length is [\d,]+ while limit is (?<limit>[\d,]+)/i,
+    measured: true,
+  },
+  { from: "Groq", says: /reduce the length of the messages/i },
+  { from: "Amazon Bedrock", says: /input is too long for (?:the )?requested model/i },
+  { from: "Amazon Bedrock", says: /malformed input request: expected maxlength: [\d,]+, actual: [\d,]+/i },
+  { from: "Mistral", says: /too large for model with (?<limit>[\d,]+) maximum context length/i, measured: true },
+  { from: "llama.cpp", says: /exceeds the available context size \((?<limit>[\d,]+) tokens\)/i, measured: true },
+  { from: "llama.cpp", says: /exceed_context_size_error/i, measured: true },
+  { from: "llama.cpp", says: /exceeds the available context size/i, measured: true },
+  { from: "Ollama", says: /prompt too long; exceeded (?:max )?context length/i, measured: true },
+  { from: "Ollama", says: /input length exceeds (?:the )?(?:maximum )?context length/i, measured: true },
+  { from: "LM Studio", says: /loaded with context length of only (?<limit>[\d,]+) tokens/i, measured: true },
+  { from: "LM Studio", says: /greater than the context length/i },
+  { from: "vLLM", says: /longer than the maximum model length of (?<limit>[\d,]+)/i, measured: true },
+  { from: "TensorRT-LLM", says: /prompt length \([\d,]+\) exceeds maximum input length \((?<limit>[\d,]+)\)/i, measured: true },
+  { from: "MiniMax", says: /context window exceeds limit/i },
+  { from: "Kimi", says: /exceeded model token limit: (?<limit>[\d,]+)/i, measured: true },
+  { from: "Kimi", says: /exceeded model token limit/i },
+  { from: "z.ai", says: /prompt exceeds max length/i },
+  { from: "z.ai", says: /model_context_window_exceeded/i },
+  { from: "Qwen", says: /range of input length should be \[\d+, ?(?<limit>[\d,]+)\]/i, measured: true },
+  { from: "Poolside", says: /exceeds (?:the )?maximum allowed input length of (?<limit>[\d,]+)/i, measured: true },
+  { from: "Cohere", says: /too many tokens: (?:total|size|the)/i },
+  { from: "ds4", says: /prompt has [\d,]+ tokens?, but the configured context size is (?<limit>[\d,]+)/i, measured: true },
+  { from: "Copilot CLI's list", says: /input length exceeds/i },
+  { from: "pi's list, for servers of any make", says: /too many tokens|token limit exceeded/i },
+];
+
+/** The request's bytes, not its tokens, were too many. Believed only where the context is near its window. */
+export const TOO_MANY_BYTES: readonly RegExp[] = [
+  /request_too_large/i,
+  /request exceeds the maximum (?:size|allowed number of bytes)/i,
+  /payload too large/i,
+  /request entity too large/i,
+];
+
+/**
+ * What sounds like "too long" and is not (R108, R109). Looked for first; one of these ends the question.
+ * A limit per time passes by itself, and a limit of the output is not met by a shorter input.
+ */
+export const NOT_OVERFLOW: readonly RegExp[] = [
+  /rate[ _-]?limit/i,
+  /too many requests/i,
+  /(?:tokens|requests) per (?:second|min|minute|hour|day|month)|\bTPM\b|\bTPD\b|\bRPM\b/i,
+  /too many tokens per|too many tokens, please wait/i,
+  /throttl/i,
+  /quota|billing|credit balance|insufficient (?:credits|funds)/i,
+  /overloaded|at capacity|server is busy|service unavailable|temporarily unavailable/i,
+  // Limits of the output. vLLM names its context length in the same sentence.
+  /max(?:_completion|_new|_output)?_tokens\W{0,3}(?:or \W?max_completion_tokens\W{0,3})?(?:is |are )?too (?:large|high|big)/i,
+  /supports at most [\d,]+ completion tokens/i,
+  /maximum allowed number of output tokens/i,
+  /\bmax(?:_completion|_output)?_tokens\W{1,3}must be (?:less|at most|<=|in|between)/i,
+  /(?:valid range of|range of|invalid) max_tokens/i,
+  /maxOutputTokens/i,
+  /image exceeds|image(?:'s)? (?:size|dimensions)/i,
+];
+
+/** The window as a number of its own in the answer (llama.cpp's `n_ctx`). */
+export const LIMIT_FIELDS: readonly RegExp[] = [/\bn_ctx\b\W{1,4}(?<limit>\d+)/i];
