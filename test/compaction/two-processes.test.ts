@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openStore, toOpenAIChat } from "@bough/session-core";
+import { openStore, toOpenAiChat } from "@bough/session-core";
 import { expect, onTestFinished, test } from "vitest";
 
 const WRITER = fileURLToPath(new URL("./compacting-writer.mjs", import.meta.url));
@@ -49,7 +49,7 @@ test("two processes that append to one session and compact it lose nothing, and 
   expect(acknowledged.filter((id) => !entries.has(id))).toEqual([]);
   expect(compactions).toBeGreaterThan(0);
   expect(findings).toEqual([]);
-  expect(toOpenAIChat(context).length).toBeGreaterThan(0);
+  expect(toOpenAiChat(context).length).toBeGreaterThan(0);
 });
 
 test("a process that is killed while it compacts leaves everything it acknowledged, and another goes on", async () => {

@@ -7,7 +7,7 @@
 //   --base-url URL --model NAME [--api-key-env NAME]  a model behind an OpenAI-compatible server writes the summaries
 // Without a model the built-in extract writes them. Then the exam: questions that a reader of the extract alone should answer.
 import { parseArgs } from "node:util";
-import { openAICompatibleSummarizer } from "@bough/compaction";
+import { openAiCompatibleSummarizer } from "@bough/compaction";
 import { evaluate } from "./evaluate.mjs";
 import { holdExam, openExams } from "./exam.mjs";
 import { openSessions } from "./sessions.mjs";
@@ -38,7 +38,7 @@ function chooseSummarizer() {
   if (baseURL === undefined || model === undefined) throw new RangeError("--base-url and --model go together");
   const apiKey = keyName === undefined ? undefined : process.env[keyName];
   if (keyName !== undefined && apiKey === undefined) throw new RangeError(`the environment has no ${keyName}`);
-  return { name: model, summarizer: openAICompatibleSummarizer({ baseURL, model, apiKey }) };
+  return { name: model, summarizer: openAiCompatibleSummarizer({ baseURL, model, apiKey }) };
 }
 
 const print = (text) => process.stdout.write(`${text}\n`);

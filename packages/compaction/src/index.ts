@@ -61,10 +61,10 @@ export type { CompactionSettings, SettingsInput } from "./settings/settings.js";
 // Settings
 export { settingsJsonSchema } from "./settings/settings.js";
 // Summarisers
-export { type AISDKSummarizerOptions, aiSdkSummarizer } from "./summarizers/ai-sdk.js";
+export { type AiSdkSummarizerOptions, aiSdkSummarizer } from "./summarizers/ai-sdk.js";
 export { isContextOverflow, limitOf } from "./summarizers/call-failure.js";
 export { withoutSecrets } from "./summarizers/failures/secrets.js";
-export { type OpenAICompatibleOptions, openAICompatibleSummarizer } from "./summarizers/openai-compatible.js";
+export { type OpenAiCompatibleOptions, openAiCompatibleSummarizer } from "./summarizers/openai-compatible.js";
 export { remoteSummarizer } from "./summarizers/remote.js";
 export type { Summarizer, SummaryReply, SummaryRequest, SummarySource } from "./summarizers/summarizer.js";
 export type { HostState, InvokedSkill } from "./summary/compose.js";

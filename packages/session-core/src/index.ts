@@ -9,11 +9,11 @@ export type {
   SessionContext,
 } from "./context/context.js";
 // What providers take
-export { type AISDKMessage, type AISDKPrompt, toAISDK } from "./context/converters/ai-sdk.js";
+export { type AiSdkMessage, type AiSdkPrompt, toAiSdk } from "./context/converters/ai-sdk.js";
 export { toAnthropic } from "./context/converters/anthropic.js";
 export type { AnthropicMessage, AnthropicPrompt } from "./context/converters/anthropic-message.js";
-export { type OpenAIChatMessage, toOpenAIChat } from "./context/converters/openai-chat.js";
-export { type OpenAIResponsesInput, toOpenAIResponses } from "./context/converters/openai-responses.js";
+export { type OpenAiChatMessage, toOpenAiChat } from "./context/converters/openai-chat.js";
+export { type OpenAiResponsesInput, toOpenAiResponses } from "./context/converters/openai-responses.js";
 export type { DanglingCalls } from "./context/tool-pairs.js";
 export type {
   AssistantBlock,

@@ -5,10 +5,10 @@ import {
   exportMarkdown,
   importPath,
   openStore,
-  toAISDK,
+  toAiSdk,
   toAnthropic,
-  toOpenAIChat,
-  toOpenAIResponses,
+  toOpenAiChat,
+  toOpenAiResponses,
 } from "@bough/session-core";
 import { findingsOf, typed } from "../look.mjs";
 
@@ -46,7 +46,7 @@ async function use(room, store, path) {
   for (const { sessionId } of report.sessions) {
     const session = await store.openSession(sessionId);
     const context = await typed(room, "context", () => session.context());
-    for (const convert of [toAISDK, toAnthropic, toOpenAIChat, toOpenAIResponses]) {
+    for (const convert of [toAiSdk, toAnthropic, toOpenAiChat, toOpenAiResponses]) {
       if (context !== undefined) await typed(room, convert.name, () => convert(context));
     }
     for (const write of [exportBough, exportMarkdown]) {

@@ -1,4 +1,4 @@
-import { type SessionContext, toAISDK } from "@bough/session-core";
+import { type SessionContext, toAiSdk } from "@bough/session-core";
 import type { LanguageModel, streamText, ToolSet } from "ai";
 import type { ProviderKind } from "../config/schema.js";
 import type { ChatModel } from "./chat-model.js";
@@ -46,7 +46,7 @@ function optionsOf(
   languageModel: LanguageModel,
   tools: ToolSet,
 ): StreamOptions {
-  const prompt = toAISDK(context);
+  const prompt = toAiSdk(context);
   return {
     model: languageModel,
     ...prompt,

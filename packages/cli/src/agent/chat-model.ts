@@ -36,7 +36,7 @@ export function chatModel(env: Io["env"], config: Config, options: ChatOptions):
     windowTokens: options.window ?? config.window ?? windowOf(choice.name) ?? DEFAULT_WINDOW,
     secrets: secretsOf(choice),
     languageModel: () => {
-      loading ??= choice.provider === "anthropic" ? anthropic(choice) : openAICompatible(choice);
+      loading ??= choice.provider === "anthropic" ? anthropic(choice) : openAiCompatible(choice);
       return loading;
     },
   };
@@ -74,7 +74,7 @@ function split(baseURL: string) {
   return { address: url.href.replace(/\/$/, ""), queryParams, headers: basic === undefined ? {} : { authorization: basic } };
 }
 
-async function openAICompatible({ name, baseURL, apiKey }: EndpointChoice): Promise<LanguageModel> {
+async function openAiCompatible({ name, baseURL, apiKey }: EndpointChoice): Promise<LanguageModel> {
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   const { address, queryParams, headers } = split(baseURL);
   const provider = createOpenAICompatible({

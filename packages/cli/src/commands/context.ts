@@ -1,4 +1,4 @@
-import { type SessionContext, toAISDK, toAnthropic, toOpenAIChat, toOpenAIResponses } from "@bough/session-core";
+import { type SessionContext, toAiSdk, toAnthropic, toOpenAiChat, toOpenAiResponses } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import { messageLines, roleName, textLines } from "../format/entry-lines.js";
 import { count, counted } from "../format/numbers.js";
@@ -63,13 +63,13 @@ async function print(out: Printer, { record }: ChosenSession, seen: SeenContext,
         ...(request === null ? {} : { request: request.json }),
       });
     case "openai":
-      return out.json(toOpenAIChat(sent));
+      return out.json(toOpenAiChat(sent));
     case "responses":
-      return out.json(toOpenAIResponses(sent));
+      return out.json(toOpenAiResponses(sent));
     case "anthropic":
       return out.json(toAnthropic(sent));
     case "ai-sdk":
-      return out.json(toAISDK(sent));
+      return out.json(toAiSdk(sent));
   }
 }
 

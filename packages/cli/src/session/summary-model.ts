@@ -1,4 +1,4 @@
-import { openAICompatibleSummarizer, type Summarizer } from "@bough/compaction";
+import { openAiCompatibleSummarizer, type Summarizer } from "@bough/compaction";
 import { InvalidArgumentError } from "@bough/session-core";
 import { windowOf } from "../compacting/model-windows.js";
 import { UsageError } from "../errors.js";
@@ -46,7 +46,7 @@ export function summaryModel(env: Io["env"], options: ModelOptions): SummaryMode
 
 function openAI(baseURL: string, model: string, apiKey: string | undefined): Summarizer {
   try {
-    return openAICompatibleSummarizer({ baseURL, model, apiKey });
+    return openAiCompatibleSummarizer({ baseURL, model, apiKey });
   } catch (error) {
     // The address itself is not repeated: it can hold a password.
     if (error instanceof InvalidArgumentError)

@@ -17,7 +17,7 @@ import type { CompactionResult } from "./results.js";
 
 /** A request that fits, and how it was made to. */
 export interface PreparedRequest {
-  /** For the converters: `toAISDK(prepared.context)`, `toAnthropic`, `toOpenAIChat`… Its messages are the ones that fit. */
+  /** For the converters: `toAiSdk(prepared.context)`, `toAnthropic`, `toOpenAiChat`… Its messages are the ones that fit. */
   readonly context: SessionContext;
   readonly messages: readonly ContextMessage[];
   /** `entries[i]` is the entry behind `messages[i]`. */

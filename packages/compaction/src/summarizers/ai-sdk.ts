@@ -1,4 +1,4 @@
-import { toAISDK, type Usage } from "@bough/session-core";
+import { toAiSdk, type Usage } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
 import type { FinishReason, LanguageModel, LanguageModelUsage, streamText, TextStreamPart, ToolSet } from "ai";
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
@@ -12,7 +12,7 @@ import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 type StreamOptions = Parameters<typeof streamText>[0];
 
 /** How to ask the model. */
-export interface AISDKSummarizerOptions {
+export interface AiSdkSummarizerOptions {
   /** The agent's tools as it sends them; sent in full mode only, where they are part of the cached prefix. Never executed. */
   readonly tools?: ToolSet | undefined;
   readonly temperature?: number | undefined;
@@ -27,19 +27,19 @@ export interface AISDKSummarizerOptions {
  * A summariser for any language model of the AI SDK (package `ai`, version 6 or 7, loaded at the first call).
  *
  * Streams, so that `onText` hears each piece; thoughts are no part of the summary. One call is one request: who wants it
- * tried again uses `callSummarizer`. Full mode sends `toAISDK(context)` as an agent does, then the task as one more user
+ * tried again uses `callSummarizer`. Full mode sends `toAiSdk(context)` as an agent does, then the task as one more user
  * message, with `toolChoice: "none"`.
  *
  * @example
  * const summarizer = aiSdkSummarizer(anthropic("claude-haiku-4-5"));
  */
-export function aiSdkSummarizer(model: LanguageModel, options: AISDKSummarizerOptions = {}): Summarizer {
+export function aiSdkSummarizer(model: LanguageModel, options: AiSdkSummarizerOptions = {}): Summarizer {
   rules.checkArgument("model", model, LANGUAGE_MODEL);
   rules.checkArgument("options", options, rules.OBJECT);
   return (request) => untilAborted(request.signal, () => ask(model, options, request));
 }
 
-async function ask(model: LanguageModel, options: AISDKSummarizerOptions, request: SummaryRequest): Promise<SummaryReply> {
+async function ask(model: LanguageModel, options: AiSdkSummarizerOptions, request: SummaryRequest): Promise<SummaryReply> {
   const sdk = await loaded();
   const answer = new StreamedAnswer(request.onText);
   try {
@@ -60,7 +60,7 @@ async function loaded(): Promise<typeof import("ai")> {
   }
 }
 
-function callOptions(model: LanguageModel, options: AISDKSummarizerOptions, request: SummaryRequest): StreamOptions {
+function callOptions(model: LanguageModel, options: AiSdkSummarizerOptions, request: SummaryRequest): StreamOptions {
   const { temperature = request.temperature, headers, providerOptions } = options;
   return {
     model,
@@ -76,11 +76,11 @@ function callOptions(model: LanguageModel, options: AISDKSummarizerOptions, requ
   };
 }
 
-function promptOf({ tools }: AISDKSummarizerOptions, { system, prompt, context }: SummaryRequest): Partial<StreamOptions> {
+function promptOf({ tools }: AiSdkSummarizerOptions, { system, prompt, context }: SummaryRequest): Partial<StreamOptions> {
   const task = { role: "user" as const, content: prompt };
   // No tools are offered where none are needed (R124).
   if (context === undefined) return { system, messages: [task] };
-  const live = toAISDK(context);
+  const live = toAiSdk(context);
   return { ...live, messages: [...live.messages, task], ...(tools === undefined ? {} : { tools, toolChoice: "none" as const }) };
 }
 

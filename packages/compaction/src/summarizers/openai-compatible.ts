@@ -1,4 +1,4 @@
-import { toOpenAIChat } from "@bough/session-core";
+import { toOpenAiChat } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
 import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
 import { asCallError } from "./call-failure.js";
@@ -9,7 +9,7 @@ import { judgeReply, withoutThinking } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
 /** Which server, which model, and how to ask it. */
-export interface OpenAICompatibleOptions extends EndpointOptions {
+export interface OpenAiCompatibleOptions extends EndpointOptions {
   /** Up to and with the version: `http://127.0.0.1:11434/v1`. */
   readonly baseURL: string;
   readonly model: string;
@@ -28,9 +28,9 @@ export interface OpenAICompatibleOptions extends EndpointOptions {
  *
  * @throws {InvalidArgumentError} `baseURL` is no HTTP address. The summariser itself throws as the port says; no message holds the key.
  * @example
- * const summarizer = openAICompatibleSummarizer({ baseURL: "http://127.0.0.1:11434/v1", model: "qwen3:8b" });
+ * const summarizer = openAiCompatibleSummarizer({ baseURL: "http://127.0.0.1:11434/v1", model: "qwen3:8b" });
  */
-export function openAICompatibleSummarizer(options: OpenAICompatibleOptions): Summarizer {
+export function openAiCompatibleSummarizer(options: OpenAiCompatibleOptions): Summarizer {
   rules.checkArgument("options", options, OPENAI_COMPATIBLE);
   const endpoint = endpointAt(options.baseURL, options);
   const chat = { ...endpoint, url: chatAddress(endpoint.url) };
@@ -126,7 +126,7 @@ export function chatRequest(
 ): Record<string, unknown> {
   const temperature = own ?? request.temperature;
   const task = { role: "user", content: request.prompt };
-  const live = request.context === undefined ? undefined : toOpenAIChat(request.context);
+  const live = request.context === undefined ? undefined : toOpenAiChat(request.context);
   return {
     model,
     messages: live === undefined ? [{ role: "system", content: request.system }, task] : [...live, task],

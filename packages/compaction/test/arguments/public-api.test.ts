@@ -161,8 +161,8 @@ const CALLS: Readonly<Record<string, Call>> = {
     "onText",
   ]),
   ...members(
-    "openAICompatibleSummarizer",
-    (_, options) => compaction.openAICompatibleSummarizer(options),
+    "openAiCompatibleSummarizer",
+    (_, options) => compaction.openAiCompatibleSummarizer(options),
     { baseURL: "http://127.0.0.1:1/v1", model: "m" },
     ["baseURL", "model", "apiKey", "headers", "fetch", "tools"],
   ),

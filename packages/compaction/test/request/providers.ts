@@ -1,4 +1,4 @@
-import { type AnthropicMessage, type ContextMessage, type SessionContext, toAISDK, toAnthropic, toOpenAIChat } from "@bough/session-core";
+import { type AnthropicMessage, type ContextMessage, type SessionContext, toAiSdk, toAnthropic, toOpenAiChat } from "@bough/session-core";
 
 // What the providers refuse, from their documentation and from the errors they answer with.
 
@@ -11,8 +11,8 @@ export function problemsOf(messages: readonly ContextMessage[]): readonly string
   const context = contextOf(messages);
   return [
     ...pairingProblems(messages),
-    ...chatProblems(toOpenAIChat(context)),
-    ...sdkProblems(toAISDK(context).messages),
+    ...chatProblems(toOpenAiChat(context)),
+    ...sdkProblems(toAiSdk(context).messages),
     ...anthropicProblems(toAnthropic(context).messages),
   ];
 }
@@ -33,7 +33,7 @@ export function pairingProblems(messages: readonly ContextMessage[]): readonly s
 }
 
 // "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
-function chatProblems(messages: ReturnType<typeof toOpenAIChat>): readonly string[] {
+function chatProblems(messages: ReturnType<typeof toOpenAiChat>): readonly string[] {
   const problems: string[] = [];
   let due = new Set<string>();
   for (const [at, message] of messages.entries()) {
@@ -49,7 +49,7 @@ function chatProblems(messages: ReturnType<typeof toOpenAIChat>): readonly strin
   return due.size > 0 ? [...problems, "chat: calls that are not answered at the end"] : problems;
 }
 
-function sdkProblems(messages: ReturnType<typeof toAISDK>["messages"]): readonly string[] {
+function sdkProblems(messages: ReturnType<typeof toAiSdk>["messages"]): readonly string[] {
   const problems: string[] = [];
   let due: string[] = [];
   for (const [at, message] of messages.entries()) {

@@ -1,4 +1,4 @@
-import { assistantMessage, toAISDK, toAnthropic, toOpenAIChat, toolResult, userMessage } from "@bough/session-core";
+import { assistantMessage, toAiSdk, toAnthropic, toOpenAiChat, toolResult, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
 import { contextNames, findings, grown, model, openedStore, plant, prose, turns } from "../world/session.js";
@@ -93,7 +93,7 @@ describe("texts of every kind", () => {
     const { context, fits, done } = await compactor.prepareRequest();
     expect(fits).toBe(true);
     expect(done.compaction).toMatchObject({ kind: "compacted" });
-    for (const converted of [toOpenAIChat(context), toAnthropic(context), toAISDK(context)]) {
+    for (const converted of [toOpenAiChat(context), toAnthropic(context), toAiSdk(context)]) {
       expect(JSON.stringify(converted).isWellFormed()).toBe(true);
     }
     expect((await session.context()).messages[0]).toMatchObject({ role: "compactionSummary" });

@@ -1,7 +1,7 @@
-import { assistantMessage, systemMessage, toOpenAIChat, toolResult } from "@bough/session-core";
+import { assistantMessage, systemMessage, toOpenAiChat, toolResult } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
-import { openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
+import { openAiCompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
 import { fail, startModelServer } from "../model/model-server.js";
 import { openedStore, plant, turns } from "../world/session.js";
 
@@ -26,7 +26,7 @@ describe("full mode", () => {
     const session = await talked();
     const server = await startModelServer();
     server.otherwise("<analysis>long</analysis><summary>\nWhat was done to src/k1.ts, in short.");
-    const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
+    const summarizer = openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
     const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer });
     const live = await compactor.prepareRequest();
     const result = await compactor.compact();
@@ -35,7 +35,7 @@ describe("full mode", () => {
       method: "normal",
       summary: expect.stringContaining("What was done to src/k1.ts, in short."),
     });
-    const asSent = JSON.stringify(toOpenAIChat(live.context));
+    const asSent = JSON.stringify(toOpenAiChat(live.context));
     const raw = server.requests[0]?.raw.toString("utf8") ?? "";
     // Without the bracket that ends the list, what the agent sends is the beginning of what is sent here.
     expect(raw).toContain(`"messages":${asSent.slice(0, -1)},`);
@@ -48,14 +48,14 @@ describe("full mode", () => {
     await plant(session, "a17 u18");
     const server = await startModelServer();
     server.otherwise("<summary>\nWhat was done to src/k1.ts, in short.\n</summary>");
-    const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
+    const summarizer = openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
     const cutting = { ...settings, request: { toolResultShare: 0.02 } };
     const compactor = createCompactor({ session, contextWindow: 100_000, settings: cutting, summarizer });
     const live = await compactor.prepareRequest();
     expect(live.done.changes).toMatchObject([{ kind: "cut-tool-results" }]);
     await plant(session, "a18");
     expect(await compactor.compact()).toMatchObject({ kind: "compacted", method: "normal" });
-    expect(server.requests[0]?.raw.toString("utf8")).toContain(`"messages":${JSON.stringify(toOpenAIChat(live.context)).slice(0, -1)},`);
+    expect(server.requests[0]?.raw.toString("utf8")).toContain(`"messages":${JSON.stringify(toOpenAiChat(live.context)).slice(0, -1)},`);
   });
 
   test("falls back to simple mode where the live request is refused", async () => {
@@ -63,7 +63,7 @@ describe("full mode", () => {
     const server = await startModelServer();
     server.reply(fail(500, { error: { message: "no" } }));
     server.otherwise("<summary>\nsrc/k1.ts in simple words.\n</summary>");
-    const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
+    const summarizer = openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
     const compactor = createCompactor({
       session,
       contextWindow: 100_000,
@@ -78,7 +78,7 @@ describe("full mode", () => {
     const session = await talked();
     const server = await startModelServer();
     server.otherwise("<summary>\nshort\n</summary>");
-    const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
+    const summarizer = openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "m" });
     const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer });
     const tooLong = Object.assign(new Error("400 prompt is too long: 9000 tokens > 4000 maximum"), { status: 400 });
     expect(await compactor.reportOverflow(tooLong)).toMatchObject({ kind: "retry", compaction: { kind: "compacted" } });

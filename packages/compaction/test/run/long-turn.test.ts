@@ -4,7 +4,7 @@ import { type Compactor, createCompactor } from "../../src/run/compactor.js";
 import type { CompactionEvent } from "../../src/run/events.js";
 import type { PreparedRequest } from "../../src/run/prepare-request.js";
 import type { PresetName } from "../../src/settings/presets.js";
-import { openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
+import { openAiCompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
 import { fail, startModelServer } from "../model/model-server.js";
 import { findings, grown, listening, plant } from "../world/session.js";
 
@@ -21,7 +21,7 @@ async function scene(preset: PresetName, contextWindow: number) {
     session,
     contextWindow,
     settings: preset,
-    summarizer: openAICompatibleSummarizer({ baseURL: server.baseURL, model: "loop" }),
+    summarizer: openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "loop" }),
     onEvent: heard.onEvent,
     random: () => 0.5,
     sleep: async () => undefined,

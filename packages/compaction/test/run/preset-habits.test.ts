@@ -1,7 +1,7 @@
 import { assistantMessage, type Session, toolResult, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
-import { openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
+import { openAiCompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
 import { roughCounter } from "../../src/tokens/token-counter.js";
 import { startModelServer } from "../model/model-server.js";
 import { contextNames, grown, model, plant, prose, turns } from "../world/session.js";
@@ -12,7 +12,7 @@ import { contextNames, grown, model, plant, prose, turns } from "../world/sessio
 async function served() {
   const server = await startModelServer();
   server.otherwise("<analysis>long</analysis><summary>\n## Goal\nWhat was asked of src/k1.ts, in short.\n</summary>");
-  return { server, summarizer: openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m" }) };
+  return { server, summarizer: openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "m" }) };
 }
 
 describe("vscode", () => {
@@ -102,7 +102,7 @@ describe("vscode", () => {
     const { session } = await grown(turns(1, 6));
     await createCompactor({ session, contextWindow: 100_000, settings: "vscode", summarizer }).compact();
     expect(server.requests[0]?.body["temperature"]).toBe(0);
-    const own = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m", temperature: 0.7 });
+    const own = openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "m", temperature: 0.7 });
     await plant(session, turns(7, 9));
     await createCompactor({ session, contextWindow: 100_000, settings: "vscode", summarizer: own }).compact();
     expect(server.requests.at(-1)?.body["temperature"]).toBe(0.7);

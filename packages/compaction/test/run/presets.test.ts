@@ -1,4 +1,4 @@
-import { toAnthropic, toOpenAIChat } from "@bough/session-core";
+import { toAnthropic, toOpenAiChat } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
 import { PRESETS, type PresetName } from "../../src/settings/presets.js";
@@ -33,7 +33,7 @@ async function lived(preset: PresetName) {
       if (step[0] === answer) break;
       const { context, use } = await compactor.prepareRequest();
       seen.requests += 1;
-      seen.paired += isPaired(toOpenAIChat(context)) ? 1 : 0;
+      seen.paired += isPaired(toOpenAiChat(context)) ? 1 : 0;
       seen.largest = Math.max(seen.largest, use.totalTokens);
       toAnthropic(context);
     }

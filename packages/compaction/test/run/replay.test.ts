@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Entry, type EntryInput, importPath, type Session, type SessionContext, toOpenAIChat } from "@bough/session-core";
+import { type Entry, type EntryInput, importPath, type Session, type SessionContext, toOpenAiChat } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { createCompactor } from "../../src/run/compactor.js";
-import { openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
+import { openAiCompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
 import { loadCounter } from "../../src/tokens/load-counter.js";
 import { startModelServer } from "../model/model-server.js";
 import { findings, openedStore } from "../world/session.js";
@@ -29,7 +29,7 @@ function again({ seq: _seq, parentId: _parent, ...entry }: Entry): EntryInput {
 /** Whether each tool message answers a call of the reply before it, as OpenAI demands, and each call is answered. */
 function isValid(context: SessionContext): boolean {
   const open = new Set<string>();
-  for (const message of toOpenAIChat(context) as readonly {
+  for (const message of toOpenAiChat(context) as readonly {
     role: string;
     tool_calls?: readonly { id: string }[];
     tool_call_id?: string;
@@ -46,7 +46,7 @@ function isValid(context: SessionContext): boolean {
 
 /** Plays a recorded session again with automatic compaction: before each reply the request is prepared. */
 async function replay(session: Session, entries: readonly Entry[], contextWindow: number, baseURL: string) {
-  const summarizer = openAICompatibleSummarizer({ baseURL, model: "loopback" });
+  const summarizer = openAiCompatibleSummarizer({ baseURL, model: "loopback" });
   const compactor = createCompactor({ session, contextWindow, summarizer });
   const counter = await loadCounter("o200k_base");
   const seen = { requests: 0, largest: 0, invalid: 0, compactions: 0 };
@@ -58,7 +58,7 @@ async function replay(session: Session, entries: readonly Entry[], contextWindow
       seen.largest = Math.max(
         seen.largest,
         counter.count(
-          toOpenAIChat(context)
+          toOpenAiChat(context)
             .map((one) => JSON.stringify(one))
             .join("\n"),
         ),

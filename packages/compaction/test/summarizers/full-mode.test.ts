@@ -1,8 +1,8 @@
-import { toAISDK, toOpenAIChat } from "@bough/session-core";
+import { toAiSdk, toOpenAiChat } from "@bough/session-core";
 import { generateText, jsonSchema, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { aiSdkSummarizer } from "../../src/summarizers/ai-sdk.js";
-import { type ChatTool, openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
+import { type ChatTool, openAiCompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
 import { remoteSummarizer } from "../../src/summarizers/remote.js";
 import { type RecordedRequest, startModelServer } from "../model/model-server.js";
 import { liveContext } from "./live-session.js";
@@ -41,7 +41,7 @@ describe("full mode repeats the agent's request byte for byte and adds one user 
     const tools = agentTools();
     const model = testModel(server.baseURL);
 
-    const { system, messages } = toAISDK(context);
+    const { system, messages } = toAiSdk(context);
     await generateText({ model, ...(system === undefined ? {} : { system }), messages, tools });
     await aiSdkSummarizer(model, { tools })(summaryRequest({ context, prompt: TASK }));
 
@@ -55,9 +55,9 @@ describe("full mode repeats the agent's request byte for byte and adds one user 
     const context = await liveContext();
     const tools: ChatTool[] = [{ type: "function", function: { name: "read", description: "Reads a file", parameters: PARAMETERS } }];
 
-    const body = JSON.stringify({ model: "test-model", messages: toOpenAIChat(context), tools });
+    const body = JSON.stringify({ model: "test-model", messages: toOpenAiChat(context), tools });
     await fetch(`${server.baseURL}/chat/completions`, { method: "POST", body });
-    await openAICompatibleSummarizer({ baseURL: server.baseURL, model: "test-model", tools })(summaryRequest({ context, prompt: TASK }));
+    await openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "test-model", tools })(summaryRequest({ context, prompt: TASK }));
 
     const [agent, summary] = [await server.request(0), await server.request(1)];
     expectPrefix(agent, summary);
@@ -68,7 +68,7 @@ describe("full mode repeats the agent's request byte for byte and adds one user 
     const server = await startModelServer();
     const context = await liveContext();
     await aiSdkSummarizer(testModel(server.baseURL))(summaryRequest({ context }));
-    await openAICompatibleSummarizer({ baseURL: server.baseURL, model: "test-model" })(summaryRequest({ context }));
+    await openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "test-model" })(summaryRequest({ context }));
     for (const { body } of server.requests) expect([body["tools"], body["tool_choice"]]).toEqual([undefined, undefined]);
     expect(server.requests).toHaveLength(2);
   });
@@ -79,7 +79,7 @@ test("simple mode offers no tools, also where the agent has some", async () => {
   const tools = agentTools();
   await aiSdkSummarizer(testModel(server.baseURL), { tools })(summaryRequest());
   const chatTools: ChatTool[] = [{ type: "function", function: { name: "read", parameters: PARAMETERS } }];
-  await openAICompatibleSummarizer({ baseURL: server.baseURL, model: "m", tools: chatTools })(summaryRequest());
+  await openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "m", tools: chatTools })(summaryRequest());
   expect(server.requests.map(({ body }) => body["tools"])).toEqual([undefined, undefined]);
   expect(server.requests).toHaveLength(2);
 });

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import { type OpenAICompatibleOptions, openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
+import { type OpenAiCompatibleOptions, openAiCompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
 import type { SummaryReply } from "../../src/summarizers/summarizer.js";
 import { fail, raw, startModelServer, text } from "../model/model-server.js";
 import { KEY, summaryRequest } from "./shipped.js";
@@ -13,8 +13,8 @@ const stream = (...frames: readonly string[]) => raw(frames.join(""), "text/even
 const delta = (content: unknown, finish: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 
-async function ask(baseURL: string, more: Partial<OpenAICompatibleOptions> = {}): Promise<SummaryReply | string> {
-  return openAICompatibleSummarizer({ baseURL, model: "local", ...more })(summaryRequest());
+async function ask(baseURL: string, more: Partial<OpenAiCompatibleOptions> = {}): Promise<SummaryReply | string> {
+  return openAiCompatibleSummarizer({ baseURL, model: "local", ...more })(summaryRequest());
 }
 
 describe("an answer is read", () => {
@@ -35,7 +35,7 @@ describe("an answer is read", () => {
     const server = await startModelServer();
     server.reply(text("## Goal", { reasoning: "They want a summary." }));
     const heard: string[] = [];
-    const summarizer = openAICompatibleSummarizer({ baseURL: server.baseURL, model: "local" });
+    const summarizer = openAiCompatibleSummarizer({ baseURL: server.baseURL, model: "local" });
     expect(await summarizer(summaryRequest({ onText: (piece) => heard.push(piece) }))).toMatchObject({ text: "## Goal" });
     expect(heard.join("")).toBe("## Goal");
   });
@@ -116,7 +116,7 @@ describe("the address", () => {
   });
 
   test.each(["", "localhost:1234", "ftp://host/v1", "/v1"])("is refused when it is none: %j", (baseURL) => {
-    expect(() => openAICompatibleSummarizer({ baseURL, model: "m" })).toThrow(InvalidArgumentError);
+    expect(() => openAiCompatibleSummarizer({ baseURL, model: "m" })).toThrow(InvalidArgumentError);
   });
 });
 
@@ -160,8 +160,8 @@ describe("the request", () => {
       return Response.json({ choices: [{ message: { content: "a" }, finish_reason: "stop" }] });
     };
     const request = summaryRequest({ maxOutputTokens: 9 });
-    await openAICompatibleSummarizer({ baseURL: "https://api.openai.com/v1", model: "m", fetch })(request);
-    await openAICompatibleSummarizer({ baseURL: "http://127.0.0.1/v1", model: "m", fetch, temperature: 0 })(request);
+    await openAiCompatibleSummarizer({ baseURL: "https://api.openai.com/v1", model: "m", fetch })(request);
+    await openAiCompatibleSummarizer({ baseURL: "http://127.0.0.1/v1", model: "m", fetch, temperature: 0 })(request);
     expect(sent[0]).toMatchObject({ max_completion_tokens: 9 });
     expect(sent[1]).toMatchObject({ max_tokens: 9, temperature: 0 });
     expect([sent[0]?.["max_tokens"], sent[0]?.["temperature"]]).toEqual([undefined, undefined]);

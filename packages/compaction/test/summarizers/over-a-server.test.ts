@@ -245,6 +245,6 @@ describe.each(SHIPPED.filter(({ chats }) => chats))("$name", ({ over }) => {
 test("a refusal in OpenAI's field for it is no summary", async () => {
   const server = await startModelServer();
   server.reply(refusal());
-  const summarizer = SHIPPED.find(({ name }) => name === "openAICompatibleSummarizer")?.over(server);
+  const summarizer = SHIPPED.find(({ name }) => name === "openAiCompatibleSummarizer")?.over(server);
   await expect(summarizer?.(summaryRequest())).rejects.toEqual(rejected("refused"));
 });

@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { aiSdkSummarizer } from "../../src/summarizers/ai-sdk.js";
-import { openAICompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
+import { openAiCompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
 import { remoteSummarizer } from "../../src/summarizers/remote.js";
 import type { Summarizer, SummaryRequest } from "../../src/summarizers/summarizer.js";
 import type { ModelServer } from "../model/model-server.js";
@@ -20,8 +20,8 @@ export interface Shipped {
 export const SHIPPED: readonly Shipped[] = [
   { name: "aiSdkSummarizer", over: ({ baseURL }) => aiSdkSummarizer(testModel(baseURL)), chats: true },
   {
-    name: "openAICompatibleSummarizer",
-    over: ({ baseURL }) => openAICompatibleSummarizer({ baseURL, model: "test-model", apiKey: KEY }),
+    name: "openAiCompatibleSummarizer",
+    over: ({ baseURL }) => openAiCompatibleSummarizer({ baseURL, model: "test-model", apiKey: KEY }),
     chats: true,
   },
   {

@@ -27,10 +27,10 @@ function members(name: string, call: (world: World, options: never) => unknown, 
 
 const CONTEXT = { messages: [], entries: [], system: null, compaction: null, model: null, thinkingLevel: null };
 const CONVERTERS = {
-  toAISDK: core.toAISDK,
+  toAiSdk: core.toAiSdk,
   toAnthropic: core.toAnthropic,
-  toOpenAIChat: core.toOpenAIChat,
-  toOpenAIResponses: core.toOpenAIResponses,
+  toOpenAiChat: core.toOpenAiChat,
+  toOpenAiResponses: core.toOpenAiResponses,
 };
 const MESSAGE_MEMBERS = ["role", "content", "toolCallId", "command", "output", "summary", "customType", "usage"];
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as core from "../../src/index.js";
 import { collected, findingsOf, openedStore, raw, storePath } from "../world/stores.js";
 
-const CONVERTERS = [core.toAISDK, core.toAnthropic, core.toOpenAIChat, core.toOpenAIResponses];
+const CONVERTERS = [core.toAiSdk, core.toAnthropic, core.toOpenAiChat, core.toOpenAiResponses];
 const UNKNOWN = { type: "input_text", text: "from elsewhere" };
 const FOREIGN = { type: "foreign", originalType: "input_text", raw: UNKNOWN };
 

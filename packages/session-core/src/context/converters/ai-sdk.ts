@@ -6,34 +6,34 @@ import type { AnswerPart, ProjectedAnswer, ProjectedResult, ProjectedThinking, S
 import { projectMessages, systemText } from "./projection.js";
 
 /** Text of a message. */
-export interface AISDKTextPart {
+export interface AiSdkTextPart {
   readonly type: "text";
   readonly text: string;
 }
 
 /** An image of a user message; `image` is base64. */
-export interface AISDKImagePart {
+export interface AiSdkImagePart {
   readonly type: "image";
   readonly image: string;
   readonly mediaType: string;
 }
 
 /** An image that a model made; `data` is base64. */
-export interface AISDKFilePart {
+export interface AiSdkFilePart {
   readonly type: "file";
   readonly data: string;
   readonly mediaType: string;
 }
 
 /** What a model thought, with what its provider needs to take it back. */
-export interface AISDKReasoningPart {
+export interface AiSdkReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
   readonly providerOptions?: { readonly anthropic: { readonly signature: string } | { readonly redactedData: string } };
 }
 
 /** A call. */
-export interface AISDKToolCallPart {
+export interface AiSdkToolCallPart {
   readonly type: "tool-call";
   readonly toolCallId: string;
   readonly toolName: string;
@@ -41,37 +41,37 @@ export interface AISDKToolCallPart {
 }
 
 /** Part of a result that is more than text; `data` is base64. */
-export type AISDKResultPart =
+export type AiSdkResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image-data"; readonly data: string; readonly mediaType: string };
 
 /** What a call gave. */
-export type AISDKToolOutput =
+export type AiSdkToolOutput =
   | { readonly type: "text"; readonly value: string }
   | { readonly type: "error-text"; readonly value: string }
-  | { readonly type: "content"; readonly value: AISDKResultPart[] };
+  | { readonly type: "content"; readonly value: AiSdkResultPart[] };
 
 /** The result of a call. */
-export interface AISDKToolResultPart {
+export interface AiSdkToolResultPart {
   readonly type: "tool-result";
   readonly toolCallId: string;
   readonly toolName: string;
-  readonly output: AISDKToolOutput;
+  readonly output: AiSdkToolOutput;
 }
 
 /** A part of an assistant message. */
-export type AISDKAssistantPart = AISDKTextPart | AISDKFilePart | AISDKReasoningPart | AISDKToolCallPart;
+export type AiSdkAssistantPart = AiSdkTextPart | AiSdkFilePart | AiSdkReasoningPart | AiSdkToolCallPart;
 
 /** A `ModelMessage` of AI SDK version 6, as far as a context needs it. */
-export type AISDKMessage =
-  | { readonly role: "user"; readonly content: (AISDKTextPart | AISDKImagePart)[] }
-  | { readonly role: "assistant"; readonly content: AISDKAssistantPart[] }
-  | { readonly role: "tool"; readonly content: AISDKToolResultPart[] };
+export type AiSdkMessage =
+  | { readonly role: "user"; readonly content: (AiSdkTextPart | AiSdkImagePart)[] }
+  | { readonly role: "assistant"; readonly content: AiSdkAssistantPart[] }
+  | { readonly role: "tool"; readonly content: AiSdkToolResultPart[] };
 
 /** What `generateText` and `streamText` take of a context; spread it into their options. */
-export interface AISDKPrompt {
+export interface AiSdkPrompt {
   readonly system?: string;
-  readonly messages: AISDKMessage[];
+  readonly messages: AiSdkMessage[];
 }
 
 /**
@@ -82,12 +82,12 @@ export interface AISDKPrompt {
  * call failed.
  *
  * @example
- * await generateText({ model, ...toAISDK(context) });
+ * await generateText({ model, ...toAiSdk(context) });
  */
-export function toAISDK(context: SessionContext): AISDKPrompt {
+export function toAiSdk(context: SessionContext): AiSdkPrompt {
   checkArgument("context", context, SESSION_CONTEXT);
   const system = systemText(context);
-  const messages: AISDKMessage[] = [];
+  const messages: AiSdkMessage[] = [];
   for (const message of projectMessages(context.messages)) {
     if (message.role === "user") messages.push({ role: "user", content: message.parts.map(userPart) });
     else messages.push(...answerMessages(message));
@@ -95,20 +95,20 @@ export function toAISDK(context: SessionContext): AISDKPrompt {
   return system === undefined ? { messages } : { system, messages };
 }
 
-function userPart(part: SaidPart): AISDKTextPart | AISDKImagePart {
+function userPart(part: SaidPart): AiSdkTextPart | AiSdkImagePart {
   const known = withoutForeign(part);
   return known.type === "text" ? known : { type: "image", image: known.data, mediaType: known.mediaType };
 }
 
-function answerMessages(answer: ProjectedAnswer): readonly AISDKMessage[] {
+function answerMessages(answer: ProjectedAnswer): readonly AiSdkMessage[] {
   const content = answer.parts.flatMap((part) => answerPart(part, answer.provider));
   // A reply that broke off while thinking; Anthropic refuses one that ends there.
   if (content.every((part) => part.type === "reasoning")) return [];
-  const reply: AISDKMessage = { role: "assistant", content };
+  const reply: AiSdkMessage = { role: "assistant", content };
   return answer.results.length === 0 ? [reply] : [reply, { role: "tool", content: answer.results.map(resultPart) }];
 }
 
-function answerPart(part: AnswerPart, provider: string | undefined): readonly AISDKAssistantPart[] {
+function answerPart(part: AnswerPart, provider: string | undefined): readonly AiSdkAssistantPart[] {
   switch (part.type) {
     case "text":
       return [part];
@@ -123,7 +123,7 @@ function answerPart(part: AnswerPart, provider: string | undefined): readonly AI
   }
 }
 
-function reasoning(part: ProjectedThinking, provider: string | undefined): readonly AISDKReasoningPart[] {
+function reasoning(part: ProjectedThinking, provider: string | undefined): readonly AiSdkReasoningPart[] {
   const signed = provider === "anthropic" ? part.signature : undefined;
   if (part.redacted) {
     return signed === undefined ? [] : [{ type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: signed } } }];
@@ -132,14 +132,14 @@ function reasoning(part: ProjectedThinking, provider: string | undefined): reado
   return part.thinking.trim() === "" ? [] : [{ type: "reasoning", text: part.thinking.toWellFormed() }];
 }
 
-function resultPart(result: ProjectedResult): AISDKToolResultPart {
+function resultPart(result: ProjectedResult): AiSdkToolResultPart {
   return { type: "tool-result", toolCallId: result.callId, toolName: result.toolName, output: outputOf(result) };
 }
 
-function outputOf(result: ProjectedResult): AISDKToolOutput {
+function outputOf(result: ProjectedResult): AiSdkToolOutput {
   if (imagesOf(result.parts).length === 0) return { type: result.isError ? "error-text" : "text", value: plainText(result.parts) };
   const value = result.parts
     .map(withoutForeign)
-    .map((part): AISDKResultPart => (part.type === "text" ? part : { type: "image-data", data: part.data, mediaType: part.mediaType }));
+    .map((part): AiSdkResultPart => (part.type === "text" ? part : { type: "image-data", data: part.data, mediaType: part.mediaType }));
   return { type: "content", value };
 }

@@ -8,22 +8,22 @@ import { projectMessages, systemText } from "./projection.js";
 import { IMAGES_FOLLOW, imagesOfResult } from "./templates.js";
 
 /** Text or an image inside a user message. */
-export type OpenAIChatPart =
+export type OpenAiChatPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
 
 /** A call inside an assistant message; `arguments` is JSON text. */
-export interface OpenAIChatToolCall {
+export interface OpenAiChatToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
 /** A message of a chat completion request. */
-export type OpenAIChatMessage =
+export type OpenAiChatMessage =
   | { readonly role: "system"; readonly content: string }
-  | { readonly role: "user"; readonly content: string | OpenAIChatPart[] }
-  | { readonly role: "assistant"; readonly content: string | null; readonly tool_calls?: OpenAIChatToolCall[] }
+  | { readonly role: "user"; readonly content: string | OpenAiChatPart[] }
+  | { readonly role: "assistant"; readonly content: string | null; readonly tool_calls?: OpenAiChatToolCall[] }
   | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
 
 /** OpenAI's longest name of a function. */
@@ -36,12 +36,12 @@ export const OPENAI_NAME_LENGTH = 64;
  * results follow the batch in a user message. Says nothing of a failed call beyond the text of its result.
  *
  * @example
- * await openai.chat.completions.create({ model, messages: toOpenAIChat(context) });
+ * await openai.chat.completions.create({ model, messages: toOpenAiChat(context) });
  */
-export function toOpenAIChat(context: SessionContext): OpenAIChatMessage[] {
+export function toOpenAiChat(context: SessionContext): OpenAiChatMessage[] {
   checkArgument("context", context, SESSION_CONTEXT);
   const system = systemText(context);
-  const messages: OpenAIChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
+  const messages: OpenAiChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
   for (const message of projectMessages(context.messages)) {
     if (message.role === "user") messages.push({ role: "user", content: userContent(message.parts) });
     else messages.push(...answerMessages(message));
@@ -50,16 +50,16 @@ export function toOpenAIChat(context: SessionContext): OpenAIChatMessage[] {
 }
 
 // A plain text where it will do: many servers that speak this format take nothing else.
-function userContent(parts: readonly SaidPart[]): string | OpenAIChatPart[] {
+function userContent(parts: readonly SaidPart[]): string | OpenAiChatPart[] {
   return imagesOf(parts).length === 0 ? plainText(parts) : parts.map(chatPart);
 }
 
-function chatPart(part: SaidPart): OpenAIChatPart {
+function chatPart(part: SaidPart): OpenAiChatPart {
   const known = withoutForeign(part);
   return known.type === "text" ? known : { type: "image_url", image_url: { url: dataUrl(known) } };
 }
 
-function answerMessages(answer: ProjectedAnswer): readonly OpenAIChatMessage[] {
+function answerMessages(answer: ProjectedAnswer): readonly OpenAiChatMessage[] {
   const text = answer.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
   const calls = answer.parts.filter((part) => part.type === "call").map(toolCall);
   if (text === "" && calls.length === 0) return [];
@@ -68,19 +68,19 @@ function answerMessages(answer: ProjectedAnswer): readonly OpenAIChatMessage[] {
   return [{ role: "assistant", content, tool_calls: calls }, ...answer.results.map(toolMessage), ...imageMessage(answer.results)];
 }
 
-function toolCall(call: ProjectedCall): OpenAIChatToolCall {
+function toolCall(call: ProjectedCall): OpenAiChatToolCall {
   const name = toolNameFor(call.name, OPENAI_NAME_LENGTH);
   return { id: call.id, type: "function", function: { name, arguments: JSON.stringify(call.input) } };
 }
 
-function toolMessage(result: ProjectedResult): OpenAIChatMessage {
+function toolMessage(result: ProjectedResult): OpenAiChatMessage {
   const text = plainText(result.parts);
   return { role: "tool", tool_call_id: result.callId, content: text === "" ? IMAGES_FOLLOW : text };
 }
 
 // Behind all results: a user message between two of them would tear the batch apart, which the API refuses.
-function imageMessage(results: readonly ProjectedResult[]): readonly OpenAIChatMessage[] {
-  const content = results.flatMap((result): readonly OpenAIChatPart[] => {
+function imageMessage(results: readonly ProjectedResult[]): readonly OpenAiChatMessage[] {
+  const content = results.flatMap((result): readonly OpenAiChatPart[] => {
     const images = imagesOf(result.parts);
     return images.length === 0 ? [] : [{ type: "text", text: imagesOfResult(result.toolName) }, ...images.map(chatPart)];
   });

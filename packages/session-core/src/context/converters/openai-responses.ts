@@ -8,21 +8,21 @@ import type { AnswerPart, ProjectedAnswer, ProjectedResult, SaidPart } from "./p
 import { projectMessages, systemText } from "./projection.js";
 
 /** Text or an image inside an input item. */
-export type OpenAIResponsesPart =
+export type OpenAiResponsesPart =
   | { readonly type: "input_text"; readonly text: string }
   | { readonly type: "input_image"; readonly image_url: string; readonly detail: "auto" };
 
 /** One item of the `input` of a Responses request; `arguments` is JSON text. */
-export type OpenAIResponsesItem =
-  | { readonly type: "message"; readonly role: "user"; readonly content: OpenAIResponsesPart[] }
+export type OpenAiResponsesItem =
+  | { readonly type: "message"; readonly role: "user"; readonly content: OpenAiResponsesPart[] }
   | { readonly type: "message"; readonly role: "assistant"; readonly content: string }
   | { readonly type: "function_call"; readonly call_id: string; readonly name: string; readonly arguments: string }
-  | { readonly type: "function_call_output"; readonly call_id: string; readonly output: string | OpenAIResponsesPart[] };
+  | { readonly type: "function_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] };
 
 /** What a Responses request takes of a context; spread it into the request. */
-export interface OpenAIResponsesInput {
+export interface OpenAiResponsesInput {
   readonly instructions?: string;
-  readonly input: OpenAIResponsesItem[];
+  readonly input: OpenAiResponsesItem[];
 }
 
 /**
@@ -32,12 +32,12 @@ export interface OpenAIResponsesInput {
  * may have been edited, cut or answered by another model since.
  *
  * @example
- * await openai.responses.create({ model, store: false, ...toOpenAIResponses(context) });
+ * await openai.responses.create({ model, store: false, ...toOpenAiResponses(context) });
  */
-export function toOpenAIResponses(context: SessionContext): OpenAIResponsesInput {
+export function toOpenAiResponses(context: SessionContext): OpenAiResponsesInput {
   checkArgument("context", context, SESSION_CONTEXT);
   const instructions = systemText(context);
-  const input: OpenAIResponsesItem[] = [];
+  const input: OpenAiResponsesItem[] = [];
   for (const message of projectMessages(context.messages)) {
     if (message.role === "user") input.push({ type: "message", role: "user", content: message.parts.map(inputPart) });
     else input.push(...answerItems(message));
@@ -45,17 +45,17 @@ export function toOpenAIResponses(context: SessionContext): OpenAIResponsesInput
   return instructions === undefined ? { input } : { instructions, input };
 }
 
-function inputPart(part: SaidPart): OpenAIResponsesPart {
+function inputPart(part: SaidPart): OpenAiResponsesPart {
   const known = withoutForeign(part);
   if (known.type === "text") return { type: "input_text", text: known.text };
   return { type: "input_image", image_url: dataUrl(known), detail: "auto" };
 }
 
-function answerItems(answer: ProjectedAnswer): readonly OpenAIResponsesItem[] {
+function answerItems(answer: ProjectedAnswer): readonly OpenAiResponsesItem[] {
   return [...answer.parts.flatMap(answerItem), ...answer.results.map(outputItem)];
 }
 
-function answerItem(part: AnswerPart): readonly OpenAIResponsesItem[] {
+function answerItem(part: AnswerPart): readonly OpenAiResponsesItem[] {
   switch (part.type) {
     case "text":
       return [{ type: "message", role: "assistant", content: part.text }];
@@ -70,7 +70,7 @@ function answerItem(part: AnswerPart): readonly OpenAIResponsesItem[] {
   }
 }
 
-function outputItem(result: ProjectedResult): OpenAIResponsesItem {
+function outputItem(result: ProjectedResult): OpenAiResponsesItem {
   const output = imagesOf(result.parts).length === 0 ? plainText(result.parts) : result.parts.map(inputPart);
   return { type: "function_call_output", call_id: result.callId, output };
 }

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AISDKMessage, toAISDK } from "../../../src/context/converters/ai-sdk.js";
+import { type AiSdkMessage, toAiSdk } from "../../../src/context/converters/ai-sdk.js";
 import { anyContext, assistant, call, contextOf, countCalls, image, PIXEL, result, text, textsIn, user } from "./contexts.js";
 
 describe("a context as AI SDK model messages", () => {
   test("gives the instructions as `system`", () => {
-    expect(toAISDK(contextOf([user("hi")], "Be brief."))).toEqual({
+    expect(toAiSdk(contextOf([user("hi")], "Be brief."))).toEqual({
       system: "Be brief.",
       messages: [{ role: "user", content: [text("hi")] }],
     });
@@ -13,7 +13,7 @@ describe("a context as AI SDK model messages", () => {
 
   test("gives calls as parts, and all their results in one tool message", () => {
     const context = contextOf([assistant([text("on it"), call("c1"), call("c2")]), result("c1", "r1"), result("c2", "r2", true)]);
-    expect(toAISDK(context).messages).toEqual([
+    expect(toAiSdk(context).messages).toEqual([
       {
         role: "assistant",
         content: [
@@ -34,7 +34,7 @@ describe("a context as AI SDK model messages", () => {
 
   test("gives images to the model in both places it can take them", () => {
     const context = contextOf([user([image()]), assistant([call("c1")]), result("c1", [text("here"), image()])]);
-    const [first, , last] = toAISDK(context).messages;
+    const [first, , last] = toAiSdk(context).messages;
     expect(first?.content).toEqual([{ type: "image", image: PIXEL, mediaType: "image/png" }]);
     expect(last?.content).toEqual([
       {
@@ -48,7 +48,7 @@ describe("a context as AI SDK model messages", () => {
 
   test("carries the signature of Anthropic's thinking, and only the text of others'", () => {
     const thinking = { type: "thinking" as const, thinking: "hm", thinkingSignature: "c2ln" };
-    const { messages } = toAISDK(contextOf([assistant([thinking, text("a")]), assistant([thinking, text("b")], "openai")]));
+    const { messages } = toAiSdk(contextOf([assistant([thinking, text("a")]), assistant([thinking, text("b")], "openai")]));
     expect(messages.map((message) => message.content[0])).toEqual([
       { type: "reasoning", text: "hm", providerOptions: { anthropic: { signature: "c2ln" } } },
       { type: "reasoning", text: "hm" },
@@ -58,7 +58,7 @@ describe("a context as AI SDK model messages", () => {
   test("has one result for each call, right behind the reply, in any context", () => {
     fc.assert(
       fc.property(anyContext, (context) => {
-        const { messages } = toAISDK(context);
+        const { messages } = toAiSdk(context);
         expect(pairedCalls(messages)).toBe(countCalls(context));
         expect(messages.every((message) => message.content.length > 0)).toBe(true);
       }),
@@ -68,7 +68,7 @@ describe("a context as AI SDK model messages", () => {
   test("has no lone surrogate outside signed thinking, in any context", () => {
     fc.assert(
       fc.property(anyContext, (context) => {
-        const parts = toAISDK(context).messages.flatMap((message): AISDKMessage["content"][number][] => message.content);
+        const parts = toAiSdk(context).messages.flatMap((message): AiSdkMessage["content"][number][] => message.content);
         const free = parts.filter((part) => part.type !== "reasoning" || part.providerOptions === undefined);
         expect(textsIn(free).every((one) => one.isWellFormed())).toBe(true);
       }),
@@ -76,7 +76,7 @@ describe("a context as AI SDK model messages", () => {
   });
 });
 
-function pairedCalls(messages: readonly AISDKMessage[]): number {
+function pairedCalls(messages: readonly AiSdkMessage[]): number {
   const ids: string[] = [];
   messages.forEach((message, at) => {
     if (message.role !== "assistant") return;

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toOpenAIResponses } from "../../../src/context/converters/openai-responses.js";
+import { toOpenAiResponses } from "../../../src/context/converters/openai-responses.js";
 import { anyContext, assistant, call, contextOf, countCalls, image, PIXEL, result, text, textsIn, user } from "./contexts.js";
 
 describe("a context as OpenAI Responses items", () => {
   test("gives the instructions beside the input", () => {
-    expect(toOpenAIResponses(contextOf([user("hi")], "Be brief."))).toEqual({
+    expect(toOpenAiResponses(contextOf([user("hi")], "Be brief."))).toEqual({
       instructions: "Be brief.",
       input: [{ type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] }],
     });
@@ -13,7 +13,7 @@ describe("a context as OpenAI Responses items", () => {
 
   test("keeps the order of texts and calls of a reply, its outputs behind them", () => {
     const context = contextOf([assistant([text("one"), call("c1"), text("two"), call("c2")]), result("c1", "r1"), result("c2", "r2")]);
-    expect(toOpenAIResponses(context).input).toEqual([
+    expect(toOpenAiResponses(context).input).toEqual([
       { type: "message", role: "assistant", content: "one" },
       { type: "function_call", call_id: "c1", name: "read", arguments: '{"path":"a.ts"}' },
       { type: "message", role: "assistant", content: "two" },
@@ -25,7 +25,7 @@ describe("a context as OpenAI Responses items", () => {
 
   test("gives images of a result inside its output", () => {
     const context = contextOf([assistant([call("c1")]), result("c1", [text("here"), image()])]);
-    expect(toOpenAIResponses(context).input.at(-1)).toEqual({
+    expect(toOpenAiResponses(context).input.at(-1)).toEqual({
       type: "function_call_output",
       call_id: "c1",
       output: [
@@ -37,13 +37,13 @@ describe("a context as OpenAI Responses items", () => {
 
   test("leaves reasoning out, also signed", () => {
     const context = contextOf([assistant([{ type: "thinking", thinking: "hm", thinkingSignature: "gAAAA" }, text("b")], "openai")]);
-    expect(toOpenAIResponses(context)).toEqual({ input: [{ type: "message", role: "assistant", content: "b" }] });
+    expect(toOpenAiResponses(context)).toEqual({ input: [{ type: "message", role: "assistant", content: "b" }] });
   });
 
   test("has exactly one output behind each call, in any context", () => {
     fc.assert(
       fc.property(anyContext, (context) => {
-        const { input } = toOpenAIResponses(context);
+        const { input } = toOpenAiResponses(context);
         const calls = input.flatMap((item) => (item.type === "function_call" ? [item.call_id] : []));
         const outputs = input.flatMap((item) => (item.type === "function_call_output" ? [item.call_id] : []));
         expect(outputs).toEqual(calls);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { ContextMessage } from "../../../src/context/context.js";
-import { toAISDK } from "../../../src/context/converters/ai-sdk.js";
+import { toAiSdk } from "../../../src/context/converters/ai-sdk.js";
 import { toAnthropic } from "../../../src/context/converters/anthropic.js";
-import { toOpenAIChat } from "../../../src/context/converters/openai-chat.js";
-import { toOpenAIResponses } from "../../../src/context/converters/openai-responses.js";
+import { toOpenAiChat } from "../../../src/context/converters/openai-chat.js";
+import { toOpenAiResponses } from "../../../src/context/converters/openai-responses.js";
 import { contextOf } from "./contexts.js";
 
 function read(message: ContextMessage): unknown {
-  return toOpenAIChat(contextOf([message])).map((one) => one.content)[0];
+  return toOpenAiChat(contextOf([message])).map((one) => one.content)[0];
 }
 
 describe("what a model reads in place of", () => {
@@ -67,10 +67,10 @@ describe("a summary, whichever provider it goes to,", () => {
   ])("is a message of the user: $role", (message) => {
     const context = contextOf([message]);
     const roles = [
-      toOpenAIChat(context).map(({ role }) => role),
-      toOpenAIResponses(context).input.map((item) => "role" in item && item.role),
+      toOpenAiChat(context).map(({ role }) => role),
+      toOpenAiResponses(context).input.map((item) => "role" in item && item.role),
       toAnthropic(context).messages.map(({ role }) => role),
-      toAISDK(context).messages.map(({ role }) => role),
+      toAiSdk(context).messages.map(({ role }) => role),
     ];
     expect(roles).toEqual([["user"], ["user"], ["user"], ["user"]]);
   });
