@@ -130,6 +130,6 @@ export class ConfigError extends CommandError {
 }
 
 /** An error as one line; what a store or a model throws may be anything. */
-export function lineOf(error: unknown): string {
+export function errorLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }

@@ -1,5 +1,5 @@
 import type { SessionId } from "@bough/session-core";
-import type { Question, ShellEffect, ShellNews, ShellResult } from "../shell/model.js";
+import type { Question, ShellEffect, ShellEvent, ShellResult } from "../shell/model.js";
 import { ShellPerformer } from "../shell/perform.js";
 import { type SlashName, typed } from "../shell/slash-commands.js";
 import type { ShellHost, ShellWorld } from "../shell/world.js";
@@ -105,11 +105,11 @@ class PrintingHost implements ShellHost {
   readonly copy = (): void => undefined;
 
   // The rest of the news is about what a screen shows meanwhile.
-  readonly tell = (news: ShellNews): void => {
-    if (news.kind === "said") this.print([[news.isError ? styled("error", news.text) : news.text]]);
-    if (news.kind === "unstored") this.print([[styled("error", news.why)], ["Not stored: ", news.text]]);
-    if (news.kind === "ask") this.#onQuestion(news.question);
-    if (news.kind === "leave") this.left = news.result;
+  readonly dispatch = (event: ShellEvent): void => {
+    if (event.kind === "notice") this.print([[event.isError ? styled("error", event.text) : event.text]]);
+    if (event.kind === "unstored") this.print([[styled("error", event.why)], ["Not stored: ", event.text]]);
+    if (event.kind === "ask") this.#onQuestion(event.question);
+    if (event.kind === "leave") this.left = event.result;
   };
 }
 

@@ -1,6 +1,6 @@
 import { BoughError, InvalidQueryError } from "@bough/session-core";
-import { lineOf } from "../errors.js";
-import type { NavigatorWorld, Tell } from "./model.js";
+import { errorLine } from "../errors.js";
+import type { NavigatorDispatch, NavigatorWorld } from "./model.js";
 
 /** A person who types on has not asked yet; in milliseconds. */
 const PAUSE = 60;
@@ -19,7 +19,7 @@ export class Finder {
 
   constructor(
     private readonly world: NavigatorWorld,
-    private readonly tell: Tell,
+    private readonly dispatch: NavigatorDispatch,
   ) {}
 
   ask(query: string, question: number): void {
@@ -39,7 +39,7 @@ export class Finder {
       for (let found = 0; found < MOST && this.#newest === question; ) {
         const page = await this.world.session.search({ query: asTyped(query), limit: found === 0 ? FIRST : MORE, cursor });
         const ids = page.hits.flatMap(({ entryId }) => (entryId === null ? [] : [entryId]));
-        this.tell({ kind: "hits", question, ids, total: page.total, isMore: found > 0 });
+        this.dispatch({ kind: "hits", question, ids, total: page.total, isMore: found > 0 });
         found += page.hits.length;
         if (page.next === null || page.hits.length === 0) return;
         cursor = page.next;
@@ -48,7 +48,11 @@ export class Finder {
       }
     } catch (error) {
       if (!(error instanceof BoughError)) throw error;
-      this.tell({ kind: "badQuery", question, problem: error instanceof InvalidQueryError ? firstSentence(lineOf(error)) : lineOf(error) });
+      this.dispatch({
+        kind: "badQuery",
+        question,
+        problem: error instanceof InvalidQueryError ? firstSentence(errorLine(error)) : errorLine(error),
+      });
     }
   }
 }

@@ -125,7 +125,7 @@ export type NavigatorEffect =
   | { readonly kind: "remember"; readonly choice: number };
 
 /** What the world tells the navigator. */
-export type NavigatorNews =
+export type NavigatorEvent =
   | { readonly kind: "loaded"; readonly tree: NavigatorTree }
   /** Rows that arrived since, and where things stand now. */
   | {
@@ -139,7 +139,7 @@ export type NavigatorNews =
   | { readonly kind: "hits"; readonly question: number; readonly ids: readonly EntryId[]; readonly total: number; readonly isMore: boolean }
   | { readonly kind: "badQuery"; readonly question: number; readonly problem: string }
   | { readonly kind: "moved"; readonly result: NavigatorResult }
-  | { readonly kind: "said"; readonly text: string; readonly isError: boolean }
+  | { readonly kind: "notice"; readonly text: string; readonly isError: boolean }
   /** The work in the dialog came to an end without closing the navigator. */
   | { readonly kind: "worked"; readonly text: string; readonly isError: boolean }
   | { readonly kind: "compared"; readonly lines: readonly Line[] }
@@ -157,4 +157,4 @@ export interface NavigatorWorld {
 }
 
 /** Tells the navigator's screen something. */
-export type Tell = ScreenHost<NavigatorNews>["tell"];
+export type NavigatorDispatch = ScreenHost<NavigatorEvent>["dispatch"];

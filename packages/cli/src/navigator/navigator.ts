@@ -7,7 +7,7 @@ import { Folds } from "../tree/folds.js";
 import { type KeyChoices, rebound } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { NAVIGATOR_KEYS } from "./keys.js";
-import type { Leaving, NavigatorEffect, NavigatorModel, NavigatorNews, NavigatorResult, NavigatorWorld } from "./model.js";
+import type { Leaving, NavigatorEffect, NavigatorEvent, NavigatorModel, NavigatorResult, NavigatorWorld } from "./model.js";
 import { Performer } from "./perform.js";
 import type { NavigatorStep } from "./select.js";
 import { update } from "./update.js";
@@ -24,7 +24,7 @@ export interface NavigatorPreferences {
 }
 
 /** The navigator of one session, as a screen. */
-export type NavigatorScreen = Screen<NavigatorModel, NavigatorEffect, NavigatorNews, NavigatorResult>;
+export type NavigatorScreen = Screen<NavigatorModel, NavigatorEffect, NavigatorEvent, NavigatorResult>;
 
 /**
  * The tree of a session on the whole terminal: to see it, search it, label, compare, fork and compact it, and to go

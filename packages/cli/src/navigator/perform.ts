@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { BoughError, type Entry, type EntryId, exportMarkdown, textOf } from "@bough/session-core";
-import { CommandError, lineOf } from "../errors.js";
+import { CommandError, errorLine } from "../errors.js";
 import { entryLines } from "../format/entry-lines.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { comparisonLines, loadComparison } from "../preview/comparison.js";
@@ -10,7 +10,7 @@ import { glyphsFor } from "../terminal/glyphs.js";
 import { type Line, textOfLine } from "../terminal/line.js";
 import type { ScreenHost } from "../tui/screen.js";
 import { Finder } from "./finder.js";
-import type { NavigatorEffect, NavigatorNews, NavigatorWorld } from "./model.js";
+import type { NavigatorEffect, NavigatorEvent, NavigatorWorld } from "./model.js";
 import { TreeReader } from "./tree-reader.js";
 import { Worker } from "./worker.js";
 
@@ -22,13 +22,13 @@ export class Performer {
 
   constructor(private readonly world: NavigatorWorld) {}
 
-  perform(effect: NavigatorEffect, host: ScreenHost<NavigatorNews>): void {
+  perform(effect: NavigatorEffect, host: ScreenHost<NavigatorEvent>): void {
     this.#do(effect, host).catch((error: unknown) => {
       // What the store or the file system refuses is said; the screen goes on. A defect of ours is said too: a screen
       // that ends in a stack trace has lost the person's place.
-      const kind = effect.kind === "move" || effect.kind === "compact" ? "worked" : "said";
+      const kind = effect.kind === "move" || effect.kind === "compact" ? "worked" : "notice";
       // Only work has a dialog to close; another one may be open, with something typed in it.
-      host.tell({ kind, text: known(error) ? lineOf(error) : `Unexpected failure: ${lineOf(error)}`, isError: true });
+      host.dispatch({ kind, text: known(error) ? errorLine(error) : `Unexpected failure: ${errorLine(error)}`, isError: true });
     });
   }
 
@@ -38,18 +38,18 @@ export class Performer {
     this.#worker?.cancel();
   }
 
-  async #do(effect: NavigatorEffect, host: ScreenHost<NavigatorNews>): Promise<void> {
-    const { tell } = host;
-    this.#reader ??= new TreeReader(this.world, tell);
-    this.#worker ??= new Worker(this.world, tell);
+  async #do(effect: NavigatorEffect, host: ScreenHost<NavigatorEvent>): Promise<void> {
+    const { dispatch } = host;
+    this.#reader ??= new TreeReader(this.world, dispatch);
+    this.#worker ??= new Worker(this.world, dispatch);
     const [reader, worker] = [this.#reader, this.#worker];
     switch (effect.kind) {
       case "load":
         return reader.load();
       case "preview":
-        return tell({ ...effect, kind: "previewed", lines: await this.#preview(effect) });
+        return dispatch({ ...effect, kind: "previewed", lines: await this.#preview(effect) });
       case "search":
-        this.#finder ??= new Finder(this.world, tell);
+        this.#finder ??= new Finder(this.world, dispatch);
         return this.#finder.ask(effect.query, effect.question);
       case "label":
         await this.#label(effect.entryId, effect.label);
@@ -62,23 +62,23 @@ export class Performer {
       case "cancel":
         return worker.cancel();
       case "undo":
-        await this.#undo(effect.redo, tell);
+        await this.#undo(effect.redo, dispatch);
         return reader.look();
       case "fork":
-        return tell({ kind: "moved", result: { kind: "forked", sessionId: await this.#fork(effect.entryId) } });
+        return dispatch({ kind: "moved", result: { kind: "forked", sessionId: await this.#fork(effect.entryId) } });
       case "export":
-        return this.#said(tell, `Written to ${await this.#export(effect.entryId)}`);
+        return this.#said(dispatch, `Written to ${await this.#export(effect.entryId)}`);
       case "copy":
         return this.#copy(effect.entryId, host);
       case "compare":
-        return tell({ kind: "compared", lines: await this.#compare(effect.entryIds, effect.width) });
+        return dispatch({ kind: "compared", lines: await this.#compare(effect.entryIds, effect.width) });
       case "remember":
         return this.world.rememberChoice(effect.choice);
     }
   }
 
-  #said(tell: ScreenHost<NavigatorNews>["tell"], text: string): void {
-    tell({ kind: "said", text, isError: false });
+  #said(dispatch: ScreenHost<NavigatorEvent>["dispatch"], text: string): void {
+    dispatch({ kind: "notice", text, isError: false });
   }
 
   async #preview({ entryId, width, isBranchPoint, label }: Extract<NavigatorEffect, { kind: "preview" }>): Promise<readonly Line[]> {
@@ -94,11 +94,11 @@ export class Performer {
     else await this.world.session.label(entryId, label);
   }
 
-  async #undo(redo: boolean, tell: ScreenHost<NavigatorNews>["tell"]): Promise<void> {
+  async #undo(redo: boolean, dispatch: ScreenHost<NavigatorEvent>["dispatch"]): Promise<void> {
     const { session } = this.world;
     const moved = redo ? await session.redoMove() : await session.undoMove();
-    if (moved) this.#said(tell, redo ? "The move is made again." : "The last move is taken back; r makes it again.");
-    else this.#said(tell, redo ? "Nothing was taken back since the last move." : "There is no move to take back.");
+    if (moved) this.#said(dispatch, redo ? "The move is made again." : "The last move is taken back; r makes it again.");
+    else this.#said(dispatch, redo ? "Nothing was taken back since the last move." : "There is no move to take back.");
   }
 
   async #fork(entryId: EntryId): Promise<string> {
@@ -112,12 +112,12 @@ export class Performer {
     return path;
   }
 
-  async #copy(entryId: EntryId, host: ScreenHost<NavigatorNews>): Promise<void> {
+  async #copy(entryId: EntryId, host: ScreenHost<NavigatorEvent>): Promise<void> {
     const text = entryText(await this.world.session.entry(entryId));
     // An empty text would take away what is on the clipboard.
     // What is pasted into a terminal is obeyed by it, so control characters go; line breaks and tabs stay.
     if (text !== "") host.copy(text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ""));
-    this.#said(host.tell, text === "" ? "This entry has no text." : "Copied.");
+    this.#said(host.dispatch, text === "" ? "This entry has no text." : "Copied.");
   }
 
   async #compare([a, b]: readonly [EntryId, EntryId], width: number): Promise<readonly Line[]> {

@@ -1,9 +1,9 @@
 import { type EntryId, SessionNotFoundError } from "@bough/session-core";
-import { lineOf } from "../errors.js";
+import { errorLine } from "../errors.js";
 import { wholeOutline } from "../session/paging.js";
 import { learnWidths } from "../terminal/width.js";
 import { TreeIndex } from "../tree/tree-index.js";
-import type { NavigatorWorld, Tell } from "./model.js";
+import type { NavigatorDispatch, NavigatorWorld } from "./model.js";
 
 /** How often another process is looked after, in milliseconds. */
 const EVERY = 500;
@@ -22,7 +22,7 @@ export class TreeReader {
 
   constructor(
     private readonly world: NavigatorWorld,
-    private readonly tell: Tell,
+    private readonly dispatch: NavigatorDispatch,
   ) {}
 
   async load(): Promise<void> {
@@ -35,7 +35,7 @@ export class TreeReader {
     this.#seen = seen(leafId, leaves, labels);
     this.#tick();
     const named = new Map(labels.map(({ entryId, label }) => [entryId, label]));
-    this.tell({ kind: "loaded", tree: { index: TreeIndex.of(rows), labels: named, leaves, leafName, leafId } });
+    this.dispatch({ kind: "loaded", tree: { index: TreeIndex.of(rows), labels: named, leaves, leafName, leafId } });
     // The screen may have been closed while this was read, or by what it was told.
     if (this.#isOver) return;
     this.#timer = setInterval(() => void this.#lookOnce(), EVERY);
@@ -62,7 +62,7 @@ export class TreeReader {
 
   #tick(): void {
     this.#tickedMs = this.world.io.now();
-    this.tell({ kind: "tick", nowMs: this.#tickedMs });
+    this.dispatch({ kind: "tick", nowMs: this.#tickedMs });
   }
 
   async #look(): Promise<void> {
@@ -78,12 +78,12 @@ export class TreeReader {
       this.#tick();
       this.#seen = now;
       this.#lastSeq = rows.at(-1)?.seq ?? this.#lastSeq;
-      this.tell({ kind: "changed", rows, labels, leaves, leafId: session.leafId });
+      this.dispatch({ kind: "changed", rows, labels, leaves, leafId: session.leafId });
     } catch (error) {
       // A store that is busy now may not be in half a second; one that lost the session is told of once.
-      if (!(error instanceof SessionNotFoundError)) return this.tell({ kind: "said", text: lineOf(error), isError: true });
+      if (!(error instanceof SessionNotFoundError)) return this.dispatch({ kind: "notice", text: errorLine(error), isError: true });
       this.end();
-      this.tell({ kind: "gone" });
+      this.dispatch({ kind: "gone" });
     }
   }
 }

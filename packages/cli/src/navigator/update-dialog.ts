@@ -1,6 +1,6 @@
 import { editField, fieldOf } from "../tui/field.js";
 import { helpLines } from "../tui/key-table.js";
-import { still, type TerminalEvent } from "../tui/screen.js";
+import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { Dialog, NavigatorModel } from "./model.js";
 import { panesOf } from "./panes.js";
 import type { NavigatorStep } from "./select.js";
@@ -10,7 +10,7 @@ import { LEAVING_CHOICES, scrolledRows } from "./view-dialog.js";
 const FOCUS = 2;
 
 const NONE: Dialog = { kind: "none" };
-const closed = (model: NavigatorModel): NavigatorStep => still({ ...model, dialog: NONE });
+const closed = (model: NavigatorModel): NavigatorStep => withoutEffects({ ...model, dialog: NONE });
 
 /** What a key means to the dialog that is open. Every key is the dialog's as long as there is one. */
 export function inDialog(model: NavigatorModel, event: TerminalEvent): NavigatorStep {
@@ -19,7 +19,7 @@ export function inDialog(model: NavigatorModel, event: TerminalEvent): Navigator
   switch (dialog.kind) {
     case "none":
     case "working":
-      return still(model);
+      return withoutEffects(model);
     case "help":
     case "comparison":
       return scrolled(model, dialog, event);
@@ -37,13 +37,13 @@ export function inDialog(model: NavigatorModel, event: TerminalEvent): Navigator
 function escaped(model: NavigatorModel): NavigatorStep {
   const { dialog } = model;
   if (dialog.kind === "focus")
-    return still({ ...model, dialog: { kind: "leaving", entryId: dialog.entryId, left: dialog.left, choice: FOCUS } });
+    return withoutEffects({ ...model, dialog: { kind: "leaving", entryId: dialog.entryId, left: dialog.left, choice: FOCUS } });
   if (dialog.kind !== "working") return closed(model);
   return { model: { ...model, dialog: { ...dialog, isCancelled: true } }, effects: [{ kind: "cancel" }] };
 }
 
 function scrolled(model: NavigatorModel, dialog: Extract<Dialog, { scroll: number }>, event: TerminalEvent): NavigatorStep {
-  if (event.kind !== "key") return still(model);
+  if (event.kind !== "key") return withoutEffects(model);
   const page = scrolledRows(panesOf(model.size, model.preview.isShown, model.search !== null).body);
   const { length } = dialog.kind === "comparison" ? dialog.lines : helpLines(model.keys, model.size.columns, model.glyphs);
   const most = Math.max(length - page, 0);
@@ -52,15 +52,15 @@ function scrolled(model: NavigatorModel, dialog: Extract<Dialog, { scroll: numbe
     ...{ home: -length, g: -length, end: length, G: length },
   };
   const by = steps[event.key];
-  if (by === undefined) return event.key === "q" || event.key === "?" || event.key === "enter" ? closed(model) : still(model);
+  if (by === undefined) return event.key === "q" || event.key === "?" || event.key === "enter" ? closed(model) : withoutEffects(model);
   // A terminal that has grown since may show more than it could be scrolled to.
-  return still({ ...model, dialog: { ...dialog, scroll: Math.min(Math.max(Math.min(dialog.scroll, most) + by, 0), most) } });
+  return withoutEffects({ ...model, dialog: { ...dialog, scroll: Math.min(Math.max(Math.min(dialog.scroll, most) + by, 0), most) } });
 }
 
 function typed(model: NavigatorModel, dialog: Extract<Dialog, { kind: "label" | "focus" }>, event: TerminalEvent): NavigatorStep {
   if (event.kind === "key" && event.key === "enter") return entered(model, dialog);
   const field = editField(dialog.field, event);
-  return field === undefined ? still(model) : still({ ...model, dialog: { ...dialog, field } });
+  return field === undefined ? withoutEffects(model) : withoutEffects({ ...model, dialog: { ...dialog, field } });
 }
 
 function entered(model: NavigatorModel, { kind, entryId, field }: Extract<Dialog, { kind: "label" | "focus" }>): NavigatorStep {
@@ -70,7 +70,7 @@ function entered(model: NavigatorModel, { kind, entryId, field }: Extract<Dialog
 }
 
 function choosing(model: NavigatorModel, dialog: Extract<Dialog, { kind: "leaving" }>, event: TerminalEvent): NavigatorStep {
-  if (event.kind !== "key") return still(model);
+  if (event.kind !== "key") return withoutEffects(model);
   const count = LEAVING_CHOICES.length;
   const { choice } = dialog;
   const number = Number(event.key) - 1;
@@ -78,22 +78,22 @@ function choosing(model: NavigatorModel, dialog: Extract<Dialog, { kind: "leavin
   switch (event.key) {
     case "up":
     case "k":
-      return still({ ...model, dialog: { ...dialog, choice: (choice + count - 1) % count } });
+      return withoutEffects({ ...model, dialog: { ...dialog, choice: (choice + count - 1) % count } });
     case "down":
     case "j":
     case "tab":
-      return still({ ...model, dialog: { ...dialog, choice: (choice + 1) % count } });
+      return withoutEffects({ ...model, dialog: { ...dialog, choice: (choice + 1) % count } });
     case "enter":
       return chosen(model, dialog, choice);
     case "q":
       return closed(model);
     default:
-      return still(model);
+      return withoutEffects(model);
   }
 }
 
 function chosen(model: NavigatorModel, { entryId, left }: Extract<Dialog, { kind: "leaving" }>, choice: number): NavigatorStep {
-  if (choice === FOCUS) return still({ ...model, dialog: { kind: "focus", entryId, left, field: fieldOf() } });
+  if (choice === FOCUS) return withoutEffects({ ...model, dialog: { kind: "focus", entryId, left, field: fieldOf() } });
   return remembered(gone(model, entryId, choice === 1), choice);
 }
 
@@ -102,9 +102,9 @@ function remembered({ model, effects }: NavigatorStep, choice: number): Navigato
 }
 
 function confirming(model: NavigatorModel, { entryId }: Extract<Dialog, { kind: "compacting" }>, event: TerminalEvent): NavigatorStep {
-  if (event.kind !== "key") return still(model);
+  if (event.kind !== "key") return withoutEffects(model);
   if (event.key === "n" || event.key === "q") return closed(model);
-  if (event.key !== "y" && event.key !== "enter") return still(model);
+  if (event.key !== "y" && event.key !== "enter") return withoutEffects(model);
   const dialog = { kind: "working" as const, says: "Summarising what stands before", sinceMs: null, isCancelled: false };
   return { model: { ...model, dialog }, effects: [{ kind: "compact", entryId }] };
 }

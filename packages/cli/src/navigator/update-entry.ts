@@ -1,11 +1,11 @@
 import { pathDifference } from "../tree/tree-index.js";
-import { still } from "../tui/screen.js";
+import { withoutEffects } from "../tui/screen.js";
 import type { NavigatorModel } from "./model.js";
 import { type NavigatorStep, selectedId, settled } from "./select.js";
 
 type EntryAction = "go" | "goWithSummary" | "undo" | "redo" | "mark" | "compare" | "fork" | "export" | "compact" | "copy";
 
-const said = (model: NavigatorModel, text: string): NavigatorStep => still({ ...model, notice: { text, isError: false } });
+const said = (model: NavigatorModel, text: string): NavigatorStep => withoutEffects({ ...model, notice: { text, isError: false } });
 
 /** Leads to an entry; `summarize` undefined: the settings or the person decide. */
 export function gone(model: NavigatorModel, entryId: string, summarize: boolean, focus: string | null = null): NavigatorStep {
@@ -19,14 +19,14 @@ const go =
   (model: NavigatorModel): NavigatorStep => {
     const { tree, selected, leaving } = model;
     const entryId = selectedId(model);
-    if (tree === undefined || entryId === undefined) return still(model);
+    if (tree === undefined || entryId === undefined) return withoutEffects(model);
     if (entryId === tree.leafId) return said(model, "The session stands here already.");
     const left =
       tree.leafId === null ? 0 : pathDifference(tree.index, tree.index.placeOf(tree.leafId), targetPlace(model, selected)).onlyA.length;
     if (left === 0) return gone(model, entryId, false);
     if (wanted !== undefined) return gone(model, entryId, wanted);
     if (leaving !== "ask") return gone(model, entryId, leaving === "summary");
-    return still({ ...model, dialog: { kind: "leaving", entryId, left, choice: model.lastChoice } });
+    return withoutEffects({ ...model, dialog: { kind: "leaving", entryId, left, choice: model.lastChoice } });
   };
 
 /** Where the leaf will stand: above a message that comes back to be edited. -1: before the first entry. */
@@ -43,16 +43,16 @@ const undo =
 
 const onEntry = (kind: "fork" | "export" | "copy") => (model: NavigatorModel) => {
   const entryId = selectedId(model);
-  return entryId === undefined ? still(model) : { model, effects: [{ kind, entryId }] };
+  return entryId === undefined ? withoutEffects(model) : { model, effects: [{ kind, entryId }] };
 };
 
 const mark = (model: NavigatorModel): NavigatorStep => {
   const entryId = selectedId(model);
-  if (entryId === undefined) return still(model);
+  if (entryId === undefined) return withoutEffects(model);
   const { marks } = model;
   // A third mark takes the place of the first.
   const next = marks.includes(entryId) ? marks.filter((id) => id !== entryId) : [...marks, entryId].slice(-2);
-  return still({ ...model, marks: next });
+  return withoutEffects({ ...model, marks: next });
 };
 
 const compare = (model: NavigatorModel): NavigatorStep => {
@@ -66,14 +66,14 @@ const compare = (model: NavigatorModel): NavigatorStep => {
 const compact = (model: NavigatorModel): NavigatorStep => {
   const { tree, selected } = model;
   const entryId = selectedId(model);
-  if (tree === undefined || entryId === undefined) return still(model);
+  if (tree === undefined || entryId === undefined) return withoutEffects(model);
   const leaf = tree.leafId === null ? -1 : tree.index.placeOf(tree.leafId);
   if (leaf < 0 || pathDifference(tree.index, selected, leaf).onlyA.length > 0)
     return said(model, "Only the branch where the session stands can be compacted. Go there first.");
   const count = tree.index.depthOf(selected);
   return count === 0
     ? said(model, "There is nothing before this entry.")
-    : still({ ...model, dialog: { kind: "compacting", entryId, count } });
+    : withoutEffects({ ...model, dialog: { kind: "compacting", entryId, count } });
 };
 
 /** What is done with the selected entry. */

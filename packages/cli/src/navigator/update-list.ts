@@ -2,7 +2,7 @@ import { NAVIGATOR_FILTERS, type NavigatorFilter } from "../tree/filter.js";
 import type { Folds } from "../tree/folds.js";
 import type { Layout } from "../tree/layout.js";
 import { fieldOf } from "../tui/field.js";
-import { still } from "../tui/screen.js";
+import { withoutEffects } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
 import type { NavigatorModel } from "./model.js";
 import { panesOf } from "./panes.js";
@@ -48,7 +48,7 @@ const cycled = (steps: 1 | -1) => (model: NavigatorModel) => {
 
 const jump = (find: (model: NavigatorModel) => number, missing: string) => (model: NavigatorModel) => {
   const place = find(model);
-  return place < 0 ? still({ ...model, notice: { text: missing, isError: false } }) : selectRevealed(model, place);
+  return place < 0 ? withoutEffects({ ...model, notice: { text: missing, isError: false } }) : selectRevealed(model, place);
 };
 
 const branchPoint = (direction: 1 | -1) =>
@@ -67,20 +67,20 @@ const hitOrBranchPoint = (direction: 1 | -1) => (model: NavigatorModel) =>
 /** What is folded away cannot stay selected. */
 const toggled: Act = (model) => {
   const { layout, selected, folds } = model;
-  if (layout === undefined || selected < 0 || !layout.hasBelow(selected)) return still(model);
+  if (layout === undefined || selected < 0 || !layout.hasBelow(selected)) return withoutEffects(model);
   return settled({ ...model, folds: folds.toggle(selected) });
 };
 
 const foldOrBack: Act = (model) => {
   const { layout, selected, folds } = model;
-  if (layout === undefined || selected < 0) return still(model);
+  if (layout === undefined || selected < 0) return withoutEffects(model);
   const step = foldOrJump(layout, selected, folds);
   return selectPlace({ ...model, folds: step.folds }, step.at);
 };
 
 const unfoldOrForth: Act = (model) => {
   const { layout, selected, folds } = model;
-  if (layout === undefined || selected < 0) return still(model);
+  if (layout === undefined || selected < 0) return withoutEffects(model);
   const step = unfoldOrJump(layout, selected, folds);
   return selectPlace({ ...model, folds: step.folds }, step.at);
 };
@@ -88,16 +88,17 @@ const unfoldOrForth: Act = (model) => {
 const scrolled = (steps: (rows: number) => number) => (model: NavigatorModel) => {
   const { preview } = model;
   const pane = panesOf(model.size, preview.isShown, model.search !== null).preview;
-  if (pane === undefined) return still(model);
-  return still({ ...model, preview: { ...preview, scroll: scrolledTo(preview, pane.rows, preview.scroll + steps(pane.rows)) } });
+  if (pane === undefined) return withoutEffects(model);
+  return withoutEffects({ ...model, preview: { ...preview, scroll: scrolledTo(preview, pane.rows, preview.scroll + steps(pane.rows)) } });
 };
 
-const close: Act = (model) => (model.search === null ? still({ ...model, result: { kind: "closed" } }) : endedSearch(model));
+const close: Act = (model) => (model.search === null ? withoutEffects({ ...model, result: { kind: "closed" } }) : endedSearch(model));
 
 const toLeaf: Act = (model) => {
   const { tree } = model;
-  if (tree === undefined) return still(model);
-  if (tree.leafId === null) return still({ ...model, notice: { text: "The session stands before its first entry.", isError: false } });
+  if (tree === undefined) return withoutEffects(model);
+  if (tree.leafId === null)
+    return withoutEffects({ ...model, notice: { text: "The session stands before its first entry.", isError: false } });
   return selectRevealed(model, tree.index.placeOf(tree.leafId));
 };
 
@@ -128,13 +129,13 @@ const LIST: Readonly<Record<NavigatorAction, Act>> = {
   preview: (model) => settled({ ...model, preview: { ...model.preview, isShown: !model.preview.isShown, entryId: null } }),
   previewUp: scrolled((rows) => -Math.max(Math.floor(rows / 2), 1)),
   previewDown: scrolled((rows) => Math.max(Math.floor(rows / 2), 1)),
-  times: (model) => still({ ...model, showsTimes: !model.showsTimes }),
+  times: (model) => withoutEffects({ ...model, showsTimes: !model.showsTimes }),
   label: (model) => {
     const entryId = selectedId(model);
-    if (entryId === undefined) return still(model);
-    return still({ ...model, dialog: { kind: "label", entryId, field: fieldOf(model.tree?.labels.get(entryId)) } });
+    if (entryId === undefined) return withoutEffects(model);
+    return withoutEffects({ ...model, dialog: { kind: "label", entryId, field: fieldOf(model.tree?.labels.get(entryId)) } });
   },
-  help: (model) => still({ ...model, dialog: { kind: "help", scroll: 0 } }),
+  help: (model) => withoutEffects({ ...model, dialog: { kind: "help", scroll: 0 } }),
   close,
   ...ACTS,
 };

@@ -1,6 +1,6 @@
 import type { EntryId } from "@bough/session-core";
 import { editField, fieldOf } from "../tui/field.js";
-import { still, type TerminalEvent } from "../tui/screen.js";
+import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { NavigatorModel, NavigatorTree, Search } from "./model.js";
 import { laidOut, laidOutAt, type NavigatorStep, settled } from "./select.js";
 
@@ -21,7 +21,7 @@ export function typedInSearch(model: NavigatorModel, search: Search, event: Term
   if (event.kind === "key" && event.key === "enter") return closedField(model, search);
   const field = editField(search.field, event);
   if (field === undefined) return undefined;
-  if (field.text === search.field.text) return still({ ...model, search: { ...search, field } });
+  if (field.text === search.field.text) return withoutEffects({ ...model, search: { ...search, field } });
   return asked(model, field.text.trim(), { ...search, field });
 }
 
@@ -42,16 +42,16 @@ function asked(model: NavigatorModel, query: string, search: Search): NavigatorS
 /** A page of hits; the first one replaces what was shown, and its best hit is selected. */
 export function foundHits(
   model: NavigatorModel,
-  news: { readonly question: number; readonly ids: readonly EntryId[]; readonly total: number; readonly isMore: boolean },
+  event: { readonly question: number; readonly ids: readonly EntryId[]; readonly total: number; readonly isMore: boolean },
 ): NavigatorStep {
   const { search, tree } = model;
-  if (search === null || tree === undefined || search.question !== news.question) return still(model);
-  const places = placesOf(tree, news.ids);
-  const labelled = news.isMore ? [] : placesOfLabels(model, search.field.text);
-  const hits = [...new Set([...(news.isMore ? (search.hits ?? []) : []), ...places, ...labelled])];
-  const next = { ...model, search: { ...search, hits, total: Math.max(news.total, hits.length), problem: null } };
+  if (search === null || tree === undefined || search.question !== event.question) return withoutEffects(model);
+  const places = placesOf(tree, event.ids);
+  const labelled = event.isMore ? [] : placesOfLabels(model, search.field.text);
+  const hits = [...new Set([...(event.isMore ? (search.hits ?? []) : []), ...places, ...labelled])];
+  const next = { ...model, search: { ...search, hits, total: Math.max(event.total, hits.length), problem: null } };
   // The row that is selected stays, if it is a hit itself.
-  if (news.isMore || hits.length === 0 || hits.includes(model.selected)) return laidOut(next);
+  if (event.isMore || hits.length === 0 || hits.includes(model.selected)) return laidOut(next);
   return laidOutAt(next, nearestTo(hits, model.selected));
 }
 
@@ -81,5 +81,7 @@ function nearestTo(hits: readonly number[], place: number): number {
 /** The query cannot be read. What was found before stays. */
 export function badQuery(model: NavigatorModel, question: number, problem: string): NavigatorStep {
   const { search } = model;
-  return search === null || search.question !== question ? still(model) : still({ ...model, search: { ...search, problem } });
+  return search === null || search.question !== question
+    ? withoutEffects(model)
+    : withoutEffects({ ...model, search: { ...search, problem } });
 }

@@ -1,13 +1,13 @@
 import { actionOf } from "../tui/key-table.js";
-import { still, type TerminalEvent } from "../tui/screen.js";
-import type { NavigatorModel, NavigatorNews, NavigatorTree } from "./model.js";
+import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
+import type { NavigatorEvent, NavigatorModel, NavigatorTree } from "./model.js";
 import { laidOut, laidOutAnew, type NavigatorStep, settled } from "./select.js";
 import { inDialog } from "./update-dialog.js";
 import { listAction } from "./update-list.js";
 import { badQuery, foundHits, typedInSearch } from "./update-search.js";
 
 /** The navigator after a key, a paste, a new size, or news. Pure, but for the index of the tree, which grows. */
-export function update(model: NavigatorModel, event: TerminalEvent | NavigatorNews): NavigatorStep {
+export function update(model: NavigatorModel, event: TerminalEvent | NavigatorEvent): NavigatorStep {
   switch (event.kind) {
     case "resize":
       return settled({ ...model, size: event.size });
@@ -15,7 +15,7 @@ export function update(model: NavigatorModel, event: TerminalEvent | NavigatorNe
     case "paste":
       return typed(model, event);
     default:
-      return heard(model, event);
+      return updateByEvent(model, event);
   }
 }
 
@@ -27,36 +27,36 @@ function typed(before: NavigatorModel, event: Extract<TerminalEvent, { kind: "ke
   const inField = search?.isTyping === true ? typedInSearch(model, search, event) : undefined;
   if (inField !== undefined) return inField;
   const action = event.kind === "key" ? actionOf(model.keys, event.key) : undefined;
-  return action === undefined ? still(model) : listAction(model, action);
+  return action === undefined ? withoutEffects(model) : listAction(model, action);
 }
 
-function heard(model: NavigatorModel, news: NavigatorNews): NavigatorStep {
-  switch (news.kind) {
+function updateByEvent(model: NavigatorModel, event: NavigatorEvent): NavigatorStep {
+  switch (event.kind) {
     case "loaded":
-      return loaded(model, news.tree);
+      return loaded(model, event.tree);
     case "changed":
-      return changed(model, news);
+      return changed(model, event);
     case "previewed":
-      return previewed(model, news);
+      return previewed(model, event);
     case "hits":
-      return foundHits(model, news);
+      return foundHits(model, event);
     case "badQuery":
-      return badQuery(model, news.question, news.problem);
+      return badQuery(model, event.question, event.problem);
     case "moved":
-      return still({ ...model, result: news.result });
-    case "said":
-      return still({ ...model, notice: { text: news.text, isError: news.isError } });
+      return withoutEffects({ ...model, result: event.result });
+    case "notice":
+      return withoutEffects({ ...model, notice: { text: event.text, isError: event.isError } });
     case "worked":
-      return still({ ...model, dialog: { kind: "none" }, notice: { text: news.text, isError: news.isError } });
+      return withoutEffects({ ...model, dialog: { kind: "none" }, notice: { text: event.text, isError: event.isError } });
     case "compared":
       // What was opened meanwhile stays: it may hold something typed, or work that must remain cancellable.
       return model.dialog.kind === "none"
-        ? still({ ...model, dialog: { kind: "comparison", lines: news.lines, scroll: 0 } })
-        : still(model);
+        ? withoutEffects({ ...model, dialog: { kind: "comparison", lines: event.lines, scroll: 0 } })
+        : withoutEffects(model);
     case "tick":
-      return still(ticked(model, news.nowMs));
+      return withoutEffects(ticked(model, event.nowMs));
     case "gone":
-      return still({ ...model, result: { kind: "gone" } });
+      return withoutEffects({ ...model, result: { kind: "gone" } });
   }
 }
 
@@ -73,19 +73,19 @@ function loaded(model: NavigatorModel, tree: NavigatorTree): NavigatorStep {
 }
 
 /** Another writer, or this screen itself, changed the session. The selected entry stays selected. */
-function changed(model: NavigatorModel, news: Extract<NavigatorNews, { kind: "changed" }>): NavigatorStep {
+function changed(model: NavigatorModel, event: Extract<NavigatorEvent, { kind: "changed" }>): NavigatorStep {
   const { tree } = model;
-  if (tree === undefined) return still(model);
-  tree.index.append(news.rows);
-  const labels = new Map(news.labels.map(({ entryId, label }) => [entryId, label]));
+  if (tree === undefined) return withoutEffects(model);
+  tree.index.append(event.rows);
+  const labels = new Map(event.labels.map(({ entryId, label }) => [entryId, label]));
   // The preview tells of labels and branches too: it is asked for again.
   const preview = { ...model.preview, width: 0 };
-  return laidOutAnew({ ...model, preview, tree: { ...tree, labels, leaves: news.leaves, leafId: news.leafId } });
+  return laidOutAnew({ ...model, preview, tree: { ...tree, labels, leaves: event.leaves, leafId: event.leafId } });
 }
 
 /** Lines for a row that is no longer selected come too late. */
-function previewed(model: NavigatorModel, { entryId, width, lines }: Extract<NavigatorNews, { kind: "previewed" }>): NavigatorStep {
+function previewed(model: NavigatorModel, { entryId, width, lines }: Extract<NavigatorEvent, { kind: "previewed" }>): NavigatorStep {
   const { preview } = model;
-  if (preview.entryId !== entryId || preview.width !== width) return still(model);
+  if (preview.entryId !== entryId || preview.width !== width) return withoutEffects(model);
   return settled({ ...model, preview: { ...preview, lines } });
 }

@@ -1,8 +1,8 @@
 import type { CompactionResult, NavigationResult } from "@bough/compaction";
 import { BoughError, type EntryId } from "@bough/session-core";
-import { lineOf } from "../errors.js";
+import { errorLine } from "../errors.js";
 import { count } from "../format/numbers.js";
-import type { NavigatorResult, NavigatorWorld, Tell } from "./model.js";
+import type { NavigatorDispatch, NavigatorResult, NavigatorWorld } from "./model.js";
 
 const SECOND = 1000;
 
@@ -12,7 +12,7 @@ export class Worker {
 
   constructor(
     private readonly world: NavigatorWorld,
-    private readonly tell: Tell,
+    private readonly dispatch: NavigatorDispatch,
   ) {}
 
   /** Cancels the work that goes on; it tells of its end itself. */
@@ -25,22 +25,22 @@ export class Worker {
       const instructions = focus ?? undefined;
       const result = await this.world.compactor.navigate(entryId, { summarize, instructions, signal });
       const arrived = arrivedOf(result);
-      if (typeof arrived === "string") this.tell({ kind: "worked", text: arrived, isError: result.kind === "failed" });
-      else this.tell({ kind: "moved", result: arrived });
+      if (typeof arrived === "string") this.dispatch({ kind: "worked", text: arrived, isError: result.kind === "failed" });
+      else this.dispatch({ kind: "moved", result: arrived });
     });
   }
 
   async compact(entryId: EntryId): Promise<void> {
     await this.#work(async (signal) => {
       const result = await this.world.compactor.compact({ keepFrom: entryId, signal });
-      this.tell({ kind: "worked", text: compactedText(result), isError: result.kind === "failed" });
+      this.dispatch({ kind: "worked", text: compactedText(result), isError: result.kind === "failed" });
     });
   }
 
   async #work(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const controller = new AbortController();
     this.#running = controller;
-    const tick = () => this.tell({ kind: "tick", nowMs: this.world.io.now() });
+    const tick = () => this.dispatch({ kind: "tick", nowMs: this.world.io.now() });
     const timer = setInterval(tick, SECOND);
     tick();
     try {
@@ -48,7 +48,7 @@ export class Worker {
     } catch (error) {
       // The store's and the engine's refusals are for the person; anything else is a defect of ours.
       if (!(error instanceof BoughError || isCompactionError(error))) throw error;
-      this.tell({ kind: "worked", text: lineOf(error), isError: true });
+      this.dispatch({ kind: "worked", text: errorLine(error), isError: true });
     } finally {
       clearInterval(timer);
       this.#running = undefined;
@@ -69,7 +69,7 @@ function arrivedOf(result: NavigationResult): NavigatorResult | string {
     case "cancelled":
       return "Cancelled. The session stands where it stood.";
     case "failed":
-      return `No summary was written, and the session stands where it stood: ${lineOf(result.error)}`;
+      return `No summary was written, and the session stands where it stood: ${errorLine(result.error)}`;
   }
 }
 
@@ -86,6 +86,6 @@ function compactedText(result: CompactionResult): string {
     case "deferred":
       return "It will be compacted when the turn is over.";
     case "failed":
-      return `Nothing was compacted: ${lineOf(result.error)}`;
+      return `Nothing was compacted: ${errorLine(result.error)}`;
   }
 }

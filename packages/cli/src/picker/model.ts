@@ -130,7 +130,7 @@ export type PickerEffect =
   | { readonly kind: "delete"; readonly id: SessionId };
 
 /** What came of it. */
-export type PickerNews =
+export type PickerEvent =
   | {
       readonly kind: "sessions";
       readonly scope: Scope;

@@ -13,7 +13,7 @@ import {
 } from "@bough/session-core";
 import { subagentsOf } from "../session/paging.js";
 import type { ScreenHost } from "../tui/screen.js";
-import type { PickerEffect, PickerNews, PreviewMessage, Scope } from "./model.js";
+import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";
 import { groupedHits } from "./session-rows.js";
 
 /** Where effects look. */
@@ -25,7 +25,7 @@ export interface PickerWorld {
 }
 
 type Of<Kind extends PickerEffect["kind"]> = Extract<PickerEffect, { kind: Kind }>;
-type Tell = ScreenHost<PickerNews>["tell"];
+type PickerDispatch = ScreenHost<PickerEvent>["dispatch"];
 
 /** Sessions read at once: about 10 ms, between two keys. */
 const PAGE = 1000;
@@ -46,51 +46,51 @@ const PREVIEW_TEXT = 4000;
  * What carries out the effects of one picker. A later effect of a kind replaces an earlier one that waits or reads;
  * changes are always done. What goes wrong is news.
  */
-export function performer(world: PickerWorld): (effect: PickerEffect, host: ScreenHost<PickerNews>) => void {
+export function performer(world: PickerWorld): (effect: PickerEffect, host: ScreenHost<PickerEvent>) => void {
   const newest = new Map<string, PickerEffect>();
-  return (effect, { tell }) => {
+  return (effect, { dispatch }) => {
     const key = effect.kind === "list" ? `list ${effect.scope}` : effect.kind;
     newest.set(key, effect);
-    void done(world, effect, tell, () => newest.get(key) === effect);
+    void done(world, effect, dispatch, () => newest.get(key) === effect);
   };
 }
 
-async function done(world: PickerWorld, effect: PickerEffect, tell: Tell, isNewest: () => boolean): Promise<void> {
+async function done(world: PickerWorld, effect: PickerEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   try {
     if ("delayMs" in effect) {
       await delay(effect.delayMs);
       if (!isNewest()) return;
     }
-    await performed(world, effect, tell, isNewest);
+    await performed(world, effect, dispatch, isNewest);
   } catch (error) {
     // A screen's effects have nobody above them to throw to: whatever it is, the person reads it.
-    tell(newsOfFailure(effect, error));
+    dispatch(failureEvent(effect, error));
   }
 }
 
-async function performed(world: PickerWorld, effect: PickerEffect, tell: Tell, isNewest: () => boolean): Promise<void> {
+async function performed(world: PickerWorld, effect: PickerEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   const { store } = world;
   switch (effect.kind) {
     case "list":
-      return list(world, effect, tell, isNewest);
+      return list(world, effect, dispatch, isNewest);
     case "models":
-      return models(store, effect, tell, isNewest);
+      return models(store, effect, dispatch, isNewest);
     case "preview":
-      return tell({ kind: "preview", number: effect.number, messages: await previewed(store, effect) });
+      return dispatch({ kind: "preview", number: effect.number, messages: await previewed(store, effect) });
     case "search":
-      return search(world, effect, tell, isNewest);
+      return search(world, effect, dispatch, isNewest);
     case "check":
-      return tell({ kind: (await store.findSession(effect.record.id)) === undefined ? "gone" : "there", id: effect.record.id });
+      return dispatch({ kind: (await store.findSession(effect.record.id)) === undefined ? "gone" : "there", id: effect.record.id });
     case "rename":
       await store.renameSession(effect.id, effect.title);
-      return tell(await changed(store, effect.id, "renamed"));
+      return dispatch(await changed(store, effect.id, "renamed"));
     case "archive":
       await store.archiveSession(effect.id, effect.archived);
-      return tell(await changed(store, effect.id, effect.archived ? "archived" : "unarchived"));
+      return dispatch(await changed(store, effect.id, effect.archived ? "archived" : "unarchived"));
     case "countSubagents":
-      return tell({ kind: "subagents", id: effect.id, count: (await subagentsOf(store, effect.id)).length });
+      return dispatch({ kind: "subagents", id: effect.id, count: (await subagentsOf(store, effect.id)).length });
     case "delete":
-      return tell({ kind: "deleted", id: effect.id, subagents: await deleteAll(store, effect.id) });
+      return dispatch({ kind: "deleted", id: effect.id, subagents: await deleteAll(store, effect.id) });
   }
 }
 
@@ -98,14 +98,14 @@ function directoriesOf({ directories }: PickerWorld, scope: Scope): readonly (st
   return scope === "all" ? [undefined] : directories;
 }
 
-async function list(world: PickerWorld, { scope, round }: Of<"list">, tell: Tell, isNewest: () => boolean): Promise<void> {
+async function list(world: PickerWorld, { scope, round }: Of<"list">, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   const directories = directoriesOf(world, scope);
   for (const [at, cwd] of directories.entries()) {
     for (let cursor: string | undefined; ; ) {
       const page = await world.store.listSessions({ cwd, archived: "all", limit: PAGE, cursor });
       if (!isNewest()) return;
       const isLast = page.next === null && at === directories.length - 1;
-      tell({ kind: "sessions", scope, round, records: page.items, isLast, nowMs: world.now() });
+      dispatch({ kind: "sessions", scope, round, records: page.items, isLast, nowMs: world.now() });
       if (page.next === null) break;
       cursor = page.next;
       // Keys come first.
@@ -115,14 +115,14 @@ async function list(world: PickerWorld, { scope, round }: Of<"list">, tell: Tell
   }
 }
 
-async function models(store: Store, { ids }: Of<"models">, tell: Tell, isNewest: () => boolean): Promise<void> {
+async function models(store: Store, { ids }: Of<"models">, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   const found = new Map<SessionId, string | null>();
   for (const [at, id] of ids.entries()) {
     if (at % MODELS_AT_ONCE === MODELS_AT_ONCE - 1) await pause();
     if (!isNewest()) break;
     found.set(id, await modelOf(store, id));
   }
-  tell({ kind: "models", models: found });
+  dispatch({ kind: "models", models: found });
 }
 
 /** The model that answers at the leaf: two rows are read for it, no path. */
@@ -153,7 +153,7 @@ function previewMessage(entry: Entry): readonly PreviewMessage[] {
   return [{ role, text: text === "" ? previewOf(entry) : text.toWellFormed() }];
 }
 
-async function search(world: PickerWorld, effect: Of<"search">, tell: Tell, isNewest: () => boolean): Promise<void> {
+async function search(world: PickerWorld, effect: Of<"search">, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   const hits: SearchHit[] = [];
   let more = false;
   for (const cwd of directoriesOf(world, effect.scope)) {
@@ -175,10 +175,10 @@ async function search(world: PickerWorld, effect: Of<"search">, tell: Tell, isNe
       await pause();
     }
   }
-  tell({ kind: "hits", number: effect.number, hits: groupedHits(hits), more });
+  dispatch({ kind: "hits", number: effect.number, hits: groupedHits(hits), more });
 }
 
-async function changed(store: Store, id: SessionId, what: "renamed" | "archived" | "unarchived"): Promise<PickerNews> {
+async function changed(store: Store, id: SessionId, what: "renamed" | "archived" | "unarchived"): Promise<PickerEvent> {
   const record = await store.findSession(id);
   return record === undefined ? { kind: "gone", id } : { kind: "changed", record, what };
 }
@@ -206,7 +206,7 @@ const CHANGES: Readonly<Record<"rename" | "archive" | "delete", string>> = {
   delete: "Not deleted",
 };
 
-function newsOfFailure(effect: PickerEffect, error: unknown): PickerNews {
+function failureEvent(effect: PickerEffect, error: unknown): PickerEvent {
   const reason = error instanceof Error ? error.message : String(error);
   if (error instanceof SessionNotFoundError) return { kind: "gone", id: error.sessionId };
   switch (effect.kind) {

@@ -5,7 +5,7 @@ import { fieldOf } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { PICKER_KEYS, type PickerAction } from "./keys.js";
-import type { PickerEffect, PickerModel, PickerNews, PickerResult, PickerSettings, PickerStep } from "./model.js";
+import type { PickerEffect, PickerEvent, PickerModel, PickerResult, PickerSettings, PickerStep } from "./model.js";
 import { performer } from "./perform.js";
 import { inScope, UNREAD } from "./session-lists.js";
 import { update } from "./update.js";
@@ -32,7 +32,7 @@ export interface PickerOptions {
  * @example
  * const result = await runScreen(terminal, pickerScreen({ store, io, glyphs }));
  */
-export function pickerScreen(options: PickerOptions): Screen<PickerModel, PickerEffect, PickerNews, PickerResult> {
+export function pickerScreen(options: PickerOptions): Screen<PickerModel, PickerEffect, PickerEvent, PickerResult> {
   const { store, io } = options;
   const directories = [...new Set([io.cwd, io.env["PWD"] || io.cwd])];
   return {

@@ -1,6 +1,6 @@
 import type { SessionId, SessionRecord } from "@bough/session-core";
 import type { Field } from "../tui/field.js";
-import { isSearching, type PickerModel, type PickerNews, type PickerStep, type Scope, type SessionList, selectedRow } from "./model.js";
+import { isSearching, type PickerEvent, type PickerModel, type PickerStep, type Scope, type SessionList, selectedRow } from "./model.js";
 import { arranged, type Listed, listed, matching, queryWhileTyping } from "./session-rows.js";
 
 /** A list of which nothing was read. */
@@ -33,7 +33,7 @@ function withList(model: PickerModel, scope: Scope, change: Partial<SessionList>
 }
 
 /** A page of sessions that came. The first reading is shown as it comes, a later one when it is complete. */
-export function withPage(model: PickerModel, page: Extract<PickerNews, { kind: "sessions" }>): PickerModel {
+export function withPage(model: PickerModel, page: Extract<PickerEvent, { kind: "sessions" }>): PickerModel {
   const { scope, round, records, isLast, nowMs } = page;
   const list = model.lists[scope];
   if (round !== list.round) return model;
@@ -49,7 +49,7 @@ export function withPage(model: PickerModel, page: Extract<PickerNews, { kind: "
 }
 
 /** A reading that failed. */
-export function withFailedList(model: PickerModel, { scope, round, reason }: Extract<PickerNews, { kind: "listFailed" }>): PickerModel {
+export function withFailedList(model: PickerModel, { scope, round, reason }: Extract<PickerEvent, { kind: "listFailed" }>): PickerModel {
   if (round !== model.lists[scope].round) return model;
   const text = `The sessions could not be read: ${reason}`;
   return { ...withList(model, scope, { coming: [], state: "failed" }), notice: { kind: "error", text } };

@@ -1,7 +1,7 @@
 import { titleOf } from "../session/choose-session.js";
 import { editField, fieldOf } from "../tui/field.js";
 import { actionOf } from "../tui/key-table.js";
-import { type KeyEvent, type PasteEvent, still } from "../tui/screen.js";
+import { type KeyEvent, type PasteEvent, withoutEffects } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
 import { helpLines, helpRoom, layoutOf } from "./layout.js";
 import { isSearching, type Mode, type PickerModel, type PickerStep, selectedRow } from "./model.js";
@@ -12,7 +12,7 @@ import { SORTS } from "./session-rows.js";
 /** What an action of the key table does to the list. */
 export function updateList(model: PickerModel, action: PickerAction): PickerStep {
   const moved = movedTo(model, action);
-  return moved === undefined ? updateOther(model, action) : still(chosen(model, moved));
+  return moved === undefined ? updateOther(model, action) : withoutEffects(chosen(model, moved));
 }
 
 /** The row that a movement leads to; undefined: the action is none. */
@@ -43,23 +43,23 @@ function chosen(model: PickerModel, at: number): PickerModel {
 function updateOther(model: PickerModel, action: PickerAction): PickerStep {
   switch (action) {
     case "new":
-      return still({ ...model, result: { kind: "new" } });
+      return withoutEffects({ ...model, result: { kind: "new" } });
     case "cancel":
-      return isSearching(model) ? searched(model, fieldOf()) : still({ ...model, result: { kind: "cancelled" } });
+      return isSearching(model) ? searched(model, fieldOf()) : withoutEffects({ ...model, result: { kind: "cancelled" } });
     case "search":
-      return still({ ...model, mode: { kind: "search" } });
+      return withoutEffects({ ...model, mode: { kind: "search" } });
     case "scope":
       return searchedAgain(inScope(model, model.scope === "here" ? "all" : "here"));
     case "sort":
-      return still(sortedNext(model));
+      return withoutEffects(sortedNext(model));
     case "archived":
-      return still(withPool({ ...model, withArchived: !model.withArchived }));
+      return withoutEffects(withPool({ ...model, withArchived: !model.withArchived }));
     case "preview":
-      return still({ ...model, preview: { ...model.preview, isOpen: !model.preview.isOpen, id: undefined } });
+      return withoutEffects({ ...model, preview: { ...model.preview, isOpen: !model.preview.isOpen, id: undefined } });
     case "previewEnd":
-      return still({ ...model, preview: { ...model.preview, isOpen: true, id: undefined, end: otherEnd(model) } });
+      return withoutEffects({ ...model, preview: { ...model.preview, isOpen: true, id: undefined, end: otherEnd(model) } });
     case "help":
-      return still({ ...model, mode: { kind: "help", top: 0 } });
+      return withoutEffects({ ...model, mode: { kind: "help", top: 0 } });
     default:
       return updateSelected(model, action);
   }
@@ -85,23 +85,23 @@ function searchedAgain({ model, effects }: PickerStep): PickerStep {
 /** What is done to the selected session. */
 function updateSelected(model: PickerModel, action: PickerAction): PickerStep {
   const record = selectedRow(model)?.listed.record;
-  if (record === undefined) return still(model);
+  if (record === undefined) return withoutEffects(model);
   const { id } = record;
   switch (action) {
     case "open":
       return { model, effects: [{ kind: "check", record }] };
     case "rename":
-      return still({ ...chosen(model, model.selected), mode: { kind: "rename", id, field: fieldOf(record.title ?? "") } });
+      return withoutEffects({ ...chosen(model, model.selected), mode: { kind: "rename", id, field: fieldOf(record.title ?? "") } });
     case "archive":
       return { model: chosen(model, model.selected), effects: [{ kind: "archive", id, archived: record.archivedAtMs === null }] };
     case "delete":
-      if (id === model.settings.currentId) return still(refused(model, titleOf(record)));
+      if (id === model.settings.currentId) return withoutEffects(refused(model, titleOf(record)));
       return {
         model: { ...chosen(model, model.selected), mode: { kind: "delete", record, subagents: 0 } },
         effects: [{ kind: "countSubagents", id }],
       };
     default:
-      return still(model);
+      return withoutEffects(model);
   }
 }
 
@@ -125,9 +125,9 @@ export function updateField(model: PickerModel, event: Typed): PickerStep {
     case "delete":
       return inQuestion(model, model.mode, event);
     case "help":
-      return still(inHelp(model, model.mode, event));
+      return withoutEffects(inHelp(model, model.mode, event));
     case "list":
-      return still(model);
+      return withoutEffects(model);
   }
 }
 
@@ -135,32 +135,32 @@ const inList = (model: PickerModel): PickerModel => ({ ...model, mode: { kind: "
 
 function inSearch(model: PickerModel, event: Typed): PickerStep {
   if (event.kind === "key" && event.text === undefined) {
-    if (event.key === "escape") return still(inList(model));
+    if (event.key === "escape") return withoutEffects(inList(model));
     const action = event.key === "enter" ? "open" : actionOf(model.settings.keys, event.key);
     if (action !== undefined && IN_SEARCH.has(action)) return updateList(model, action);
   }
   const field = editField(model.search.field, event);
-  if (field === undefined) return still(model);
+  if (field === undefined) return withoutEffects(model);
   // Moving the cursor searches for nothing else.
-  if (field.text === model.search.field.text) return still({ ...model, search: { ...model.search, field } });
+  if (field.text === model.search.field.text) return withoutEffects({ ...model, search: { ...model.search, field } });
   return searched(model, field);
 }
 
 function inRename(model: PickerModel, mode: Extract<Mode, { kind: "rename" }>, event: Typed): PickerStep {
-  if (event.kind === "key" && event.key === "escape") return still(inList(model));
+  if (event.kind === "key" && event.key === "escape") return withoutEffects(inList(model));
   if (event.kind === "key" && event.key === "enter") {
     const title = mode.field.text.trim();
     return { model: inList(model), effects: [{ kind: "rename", id: mode.id, title: title === "" ? null : title }] };
   }
-  return still({ ...model, mode: { ...mode, field: editField(mode.field, event) ?? mode.field } });
+  return withoutEffects({ ...model, mode: { ...mode, field: editField(mode.field, event) ?? mode.field } });
 }
 
 /** Only a clear yes deletes; a key that means neither leaves the question where it is. */
 function inQuestion(model: PickerModel, mode: Extract<Mode, { kind: "delete" }>, event: Typed): PickerStep {
-  if (event.kind === "paste") return still(model);
+  if (event.kind === "paste") return withoutEffects(model);
   if (event.key === "y" || event.key === "Y") return { model: inList(model), effects: [{ kind: "delete", id: mode.record.id }] };
   const isNo = ["n", "N", "q", "escape"].includes(event.key);
-  return still(isNo ? { ...inList(model), notice: { kind: "info", text: "Nothing was deleted." } } : model);
+  return withoutEffects(isNo ? { ...inList(model), notice: { kind: "info", text: "Nothing was deleted." } } : model);
 }
 
 function inHelp(model: PickerModel, mode: Extract<Mode, { kind: "help" }>, event: Typed): PickerModel {

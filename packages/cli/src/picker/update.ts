@@ -3,7 +3,7 @@ import { titleOf } from "../session/choose-session.js";
 import { actionOf } from "../tui/key-table.js";
 import type { TerminalEvent } from "../tui/screen.js";
 import { columnsFor, layoutOf, scrolled, visibleRange } from "./layout.js";
-import { type Notice, type PickerEffect, type PickerModel, type PickerNews, type PickerStep, selectedRow } from "./model.js";
+import { type Notice, type PickerEffect, type PickerEvent, type PickerModel, type PickerStep, selectedRow } from "./model.js";
 import { keyOf, quoted } from "./prompt.js";
 import { rereadShown, withFailedList, withoutSession, withPage, withRecord, withRows } from "./session-lists.js";
 import { updateField, updateList } from "./update-keys.js";
@@ -12,13 +12,13 @@ import { updateField, updateList } from "./update-keys.js";
 const PAUSE_MS = 40;
 
 /** The next model for what happened. A key takes the same time however many sessions there are, except for a search by name. */
-export function update(model: PickerModel, event: TerminalEvent | PickerNews): PickerStep {
+export function update(model: PickerModel, event: TerminalEvent | PickerEvent): PickerStep {
   const { model: next, effects } = updated(model, event);
   return asking({ model: scrolled(next), effects });
 }
 
-function updated(model: PickerModel, event: TerminalEvent | PickerNews): PickerStep {
-  if (isPlainNews(event)) return updateByNews(model, event);
+function updated(model: PickerModel, event: TerminalEvent | PickerEvent): PickerStep {
+  if (isPickerEvent(event)) return updateByEvent(model, event);
   switch (event.kind) {
     case "resize":
       return { model: { ...model, size: event.size }, effects: [] };
@@ -74,53 +74,56 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** Whether it is news of an effect, not something that a person did. */
-export function isPlainNews(event: TerminalEvent | PickerNews): event is PickerNews {
+export function isPickerEvent(event: TerminalEvent | PickerEvent): event is PickerEvent {
   return event.kind !== "key" && event.kind !== "paste" && event.kind !== "resize";
 }
 
 /** What came of an effect. News that answers an older question changes nothing. */
-export function updateByNews(model: PickerModel, news: PickerNews): PickerStep {
-  return news.kind === "gone" ? gone(model, news.id) : { model: told(model, news), effects: [] };
+export function updateByEvent(model: PickerModel, event: PickerEvent): PickerStep {
+  return event.kind === "gone" ? gone(model, event.id) : { model: told(model, event), effects: [] };
 }
 
-function told(model: PickerModel, news: Exclude<PickerNews, { kind: "gone" }>): PickerModel {
-  switch (news.kind) {
+function told(model: PickerModel, event: Exclude<PickerEvent, { kind: "gone" }>): PickerModel {
+  switch (event.kind) {
     case "sessions":
-      return withPage(model, news);
+      return withPage(model, event);
     case "listFailed":
-      return withFailedList(model, news);
+      return withFailedList(model, event);
     case "models":
-      return { ...model, models: new Map([...model.models, ...news.models]) };
+      return { ...model, models: new Map([...model.models, ...event.models]) };
     case "preview":
-      return news.number === model.preview.number ? { ...model, preview: { ...model.preview, messages: news.messages } } : model;
+      return event.number === model.preview.number ? { ...model, preview: { ...model.preview, messages: event.messages } } : model;
     case "hits":
     case "searchFailed":
-      return withAnswer(model, news);
+      return withAnswer(model, event);
     case "there":
-      return { ...model, result: { kind: "open", sessionId: news.id } };
+      return { ...model, result: { kind: "open", sessionId: event.id } };
     case "changed":
-      return withNotice(withRecord(model, news.record), changeNotice(model, news));
+      return withNotice(withRecord(model, event.record), changeNotice(model, event));
     case "subagents":
-      return withSubagents(model, news);
+      return withSubagents(model, event);
     case "deleted":
-      return deleted(model, news);
+      return deleted(model, event);
     case "failed":
-      return withNotice(model, { kind: "error", text: `${news.what}: ${news.reason}` });
+      return withNotice(model, { kind: "error", text: `${event.what}: ${event.reason}` });
   }
 }
 
-function withAnswer(model: PickerModel, news: Extract<PickerNews, { kind: "hits" | "searchFailed" }>): PickerModel {
+function withAnswer(model: PickerModel, event: Extract<PickerEvent, { kind: "hits" | "searchFailed" }>): PickerModel {
   const { search } = model;
-  if (news.number !== search.number) return model;
-  if (news.kind === "hits") return withRows({ ...model, search: { ...search, hits: news.hits, more: news.more, state: "done" } });
-  return withRows({ ...model, search: { ...search, hits: new Map(), state: news.isInvalid ? "invalid" : "failed", reason: news.reason } });
+  if (event.number !== search.number) return model;
+  if (event.kind === "hits") return withRows({ ...model, search: { ...search, hits: event.hits, more: event.more, state: "done" } });
+  return withRows({
+    ...model,
+    search: { ...search, hits: new Map(), state: event.isInvalid ? "invalid" : "failed", reason: event.reason },
+  });
 }
 
 function withNotice(model: PickerModel, notice: Notice): PickerModel {
   return { ...model, notice };
 }
 
-function changeNotice({ settings, withArchived }: PickerModel, { record, what }: Extract<PickerNews, { kind: "changed" }>): Notice {
+function changeNotice({ settings, withArchived }: PickerModel, { record, what }: Extract<PickerEvent, { kind: "changed" }>): Notice {
   const name = quoted(titleOf(record), settings);
   switch (what) {
     case "renamed":
@@ -136,12 +139,12 @@ function changeNotice({ settings, withArchived }: PickerModel, { record, what }:
 }
 
 /** The question says what else would go, if it still stands. */
-function withSubagents(model: PickerModel, { id, count }: Extract<PickerNews, { kind: "subagents" }>): PickerModel {
+function withSubagents(model: PickerModel, { id, count }: Extract<PickerEvent, { kind: "subagents" }>): PickerModel {
   if (model.mode.kind !== "delete" || model.mode.record.id !== id) return model;
   return { ...model, mode: { ...model.mode, subagents: count } };
 }
 
-function deleted(model: PickerModel, { id, subagents }: Extract<PickerNews, { kind: "deleted" }>): PickerModel {
+function deleted(model: PickerModel, { id, subagents }: Extract<PickerEvent, { kind: "deleted" }>): PickerModel {
   const beside = subagents === 0 ? "" : ` and ${counted(subagents, "session of its subagents", "sessions of its subagents")}`;
   return withNotice(withoutSession(model, id), { kind: "info", text: `Deleted ${nameOf(model, id)}${beside}.` });
 }

@@ -100,9 +100,9 @@ export type ShellEffect =
 export type ShellStep = Step<ShellModel, ShellEffect>;
 
 /** What the world tells the shell. */
-export type ShellNews =
+export type ShellEvent =
   | { readonly kind: "status"; readonly status: Partial<Status> }
-  | { readonly kind: "said"; readonly text: string; readonly isError: boolean }
+  | { readonly kind: "notice"; readonly text: string; readonly isError: boolean }
   /** The message is on disk. */
   | { readonly kind: "stored"; readonly text: string }
   /** It is not; what was typed comes back to the prompt. */

@@ -4,7 +4,7 @@ import type { ChatModel } from "../agent/chat-model.js";
 import { say } from "../agent/turn-branch.js";
 import type { TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
-import { CommandError, lineOf } from "../errors.js";
+import { CommandError, errorLine } from "../errors.js";
 import { count } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { glyphsFor } from "../terminal/glyphs.js";
@@ -50,7 +50,7 @@ export class ShellPerformer {
     const tellFailure = (error: unknown) => told(host, error);
     await this.#do(effect, host).catch(tellFailure);
     if (effect.kind !== "say" && effect.kind !== "command") return;
-    host.tell({ kind: "done" });
+    host.dispatch({ kind: "done" });
     await this.#tellStatus(host).catch(tellFailure);
   }
 
@@ -71,9 +71,9 @@ export class ShellPerformer {
   async #do(effect: ShellEffect, host: ShellHost): Promise<void> {
     switch (effect.kind) {
       case "open":
-        this.#ticks = setInterval(() => host.tell({ kind: "tick", nowMs: this.world.io.now() }), SECOND);
+        this.#ticks = setInterval(() => host.dispatch({ kind: "tick", nowMs: this.world.io.now() }), SECOND);
         this.#ticks.unref();
-        this.world.onBackground((background) => host.tell({ kind: "status", status: { background } }));
+        this.world.onBackground((background) => host.dispatch({ kind: "status", status: { background } }));
         await printOpening(this.world, host, this.#glyphs, this.opening);
         return this.#tellStatus(host);
       case "say":
@@ -98,11 +98,11 @@ export class ShellPerformer {
 
   #awaitMoment(id: string, host: ShellHost): void {
     this.#cancelMoment();
-    this.#cancelMoment = (this.world.afterMoment ?? afterMoment)(() => host.tell({ kind: "moment-passed", id }));
+    this.#cancelMoment = (this.world.afterMoment ?? afterMoment)(() => host.dispatch({ kind: "moment-passed", id }));
   }
 
   async #tellStatus(host: ShellHost): Promise<void> {
-    host.tell({ kind: "status", status: await this.#status.read(this.#model) });
+    host.dispatch({ kind: "status", status: await this.#status.read(this.#model) });
   }
 
   /** On disk first; then the model is asked. */
@@ -112,18 +112,19 @@ export class ShellPerformer {
     } catch (error) {
       // Nothing was written: what was typed comes back.
       if (!(error instanceof BoughError)) throw error;
-      const why = error instanceof SessionNotFoundError ? "Another process deleted this session. /new begins another one." : lineOf(error);
-      host.tell({ kind: "unstored", text, why });
+      const why =
+        error instanceof SessionNotFoundError ? "Another process deleted this session. /new begins another one." : errorLine(error);
+      host.dispatch({ kind: "unstored", text, why });
       return;
     }
-    host.tell({ kind: "stored", text });
+    host.dispatch({ kind: "stored", text });
     host.print(saidLines(text, this.#width, this.#glyphs));
     const model = this.#model;
     if (model !== null) await this.#answer(model, host);
   }
 
   async #answer(model: ChatModel, host: ShellHost): Promise<void> {
-    host.tell({ kind: "reply-started" });
+    host.dispatch({ kind: "reply-started" });
     const reply = new ReplyRun(this.world, host, model, this.#glyphs, this.#width, this.#allowed);
     this.#reply = reply;
     let kind: TurnResult["kind"] = "failed";
@@ -132,7 +133,7 @@ export class ShellPerformer {
       ({ kind } = await reply.run(thinkingLevel ?? this.world.config.thinking));
     } finally {
       this.#reply = undefined;
-      host.tell({ kind: "reply-ended" });
+      host.dispatch({ kind: "reply-ended" });
     }
     if (kind === "done" || kind === "too-many-rounds") this.#betweenTurns = this.#compactBetweenTurns(host);
   }
@@ -147,7 +148,7 @@ export class ShellPerformer {
     this.#compaction = controller;
     try {
       const result = await this.world.compactor.turnEnded({ signal });
-      if (result?.kind === "failed") host.tell({ kind: "said", text: compacted(result), isError: true });
+      if (result?.kind === "failed") host.dispatch({ kind: "notice", text: compacted(result), isError: true });
       if (result?.kind === "compacted") await this.#tellStatus(host);
     } catch (error) {
       if (!signal.aborted || error !== signal.reason) told(host, error);
@@ -187,7 +188,7 @@ export class ShellPerformer {
     if (name === "") {
       const text =
         this.#model === null ? "No model answers. Name one: /model NAME (bough help environment says how)." : `Model: ${this.#model.name}.`;
-      host.tell({ kind: "said", text, isError: false });
+      host.dispatch({ kind: "notice", text, isError: false });
       return;
     }
     const model = this.world.modelNamed(name);
@@ -211,26 +212,26 @@ export class ShellPerformer {
     const { store, session } = this.world;
     const at = entry === "" ? undefined : await session.resolve(entry);
     const fork = await store.forkSession(session.id, { at });
-    host.tell({ kind: "leave", result: { kind: "open", sessionId: fork.id, draft: "" } });
+    host.dispatch({ kind: "leave", result: { kind: "open", sessionId: fork.id, draft: "" } });
   }
 
   async #compact(focus: string, host: ShellHost): Promise<void> {
     const result = await this.#working(host, "summarising", (signal) =>
       this.world.compactor.compact({ instructions: focus === "" ? undefined : focus, signal }),
     );
-    host.tell({ kind: "said", text: compacted(result), isError: result.kind === "failed" });
+    host.dispatch({ kind: "notice", text: compacted(result), isError: result.kind === "failed" });
   }
 
   async #working<T>(host: ShellHost, says: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
-    host.tell({ kind: "work", says });
+    host.dispatch({ kind: "work", says });
     try {
       await this.#betweenTurns;
       this.#compaction = controller;
       return await work(controller.signal);
     } finally {
       this.#compaction = undefined;
-      host.tell({ kind: "work-ended" });
+      host.dispatch({ kind: "work-ended" });
     }
   }
 }
@@ -238,7 +239,7 @@ export class ShellPerformer {
 function told(host: ShellHost, error: unknown): void {
   const isKnown = error instanceof BoughError || error instanceof CommandError;
   // A defect of ours is said, and the shell goes on: what was typed and what came is stored.
-  host.tell({ kind: "said", text: isKnown ? lineOf(error) : `Unexpected failure: ${lineOf(error)}`, isError: true });
+  host.dispatch({ kind: "notice", text: isKnown ? errorLine(error) : `Unexpected failure: ${errorLine(error)}`, isError: true });
 }
 
 function compacted(result: CompactionResult): string {
@@ -254,6 +255,6 @@ function compacted(result: CompactionResult): string {
     case "deferred":
       return "It will be compacted when the turn is over.";
     case "failed":
-      return `Nothing was compacted: ${lineOf(result.error)}`;
+      return `Nothing was compacted: ${errorLine(result.error)}`;
   }
 }

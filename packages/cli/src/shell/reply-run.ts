@@ -66,16 +66,16 @@ export class ReplyRun {
   }
 
   #heard(event: TurnEvent): void {
-    const { tell, print } = this.host;
+    const { dispatch, print } = this.host;
     switch (event.kind) {
       case "request":
-        tell({ kind: "status", status: { usedTokens: event.use.totalTokens, windowTokens: event.use.windowTokens } });
+        dispatch({ kind: "status", status: { usedTokens: event.use.totalTokens, windowTokens: event.use.windowTokens } });
         break;
       case "text":
-        tell({ kind: "delta", text: event.delta, doing: "writing" });
+        dispatch({ kind: "delta", text: event.delta, doing: "writing" });
         break;
       case "thinking":
-        tell({ kind: "delta", text: "", doing: "thinking" });
+        dispatch({ kind: "delta", text: "", doing: "thinking" });
         break;
       case "usage":
         break;
@@ -83,7 +83,7 @@ export class ReplyRun {
         this.#printEntry(event.entryId, true);
         break;
       case "tool":
-        tell({ kind: "delta", text: "", doing: `running ${event.name}` });
+        dispatch({ kind: "delta", text: "", doing: `running ${event.name}` });
         break;
       case "tool-result":
         this.#printEntry(event.entryId, false);
@@ -100,7 +100,7 @@ export class ReplyRun {
     const print = async () => {
       const entry = await this.world.session.entry(entryId);
       // What was seen as it came goes, and the whole takes its place above.
-      if (isReply) this.host.tell({ kind: "reply-stored", entryId });
+      if (isReply) this.host.dispatch({ kind: "reply-stored", entryId });
       this.host.print(transcriptLines(entry, this.width, this.glyphs));
     };
     this.#printing = this.#printing.then(print).catch((error: unknown) => {
@@ -114,7 +114,7 @@ export class ReplyRun {
     const lines = [...outsideLines(call, this.width), ...toolCallLines(block, new TextBudget(this.width), this.glyphs)];
     // Nobody can judge a call of which a part is not seen.
     if (lines.length > callRoom((this.world.io.terminal?.stdout.rows || 24) - 1)) this.host.print([...lines, []]);
-    this.host.tell({ kind: "ask", question: { id: call.id, name: call.name, lines, isOutside: call.isOutside } });
+    this.host.dispatch({ kind: "ask", question: { id: call.id, name: call.name, lines, isOutside: call.isOutside } });
     return new Promise((resolve) => {
       this.#answers.set(call.id, (answer) => {
         if (answer === "always" && !call.isOutside) this.allowed.add(call.name);
@@ -129,7 +129,7 @@ export class ReplyRun {
       const lines = safeLines(result.unstored).map((line): Line => [line]);
       this.host.print([[styled("error", "This could not be stored:")], ...lines, []]);
     }
-    if (said !== null) this.host.tell({ kind: "said", text: said, isError: result.kind === "failed" });
+    if (said !== null) this.host.dispatch({ kind: "notice", text: said, isError: result.kind === "failed" });
   }
 }
 

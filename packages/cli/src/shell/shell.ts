@@ -5,7 +5,7 @@ import { glyphsFor } from "../terminal/glyphs.js";
 import { rebound } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { SHELL_KEYS } from "./keys.js";
-import type { ShellEffect, ShellModel, ShellNews, ShellResult, ShellStep } from "./model.js";
+import type { ShellEffect, ShellEvent, ShellModel, ShellResult, ShellStep } from "./model.js";
 import type { Opening } from "./opening.js";
 import { ShellPerformer } from "./perform.js";
 import { update } from "./update.js";
@@ -13,7 +13,7 @@ import { view } from "./view.js";
 import type { ShellWorld } from "./world.js";
 
 /** The shell of one session, as a screen. */
-export type ShellScreen = Screen<ShellModel, ShellEffect, ShellNews, ShellResult>;
+export type ShellScreen = Screen<ShellModel, ShellEffect, ShellEvent, ShellResult>;
 
 /** What a shell begins with. */
 export interface ShellStart {

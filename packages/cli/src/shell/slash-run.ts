@@ -77,7 +77,7 @@ function missing(name: SlashName, rest: string): string | undefined {
 export async function runSlash(world: ShellWorld, host: ShellHost, name: SlashName, rest: string): Promise<boolean> {
   const needed = missing(name, rest);
   if (needed !== undefined) {
-    host.tell({ kind: "said", text: needed, isError: true });
+    host.dispatch({ kind: "notice", text: needed, isError: true });
     return true;
   }
   const line = commandLineOf(name, rest, world.session.id, world.io.home);
@@ -88,7 +88,7 @@ export async function runSlash(world: ShellWorld, host: ShellHost, name: SlashNa
   const said = [...lines, ...notes].flatMap((one) => (lineWidth(one) > width ? wrapLine(one, width) : [one]));
   host.print([...said, ...(name === "context" && exit === 0 ? await barLines(world) : []), []]);
   if (exit !== 0 && notes.length === 0 && lines.length === 0)
-    host.tell({ kind: "said", text: `/${name} ended with ${exit}.`, isError: true });
+    host.dispatch({ kind: "notice", text: `/${name} ended with ${exit}.`, isError: true });
   await world.session.refresh();
   return true;
 }
@@ -146,13 +146,13 @@ function toolsText(tools: Readonly<Record<string, string | undefined>>): string 
 export async function chooseThinking(world: ShellWorld, host: ShellHost, level: string): Promise<void> {
   const known: readonly string[] = THINKING_LEVELS;
   if (level !== "" && !known.includes(level)) {
-    host.tell({ kind: "said", text: `No such level. There are: ${known.join(", ")}.`, isError: true });
+    host.dispatch({ kind: "notice", text: `No such level. There are: ${known.join(", ")}.`, isError: true });
     return;
   }
   if (level === "") {
     const { thinkingLevel } = await world.session.settings();
-    host.tell({
-      kind: "said",
+    host.dispatch({
+      kind: "notice",
       text: `Thinking: ${thinkingLevel ?? world.config.thinking ?? "as the model does by itself"}.`,
       isError: false,
     });

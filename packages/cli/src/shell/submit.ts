@@ -1,5 +1,5 @@
 import { editorOf } from "../prompt/editor.js";
-import { still } from "../tui/screen.js";
+import { withoutEffects } from "../tui/screen.js";
 import type { ShellModel, ShellResult, ShellStep } from "./model.js";
 import { SLASH_COMMANDS, type SlashName, typed } from "./slash-commands.js";
 
@@ -9,13 +9,13 @@ const MOST_HISTORY = 500;
 /** What is typed goes out: as a message, as a command, or behind what is still going on. */
 export function sent(model: ShellModel): ShellStep {
   const { text } = model.editor;
-  if (text.trim() === "") return still(model);
+  if (text.trim() === "") return withoutEffects(model);
   const line = typed(text);
-  if (line.kind === "unknown") return still({ ...model, notice: { text: unknownText(line.name, line.nearest), isError: true } });
+  if (line.kind === "unknown") return withoutEffects({ ...model, notice: { text: unknownText(line.name, line.nearest), isError: true } });
   const emptied: ShellModel = { ...model, editor: editorOf(), completions: [], notice: null, history: remembered(model.history, text) };
   if (line.kind === "command" && isBusy(model)) return duringReply(emptied, model, line.name, line.rest);
   if (line.kind === "command" && line.name === "quit") return left(emptied, { kind: "quit" });
-  if (isBusy(model) || model.running > 0) return still({ ...emptied, queue: [...model.queue, text] });
+  if (isBusy(model) || model.running > 0) return withoutEffects({ ...emptied, queue: [...model.queue, text] });
   return goesOut(emptied, text);
 }
 
@@ -24,10 +24,10 @@ export function sent(model: ShellModel): ShellStep {
  * Nothing, while something else is still going on.
  */
 export function settled(model: ShellModel): ShellStep {
-  if (isBusy(model) || model.running > 0) return still(model);
+  if (isBusy(model) || model.running > 0) return withoutEffects(model);
   if (model.leaving !== null) return ended(model, model.leaving);
   const [text, ...queue] = model.queue;
-  return text === undefined ? still(model) : goesOut({ ...model, queue }, text);
+  return text === undefined ? withoutEffects(model) : goesOut({ ...model, queue }, text);
 }
 
 function unknownText(name: string, nearest: string | null): string {
@@ -48,7 +48,7 @@ function goesOut(model: ShellModel, text: string): ShellStep {
     case "command":
       return commanded(model, line.name, line.rest);
     case "unknown":
-      return still(model);
+      return withoutEffects(model);
   }
 }
 
@@ -70,7 +70,7 @@ function commanded(model: ShellModel, name: SlashName, rest: string): ShellStep 
 function duringReply(emptied: ShellModel, before: ShellModel, name: SlashName, rest: string): ShellStep {
   const mayNow = SLASH_COMMANDS.some((one) => one.name === name && one.whileBusy === true);
   if (mayNow) return commanded(emptied, name, rest);
-  return still({ ...before, notice: { text: `/${name} waits until the reply is there. Esc stops it.`, isError: false } });
+  return withoutEffects({ ...before, notice: { text: `/${name} waits until the reply is there. Esc stops it.`, isError: false } });
 }
 
 /** Whether a reply is being written, or something else that is shown as work. */
@@ -85,7 +85,7 @@ export function unsentText({ queue, editor }: ShellModel): string {
 
 /** The shell with an end. What was typed goes along, or is printed where the person leaves for good. */
 export function ended(model: ShellModel, result: ShellResult): ShellStep {
-  if (result.kind !== "quit") return still({ ...model, queue: [], result: { ...result, draft: unsentText(model) } });
+  if (result.kind !== "quit") return withoutEffects({ ...model, queue: [], result: { ...result, draft: unsentText(model) } });
   const effects = model.queue.length === 0 ? [] : [{ kind: "unsent" as const, texts: model.queue }];
   return { model: { ...model, result }, effects };
 }
@@ -94,7 +94,8 @@ export function ended(model: ShellModel, result: ShellResult): ShellStep {
 export function left(model: ShellModel, result: ShellResult): ShellStep {
   const isIdle = !isBusy(model) && model.running === 0;
   if (isIdle || model.leaving !== null) return ended(model, result);
-  if (result.kind !== "quit") return still({ ...model, notice: { text: "A reply is being written. Esc stops it.", isError: false } });
+  if (result.kind !== "quit")
+    return withoutEffects({ ...model, notice: { text: "A reply is being written. Esc stops it.", isError: false } });
   const notice = { text: "Leaving as soon as what came is stored; Ctrl-C again: at once", isError: false };
   return { model: { ...model, leaving: result, notice }, effects: [{ kind: "stop" }] };
 }

@@ -1,9 +1,9 @@
 import { completed, completionsOf } from "../prompt/completion.js";
 import { continues, edit, editorOf, newer, older } from "../prompt/editor.js";
 import { actionOf } from "../tui/key-table.js";
-import { type KeyEvent, still, type TerminalEvent } from "../tui/screen.js";
+import { type KeyEvent, type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { ShellAction } from "./keys.js";
-import type { AskedQuestion, ShellModel, ShellNews, ShellStep } from "./model.js";
+import type { AskedQuestion, ShellEvent, ShellModel, ShellStep } from "./model.js";
 import { OFFERED, SLASH_COMMANDS } from "./slash-commands.js";
 import { ended, left, sent, settled, unsentText } from "./submit.js";
 
@@ -14,16 +14,16 @@ const TWICE = 1500;
 const PROMPT_COLUMNS = 2;
 
 /** The shell after a key, a paste, a new size, or news. Pure. */
-export function update(model: ShellModel, event: TerminalEvent | ShellNews): ShellStep {
+export function update(model: ShellModel, event: TerminalEvent | ShellEvent): ShellStep {
   switch (event.kind) {
     case "resize":
-      return still({ ...model, size: event.size });
+      return withoutEffects({ ...model, size: event.size });
     case "key":
       return model.question === null ? pressed(model, event) : questioned(model, model.question, event);
     case "paste":
       return model.question === null ? typedIn(model, event) : distracted(typedIn(asTyping(model, model.question), event));
     default:
-      return heard(model, event);
+      return updateByEvent(model, event);
   }
 }
 
@@ -39,7 +39,7 @@ function answered(model: ShellModel, question: AskedQuestion, event: KeyEvent): 
   const answer = event.isBurst === true ? undefined : answerOf(event.key, question);
   if (answer !== undefined) return { model: { ...model, question: null }, effects: [{ kind: "answer", id: question.id, answer }] };
   // Who types something else is writing a message: the letters that follow must not answer.
-  return event.text === undefined ? still(model) : typedIn(asTyping(model, question), event);
+  return event.text === undefined ? withoutEffects(model) : typedIn(asTyping(model, question), event);
 }
 
 function answerOf(key: string, { isOutside }: AskedQuestion) {
@@ -71,7 +71,7 @@ function acted(model: ShellModel, action: ShellAction, event: KeyEvent): ShellSt
       return entered(model);
     case "complete":
       if (completions.length > 0) return taken(model);
-      return still(
+      return withoutEffects(
         question?.phase === "typing" && event.isBurst !== true ? { ...model, question: { ...question, phase: "answerable" } } : model,
       );
     case "older":
@@ -102,7 +102,7 @@ function entered(model: ShellModel): ShellStep {
 
 function taken(model: ShellModel): ShellStep {
   const chosen = model.completions[model.chosen];
-  return chosen === undefined ? still(model) : typing(model, completed(model.editor, chosen));
+  return chosen === undefined ? withoutEffects(model) : typing(model, completed(model.editor, chosen));
 }
 
 /** In the list of what is offered, in the text, or in the history: in this order. */
@@ -110,21 +110,21 @@ function upOrDown(model: ShellModel, action: "older" | "newer", event: KeyEvent)
   const { completions, chosen, editor, history } = model;
   if (completions.length > 0 && editor.history === null) {
     const by = action === "older" ? -1 : 1;
-    return still({ ...model, chosen: (chosen + by + completions.length) % completions.length });
+    return withoutEffects({ ...model, chosen: (chosen + by + completions.length) % completions.length });
   }
   const moved = edit(editor, event, textWidth(model));
   if (moved !== undefined) return typing(model, moved);
-  return still({ ...model, editor: action === "older" ? older(editor, history) : newer(editor, history), completions: [] });
+  return withoutEffects({ ...model, editor: action === "older" ? older(editor, history) : newer(editor, history), completions: [] });
 }
 
 function escaped(model: ShellModel): ShellStep {
   const { reply, work, completions, armed, nowMs, editor } = model;
   if (reply !== null) return { model: { ...model, reply: { ...reply, isStopping: true } }, effects: [{ kind: "stop" }] };
   if (work !== null) return { model: { ...model, work: { ...work, isStopping: true } }, effects: [{ kind: "stop" }] };
-  if (completions.length > 0) return still({ ...model, completions: [] });
-  if (editor.text !== "") return still(model);
+  if (completions.length > 0) return withoutEffects({ ...model, completions: [] });
+  if (editor.text !== "") return withoutEffects(model);
   if (armed?.key === "escape" && nowMs - armed.atMs < TWICE) return left(model, { kind: "tree", draft: "" });
-  return still({ ...model, armed: { key: "escape", atMs: nowMs }, notice: { text: "Esc again: the tree", isError: false } });
+  return withoutEffects({ ...model, armed: { key: "escape", atMs: nowMs }, notice: { text: "Esc again: the tree", isError: false } });
 }
 
 function cleared(model: ShellModel): ShellStep {
@@ -133,17 +133,17 @@ function cleared(model: ShellModel): ShellStep {
   const text = editor.text === "" ? "Ctrl-C again: leave" : "Cleared (Up brings it back); Ctrl-C again: leave";
   const history = editor.text.trim() === "" ? model.history : [...model.history, editor.text];
   const next = { ...model, editor: editorOf(), history, completions: [], armed: { key: "ctrl+c" as const, atMs: nowMs } };
-  return still({ ...next, notice: { text, isError: false } });
+  return withoutEffects({ ...next, notice: { text, isError: false } });
 }
 
 function typedIn(model: ShellModel, event: TerminalEvent): ShellStep {
   const editor = edit(model.editor, event, textWidth(model));
-  return editor === undefined ? still(model) : typing(model, editor);
+  return editor === undefined ? withoutEffects(model) : typing(model, editor);
 }
 
 function typing(model: ShellModel, editor: ShellModel["editor"]): ShellStep {
   const completions = completionsOf(editor.text, editor.cursor, OFFERED);
-  return still({ ...model, editor, completions, chosen: 0, notice: null, armed: null });
+  return withoutEffects({ ...model, editor, completions, chosen: 0, notice: null, armed: null });
 }
 
 function textWidth({ size }: ShellModel): number {
@@ -151,50 +151,50 @@ function textWidth({ size }: ShellModel): number {
 }
 
 /** The shell after what the world told. */
-export function heard(model: ShellModel, news: ShellNews): ShellStep {
+export function updateByEvent(model: ShellModel, event: ShellEvent): ShellStep {
   const { nowMs } = model;
-  switch (news.kind) {
+  switch (event.kind) {
     case "status":
-      return still({ ...model, status: { ...model.status, ...news.status } });
-    case "said":
-      return still({ ...model, notice: { text: news.text, isError: news.isError } });
+      return withoutEffects({ ...model, status: { ...model.status, ...event.status } });
+    case "notice":
+      return withoutEffects({ ...model, notice: { text: event.text, isError: event.isError } });
     case "stored":
-      return still(model);
+      return withoutEffects(model);
     case "unstored":
-      return unstored(model, news.text, news.why);
+      return unstored(model, event.text, event.why);
     case "reply-started":
-      return still({ ...model, reply: { text: "", doing: "waiting for the model", sinceMs: nowMs, isStopping: false } });
+      return withoutEffects({ ...model, reply: { text: "", doing: "waiting for the model", sinceMs: nowMs, isStopping: false } });
     case "delta":
-      return written(model, news);
+      return written(model, event);
     case "reply-stored":
-      return still(model.reply === null ? model : { ...model, reply: { ...model.reply, text: "" } });
+      return withoutEffects(model.reply === null ? model : { ...model, reply: { ...model.reply, text: "" } });
     case "ask":
       return {
-        model: { ...model, question: { ...news.question, phase: "shown" } },
-        effects: [{ kind: "await-moment", id: news.question.id }],
+        model: { ...model, question: { ...event.question, phase: "shown" } },
+        effects: [{ kind: "await-moment", id: event.question.id }],
       };
     case "moment-passed":
-      return seen(model, news.id);
+      return seen(model, event.id);
     case "reply-ended":
       return settled({ ...model, reply: null, question: null });
     case "work":
-      return still({ ...model, work: { says: news.says, sinceMs: nowMs, isStopping: false } });
+      return withoutEffects({ ...model, work: { says: event.says, sinceMs: nowMs, isStopping: false } });
     case "work-ended":
       return settled({ ...model, work: null });
     case "done":
       return settled({ ...model, running: Math.max(model.running - 1, 0) });
     case "tick":
-      return still({ ...model, nowMs: news.nowMs });
+      return withoutEffects({ ...model, nowMs: event.nowMs });
     case "leave":
-      return ended(model, news.result);
+      return ended(model, event.result);
   }
 }
 
 /** Letters answer a question from here on, unless something is being typed: its next letter must not become an answer. */
 function seen(model: ShellModel, id: string): ShellStep {
   const { question, editor } = model;
-  if (question?.id !== id || question.phase !== "shown") return still(model);
-  return still({ ...model, question: { ...question, phase: editor.text === "" ? "answerable" : "typing" } });
+  if (question?.id !== id || question.phase !== "shown") return withoutEffects(model);
+  return withoutEffects({ ...model, question: { ...question, phase: editor.text === "" ? "answerable" : "typing" } });
 }
 
 /**
@@ -204,10 +204,10 @@ function seen(model: ShellModel, id: string): ShellStep {
 function unstored(model: ShellModel, text: string, why: string): ShellStep {
   const retyped = text.startsWith("/") ? `/${text}` : text;
   const editor = editorOf(unsentText({ ...model, queue: [retyped, ...model.queue] }));
-  return still({ ...model, editor, queue: [], completions: [], notice: { text: why, isError: true } });
+  return withoutEffects({ ...model, editor, queue: [], completions: [], notice: { text: why, isError: true } });
 }
 
-function written(model: ShellModel, { text, doing }: Extract<ShellNews, { kind: "delta" }>): ShellStep {
+function written(model: ShellModel, { text, doing }: Extract<ShellEvent, { kind: "delta" }>): ShellStep {
   const { reply } = model;
-  return still(reply === null ? model : { ...model, reply: { ...reply, text: reply.text + text, doing } });
+  return withoutEffects(reply === null ? model : { ...model, reply: { ...reply, text: reply.text + text, doing } });
 }

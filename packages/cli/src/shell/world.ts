@@ -6,7 +6,7 @@ import type { Io } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
 import type { AfterMoment } from "../terminal/line-reader.js";
 import type { ScreenHost } from "../tui/screen.js";
-import type { ShellNews } from "./model.js";
+import type { ShellEvent } from "./model.js";
 
 /** What the shell works with. */
 export interface ShellWorld {
@@ -40,4 +40,4 @@ export interface CommandOutput {
 }
 
 /** The shell's screen, as its work sees it. */
-export type ShellHost = ScreenHost<ShellNews>;
+export type ShellHost = ScreenHost<ShellEvent>;

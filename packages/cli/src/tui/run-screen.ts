@@ -26,9 +26,9 @@ const MOST_FRAMES = 60;
  *
  * @throws what `update` or `view` throws.
  */
-export async function runScreen<Model, Effect, News, Result>(
+export async function runScreen<Model, Effect, Event, Result>(
   terminal: Terminal,
-  screen: Screen<Model, Effect, News, Result>,
+  screen: Screen<Model, Effect, Event, Result>,
 ): Promise<Result> {
   await loadExactWidths();
   return new Promise((resolve, reject) => {
@@ -36,15 +36,15 @@ export async function runScreen<Model, Effect, News, Result>(
   });
 }
 
-class ScreenRun<Model, Effect, News, Result> {
+class ScreenRun<Model, Effect, Event, Result> {
   #model: Model | undefined;
   #ink: Instance | undefined;
   #print: ((text: string) => void) | undefined;
   #waitingToDraw: NodeJS.Immediate | undefined;
   #isOver = false;
   readonly #decoder = new InputDecoder();
-  readonly #host: ScreenHost<News> = {
-    tell: (news) => this.#happened(news),
+  readonly #host: ScreenHost<Event> = {
+    dispatch: (event) => this.#happened(event),
     print: (lines) => this.#printed(lines),
     copy: (text) => this.#copied(text),
   };
@@ -55,7 +55,7 @@ class ScreenRun<Model, Effect, News, Result> {
 
   constructor(
     private readonly terminal: Terminal,
-    private readonly screen: Screen<Model, Effect, News, Result>,
+    private readonly screen: Screen<Model, Effect, Event, Result>,
     private readonly resolve: (result: Result) => void,
     private readonly reject: (error: unknown) => void,
   ) {
@@ -105,7 +105,7 @@ class ScreenRun<Model, Effect, News, Result> {
     }
   };
 
-  #happened(event: TerminalEvent | News): void {
+  #happened(event: TerminalEvent | Event): void {
     if (this.#isOver || this.#model === undefined) return;
     const model = this.#model;
     this.#guarded(() => this.#take(this.screen.update(model, event)));

@@ -7,9 +7,9 @@ export interface Step<Model, Effect> {
 }
 
 /** What an effect can reach of the screen that asked for it. */
-export interface ScreenHost<News> {
+export interface ScreenHost<Event> {
   /** Hands the screen what an effect found out. Has no effect once the screen is closed. */
-  readonly tell: (news: News) => void;
+  readonly dispatch: (event: Event) => void;
   /** Prints lines above the screen, where they stay (inline screens only). */
   readonly print: (lines: readonly Line[]) => void;
   /** Puts a text on the clipboard of the person's terminal, also of one far away (OSC 52; terminals may refuse). */
@@ -20,14 +20,14 @@ export interface ScreenHost<News> {
  * A terminal program: three pure functions, and one that does things. `update` gives the next model for what happened;
  * `view` draws a model; `perform` carries out what an update asked for and tells the screen what came of it.
  */
-export interface Screen<Model, Effect, News, Result> {
+export interface Screen<Model, Effect, Event, Result> {
   /** `full`: the whole terminal, on its alternate screen. `inline`: some lines below what was printed before. */
   readonly kind: "full" | "inline";
   readonly start: (size: Size) => Step<Model, Effect>;
-  readonly update: (model: Model, event: TerminalEvent | News) => Step<Model, Effect>;
+  readonly update: (model: Model, event: TerminalEvent | Event) => Step<Model, Effect>;
   readonly view: (model: Model) => Frame;
   /** Must not throw; what goes wrong is news. */
-  readonly perform: (effect: Effect, host: ScreenHost<News>) => void;
+  readonly perform: (effect: Effect, host: ScreenHost<Event>) => void;
   /** What the screen ended with; undefined: it goes on. */
   readonly result: (model: Model) => Result | undefined;
   /** Called once when the screen has ended, however: ends timers and work that nobody waits for any more. */
@@ -35,7 +35,7 @@ export interface Screen<Model, Effect, News, Result> {
 }
 
 /** An update without effects. */
-export function still<Model>(model: Model): Step<Model, never> {
+export function withoutEffects<Model>(model: Model): Step<Model, never> {
   return { model, effects: [] };
 }
 

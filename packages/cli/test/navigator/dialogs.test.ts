@@ -150,7 +150,7 @@ describe("The label field", () => {
 
   it("is about the entry it was opened for, whatever arrives meanwhile", () => {
     const field = navigator().press("l").type("mine");
-    field.changed(outline(...chain(9)).slice(7), { leafId: "ask" }).event({ kind: "said", text: "busy", isError: true });
+    field.changed(outline(...chain(9)).slice(7), { leafId: "ask" }).event({ kind: "notice", text: "busy", isError: true });
     field.wanted();
     expect(field.press("enter").wanted()).toEqual([{ kind: "label", entryId: "right2", label: "mine" }]);
   });

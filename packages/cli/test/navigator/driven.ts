@@ -1,5 +1,5 @@
 import type { EntryId, LeafRecord, OutlineRow } from "@bough/session-core";
-import type { NavigatorEffect, NavigatorModel, NavigatorNews } from "../../src/navigator/model.js";
+import type { NavigatorEffect, NavigatorEvent, NavigatorModel } from "../../src/navigator/model.js";
 import { type NavigatorPreferences, started } from "../../src/navigator/navigator.js";
 import { selectedId } from "../../src/navigator/select.js";
 import { update } from "../../src/navigator/update.js";
@@ -38,7 +38,7 @@ export class Driven {
     this.#effects.push(...step.effects);
   }
 
-  event(event: TerminalEvent | NavigatorNews): this {
+  event(event: TerminalEvent | NavigatorEvent): this {
     const { model, effects } = update(this.model, event);
     this.model = model;
     this.#effects.push(...effects);

@@ -80,7 +80,7 @@ export class Living {
   #perform(effects: ReturnType<NavigatorScreen["start"]>["effects"]): void {
     for (const effect of effects)
       this.screen.perform(effect, {
-        tell: (news) => this.#event(news),
+        dispatch: (news) => this.#event(news),
         print: () => undefined,
         copy: (text) => this.copied.push(text),
       });

@@ -8,7 +8,7 @@ beforeAll(loadExactWidths);
 
 describe("A notice", () => {
   it("goes with the next key, in the list, in the search and in a dialog", () => {
-    const said = { kind: "said", text: "Copied.", isError: false } as const;
+    const said = { kind: "notice", text: "Copied.", isError: false } as const;
     for (const before of [[], ["/"], ["l"]]) {
       const noticed = navigator()
         .press(...before)

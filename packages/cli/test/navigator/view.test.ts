@@ -168,7 +168,7 @@ describe("A row", () => {
       labels: { one: nasty },
       leaves: [{ name: nasty, entryId: "one" }],
     });
-    screen.event({ kind: "said", text: nasty, isError: true });
+    screen.event({ kind: "notice", text: nasty, isError: true });
     expect(screen.lines.join("")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
     expect(screen.text).toContain("owned");
     screen.press("v").event({ kind: "previewed", entryId: "one", width: screen.model.preview.width, lines: [[nasty]] });

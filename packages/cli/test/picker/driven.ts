@@ -1,6 +1,6 @@
 import { assistantMessage, type NewSession, openStore, type SessionRecord, type Store, userMessage } from "@bough/session-core";
 import { onTestFinished } from "vitest";
-import type { PickerEffect, PickerModel, PickerNews } from "../../src/picker/model.js";
+import type { PickerEffect, PickerEvent, PickerModel } from "../../src/picker/model.js";
 import { type PickerOptions, pickerScreen } from "../../src/picker/picker.js";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { textOfLine } from "../../src/terminal/line.js";
@@ -37,7 +37,7 @@ export class Driven {
     this.effects.push(...effects);
   }
 
-  event(event: TerminalEvent | PickerNews): this {
+  event(event: TerminalEvent | PickerEvent): this {
     const { model, effects } = this.screen.update(this.model, event);
     this.model = model;
     this.effects.push(...effects);
@@ -70,13 +70,13 @@ export class Driven {
   async until(holds: (model: PickerModel) => boolean): Promise<this> {
     for (;;) {
       for (const effect of this.wanted())
-        this.screen.perform(effect, { tell: (news) => this.#told(news), print: () => undefined, copy: () => undefined });
+        this.screen.perform(effect, { dispatch: (news) => this.#told(news), print: () => undefined, copy: () => undefined });
       if (holds(this.model)) return this;
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
 
-  #told(news: PickerNews): void {
+  #told(news: PickerEvent): void {
     this.event(news);
     for (const resolve of this.#waiting.splice(0)) resolve();
   }

@@ -4,7 +4,7 @@ import { plant, prose, turns } from "../../../compaction/test/world/session.js";
 import { chatModel } from "../../src/agent/chat-model.js";
 import { withSession } from "../../src/interactive/opened-session.js";
 import { shellWorld } from "../../src/interactive/routes.js";
-import type { ShellNews } from "../../src/shell/model.js";
+import type { ShellEvent } from "../../src/shell/model.js";
 import { ShellPerformer } from "../../src/shell/perform.js";
 import type { ShellHost } from "../../src/shell/world.js";
 import type { Io } from "../../src/terminal/io.js";
@@ -15,22 +15,22 @@ const SUMMARY = "<analysis>x</analysis><summary>\n## Goal\nMend src/k1.ts and sr
 
 /** Everything that a shell tells its screen, and a way to wait for some of it. */
 class Heard implements ShellHost {
-  readonly news: ShellNews[] = [];
+  readonly news: ShellEvent[] = [];
   #waiting: (() => void)[] = [];
-  readonly tell = (news: ShellNews): void => {
+  readonly dispatch = (news: ShellEvent): void => {
     this.news.push(news);
     for (const wake of this.#waiting.splice(0)) wake();
   };
   readonly print = (): void => undefined;
   readonly copy = (): void => undefined;
 
-  async until(holds: (news: ShellNews) => boolean): Promise<void> {
+  async until(holds: (news: ShellEvent) => boolean): Promise<void> {
     while (!this.news.some(holds)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }
 
-const stored = (text: string) => (news: ShellNews) => news.kind === "stored" && news.text === text;
-const compacting = (background: boolean) => (news: ShellNews) => news.kind === "status" && news.status.background === background;
+const stored = (text: string) => (news: ShellEvent) => news.kind === "stored" && news.text === text;
+const compacting = (background: boolean) => (news: ShellEvent) => news.kind === "status" && news.status.background === background;
 
 /** A shell whose first turn ends just above the threshold, as its answer is long; then the summary is asked for and waits. */
 async function overThreshold(work: (it: { shell: Shell; performer: ShellPerformer; heard: Heard; write: () => void }) => Promise<void>) {
@@ -85,10 +85,10 @@ describe("a compaction that is due when a turn ends", () => {
     await overThreshold(async ({ shell, heard, write }) => {
       await shell.store.deleteSession("talk");
       write();
-      await heard.until((news) => news.kind === "said");
-      expect(heard.news.filter(({ kind }) => kind === "said")).toMatchObject([{ isError: true, text: expect.stringContaining("talk") }]);
+      await heard.until((news) => news.kind === "notice");
+      expect(heard.news.filter(({ kind }) => kind === "notice")).toMatchObject([{ isError: true, text: expect.stringContaining("talk") }]);
       const kinds = heard.news.map(({ kind }) => kind);
-      expect(kinds.indexOf("reply-ended")).toBeLessThan(kinds.indexOf("said"));
+      expect(kinds.indexOf("reply-ended")).toBeLessThan(kinds.indexOf("notice"));
     });
   });
 
@@ -97,7 +97,7 @@ describe("a compaction that is due when a turn ends", () => {
       performer.perform({ kind: "stop" }, heard);
       await shell.server.requests[1]?.gone;
       await heard.until(compacting(false));
-      expect(heard.news.some(({ kind }) => kind === "said")).toBe(false);
+      expect(heard.news.some(({ kind }) => kind === "notice")).toBe(false);
       await performer.performed({ kind: "say", text: "second" }, heard);
       const path = await (await shell.other()).path();
       expect(path.filter(({ type }) => type === "compaction")).toHaveLength(1);

@@ -9,7 +9,7 @@ import { chatModel } from "../../src/agent/chat-model.js";
 import type { Config } from "../../src/config/schema.js";
 import { captured } from "../../src/interactive/routes.js";
 import { run } from "../../src/run.js";
-import type { ShellEffect, ShellModel, ShellNews } from "../../src/shell/model.js";
+import type { ShellEffect, ShellEvent, ShellModel } from "../../src/shell/model.js";
 import { type ShellStart, shellScreen } from "../../src/shell/shell.js";
 import type { ShellHost } from "../../src/shell/world.js";
 import type { Io } from "../../src/terminal/io.js";
@@ -104,7 +104,7 @@ export class DrivenShell {
     return driven;
   }
 
-  event(event: TerminalEvent | ShellNews): this {
+  event(event: TerminalEvent | ShellEvent): this {
     const { model, effects } = this.screen.update(this.model, event);
     this.model = model;
     this.#perform(effects);
@@ -170,7 +170,7 @@ export class DrivenShell {
   }
 
   readonly #host: ShellHost = {
-    tell: (news) => void this.event(news),
+    dispatch: (news) => void this.event(news),
     print: (lines) => {
       for (const line of lines) this.printed.push(textOfLine(line).trimEnd());
     },

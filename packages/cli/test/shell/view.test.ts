@@ -37,7 +37,7 @@ describe.each(SIZES)("at $columns × $rows", (size) => {
 
   test("fits, and shows the cursor where the text is, also under a long failure", async () => {
     const shell = await DrivenShell.open({ size });
-    shell.type("a\nb\nc\nd\ne\nlast").event({ kind: "said", text: "It failed for a long reason. ".repeat(40), isError: true });
+    shell.type("a\nb\nc\nd\ne\nlast").event({ kind: "notice", text: "It failed for a long reason. ".repeat(40), isError: true });
     const { lines, cursor } = shell.frame;
     expect(lines.length).toBeLessThanOrEqual(size.rows);
     for (const { line } of lines) expect(lineWidth(line)).toBeLessThanOrEqual(size.columns);

@@ -46,7 +46,7 @@ export class DrivenScreen<Model, Effect, News, Result> {
     for (;;) {
       for (const effect of this.wanted()) {
         this.screen.perform(effect, {
-          tell: (news) => this.#told(news),
+          dispatch: (news) => this.#told(news),
           print: (lines) => this.printed.push(...lines.map(textOfLine)),
           copy: (text) => this.copied.push(text),
         });

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { Terminal } from "../../src/terminal/io.js";
 import { runScreen } from "../../src/tui/run-screen.js";
-import { still } from "../../src/tui/screen.js";
+import { withoutEffects } from "../../src/tui/screen.js";
 
 /** A terminal that records, in order, what is written to it and when its raw mode changes. */
 function recordingTerminal() {
@@ -34,8 +34,8 @@ test("the terminal is in raw mode before the first frame is drawn, and not any m
   const { terminal, stdin, events, written } = recordingTerminal();
   const ended = runScreen<string, never, never, string>(terminal, {
     kind: "inline",
-    start: () => still("typing"),
-    update: (model, event) => still(event.kind === "key" && event.key === "q" ? "over" : model),
+    start: () => withoutEffects("typing"),
+    update: (model, event) => withoutEffects(event.kind === "key" && event.key === "q" ? "over" : model),
     view: (model) => ({ lines: [{ line: [`now ${model}`] }] }),
     perform: () => undefined,
     result: (model) => (model === "over" ? model : undefined),
