@@ -47,7 +47,7 @@ function wrappedPrompt(model: PickerModel): readonly Line[] {
   if (model.mode.kind === "search" || model.mode.kind === "rename") return promptLines(model);
   // The blank behind the last word of a line counts too.
   const wrapped = promptLines(model).flatMap((line) => wrapLine(line, Math.max(columns - 1, 1)));
-  return wrapped.length === 0 ? [[]] : wrapped.slice(0, MOST_PROMPT_ROWS);
+  return wrapped.slice(0, MOST_PROMPT_ROWS);
 }
 
 /** How many screen rows a row of the list takes: a hit in the text has its snippet below it. */

@@ -159,6 +159,7 @@ function messageLines({ role, text }: PreviewMessage, columns: number, most: num
   const lines: Line[] = [];
   for (const part of safeLines(text)) {
     if (lines.length >= most) break;
+    if (part === "") continue;
     for (const line of wrapLine([part], Math.max(columns - 3, 8))) lines.push(line);
   }
   const sign = role === "user" ? "> " : "  ";

@@ -1,9 +1,8 @@
 import { type EntryId, fileLists, type OutlineRow, type Session } from "@bough/session-core";
 import { count, counted } from "../format/numbers.js";
-import type { Glyphs } from "../terminal/glyphs.js";
+import { forceWidth, wrapLine } from "../format/wrap.js";
+import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
-import { fitted, flowed } from "./flow.js";
-import { marksOf, UNICODE_GLYPHS } from "./marks.js";
 
 /** Branches that are looked at; a point with more of them says how many there are. */
 const MAX_BRANCHES = 12;
@@ -146,20 +145,20 @@ const TEXT_LINES = 3;
 /** Branches side by side: from 80 columns on in 2 to 4 columns, below each other where it is narrower. Each line fits `width`. */
 export function branchLines(overview: BranchOverview, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   const { branches, more, isPartial } = overview;
-  const heading = flowed([styled("heading", `${count(branches.length + more)} branches from here`)], width);
+  const heading = wrapLine([styled("heading", `${count(branches.length + more)} branches from here`)], width);
   const columns = width < SIDE_BY_SIDE ? 1 : Math.max(1, Math.min(MAX_COLUMNS, branches.length, Math.floor(width / LEAST_COLUMN)));
   const lines: Line[] = [...heading];
   for (let at = 0; at < branches.length; at += columns) {
     lines.push([]);
     for (const line of besideEachOther(branches.slice(at, at + columns), columns, at, width, glyphs)) lines.push(line);
   }
-  if (more > 0) lines.push([], ...flowed([styled("dim", `and ${counted(more, "more branch", "more branches")}`)], width));
-  if (isPartial) lines.push(...flowed([styled("dim", "Only the first 100,000 entries below were counted.")], width));
-  return lines.flatMap((line) => fitted(line, width));
+  if (more > 0) lines.push([], ...wrapLine([styled("dim", `and ${counted(more, "more branch", "more branches")}`)], width));
+  if (isPartial) lines.push(...wrapLine([styled("dim", "Only the first 100,000 entries below were counted.")], width));
+  return lines.flatMap((line) => forceWidth(line, width));
 }
 
 function besideEachOther(branches: readonly BranchFacts[], columns: number, from: number, width: number, glyphs: Glyphs): readonly Line[] {
-  const gap = ` ${marksOf(glyphs).bar} `;
+  const gap = ` ${glyphs.bar} `;
   const room = Math.floor((width - gap.length * (columns - 1)) / columns);
   const cells = branches.map((branch, at) => cellLines(branch, from + at + 1, room, glyphs));
   const height = cells.reduce((most, { length }) => Math.max(most, length), 0);
@@ -199,13 +198,13 @@ export function filesLines(name: string, files: readonly string[], width: number
   const shown = files.slice(0, most);
   const rest = files.length - shown.length;
   return [
-    ...flowed([styled("dim", `${counted(files.length, "file")} ${name}${rest > 0 ? `, the first ${shown.length}` : ""}:`)], width),
+    ...wrapLine([styled("dim", `${counted(files.length, "file")} ${name}${rest > 0 ? `, the first ${shown.length}` : ""}:`)], width),
     ...shown.map((path) => fitLine(["  ", path], width, glyphs.ellipsis)),
   ];
 }
 
 function short(line: Line, width: number, { ellipsis }: Glyphs): readonly Line[] {
-  const lines = flowed(line, width);
+  const lines = wrapLine(line, width);
   const last = lines[TEXT_LINES - 1];
   if (lines.length <= TEXT_LINES || last === undefined) return lines;
   return [...lines.slice(0, TEXT_LINES - 1), fitLine([...last, ` ${ellipsis}`], width, ellipsis)];

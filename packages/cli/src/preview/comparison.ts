@@ -1,11 +1,10 @@
 import { type EntryId, fileLists, type OutlineRow, type Session } from "@bough/session-core";
 import { counted } from "../format/numbers.js";
-import type { Glyphs } from "../terminal/glyphs.js";
+import { forceWidth, prefixLines, wrapLine } from "../format/wrap.js";
+import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { filesLines, isMessage, rowsAfter, seqOf } from "./branches.js";
-import { besides, fitted, flowed } from "./flow.js";
 import { markdownLines } from "./markdown.js";
-import { UNICODE_GLYPHS } from "./marks.js";
 import { TextBudget } from "./text-budget.js";
 
 /** First messages of a person that are shown of a side. */
@@ -109,16 +108,16 @@ export function comparisonLines(comparison: Comparison, width: number, glyphs: G
     ...filesLines("only in B", onlyRight, width, glyphs, MOST_FILES),
   ];
   const lines = [
-    ...flowed([styled("heading", "What differs")], width),
-    ...flowed([styled("dim", whereTheyPart(comparison))], width),
+    ...wrapLine([styled("heading", "What differs")], width),
+    ...wrapLine([styled("dim", whereTheyPart(comparison))], width),
     [],
     ...sideLines("A", left, budget, glyphs),
     [],
     ...sideLines("B", right, budget, glyphs),
     [],
-    ...(files.length > 0 ? files : flowed([styled("dim", "No files were touched on either side.")], width)),
+    ...(files.length > 0 ? files : wrapLine([styled("dim", "No files were touched on either side.")], width)),
   ];
-  return budget.bounded(lines, "bough show SESSION ENTRY").flatMap((line) => fitted(line, width));
+  return budget.bounded(lines, "bough show SESSION ENTRY").flatMap((line) => forceWidth(line, width));
 }
 
 function whereTheyPart({ commonAncestorId, left, right }: Comparison): string {
@@ -135,10 +134,10 @@ function sideLines(name: string, side: ComparedSide, budget: TextBudget, glyphs:
   const figures = `${counted(messages, "message")}, ${counted(entries, "entry", "entries")}; ${counted(filesModified.length, "file")} modified, ${filesRead.length} only read`;
   const text = summary === null ? [] : markdownLines(budget.take(summary.text), width - 2, glyphs);
   return [
-    ...flowed([styled("bold", name), styled("dim", `  ${side.id}`)], width),
-    ...flowed([entries === 0 ? styled("dim", "nothing of its own") : figures], width),
-    ...firstTexts.flatMap((first) => besides(width, [styled("user", "user: ")], ["      "], (room) => flowed([first], room))),
-    ...(summary === null ? [] : flowed([styled("summary", "summary"), styled("dim", `  ${summary.entryId}`)], width)),
+    ...wrapLine([styled("bold", name), styled("dim", `  ${side.id}`)], width),
+    ...wrapLine([entries === 0 ? styled("dim", "nothing of its own") : figures], width),
+    ...firstTexts.flatMap((first) => prefixLines(width, [styled("user", "user: ")], ["      "], (room) => wrapLine([first], room))),
+    ...(summary === null ? [] : wrapLine([styled("summary", "summary"), styled("dim", `  ${summary.entryId}`)], width)),
     ...text.map((line): Line => ["  ", ...line]),
   ];
 }

@@ -1,9 +1,8 @@
 import { structuredPatch } from "diff";
 import { count } from "../format/numbers.js";
-import type { Glyphs } from "../terminal/glyphs.js";
+import { breakLine, splitLines } from "../format/wrap.js";
+import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { type Line, type Style, styled } from "../terminal/line.js";
-import { linesOf, standingLine } from "./flow.js";
-import { marksOf, UNICODE_GLYPHS } from "./marks.js";
 
 /** Unchanged lines that are shown around a change. */
 const CONTEXT = 3;
@@ -31,7 +30,7 @@ export function diffLines(before: string, after: string, width: number, glyphs: 
   return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => {
     const place = hunks.length === 1 ? [] : [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`];
     const shown = lines.filter((line) => newlineDiffers || !line.startsWith("\\"));
-    return [...place, ...shown].flatMap((line) => standingLine(line, width, styleOf(line)));
+    return [...place, ...shown].flatMap((line) => breakLine(line, width, styleOf(line)));
   });
 }
 
@@ -58,16 +57,16 @@ function styleOf(line: string): Style | undefined {
 function allLines(sign: "-" | "+", text: string, width: number, glyphs: Glyphs): readonly Line[] {
   if (text === "") return [];
   const { lines, more } = firstLines(text);
-  const shown = lines.flatMap((line) => standingLine(`${sign}${line}`, width, styleOf(sign)));
+  const shown = lines.flatMap((line) => breakLine(`${sign}${line}`, width, styleOf(sign)));
   if (more === 0) return shown;
-  const note = `${marksOf(glyphs).ellipsis} ${count(more)} more characters`;
-  return [...shown, ...standingLine(note, width).map((line): Line => [styled("dim", line.join(""))])];
+  const note = `${glyphs.ellipsis} ${count(more)} more characters`;
+  return [...shown, ...breakLine(note, width).map((line): Line => [styled("dim", line.join(""))])];
 }
 
 /** The beginning of a text, by lines and by characters. */
 function firstLines(text: string): { readonly lines: readonly string[]; readonly more: number } {
   const beginning = text.slice(0, MAX_LENGTH / 4).toWellFormed();
-  const lines = linesOf(beginning).slice(0, MAX_LINES);
+  const lines = splitLines(beginning).slice(0, MAX_LINES);
   const taken = lines.reduce((sum, line) => sum + line.length + 1, 0);
   return { lines, more: Math.max(0, text.length - taken) };
 }

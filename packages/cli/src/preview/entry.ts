@@ -3,12 +3,11 @@ import { z } from "zod";
 import { entryKind } from "../format/entry-lines.js";
 import { count, counted, dollars } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
+import { forceWidth, wrapLine } from "../format/wrap.js";
 import { filesOf } from "../session/compaction-text.js";
-import type { Glyphs } from "../terminal/glyphs.js";
+import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
-import { fitted, flowed } from "./flow.js";
 import { markdownLines } from "./markdown.js";
-import { UNICODE_GLYPHS } from "./marks.js";
 import { contentPreview, messagePreview } from "./message.js";
 import { factLines, TextBudget } from "./text-budget.js";
 import { jsonBlock } from "./tool-call.js";
@@ -33,14 +32,14 @@ export function previewLines(subject: PreviewSubject, width: number, glyphs: Gly
   const budget = new TextBudget(width);
   const { entry, sessionId } = subject;
   const body = bodyLines(entry, budget, glyphs);
-  const lines = [...headLines(subject, width), ...(body.length === 0 ? flowed([styled("dim", "(empty)")], width) : body)];
+  const lines = [...headLines(subject, width), ...(body.length === 0 ? wrapLine([styled("dim", "(empty)")], width) : body)];
   const command = `bough show ${sessionId ?? "SESSION"} ${entry.id}`;
-  return budget.bounded(lines, command).flatMap((line) => fitted(line, width));
+  return budget.bounded(lines, command).flatMap((line) => forceWidth(line, width));
 }
 
 function headLines({ entry, label, tokens }: PreviewSubject, width: number): readonly Line[] {
   return [
-    ...flowed([kindSpan(entry), styled("dim", `  ${entry.id}  ${dateTime(entry.createdAtMs)}`)], width),
+    ...wrapLine([kindSpan(entry), styled("dim", `  ${entry.id}  ${dateTime(entry.createdAtMs)}`)], width),
     ...(label === null || label === undefined ? [] : factLines("label", label, width, "label")),
     ...(tokens === null || tokens === undefined ? [] : factLines("tokens in context", count(tokens), width)),
     ...messageFacts(entry, width),

@@ -1,10 +1,9 @@
 import type { Token, Tokens } from "marked";
-import type { Glyphs } from "../terminal/glyphs.js";
+import { breakText, forceWidth, prefixLines, wrapLine, wrapText } from "../format/wrap.js";
+import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { type Line, lineWidth, type Span, styled } from "../terminal/line.js";
-import { besides, fitted, flowed, flowedText, standing } from "./flow.js";
 import { inlineLines } from "./markdown-inline.js";
 import { known, markdownTokens } from "./markdown-lexer.js";
-import { type Marks, marksOf, UNICODE_GLYPHS } from "./marks.js";
 import { patchLines, patchParts } from "./patch-text.js";
 
 /** Longer texts are shown as they are: nobody reads them as a document, and the lexer would hold the screen up. */
@@ -22,80 +21,80 @@ export function markdownLines(text: string, width: number, glyphs: Glyphs = UNIC
   for (const part of patchParts(text)) {
     const drawn = part.kind === "patch" ? patchLines(part.text, width) : documentLines(part.text, width, glyphs);
     if (lines.length > 0 && drawn.length > 0) lines.push([]);
-    for (const line of drawn) for (const one of fitted(line, width)) lines.push(one);
+    for (const line of drawn) for (const one of forceWidth(line, width)) lines.push(one);
   }
   return lines;
 }
 
 function documentLines(text: string, width: number, glyphs: Glyphs): readonly Line[] {
-  if (text.length > MAX_LENGTH) return flowedText(text, width);
+  if (text.length > MAX_LENGTH) return wrapText(text, width);
   try {
-    return blockLines(markdownTokens(text), width, marksOf(glyphs));
+    return blockLines(markdownTokens(text), width, glyphs);
   } catch (error) {
     // Text that the library cannot take, whatever the reason, is still text; everything else is our own mistake.
     if (!(error instanceof RangeError)) throw error;
-    return flowedText(text, width);
+    return wrapText(text, width);
   }
 }
 
 /** Blocks below each other, an empty line between two unless they are `close`. The lexer bounds how deep they stand. */
-export function blockLines(tokens: readonly Token[], width: number, marks: Marks, close = false): readonly Line[] {
+export function blockLines(tokens: readonly Token[], width: number, glyphs: Glyphs, close = false): readonly Line[] {
   const lines: Line[] = [];
   for (const token of tokens) {
-    const block = oneBlock(token, width, marks);
+    const block = oneBlock(token, width, glyphs);
     if (block.length > 0 && lines.length > 0 && !close) lines.push([]);
     for (const line of block) lines.push(line);
   }
   return lines;
 }
 
-function oneBlock(given: Token, width: number, marks: Marks): readonly Line[] {
+function oneBlock(given: Token, width: number, glyphs: Glyphs): readonly Line[] {
   const token = known(given);
   switch (token.type) {
     case "space":
     case "checkbox":
       return [];
     case "heading":
-      return besides(width, [styled("heading", `${"#".repeat(token.depth)} `)], [" ".repeat(token.depth + 1)], (room) =>
-        inlineLines(token.tokens, "heading").flatMap((line) => flowed(line, room)),
+      return prefixLines(width, [styled("heading", `${"#".repeat(token.depth)} `)], [" ".repeat(token.depth + 1)], (room) =>
+        inlineLines(token.tokens, "heading").flatMap((line) => wrapLine(line, room)),
       );
     case "paragraph":
-      return inlineLines(token.tokens).flatMap((line) => flowed(line, width));
+      return inlineLines(token.tokens).flatMap((line) => wrapLine(line, width));
     case "text":
-      return inlineLines([token]).flatMap((line) => flowed(line, width));
+      return inlineLines([token]).flatMap((line) => wrapLine(line, width));
     case "code":
       return codeLines(token, width);
     case "blockquote": {
-      const bar: Line = [styled("dim", `${marks.bar} `)];
-      return besides(width, bar, bar, (room) => blockLines(token.tokens, room, marks));
+      const bar: Line = [styled("dim", `${glyphs.bar} `)];
+      return prefixLines(width, bar, bar, (room) => blockLines(token.tokens, room, glyphs));
     }
     case "list":
-      return listLines(token, width, marks);
+      return listLines(token, width, glyphs);
     case "table":
-      return markdownTable(token, width, marks);
+      return markdownTable(token, width, glyphs);
     case "hr":
-      return [[styled("dim", marks.rule.repeat(Math.min(width, 40)))]];
+      return [[styled("dim", glyphs.rule.repeat(Math.min(width, 40)))]];
     case "def":
-      return standing(token.raw.trim(), width, "dim");
+      return breakText(token.raw.trim(), width, "dim");
     default:
-      return standing(token.raw, width);
+      return breakText(token.raw, width);
   }
 }
 
 /** Code as it stands, two columns in (regression R149). */
 function codeLines({ text, lang }: Tokens.Code, width: number): readonly Line[] {
   const isPatch = /^(?:diff|patch)\b/i.test(lang ?? "");
-  return besides(width, ["  "], ["  "], (room) => (isPatch ? patchLines(text, room) : standing(text, room, "code")));
+  return prefixLines(width, ["  "], ["  "], (room) => (isPatch ? patchLines(text, room) : breakText(text, room, "code")));
 }
 
-function listLines({ items, ordered, loose }: Tokens.List, width: number, marks: Marks): readonly Line[] {
+function listLines({ items, ordered, loose }: Tokens.List, width: number, glyphs: Glyphs): readonly Line[] {
   const numbers = items.map(({ raw }, at) => (ordered ? writtenNumber(raw, at) : ""));
   const widest = numbers.reduce((most, { length }) => Math.max(most, length), 0);
   const lines: Line[] = [];
   for (const [at, item] of items.entries()) {
-    const mark = ordered ? `${(numbers[at] ?? "").padStart(widest)} ` : `${marks.bullet} `;
+    const mark = ordered ? `${(numbers[at] ?? "").padStart(widest)} ` : `${glyphs.bullet} `;
     const box = item.task ? `[${item.checked === true ? "x" : " "}] ` : "";
-    const drawn = besides(width, [mark, box], [" ".repeat(mark.length)], (room) => itemLines(item, room, marks));
+    const drawn = prefixLines(width, [mark, box], [" ".repeat(mark.length)], (room) => itemLines(item, room, glyphs));
     if (loose && at > 0) lines.push([]);
     for (const line of drawn) lines.push(line);
   }
@@ -108,8 +107,8 @@ function writtenNumber(raw: string, at: number): string {
 }
 
 /** What stands in an item; an empty one is a line too, with its mark. */
-function itemLines({ tokens, loose }: Tokens.ListItem, width: number, marks: Marks): readonly Line[] {
-  const lines = blockLines(tokens, width, marks, !loose);
+function itemLines({ tokens, loose }: Tokens.ListItem, width: number, glyphs: Glyphs): readonly Line[] {
+  const lines = blockLines(tokens, width, glyphs, !loose);
   return lines.length === 0 ? [[]] : lines;
 }
 
@@ -119,16 +118,16 @@ const LEAST = 4;
 type Align = "center" | "left" | "right" | null;
 
 /** A table that fits: columns give way, the widest first, and cells are wrapped; where that is not enough, rows become lists. */
-export function markdownTable(table: Tokens.Table, width: number, marks: Marks): readonly Line[] {
+export function markdownTable(table: Tokens.Table, width: number, glyphs: Glyphs): readonly Line[] {
   const columns = table.header.length;
   const between = (columns - 1) * 3;
   const header = table.header.map(({ tokens }) => inlineLines(tokens, "bold"));
   const rows = table.rows.map((row) => row.map(({ tokens }) => inlineLines(tokens)));
   if (columns === 0) return [];
-  if (width - between < columns * LEAST) return rows.flatMap((row) => listedRow(header, row, width, marks));
+  if (width - between < columns * LEAST) return rows.flatMap((row) => listedRow(header, row, width, glyphs));
   const widths = fittingWidths([header, ...rows], columns, width - between);
-  const rule = widths.map((one) => marks.rule.repeat(one)).join(`${marks.rule}${marks.cross}${marks.rule}`);
-  const drawn = (row: readonly (readonly Line[])[]) => rowLines(row, widths, table.align, marks);
+  const rule = widths.map((one) => glyphs.rule.repeat(one)).join(`${glyphs.rule}${glyphs.cross}${glyphs.rule}`);
+  const drawn = (row: readonly (readonly Line[])[]) => rowLines(row, widths, table.align, glyphs);
   return [...drawn(header), [styled("dim", rule)], ...rows.flatMap(drawn)];
 }
 
@@ -146,8 +145,8 @@ function widest(cell: readonly Line[], room: number): number {
   return cell.reduce((most, line) => Math.max(most, Math.min(lineWidth(line), room)), 0);
 }
 
-function rowLines(row: readonly (readonly Line[])[], widths: readonly number[], align: readonly Align[], { bar }: Marks): readonly Line[] {
-  const cells = widths.map((width, at) => (row[at] ?? []).flatMap((line) => flowed(line, width)));
+function rowLines(row: readonly (readonly Line[])[], widths: readonly number[], align: readonly Align[], { bar }: Glyphs): readonly Line[] {
+  const cells = widths.map((width, at) => (row[at] ?? []).flatMap((line) => wrapLine(line, width)));
   const height = cells.reduce((most, { length }) => Math.max(most, length), 1);
   return Array.from({ length: height }, (_, at) => {
     const line: (string | Span)[] = [];
@@ -171,12 +170,12 @@ function listedRow(
   header: readonly (readonly Line[])[],
   row: readonly (readonly Line[])[],
   width: number,
-  { bullet }: Marks,
+  { bullet }: Glyphs,
 ): readonly Line[] {
   return row.flatMap((cell, at) => {
     const [name = [], ...more] = [...(header[at] ?? [])];
     const first: Line = [...name, ...(name.length > 0 ? [": "] : []), ...(cell[0] ?? [])];
     const mark = at === 0 ? `${bullet} ` : "  ";
-    return besides(width, [mark], ["  "], (room) => [...more, first, ...cell.slice(1)].flatMap((line) => flowed(line, room)));
+    return prefixLines(width, [mark], ["  "], (room) => [...more, first, ...cell.slice(1)].flatMap((line) => wrapLine(line, room)));
   });
 }

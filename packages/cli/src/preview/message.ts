@@ -1,8 +1,8 @@
 import type { AssistantBlock, ContentBlock, Message } from "@bough/session-core";
 import { bytes } from "../format/numbers.js";
+import { breakText, wrapText } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Line } from "../terminal/line.js";
-import { flowedText, standing } from "./flow.js";
 import { markdownLines } from "./markdown.js";
 import { patchLines, patchParts } from "./patch-text.js";
 import type { TextBudget } from "./text-budget.js";
@@ -19,13 +19,11 @@ export function messagePreview(message: Message, budget: TextBudget, glyphs: Gly
       return contentPreview(message.content, "markdown", budget, glyphs);
     case "assistant": {
       const lines = contentPreview(message.content, "markdown", budget, glyphs);
-      return message.errorMessage === undefined
-        ? lines
-        : [...lines, ...flowedText(budget.take(message.errorMessage), budget.width, "error")];
+      return message.errorMessage === undefined ? lines : [...lines, ...wrapText(budget.take(message.errorMessage), budget.width, "error")];
     }
     case "toolResult": {
       const lines = contentPreview(message.content, "as it stands", budget, glyphs);
-      return message.isError ? [...standing("(error)", budget.width, "error"), ...lines] : lines;
+      return message.isError ? [...breakText("(error)", budget.width, "error"), ...lines] : lines;
     }
     case "bashExecution":
       return [...commandLines(budget.take(message.command), budget.width), ...outputLines(message.output, budget)];
@@ -57,22 +55,22 @@ function blockLines(block: Exclude<Block, { type: "text" }>, budget: TextBudget,
     case "thinking": {
       const text = budget.take(block.thinking);
       return [
-        ...standing(block.redacted === true ? "(thinking, redacted)" : "(thinking)", width, "dim"),
-        ...(text === "" ? [] : flowedText(text, width, "dim")),
+        ...breakText(block.redacted === true ? "(thinking, redacted)" : "(thinking)", width, "dim"),
+        ...(text === "" ? [] : wrapText(text, width, "dim")),
       ];
     }
     case "toolCall":
       return toolCallLines(block, budget, glyphs);
     case "image":
-      return standing(`[image ${block.mimeType}, ${bytes(Math.floor((block.data.length * 3) / 4))}]`, width, "dim");
+      return breakText(`[image ${block.mimeType}, ${bytes(Math.floor((block.data.length * 3) / 4))}]`, width, "dim");
     case "foreign":
-      return [...standing(`[${block.originalType}]`, width, "dim"), ...jsonBlock(block.raw, budget)];
+      return [...breakText(`[${block.originalType}]`, width, "dim"), ...jsonBlock(block.raw, budget)];
   }
 }
 
 function outputLines(given: string, budget: TextBudget): readonly Line[] {
   if (given === "") return [];
   return patchParts(budget.take(given)).flatMap(({ kind, text }) =>
-    kind === "patch" ? patchLines(text, budget.width) : standing(text, budget.width),
+    kind === "patch" ? patchLines(text, budget.width) : breakText(text, budget.width),
   );
 }

@@ -1,5 +1,5 @@
+import { breakLine, splitLines } from "../format/wrap.js";
 import type { Line, Style } from "../terminal/line.js";
-import { linesOf, standingLine } from "./flow.js";
 
 /** A part of a text: a unified diff, or what stands between two. */
 export interface TextPart {
@@ -77,14 +77,14 @@ function hunkEnd(lines: readonly string[], start: number, before: number, after:
 
 /** A diff or patch, coloured by its lines: what was added, what was removed, and headings. */
 export function patchLines(text: string, width: number): readonly Line[] {
-  const lines = linesOf(text);
+  const lines = splitLines(text);
   // In a hunk the first character says it all: a removed line may itself begin with two dashes.
   let inHunkUntil = 0;
   return lines.flatMap((line, at) => {
     const hunk = at < inHunkUntil ? null : HUNK.exec(line);
     if (hunk !== null) inHunkUntil = hunkEnd(lines, at + 1, Number(hunk[1] ?? 1), Number(hunk[2] ?? 1));
     const isHeading = hunk !== null || (at >= inHunkUntil && isHeader(line, lines[at - 1] ?? "", lines[at + 1] ?? ""));
-    return standingLine(line, width, isHeading ? "heading" : signStyle(line));
+    return breakLine(line, width, isHeading ? "heading" : signStyle(line));
   });
 }
 

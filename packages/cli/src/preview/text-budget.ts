@@ -1,6 +1,6 @@
 import { count } from "../format/numbers.js";
+import { wrapLine } from "../format/wrap.js";
 import { type Line, type Style, styled } from "../terminal/line.js";
-import { flowed } from "./flow.js";
 
 /** Lines of a preview. */
 export const MAX_LINES = 2000;
@@ -30,7 +30,7 @@ export class TextBudget {
     if (hidden === 0) return lines;
     const about = this.#hiddenLines === 0 ? "" : "about ";
     const note = `(${about}${count(hidden)} more lines; all of it: ${command})`;
-    return [...lines.slice(0, MAX_LINES), ...flowed([styled("dim", note)], this.width)];
+    return [...lines.slice(0, MAX_LINES), ...wrapLine([styled("dim", note)], this.width)];
   }
 }
 
@@ -43,5 +43,5 @@ function newlines(text: string, from: number): number {
 /** A named fact, wrapped. */
 export function factLines(name: string, value: string | number, width: number, style?: Style): readonly Line[] {
   const text = String(value);
-  return flowed([styled("dim", `${name}: `), style === undefined ? text : styled(style, text)], width);
+  return wrapLine([styled("dim", `${name}: `), style === undefined ? text : styled(style, text)], width);
 }

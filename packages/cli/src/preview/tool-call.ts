@@ -1,8 +1,8 @@
 import { callPreview, type ToolCallBlock } from "@bough/session-core";
+import { breakText, wrapLine } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { diffLines } from "./diff.js";
-import { flowed, standing } from "./flow.js";
 import { patchLines } from "./patch-text.js";
 import type { TextBudget } from "./text-budget.js";
 
@@ -38,7 +38,7 @@ export function toolCallLines(call: ToolCallBlock, budget: TextBudget, glyphs: G
   const said = path !== undefined && heading.includes(path.text) ? [path.name] : [];
   const rest = without(args, [...(reading?.used ?? []), ...said]);
   return [
-    ...flowed([styled("bold", heading), styled("dim", ` ${call.id}`)], budget.width),
+    ...wrapLine([styled("bold", heading), styled("dim", ` ${call.id}`)], budget.width),
     ...(reading?.lines ?? []),
     ...(Object.keys(rest).length === 0 ? [] : jsonBlock(rest, budget)),
   ];
@@ -47,7 +47,7 @@ export function toolCallLines(call: ToolCallBlock, budget: TextBudget, glyphs: G
 /** A value as indented JSON, as far as the budget goes. */
 export function jsonBlock(value: unknown, budget: TextBudget): readonly Line[] {
   const text = JSON.stringify(value, null, 2) ?? "";
-  return text === "" ? [] : standing(budget.take(text), budget.width);
+  return text === "" ? [] : breakText(budget.take(text), budget.width);
 }
 
 function editReading(args: Arguments, budget: TextBudget, glyphs: Glyphs): Reading | undefined {
@@ -59,7 +59,7 @@ function editReading(args: Arguments, budget: TextBudget, glyphs: Glyphs): Readi
   const edits = given.flatMap((edit: unknown) => (isArguments(edit) ? (editOf(edit) ?? []) : []));
   if (edits.length < given.length) return undefined;
   const lines = edits.flatMap((edit, at) => [
-    ...standing(`edit ${at + 1} of ${edits.length}`, budget.width, "dim"),
+    ...breakText(`edit ${at + 1} of ${edits.length}`, budget.width, "dim"),
     ...editLines(edit, budget, glyphs),
     ...(Object.keys(edit.beside).length > 0 ? jsonBlock(edit.beside, budget) : []),
   ]);
@@ -83,7 +83,7 @@ function editOf(args: Arguments): Edit | undefined {
 
 function editLines({ before, after }: Edit, budget: TextBudget, glyphs: Glyphs): readonly Line[] {
   const lines = diffLines(budget.take(before), budget.take(after), budget.width, glyphs);
-  return lines.length === 0 ? standing("(the same text)", budget.width, "dim") : lines;
+  return lines.length === 0 ? breakText("(the same text)", budget.width, "dim") : lines;
 }
 
 function writeReading({ name, arguments: args }: ToolCallBlock, budget: TextBudget): Reading | undefined {
@@ -91,7 +91,7 @@ function writeReading({ name, arguments: args }: ToolCallBlock, budget: TextBudg
   const path = textNamed(args, PATHS);
   if (content === undefined || path === undefined || !WRITERS.test(name)) return undefined;
   const lines =
-    content.text === "" ? standing("(an empty file)", budget.width, "dim") : standing(budget.take(content.text), budget.width, "added");
+    content.text === "" ? breakText("(an empty file)", budget.width, "dim") : breakText(budget.take(content.text), budget.width, "added");
   return { lines, used: [content.name] };
 }
 
@@ -106,7 +106,7 @@ function commandReading({ name, arguments: args }: ToolCallBlock, budget: TextBu
 
 /** A command as it is typed. */
 export function commandLines(command: string, width: number): readonly Line[] {
-  return standing(`$ ${command}`, width, "bold");
+  return breakText(`$ ${command}`, width, "bold");
 }
 
 function patchReading(args: Arguments, budget: TextBudget): Reading | undefined {

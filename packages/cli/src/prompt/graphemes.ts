@@ -1,41 +1,6 @@
-// Offsets of a text in UTF-16 code units, by what a person sees as one character. Only the line around an offset is
-// looked at, because a pasted text may be long and a line end never joins with anything.
+import { graphemesOf } from "../terminal/graphemes.js";
 
-const PLAIN = /^[\x20-\x7e]*$/;
-
-let segmenter: Intl.Segmenter | undefined;
-
-/** A character as it is seen, and where it begins. */
-export interface Grapheme {
-  readonly segment: string;
-  readonly index: number;
-}
-
-const CHUNK = 256;
-
-/** The characters of one line, in order; `index` counts from the beginning of the line. O(length of what is taken). */
-export function* graphemesOf(line: string): Iterable<Grapheme> {
-  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
-  // ICU takes seconds and more for a long text in one piece: each step costs more, the longer the whole is.
-  let size = CHUNK;
-  for (let from = 0; from < line.length; ) {
-    const piece = line.slice(from, from + size);
-    const isLast = from + piece.length === line.length;
-    const found = PLAIN.test(piece) ? plain(piece) : Array.from(segmenter.segment(piece));
-    // The last one may go on in the next piece.
-    const whole = isLast ? found.length : found.length - 1;
-    for (let at = 0; at < whole; at += 1) {
-      const { segment, index } = found[at] ?? { segment: "", index: 0 };
-      yield { segment, index: from + index };
-    }
-    size = whole === 0 ? size * 2 : CHUNK;
-    from += isLast ? piece.length : (found[whole]?.index ?? 0);
-  }
-}
-
-function plain(text: string): readonly Grapheme[] {
-  return Array.from(text, (segment, index) => ({ segment, index }));
-}
+// Offsets of a text in UTF-16 code units. Only the line around an offset is read: a pasted text may be long, and no grapheme spans a line end.
 
 /** Where the line around an offset begins. */
 export function lineStart(text: string, offset: number): number {

@@ -1,6 +1,7 @@
+import { graphemesOf } from "../terminal/graphemes.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth } from "../terminal/width.js";
-import { before, graphemesOf, lineEnd } from "./graphemes.js";
+import { before, lineEnd } from "./graphemes.js";
 
 const PLAIN = /^[\x20-\x7e]*$/;
 

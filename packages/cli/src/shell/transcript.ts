@@ -4,7 +4,7 @@ import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { markdownLines } from "../preview/markdown.js";
 import type { Glyphs } from "../terminal/glyphs.js";
-import { fitLine, type Line, styled } from "../terminal/line.js";
+import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
 
 /** Lines of a tool's output that are shown; `/tree` shows all of it. */
@@ -22,6 +22,7 @@ export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): re
       return [
         ...messageLines({ role: "custom", customType: entry.customType, content: entry.content })
           .slice(0, RESULT_LINES)
+          .filter((line) => lineWidth(line) > 0)
           .flatMap((line) => wrapLine(line, width)),
         [],
       ];
@@ -38,7 +39,7 @@ export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): re
 
 /** What the person said. */
 export function saidLines(text: string, width: number, glyphs: Glyphs): readonly Line[] {
-  const lines = safeLines(text).flatMap((line) => (line === "" ? [[]] : wrapLine([styled("bold", line)], Math.max(width - 2, 1))));
+  const lines = safeLines(text).flatMap((line) => wrapLine([styled("bold", line)], Math.max(width - 2, 1)));
   return [...lines.map((line, at): Line => [at === 0 ? styled("user", `${glyphs.cursor} `) : "  ", ...line]), []];
 }
 

@@ -42,7 +42,9 @@ function replyLines({ reply, size, glyphs, nowMs }: ShellModel): readonly FrameL
   const rows = Math.max(Math.min(REPLY_ROWS, size.rows - 6), 1);
   // Only the end is seen, so only the end is wrapped, however long the reply.
   const end = reply.text.slice(-rows * size.columns * 2);
-  const lines = safeLines(end).flatMap((line) => wrapLine([line], size.columns));
+  const lines = safeLines(end)
+    .filter((line) => line !== "")
+    .flatMap((line) => wrapLine([line], size.columns));
   const shown = lines.slice(-rows).map((line) => plainLine(...line));
   const says = reply.isStopping ? "stopping" : reply.doing;
   return [...shown, progress(says, reply.sinceMs, nowMs, size.columns, glyphs)];

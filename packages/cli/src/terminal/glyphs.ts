@@ -18,6 +18,10 @@ export interface Glyphs {
   /** Between panes. */
   readonly bar: string;
   readonly rule: string;
+  /** Where a bar meets a rule. */
+  readonly cross: string;
+  /** Before an item of a list. */
+  readonly bullet: string;
   /** What bars are made of. */
   readonly full: string;
   readonly empty: string;
@@ -27,7 +31,8 @@ export interface Glyphs {
   readonly spinner: readonly string[];
 }
 
-const UNICODE: Glyphs = {
+/** The default where no environment is given. */
+export const UNICODE_GLYPHS: Glyphs = {
   branch: "├─ ",
   lastBranch: "└─ ",
   through: "│  ",
@@ -43,13 +48,15 @@ const UNICODE: Glyphs = {
   unfolded: "▾",
   bar: "│",
   rule: "─",
+  cross: "┼",
+  bullet: "•",
   full: "█",
   empty: "░",
   isAscii: false,
   spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
 };
 
-const ASCII: Glyphs = {
+const ASCII_GLYPHS: Glyphs = {
   branch: "|- ",
   lastBranch: "`- ",
   through: "|  ",
@@ -65,6 +72,8 @@ const ASCII: Glyphs = {
   unfolded: "-",
   bar: "|",
   rule: "-",
+  cross: "+",
+  bullet: "-",
   full: "#",
   empty: ".",
   isAscii: true,
@@ -74,9 +83,9 @@ const ASCII: Glyphs = {
 /** Plain ASCII with `BOUGH_ASCII` or under a locale that is not UTF-8. No locale at all says nothing against UTF-8. */
 export function glyphsFor(env: Readonly<Record<string, string | undefined>>): Glyphs {
   const wanted = env["BOUGH_ASCII"];
-  if (wanted !== undefined && wanted !== "") return wanted === "0" ? UNICODE : ASCII;
+  if (wanted !== undefined && wanted !== "") return wanted === "0" ? UNICODE_GLYPHS : ASCII_GLYPHS;
   const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"] || "";
-  return locale === "" || /utf-?8/i.test(locale) ? UNICODE : ASCII;
+  return locale === "" || /utf-?8/i.test(locale) ? UNICODE_GLYPHS : ASCII_GLYPHS;
 }
 
 /** A share of something as a bar of `columns`; more than all of it fills the bar, and anything at all shows. */

@@ -1,3 +1,5 @@
+import { graphemesOf } from "./graphemes.js";
+
 const PLAIN = /^[\x20-\x7e]*$/;
 
 let exactWidth: ((text: string) => number) | undefined;
@@ -17,11 +19,39 @@ export async function learnWidths(texts: Iterable<string>): Promise<void> {
 }
 
 /**
- * Columns that a text takes on a terminal: wide characters two, combining ones none. Without the exact measure a text
- * that needs it is taken for as wide as it can be, so that it fits in any case.
+ * Columns that a text takes on a terminal: wide characters two, combining ones none. Until `loadExactWidths` has run,
+ * each code unit that is not known to be simple counts as two, which is an upper bound. Linear in the length of the text.
  */
 export function displayWidth(text: string): number {
-  return PLAIN.test(text) ? text.length : (simpleWidth(text) ?? exactWidth?.(text) ?? text.length * 2);
+  return PLAIN.test(text) ? text.length : (simpleWidth(text) ?? exactOrBound(text));
+}
+
+/** Texts of fewer code units are measured whole and remembered; measuring takes microseconds, and words repeat. */
+const SHORT = 50;
+
+const MOST_REMEMBERED = 10_000;
+const remembered = new Map<string, number>();
+
+function exactOrBound(text: string): number {
+  if (exactWidth === undefined) return upperBound(text);
+  if (text.length < SHORT) return shortWidth(text, exactWidth);
+  let width = 0;
+  for (const { segment } of graphemesOf(text)) width += segment.length < SHORT ? shortWidth(segment, exactWidth) : exactWidth(segment);
+  return width;
+}
+
+function shortWidth(text: string, measure: (text: string) => number): number {
+  const known = remembered.get(text);
+  if (known !== undefined) return known;
+  const width = measure(text);
+  if (remembered.size < MOST_REMEMBERED) remembered.set(text, width);
+  return width;
+}
+
+function upperBound(text: string): number {
+  let width = 0;
+  for (let at = 0; at < text.length; at += 1) width += simpleColumns(text.charCodeAt(at)) || 2;
+  return width;
 }
 
 /** The width of a text of characters that stand alone; undefined: it has others. */
@@ -67,14 +97,6 @@ function simpleColumns(code: number): 0 | 1 | 2 {
   return 0;
 }
 
-let segmenter: Intl.Segmenter | undefined;
-
-/** Made when it is first needed: that takes ICU some milliseconds. */
-function graphemes(): Intl.Segmenter {
-  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
-  return segmenter;
-}
-
 /** The beginning of a text that takes at most `width` columns, never splitting what is seen as one character. */
 export function truncate(text: string, width: number, ellipsis = "…"): string {
   if (displayWidth(text) <= width) return text;
@@ -97,7 +119,7 @@ function simpleBeginning(text: string, room: number): string {
 function beginning(text: string, room: number): string {
   let kept = "";
   let used = 0;
-  for (const { segment } of graphemes().segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     used += displayWidth(segment);
     if (used > room) break;
     kept += segment;

@@ -1,3 +1,4 @@
+import { graphemesOf } from "../terminal/graphemes.js";
 import type { KeyEvent, TerminalEvent } from "./screen.js";
 
 const ESC = "\u001b";
@@ -36,8 +37,6 @@ export class InputDecoder {
   }
 }
 
-let graphemes: Intl.Segmenter | undefined;
-
 /** More than anybody types between two looks: a paste of a terminal that puts no brackets around it. */
 const MOST_TYPED = 1_000;
 
@@ -45,9 +44,8 @@ const MOST_TYPED = 1_000;
 function typed(text: string): readonly TerminalEvent[] {
   if (text.length === 1) return [character(text)];
   if (text.length > MOST_TYPED) return [{ kind: "paste", text: text.replace(/\r\n|\r/g, "\n") }];
-  graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   const events: KeyEvent[] = [];
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     // A segment of control characters is "\r\n" only.
     if (segment.length > 1 && segment < " ") for (const one of segment) events.push(character(one));
     else events.push(character(segment));

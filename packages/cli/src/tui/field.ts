@@ -1,3 +1,4 @@
+import { graphemesOf } from "../terminal/graphemes.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, truncate } from "../terminal/width.js";
 import type { TerminalEvent } from "./screen.js";
@@ -16,12 +17,9 @@ export function fieldOf(text = ""): Field {
   return { text, cursor: text.length };
 }
 
-let graphemes: Intl.Segmenter | undefined;
-
 /** The offsets between the characters of a text as a person sees them, its end included. */
 function stops(text: string): readonly number[] {
-  graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
-  return [...Array.from(graphemes.segment(text), ({ index }) => index), text.length];
+  return [...Array.from(graphemesOf(text), ({ index }) => index), text.length];
 }
 
 const before = (text: string, cursor: number) => stops(text).findLast((stop) => stop < cursor) ?? 0;
