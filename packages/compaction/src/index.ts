@@ -34,7 +34,7 @@ export type { CompactionEvent, EventListener } from "./run/events.js";
 export { type Target, targetOf } from "./run/navigate.js";
 export type {
   BeforeCompact,
-  BeforeTree,
+  BeforeNavigate,
   Compacting,
   CompactorHooks,
   CompactorOptions,

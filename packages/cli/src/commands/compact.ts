@@ -134,12 +134,12 @@ async function dryRun({ io, out, options }: Invocation<CompactOptions>, session:
   const window = await chooseWindow(session, options.window);
   const plans: BeforeCompact[] = [];
   // The engine asks before anything is written, and takes no for an answer.
-  const before_compact = (about: BeforeCompact) => {
+  const beforeCompact = (about: BeforeCompact) => {
     plans.push(about);
     return { cancel: true };
   };
   const settings = settingsFor(options, model, options.keep);
-  const report = await withCompactor({ session, contextWindow: window.tokens, settings, hooks: { before_compact } }, async (compactor) => {
+  const report = await withCompactor({ session, contextWindow: window.tokens, settings, hooks: { beforeCompact } }, async (compactor) => {
     const result = await compactor.compact({ instructions: options.focus, keepFrom });
     if (result.kind === "compacted") throw new TypeError("a dry run has compacted");
     const [planned] = plans;

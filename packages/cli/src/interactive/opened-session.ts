@@ -43,8 +43,8 @@ export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (
     settings: settingsFor({ ...(config.preset === undefined ? {} : { preset: config.preset }) }, null),
     now: io.now,
     onEvent: (event) => {
-      if (event.type === "compaction_start") listener(true);
-      if (event.type === "compaction_complete") listener(false);
+      if (event.type === "compactionStart") listener(true);
+      if (event.type === "compactionComplete") listener(false);
     },
   });
   try {

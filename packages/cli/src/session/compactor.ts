@@ -115,7 +115,7 @@ export function writingLine(stream: LineStream | undefined, work: string, glyphs
   const timer = setInterval(draw, FRAME);
   return {
     heard: (event) => {
-      if (event.type !== "compaction_progress") return;
+      if (event.type !== "compactionProgress") return;
       const stage = Object.hasOwn(STAGES, event.stage) ? STAGES[event.stage] : event.stage;
       part = `: ${stage}, ${count(event.chars)} characters`;
       // A model sends hundreds of pieces a second; nobody sees that many pictures.

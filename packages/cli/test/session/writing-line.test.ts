@@ -12,7 +12,7 @@ function terminal(columns: number) {
   return { written, clock, line };
 }
 
-const heard = (chars: number, stage = "history") => ({ type: "compaction_progress", attemptId: "a", stage, chars }) as const;
+const heard = (chars: number, stage = "history") => ({ type: "compactionProgress", attemptId: "a", stage, chars }) as const;
 
 describe("the line of a model that writes", () => {
   test("is drawn at once and says what is written, how much has come and how long it took", () => {

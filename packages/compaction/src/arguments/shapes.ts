@@ -140,7 +140,7 @@ export const KEEP_BOUNDS = record({
   keepFrom: optional(TEXT),
 });
 
-const REQUEST_SETTINGS = record({ danglingCalls: TEXT, guard: optional(ANY) });
+const REQUEST_SETTINGS = record({ danglingCalls: TEXT, fit: optional(ANY) });
 /** A request and what it must fit. */
 export const SHAPE_INPUT = record({
   messages: shapes.MESSAGES,

@@ -108,7 +108,7 @@ function inTurn(given: RequestParts, rules: readonly ((parts: RequestParts) => S
 function guarded(parts: RequestParts, room: Room, { settings, count }: RequestInput): Shaping {
   if (tokensIn(parts) <= room.limitTokens) return unchanged(parts);
   const layout = layoutOf(parts.messages, settings.protectedTools);
-  const stages = settings.guard === "priority" ? priorities(layout) : threePasses(layout);
+  const stages = settings.fit === "byPriority" ? priorities(layout) : threePasses(layout);
   return inTurn(parts, [
     (whole) => removeInStages(whole, stages, room),
     (left) => (tokensIn(left) <= room.limitTokens ? unchanged(left) : lastResort(left, { room, settings, count })),

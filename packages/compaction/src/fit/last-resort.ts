@@ -97,7 +97,7 @@ export function shareRoom(parts: RequestParts, sharing: Sharing): Shaping {
   const places = parts.messages.flatMap((message, at) => (isCut(message, at === promptAt, sharing) ? [at] : []));
   const sizes = places.map((at) => parts.tokens[at] ?? 0);
   const fixedTokens = tokensIn(parts) - sizes.reduce((total, size) => total + size, 0);
-  const budgetTokens = Math.max(LEAST_TOKENS, waterline(sizes, sharing.room.targetTokens - fixedTokens));
+  const budgetTokens = Math.max(LEAST_TOKENS, cutoff(sizes, sharing.room.targetTokens - fixedTokens));
   const changed = new Map<number, Counted>();
   for (const at of places) {
     const message = parts.messages[at];
@@ -115,7 +115,7 @@ function isCut({ role }: ContextMessage, isPrompt: boolean, { cutsPrompt }: Shar
 }
 
 /** The height up to which all are filled when a sum is shared out: the small ones whole, the rest alike. */
-function waterline(sizes: readonly number[], sum: number): number {
+function cutoff(sizes: readonly number[], sum: number): number {
   let left = sum;
   for (const [at, size] of sizes.toSorted((one, other) => one - other).entries()) {
     const each = Math.floor(left / (sizes.length - at));

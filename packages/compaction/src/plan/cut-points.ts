@@ -26,7 +26,7 @@ export function groupsOf(items: readonly PathItem[]): readonly Group[] {
   const calledAt = new Map<string, number>();
   for (const [at, item] of items.entries()) {
     groups.push({ start: at, role: cutRole(item), messages: item.messages.length, tokens: item.tokens });
-    joinDownTo(groups, firstWith(item, at, calledAt));
+    mergeGroupsAfter(groups, oldestTogether(item, at, calledAt));
     for (const call of callsOf(item)) calledAt.set(call, at);
   }
   return groups;
@@ -38,7 +38,7 @@ function cutRole(item: PathItem): Group["role"] {
 }
 
 /** The oldest item that must be on the same side of a cut as the one at `at`. */
-function firstWith(item: PathItem, at: number, calledAt: ReadonlyMap<string, number>): number {
+function oldestTogether(item: PathItem, at: number, calledAt: ReadonlyMap<string, number>): number {
   if (cutRole(item) !== null) return at;
   const [message] = item.messages;
   const call = message?.role === "toolResult" ? calledAt.get(message.toolCallId) : undefined;
@@ -51,7 +51,7 @@ function callsOf({ messages: [message] }: PathItem): readonly string[] {
 }
 
 /** Makes one group of all that start behind `position` and the one before them. */
-function joinDownTo(groups: Group[], position: number): void {
+function mergeGroupsAfter(groups: Group[], position: number): void {
   for (let last = groups.at(-1); last !== undefined && last.start > position; last = groups.at(-1)) {
     const before = groups[groups.length - 2];
     if (before === undefined) return;

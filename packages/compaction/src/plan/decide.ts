@@ -35,7 +35,7 @@ export function decide(situation: Situation, settings: CompactionSettings, rando
   if (situation.background === "ready") return decideReady(situation, settings);
   if (situation.stalled || !mayAct(situation, settings)) return "nothing";
   if (isOver(situation, settings)) return situation.background === "running" ? "wait" : "compact";
-  if (situation.background === "running") return isAtLeast(situation, settings.background.block) ? "wait" : "nothing";
+  if (situation.background === "running") return isAtLeast(situation, settings.background.blockAtShare) ? "wait" : "nothing";
   return startsBackground(situation, settings, random) ? "start-background" : "nothing";
 }
 
@@ -50,7 +50,7 @@ function mayAct(situation: Situation, { checkAt, trigger }: CompactionSettings):
 
 /** A finished summary waits for its threshold, where it shall; one that is no longer needed is thrown away. */
 function decideReady(situation: Situation, settings: CompactionSettings): Decision {
-  if (situation.usedTokens < settings.background.applyMin * situation.limits.thresholdTokens) return "discard";
+  if (situation.usedTokens < settings.background.minShareToApply * situation.limits.thresholdTokens) return "discard";
   if (!mayAct(situation, settings)) return "nothing";
   return settings.background.apply === "ready" || isOver(situation, settings) ? "apply" : "nothing";
 }
@@ -68,15 +68,15 @@ function startsBackground(situation: Situation, settings: CompactionSettings, ra
   if (situation.startedAlready) return false;
   const leads = background.leadShare > 0 && situation.usedTokens >= situation.limits.thresholdTokens - leadOf(situation.limits, settings);
   if (leads || background.start === null) return leads;
-  if (background.coldStart !== null && !situation.warm) return startsAt(situation, background.coldStart);
+  if (background.coldStart !== null && !situation.warm) return isAtStart(situation, background.coldStart);
   const jitter = background.jitterShare === 0 ? 0 : (random() * 2 - 1) * background.jitterShare;
-  return startsAt(situation, background.start + jitter);
+  return isAtStart(situation, background.start + jitter);
 }
 
 // A start by the limit alone would come too late where the reserve takes more of the limit than is left above it.
 const LATEST_START = 0.95;
 
-function startsAt({ usedTokens, limits }: Situation, shareOfLimit: number): boolean {
+function isAtStart({ usedTokens, limits }: Situation, shareOfLimit: number): boolean {
   return usedTokens >= Math.min(shareOfLimit * limits.limitTokens, LATEST_START * limits.thresholdTokens);
 }
 
@@ -129,7 +129,7 @@ function hasCalls(message: ContextMessage): boolean {
 }
 
 /** Whether an ended turn left work: its reply was cut or stopped, or the host's todo list has open points. R122. */
-export function workIsLeft({ messages }: SessionContext, todos: string | undefined): boolean {
+export function hasOpenWork({ messages }: SessionContext, todos: string | undefined): boolean {
   const last = messages.at(-1);
   if (isOpen(last)) return true;
   if (last?.role === "assistant" && (last.stopReason === "length" || last.stopReason === "aborted")) return true;
@@ -149,7 +149,7 @@ export interface Stall {
 }
 
 /** How things are now. */
-export type StallNow = Omit<Stall, "because" | "turnOver">;
+export type StallCheck = Omit<Stall, "because" | "turnOver">;
 
 // Another tenth of the threshold is as much as a compaction must save to count (`breaker.minSavingsShare`).
 const GROWTH_SHARE = 0.1;
@@ -164,7 +164,7 @@ const LEAST_MESSAGES = 4;
  * that there is something new to summarise; where one failed, until the context grew by a quarter, as a turn may have
  * hundreds of model calls. Without it each request would summarise again what cannot become smaller.
  */
-export function isStalled(stall: Stall | null, now: StallNow): boolean {
+export function isStalled(stall: Stall | null, now: StallCheck): boolean {
   if (stall === null || stall.thresholdTokens !== now.thresholdTokens) return false;
   // What is kept is too many messages by itself, and stays so in the next turn: only new ones can be summarised.
   if (stall.because === "too-many-messages") return now.usedTokens <= now.thresholdTokens && !grewByMessages(stall, now);
@@ -175,6 +175,6 @@ export function isStalled(stall: Stall | null, now: StallNow): boolean {
   return now.usedTokens >= stall.usedTokens && now.usedTokens <= stall.usedTokens + GROWTH_SHARE * now.thresholdTokens;
 }
 
-function grewByMessages({ messages }: Stall, now: StallNow): boolean {
+function grewByMessages({ messages }: Stall, now: StallCheck): boolean {
   return now.messages < messages || now.messages > messages + Math.max(LEAST_MESSAGES, Math.ceil(GROWTH_SHARE * messages));
 }

@@ -10,10 +10,10 @@ export function fileListsOf(payload: EntryPayload): FileLists {
   if (payload.type !== "compaction" && payload.type !== "branch_summary") return NONE;
   if (payload.fromHook === true || typeof payload.details !== "object" || payload.details === null) return NONE;
   const { readFiles, modifiedFiles } = payload.details as Readonly<Record<string, unknown>>;
-  return { readFiles: texts(readFiles), modifiedFiles: texts(modifiedFiles) };
+  return { readFiles: stringsIn(readFiles), modifiedFiles: stringsIn(modifiedFiles) };
 }
 
-function texts(value: unknown): readonly string[] {
+function stringsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
 }
 

@@ -62,17 +62,18 @@ export interface PlanInput {
  */
 export function planCompaction(input: PlanInput): CompactionPlan {
   const { items, keep, minMessages, inForce } = input;
-  if (isJustCompacted(items, inForce)) return nothing("just-compacted");
+  if (isJustCompacted(items, inForce)) return nothingToCompact("just-compacted");
   const messages = items.reduce((sum, item) => sum + item.messages.length, 0);
-  if (messages === 0 || messages < minMessages) return nothing("too-few-messages");
+  if (messages === 0 || messages < minMessages) return nothingToCompact("too-few-messages");
   const groups = groupsOf(items);
   const kept = keptGroups(groups, keep, items, unsentStart(items));
   const first = groups.length - kept;
-  if (!groups.slice(0, first).some((group) => group.messages > 0)) return nothing(overflows(groups, keep) ? "no-cut-point" : "all-is-kept");
-  return cutAt(items, groups, first);
+  if (!groups.slice(0, first).some((group) => group.messages > 0))
+    return nothingToCompact(exceedsRule(groups, keep) ? "no-cut-point" : "all-is-kept");
+  return planWithCut(items, groups, first);
 }
 
-function nothing(reason: NothingBecause): CompactionPlan {
+function nothingToCompact(reason: NothingBecause): CompactionPlan {
   return { kind: "nothing-to-compact", reason };
 }
 
@@ -82,11 +83,11 @@ function isJustCompacted(items: readonly PathItem[], inForce: EntryId | null): b
   return items.findLast(({ id, messages }) => messages.length > 0 || id === inForce)?.id === inForce;
 }
 
-function overflows(groups: readonly Group[], keep: KeepRule): boolean {
+function exceedsRule(groups: readonly Group[], keep: KeepRule): boolean {
   return keep.by === "tokens" && groups.reduce((sum, { tokens }) => sum + tokens, 0) > keep.tokens;
 }
 
-function cutAt(items: readonly PathItem[], groups: readonly Group[], first: number): CompactionPlan {
+function planWithCut(items: readonly PathItem[], groups: readonly Group[], first: number): CompactionPlan {
   const group = groups[first];
   if (group === undefined) return { kind: "whole-turns", summarize: items, prefix: [], keep: [], firstKeptEntryId: null };
   const cut = withMetadata(items, group.start);

@@ -43,7 +43,7 @@ export interface Span {
 export async function readSpan(session: Session, leafId: EntryId, meter: ContextMeter): Promise<Span> {
   const context = await session.context({ leafId });
   const measured = await meter.measure(context, leafId);
-  const shown = shownByEntry(context, measured);
+  const shown = contextByEntry(context, measured);
   const items: PathItem[] = [];
   for await (const entry of session.walk({ leafId, stopAt: await endOfCovered(session, context) })) {
     // The summary in force is no message of the span: what it replaces is not in it either.
@@ -52,7 +52,7 @@ export async function readSpan(session: Session, leafId: EntryId, meter: Context
   return { leafId, context, measured, items, previousSummaryTokens: context.compaction === null ? 0 : (measured.perMessage[0] ?? 0) };
 }
 
-function itemOf({ id, type }: Entry, shown: Shown | undefined): PathItem {
+function itemOf({ id, type }: Entry, shown: ContextPart | undefined): PathItem {
   return { id, type, messages: shown?.messages ?? [], tokens: shown?.tokens ?? 0 };
 }
 
@@ -71,13 +71,13 @@ async function endOfCovered(session: Session, { compaction }: SessionContext): P
 }
 
 /** What a context shows of one entry. */
-export interface Shown {
+export interface ContextPart {
   readonly messages: readonly ContextMessage[];
   readonly tokens: number;
 }
 
 /** What a context shows, entry by entry, in its order: the summary of the compaction in force first. */
-export function shownByEntry({ messages, entries }: SessionContext, { perMessage }: Measured): ReadonlyMap<EntryId, Shown> {
+export function contextByEntry({ messages, entries }: SessionContext, { perMessage }: Measured): ReadonlyMap<EntryId, ContextPart> {
   const shown = new Map<EntryId, { readonly messages: ContextMessage[]; tokens: number }>();
   for (const [at, message] of messages.entries()) {
     const id = entries[at];

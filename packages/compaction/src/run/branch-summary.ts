@@ -9,13 +9,13 @@ import {
 } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { fileListsOf, joinLists } from "../plan/file-lists.js";
-import { type PathItem, shownByEntry } from "../plan/span.js";
+import { contextByEntry, type PathItem } from "../plan/span.js";
 import { offersRecall } from "../recall/recall-tools.js";
 import { composeSummary } from "../summary/compose.js";
 import { summarise } from "../summary/summarize.js";
 import type { SummaryMethod, WrittenSummary } from "../summary/summary-job.js";
 import type { ContextMeter } from "../tokens/context-meter.js";
-import type { Look } from "./context-state.js";
+import type { ContextState } from "./context-state.js";
 import type { Engine } from "./engine.js";
 import type { NavigateOptions } from "./results.js";
 
@@ -27,24 +27,24 @@ export interface BranchSummary {
 }
 
 /** Which branch, and how. */
-export interface BranchOrder {
+export interface BranchSummaryRequest {
   readonly attemptId: string;
   /** The leaf that is left. */
   readonly fromId: EntryId;
-  readonly abandoned: Abandoned;
-  readonly look: Look;
-  /** What the hook `before_tree` brought. */
+  readonly abandoned: AbandonedBranch;
+  readonly state: ContextState;
+  /** What the hook `beforeNavigate` brought. */
   readonly supplied: { readonly summary: string; readonly details?: unknown } | undefined;
   readonly options: NavigateOptions;
 }
 
 /** Writes the summary of a branch that is about to be left; nothing is appended. @throws what the summarisers throw. */
-export async function writeBranchSummary(engine: Engine, order: BranchOrder): Promise<BranchSummary> {
+export async function writeBranchSummary(engine: Engine, order: BranchSummaryRequest): Promise<BranchSummary> {
   const { fromId, abandoned, supplied } = order;
   if (supplied !== undefined) return { payload: suppliedPayload(fromId, supplied), method: "hook", usage: null };
   const { cwd } = await engine.session.record();
-  const written = await writtenFor(engine, order, cwd);
-  const summary = composed(engine, order, written, cwd);
+  const written = await summarizeBranch(engine, order, cwd);
+  const summary = composeBody(engine, order, written, cwd);
   const { method, shortSummary, usage, fidelity } = written;
   const payload = {
     type: "branch_summary",
@@ -64,16 +64,16 @@ function suppliedPayload(
   { summary, details }: { readonly summary: string; readonly details?: unknown },
 ): BranchSummaryPayload {
   if (typeof summary !== "string" || summary.trim() === "")
-    throw new HookResultError("before_tree", "its summary must be a text that is not empty");
+    throw new HookResultError("beforeNavigate", "its summary must be a text that is not empty");
   return { type: "branch_summary", fromId, summary, fromHook: true, ...(details === undefined ? {} : { details }) };
 }
 
-async function writtenFor(
+async function summarizeBranch(
   engine: Engine,
-  { abandoned, look, options, attemptId }: BranchOrder,
+  { abandoned, state, options, attemptId }: BranchSummaryRequest,
   cwd: string | null,
 ): Promise<WrittenSummary> {
-  const { settings, limits, model, meter } = look;
+  const { settings, limits, model, meter } = state;
   const candidates = engine.candidates("branch");
   return summarise(
     {
@@ -99,7 +99,7 @@ async function writtenFor(
         abandoned.items.reduce((sum, { tokens }) => sum + tokens, 0),
       ),
       signal: options.signal,
-      onProgress: ({ stage, chars }) => engine.emit({ type: "compaction_progress", attemptId, stage, chars }),
+      onProgress: ({ stage, chars }) => engine.emit({ type: "compactionProgress", attemptId, stage, chars }),
     },
     engine.options.sleep === undefined ? {} : { sleep: engine.options.sleep },
   );
@@ -110,7 +110,7 @@ async function writtenFor(
 const MIN_SUMMARY_TOKENS = 2_000;
 const MIN_SUMMARY_SHARE = 0.125;
 
-function composed(engine: Engine, { abandoned, look }: BranchOrder, { body }: WrittenSummary, cwd: string | null): string {
+function composeBody(engine: Engine, { abandoned, state }: BranchSummaryRequest, { body }: WrittenSummary, cwd: string | null): string {
   return composeSummary({
     kind: "branch",
     body,
@@ -121,17 +121,17 @@ function composed(engine: Engine, { abandoned, look }: BranchOrder, { body }: Wr
     host: null,
     covers: coversOf(abandoned),
     recall: engine.options.recall ?? offersRecall(engine.session),
-    settings: look.settings,
-    model: look.model,
+    settings: state.settings,
+    model: state.model,
   });
 }
 
-function coversOf({ entryIds }: Abandoned) {
+function coversOf({ entryIds }: AbandonedBranch) {
   return { fromEntryId: entryIds[0] ?? "", toEntryId: entryIds.at(-1) ?? "", entries: entryIds.length };
 }
 
 /** A branch that is about to be left: what its model saw below the point where the paths part. */
-export interface Abandoned {
+export interface AbandonedBranch {
   /** In the order of the context. Summaries of earlier compactions and branches below that point are among the messages. */
   readonly items: readonly PathItem[];
   /** Every entry of the branch, oldest first. */
@@ -144,26 +144,26 @@ export interface Abandoned {
  * Reads the path from `leafId` up to, and without, `ancestorId` (null: to its first entry), as the context at the leaf
  * shows it. Entries that an earlier compaction of the branch covers are told by that compaction's summary.
  */
-export async function readAbandoned(
+export async function readAbandonedBranch(
   session: Session,
   leafId: EntryId,
   ancestorId: EntryId | null,
   meter: ContextMeter,
-): Promise<Abandoned> {
+): Promise<AbandonedBranch> {
   const entries: Entry[] = [];
   for await (const entry of session.walk({ leafId, stopAt: ancestorId ?? undefined })) entries.push(entry);
   const context = await session.context({ leafId });
   const below = new Map(entries.map(({ id, type }) => [id, type]));
-  const items = [...shownByEntry(context, await meter.measure(context, leafId))].flatMap(
+  const items = [...contextByEntry(context, await meter.measure(context, leafId))].flatMap(
     ([id, { messages, tokens }]): readonly PathItem[] => {
       const type = below.get(id);
       return type === undefined ? [] : [{ id, type, messages, tokens }];
     },
   );
-  return { items, entryIds: entries.map(({ id }) => id), files: await filesOf(session, entries) };
+  return { items, entryIds: entries.map(({ id }) => id), files: await fileListsOfBranch(session, entries) };
 }
 
-async function filesOf(session: Session, entries: readonly Entry[]): Promise<FileLists> {
+async function fileListsOfBranch(session: Session, entries: readonly Entry[]): Promise<FileLists> {
   const [first, last] = [entries[0], entries.at(-1)];
   if (first === undefined || last === undefined) return { readFiles: [], modifiedFiles: [] };
   const own = fileLists(await session.fileOperations({ fromId: first.id, toId: last.id }));

@@ -1,5 +1,5 @@
 import type { HostState } from "../summary/compose.js";
-import { asHook, type Engine } from "./engine.js";
+import { type Engine, runAsHook } from "./engine.js";
 import type { CompactorHandlers } from "./options.js";
 import { orAborted } from "./or-aborted.js";
 
@@ -39,13 +39,13 @@ async function called<T>(engine: Engine, name: string, call: () => T | Promise<T
   try {
     return (
       (await orAborted(
-        asHook(engine.session, async () => call()),
+        runAsHook(engine.session, async () => call()),
         signal,
       )) ?? undefined
     );
   } catch (error) {
     signal?.throwIfAborted();
-    engine.emit({ type: "hook_failed", hook: name, error });
+    engine.emit({ type: "hookFailed", hook: name, error });
     return undefined;
   }
 }

@@ -7,19 +7,19 @@ import type { Engine } from "./engine.js";
 import type { CompactionDone } from "./results.js";
 
 /** Makes the folder hold what counts where the leaf stands now, where a directory is set: after an undo or a navigation. */
-export async function followLeaf(engine: Engine): Promise<void> {
+export async function syncCheckpointFiles(engine: Engine): Promise<void> {
   const { directory } = engine.lastSettings.checkpoints;
   if (directory === null) return;
   try {
     await syncCheckpoints(directory, engine.session.id, await listCheckpoints(engine.session));
   } catch (error) {
     if (!(error instanceof CheckpointError)) throw error;
-    engine.emit({ type: "checkpoint_failed", error });
+    engine.emit({ type: "checkpointFailed", error });
   }
 }
 
 /** Writes the summary as a numbered file too, where a directory is set; null: none is, or it could not be written. */
-export async function saveCheckpoint(
+export async function writeCheckpointFile(
   engine: Engine,
   { payload }: Draft,
   { entryId, trigger, title, shortSummary, summary, tokensBefore, tokensAfter }: CompactionDone,
@@ -46,7 +46,7 @@ export async function saveCheckpoint(
   } catch (error) {
     // The session holds the summary; a file that cannot be written takes nothing away.
     if (!(error instanceof CheckpointError)) throw error;
-    engine.emit({ type: "checkpoint_failed", error });
+    engine.emit({ type: "checkpointFailed", error });
     return null;
   }
 }

@@ -6,9 +6,9 @@ import { NO_BACK_OFF } from "../fit/back-off.js";
 import { limitsOf, type TokenUse } from "../plan/limits.js";
 import { UNCALIBRATED } from "../tokens/calibration.js";
 import { cancelBackground } from "./background.js";
-import { compactNow, runDeferred, turnRuns, type UndoResult, undoCompaction } from "./compact.js";
-import { look } from "./context-state.js";
-import { Engine, idle, patiently, workOn } from "./engine.js";
+import { compactNow, isTurnRunning, runDeferred, type UndoResult, undoCompaction } from "./compact.js";
+import { readContextState } from "./context-state.js";
+import { currentOperation, Engine, retryWhileBusy, whenIdle } from "./engine.js";
 import { navigate } from "./navigate.js";
 import type { CompactorOptions, RequestInput } from "./options.js";
 import { type OverflowResult, reportOverflow } from "./overflow.js";
@@ -78,7 +78,7 @@ export class Compactor {
    */
   async turnEnded(input: RequestInput = {}): Promise<CompactionResult | null> {
     rules.checkArgument("input", input, REQUEST_INPUT);
-    await idle(this.#engine.session, input.signal);
+    await whenIdle(this.#engine.session, input.signal);
     const deferred = await runDeferred(this.#engine, input.signal);
     return deferred ?? (await keepWithinThreshold(this.#engine, input, true)).compaction;
   }
@@ -96,7 +96,7 @@ export class Compactor {
     rules.checkArgument("options", options, COMPACT);
     const { instructions, keepFrom, when = "now", signal } = options;
     const engine = this.#engine;
-    const running = when === "turn-end" || engine.settings().manual === "when-idle" ? await turnRuns(engine) : false;
+    const running = when === "turn-end" || engine.settings().manual === "when-idle" ? await isTurnRunning(engine) : false;
     if (running && when === "turn-end") {
       const waiting = engine.memory.deferred;
       // One that waits was promised to its caller; only one that was cancelled meanwhile gives way.
@@ -125,7 +125,7 @@ export class Compactor {
   async modelChanged(change: ModelChange): Promise<CompactionResult | null> {
     rules.checkArgument("change", change, MODEL_CHANGE);
     const { model, contextWindow, toolTokens, signal } = change;
-    await idle(this.#engine.session, signal);
+    await whenIdle(this.#engine.session, signal);
     const { memory } = this.#engine;
     limitsOf(this.#engine.settings(), contextWindow, model ?? null);
     Object.assign(memory, {
@@ -137,16 +137,16 @@ export class Compactor {
       recovery: null,
       lastRequest: null,
     });
-    const { use, limits } = await look(this.#engine, { toolTokens });
+    const { use, limits } = await readContextState(this.#engine, { toolTokens });
     if (use.totalTokens <= limits.thresholdTokens) return null;
-    return patiently(this.#engine.session, signal, () => compactNow(this.#engine, { trigger: "model_switch", signal }));
+    return retryWhileBusy(this.#engine.session, signal, () => compactNow(this.#engine, { trigger: "model_switch", signal }));
   }
 
   /** Compacts because the host is short of memory; null where a compaction is running already. */
   async memoryPressure(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<CompactionResult | null> {
     rules.checkArgument("options", options, SIGNAL_OPTIONS);
     const { background } = this.#engine.memory;
-    if (workOn(this.#engine.session) !== undefined || background.at === "running") return null;
+    if (currentOperation(this.#engine.session) !== undefined || background.at === "running") return null;
     return compactNow(this.#engine, { trigger: "memory_pressure", signal: options.signal });
   }
 
@@ -189,7 +189,7 @@ export class Compactor {
   /** How full the window is now, without preparing a request. */
   async usage(input: RequestInput = {}): Promise<TokenUse> {
     rules.checkArgument("input", input, REQUEST_INPUT);
-    return (await look(this.#engine, input)).use;
+    return (await readContextState(this.#engine, input)).use;
   }
 
   /** Cancels a background run and writes token counts that are not in the store yet. The session stays open. */

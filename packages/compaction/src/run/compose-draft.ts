@@ -12,13 +12,13 @@ import type { WrittenSummary } from "../summary/summary-job.js";
 import { redact } from "../text/redact.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import { hostStateOf } from "./call-hook.js";
-import type { Look } from "./context-state.js";
+import type { ContextState } from "./context-state.js";
 import { type Draft, type DraftPayload, lastThinking } from "./draft.js";
 import type { Engine } from "./engine.js";
 import type { SuppliedCompaction } from "./options.js";
 
 /** What is to be written. */
-export interface DraftOrder {
+export interface DraftRequest {
   readonly attemptId: string;
   readonly trigger: Trigger;
   readonly instructions: string | null;
@@ -27,7 +27,7 @@ export interface DraftOrder {
   /** Plan also where nothing came after the compaction in force. */
   readonly again?: boolean | undefined;
   readonly signal: AbortSignal;
-  readonly look: Look;
+  readonly state: ContextState;
   readonly span: Span;
 }
 
@@ -43,14 +43,14 @@ export interface Written {
  *
  * @throws {SummaryRejectedError} `larger-than-source`: with all that settings add, and without it, nothing is won.
  */
-export async function composedDraft(
+export async function composeDraft(
   engine: Engine,
-  order: DraftOrder,
+  order: DraftRequest,
   plan: Compactable,
   { written, askedModel, preserveData }: Written,
 ): Promise<Draft> {
-  const { span, look } = order;
-  const files = await filesOf(engine.session, span, plan);
+  const { span, state } = order;
+  const files = await coveredFileLists(engine.session, span, plan);
   const parts: SummaryParts = {
     kind: "compaction",
     body: written.body,
@@ -62,13 +62,13 @@ export async function composedDraft(
     host: await hostStateOf(engine, order.signal),
     covers: coversOf(plan),
     recall: engine.options.recall ?? offersRecall(engine.session),
-    settings: look.settings,
-    model: look.model,
+    settings: state.settings,
+    model: state.model,
   };
-  const { summary, tokens } = smaller(parts, order, coveredTokens(plan) + span.previousSummaryTokens);
-  const thinking = lastThinking(coveredMessages(plan), look.model, look.settings.request.reattachThinking);
+  const { summary, tokens } = composeWithinBound(parts, order, coveredTokens(plan) + span.previousSummaryTokens);
+  const thinking = lastThinking(coveredMessages(plan), state.model, state.settings.request.reattachThinking);
   const payload: DraftPayload = {
-    ...common(order, plan),
+    ...commonPayload(order, plan),
     summary,
     details: files,
     method: written.method,
@@ -84,16 +84,16 @@ export async function composedDraft(
 }
 
 /** A summary that a hook brought, as it is but for secrets; what it has no word on is taken from the plan. */
-export function suppliedDraft(order: DraftOrder, plan: Compactable, supplied: SuppliedCompaction): Draft {
+export function draftFromHook(order: DraftRequest, plan: Compactable, supplied: SuppliedCompaction): Draft {
   const { summary: given, firstKeptEntryId = plan.firstKeptEntryId, details, title, shortSummary } = supplied;
   if (typeof given !== "string" || given.trim() === "")
-    throw new HookResultError("before_compact", "its summary must be a text that is not empty");
+    throw new HookResultError("beforeCompact", "its summary must be a text that is not empty");
   if (firstKeptEntryId !== null && typeof firstKeptEntryId !== "string")
-    throw new HookResultError("before_compact", "firstKeptEntryId must be an entry's id or null");
-  const chosen = cutAt(order, plan, firstKeptEntryId);
-  const summary = order.look.settings.summary.redact ? redact(given) : given;
+    throw new HookResultError("beforeCompact", "firstKeptEntryId must be an entry's id or null");
+  const chosen = planWithCut(order, plan, firstKeptEntryId);
+  const summary = order.state.settings.summary.redact ? redact(given) : given;
   const payload: DraftPayload = {
-    ...common(order, chosen),
+    ...commonPayload(order, chosen),
     summary,
     firstKeptEntryId,
     method: "hook",
@@ -102,12 +102,12 @@ export function suppliedDraft(order: DraftOrder, plan: Compactable, supplied: Su
     ...(title === undefined ? {} : { title }),
     ...(shortSummary === undefined ? {} : { shortSummary }),
   };
-  const tokens = messageTokens(order.look.meter.counter, { role: "compactionSummary", summary }, order.look.model);
+  const tokens = messageTokens(order.state.meter.counter, { role: "compactionSummary", summary }, order.state.model);
   return { ...draftOf(order, chosen, payload, tokens), askedModel: false, fidelity: null, failures: [], requestId: null, usage: null };
 }
 
 /** Why a path must not be cut there; null: it may. The same rules as for our own cuts. */
-function problemOf(items: readonly PathItem[], at: number): string | null {
+function invalidCutReason(items: readonly PathItem[], at: number): string | null {
   if (at === -1) return "is not on the part of the path that is compacted";
   if (!items.slice(0, at).some(({ messages }) => messages.length > 0)) return "leaves nothing to summarise";
   const unsent = unsentStart(items);
@@ -118,12 +118,12 @@ function problemOf(items: readonly PathItem[], at: number): string | null {
 }
 
 /** The plan with the cut where a hook wants it. */
-function cutAt({ span }: DraftOrder, plan: Compactable, firstKeptEntryId: EntryId | null): Compactable {
+function planWithCut({ span }: DraftRequest, plan: Compactable, firstKeptEntryId: EntryId | null): Compactable {
   if (firstKeptEntryId === plan.firstKeptEntryId) return plan;
   const { items } = span;
   const at = firstKeptEntryId === null ? items.length : items.findIndex(({ id }) => id === firstKeptEntryId);
-  const problem = problemOf(items, at);
-  if (problem !== null) throw new HookResultError("before_compact", `firstKeptEntryId ${firstKeptEntryId ?? "null"} ${problem}`);
+  const problem = invalidCutReason(items, at);
+  if (problem !== null) throw new HookResultError("beforeCompact", `firstKeptEntryId ${firstKeptEntryId ?? "null"} ${problem}`);
   return { kind: "whole-turns", summarize: span.items.slice(0, at), prefix: [], keep: span.items.slice(at), firstKeptEntryId };
 }
 
@@ -134,21 +134,21 @@ const PROMPT_SHARE = 0.125;
  * The words of the newest prompt, where its turn goes on and it is summarised (Copilot CLI keeps the latest prompt); null:
  * it is kept, or answered, or the setting `userMessages` carries it.
  */
-function currentPrompt({ look, span }: DraftOrder, plan: Compactable): string | null {
-  if (!look.turn.open || look.settings.userMessages.enabled) return null;
+function currentPrompt({ state, span }: DraftRequest, plan: Compactable): string | null {
+  if (!state.turn.open || state.settings.userMessages.enabled) return null;
   if (plan.keep.some(({ messages }) => messages[0]?.role === "user")) return null;
   const newest = coveredMessages(plan).findLast(({ role }) => role === "user");
   const stored = span.context.compaction?.payload.summary;
   const carried = stored === undefined ? null : promptIn(stored);
   const text = newest?.role === "user" ? textOf(newest.content) : carried;
-  return text === null ? null : cutToTokens(text, Math.floor(PROMPT_SHARE * look.limits.thresholdTokens), look.meter.counter);
+  return text === null ? null : cutToTokens(text, Math.floor(PROMPT_SHARE * state.limits.thresholdTokens), state.meter.counter);
 }
 
-function common({ attemptId, trigger, instructions, look }: DraftOrder, plan: Compactable) {
+function commonPayload({ attemptId, trigger, instructions, state }: DraftRequest, plan: Compactable) {
   return {
     type: "compaction",
     firstKeptEntryId: plan.firstKeptEntryId,
-    tokensBefore: look.use.systemTokens + look.use.toolTokens + look.use.messageTokens,
+    tokensBefore: state.use.systemTokens + state.use.toolTokens + state.use.messageTokens,
     trigger,
     attemptId,
     covers: { ...coversOf(plan), messages: coveredMessages(plan).length },
@@ -156,7 +156,7 @@ function common({ attemptId, trigger, instructions, look }: DraftOrder, plan: Co
   } as const;
 }
 
-function draftOf({ attemptId, trigger, span }: DraftOrder, plan: Compactable, payload: DraftPayload, summaryTokens: number) {
+function draftOf({ attemptId, trigger, span }: DraftRequest, plan: Compactable, payload: DraftPayload, summaryTokens: number) {
   return {
     attemptId,
     trigger,
@@ -179,20 +179,24 @@ function coversOf(plan: Compactable) {
  * Everything that settings add, or where that would make the context larger or take more of the window than a summary may,
  * less and less of it, down to the body alone; `details` has the files all the same. A body that is too long loses its middle.
  */
-function smaller(given: SummaryParts, { look }: DraftOrder, bound: number): { readonly summary: string; readonly tokens: number } {
-  const { counter } = look.meter;
-  const { summaryTokens } = look.limits;
+function composeWithinBound(
+  given: SummaryParts,
+  { state }: DraftRequest,
+  bound: number,
+): { readonly summary: string; readonly tokens: number } {
+  const { counter } = state.meter;
+  const { summaryTokens } = state.limits;
   const composed = (some: SummaryParts) => {
     const summary = composeSummary(some);
-    return { summary, tokens: messageTokens(counter, { role: "compactionSummary", summary }, look.model) };
+    return { summary, tokens: messageTokens(counter, { role: "compactionSummary", summary }, state.model) };
   };
-  const parts = inShare(given, summaryTokens);
+  const parts = limitRepeatedParts(given, summaryTokens);
   const bare = {
     ...parts.settings,
     userMessages: { ...parts.settings.userMessages, enabled: false },
     keep: { ...parts.settings.keep, head: false },
   };
-  const alone = { ...bare, summary: { ...bare.summary, readFiles: false, keepGoing: "never" } } as const;
+  const alone = { ...bare, summary: { ...bare.summary, fileLists: false, keepGoing: "never" } } as const;
   const fewer = [
     { ...parts, host: null, settings: bare },
     { ...parts, host: null, covers: null, settings: bare },
@@ -216,7 +220,7 @@ const CHARS_PER_TOKEN = 3;
 const TOKENS_PER_PATH = 16;
 
 /** The parts that repeat what is in the session, so that none of them takes the room of the body in a small window. */
-function inShare(parts: SummaryParts, summaryTokens: number): SummaryParts {
+function limitRepeatedParts(parts: SummaryParts, summaryTokens: number): SummaryParts {
   const chars = (share: number) => Math.floor(share * summaryTokens * CHARS_PER_TOKEN);
   const { keep, userMessages } = parts.settings;
   return {
@@ -231,7 +235,7 @@ function inShare(parts: SummaryParts, summaryTokens: number): SummaryParts {
 }
 
 /** What is covered has read and modified, with what earlier summaries say of theirs. */
-async function filesOf(session: Session, { context, items }: Span, plan: Compactable): Promise<FileLists> {
+async function coveredFileLists(session: Session, { context, items }: Span, plan: Compactable): Promise<FileLists> {
   const covers = coversOf(plan);
   const own = fileLists(await session.fileOperations({ fromId: covers.fromEntryId, toId: covers.toEntryId }));
   const earlier = context.compaction === null ? [] : [fileListsOf(context.compaction.payload)];

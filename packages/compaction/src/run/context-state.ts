@@ -10,7 +10,7 @@ import type { Engine } from "./engine.js";
 import type { RequestInput } from "./options.js";
 
 /** A session as one check sees it. */
-export interface Look {
+export interface ContextState {
   readonly settings: CompactionSettings;
   readonly model: ModelSetting | null;
   readonly limits: Limits;
@@ -29,7 +29,7 @@ export interface Look {
  *
  * @throws {InvalidSettingError} the settings, or a number of tokens that the host gives.
  */
-export async function look(engine: Engine, input: RequestInput = {}, settings = engine.settings()): Promise<Look> {
+export async function readContextState(engine: Engine, input: RequestInput = {}, settings = engine.settings()): Promise<ContextState> {
   const { memory, session } = engine;
   const context = await session.context();
   const model = engine.modelOf(context);
@@ -107,7 +107,7 @@ function newestUsage(
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const reply = messages[at];
     if (reply?.role !== "assistant") continue;
-    const promptTokens = usagePrompt(ofNewest ?? usableUsage(reply));
+    const promptTokens = promptTokensFrom(ofNewest ?? usableUsage(reply));
     if (promptTokens !== undefined) return { at, promptTokens };
     ofNewest = undefined;
   }
@@ -119,7 +119,7 @@ function usableUsage({ usage, stopReason }: AssistantMessage): Usage | undefined
   return stopReason === "error" || stopReason === "aborted" ? undefined : usage;
 }
 
-function usagePrompt(usage: Usage | undefined): number | undefined {
+function promptTokensFrom(usage: Usage | undefined): number | undefined {
   const tokens = usage === undefined ? undefined : promptTokensOf(usage);
   return tokens === undefined || !Number.isFinite(tokens) || tokens <= 0 ? undefined : tokens;
 }

@@ -3,7 +3,7 @@ import { type EntryId, type ModelSetting, newEntryId, type Session, type Session
 import { CompactorBusyError } from "../errors/compaction-errors.js";
 import { type BackOff, NO_BACK_OFF } from "../fit/back-off.js";
 import type { BackgroundStart, BackgroundState } from "../plan/background-state.js";
-import { type Breaker, CLOSED } from "../plan/breaker.js";
+import { type Breaker, INITIAL_BREAKER } from "../plan/breaker.js";
 import type { Stall } from "../plan/decide.js";
 import type { Trigger } from "../plan/plan-compaction.js";
 import { readSettings } from "../settings/read-settings.js";
@@ -139,7 +139,7 @@ function newMemory({ contextWindow, model }: CompactorOptions): Memory {
     foreground: null,
     backgroundStart: null,
     stall: null,
-    breaker: CLOSED,
+    breaker: INITIAL_BREAKER,
     backOff: NO_BACK_OFF,
     recovery: null,
     deferred: null,
@@ -155,14 +155,14 @@ function newMemory({ contextWindow, model }: CompactorOptions): Memory {
 }
 
 /** What takes a session for itself. */
-export type Work = "compact" | "navigate" | "undo";
+export type Operation = "compact" | "navigate" | "undo";
 
 // By handle and not by compactor, so that two compactors of one handle exclude each other too. Handles of other
 // processes are kept apart by the store: the one that comes second finds its leaf moved.
-const running = new WeakMap<Session, { readonly work: Work; readonly over: Promise<void> }>();
+const running = new WeakMap<Session, { readonly work: Operation; readonly over: Promise<void> }>();
 
 /** What runs on this session; undefined: nothing. */
-export function workOn(session: Session): Work | undefined {
+export function currentOperation(session: Session): Operation | undefined {
   return running.get(session)?.work;
 }
 
@@ -170,12 +170,12 @@ export function workOn(session: Session): Work | undefined {
 const hooked = new AsyncLocalStorage<Session>();
 
 /** Runs a hook of an operation on a session: what it calls there does not wait for that operation. */
-export function asHook<T>(session: Session, hook: () => T): T {
+export function runAsHook<T>(session: Session, hook: () => T): T {
   return hooked.run(session, hook);
 }
 
 /** Whether a hook of an operation on this session is what calls. */
-export function inHook(session: Session): boolean {
+export function isInsideHook(session: Session): boolean {
   return hooked.getStore() === session;
 }
 
@@ -184,8 +184,8 @@ export function inHook(session: Session): boolean {
  *
  * @throws the reason of `signal` when it is aborted meanwhile.
  */
-export async function idle(session: Session, signal?: AbortSignal): Promise<void> {
-  if (inHook(session)) return;
+export async function whenIdle(session: Session, signal?: AbortSignal): Promise<void> {
+  if (isInsideHook(session)) return;
   for (let one = running.get(session); one !== undefined; one = running.get(session)) await orAborted(one.over, signal);
 }
 
@@ -194,7 +194,7 @@ export async function idle(session: Session, signal?: AbortSignal): Promise<void
  *
  * @throws {CompactorBusyError} something runs already.
  */
-export async function alone<T>(session: Session, work: Work, body: () => Promise<T>): Promise<T> {
+export async function withSessionLock<T>(session: Session, work: Operation, body: () => Promise<T>): Promise<T> {
   const other = running.get(session);
   if (other !== undefined) throw new CompactorBusyError(work, other.work);
   let end = () => {};
@@ -217,13 +217,13 @@ export async function alone<T>(session: Session, work: Work, body: () => Promise
  *
  * @throws the reason of `signal` when it is aborted while waiting.
  */
-export async function patiently<T>(session: Session, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+export async function retryWhileBusy<T>(session: Session, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   for (;;) {
-    await idle(session, signal);
+    await whenIdle(session, signal);
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof CompactorBusyError) || inHook(session)) throw error;
+      if (!(error instanceof CompactorBusyError) || isInsideHook(session)) throw error;
     }
   }
 }

@@ -9,15 +9,15 @@ import type { CompactionDone } from "./results.js";
 /** What happens in a compactor, for screens, logs and telemetry. Names and content as Copilot CLI's session events have them. */
 export type CompactionEvent =
   | {
-      readonly type: "compaction_start";
+      readonly type: "compactionStart";
       readonly attemptId: string;
       readonly trigger: Trigger;
       readonly background: boolean;
       readonly use: TokenUse;
     }
-  | { readonly type: "compaction_progress"; readonly attemptId: string; readonly stage: string; readonly chars: number }
+  | { readonly type: "compactionProgress"; readonly attemptId: string; readonly stage: string; readonly chars: number }
   | {
-      readonly type: "compaction_complete";
+      readonly type: "compactionComplete";
       readonly attemptId: string;
       readonly trigger: Trigger;
       readonly background: boolean;
@@ -47,13 +47,13 @@ export type CompactionEvent =
     }
   /** A summary of a branch that is left is being written; `toId`: where the leaf goes. */
   | {
-      readonly type: "branch_summary_start";
+      readonly type: "branchSummaryStart";
       readonly attemptId: string;
       readonly fromId: EntryId;
       readonly toId: EntryId | null;
     }
   | {
-      readonly type: "branch_summary_complete";
+      readonly type: "branchSummaryComplete";
       readonly attemptId: string;
       readonly success: boolean;
       readonly error: { readonly code: string; readonly message: string } | null;
@@ -70,15 +70,15 @@ export type CompactionEvent =
       readonly changes: readonly Change[];
     }
   /** How full the window is, at each request. `isInitial`: the first one of this compactor. */
-  | { readonly type: "usage_info"; readonly use: TokenUse; readonly messages: number; readonly isInitial: boolean }
+  | { readonly type: "usageInfo"; readonly use: TokenUse; readonly messages: number; readonly isInitial: boolean }
   /** Old tool output was taken out of the context by edits. */
   | { readonly type: "pruned"; readonly edits: number; readonly savedTokens: number }
   /** System and tools alone come near the limit: no compaction can help. */
-  | { readonly type: "usage_warning"; readonly fixedTokens: number; readonly limitTokens: number }
+  | { readonly type: "usageWarning"; readonly fixedTokens: number; readonly limitTokens: number }
   /** The automatic path stopped: a compaction left too little room or too many messages, failed, was undone, or there was nothing to compact. */
   | { readonly type: "stalled"; readonly because: Stall["because"] }
-  | { readonly type: "hook_failed"; readonly hook: string; readonly error: unknown }
-  | { readonly type: "checkpoint_failed"; readonly error: unknown };
+  | { readonly type: "hookFailed"; readonly hook: string; readonly error: unknown }
+  | { readonly type: "checkpointFailed"; readonly error: unknown };
 
 /** Takes events. What it throws is ignored: a screen must not stop a compaction. */
 export type EventListener = (event: CompactionEvent) => void;

@@ -1,9 +1,9 @@
 import { BoughError } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import { afterOutcome } from "../plan/breaker.js";
+import { nextBreaker } from "../plan/breaker.js";
 import type { Trigger } from "../plan/plan-compaction.js";
-import { tellOutcome } from "./apply-draft.js";
+import { emitUnsuccessful } from "./apply-draft.js";
 import { callHook } from "./call-hook.js";
 import type { Engine } from "./engine.js";
 import type { CompactionFailure } from "./results.js";
@@ -18,7 +18,7 @@ export interface FailedAttempt {
 }
 
 /** Anything can be thrown, and not everything can be made a text. */
-export function errorOf(thrown: unknown): Error {
+export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   return new Error(typeof thrown === "string" ? thrown : `something was thrown that is no error (${typeof thrown})`, { cause: thrown });
 }
@@ -32,21 +32,21 @@ export function codeOf(error: Error): string {
  * What a failed attempt leaves: an event, a hook's call, a mark in the breaker, and the result. Whatever a host's
  * summariser throws is a failure of this attempt and never one of the agent's turn, so nothing is thrown on.
  */
-export async function failed(engine: Engine, thrown: unknown, attempt: FailedAttempt): Promise<CompactionFailure> {
-  const error = errorOf(thrown);
+export async function recordFailure(engine: Engine, thrown: unknown, attempt: FailedAttempt): Promise<CompactionFailure> {
+  const error = toError(thrown);
   const failure: CompactionFailure = { kind: "failed", error, attemptId: attempt.attemptId };
   const { memory } = engine;
-  memory.breaker = afterOutcome(
+  memory.breaker = nextBreaker(
     memory.breaker,
     { saved: null, askedModel: !(error instanceof HookResultError) },
     engine.lastSettings.breaker,
   );
   const status = error instanceof SummarizerCallError ? error.status : undefined;
-  tellOutcome(engine, attempt, attempt.background, "failed", {
+  emitUnsuccessful(engine, attempt, attempt.background, "failed", {
     code: codeOf(error),
     message: error.message,
     ...(status === undefined ? {} : { status }),
   });
-  await callHook(engine, "compact_failed", { ...failure, trigger: attempt.trigger, willRetry: attempt.willRetry });
+  await callHook(engine, "compactFailed", { ...failure, trigger: attempt.trigger, willRetry: attempt.willRetry });
   return failure;
 }

@@ -2,28 +2,28 @@ import { type ContentBlock, type Entry, type EntryId, LeafMovedError, newEntryId
 import { rules, shapes } from "@bough/session-core/internals";
 import { turnOf } from "../plan/decide.js";
 import { cancelBackground } from "./background.js";
-import { type BranchSummary, readAbandoned, writeBranchSummary } from "./branch-summary.js";
+import { type BranchSummary, readAbandonedBranch, writeBranchSummary } from "./branch-summary.js";
 import { callHook } from "./call-hook.js";
-import { followLeaf } from "./checkpoint-files.js";
-import { look } from "./context-state.js";
-import { alone, type Engine } from "./engine.js";
-import { codeOf, errorOf } from "./failure.js";
+import { syncCheckpointFiles } from "./checkpoint-files.js";
+import { readContextState } from "./context-state.js";
+import { type Engine, withSessionLock } from "./engine.js";
+import { codeOf, toError } from "./failure.js";
 import type { NavigateOptions, NavigationDone, NavigationResult } from "./results.js";
 
 /** See `Compactor.navigate`. */
 export async function navigate(engine: Engine, entryId: EntryId | null, options: NavigateOptions): Promise<NavigationResult> {
-  return alone(engine.session, "navigate", async () => {
-    const result = await move(engine, entryId, options);
+  return withSessionLock(engine.session, "navigate", async () => {
+    const result = await prepareAndMove(engine, entryId, options);
     // What a background run has summarised is on the branch that was left.
     if (result.kind !== "moved") return result;
     cancelBackground(engine);
-    await followLeaf(engine);
-    await callHook(engine, "tree_navigated", result);
+    await syncCheckpointFiles(engine);
+    await callHook(engine, "navigated", result);
     return result;
   });
 }
 
-async function move(engine: Engine, entryId: EntryId | null, options: NavigateOptions): Promise<NavigationResult> {
+async function prepareAndMove(engine: Engine, entryId: EntryId | null, options: NavigateOptions): Promise<NavigationResult> {
   const { session } = engine;
   const from = session.leafId;
   const target: Target = entryId === null ? { leafId: null, text: null, images: [] } : targetOf(await session.entry(entryId));
@@ -33,17 +33,17 @@ async function move(engine: Engine, entryId: EntryId | null, options: NavigateOp
     const summary = await summaryFor(engine, from, target, options);
     if (summary === "cancelled") return { kind: "cancelled", by: "hook" };
     options.signal?.throwIfAborted();
-    return await place(engine, { from, target, entryId, summary, label: options.label });
+    return await writeMove(engine, { from, target, entryId, summary, label: options.label });
   } catch (error) {
     if (options.signal?.aborted === true) return { kind: "cancelled", by: "signal" };
     // A store that cannot be written is not a failure of the summary, and is thrown as what it is.
-    if (error instanceof LeafMovedError || !(error instanceof SummaryFailed)) throw error;
+    if (error instanceof LeafMovedError || !(error instanceof BranchSummaryFailure)) throw error;
     return { kind: "failed", error: error.reason };
   }
 }
 
 /** A summary that could not be written; what threw may be anything, as summarisers are the host's. */
-class SummaryFailed extends Error {
+class BranchSummaryFailure extends Error {
   constructor(readonly reason: Error) {
     super(reason.message, { cause: reason });
   }
@@ -56,13 +56,13 @@ async function summaryFor(
   options: NavigateOptions,
 ): Promise<BranchSummary | null | "cancelled"> {
   const { session } = engine;
-  const seen = await look(engine);
-  const { summarize = seen.settings.branch.summarize } = options;
+  const state = await readContextState(engine);
+  const { summarize = state.settings.branch.summarize } = options;
   const ancestor = from === null || target.leafId === null ? null : await session.commonAncestor(from, target.leafId);
-  const abandoned = from === null || from === ancestor ? null : await readAbandoned(session, from, ancestor, seen.meter);
+  const abandoned = from === null || from === ancestor ? null : await readAbandonedBranch(session, from, ancestor, state.meter);
   const answer = await callHook(
     engine,
-    "before_tree",
+    "beforeNavigate",
     {
       sessionId: session.id,
       from,
@@ -76,28 +76,28 @@ async function summaryFor(
   if (answer?.cancel === true) return "cancelled";
   if (!summarize || from === null || abandoned === null || abandoned.items.length === 0) return null;
   const attemptId = engine.newAttempt();
-  engine.emit({ type: "branch_summary_start", attemptId, fromId: from, toId: target.leafId });
+  engine.emit({ type: "branchSummaryStart", attemptId, fromId: from, toId: target.leafId });
   try {
     const summary = await writeBranchSummary(engine, {
       attemptId,
       fromId: from,
       abandoned,
-      look: seen,
+      state: state,
       supplied: answer?.summary,
       options,
     });
     const { method, usage } = summary;
-    engine.emit({ type: "branch_summary_complete", attemptId, success: true, error: null, method, usage });
+    engine.emit({ type: "branchSummaryComplete", attemptId, success: true, error: null, method, usage });
     return summary;
   } catch (thrown) {
-    const error = errorOf(thrown);
+    const error = toError(thrown);
     const told = { code: codeOf(error), message: error.message };
-    engine.emit({ type: "branch_summary_complete", attemptId, success: false, error: told, method: null, usage: null });
-    throw new SummaryFailed(error);
+    engine.emit({ type: "branchSummaryComplete", attemptId, success: false, error: told, method: null, usage: null });
+    throw new BranchSummaryFailure(error);
   }
 }
 
-interface Placement {
+interface Move {
   readonly from: EntryId | null;
   readonly target: Target;
   readonly entryId: EntryId | null;
@@ -106,7 +106,7 @@ interface Placement {
 }
 
 /** One transaction: the move, the summary as a child of the new position, the label. */
-async function place(engine: Engine, { from, target, entryId, summary, label }: Placement): Promise<NavigationDone> {
+async function writeMove(engine: Engine, { from, target, entryId, summary, label }: Move): Promise<NavigationDone> {
   const { session } = engine;
   const summaryEntryId = summary === null ? null : newEntryId();
   const writes: Write[] = [{ kind: "moveLeaf", to: target.leafId }];
@@ -145,14 +145,14 @@ export interface Target {
  */
 export function targetOf(entry: Entry): Target {
   rules.checkArgument("entry", entry, shapes.PAYLOAD);
-  if (entry.type === "custom_message") return again(entry.parentId, entry.content);
+  if (entry.type === "custom_message") return resendTarget(entry.parentId, entry.content);
   if (entry.type === "message" && (entry.message.role === "user" || entry.message.role === "custom")) {
-    return again(entry.parentId, entry.message.content);
+    return resendTarget(entry.parentId, entry.message.content);
   }
   return { leafId: entry.id, text: null, images: [] };
 }
 
-function again(leafId: EntryId | null, content: string | readonly ContentBlock[]): Target {
+function resendTarget(leafId: EntryId | null, content: string | readonly ContentBlock[]): Target {
   const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
   return { leafId, text: textOf(content), images };
 }

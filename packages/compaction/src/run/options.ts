@@ -98,7 +98,7 @@ export interface Compacting {
 }
 
 /** A move of the leaf that was asked for. `abandoned`: the messages of the branch that is left. */
-export interface BeforeTree {
+export interface BeforeNavigate {
   readonly sessionId: string;
   readonly from: EntryId | null;
   readonly to: EntryId | null;
@@ -111,7 +111,7 @@ type MaybePromise<T> = T | Promise<T>;
 
 /**
  * What a host may hook into: one handler for each, or several in their order. All are asked, until one cancels; of what they
- * supply the first counts. Hooks are awaited; one that throws is reported by the event `hook_failed` and counts as not
+ * supply the first counts. Hooks are awaited; one that throws is reported by the event `hookFailed` and counts as not
  * there. Their names are the ones of pi and oh-my-pi.
  */
 export type CompactorHooks = {
@@ -121,7 +121,7 @@ export type CompactorHooks = {
 /** One handler of each hook. */
 export interface CompactorHandlers {
   /** `{ cancel: true }` stops it; `{ compaction }` is taken in place of a model's summary. */
-  readonly before_compact?:
+  readonly beforeCompact?:
     | ((
         about: BeforeCompact,
       ) => MaybePromise<{ readonly cancel?: boolean | undefined; readonly compaction?: SuppliedCompaction | undefined } | undefined>)
@@ -136,14 +136,14 @@ export interface CompactorHandlers {
       >)
     | undefined;
   readonly compacted?: ((done: CompactionDone) => MaybePromise<void>) | undefined;
-  readonly compact_failed?:
+  readonly compactFailed?:
     | ((failure: CompactionFailure & { readonly trigger: Trigger; readonly willRetry: boolean }) => MaybePromise<void>)
     | undefined;
   /** `{ cancel: true }` stops the move; `{ summary }` is taken where one was asked for. */
-  readonly before_tree?:
+  readonly beforeNavigate?:
     | ((
-        about: BeforeTree,
+        about: BeforeNavigate,
       ) => MaybePromise<{ readonly cancel?: boolean | undefined; readonly summary?: SuppliedBranchSummary | undefined } | undefined>)
     | undefined;
-  readonly tree_navigated?: ((result: NavigationResult) => MaybePromise<void>) | undefined;
+  readonly navigated?: ((result: NavigationResult) => MaybePromise<void>) | undefined;
 }

@@ -1,10 +1,10 @@
 import { type ContextMessage, type EntryId, LeafMovedError, type SessionContext, type Write } from "@bough/session-core";
 import { backOff } from "../fit/back-off.js";
 import { isContextOverflow, limitOf } from "../summarizers/call-failure.js";
-import { applyBackground, backgroundSettled } from "./background.js";
+import { applyBackground, whenBackgroundSettled } from "./background.js";
 import { compactNow } from "./compact.js";
-import { look } from "./context-state.js";
-import { type Engine, idle, patiently } from "./engine.js";
+import { readContextState } from "./context-state.js";
+import { type Engine, retryWhileBusy, whenIdle } from "./engine.js";
 import type { CompactionResult } from "./results.js";
 
 /** What to do about a request that the provider refused. */
@@ -22,10 +22,10 @@ export type OverflowResult =
  * (R108), nor is a full-sounding error of a request that we measured to be small (R109).
  */
 export async function reportOverflow(engine: Engine, error: unknown, signal?: AbortSignal): Promise<OverflowResult> {
-  await idle(engine.session, signal);
+  await whenIdle(engine.session, signal);
   const { memory } = engine;
   const { recovery, backOff: backOffBefore } = memory;
-  const seen = await look(engine);
+  const seen = await readContextState(engine);
   if (!isContextOverflow(error, { usedTokens: seen.use.totalTokens, windowTokens: seen.limits.windowTokens }))
     return { kind: "not-overflow" };
   const lastGood = lastGoodReply(seen.context);
@@ -38,7 +38,7 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
   // Nothing was sent again yet, so the one recovery is still to come where this one is cancelled.
   const forget = () => Object.assign(memory, { recovery, backOff: backOffBefore });
   try {
-    const compaction = await recovered(engine, signal);
+    const compaction = await compactAfterOverflow(engine, signal);
     if (compaction.kind !== "cancelled" || compaction.by !== "signal") return { kind: "retry", compaction };
     forget();
     return { kind: "cancelled" };
@@ -53,17 +53,17 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
  * A summary that is being written beside the turn is waited for and applied, as its calls are paid for (Copilot CLI's rule);
  * where there is none, or it leaves the context over its threshold, one is written now.
  */
-async function recovered(engine: Engine, signal: AbortSignal | undefined): Promise<CompactionResult> {
-  await backgroundSettled(engine, signal);
+async function compactAfterOverflow(engine: Engine, signal: AbortSignal | undefined): Promise<CompactionResult> {
+  await whenBackgroundSettled(engine, signal);
   let applied: CompactionResult | null = null;
   if (engine.memory.background.at === "ready") {
-    const result = await patiently(engine.session, signal, () => applyBackground(engine));
+    const result = await retryWhileBusy(engine.session, signal, () => applyBackground(engine));
     if (result.kind === "compacted") applied = result;
-    const { use, limits } = await look(engine);
+    const { use, limits } = await readContextState(engine);
     if (applied !== null && use.totalTokens <= limits.thresholdTokens) return applied;
   }
   const order = { trigger: "context_limit_retry", again: applied !== null, signal } as const;
-  const result = await patiently(engine.session, signal, () => compactNow(engine, order));
+  const result = await retryWhileBusy(engine.session, signal, () => compactNow(engine, order));
   return applied !== null && result.kind === "nothing-to-compact" ? applied : result;
 }
 

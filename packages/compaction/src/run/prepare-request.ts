@@ -6,13 +6,13 @@ import { type BackgroundState, startsAgain } from "../plan/background-state.js";
 import { type Decision, decide, isStalled } from "../plan/decide.js";
 import { messageBudget, type TokenUse } from "../plan/limits.js";
 import { messageTokens } from "../tokens/message-tokens.js";
-import { applyBackground, backgroundSettled, cancelBackground, startBackground, startOf } from "./background.js";
+import { applyBackground, cancelBackground, startBackground, startOf, whenBackgroundSettled } from "./background.js";
 import { compactNow, runDeferred } from "./compact.js";
-import { type Look, look } from "./context-state.js";
+import { type ContextState, readContextState } from "./context-state.js";
 import { thinkingOf } from "./draft.js";
-import { type Engine, idle, workOn } from "./engine.js";
+import { currentOperation, type Engine, whenIdle } from "./engine.js";
 import type { RequestInput } from "./options.js";
-import { pruneNow } from "./prune-now.js";
+import { pruneOldOutput } from "./prune-now.js";
 import type { CompactionResult } from "./results.js";
 
 /** A request that fits, and how it was made to. */
@@ -36,14 +36,14 @@ const FIXED_WARNING_SHARE = 0.8;
 /** See `Compactor.prepareRequest`. */
 export async function prepareRequest(engine: Engine, input: RequestInput): Promise<PreparedRequest> {
   input.signal?.throwIfAborted();
-  await idle(engine.session, input.signal);
+  await whenIdle(engine.session, input.signal);
   const deferred = await runDeferred(engine, input.signal);
-  const { look, compaction, background, pruned } = await keepWithinThreshold(engine, input, false, deferred);
-  const shaped = shape(engine, look);
-  const context = { ...look.context, messages: shaped.messages, entries: shaped.entries };
-  const use = { ...look.use, messageTokens: shaped.totalTokens, ...totalOf(look, shaped) };
-  tell(engine, look, shaped, use);
-  if (!shaped.fits && input.tooLarge !== "return") throw new RequestTooLargeError(use.totalTokens, requestLimit(look));
+  const { state, compaction, background, pruned } = await keepWithinThreshold(engine, input, false, deferred);
+  const shaped = fitRequest(engine, state);
+  const context = { ...state.context, messages: shaped.messages, entries: shaped.entries };
+  const use = { ...state.use, messageTokens: shaped.totalTokens, ...totalOf(state, shaped) };
+  emitRequestEvents(engine, state, shaped, use);
+  if (!shaped.fits && input.tooLarge !== "return") throw new RequestTooLargeError(use.totalTokens, requestLimit(state));
   engine.memory.lastRequest = context;
   engine.memory.lastRequestAtMs = engine.now();
   engine.memory.requests += 1;
@@ -53,56 +53,56 @@ export async function prepareRequest(engine: Engine, input: RequestInput): Promi
 }
 
 /** What a request may have at most. A guard that is off still keeps what the window cannot hold from being sent. */
-function requestLimit({ settings, limits }: Look): number {
-  return settings.request.guard === "off" ? limits.hardLimitTokens : limits.limitTokens;
+function requestLimit({ settings, limits }: ContextState): number {
+  return settings.request.fit === "off" ? limits.hardLimitTokens : limits.limitTokens;
 }
 
-function shape(engine: Engine, look: Look): ShapedRequest {
+function fitRequest(engine: Engine, state: ContextState): ShapedRequest {
   const { memory } = engine;
   const { calibration } = memory;
-  const { counter } = look.meter;
+  const { counter } = state.meter;
   return shapeRequest({
-    messages: look.context.messages,
-    entries: look.context.entries,
-    tokens: look.measured.perMessage,
-    count: (message) => messageTokens(counter, message, look.model),
+    messages: state.context.messages,
+    entries: state.context.entries,
+    tokens: state.measured.perMessage,
+    count: (message) => messageTokens(counter, message, state.model),
     // Where the provider counts more than we do, or counts what we were not told of, less fits by our count.
     limitTokens: messageBudget({
-      windowTokens: look.limits.windowTokens,
-      limitTokens: Math.max(1, Math.floor((requestLimit(look) - calibration.unseenTokens) / calibration.ratio)),
-      toolTokens: look.use.toolTokens,
-      toolMarginShare: look.settings.window.toolMarginShare,
+      windowTokens: state.limits.windowTokens,
+      limitTokens: Math.max(1, Math.floor((requestLimit(state) - calibration.unseenTokens) / calibration.ratio)),
+      toolTokens: state.use.toolTokens,
+      toolMarginShare: state.settings.window.toolMarginShare,
     }),
-    systemTokens: look.use.systemTokens,
-    settings: look.settings.request,
-    windowTokens: look.limits.windowTokens,
-    model: look.model,
-    known: { totalTokens: look.measured.total, largestTokens: look.measured.largest },
-    leftOutThinking: thinkingOf(look.context.compaction?.payload),
+    systemTokens: state.use.systemTokens,
+    settings: state.settings.request,
+    windowTokens: state.limits.windowTokens,
+    model: state.model,
+    known: { totalTokens: state.measured.total, largestTokens: state.measured.largest },
+    leftOutThinking: thinkingOf(state.context.compaction?.payload),
   });
 }
 
 /** What the provider reported is about all messages; once some are left out, only our count is right. */
-function totalOf({ use }: Look, { totalTokens, changes }: ShapedRequest): Pick<TokenUse, "totalTokens" | "source"> {
+function totalOf({ use }: ContextState, { totalTokens, changes }: ShapedRequest): Pick<TokenUse, "totalTokens" | "source"> {
   if (changes.length === 0) return use;
   return { totalTokens: use.systemTokens + use.toolTokens + totalTokens, source: "counted" };
 }
 
-function tell(engine: Engine, look: Look, shaped: ShapedRequest, use: TokenUse): void {
+function emitRequestEvents(engine: Engine, state: ContextState, shaped: ShapedRequest, use: TokenUse): void {
   const fixedTokens = use.systemTokens + use.toolTokens;
   if (fixedTokens >= FIXED_WARNING_SHARE * use.limitTokens)
-    engine.emit({ type: "usage_warning", fixedTokens, limitTokens: use.limitTokens });
+    engine.emit({ type: "usageWarning", fixedTokens, limitTokens: use.limitTokens });
   if (shaped.changes.length > 0) {
     engine.emit({
       type: "truncation",
-      tokensBefore: look.measured.total,
+      tokensBefore: state.measured.total,
       tokensAfter: shaped.totalTokens,
-      messagesBefore: look.context.messages.length,
+      messagesBefore: state.context.messages.length,
       messagesAfter: shaped.messages.length,
       changes: shaped.changes,
     });
   }
-  engine.emit({ type: "usage_info", use, messages: shaped.messages.length, isInitial: engine.memory.requests === 0 });
+  engine.emit({ type: "usageInfo", use, messages: shaped.messages.length, isInitial: engine.memory.requests === 0 });
 }
 
 /** What the automatic path did on its way to a request. */
@@ -115,8 +115,8 @@ export interface AutomaticWork {
 }
 
 /** A walk through the automatic path: how the session looks, and what was done so far. */
-interface Walk {
-  look: Look;
+interface Progress {
+  state: ContextState;
   compaction: CompactionResult | null;
   background: AutomaticWork["background"];
   pruned: number;
@@ -137,71 +137,77 @@ export async function keepWithinThreshold(
   input: RequestInput,
   between: boolean,
   before: CompactionResult | null = null,
-): Promise<AutomaticWork & { readonly look: Look }> {
-  const walk: Walk = { look: await look(engine, input), compaction: before, background: "none", pruned: 0, hasPruned: false };
+): Promise<AutomaticWork & { readonly state: ContextState }> {
+  const walk: Progress = {
+    state: await readContextState(engine, input),
+    compaction: before,
+    background: "none",
+    pruned: 0,
+    hasPruned: false,
+  };
   for (let step = 0; step < MAX_STEPS; step += 1) {
     input.signal?.throwIfAborted();
-    if (!(await take(engine, walk, input, nextDecision(engine, walk, between)))) break;
-    walk.look = await look(engine, input);
+    if (!(await carryOut(engine, walk, input, nextDecision(engine, walk, between)))) break;
+    walk.state = await readContextState(engine, input);
   }
   input.signal?.throwIfAborted();
   if (walk.background === "none" && engine.memory.background.at === "running") walk.background = "running";
   return walk;
 }
 
-function nextDecision(engine: Engine, { look, compaction }: Walk, between: boolean): Decision {
+function nextDecision(engine: Engine, { state, compaction }: Progress, between: boolean): Decision {
   const { memory } = engine;
   if (compaction !== null) return "nothing";
   return decide(
     {
-      usedTokens: look.use.totalTokens,
-      messages: look.context.messages.length,
-      limits: look.limits,
+      usedTokens: state.use.totalTokens,
+      messages: state.context.messages.length,
+      limits: state.limits,
       background: memory.background.at,
       stalled: isStalled(memory.stall, {
-        turnId: look.turn.id,
-        thresholdTokens: look.limits.thresholdTokens,
-        usedTokens: look.use.totalTokens,
-        messages: look.context.messages.length,
+        turnId: state.turn.id,
+        thresholdTokens: state.limits.thresholdTokens,
+        usedTokens: state.use.totalTokens,
+        messages: state.context.messages.length,
       }),
-      startedAlready: !startsAgain(memory.backgroundStart, startOf(look)),
-      warm: look.turn.rounds > 0,
-      turnOpen: look.turn.open,
+      startedAlready: !startsAgain(memory.backgroundStart, startOf(state)),
+      warm: state.turn.rounds > 0,
+      turnOpen: state.turn.open,
       between,
     },
-    look.settings,
+    state.settings,
     engine.options.random ?? Math.random,
   );
 }
 
 /** Does what was decided. Whether to look again. */
-async function take(engine: Engine, walk: Walk, input: RequestInput, decision: Decision): Promise<boolean> {
+async function carryOut(engine: Engine, walk: Progress, input: RequestInput, decision: Decision): Promise<boolean> {
   switch (decision) {
     case "nothing":
       return false;
     case "discard":
       cancelBackground(engine, "discarded");
       // It was started too early: the next one waits until there is more.
-      engine.memory.backgroundStart = startOf(walk.look);
+      engine.memory.backgroundStart = startOf(walk.state);
       walk.background = "discarded";
       return true;
     case "start-background":
-      if (await prunes(engine, walk)) return true;
-      startBackground(engine, walk.look);
+      if (await pruneOnce(engine, walk)) return true;
+      startBackground(engine, walk.state);
       walk.background = "started";
       return false;
     case "wait":
-      await backgroundSettled(engine, input.signal);
-      return isReady(engine.memory.background) ? applies(engine, walk) : true;
+      await whenBackgroundSettled(engine, input.signal);
+      return isReady(engine.memory.background) ? applyIfFree(engine, walk) : true;
     case "apply":
-      return applies(engine, walk);
+      return applyIfFree(engine, walk);
     case "compact":
-      if (await prunes(engine, walk)) return true;
+      if (await pruneOnce(engine, walk)) return true;
       // Somebody compacts or navigates by hand since a moment: the guard makes this one request fit.
-      if (workOn(engine.session) !== undefined) return false;
+      if (currentOperation(engine.session) !== undefined) return false;
       walk.compaction = await compactNow(engine, { trigger: "threshold", signal: input.signal });
       if (walk.compaction.kind === "failed" || walk.compaction.kind === "nothing-to-compact")
-        stall(engine, walk.look, walk.compaction.kind);
+        recordStall(engine, walk.state, walk.compaction.kind);
       return true;
   }
 }
@@ -210,8 +216,8 @@ function isReady(state: BackgroundState<unknown>): boolean {
   return state.at === "ready";
 }
 
-async function applies(engine: Engine, walk: Walk): Promise<boolean> {
-  if (workOn(engine.session) !== undefined) return false;
+async function applyIfFree(engine: Engine, walk: Progress): Promise<boolean> {
+  if (currentOperation(engine.session) !== undefined) return false;
   const result = await applyBackground(engine);
   // One that came too late leaves no trace, and the next look may ask for another.
   if (result.kind !== "compacted") return true;
@@ -221,16 +227,16 @@ async function applies(engine: Engine, walk: Walk): Promise<boolean> {
 }
 
 /** Once on a walk: old tool output goes before anything is summarised. */
-async function prunes(engine: Engine, walk: Walk): Promise<boolean> {
+async function pruneOnce(engine: Engine, walk: Progress): Promise<boolean> {
   if (walk.hasPruned) return false;
   walk.hasPruned = true;
-  const edits = await pruneNow(engine, walk.look);
+  const edits = await pruneOldOutput(engine, walk.state);
   walk.pruned += edits;
   return edits > 0;
 }
 
 /** Nothing is tried again before `isStalled` says so: the request guard makes the request fit. */
-function stall(engine: Engine, { turn, limits, use, context }: Look, because: "failed" | "nothing-to-compact"): void {
+function recordStall(engine: Engine, { turn, limits, use, context }: ContextState, because: "failed" | "nothing-to-compact"): void {
   const { messages } = context;
   const now = { turnId: turn.id, thresholdTokens: limits.thresholdTokens, usedTokens: use.totalTokens, messages: messages.length };
   engine.memory.stall = { because, ...now, turnOver: because === "failed" && !turn.open };

@@ -1,18 +1,18 @@
 import { type EntryId, LeafMovedError, type SessionContext, type Write } from "@bough/session-core";
 import { readSpan } from "../plan/span.js";
 import { type PruneEdit, planPrune } from "../prune/plan-prune.js";
-import type { Look } from "./context-state.js";
+import type { ContextState } from "./context-state.js";
 import type { Engine } from "./engine.js";
 
 /**
  * Takes old tool output out of the context by edits, as far as the settings say; the originals stay. How many results.
  */
-export async function pruneNow(engine: Engine, look: Look): Promise<number> {
+export async function pruneOldOutput(engine: Engine, state: ContextState): Promise<number> {
   const { leafId } = engine.session;
-  if (!look.settings.prune.enabled || leafId === null) return 0;
-  const { items } = await readSpan(engine.session, leafId, look.meter);
-  const { edits, savedTokens } = planPrune({ items, settings: boundedPrune(look), idle: await isIdle(engine, look) });
-  if (edits.length === 0 || !(await written(engine, leafId, edits))) return 0;
+  if (!state.settings.prune.enabled || leafId === null) return 0;
+  const { items } = await readSpan(engine.session, leafId, state.meter);
+  const { edits, savedTokens } = planPrune({ items, settings: pruneSettingsFor(state), idle: await isCacheCold(engine, state) });
+  if (edits.length === 0 || !(await writeEdits(engine, leafId, edits))) return 0;
   engine.emit({ type: "pruned", edits: edits.length, savedTokens });
   return edits.length;
 }
@@ -21,7 +21,7 @@ export async function pruneNow(engine: Engine, look: Look): Promise<number> {
 // can be saved would stay below the least savings: so both are bounded by shares of the window.
 const LEAST_SAVINGS_SHARE = 0.2;
 
-function boundedPrune({ settings: { prune }, limits }: Look): Look["settings"]["prune"] {
+function pruneSettingsFor({ settings: { prune }, limits }: ContextState): ContextState["settings"]["prune"] {
   return {
     ...prune,
     protectTokens: Math.min(prune.protectTokens, limits.mostKeptTokens),
@@ -29,7 +29,7 @@ function boundedPrune({ settings: { prune }, limits }: Look): Look["settings"]["
   };
 }
 
-async function written({ session }: Engine, leafId: EntryId, edits: readonly PruneEdit[]): Promise<boolean> {
+async function writeEdits({ session }: Engine, leafId: EntryId, edits: readonly PruneEdit[]): Promise<boolean> {
   const writes = edits.map(
     ({ targetId, replacement }): Write => ({ kind: "entry", entry: { type: "context_edit", targetId, replacement } }),
   );
@@ -44,7 +44,7 @@ async function written({ session }: Engine, leafId: EntryId, edits: readonly Pru
 }
 
 /** Whether the provider's cache is cold, so that an edit early in the context costs nothing more. */
-async function isIdle(engine: Engine, { settings, context }: Look): Promise<boolean> {
+async function isCacheCold(engine: Engine, { settings, context }: ContextState): Promise<boolean> {
   const last = engine.memory.lastRequestAtMs ?? (await lastReplyMs(engine, context));
   return last !== null && engine.now() - last >= settings.prune.idleMs;
 }

@@ -14,7 +14,7 @@ import { summarise } from "../summary/summarize.js";
 import type { WrittenSummary } from "../summary/summary-job.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import { callHook } from "./call-hook.js";
-import { composedDraft, type DraftOrder, suppliedDraft } from "./compose-draft.js";
+import { composeDraft, type DraftRequest, draftFromHook } from "./compose-draft.js";
 import type { Draft } from "./draft.js";
 import type { Engine } from "./engine.js";
 
@@ -30,25 +30,25 @@ export type DraftResult =
  * @throws what the summarisers throw, where the settings want no extract. @throws the reason of the signal.
  * @throws {HookResultError} a hook supplied what is no compaction.
  */
-export async function writeDraft(engine: Engine, order: DraftOrder): Promise<DraftResult> {
-  const { signal, trigger, instructions, look, span } = order;
-  const plan = planned(engine, order);
+export async function writeDraft(engine: Engine, order: DraftRequest): Promise<DraftResult> {
+  const { signal, trigger, instructions, state, span } = order;
+  const plan = planFor(engine, order);
   if (plan.kind === "nothing-to-compact") return plan;
-  const maxTokens = roomFor(order, plan);
+  const maxTokens = maxBodyTokens(order, plan);
   if (maxTokens < LEAST_TOKENS) return { kind: "nothing-to-compact", reason: "too-little-text" };
   const stored = span.context.compaction?.payload.summary;
   const previousSummary = stored === undefined ? null : stripComposed(stored);
-  const about = { sessionId: engine.session.id, trigger, instructions, plan, previousSummary, tokensBefore: look.use.totalTokens, signal };
-  const answer = await callHook(engine, "before_compact", about, signal);
+  const about = { sessionId: engine.session.id, trigger, instructions, plan, previousSummary, tokensBefore: state.use.totalTokens, signal };
+  const answer = await callHook(engine, "beforeCompact", about, signal);
   signal.throwIfAborted();
   if (answer?.cancel === true) return { kind: "cancelled", by: "hook" };
-  if (answer?.compaction !== undefined) return { kind: "draft", draft: suppliedDraft(order, plan, answer.compaction) };
+  if (answer?.compaction !== undefined) return { kind: "draft", draft: draftFromHook(order, plan, answer.compaction) };
   const compacting = await callHook(engine, "compacting", { trigger, messages: coveredMessages(plan), signal }, signal);
   signal.throwIfAborted();
-  const askedModel = engine.candidates(trigger).length > 0 && asksModel(engine.memory.breaker, look.settings.breaker);
+  const askedModel = engine.candidates(trigger).length > 0 && asksModel(engine.memory.breaker, state.settings.breaker);
   const written = await summary(engine, order, { plan, previousSummary, hook: compacting ?? {}, askedModel, maxTokens });
   signal.throwIfAborted();
-  const draft = await composedDraft(engine, order, plan, { written, askedModel, preserveData: compacting?.preserveData });
+  const draft = await composeDraft(engine, order, plan, { written, askedModel, preserveData: compacting?.preserveData });
   return { kind: "draft", draft };
 }
 
@@ -56,13 +56,13 @@ export async function writeDraft(engine: Engine, order: DraftOrder): Promise<Dra
 const LEAST_TOKENS = 40;
 
 /** How large the body of a summary may be, in tokens, so that with its frame it is smaller than what it replaces. */
-function roomFor({ look, span }: DraftOrder, plan: Compactable): number {
-  const frameTokens = messageTokens(look.meter.counter, { role: "compactionSummary", summary: "" }, look.model);
+function maxBodyTokens({ state, span }: DraftRequest, plan: Compactable): number {
+  const frameTokens = messageTokens(state.meter.counter, { role: "compactionSummary", summary: "" }, state.model);
   return coveredTokens(plan) + span.previousSummaryTokens - frameTokens;
 }
 
-function planned(engine: Engine, { trigger, look, span, keepFrom, again }: DraftOrder): CompactionPlan {
-  const { settings, limits } = look;
+function planFor(engine: Engine, { trigger, state, span, keepFrom, again }: DraftRequest): CompactionPlan {
+  const { settings, limits } = state;
   const byHand = trigger === "manual" || trigger === "memory_pressure";
   const keep = { ...settings.keep, recentTokens: limits.keepRecentTokens };
   return planCompaction({
@@ -82,7 +82,7 @@ function planned(engine: Engine, { trigger, look, span, keepFrom, again }: Draft
 /** Of what a summary may take; the rest is for files, the host's state and how to look things up. */
 const BODY_SHARE = 0.75;
 
-interface SummaryOrder {
+interface SummaryTask {
   readonly plan: Compactable;
   readonly previousSummary: string | null;
   readonly hook: { readonly prompt?: string | undefined; readonly context?: readonly string[] | undefined };
@@ -92,10 +92,10 @@ interface SummaryOrder {
 
 async function summary(
   engine: Engine,
-  order: DraftOrder,
-  { plan, previousSummary, hook, askedModel, maxTokens }: SummaryOrder,
+  order: DraftRequest,
+  { plan, previousSummary, hook, askedModel, maxTokens }: SummaryTask,
 ): Promise<WrittenSummary> {
-  const { look, span, trigger, signal, instructions, attemptId } = order;
+  const { state, span, trigger, signal, instructions, attemptId } = order;
   return summarise(
     {
       kind: "compaction",
@@ -105,23 +105,23 @@ async function summary(
       instructions,
       cwd: (await engine.session.record()).cwd,
       hook,
-      settings: look.settings,
-      counter: look.meter.counter,
-      windowTokens: look.limits.windowTokens,
-      reserveTokens: look.limits.reserveTokens,
+      settings: state.settings,
+      counter: state.meter.counter,
+      windowTokens: state.limits.windowTokens,
+      reserveTokens: state.limits.reserveTokens,
       candidates: engine.candidates(trigger),
       full: {
         context: liveRequest(engine.memory.lastRequest, span.context),
-        usedTokens: look.use.totalTokens,
-        limitTokens: look.limits.limitTokens,
+        usedTokens: state.use.totalTokens,
+        limitTokens: state.limits.limitTokens,
       },
       forceSimple: trigger === "context_limit_retry",
       skipModel: !askedModel,
-      model: look.model === null ? null : { modelId: look.model.modelId, provider: look.model.provider },
+      model: state.model === null ? null : { modelId: state.model.modelId, provider: state.model.provider },
       maxTokens,
-      wantedTokens: Math.floor(BODY_SHARE * look.limits.summaryTokens),
+      wantedTokens: Math.floor(BODY_SHARE * state.limits.summaryTokens),
       signal,
-      onProgress: ({ stage, chars }) => engine.emit({ type: "compaction_progress", attemptId, stage, chars }),
+      onProgress: ({ stage, chars }) => engine.emit({ type: "compactionProgress", attemptId, stage, chars }),
     },
     engine.options.sleep === undefined ? {} : { sleep: engine.options.sleep },
   );

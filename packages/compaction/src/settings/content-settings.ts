@@ -62,9 +62,9 @@ export const pruneSettings = z.strictObject({
 
 /** What is left out of one request only; the store is not changed. */
 export const requestSettings = z.strictObject({
-  guard: z
-    .enum(["passes", "priority", "off"])
-    .default("passes")
+  fit: z
+    .enum(["dropOldest", "byPriority", "off"])
+    .default("dropOldest")
     .describe(
       "How a request that does not fit is shortened: Copilot CLI's three passes, VS Code's priorities. off: only where the window itself could not hold it, by the passes.",
     ),

@@ -10,34 +10,34 @@ export const PRESETS = {
   /** pi and oh-my-pi: a reserve, 20,000 tokens kept, one summary when it is needed. */
   pi: {
     trigger: { reserveTokens: 16_384, reserveShare: 0, minMessages: 1, manualMinMessages: 1 },
-    background: { start: null, leadShare: 0, applyMin: 0 },
+    background: { start: null, leadShare: 0, minShareToApply: 0 },
     keep: { by: "tokens", recentTokens: 20_000 },
     prune: { duplicateChars: 0 },
-    request: { guard: "off", toolResultShare: 0 },
+    request: { fit: "off", toolResultShare: 0 },
     summary: { prompt: "structured", mode: "simple", breadcrumb: false, redact: false, onFailure: "fail" },
-    breaker: { thrashCount: 0, failures: 0 },
+    breaker: { maxIneffective: 0, failures: 0 },
   },
   /** Copilot CLI: in the background from 80 %, waited for at 95 %, everything summarised, the person's words carried along. */
   "copilot-cli": {
     trigger: { threshold: 0.95, reserveShare: 0, minMessages: 4, manualMinMessages: 2, headroomShare: 1 },
-    background: { start: 0.8, jitterShare: 0, coldStart: null, block: 0.95, applyMin: 0 },
+    background: { start: 0.8, jitterShare: 0, coldStart: null, blockAtShare: 0.95, minShareToApply: 0 },
     keep: { by: "nothing" },
     prune: { enabled: false },
-    request: { guard: "passes", targetShare: 0.95, toolResultShare: 0, protectedTools: ["report_intent", "report_progress"] },
+    request: { fit: "dropOldest", targetShare: 0.95, toolResultShare: 0, protectedTools: ["report_intent", "report_progress"] },
     summary: { prompt: "checkpoint", mode: "simple", breadcrumb: false, onFailure: "fail" },
     userMessages: { enabled: true },
-    breaker: { thrashCount: 0, failures: 0 },
+    breaker: { maxIneffective: 0, failures: 0 },
   },
   /** VS Code Copilot Chat: a margin for tools, a jittered background start while the cache is warm, priorities before a summary. */
   vscode: {
     window: { toolMarginShare: 0.1 },
     trigger: { threshold: 1, reserveShare: 0, minMessages: 1, headroomShare: 1 },
-    background: { start: 0.8, jitterShare: 0.02, coldStart: 0.9, block: 1, applyMin: 0.65 },
+    background: { start: 0.8, jitterShare: 0.02, coldStart: 0.9, blockAtShare: 1, minShareToApply: 0.65 },
     keep: { by: "rounds", recentRounds: 1 },
     prune: { enabled: false },
-    request: { guard: "priority", targetShare: 1, toolResultShare: 0.5, toolResultHeadShare: 0.4, imageBytes: 2_500_000 },
+    request: { fit: "byPriority", targetShare: 1, toolResultShare: 0.5, toolResultHeadShare: 0.4, imageBytes: 2_500_000 },
     summary: { prompt: "handoff", mode: "auto", toolResultShare: 0.5, toolArgumentChars: 200, temperature: 0, onFailure: "fail" },
-    breaker: { thrashCount: 0, failures: 0 },
+    breaker: { maxIneffective: 0, failures: 0 },
   },
   /** co-cli as its description has it: 40 messages, half of them kept (none by hand), old tool output cut at 2,000 characters. */
   "co-cli": {
@@ -45,7 +45,7 @@ export const PRESETS = {
     background: { start: null, leadShare: 0 },
     keep: { by: "messages", recentMessages: 20, manual: "nothing", head: true },
     prune: { enabled: false },
-    request: { trimChars: 2_000, guard: "off", toolResultShare: 0 },
+    request: { trimChars: 2_000, fit: "off", toolResultShare: 0 },
     summary: { prompt: "working-set", onFailure: "marker" },
   },
   /** The Python agent: looked at between turns, inside one only where the request would not fit, with half of pi's reserve. */
@@ -56,10 +56,10 @@ export const PRESETS = {
     background: { start: null, leadShare: 0 },
     keep: { by: "tokens", recentTokens: 16_384 },
     prune: { enabled: false },
-    request: { guard: "off", toolResultShare: 0 },
+    request: { fit: "off", toolResultShare: 0 },
     summary: { prompt: "structured", splitTurns: "concurrent", breadcrumb: false, redact: false, onFailure: "fail" },
     autoContinue: false,
-    breaker: { thrashCount: 0, failures: 0 },
+    breaker: { maxIneffective: 0, failures: 0 },
   },
 } as const satisfies Readonly<Record<string, SettingsInput>>;
 

@@ -20,12 +20,12 @@ export function readSettings(given: SettingsSource = {}): CompactionSettings {
   if (typeof preset !== "string" || !Object.hasOwn(PRESETS, preset)) {
     throw new InvalidSettingError("preset", `must be one of ${Object.keys(PRESETS).join(", ")}`);
   }
-  const judged = settingsSchema.safeParse(merged(PRESETS[preset], own));
+  const judged = settingsSchema.safeParse(mergeSettings(PRESETS[preset], own));
   if (judged.success) return judged.data;
-  throw invalid(judged.error);
+  throw settingErrorOf(judged.error);
 }
 
-function invalid(error: z.ZodError): InvalidSettingError {
+function settingErrorOf(error: z.ZodError): InvalidSettingError {
   const [issue] = error.issues;
   const unknown = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
   const field = [...(issue?.path ?? []), ...unknown].join(".");
@@ -35,12 +35,12 @@ function invalid(error: z.ZodError): InvalidSettingError {
 type Group = Readonly<Record<string, unknown>>;
 
 /** `own` over `base`, group by group; lists are replaced whole. */
-function merged(base: Group, own: Group): Group {
+function mergeSettings(base: Group, own: Group): Group {
   const all: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(own)) {
     if (value === undefined) continue;
     const under = all[key];
-    all[key] = isGroup(value) && isGroup(under) ? merged(under, value) : value;
+    all[key] = isGroup(value) && isGroup(under) ? mergeSettings(under, value) : value;
   }
   return all;
 }

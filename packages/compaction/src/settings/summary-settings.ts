@@ -72,7 +72,7 @@ export const summarySettings = z.strictObject({
     .describe(
       "A model's answer with a smaller share of the facts, and fewer than three of them, is none (a refusal in plain words), nor is one with hardly any text (an OK): it is asked for once more, strictly, then the extract takes its place. Sources with fewer than three facts are judged by the text alone. 0: none is refused.",
     ),
-  readFiles: z.boolean().default(true).describe("The files read and modified are listed behind the summary."),
+  fileLists: z.boolean().default(true).describe("The files read and modified are listed behind the summary."),
   breadcrumb: z.boolean().default(true).describe("The summary says which entries it covers and how to look them up."),
   recordPath: z
     .string()

@@ -71,12 +71,12 @@ export const backgroundSettings = z.strictObject({
     .enum(["ready", "threshold"])
     .default("ready")
     .describe("When a finished background summary takes its place: with the next request, or once the threshold is crossed."),
-  block: share
+  blockAtShare: share
     .default(0.95)
     .describe(
       "From this share of the limit on, a request waits for the running background compaction; above the threshold it waits in any case.",
     ),
-  applyMin: share
+  minShareToApply: share
     .default(0.65)
     .describe("A finished background summary is thrown away when the context is below this share of the threshold by then."),
 });
@@ -86,7 +86,9 @@ export const breakerSettings = z.strictObject({
   minSavingsShare: share
     .default(0.1)
     .describe("A compaction that saves less than this share of the context counts as one that did not help."),
-  thrashCount: count.default(2).describe("After this many in a row that did not help, no model is asked: the extract is taken. 0: never."),
+  maxIneffective: count
+    .default(2)
+    .describe("After this many in a row that did not help, no model is asked: the extract is taken. 0: never."),
   failures: count.default(3).describe("After this many failures in a row no model is asked. 0: never."),
   probeEvery: count.default(10).describe("While it is not asked, every so many times it is tried again."),
 });

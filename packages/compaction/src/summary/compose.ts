@@ -89,7 +89,7 @@ function blocksAfter(parts: SummaryParts): readonly string[] {
   const { summary } = settings;
   const lookUp = { recall, recordPath: summary.recordPath };
   return [
-    ...(summary.readFiles ? fileBlocks(files, cwd ?? null, mostPaths) : []),
+    ...(summary.fileLists ? fileBlocks(files, cwd ?? null, mostPaths) : []),
     ...(host === null ? [] : hostStateBlocks(host)),
     summary.breadcrumb && covers !== null ? tagged("covers", coversText(covers, lookUp)) : "",
     kind === "compaction" && remindsToGoOn(summary.keepGoing, model) ? tagged("keep-going", KEEP_GOING) : "",

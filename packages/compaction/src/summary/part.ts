@@ -5,7 +5,7 @@ import { conversationBudget, cutToTokens, fold, inputBudget, type Piece } from "
 import { SYSTEM_PROMPT } from "./prompt-texts.js";
 import { type SerialisedMessage, type SerialiseOptions, serialise } from "./serialize.js";
 import type { Answer, Asker, Question } from "./summarizer-client.js";
-import { outputCap, type SummaryJob, type SummaryMethod, summaryWindow, weaker } from "./summary-job.js";
+import { lowerQuality, outputCap, type SummaryJob, type SummaryMethod, summaryWindow } from "./summary-job.js";
 import { type About, normalTask, promptText, strictTask, type Task } from "./task-prompt.js";
 
 /** One part of a session that gets a summary of its own. */
@@ -51,7 +51,7 @@ export async function writePart(asker: Asker, part: Part): Promise<WrittenPart> 
     budget: (previous) => roomBeside(job, part, previous),
     write: async (piece, previous) => {
       const written = await writePiece(asker, { ...part, messages: sourceOf(part, messages, piece), previous }, piece.text);
-      method = weaker(method, written.method);
+      method = lowerQuality(method, written.method);
       return written;
     },
   });

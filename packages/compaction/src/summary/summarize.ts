@@ -10,7 +10,7 @@ import { type AskFrom, assertSmaller, type Part, summarySource, type WrittenPart
 import { markerText, SPLIT_TURN_SEPARATOR, takeMarkers } from "./prompt-texts.js";
 import { shortSummary } from "./short-summary.js";
 import { Asker } from "./summarizer-client.js";
-import { messagesOf, type SummaryHands, type SummaryJob, type WrittenSummary, weaker } from "./summary-job.js";
+import { lowerQuality, messagesOf, type SummaryHands, type SummaryJob, type WrittenSummary } from "./summary-job.js";
 
 /**
  * Writes a summary, whatever happens to the model: full mode where it may be, then simple; a normal prompt, then a strict
@@ -107,7 +107,7 @@ async function writeSimple(asker: Asker, from: AskFrom = "normal"): Promise<Writ
   const [history, prefix] = await both(asker, first, second);
   const body = history.body + SPLIT_TURN_SEPARATOR + prefix.body;
   assertSmaller(job, body, job.maxTokens);
-  return { body, title: history.title ?? prefix.title, method: weaker(history.method, prefix.method) };
+  return { body, title: history.title ?? prefix.title, method: lowerQuality(history.method, prefix.method) };
 }
 
 /** The history and the start of a split turn; one alone where the other is empty. Together they are smaller than the bound. */

@@ -110,6 +110,6 @@ export interface WrittenSummary {
 const RANK: Readonly<Record<SummaryMethod, number>> = { normal: 0, strict: 1, extract: 2, marker: 3 };
 
 /** Of two methods that wrote parts of one summary, the one that says less about its worth. */
-export function weaker(a: SummaryMethod, b: SummaryMethod): SummaryMethod {
+export function lowerQuality(a: SummaryMethod, b: SummaryMethod): SummaryMethod {
   return RANK[a] >= RANK[b] ? a : b;
 }

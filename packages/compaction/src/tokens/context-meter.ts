@@ -61,7 +61,7 @@ export class ContextMeter {
       const message = context.messages[at];
       if (message !== undefined) perMessage.push(this.#tokensOf(message, context.entries, at));
     }
-    const measured = { ...summed(perMessage), perMessage, system: this.#systemTokens(context.system) };
+    const measured = { ...sumAndLargest(perMessage), perMessage, system: this.#systemTokens(context.system) };
     this.#last = { messages: context.messages, measured };
     if (this.#stored.isWorthSaving) await this.#stored.save();
     return measured;
@@ -116,7 +116,7 @@ function isOwn(entries: readonly EntryId[], at: number): boolean {
   return entries[at] !== entries[at - 1];
 }
 
-function summed(numbers: readonly number[]): Pick<Measured, "total" | "largest"> {
+function sumAndLargest(numbers: readonly number[]): Pick<Measured, "total" | "largest"> {
   let total = 0;
   let largest = 0;
   for (const one of numbers) {
@@ -179,7 +179,7 @@ export class StoredCounts {
       for (const id of await this.#edited(counts.keys().next().value)) counts.delete(id);
       await this.session.saveTokenCounts(this.#name, counts);
     } catch (error) {
-      if (!isOfTheStore(error)) throw error;
+      if (!isStoreError(error)) throw error;
     }
   }
 
@@ -193,7 +193,7 @@ export class StoredCounts {
   }
 }
 
-function isOfTheStore(error: unknown): boolean {
+function isStoreError(error: unknown): boolean {
   return (
     error instanceof StoreReadOnlyError ||
     error instanceof StoreBusyError ||

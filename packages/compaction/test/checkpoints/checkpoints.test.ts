@@ -86,7 +86,7 @@ describe("the folder of a compactor", () => {
     await compactor.compact();
     expect(await compactor.undoCompaction()).toMatchObject({ kind: "undone" });
     expect(await compactor.navigate("a2")).toMatchObject({ kind: "moved" });
-    expect(heard.types().match(/checkpoint_failed/g)).toHaveLength(3);
+    expect(heard.types().match(/checkpointFailed/g)).toHaveLength(3);
   });
 });
 
@@ -230,7 +230,7 @@ describe("a compactor with a directory", () => {
       onEvent: heard.onEvent,
     });
     expect(await compactor.compact()).toMatchObject({ kind: "compacted", checkpointPath: null });
-    expect(heard.types()).toContain("checkpoint_failed");
+    expect(heard.types()).toContain("checkpointFailed");
     mkdirSync(`${directory}-other`);
   });
 });

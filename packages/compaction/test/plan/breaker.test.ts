@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { afterOutcome, asksModel, type Breaker, CLOSED, type Outcome } from "../../src/plan/breaker.js";
+import { asksModel, type Breaker, INITIAL_BREAKER, nextBreaker, type Outcome } from "../../src/plan/breaker.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 
 const { breaker: settings } = readSettings("balanced");
 const failure: Outcome = { saved: null, askedModel: true };
 const after = (outcomes: readonly Outcome[]): Breaker =>
-  outcomes.reduce((state, outcome) => afterOutcome(state, outcome, settings), CLOSED);
+  outcomes.reduce((state, outcome) => nextBreaker(state, outcome, settings), INITIAL_BREAKER);
 
 describe("the breaker", () => {
   test("stops asking a model after three failures in a row", () => {

@@ -18,7 +18,7 @@ const given: fc.Arbitrary<Given> = fc.record({
   leftOutThinking: fc.constantFrom(null, { type: "thinking" as const, thinking: "so", thinkingSignature: "c2ln" }),
   count: fc.constantFrom(count, coarse),
   settings: fc.record({
-    guard: fc.constantFrom("passes" as const, "priority" as const, "off" as const),
+    fit: fc.constantFrom("dropOldest" as const, "byPriority" as const, "off" as const),
     targetShare: fc.constantFrom(0.5, 0.95, 1),
     toolResultShare: fc.constantFrom(0, 0.1, 0.5),
     toolResultHeadShare: fc.constantFrom(0, 0.4, 1),
@@ -113,11 +113,11 @@ describe("a shaped request, of any conversation under any settings", () => {
 
   test("fits, wherever a prompt of a few words would", () => {
     holds(({ input, shaped }) => {
-      const { guard, failWhenTooLarge } = input.settings;
+      const { fit, failWhenTooLarge } = input.settings;
       const room = Math.floor(input.limitTokens * input.settings.targetShare) - input.systemTokens;
       const prompt = input.messages[promptPlace(input.messages)];
       // A prompt can be cut to 300 characters, marker included, and an image in it to a line.
-      if (guard === "off" || failWhenTooLarge || prompt === undefined || room < 400) return;
+      if (fit === "off" || failWhenTooLarge || prompt === undefined || room < 400) return;
       expect(shaped.fits).toBe(true);
     });
   });

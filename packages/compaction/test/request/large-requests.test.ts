@@ -70,9 +70,9 @@ describe("fifty thousand messages", () => {
     expect(reads).toBeGreaterThan(given.messages.length);
   });
 
-  test.each(["passes", "priority"] as const)("are brought down to the newest by %s without counting one of them again", (guard) => {
+  test.each(["dropOldest", "byPriority"] as const)("are brought down to the newest by %s without counting one of them again", (fit) => {
     const { counter, spent } = watched();
-    const input = inputOf(conversation, { limit: 1_000, settings: { guard }, count: counter });
+    const input = inputOf(conversation, { limit: 1_000, settings: { fit }, count: counter });
     const before = spent();
     const shaped = shapeRequest(input);
     expect(spent()).toBe(before);

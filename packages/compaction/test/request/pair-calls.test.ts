@@ -14,7 +14,7 @@ describe("a result without its call", () => {
   });
 
   test("is left out also where the guard is off", () => {
-    expect(names(shape("u1 r1(c9)", { settings: { guard: "off" } }))).toBe("u1");
+    expect(names(shape("u1 r1(c9)", { settings: { fit: "off" } }))).toBe("u1");
   });
 });
 

@@ -81,12 +81,12 @@ describe("a request over the limit, in Copilot CLI's passes", () => {
 
 describe("the guard that is off", () => {
   test("still lets no request be larger than its limit, which is then the window itself", () => {
-    expect(shape(TALK, { limit: 50, settings: { guard: "off" } })).toEqual(shape(TALK, { limit: 50 }));
+    expect(shape(TALK, { limit: 50, settings: { fit: "off" } })).toEqual(shape(TALK, { limit: 50 }));
   });
 });
 
 describe("a request over the limit, by VS Code's priorities", () => {
-  const settings = { guard: "priority" } as const;
+  const settings = { fit: "byPriority" } as const;
 
   test("loses history first, the oldest first, whoever said it", () => {
     const shaped = shape(TALK, { limit: 100, settings });

@@ -32,7 +32,7 @@ describe("before a request", () => {
     expect(request.entries.at(-1)).toBe("u16");
     expect(request.done.compaction).toMatchObject({ kind: "compacted", trigger: "threshold", headroom: true });
     expect(request.use.totalTokens).toBeLessThanOrEqual(request.use.thresholdTokens);
-    expect(heard.types()).toMatch(/^compaction_start .*compaction_complete usage_info$/);
+    expect(heard.types()).toMatch(/^compactionStart .*compactionComplete usageInfo$/);
     expect(await findings(store)).toEqual([]);
   });
 
@@ -166,7 +166,7 @@ describe("where a compaction cannot help", () => {
   test("system prompt and tools that fill the threshold alone: hooks and listeners hear of one attempt, not of each request", async () => {
     const { session } = await grown("u1 a1 u2", { user: 10, reply: 10 });
     const asked: string[] = [];
-    const hooks = { before_compact: () => void asked.push("before_compact"), compacting: () => void asked.push("compacting") };
+    const hooks = { beforeCompact: () => void asked.push("beforeCompact"), compacting: () => void asked.push("compacting") };
     const heard = listening();
     const { summarizer } = model();
     const settings = { ...plain, trigger: { ...plain.trigger, minMessages: 1 } };
@@ -175,10 +175,10 @@ describe("where a compaction cannot help", () => {
       expect(await compactor.prepareRequest({ systemTokens: 1_500, toolTokens: 1_300 })).toMatchObject({ fits: true });
     expect(asked).toEqual([]);
     expect(heard.events).toContainEqual({ type: "stalled", because: "nothing-to-compact" });
-    expect(heard.events.filter(({ type }) => type === "compaction_start")).toHaveLength(1);
+    expect(heard.events.filter(({ type }) => type === "compactionStart")).toHaveLength(1);
     await plant(session, "a2 u3", { reply: 10 });
     await compactor.prepareRequest({ systemTokens: 1_500, toolTokens: 1_300 });
-    expect(heard.events.filter(({ type }) => type === "compaction_start")).toHaveLength(2);
+    expect(heard.events.filter(({ type }) => type === "compactionStart")).toHaveLength(2);
   });
 
   test("an undone compaction is not done again at once", async () => {
@@ -194,7 +194,7 @@ describe("where a compaction cannot help", () => {
 });
 
 describe("a background summary", () => {
-  const early = { ...plain, background: { start: 0.5, jitterShare: 0, coldStart: null, applyMin: 0.3, block: 0.8 } } as const;
+  const early = { ...plain, background: { start: 0.5, jitterShare: 0, coldStart: null, minShareToApply: 0.3, blockAtShare: 0.8 } } as const;
 
   test("is written beside the turn and takes its place with a later request", async () => {
     const { store, session } = await grown(`${turns(1, 9)} u10`);
@@ -215,7 +215,7 @@ describe("a background summary", () => {
     const names = await contextNames(session);
     expect(names.endsWith("u10 k10 r10")).toBe(true);
     expect((await session.context()).messages[0]).toMatchObject({ summary: expect.stringContaining("written meanwhile") });
-    expect(heard.events.filter((event) => event.type === "compaction_complete")).toMatchObject([{ success: true, background: true }]);
+    expect(heard.events.filter((event) => event.type === "compactionComplete")).toMatchObject([{ success: true, background: true }]);
     expect(await findings(store)).toEqual([]);
   });
 

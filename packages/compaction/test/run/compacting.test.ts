@@ -132,7 +132,7 @@ describe("a compaction that comes to nothing leaves no trace", () => {
     });
     expect(await compactor.compact()).toMatchObject({ kind: "failed", error: { message: expect.stringContaining("the model is gone") } });
     expect(await pathNames(session)).toBe(before);
-    expect(heard.events.at(-1)).toMatchObject({ type: "compaction_complete", success: false, outcome: "failed" });
+    expect(heard.events.at(-1)).toMatchObject({ type: "compactionComplete", success: false, outcome: "failed" });
     // It is over, and not "compacting" for ever (R113).
     expect(await createCompactor({ session, contextWindow, settings, summarizer: model().summarizer }).compact()).toMatchObject({
       kind: "compacted",

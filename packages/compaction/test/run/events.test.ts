@@ -23,8 +23,8 @@ describe("the events of a compaction", () => {
     const usage = { input: 900, output: 30, cost: { total: 0.01 } };
     const summarizer = async (request: SummaryRequest) => ({ text: faithful("## Goal\nshort", request), usage, requestId: "req-7" });
     await createCompactor({ session, contextWindow: 3_000, settings, summarizer, onEvent: heard.onEvent }).prepareRequest();
-    const [start] = only(heard.events, "compaction_start");
-    const [complete] = only(heard.events, "compaction_complete");
+    const [start] = only(heard.events, "compactionStart");
+    const [complete] = only(heard.events, "compactionComplete");
     expect(start).toMatchObject({ trigger: "threshold", background: false, use: { limitTokens: 3_000 } });
     expect(complete).toMatchObject({ attemptId: start?.attemptId, success: true, error: null, outcome: "compacted" });
     expect(complete).toMatchObject({ requestId: "req-7", method: "normal", checkpointNumber: null, failures: [] });
@@ -51,7 +51,7 @@ describe("the events of a compaction", () => {
     const compactor = createCompactor({ session, contextWindow: 100_000, settings, onEvent: heard.onEvent });
     await compactor.prepareRequest({ systemTokens: 7, toolTokens: 8 });
     await compactor.prepareRequest({ systemTokens: 7, toolTokens: 8 });
-    const infos = only(heard.events, "usage_info");
+    const infos = only(heard.events, "usageInfo");
     expect(infos.map(({ isInitial }) => isInitial)).toEqual([true, false]);
     expect(infos[0]).toMatchObject({ messages: 8, use: { systemTokens: 7, toolTokens: 8, windowTokens: 100_000 } });
   });
@@ -76,7 +76,7 @@ describe("the events of a compaction", () => {
     const heard = listening();
     const compactor = createCompactor({ session, contextWindow: 3_000, settings, onEvent: heard.onEvent });
     await expect(compactor.prepareRequest()).rejects.toMatchObject({ code: "REQUEST_TOO_LARGE", limitTokens: 3_000 });
-    expect(only(heard.events, "usage_warning")).toMatchObject([{ limitTokens: 3_000 }]);
+    expect(only(heard.events, "usageWarning")).toMatchObject([{ limitTokens: 3_000 }]);
     expect(await compactor.prepareRequest({ tooLarge: "return" })).toMatchObject({ fits: false });
   });
 });

@@ -52,7 +52,7 @@ describe("the files of a compaction", () => {
     await uses(session, "read", "src/a.ts");
     await plant(session, "a1");
     const details = { readFiles: ["of/the-hook.ts"], modifiedFiles: [] };
-    await compactorOf(session, { before_compact: () => ({ compaction: { summary: "A hook's.", details } }) }).compact();
+    await compactorOf(session, { beforeCompact: () => ({ compaction: { summary: "A hook's.", details } }) }).compact();
     await plant(session, "u2");
     await uses(session, "read", "src/c.ts");
     await plant(session, "a2");

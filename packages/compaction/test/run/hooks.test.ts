@@ -5,7 +5,7 @@ import { contextNames, grown, heldModel, listening, model, pathNames, turns } fr
 const settings = { keep: { recentTokens: 400 } } as const;
 const contextWindow = 100_000;
 
-describe("the hook before_compact", () => {
+describe("the hook beforeCompact", () => {
   test("is told what is about to happen", async () => {
     const { session } = await grown(turns(1, 10));
     const told: unknown[] = [];
@@ -15,7 +15,7 @@ describe("the hook before_compact", () => {
       settings,
       summarizer: model().summarizer,
       hooks: {
-        before_compact: (about) => {
+        beforeCompact: (about) => {
           told.push({ ...about, plan: about.plan.kind, signal: about.signal.aborted });
           return undefined;
         },
@@ -45,7 +45,7 @@ describe("the hook before_compact", () => {
       contextWindow,
       settings,
       summarizer,
-      hooks: { before_compact: () => ({ cancel: true }) },
+      hooks: { beforeCompact: () => ({ cancel: true }) },
     });
     expect(await compactor.compact()).toEqual({ kind: "cancelled", by: "hook" });
     expect(asked).toEqual([]);
@@ -56,7 +56,7 @@ describe("the hook before_compact", () => {
     const { session } = await grown(turns(1, 10));
     const { summarizer, asked } = model();
     const compaction = { summary: "Mine.", firstKeptEntryId: "u5", details: { mine: 1 }, title: "By hook" };
-    const compactor = createCompactor({ session, contextWindow, settings, summarizer, hooks: { before_compact: () => ({ compaction }) } });
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer, hooks: { beforeCompact: () => ({ compaction }) } });
     const result = await compactor.compact();
     if (result.kind !== "compacted") throw new TypeError(result.kind);
     expect(asked).toEqual([]);
@@ -78,7 +78,7 @@ describe("the hook before_compact", () => {
   ])("that supplies %s makes a typed failure, and nothing is written", async (_name, compaction) => {
     const { session } = await grown(turns(1, 10));
     const before = await pathNames(session);
-    const hooks = { before_compact: () => ({ compaction: compaction as never }) };
+    const hooks = { beforeCompact: () => ({ compaction: compaction as never }) };
     const result = await createCompactor({ session, contextWindow, settings, hooks }).compact();
     expect(result).toMatchObject({ kind: "failed", error: { code: expect.stringMatching(/HOOK_RESULT|UNSERIALISABLE_VALUE/) } });
     expect(await pathNames(session)).toBe(before);
@@ -88,7 +88,7 @@ describe("the hook before_compact", () => {
     const { session } = await grown(turns(1, 10));
     const heard = listening();
     const hooks = {
-      before_compact: () => {
+      beforeCompact: () => {
         throw new TypeError("broken hook");
       },
       compacted: async () => {
@@ -97,7 +97,7 @@ describe("the hook before_compact", () => {
     };
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer, hooks, onEvent: heard.onEvent });
     expect(await compactor.compact()).toMatchObject({ kind: "compacted" });
-    expect(heard.events.filter(({ type }) => type === "hook_failed")).toMatchObject([{ hook: "before_compact" }, { hook: "compacted" }]);
+    expect(heard.events.filter(({ type }) => type === "hookFailed")).toMatchObject([{ hook: "beforeCompact" }, { hook: "compacted" }]);
   });
 });
 
@@ -124,11 +124,11 @@ describe("hooks of the end", () => {
     expect(seen).toEqual([[result, result.entryId]]);
   });
 
-  test("compact_failed is told of a failure, and not of a cancellation", async () => {
+  test("compactFailed is told of a failure, and not of a cancellation", async () => {
     const { session } = await grown(turns(1, 10));
     const failures: unknown[] = [];
     const held = heldModel();
-    const hooks = { compact_failed: (failure: { readonly error: Error }) => void failures.push(failure.error.message) };
+    const hooks = { compactFailed: (failure: { readonly error: Error }) => void failures.push(failure.error.message) };
     const failing = { ...settings, summary: { onFailure: "fail", retries: 0 } } as const;
     const abort = new AbortController();
     const cancelled = createCompactor({ session, contextWindow, settings: failing, summarizer: held.summarizer, hooks }).compact({
@@ -169,7 +169,7 @@ describe("what a hook calls", () => {
       summarizer: model().summarizer,
       onEvent: heard.onEvent,
       hooks: {
-        before_compact: async () => {
+        beforeCompact: async () => {
           seen.push((await compactor.prepareRequest()).fits);
           return undefined;
         },
@@ -179,7 +179,7 @@ describe("what a hook calls", () => {
     expect(await compactor.compact()).toMatchObject({ kind: "compacted" });
     expect(seen).toEqual([true]);
     // Another compaction inside of one is refused, and the hook that asked for it has failed.
-    expect(heard.events.filter(({ type }) => type === "hook_failed")).toMatchObject([
+    expect(heard.events.filter(({ type }) => type === "hookFailed")).toMatchObject([
       { hook: "compacted", error: { code: "COMPACTOR_BUSY" } },
     ]);
   });
@@ -191,8 +191,8 @@ describe("several handlers of a hook", () => {
   test("the first summary that one supplies counts, and no model is asked", async () => {
     const { session } = await grown(turns(1, 10));
     const { summarizer, asked } = model();
-    const before_compact = [() => undefined, supplied("the first"), supplied("the second")];
-    const compactor = createCompactor({ session, contextWindow, settings, summarizer, hooks: { before_compact } });
+    const beforeCompact = [() => undefined, supplied("the first"), supplied("the second")];
+    const compactor = createCompactor({ session, contextWindow, settings, summarizer, hooks: { beforeCompact } });
     expect(await compactor.compact()).toMatchObject({ kind: "compacted", summary: "the first", method: "hook" });
     expect(asked).toEqual([]);
   });
@@ -203,10 +203,10 @@ describe("several handlers of a hook", () => {
     const failing = () => {
       throw new Error("no");
     };
-    const before_compact = [failing, supplied("the first"), () => ({ cancel: true })];
-    const compactor = createCompactor({ session, contextWindow, settings, hooks: { before_compact }, onEvent: heard.onEvent });
+    const beforeCompact = [failing, supplied("the first"), () => ({ cancel: true })];
+    const compactor = createCompactor({ session, contextWindow, settings, hooks: { beforeCompact }, onEvent: heard.onEvent });
     expect(await compactor.compact()).toEqual({ kind: "cancelled", by: "hook" });
-    expect(heard.types()).toContain("hook_failed");
+    expect(heard.types()).toContain("hookFailed");
   });
 });
 
@@ -234,6 +234,6 @@ describe("abortCompaction", () => {
     await compactor.prepareRequest();
     await asked;
     expect(compactor.abortCompaction()).toBe(true);
-    expect(heard.events.at(-1)).toMatchObject({ type: "compaction_complete", background: true, success: false });
+    expect(heard.events.at(-1)).toMatchObject({ type: "compactionComplete", background: true, success: false });
   });
 });

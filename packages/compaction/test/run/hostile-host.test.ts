@@ -10,13 +10,13 @@ const settings = {
   prune: { enabled: false },
   background: { start: null },
 } as const;
-const early = { ...settings, background: { start: 0.3, jitterShare: 0, applyMin: 0 } } as const;
+const early = { ...settings, background: { start: 0.3, jitterShare: 0, minShareToApply: 0 } } as const;
 
 /** Never settles. */
 const never = () => new Promise<never>(() => undefined);
 
 describe("a hook that never comes back", () => {
-  test.each(["before_compact", "compacting"] as const)("%s ends with the signal, and the session is free again", async (name) => {
+  test.each(["beforeCompact", "compacting"] as const)("%s ends with the signal, and the session is free again", async (name) => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const abort = new AbortController();
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer, hooks: { [name]: never } });
@@ -29,10 +29,10 @@ describe("a hook that never comes back", () => {
     expect((await other.compact()).kind).toBe("compacted");
   });
 
-  test("before_tree and hostState too", async () => {
+  test("beforeNavigate and hostState too", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const abort = new AbortController();
-    const compactor = createCompactor({ session, contextWindow, settings, hooks: { before_tree: never } });
+    const compactor = createCompactor({ session, contextWindow, settings, hooks: { beforeNavigate: never } });
     const moved = compactor.navigate("a1", { signal: abort.signal });
     abort.abort();
     expect((await moved).kind).toBe("cancelled");
@@ -71,7 +71,7 @@ describe("what calls the compactor from inside of it", () => {
       settings: early,
       summarizer: model().summarizer,
       hooks: {
-        before_compact: async () => {
+        beforeCompact: async () => {
           await plant(session, turns(20, 24));
           await compactor.prepareRequest();
           cameBack();
@@ -109,7 +109,7 @@ describe("what calls the compactor from inside of it", () => {
       settings: early,
       summarizer: held.summarizer,
       onEvent: (event) => {
-        if (event.type === "compaction_complete" && !event.success) second ??= compactor.compact().catch((error: unknown) => error);
+        if (event.type === "compactionComplete" && !event.success) second ??= compactor.compact().catch((error: unknown) => error);
       },
     });
     await compactor.prepareRequest();
@@ -141,7 +141,7 @@ describe("what goes wrong after the entry is in the store", () => {
       onEvent: heard.onEvent,
     });
     expect((await compactor.turnEnded())?.kind).toBe("compacted");
-    expect(heard.events.find(({ type }) => type === "compaction_complete")).toMatchObject({ success: true });
+    expect(heard.events.find(({ type }) => type === "compactionComplete")).toMatchObject({ success: true });
   });
 
   test("is no failure of the compaction: settings that became wrong", async () => {
@@ -188,8 +188,8 @@ describe("what a summariser throws", () => {
       onEvent: heard.onEvent,
     });
     await background.prepareRequest();
-    for (let tries = 0; tries < 100 && !heard.types().includes("compaction_complete"); tries += 1) await new Promise(setImmediate);
-    expect(heard.events.find(({ type }) => type === "compaction_complete")).toMatchObject({ success: false, outcome: "failed" });
+    for (let tries = 0; tries < 100 && !heard.types().includes("compactionComplete"); tries += 1) await new Promise(setImmediate);
+    expect(heard.events.find(({ type }) => type === "compactionComplete")).toMatchObject({ success: false, outcome: "failed" });
   });
 });
 
@@ -202,7 +202,7 @@ describe("a compaction that a hook supplies", () => {
   ])("must not be cut at %s", async (firstKeptEntryId, why) => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const before = await pathNames(session);
-    const hooks = { before_compact: () => ({ compaction: { summary: "Mine.", firstKeptEntryId } }) };
+    const hooks = { beforeCompact: () => ({ compaction: { summary: "Mine.", firstKeptEntryId } }) };
     const result = await createCompactor({ session, contextWindow: 100_000, settings, hooks }).compact();
     if (result.kind !== "failed") throw new TypeError(result.kind);
     expect(result.error).toMatchObject({ code: "HOOK_RESULT", message: expect.stringMatching(why) });
@@ -213,7 +213,7 @@ describe("a compaction that a hook supplies", () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const { summarizer, asked } = model();
     let isBad = true;
-    const hooks = { before_compact: () => (isBad ? { compaction: { summary: "" } } : undefined) };
+    const hooks = { beforeCompact: () => (isBad ? { compaction: { summary: "" } } : undefined) };
     const compactor = createCompactor({ session, contextWindow, settings, summarizer, hooks });
     for (let tries = 0; tries < 3; tries += 1) expect((await compactor.compact()).kind).toBe("failed");
     isBad = false;

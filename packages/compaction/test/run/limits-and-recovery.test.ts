@@ -97,7 +97,7 @@ describe("work that runs already", () => {
   test("in the background is not started anew because memory is short", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
-    const early = { ...settings, background: { start: 0.3, jitterShare: 0, applyMin: 0 } } as const;
+    const early = { ...settings, background: { start: 0.3, jitterShare: 0, minShareToApply: 0 } } as const;
     const compactor = createCompactor({ session, contextWindow, settings: early, summarizer: held.summarizer });
     await compactor.prepareRequest();
     await held.asked;
@@ -126,7 +126,7 @@ describe("an entry of a compaction", () => {
   test("says how large the context was when it was put in, however long that took", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
-    const early = { ...settings, background: { start: 0.2, jitterShare: 0, applyMin: 0 } } as const;
+    const early = { ...settings, background: { start: 0.2, jitterShare: 0, minShareToApply: 0 } } as const;
     const heard = listening();
     const compactor = createCompactor({ session, contextWindow, settings: early, summarizer: held.summarizer, onEvent: heard.onEvent });
     await compactor.prepareRequest();
@@ -233,17 +233,17 @@ describe("settings that other tests leave alone", () => {
     expect((await cold.prepareRequest()).done.pruned).toBeGreaterThan(0);
   });
 
-  test("background.applyMin throws a finished summary away where the context is small again", async () => {
+  test("background.minShareToApply throws a finished summary away where the context is small again", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
     const heard = listening();
-    const early = { ...settings, background: { start: 0.3, jitterShare: 0, applyMin: 0.65 } } as const;
+    const early = { ...settings, background: { start: 0.3, jitterShare: 0, minShareToApply: 0.65 } } as const;
     const compactor = createCompactor({ session, contextWindow, settings: early, summarizer: held.summarizer, onEvent: heard.onEvent });
     await compactor.prepareRequest();
     await held.asked;
     held.give("## Goal\nshort");
-    for (let tries = 0; tries < 100 && !heard.types().includes("compaction_complete"); tries += 1) await compactor.prepareRequest();
-    expect(heard.events.find(({ type }) => type === "compaction_complete")).toMatchObject({ success: false, outcome: "discarded" });
+    for (let tries = 0; tries < 100 && !heard.types().includes("compactionComplete"); tries += 1) await compactor.prepareRequest();
+    expect(heard.events.find(({ type }) => type === "compactionComplete")).toMatchObject({ success: false, outcome: "discarded" });
   });
 
   test("a background run that finds nothing to compact ends as that", async () => {
@@ -257,8 +257,8 @@ describe("settings that other tests leave alone", () => {
     } as const;
     const compactor = createCompactor({ session, contextWindow, settings: early, summarizer: model().summarizer, onEvent: heard.onEvent });
     expect((await compactor.prepareRequest()).done.background).toBe("started");
-    for (let tries = 0; tries < 100 && !heard.types().includes("compaction_complete"); tries += 1) await new Promise(setImmediate);
-    expect(heard.events.find(({ type }) => type === "compaction_complete")).toMatchObject({
+    for (let tries = 0; tries < 100 && !heard.types().includes("compactionComplete"); tries += 1) await new Promise(setImmediate);
+    expect(heard.events.find(({ type }) => type === "compactionComplete")).toMatchObject({
       success: false,
       outcome: "nothing-to-compact",
     });
@@ -267,7 +267,7 @@ describe("settings that other tests leave alone", () => {
   test("summary.redact masks secrets in what a hook supplies", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
-    const hooks = { before_compact: () => ({ compaction: { summary: `The key is ${secret}.` } }) };
+    const hooks = { beforeCompact: () => ({ compaction: { summary: `The key is ${secret}.` } }) };
     const result = await createCompactor({ session, contextWindow, settings, hooks }).compact();
     expect(result.kind === "compacted" ? result.summary : "").not.toContain(secret);
   });

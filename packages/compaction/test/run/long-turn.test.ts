@@ -43,7 +43,7 @@ async function round(session: Session, compactor: Compactor, n: number, result: 
 }
 
 function outcomes(events: readonly CompactionEvent[]): readonly string[] {
-  return events.flatMap((event) => (event.type === "compaction_complete" ? [`${event.outcome} ${event.background}`] : []));
+  return events.flatMap((event) => (event.type === "compactionComplete" ? [`${event.outcome} ${event.background}`] : []));
 }
 
 function results(messages: readonly ContextMessage[]): readonly string[] {

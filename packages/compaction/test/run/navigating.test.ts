@@ -66,8 +66,8 @@ describe("the events of a branch summary", () => {
       return { text: "## Goal\nsrc/k2.ts the other way.", usage };
     };
     await createCompactor({ session, contextWindow, summarizer, onEvent: heard.onEvent }).navigate("a1", { summarize: true });
-    expect(heard.events[0]).toMatchObject({ type: "branch_summary_start", fromId: "a3", toId: "a1" });
-    expect(heard.events.at(-1)).toMatchObject({ type: "branch_summary_complete", success: true, method: "normal", usage });
+    expect(heard.events[0]).toMatchObject({ type: "branchSummaryStart", fromId: "a3", toId: "a1" });
+    expect(heard.events.at(-1)).toMatchObject({ type: "branchSummaryComplete", success: true, method: "normal", usage });
     const ids = heard.events.map((event) => ("attemptId" in event ? event.attemptId : null));
     expect(ids.length).toBeGreaterThan(2);
     expect(new Set(ids).size).toBe(1);
@@ -75,7 +75,7 @@ describe("the events of a branch summary", () => {
 
     const failing = { session, contextWindow, settings: "pi", summarizer: async () => Promise.reject(new Error("no")) } as const;
     await createCompactor({ ...failing, onEvent: heard.onEvent }).navigate("u1", { summarize: true });
-    expect(heard.events.at(-1)).toMatchObject({ type: "branch_summary_complete", success: false, error: { code: "SUMMARIZER_CALL" } });
+    expect(heard.events.at(-1)).toMatchObject({ type: "branchSummaryComplete", success: false, error: { code: "SUMMARIZER_CALL" } });
   });
 });
 
@@ -224,9 +224,9 @@ describe("hooks of a navigation", () => {
       session,
       contextWindow,
       hooks: {
-        before_tree: ({ abandoned }) =>
+        beforeNavigate: ({ abandoned }) =>
           cancel ? { cancel: true } : { summary: { summary: `of ${abandoned.length}`, details: { mine: true } } },
-        tree_navigated: (result) => void heard.push(result),
+        navigated: (result) => void heard.push(result),
       },
     });
     expect(await compactor.navigate("a1", { summarize: true })).toEqual({ kind: "cancelled", by: "hook" });

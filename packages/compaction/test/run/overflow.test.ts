@@ -55,7 +55,7 @@ describe("a request that the provider refused as too long", () => {
 });
 
 describe("an overflow while a summary is being written beside the turn", () => {
-  const early = { ...settings, background: { start: 0.5, jitterShare: 0, applyMin: 0 } } as const;
+  const early = { ...settings, background: { start: 0.5, jitterShare: 0, minShareToApply: 0 } } as const;
 
   test("waits for that summary and applies it, as its calls are paid for", async () => {
     const { session } = await grown(`${turns(1, 11)} u12`);

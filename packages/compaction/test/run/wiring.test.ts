@@ -21,7 +21,7 @@ describe("the breaker", () => {
       calls += 1;
       throw new Error("no model here");
     };
-    const breaker = { failures: 2, probeEvery: 2, thrashCount: 0 };
+    const breaker = { failures: 2, probeEvery: 2, maxIneffective: 0 };
     const compactor = createCompactor({ session, contextWindow: 100_000, settings: { ...settings, breaker }, summarizer });
     const called: number[] = [];
     for (let turn = 9; turn < 14; turn += 1) {
@@ -38,11 +38,11 @@ describe("one walk to a request", () => {
   test("tries one compaction, however it ends: a hook that stops it is asked once", async () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     let asked = 0;
-    const before_compact = () => {
+    const beforeCompact = () => {
       asked += 1;
       return { cancel: true };
     };
-    const compactor = createCompactor({ session, contextWindow, settings, hooks: { before_compact } });
+    const compactor = createCompactor({ session, contextWindow, settings, hooks: { beforeCompact } });
     expect((await compactor.prepareRequest()).done.compaction).toEqual({ kind: "cancelled", by: "hook" });
     expect(asked).toBe(1);
   });
@@ -51,7 +51,7 @@ describe("one walk to a request", () => {
 describe("an undo", () => {
   test("ends the summary that is being written beside the turn, for good", async () => {
     const { session } = await grown(turns(1, 8));
-    const early = { ...settings, background: { start: 0.3, jitterShare: 0, applyMin: 0 } } as const;
+    const early = { ...settings, background: { start: 0.3, jitterShare: 0, minShareToApply: 0 } } as const;
     await createCompactor({ session, contextWindow, settings, summarizer: model().summarizer }).compact();
     await plant(session, `${turns(9, 14)} u15`);
     const held = heldModel();
@@ -64,7 +64,7 @@ describe("an undo", () => {
     held.give("## Goal\ntoo late");
     await compactor.close();
     expect((await session.path()).filter(({ type }) => type === "compaction")).toHaveLength(1);
-    expect(heard.events).toContainEqual(expect.objectContaining({ type: "compaction_complete", background: true, outcome: "cancelled" }));
+    expect(heard.events).toContainEqual(expect.objectContaining({ type: "compactionComplete", background: true, outcome: "cancelled" }));
   });
 });
 

@@ -60,7 +60,7 @@ describe.each(Object.keys(PRESETS) as PresetName[])("with the preset %s", (prese
       expect(result).toMatchObject({ method: "extract", failures: expect.arrayContaining([expect.objectContaining({ reason })]) });
       expect(heard.events).toContainEqual(
         expect.objectContaining({
-          type: "compaction_complete",
+          type: "compactionComplete",
           method: "extract",
           fidelity: result.fidelity?.score,
           failures: result.failures,

@@ -20,7 +20,7 @@ describe("settings", () => {
 
   test("what a host says counts over the preset, member by member", () => {
     const settings = readSettings({ preset: "copilot-cli", background: { start: 0.7 } });
-    expect(settings.background).toMatchObject({ start: 0.7, block: 0.95 });
+    expect(settings.background).toMatchObject({ start: 0.7, blockAtShare: 0.95 });
     expect(settings.keep.by).toBe("nothing");
   });
 

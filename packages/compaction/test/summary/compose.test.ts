@@ -65,7 +65,7 @@ describe("a stored summary", () => {
   });
 
   test("does not list files where the setting is off", () => {
-    expect(composeSummary(parts({ files: { readFiles: ["a.ts"], modifiedFiles: [] } }, { summary: { readFiles: false } }))).toBe(BODY);
+    expect(composeSummary(parts({ files: { readFiles: ["a.ts"], modifiedFiles: [] } }, { summary: { fileLists: false } }))).toBe(BODY);
   });
 
   test("says what it covers, and how to look it up", () => {

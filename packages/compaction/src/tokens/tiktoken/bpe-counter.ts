@@ -18,7 +18,7 @@ const WIDE = /[^\u0000-\u007f]/;
  */
 export class BpeCounter implements TokenCounter {
   readonly #merger: PieceMerger;
-  readonly #kept = new KeptCounts();
+  readonly #kept = new PieceCache();
   /** The last long part and its tokens: a run of one character is the same part again and again. */
   #long = { text: "", tokens: 0 };
 
@@ -99,7 +99,7 @@ const MAX_LENGTH = 24;
  * The counts of pieces that came lately, in a table of fixed size: words, names and signs come again and again. A newer
  * piece takes the place of an older one with the same hash, so that text that never repeats costs no memory and no clearing.
  */
-export class KeptCounts {
+export class PieceCache {
   readonly #pieces: string[] = new Array<string>(SLOTS).fill("");
   readonly #counts = new Uint16Array(SLOTS);
 

@@ -11,7 +11,7 @@ const SHIFT = 4;
  * the caller bounds its length.
  */
 export class PieceMerger {
-  readonly #pairs: PairRanks;
+  readonly #pairs: PairRankCache;
   readonly #byteIds: Int32Array;
   #ids = new Int32Array(1024);
   #next = new Int32Array(1024);
@@ -20,7 +20,7 @@ export class PieceMerger {
   #blockRanks = new Int32Array(1024 >> SHIFT);
 
   constructor(table: RankTable) {
-    this.#pairs = new PairRanks(table);
+    this.#pairs = new PairRankCache(table);
     this.#byteIds = Int32Array.from({ length: 256 }, (_one, byte) => table.ranks.get(String.fromCharCode(byte)) ?? 0);
   }
 
@@ -131,7 +131,7 @@ const SLOTS = 1 << 20;
  * The rank of two neighbouring tokens as one; `NO_PAIR`: they are none. Pairs come again and again, so the last answers are kept
  * in a table of fixed size (12 MB), where a newer pair takes the place of an older one.
  */
-export class PairRanks {
+export class PairRankCache {
   readonly #left = new Int32Array(SLOTS).fill(-1);
   readonly #right = new Int32Array(SLOTS);
   readonly #rank = new Int32Array(SLOTS);
