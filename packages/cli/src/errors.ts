@@ -10,7 +10,7 @@ export class UsageError extends CommandError {
 }
 
 /** `verify` found something that does not hold. */
-export class FindingsError extends CommandError {
+export class ViolationsError extends CommandError {
   readonly code = "FINDINGS";
   override readonly name = "FindingsError";
 }
@@ -100,7 +100,7 @@ export class NoHomeError extends CommandError {
 }
 
 /** The store that would be used is not there yet. */
-export class NoStoreYetError extends CommandError {
+export class NoStoreError extends CommandError {
   readonly code = "STORE_NOT_FOUND";
   override readonly name = "NoStoreYetError";
 }

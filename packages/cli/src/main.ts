@@ -9,11 +9,11 @@ import { afterMoment, LineReader } from "./terminal/line-reader.js";
 // The one file that touches `process`. Nobody listens for SIGINT unless a command has something to clean up: the
 // default ends the process at once, also in the middle of a transaction, and SQLite takes that back.
 
-function sinkOf(stream: NodeJS.WriteStream): Sink {
+function createSink(stream: NodeJS.WriteStream): Sink {
   let failure: Error | undefined;
   // Each write hears of its own failure; this is for those that come between two writes.
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    failure = failureOf(error);
+    failure = toOutputError(error);
   });
   return {
     isTerminal: stream.isTTY === true,
@@ -22,12 +22,12 @@ function sinkOf(stream: NodeJS.WriteStream): Sink {
     write: (text) =>
       new Promise((resolve, reject) => {
         if (failure !== undefined) return reject(failure);
-        stream.write(text, (error) => (error ? reject(failureOf(error)) : resolve()));
+        stream.write(text, (error) => (error ? reject(toOutputError(error)) : resolve()));
       }),
   };
 }
 
-function failureOf(error: NodeJS.ErrnoException): Error {
+function toOutputError(error: NodeJS.ErrnoException): Error {
   if (error.code === "EPIPE") return new ReaderGoneError();
   return new OutputFailedError(`Cannot write the output: ${error.code === "ENOSPC" ? "no space left" : error.message}.`, { cause: error });
 }
@@ -39,7 +39,7 @@ const lines = new LineReader({
   afterMoment,
 });
 
-const ENDING: readonly (readonly [signal: NodeJS.Signals, exit: number])[] = [
+const ENDING_SIGNALS: readonly (readonly [signal: NodeJS.Signals, exit: number])[] = [
   ["SIGINT", EXIT_INTERRUPTED],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
@@ -72,7 +72,7 @@ function cancelOnInterrupt(): Cancellation {
 
 /** Calls `ended` with the exit code of the first signal that would end the process; gives back what takes that away again. */
 function onSignals(ended: (exit: number) => void): () => void {
-  const listeners = ENDING.map(([signal, exit]) => [signal, () => ended(exit)] as const);
+  const listeners = ENDING_SIGNALS.map(([signal, exit]) => [signal, () => ended(exit)] as const);
   for (const [signal, listener] of listeners) process.once(signal, listener);
   return () => {
     for (const [signal, listener] of listeners) process.off(signal, listener);
@@ -81,7 +81,7 @@ function onSignals(ended: (exit: number) => void): () => void {
 
 /** Signals end the process by `exit`, which comes by here on every other way out too. */
 function onEnd(restore: () => void): () => void {
-  const ends = ENDING.map(([signal, exit]) => [signal, () => process.exit(exit)] as const);
+  const ends = ENDING_SIGNALS.map(([signal, exit]) => [signal, () => process.exit(exit)] as const);
   for (const [signal, end] of ends) process.on(signal, end);
   process.on("exit", restore);
   return () => {
@@ -97,7 +97,7 @@ function suspend(resumed: () => void): void {
 }
 
 /** Screens need keys and a terminal that can be drawn on. */
-function drawable(): Terminal | undefined {
+function drawableTerminal(): Terminal | undefined {
   const { stdin, stdout, env } = process;
   if (stdin.isTTY !== true || stdout.isTTY !== true || env["TERM"] === "dumb") return undefined;
   return { stdin, stdout, colour: wantsColour(env, true), onEnd, suspend };
@@ -124,8 +124,8 @@ function homeDirectory(): string {
 }
 
 const io: Io = {
-  stdout: sinkOf(process.stdout),
-  stderr: sinkOf(process.stderr),
+  stdout: createSink(process.stdout),
+  stderr: createSink(process.stderr),
   // A copy: the shell erases keys from the memory of this process.
   env: { ...process.env },
   cwd: workingDirectory(),
@@ -133,7 +133,7 @@ const io: Io = {
   now: Date.now,
   ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? (question, takeEarly) => lines.ask(question, takeEarly) : undefined,
   progressStream: process.stderr.isTTY === true ? process.stderr : undefined,
-  terminal: drawable(),
+  terminal: drawableTerminal(),
   bough: run,
   onInterrupt,
   cancelOnInterrupt,

@@ -31,7 +31,7 @@ export async function askModel(request: ModelRequest, listener: ReplyListener): 
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const model = await request.model.languageModel();
   try {
-    const { fullStream } = sdk.streamText(optionsOf(request, model, toolSet(request.tools, sdk.jsonSchema)));
+    const { fullStream } = sdk.streamText(buildOptions(request, model, describeTools(request.tools, sdk.jsonSchema)));
     for await (const part of fullStream) builder.take(part);
   } catch (error) {
     // Whatever a stream throws is about the connection or the answer; what came before it is kept.
@@ -41,7 +41,7 @@ export async function askModel(request: ModelRequest, listener: ReplyListener): 
   return builder.reply();
 }
 
-function optionsOf(
+function buildOptions(
   { model, context, system, thinking, retries, signal }: ModelRequest,
   languageModel: LanguageModel,
   tools: ToolSet,
@@ -54,7 +54,7 @@ function optionsOf(
     // A structural type of ours; readonly arrays are all that differs.
     messages: [...prompt.messages],
     ...(Object.keys(tools).length === 0 ? {} : { tools }),
-    providerOptions: providerOptions(model.provider, thinking),
+    providerOptions: buildProviderOptions(model.provider, thinking),
     maxRetries: retries,
     abortSignal: signal,
     // The failure comes as a part of the stream; the default writes it to the console.
@@ -63,7 +63,7 @@ function optionsOf(
 }
 
 /** The tools without a way to run them: what runs, and whether, is decided here and not in the library. */
-function toolSet(tools: readonly Tool[], jsonSchema: typeof import("ai").jsonSchema): ToolSet {
+function describeTools(tools: readonly Tool[], jsonSchema: typeof import("ai").jsonSchema): ToolSet {
   const described = tools.map(({ name, description, inputSchema }) => {
     const { properties, required } = inputSchema;
     const schema = jsonSchema({ type: "object", properties: { ...properties }, required: [...required], additionalProperties: false });
@@ -73,7 +73,14 @@ function toolSet(tools: readonly Tool[], jsonSchema: typeof import("ai").jsonSch
 }
 
 /** Tokens that Claude models of the kind that takes a budget may think. */
-const BUDGETS: Readonly<Record<string, number>> = { minimal: 1_024, low: 4_096, medium: 12_288, high: 32_768, xhigh: 49_152, max: 60_000 };
+const THINKING_BUDGETS: Readonly<Record<string, number>> = {
+  minimal: 1_024,
+  low: 4_096,
+  medium: 12_288,
+  high: 32_768,
+  xhigh: 49_152,
+  max: 60_000,
+};
 
 type JsonObject = { [key: string]: string | number | JsonObject };
 
@@ -81,15 +88,15 @@ type JsonObject = { [key: string]: string | number | JsonObject };
  * What a provider is told for a level of thinking, and that Anthropic shall cache the beginning of the request. undefined
  * or a level that is not known (other programs have their own): the model's default.
  */
-export function providerOptions(provider: ProviderKind, level: string | undefined): Record<string, JsonObject> {
+function buildProviderOptions(provider: ProviderKind, level: string | undefined): Record<string, JsonObject> {
   if (provider === "anthropic") return { anthropic: { cacheControl: { type: "ephemeral" }, ...anthropicThinking(level) } };
-  if (level === undefined || (level !== "off" && !Object.hasOwn(BUDGETS, level))) return {};
+  if (level === undefined || (level !== "off" && !Object.hasOwn(THINKING_BUDGETS, level))) return {};
   // Servers of models that cannot think ignore the field, or refuse it; then the person sets no level.
   return { openaiCompatible: { reasoningEffort: level === "off" ? "none" : level } };
 }
 
 function anthropicThinking(level: string | undefined): JsonObject {
-  const budget = level === undefined || !Object.hasOwn(BUDGETS, level) ? undefined : BUDGETS[level];
+  const budget = level === undefined || !Object.hasOwn(THINKING_BUDGETS, level) ? undefined : THINKING_BUDGETS[level];
   // Models that choose their budget themselves get that from the library instead.
   return budget === undefined ? {} : { thinking: { type: "enabled", budgetTokens: budget } };
 }

@@ -26,8 +26,8 @@ export interface ChatModel {
  * @example
  * const model = chatModel(io.env, config, { model: "qwen3-coder", baseUrl: "http://127.0.0.1:11434/v1" });
  */
-export function chatModel(env: Io["env"], config: Config, options: ChatOptions): ChatModel | null {
-  const choice = endpointChoice(env, config, options);
+export function chooseChatModel(env: Io["env"], config: Config, options: ChatOptions): ChatModel | null {
+  const choice = chooseEndpoint(env, config, options);
   if (choice === null) return null;
   let loading: Promise<LanguageModel> | undefined;
   return {
@@ -36,24 +36,24 @@ export function chatModel(env: Io["env"], config: Config, options: ChatOptions):
     windowTokens: options.window ?? config.window ?? windowOf(choice.name) ?? DEFAULT_WINDOW,
     secrets: secretsOf(choice),
     languageModel: () => {
-      loading ??= choice.provider === "anthropic" ? anthropic(choice) : openAiCompatible(choice);
+      loading ??= choice.provider === "anthropic" ? createAnthropicModel(choice) : openAiCompatible(choice);
       return loading;
     },
   };
 }
 
-function secretsOf({ apiKey, baseURL }: EndpointChoice): readonly string[] {
+function secretsOf({ apiKey, baseURL }: Endpoint): readonly string[] {
   const { password, searchParams } = new URL(baseURL);
   // A password stands in the address percent-encoded, and goes out as it is.
-  const query = [...searchParams].flatMap(([name, value]) => (SECRET_NAME.test(name) ? [value] : []));
-  return [apiKey ?? "", password, decoded(password), ...query].filter((secret) => secret !== "");
+  const query = [...searchParams].flatMap(([name, value]) => (SECRET_PARAMETER.test(name) ? [value] : []));
+  return [apiKey ?? "", password, decodePart(password), ...query].filter((secret) => secret !== "");
 }
 
 /** Parameters of an address that hold a secret; others, as `api-version`, stand in many variables. */
-const SECRET_NAME = /key|token|secret|sig|pass|pwd|code|auth|credential/i;
+const SECRET_PARAMETER = /key|token|secret|sig|pass|pwd|code|auth|credential/i;
 
 /** A name or password of an address; a `%` that encodes nothing stands for itself. */
-function decoded(text: string): string {
+function decodePart(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (error) {
@@ -63,20 +63,20 @@ function decoded(text: string): string {
 }
 
 /** An address apart from what `fetch` refuses in it, and would repeat in its error. */
-function split(baseURL: string) {
+function splitAddress(baseURL: string) {
   const url = new URL(baseURL);
   const { username, password } = url;
   const queryParams = Object.fromEntries(url.searchParams);
   url.username = "";
   url.password = "";
   url.search = "";
-  const basic = username === "" ? undefined : `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64")}`;
+  const basic = username === "" ? undefined : `Basic ${Buffer.from(`${decodePart(username)}:${decodePart(password)}`).toString("base64")}`;
   return { address: url.href.replace(/\/$/, ""), queryParams, headers: basic === undefined ? {} : { authorization: basic } };
 }
 
-async function openAiCompatible({ name, baseURL, apiKey }: EndpointChoice): Promise<LanguageModel> {
+async function openAiCompatible({ name, baseURL, apiKey }: Endpoint): Promise<LanguageModel> {
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-  const { address, queryParams, headers } = split(baseURL);
+  const { address, queryParams, headers } = splitAddress(baseURL);
   const provider = createOpenAICompatible({
     name: "openai-compatible",
     baseURL: address,
@@ -84,21 +84,21 @@ async function openAiCompatible({ name, baseURL, apiKey }: EndpointChoice): Prom
     queryParams,
     // Without it a stream ends without usage.
     includeUsage: true,
-    fetch: straight,
+    fetch: fetchWithoutRedirects,
     ...(apiKey === undefined ? {} : { apiKey }),
   });
   return provider.chatModel(name);
 }
 
-async function anthropic({ name, baseURL, apiKey }: EndpointChoice): Promise<LanguageModel> {
+async function createAnthropicModel({ name, baseURL, apiKey }: Endpoint): Promise<LanguageModel> {
   const { createAnthropic } = await import("@ai-sdk/anthropic");
-  const { address, headers } = split(baseURL);
+  const { address, headers } = splitAddress(baseURL);
   // Left to itself the library takes key and address from its own variables, and would send that key to any address.
-  return createAnthropic({ baseURL: address, apiKey: apiKey ?? "none", headers, fetch: straight })(name);
+  return createAnthropic({ baseURL: address, apiKey: apiKey ?? "none", headers, fetch: fetchWithoutRedirects })(name);
 }
 
 /** Follows no redirect: neither key nor conversation goes to a host that nobody named. */
-const straight: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "error" });
+const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "error" });
 
 /** What a command line says about the model that answers. */
 export interface ChatOptions {
@@ -112,7 +112,7 @@ export interface ChatOptions {
 }
 
 /** Where a model is asked, and with which key. */
-export interface EndpointChoice {
+export interface Endpoint {
   readonly name: string;
   readonly provider: ProviderKind;
   readonly baseURL: string;
@@ -132,35 +132,35 @@ const ANTHROPIC = "https://api.anthropic.com/v1";
  *
  * @throws {UsageError} it is named only in part, or a variable that is to hold a key is not set.
  */
-export function endpointChoice(env: Env, config: Config, options: ChatOptions): EndpointChoice | null {
-  const name = options.model ?? said(env["BOUGH_MODEL"]) ?? config.model;
+export function chooseEndpoint(env: Env, config: Config, options: ChatOptions): Endpoint | null {
+  const name = options.model ?? nonEmpty(env["BOUGH_MODEL"]) ?? config.model;
   if (name === undefined || name.trim() === "") {
     if (options.baseUrl !== undefined || options.apiKeyEnv !== undefined || name !== undefined)
       throw new UsageError("Which model? Name it with --model or BOUGH_MODEL.");
     return null;
   }
-  const address = addressOf(env, config, options, name);
+  const address = chooseAddress(env, config, options, name);
   if (address === undefined)
     throw new UsageError("The model needs an address: --base-url or BOUGH_BASE_URL, such as http://127.0.0.1:11434/v1.");
-  const baseURL = httpAddress(address);
-  const provider = options.provider ?? providerOf(config, baseURL, address);
-  return { name: name.trim(), provider, baseURL, apiKey: keyFor(env, config, options, address) };
+  const baseURL = requireHttpAddress(address);
+  const provider = options.provider ?? chooseProvider(config, baseURL, address);
+  return { name: name.trim(), provider, baseURL, apiKey: chooseKey(env, config, options, address) };
 }
 
-function addressOf(env: Env, config: Config, options: ChatOptions, name: string): string | undefined {
-  const given = options.baseUrl ?? said(env["BOUGH_BASE_URL"]) ?? config.baseUrl;
+function chooseAddress(env: Env, config: Config, options: ChatOptions, name: string): string | undefined {
+  const given = options.baseUrl ?? nonEmpty(env["BOUGH_BASE_URL"]) ?? config.baseUrl;
   if (given !== undefined) return given;
   const isAnthropic = (options.provider ?? config.provider) === "anthropic" || name.trim().startsWith("claude");
   return isAnthropic ? ANTHROPIC : undefined;
 }
 
 /** What the config says of its provider is about the config's address. */
-function providerOf(config: Config, baseURL: string, address: string): ProviderKind {
+function chooseProvider(config: Config, baseURL: string, address: string): ProviderKind {
   if (config.provider !== undefined && (config.baseUrl ?? address) === address) return config.provider;
   return new URL(baseURL).hostname === "api.anthropic.com" ? "anthropic" : "openai-compatible";
 }
 
-function httpAddress(address: string): string {
+function requireHttpAddress(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   // The address itself is not repeated: it can hold a password.
   if (url === undefined || !/^https?:$/.test(url.protocol))
@@ -168,30 +168,30 @@ function httpAddress(address: string): string {
   return address;
 }
 
-function keyFor(env: Env, config: Config, options: ChatOptions, address: string): string | undefined {
+function chooseKey(env: Env, config: Config, options: ChatOptions, address: string): string | undefined {
   // What was typed is not repeated: it may be the key itself.
   if (options.apiKeyEnv !== undefined)
-    return keyIn(env, options.apiKeyEnv, "--api-key-env takes the name of a variable that holds the key");
-  if (config.apiKeyEnv !== undefined && address === ownAddress({}, config))
-    return keyIn(env, config.apiKeyEnv, "apiKeyEnv of the config file names a variable that holds the key");
-  const shared = said(env["BOUGH_API_KEY"]);
+    return requireKey(env, options.apiKeyEnv, "--api-key-env takes the name of a variable that holds the key");
+  if (config.apiKeyEnv !== undefined && address === configuredAddress({}, config))
+    return requireKey(env, config.apiKeyEnv, "apiKeyEnv of the config file names a variable that holds the key");
+  const shared = nonEmpty(env["BOUGH_API_KEY"]);
   // With no address configured beside it, it can only be meant for the one that is typed.
-  if (shared !== undefined && (ownAddress(env, config) ?? address) === address) return shared;
-  return new URL(address).hostname === "api.anthropic.com" ? said(env["ANTHROPIC_API_KEY"]) : undefined;
+  if (shared !== undefined && (configuredAddress(env, config) ?? address) === address) return shared;
+  return new URL(address).hostname === "api.anthropic.com" ? nonEmpty(env["ANTHROPIC_API_KEY"]) : undefined;
 }
 
 /** The address that would be asked if nothing were typed. */
-function ownAddress(env: Env, config: Config): string | undefined {
-  return addressOf(env, config, {}, said(env["BOUGH_MODEL"]) ?? config.model ?? "");
+function configuredAddress(env: Env, config: Config): string | undefined {
+  return chooseAddress(env, config, {}, nonEmpty(env["BOUGH_MODEL"]) ?? config.model ?? "");
 }
 
-function keyIn(env: Env, variable: string, rule: string): string {
-  const key = said(env[variable]);
+function requireKey(env: Env, variable: string, rule: string): string {
+  const key = nonEmpty(env[variable]);
   if (key === undefined) throw new UsageError(`${rule}; the one named is not set.`);
   return key;
 }
 
 /** A variable that is set to nothing is not set. */
-function said(value: string | undefined): string | undefined {
+function nonEmpty(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === "" ? undefined : value.trim();
 }

@@ -1,12 +1,12 @@
 import type { Permission } from "../config/schema.js";
-import { reachOf } from "./tools/checked-file.js";
+import { resolveTarget } from "./tools/checked-file.js";
 import type { Tool, ToolInput, ToolName } from "./tools/tool.js";
 
 /** What each tool may do; one that is missing is off. */
 export type Permissions = { readonly [K in ToolName]?: Permission | undefined };
 
 /** A call that the person is asked about. */
-export interface AskedCall {
+export interface PermissionRequest {
   readonly id: string;
   readonly name: ToolName;
   readonly input: ToolInput;
@@ -19,34 +19,34 @@ export interface AskedCall {
 /**
  * `always`: this tool runs at once for the rest of the turn, within the working folder; who asks keeps it for later turns.
  */
-export type Answer = "yes" | "no" | "always";
+export type PermissionAnswer = "yes" | "no" | "always";
 
 /** Whether a call may run, and on which file: the one that was checked, and that the person was asked about. */
-export interface Verdict {
+export interface CallPermission {
   readonly isAllowed: boolean;
   readonly target: string | null;
 }
 
 /** Decides call by call; remembers "always" for one turn. */
-export class Gatekeeper {
+export class PermissionChecker {
   readonly #always = new Set<ToolName>();
 
   constructor(
     private readonly permissions: Permissions,
     private readonly cwd: string,
-    private readonly ask: (call: AskedCall) => Promise<Answer>,
+    private readonly ask: (call: PermissionRequest) => Promise<PermissionAnswer>,
   ) {}
 
   /** The tools that are offered to the model. */
-  offered(tools: readonly Tool[]): readonly Tool[] {
+  offeredTools(tools: readonly Tool[]): readonly Tool[] {
     return tools.filter(({ name }) => (this.permissions[name] ?? "off") !== "off");
   }
 
   /** Whether the call may run; asks the person where that is needed. What reaches outside of the folder is always asked for. */
-  async judge(id: string, name: ToolName, input: ToolInput): Promise<Verdict> {
+  async check(id: string, name: ToolName, input: ToolInput): Promise<CallPermission> {
     const permission = this.permissions[name] ?? "off";
     if (permission === "off") return { isAllowed: false, target: null };
-    const { target, isOutside } = (await reachOf(input, this.cwd)) ?? { target: null, isOutside: false };
+    const { target, isOutside } = (await resolveTarget(input, this.cwd)) ?? { target: null, isOutside: false };
     const isKnown = permission === "allow" || this.#always.has(name);
     if (isKnown && !isOutside) return { isAllowed: true, target };
     const answer = await this.ask({ id, name, input, target, isOutside });

@@ -1,7 +1,7 @@
 import type { EntryId, ToolCallBlock } from "@bough/session-core";
-import type { Gatekeeper } from "./permissions.js";
+import type { PermissionChecker } from "./permissions.js";
 import type { UnreadableCalls } from "./reply.js";
-import type { Tool, ToolOutcome, ToolPlace } from "./tools/tool.js";
+import type { Tool, ToolContext, ToolOutcome } from "./tools/tool.js";
 import { resultEntry, type TurnBranch } from "./turn-branch.js";
 import type { TurnEvent } from "./turn-events.js";
 
@@ -9,8 +9,8 @@ import type { TurnEvent } from "./turn-events.js";
 export interface CallRunner {
   readonly branch: TurnBranch;
   readonly tools: readonly Tool[];
-  readonly gatekeeper: Gatekeeper;
-  readonly place: Omit<ToolPlace, "target">;
+  readonly gatekeeper: PermissionChecker;
+  readonly place: Omit<ToolContext, "target">;
   readonly onEvent: (event: TurnEvent) => void;
   readonly now: () => number;
   /** Output of a tool that ran and is not in the store yet. */
@@ -50,7 +50,7 @@ async function outcomeOfCall(runner: CallRunner, call: ToolCallBlock): Promise<T
   if (place.signal.aborted) return failed(STOPPED);
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) return failed(`There is no tool ${call.name}. ${offer(tools)}`);
-  const verdict = await untilAborted(gatekeeper.judge(call.id, tool.name, call.arguments), place.signal);
+  const verdict = await untilAborted(gatekeeper.check(call.id, tool.name, call.arguments), place.signal);
   if (verdict === undefined) return failed(STOPPED);
   return verdict.isAllowed ? tool.run(call.arguments, { ...place, target: verdict.target }) : failed(DENIED);
 }

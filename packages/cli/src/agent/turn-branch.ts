@@ -20,7 +20,7 @@ export class TurnBranch {
   }
 
   /** Puts the leaf back to this turn where another process moved it: a context is built at the leaf. The move can be undone. */
-  async hold(): Promise<void> {
+  async ensureLeaf(): Promise<void> {
     const own = this.session.leafId;
     if ((await this.session.refresh()) !== own) await this.session.moveLeaf(own);
   }
@@ -70,7 +70,7 @@ export function resultEntry(callId: string, toolName: string, { text, isError }:
  *
  * @throws {BoughError} of the store; nothing was written.
  */
-export async function say(session: Session, text: string): Promise<EntryId> {
+export async function appendUserMessage(session: Session, text: string): Promise<EntryId> {
   const { id } = await session.append(userMessage(text), { onConflict: "branch" });
   return id;
 }

@@ -5,7 +5,7 @@ import { askModel } from "./ask-model.js";
 import type { ChatModel } from "./chat-model.js";
 import { withoutSecretVariables } from "./erase-secrets.js";
 import { failureLine } from "./failure-line.js";
-import { type Answer, type AskedCall, Gatekeeper, type Permissions } from "./permissions.js";
+import { type PermissionAnswer, PermissionChecker, type PermissionRequest, type Permissions } from "./permissions.js";
 import type { Reply } from "./reply.js";
 import { type CallRunner, notRun, runCalls } from "./run-calls.js";
 import { BASH } from "./tools/bash.js";
@@ -37,7 +37,7 @@ export interface TurnOptions {
   readonly thinking?: string | undefined;
   readonly onEvent: (event: TurnEvent) => void;
   /** Asks the person about one call. Once the signal is aborted its answer no longer counts. */
-  readonly ask: (call: AskedCall) => Promise<Answer>;
+  readonly ask: (call: PermissionRequest) => Promise<PermissionAnswer>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Default 2. */
@@ -73,34 +73,34 @@ function isAbort(error: unknown): boolean {
 class Turn {
   readonly #options: TurnOptions;
   readonly #branch: TurnBranch;
-  readonly #offered: readonly Tool[];
+  readonly #offeredTools: readonly Tool[];
   readonly #runner: CallRunner;
   readonly #toolTokens: number;
   /** A context that is too long is shortened and sent again once, until a request goes well. */
-  #mayRetry = true;
+  #canRetryOverflow = true;
   /** Text that came and is not in the store yet. */
-  #heard = "";
+  #partialText = "";
 
   constructor(options: TurnOptions) {
     this.#options = options;
     const { session, permissions, cwd, ask, env, signal, onEvent, now } = options;
-    const gatekeeper = new Gatekeeper(permissions, cwd, ask);
+    const gatekeeper = new PermissionChecker(permissions, cwd, ask);
     this.#branch = new TurnBranch(session);
-    this.#offered = gatekeeper.offered(options.tools ?? TOOLS);
+    this.#offeredTools = gatekeeper.offeredTools(options.tools ?? TOOLS);
     const place = { cwd, env: withoutSecretVariables(env, options.model.secrets), signal };
-    this.#runner = { branch: this.#branch, tools: this.#offered, gatekeeper, place, onEvent, now, pending: { text: "" } };
-    this.#toolTokens = toolTokens(roughCounter, this.#offered);
+    this.#runner = { branch: this.#branch, tools: this.#offeredTools, gatekeeper, place, onEvent, now, pending: { text: "" } };
+    this.#toolTokens = toolTokens(roughCounter, this.#offeredTools);
   }
 
   async run(): Promise<TurnResult> {
     const { maxRounds = MAX_ROUNDS, signal } = this.#options;
     for (let round = 1; round <= maxRounds; ) {
       const reply = await this.#request(round);
-      const refusal = refusalOf(reply);
-      if (refusal !== undefined && (await this.#shortened(refusal))) continue;
-      const ended = await this.#keep(reply, round);
+      const refusal = overflowErrorOf(reply);
+      if (refusal !== undefined && (await this.#shortenContext(refusal))) continue;
+      const ended = await this.#storeReply(reply, round);
       if (ended !== undefined) return ended;
-      this.#mayRetry = true;
+      this.#canRetryOverflow = true;
       await runCalls(this.#runner, reply.calls, reply.unreadable, reply.end === "length");
       if (signal.aborted) return this.stopped();
       round += 1;
@@ -113,25 +113,28 @@ class Turn {
   }
 
   failed(message: string, code: string | null): TurnResult {
-    const unstored = this.#heard + this.#runner.pending.text;
+    const unstored = this.#partialText + this.#runner.pending.text;
     return { kind: "failed", message, code, entryId: this.#branch.newest, unstored: unstored === "" ? null : unstored };
   }
 
   async #request(round: number): Promise<Reply> {
     const { compactor, model, signal, thinking, retries = RETRIES, onEvent, session, cwd } = this.#options;
-    await this.#branch.hold();
-    const names = this.#offered.map(({ name }) => name);
-    const system = systemPrompt((await session.settings()).system, cwd, names);
+    await this.#branch.ensureLeaf();
+    const names = this.#offeredTools.map(({ name }) => name);
+    const system = buildSystemPrompt((await session.settings()).system, cwd, names);
     const prepared = await compactor.prepareRequest({ toolTokens: this.#toolTokens, signal, ...systemTokens(system) });
     onEvent({ kind: "request", round, use: prepared.use });
-    return askModel({ model, context: contextOf(prepared), system, tools: this.#offered, thinking, retries, signal }, this.#listener());
+    return askModel(
+      { model, context: requestContext(prepared), system, tools: this.#offeredTools, thinking, retries, signal },
+      this.#listener(),
+    );
   }
 
   #listener() {
     const { onEvent } = this.#options;
     return {
       text: (delta: string) => {
-        this.#heard += delta;
+        this.#partialText += delta;
         onEvent({ kind: "text", delta });
       },
       thinking: (delta: string) => onEvent({ kind: "thinking", delta }),
@@ -139,37 +142,38 @@ class Turn {
   }
 
   /** Whether the request failed because it was too long, and is to be sent again. */
-  async #shortened(error: unknown): Promise<boolean> {
-    if (!this.#mayRetry || this.#heard !== "") return false;
+  async #shortenContext(error: unknown): Promise<boolean> {
+    if (!this.#canRetryOverflow || this.#partialText !== "") return false;
     const { compactor, signal, onEvent, model } = this.#options;
     const { kind } = await compactor.reportOverflow(error, { signal });
     if (kind !== "retry") return false;
-    this.#mayRetry = false;
+    this.#canRetryOverflow = false;
     onEvent({ kind: "retry", message: failureLine(error, model.secrets) });
     return true;
   }
 
   /** Stores a reply. Gives how the turn ended, or undefined where calls are to be run. */
-  async #keep(reply: Reply, round: number): Promise<TurnResult | undefined> {
+  async #storeReply(reply: Reply, round: number): Promise<TurnResult | undefined> {
     if (reply.usage !== undefined) this.#options.onEvent({ kind: "usage", usage: reply.usage });
-    if (reply.end === "aborted" || reply.end === "error") return this.#keepBroken(reply, reply.end);
-    if (reply.content.length === 0) return this.#keepBroken({ ...reply, end: "error", error: "the model's answer is empty" }, "error");
-    const entryId = await this.#store(reply, undefined);
+    if (reply.end === "aborted" || reply.end === "error") return this.#storeBrokenReply(reply, reply.end);
+    if (reply.content.length === 0)
+      return this.#storeBrokenReply({ ...reply, end: "error", error: "the model's answer is empty" }, "error");
+    const entryId = await this.#append(reply, undefined);
     return reply.calls.length === 0 ? { kind: "done", entryId, stopReason: reply.end, rounds: round } : undefined;
   }
 
-  async #keepBroken(reply: Reply, end: "aborted" | "error"): Promise<TurnResult> {
+  async #storeBrokenReply(reply: Reply, end: "aborted" | "error"): Promise<TurnResult> {
     const message = end === "error" ? failureLine(reply.error, this.#options.model.secrets) : undefined;
     // Where nothing came there is nothing to keep; the person's message waits for the next try.
-    if (reply.content.length > 0) await this.#store(reply, message, end);
+    if (reply.content.length > 0) await this.#append(reply, message, end);
     return message === undefined ? this.stopped() : this.failed(message, null);
   }
 
-  async #store(reply: Reply, errorMessage: string | undefined, broke?: "aborted" | "error") {
+  async #append(reply: Reply, errorMessage: string | undefined, broke?: "aborted" | "error") {
     const { model, now, onEvent } = this.#options;
     const results = broke === undefined ? [] : notRun(reply.calls, broke, now());
     const entryId = await this.#branch.appendAll([replyEntry(reply, model, errorMessage, now()), ...results]);
-    this.#heard = "";
+    this.#partialText = "";
     onEvent({ kind: "reply", entryId });
     return entryId;
   }
@@ -180,7 +184,7 @@ function systemTokens(system: string | undefined) {
 }
 
 /** What may mean that the context is too long; some models take what fits and have no room left for a word. */
-function refusalOf({ end, error, content, usage }: Reply): unknown {
+function overflowErrorOf({ end, error, content, usage }: Reply): unknown {
   if (end === "error") return error;
   return end === "length" && content.length === 0 ? { role: "assistant", content: [], stopReason: end, usage } : undefined;
 }
@@ -189,7 +193,7 @@ function refusalOf({ end, error, content, usage }: Reply): unknown {
  * A request ends with something to answer: where a reply was stopped or broke off and the turn is run again, that is a
  * prompt to go on, as models refuse to continue words that stand as theirs. It is part of the request and of nothing else.
  */
-function contextOf({ context, continuePrompt }: PreparedRequest) {
+function requestContext({ context, continuePrompt }: PreparedRequest) {
   const goOn = continuePrompt ?? (context.messages.at(-1)?.role === "assistant" ? "Continue where you stopped." : null);
   return goOn === null ? context : { ...context, messages: [...context.messages, { role: "user" as const, content: goOn }] };
 }
@@ -198,7 +202,7 @@ function contextOf({ context, continuePrompt }: PreparedRequest) {
  * What a model is told that can use tools, behind the session's own instructions; undefined: it has none, and is told only
  * those. It goes with each request and is not stored: folder and tools may be others the next time.
  */
-export function systemPrompt(own: string | null, cwd: string, tools: readonly ToolName[]): string | undefined {
+export function buildSystemPrompt(own: string | null, cwd: string, tools: readonly ToolName[]): string | undefined {
   if (tools.length === 0) return undefined;
   const about = [
     `You help a person in a terminal. The working folder is ${cwd}.`,

@@ -7,21 +7,21 @@ import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { dateTime } from "../format/time.js";
 import { chooseSession } from "../session/choose-session.js";
-import { filesText } from "../session/compaction-text.js";
+import { describeFiles } from "../session/compaction-text.js";
 import { withStore } from "../session/open-store.js";
 import {
+  extraField,
   isSummary,
   type ListedSummary,
-  listedSummary,
-  member,
+  listSummaries,
   type Summaries,
   type SummaryEntry,
-  summariesOf,
+  toListedSummary,
 } from "../session/summaries.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
-import { type Command, type CommonOptions, type Invocation, required } from "./command.js";
+import { type Command, type CommonOptions, type Invocation, requireArgument } from "./command.js";
 
 interface CheckpointsOptions extends CommonOptions {
   readonly all?: boolean;
@@ -37,57 +37,61 @@ export const runCheckpoints: Command<CheckpointsOptions> = async (invocation) =>
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const { session } = await chooseSession(store, io, out, name, "store");
-    const summaries = await summariesOf(session, options.all === true);
-    if (which !== undefined) return showOne(invocation, session, summaries, which);
-    return options.write === undefined ? list(invocation, session, summaries) : write(invocation, session, summaries);
+    const summaries = await listSummaries(session, options.all === true);
+    if (which !== undefined) return printOne(invocation, session, summaries, which);
+    return options.write === undefined ? printList(invocation, session, summaries) : writeFiles(invocation, session, summaries);
   });
 };
 
-async function list({ out, options }: Invocation<CheckpointsOptions>, session: Session, { listed }: Summaries): Promise<void> {
+async function printList({ out, options }: Invocation<CheckpointsOptions>, session: Session, { listed }: Summaries): Promise<void> {
   if (options.json === true) return out.json({ sessionId: session.id, checkpoints: listed });
-  if (listed.length === 0) return sayNone(out, session);
-  for (const line of await summaryTable(out, listed)) out.line(...line);
+  if (listed.length === 0) return printNone(out, session);
+  for (const line of await renderTable(out, listed)) out.line(...line);
   out.line(
     styled("dim", `${counted(listed.length, "summary", "summaries")}. Read one: bough checkpoints ${session.id} NUMBER, or its entry`),
   );
 }
 
 /** Empty is not the same as broken (regression R190). */
-function sayNone(out: Printer, session: Session): void {
+function printNone(out: Printer, session: Session): void {
   out.line("No checkpoints yet. One is made when a context is compacted: ", styled("bold", `bough compact ${session.id}`));
 }
 
-async function showOne(
+async function printOne(
   { out, options }: Invocation<CheckpointsOptions>,
   session: Session,
   { checkpoints, listed }: Summaries,
   which: string,
 ): Promise<void> {
-  const entry = await session.entry(await entryOf(session, checkpoints, which));
+  const entry = await session.entry(await resolveSummary(session, checkpoints, which));
   if (!isSummary(entry))
     throw new UsageError(`${entry.id} is no summary but an entry of another kind: bough show ${session.id} ${entry.id}`);
   const checkpoint = checkpoints.find(({ entryId }) => entryId === entry.id);
-  const one = listed.find(({ entryId }) => entryId === entry.id) ?? listedSummary(entry, checkpoint, false);
+  const one = listed.find(({ entryId }) => entryId === entry.id) ?? toListedSummary(entry, checkpoint, false);
   if (options.json === true) return out.json({ sessionId: session.id, checkpoint: { ...one, covers: checkpoint?.covers ?? null, entry } });
-  for (const line of summaryInFull(out.glyphs, one, entry, checkpoint)) out.line(...line);
+  for (const line of renderSummary(out.glyphs, one, entry, checkpoint)) out.line(...line);
 }
 
 /** A number is that of a checkpoint; anything else names an entry. */
-async function entryOf(session: Session, checkpoints: readonly Checkpoint[], which: string): Promise<EntryId> {
-  if (!/^\d{1,6}$/.test(which)) return session.resolve(required(which));
+async function resolveSummary(session: Session, checkpoints: readonly Checkpoint[], which: string): Promise<EntryId> {
+  if (!/^\d{1,6}$/.test(which)) return session.resolve(requireArgument(which));
   const found = checkpoints.find(({ number }) => number === Number(which));
   if (found !== undefined) return found.entryId;
   const there = checkpoints.length === 0 ? "it has none" : `they go from 1 to ${checkpoints.length}`;
   throw new CheckpointNotFoundError(`No checkpoint ${which} on the leaf's path of ${session.id}: ${there}.`);
 }
 
-async function write({ io, out, options }: Invocation<CheckpointsOptions>, session: Session, { checkpoints }: Summaries): Promise<void> {
-  const directory = resolve(io.cwd, required(options.write));
+async function writeFiles(
+  { io, out, options }: Invocation<CheckpointsOptions>,
+  session: Session,
+  { checkpoints }: Summaries,
+): Promise<void> {
+  const directory = resolve(io.cwd, requireArgument(options.write));
   const files: { readonly number: number; readonly entryId: EntryId; readonly path: string }[] = [];
   // One after the other: the numbers of the files are to be in the order of the checkpoints.
   for (const checkpoint of checkpoints) files.push({ entryId: checkpoint.entryId, ...(await writeCheckpoint(directory, checkpoint)) });
   if (options.json === true) return out.json({ sessionId: session.id, directory, files });
-  if (files.length === 0) return sayNone(out, session);
+  if (files.length === 0) return printNone(out, session);
   for (const { path } of files) out.line(path);
   out.line(styled("dim", `${counted(files.length, "checkpoint")}; index.md lists them`));
 }
@@ -104,13 +108,13 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /** A table of summaries. */
-export async function summaryTable(out: Printer, listed: readonly ListedSummary[]): Promise<readonly Line[]> {
+export async function renderTable(out: Printer, listed: readonly ListedSummary[]): Promise<readonly Line[]> {
   const rows = listed.map((one): readonly Line[] => [
     [one.number === null ? "" : String(one.number)],
     [styled("dim", dateTime(one.createdAtMs))],
     [styled("summary", one.title)],
-    [whyText(one)],
-    [tokensText(one, out.glyphs.to)],
+    [describeReason(one)],
+    [describeTokens(one, out.glyphs.to)],
     [one.messages === null ? "" : count(one.messages)],
     [one.readFiles.length + one.modifiedFiles.length === 0 ? "" : count(one.readFiles.length + one.modifiedFiles.length)],
     [styled("dim", one.entryId)],
@@ -118,19 +122,19 @@ export async function summaryTable(out: Printer, listed: readonly ListedSummary[
   return tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis);
 }
 
-function whyText({ kind, number, onPath, trigger }: ListedSummary): string {
+function describeReason({ kind, number, onPath, trigger }: ListedSummary): string {
   if (kind === "branch summary") return "branch left";
   if (onPath && number === null) return "undone";
   return trigger ?? "";
 }
 
-function tokensText({ tokensBefore, tokensAfter }: ListedSummary, to: string): string {
+function describeTokens({ tokensBefore, tokensAfter }: ListedSummary, to: string): string {
   if (tokensBefore === null && tokensAfter === null) return "";
   return `${tokensBefore === null ? "?" : count(tokensBefore)} ${to} ${tokensAfter === null ? "?" : count(tokensAfter)}`;
 }
 
 /** One summary in full: what is known beside it, then its text. */
-export function summaryInFull(
+export function renderSummary(
   { to }: Printer["glyphs"],
   listed: ListedSummary,
   entry: SummaryEntry,
@@ -138,8 +142,8 @@ export function summaryInFull(
 ): readonly Line[] {
   const { number, kind, entryId, title, createdAtMs, messages, readFiles, modifiedFiles } = listed;
   const covers = checkpoint?.covers;
-  const tokens = tokensText(listed, to);
-  const why = whyText(listed);
+  const tokens = describeTokens(listed, to);
+  const why = describeReason(listed);
   return [
     [styled("bold", title)],
     fieldLine(
@@ -151,8 +155,8 @@ export function summaryInFull(
       ? []
       : [fieldLine("entries", `${count(covers.entries)}, ${covers.fromEntryId} to ${covers.toEntryId}`)]),
     ...(tokens === "" ? [] : [fieldLine("tokens", tokens)]),
-    ...writtenLines(entry),
-    fieldLine("files", filesText({ readFiles, modifiedFiles })),
+    ...renderQuality(entry),
+    fieldLine("files", describeFiles({ readFiles, modifiedFiles })),
     ...readFiles.map((path): Line => [styled("dim", "  read "), path]),
     ...modifiedFiles.map((path): Line => [styled("dim", "  modified "), path]),
     [],
@@ -160,8 +164,8 @@ export function summaryInFull(
   ];
 }
 
-function writtenLines(entry: SummaryEntry): readonly Line[] {
-  const [method, fidelity] = [member(entry, "method"), member(entry, "fidelity")];
+function renderQuality(entry: SummaryEntry): readonly Line[] {
+  const [method, fidelity] = [extraField(entry, "method"), extraField(entry, "fidelity")];
   const score = typeof fidelity === "object" && fidelity !== null && "score" in fidelity ? fidelity.score : undefined;
   return [
     ...(typeof method === "string" ? [fieldLine("written as", method)] : []),

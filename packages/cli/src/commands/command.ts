@@ -21,7 +21,7 @@ export interface Invocation<O extends CommonOptions = CommonOptions> {
 export type Command<O extends CommonOptions = CommonOptions> = (invocation: Invocation<O>) => Promise<void>;
 
 /** An argument that the command line demands, so that it is there. */
-export function required(value: string | undefined): string {
+export function requireArgument(value: string | undefined): string {
   // An unset variable of a script becomes an empty word, which must not come to mean the current directory.
   if (value === undefined || value === "") throw new UsageError("A name or path is empty.");
   return value;

@@ -1,49 +1,49 @@
 import type { BeforeCompact, CompactionDone, TokenUse } from "@bough/compaction";
 import type { Session } from "@bough/session-core";
 import { count, counted } from "../format/numbers.js";
-import { fidelityText, filesOf, filesText, methodText } from "../session/compaction-text.js";
+import { describeFidelity, describeFiles, describeMethod, fileLists } from "../session/compaction-text.js";
 import type { SummaryModel } from "../session/summary-model.js";
-import { type WindowChoice, windowText } from "../session/window-choice.js";
+import { describeWindow, type WindowChoice } from "../session/window-choice.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 
 /** A compaction that was made, with what its report needs. */
-export interface DoneReport {
+export interface CompactionReport {
   readonly session: Session;
   readonly done: CompactionDone;
-  readonly files: ReturnType<typeof filesOf>;
+  readonly files: ReturnType<typeof fileLists>;
   readonly window: WindowChoice;
   readonly model: SummaryModel | null;
 }
 
 /** Reads what the result leaves to the entry. */
-export async function doneReport(
+export async function readReport(
   session: Session,
   done: CompactionDone,
   window: WindowChoice,
   model: SummaryModel | null,
-): Promise<DoneReport> {
+): Promise<CompactionReport> {
   const entry = await session.entry(done.entryId);
-  return { session, done, window, model, files: filesOf("details" in entry ? entry.details : undefined) };
+  return { session, done, window, model, files: fileLists("details" in entry ? entry.details : undefined) };
 }
 
 /** The report as data. */
-export function doneJson({ session, done, files, window, model }: DoneReport): Readonly<Record<string, unknown>> {
+export function reportToJson({ session, done, files, window, model }: CompactionReport): Readonly<Record<string, unknown>> {
   const { kind: _kind, continuePrompt: _prompt, checkpointPath: _path, ...rest } = done;
   return { sessionId: session.id, ...rest, ...files, model: model?.name ?? null, modelFailure: model?.failure() ?? null, window };
 }
 
 /** The report for reading. */
-export function doneLines({ session, done, files, window, model }: DoneReport, { to }: Glyphs): readonly Line[] {
+export function renderReport({ session, done, files, window, model }: CompactionReport, { to }: Glyphs): readonly Line[] {
   const saved = `${count(done.tokensBefore)} ${to} ${count(done.tokensAfter)} tokens, ${count(done.messagesBefore)} ${to} ${count(done.messagesAfter)} messages`;
   return [
     [styled("bold", "compacted: "), saved],
     ...(done.headroom ? [] : [[styled("error", "Little was won: what is kept still fills most of the window.")]]),
     fieldLine("summary", done.title ?? done.shortSummary),
-    fieldLine("written by", methodText(done.method, model)),
-    ...(done.fidelity === null ? [] : [fieldLine("facts", fidelityText(done.fidelity))]),
-    fieldLine("files", filesText(files)),
-    fieldLine("window", windowText(window)),
+    fieldLine("written by", describeMethod(done.method, model)),
+    ...(done.fidelity === null ? [] : [fieldLine("facts", describeFidelity(done.fidelity))]),
+    fieldLine("files", describeFiles(files)),
+    fieldLine("window", describeWindow(window)),
     fieldLine("entry", done.entryId),
     [styled("dim", `Look: bough show ${session.id} ${done.entryId}`)],
     [styled("dim", `Undo: bough compact ${session.id} --undo`)],
@@ -75,12 +75,12 @@ interface Part {
 }
 
 /** The plan in numbers. */
-export function planReport({ plan, previousSummary }: BeforeCompact, use: TokenUse): PlanReport {
+export function measurePlan({ plan, previousSummary }: BeforeCompact, use: TokenUse): PlanReport {
   return {
     kind: plan.kind,
-    summarize: partOf(plan.summarize),
-    turnPrefix: partOf(plan.prefix),
-    keep: partOf(plan.keep),
+    summarize: measurePart(plan.summarize),
+    turnPrefix: measurePart(plan.prefix),
+    keep: measurePart(plan.keep),
     firstKeptEntryId: plan.firstKeptEntryId,
     // Counted, as the compaction itself will say it; what a provider reported is about another tokenizer.
     tokensBefore: use.systemTokens + use.toolTokens + use.messageTokens,
@@ -88,7 +88,7 @@ export function planReport({ plan, previousSummary }: BeforeCompact, use: TokenU
   };
 }
 
-function partOf(items: Items): Part {
+function measurePart(items: Items): Part {
   return {
     entries: items.length,
     messages: items.reduce((sum, { messages }) => sum + messages.length, 0),
@@ -99,20 +99,20 @@ function partOf(items: Items): Part {
 }
 
 /** The same for reading. */
-export function planLines(report: PlanReport, window: WindowChoice): readonly Line[] {
+export function renderPlan(report: PlanReport, window: WindowChoice): readonly Line[] {
   const { summarize, turnPrefix, keep, tokensBefore, updatesSummary } = report;
   return [
     [styled("bold", "Nothing was written."), " A compaction would"],
-    ...(summarize.entries === 0 ? [] : [fieldLine("summarise", partText(summarize))]),
-    ...(turnPrefix.entries === 0 ? [] : [fieldLine("summarise the start of a turn", partText(turnPrefix))]),
-    fieldLine("keep", keep.entries === 0 ? "nothing" : partText(keep)),
+    ...(summarize.entries === 0 ? [] : [fieldLine("summarise", describePart(summarize))]),
+    ...(turnPrefix.entries === 0 ? [] : [fieldLine("summarise the start of a turn", describePart(turnPrefix))]),
+    fieldLine("keep", keep.entries === 0 ? "nothing" : describePart(keep)),
     ...(updatesSummary ? [fieldLine("update", "the summary of the compaction before it")] : []),
     fieldLine("context now", counted(tokensBefore, "token")),
-    fieldLine("window", windowText(window)),
+    fieldLine("window", describeWindow(window)),
   ];
 }
 
-function partText({ messages, tokens, fromEntryId, toEntryId }: Part): string {
+function describePart({ messages, tokens, fromEntryId, toEntryId }: Part): string {
   const range = fromEntryId === toEntryId ? (fromEntryId ?? "") : `${fromEntryId ?? ""} to ${toEntryId ?? ""}`;
   return `${counted(messages, "message")}, ${count(tokens)} tokens (${range})`;
 }

@@ -3,16 +3,16 @@ import type { EntryId, Session } from "@bough/session-core";
 import { CancelledError, NothingToCompactError, NothingToUndoError, SupersededError, TurnOpenError, UsageError } from "../errors.js";
 import { count } from "../format/numbers.js";
 import { chooseSession } from "../session/choose-session.js";
-import { settingsFor, type WritingOptions, whileWriting, withCompactor } from "../session/compactor.js";
+import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
 import { withStore } from "../session/open-store.js";
-import { type SummaryModel, summaryModel } from "../session/summary-model.js";
+import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
 import { chooseWindow } from "../session/window-choice.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command, CommonOptions, Invocation } from "./command.js";
-import { doneJson, doneLines, doneReport, planLines, planReport } from "./compact-report.js";
+import { measurePlan, readReport, renderPlan, renderReport, reportToJson } from "./compact-report.js";
 
-interface CompactOptions extends CommonOptions, WritingOptions {
+interface CompactOptions extends CommonOptions, SummaryOptions {
   readonly keep?: number;
   readonly keepFrom?: string;
   readonly dryRun?: boolean;
@@ -22,7 +22,7 @@ interface CompactOptions extends CommonOptions, WritingOptions {
 /** `bough compact`: puts a summary in the place of what is old, or takes the last such summary back. */
 export const runCompact: Command<CompactOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
-  checkTogether(options);
+  checkOptions(options);
   await withStore(io, options.store, options.dryRun === true ? "read" : "change", async (store) => {
     const { session } = await chooseSession(store, io, out, args[0], options.dryRun === true ? "store" : "directory");
     if (options.undo === true) return undo(invocation, session);
@@ -30,7 +30,7 @@ export const runCompact: Command<CompactOptions> = async (invocation) => {
   });
 };
 
-function checkTogether({
+function checkOptions({
   undo: undoes,
   dryRun: dry,
   focus,
@@ -50,30 +50,30 @@ function checkTogether({
 }
 
 async function compact({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
-  const model = summaryModel(io.env, options);
-  const keepFrom = await keptFrom(session, options);
+  const model = chooseSummaryModel(io.env, options);
+  const keepFrom = await resolveKeepFrom(session, options);
   const window = await chooseWindow(session, options.window);
-  const done = await whileWriting(io, out, model, ({ signal, onEvent }) =>
+  const done = await withProgressLine(io, out, model, ({ signal, onEvent }) =>
     withCompactor(
       {
         session,
         contextWindow: window.tokens,
         summarizer: model?.summarizer ?? [],
-        settings: settingsFor(options, model, options.keep),
+        settings: compactionSettings(options, model, options.keep),
         onEvent,
         now: io.now,
       },
-      async (compactor) => doneOf(await compactor.compact({ instructions: options.focus, keepFrom, signal })),
+      async (compactor) => requireCompacted(await compactor.compact({ instructions: options.focus, keepFrom, signal })),
     ),
   );
-  const report = await doneReport(session, done, window, model);
-  await warn(out, options, model, done);
-  if (options.json === true) return out.json(doneJson(report));
-  for (const line of doneLines(report, out.glyphs)) out.line(...line);
+  const report = await readReport(session, done, window, model);
+  await printWarnings(out, options, model, done);
+  if (options.json === true) return out.json(reportToJson(report));
+  for (const line of renderReport(report, out.glyphs)) out.line(...line);
 }
 
 /** The entry that a person named; it must be one that the context can begin with. */
-async function keptFrom(session: Session, { keepFrom }: CompactOptions): Promise<EntryId | undefined> {
+async function resolveKeepFrom(session: Session, { keepFrom }: CompactOptions): Promise<EntryId | undefined> {
   if (keepFrom === undefined) return undefined;
   const entryId = await session.resolve(keepFrom);
   const { leafId } = session;
@@ -83,7 +83,7 @@ async function keptFrom(session: Session, { keepFrom }: CompactOptions): Promise
 }
 
 /** What a person would not see in time behind a result that looks well. */
-async function warn(
+async function printWarnings(
   out: Printer,
   { focus }: CompactOptions,
   model: SummaryModel | null,
@@ -92,20 +92,20 @@ async function warn(
   const failure = method === "extract" || method === "marker" ? (model?.failure() ?? failures.at(-1)?.message) : undefined;
   if (failure !== undefined) await out.note(styled("error", `${model?.name ?? ""} failed, so no model wrote this: ${failure}`));
   if (focus !== undefined && method === "extract") await out.note(styled("error", "--focus is for a model; the extract does not heed it."));
-  if (fidelity !== null && fidelity.total > 0 && fidelity.score < POOR_SCORE)
+  if (fidelity !== null && fidelity.total > 0 && fidelity.score < LOW_SCORE)
     await out.note(styled("error", "The summary misses most of what was found in its source; --undo takes it back."));
 }
 
 /** Below this share of the weighted facts a summary is hardly one. */
-const POOR_SCORE = 0.3;
+const LOW_SCORE = 0.3;
 
 /** What was done; every other end of a compaction is one that a script must be able to tell. */
-function doneOf(result: CompactionResult): CompactionDone {
+function requireCompacted(result: CompactionResult): CompactionDone {
   if (result.kind === "compacted") return result;
-  throw endOf(result);
+  throw errorOf(result);
 }
 
-function endOf(result: Exclude<CompactionResult, CompactionDone>): Error {
+function errorOf(result: Exclude<CompactionResult, CompactionDone>): Error {
   switch (result.kind) {
     case "nothing-to-compact":
       return new NothingToCompactError(WHY_NOTHING[result.reason]);
@@ -129,8 +129,8 @@ const WHY_NOTHING: Readonly<Record<Extract<CompactionResult, { kind: "nothing-to
 };
 
 async function dryRun({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
-  const keepFrom = await keptFrom(session, options);
-  const model = summaryModel(io.env, options);
+  const keepFrom = await resolveKeepFrom(session, options);
+  const model = chooseSummaryModel(io.env, options);
   const window = await chooseWindow(session, options.window);
   const plans: BeforeCompact[] = [];
   // The engine asks before anything is written, and takes no for an answer.
@@ -138,16 +138,16 @@ async function dryRun({ io, out, options }: Invocation<CompactOptions>, session:
     plans.push(about);
     return { cancel: true };
   };
-  const settings = settingsFor(options, model, options.keep);
+  const settings = compactionSettings(options, model, options.keep);
   const report = await withCompactor({ session, contextWindow: window.tokens, settings, hooks: { beforeCompact } }, async (compactor) => {
     const result = await compactor.compact({ instructions: options.focus, keepFrom });
     if (result.kind === "compacted") throw new TypeError("a dry run has compacted");
     const [planned] = plans;
-    if (planned === undefined) throw endOf(result);
-    return planReport(planned, await compactor.usage());
+    if (planned === undefined) throw errorOf(result);
+    return measurePlan(planned, await compactor.usage());
   });
   if (options.json === true) return out.json({ sessionId: session.id, dryRun: true, plan: report, window });
-  for (const line of planLines(report, window)) out.line(...line);
+  for (const line of renderPlan(report, window)) out.line(...line);
 }
 
 async function undo({ out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {

@@ -4,7 +4,7 @@ import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { withCompactor } from "../session/compactor.js";
 import type { PresetName } from "../session/presets.js";
-import { chooseWindow, type WindowChoice, windowText } from "../session/window-choice.js";
+import { chooseWindow, describeWindow, type WindowChoice } from "../session/window-choice.js";
 import { barText } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -20,7 +20,7 @@ export interface ContextTokens {
 }
 
 /** Counted as the session's model counts, as far as that is known. */
-export async function exactContextTokens(session: Session, context: SessionContext): Promise<ContextTokens> {
+export async function countTokens(session: Session, context: SessionContext): Promise<ContextTokens> {
   const counter = tokenizerOf(context.model?.modelId);
   const meter = new ContextMeter(session, await loadCounter(counter));
   const { system, perMessage } = await meter.measure(context);
@@ -47,7 +47,7 @@ export interface WindowOptions {
 }
 
 /** Prepares a request as an agent would, with compaction off: nothing is written but counts. */
-export async function windowedRequest(session: Session, options: WindowOptions): Promise<WindowedRequest> {
+export async function prepareForWindow(session: Session, options: WindowOptions): Promise<WindowedRequest> {
   const window = await chooseWindow(session, options.window === "auto" ? undefined : options.window);
   const settings = { preset: options.preset, enabled: false };
   const prepared = await withCompactor({ session, contextWindow: window.tokens, settings }, (compactor) =>
@@ -56,12 +56,12 @@ export async function windowedRequest(session: Session, options: WindowOptions):
   return {
     context: prepared.context,
     sentEntries: new Set(prepared.entries),
-    json: requestJson(prepared, window),
-    lines: (out) => requestLines(out, prepared, window),
+    json: requestToJson(prepared, window),
+    lines: (out) => renderRequest(out, prepared, window),
   };
 }
 
-function requestJson({ use, fits, done, entries }: PreparedRequest, window: WindowChoice): Readonly<Record<string, unknown>> {
+function requestToJson({ use, fits, done, entries }: PreparedRequest, window: WindowChoice): Readonly<Record<string, unknown>> {
   return { window, use, fits, changes: done.changes, entries };
 }
 
@@ -77,7 +77,7 @@ const COLUMNS: readonly Column[] = [
 const BAR = 20;
 
 /** How full a window would be with one request, what was done to make it fit, and what is kept. */
-export async function requestLines(
+export async function renderRequest(
   out: Printer,
   { use, fits, done, messages }: PreparedRequest,
   window: WindowChoice,
@@ -103,18 +103,18 @@ export async function requestLines(
   ];
   return [
     [],
-    [styled("dim", "window: "), windowText(window)],
+    [styled("dim", "window: "), describeWindow(window)],
     ...(await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)),
-    ...done.changes.map((change): Line => [styled("bold", "left out or changed: "), changeText(change)]),
+    ...done.changes.map((change): Line => [styled("bold", "left out or changed: "), describeChange(change)]),
     fits ? [styled("bold", "It fits.")] : [styled("error", "It does not fit, whatever is left out: the provider would refuse it.")],
   ];
 }
 
 /** One thing that was done to a request, in words. */
-export function changeText(change: Change): string {
+export function describeChange(change: Change): string {
   switch (change.kind) {
     case "removed-messages":
-      return `${counted(change.messages, "message")}, ${count(change.tokens)} tokens: ${WHY_REMOVED[change.pass]}`;
+      return `${counted(change.messages, "message")}, ${count(change.tokens)} tokens: ${REMOVAL_REASONS[change.pass]}`;
     case "moved-results":
       return `${counted(change.messages, "result")} put behind the calls they answer`;
     case "closed-calls":
@@ -134,7 +134,7 @@ export function changeText(change: Change): string {
   }
 }
 
-const WHY_REMOVED: Readonly<Record<Extract<Change, { kind: "removed-messages" }>["pass"], string>> = {
+const REMOVAL_REASONS: Readonly<Record<Extract<Change, { kind: "removed-messages" }>["pass"], string>> = {
   1: "old replies and their results, so that what the person said stays longest",
   2: "what is older than the newest prompt",
   3: "older rounds of the running turn",

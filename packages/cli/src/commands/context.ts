@@ -22,7 +22,7 @@ interface ContextCommandOptions extends CommonOptions, WindowOptions {
 }
 
 /** A context, what it costs, and where a window was named, the request that fits it. */
-interface SeenContext {
+interface ContextView {
   readonly context: SessionContext;
   readonly tokens: ContextTokens;
   readonly request: WindowedRequest | null;
@@ -35,26 +35,26 @@ export const runContext: Command<ContextCommandOptions> = async ({ io, out, args
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const chosen = await chooseSession(store, io, out, args[0], "store");
-    await print(out, chosen, await see(chosen, options), options);
+    await print(out, chosen, await readContext(chosen, options), options);
   });
 };
 
-async function see({ session }: ChosenSession, options: ContextCommandOptions): Promise<SeenContext> {
+async function readContext({ session }: ChosenSession, options: ContextCommandOptions): Promise<ContextView> {
   const leafId = options.at === undefined ? session.leafId : await session.resolve(options.at);
   const context = await session.context({ leafId });
-  if (options.window === undefined && options.exact !== true) return { context, tokens: roughContextTokens(context), request: null };
+  if (options.window === undefined && options.exact !== true) return { context, tokens: estimateTokens(context), request: null };
   // The tables of a tokenizer take half a second to load: only who asks for exact counts waits for them.
-  const { exactContextTokens, windowedRequest } = await import("./context-window.js");
-  const tokens = await exactContextTokens(session, context);
-  return { context, tokens, request: options.window === undefined ? null : await windowedRequest(session, options) };
+  const { countTokens, prepareForWindow } = await import("./context-window.js");
+  const tokens = await countTokens(session, context);
+  return { context, tokens, request: options.window === undefined ? null : await prepareForWindow(session, options) };
 }
 
-async function print(out: Printer, { record }: ChosenSession, seen: SeenContext, options: ContextCommandOptions): Promise<void> {
+async function print(out: Printer, { record }: ChosenSession, seen: ContextView, options: ContextCommandOptions): Promise<void> {
   const { context, tokens, request } = seen;
   const sent = request?.context ?? context;
   switch (options.json === true ? "json" : (options.format ?? "text")) {
     case "text":
-      return printText(out, seen, options.brief === true);
+      return printAsText(out, seen, options.brief === true);
     case "json":
       return out.json({
         session: { id: record.id, title: record.title },
@@ -73,13 +73,13 @@ async function print(out: Printer, { record }: ChosenSession, seen: SeenContext,
   }
 }
 
-async function printText(out: Printer, { context, tokens, request }: SeenContext, brief: boolean): Promise<void> {
+async function printAsText(out: Printer, { context, tokens, request }: ContextView, brief: boolean): Promise<void> {
   printSettings(out, context, tokens, brief);
   for (const [at, message] of context.messages.entries()) {
     const entryId = context.entries[at] ?? "";
     const heading: Line = [
       styled("bold", roleName(message.role)),
-      styled("dim", `  ${entryId}  ${tokenText(tokens, tokens.messages[at] ?? 0)}`),
+      styled("dim", `  ${entryId}  ${describeTokens(tokens, tokens.messages[at] ?? 0)}`),
       ...(request === null || request.sentEntries.has(entryId) ? [] : [styled("error", "  left out")]),
     ];
     printPart(out, heading, messageLines(message), brief);
@@ -87,7 +87,7 @@ async function printText(out: Printer, { context, tokens, request }: SeenContext
   }
   if (!brief) out.line();
   out.line(
-    styled("bold", `${counted(context.messages.length, "message")}, ${tokenText(tokens, tokens.total)} in all`),
+    styled("bold", `${counted(context.messages.length, "message")}, ${describeTokens(tokens, tokens.total)} in all`),
     styled("dim", tokens.counter === "rough" ? " (rough)" : ` (${tokens.counter})`),
   );
   for (const line of (await request?.lines(out)) ?? []) out.line(...line);
@@ -97,7 +97,7 @@ function printSettings(out: Printer, { model, thinkingLevel, system }: SessionCo
   const named = model === null ? "not set" : [model.provider, model.modelId].filter((part) => part !== undefined).join("/");
   out.line(styled("dim", "model: "), named, styled("dim", "  thinking: "), thinkingLevel ?? "not set");
   if (system === null) return;
-  printPart(out, [styled("bold", "system"), styled("dim", `  ${tokenText(tokens, tokens.system)}`)], textLines(system), brief);
+  printPart(out, [styled("bold", "system"), styled("dim", `  ${describeTokens(tokens, tokens.system)}`)], textLines(system), brief);
 }
 
 function printPart(out: Printer, heading: Line, lines: readonly Line[], brief: boolean): void {
@@ -113,13 +113,13 @@ function printPart(out: Printer, heading: Line, lines: readonly Line[], brief: b
 }
 
 /** By the rule of thumb, which needs no tables. */
-export function roughContextTokens(context: SessionContext): ContextTokens {
+export function estimateTokens(context: SessionContext): ContextTokens {
   const system = context.system === null ? 0 : roughTokens(context.system);
   const messages = context.messages.map(roughMessageTokens);
   return { counter: "rough", system, messages, total: messages.reduce((sum, one) => sum + one, system) };
 }
 
 /** A number of tokens in words: a tilde where it is rough. */
-export function tokenText({ counter }: ContextTokens, tokens: number): string {
+export function describeTokens({ counter }: ContextTokens, tokens: number): string {
   return `${counter === "rough" ? "~" : ""}${count(tokens)} ${tokens === 1 ? "token" : "tokens"}`;
 }

@@ -31,26 +31,26 @@ export const runDemo: Command = async (invocation) => {
   const store =
     options.store === undefined ? join(mkdtempSync(join(tmpdir(), "bough-demo-")), "sessions.db") : resolve(io.cwd, options.store);
   out.line(options.store === undefined ? `A throw-away store: ${store}` : `The store: ${store}`);
-  await shown(invocation, store, "import", SAMPLE);
-  await shown(invocation, store, "tree", SESSION);
-  await shown(invocation, store, "context", SESSION);
+  await runShown(invocation, store, "import", SAMPLE);
+  await runShown(invocation, store, "tree", SESSION);
+  await runShown(invocation, store, "context", SESSION);
   out.line();
   out.line("The store is still there. Type next:");
   out.line();
-  out.line(`  export BOUGH_STORE=${quoted(store)}`);
+  out.line(`  export BOUGH_STORE=${quoteForShell(store)}`);
   for (const line of NEXT) out.line(`  bough ${line}`);
   out.line("  bough help");
   if (options.store !== undefined) return;
   out.line();
-  out.line(`When you are done: unset BOUGH_STORE; rm -r ${quoted(dirname(store))}`);
+  out.line(`When you are done: unset BOUGH_STORE; rm -r ${quoteForShell(dirname(store))}`);
 };
 
-function quoted(path: string): string {
+function quoteForShell(path: string): string {
   return /^[\w/.:-]+$/.test(path) ? path : `"${path}"`;
 }
 
 /** Runs another command as a person would type it, with its output where a person would see it. */
-async function shown({ io, out }: Invocation, store: string, ...args: readonly string[]): Promise<void> {
+async function runShown({ io, out }: Invocation, store: string, ...args: readonly string[]): Promise<void> {
   out.line();
   out.line(styled("dim", `$ bough ${args.join(" ")}`));
   out.line();

@@ -2,11 +2,11 @@ import { ConfirmationNeededError, DeclinedError, UsageError } from "../errors.js
 import { counted } from "../format/numbers.js";
 import { chooseSession, sessionName } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
-import { subagentsOf } from "../session/paging.js";
+import { listSubagents } from "../session/paging.js";
 import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
-import { type Command, type CommonOptions, required } from "./command.js";
+import { type Command, type CommonOptions, requireArgument } from "./command.js";
 
 interface RenameOptions extends CommonOptions {
   readonly remove?: boolean;
@@ -17,7 +17,7 @@ export const runRename: Command<RenameOptions> = async ({ io, out, args: [name, 
   const title = words.join(" ").trim();
   if ((title === "") === (options.remove !== true)) throw new UsageError("Give either a title or --remove.");
   await withStore(io, options.store, "change", async (store) => {
-    const { id } = await store.resolveSession(required(name));
+    const { id } = await store.resolveSession(requireArgument(name));
     await store.renameSession(id, title === "" ? null : title);
     const record = await (await store.openSession(id)).record();
     if (options.json === true) return out.json({ session: record });
@@ -32,7 +32,7 @@ interface ArchiveOptions extends CommonOptions {
 /** `bough archive`: puts a session away from lists, or back. */
 export const runArchive: Command<ArchiveOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
-    const { id } = await store.resolveSession(required(name));
+    const { id } = await store.resolveSession(requireArgument(name));
     await store.archiveSession(id, options.undo !== true);
     const record = await (await store.openSession(id)).record();
     if (options.json === true) return out.json({ session: record });
@@ -48,7 +48,7 @@ interface ForkCommandOptions extends CommonOptions {
 /** `bough fork`: copies a path into a new session. */
 export const runFork: Command<ForkCommandOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
-    const { session } = await chooseSession(store, io, out, required(name), "directory");
+    const { session } = await chooseSession(store, io, out, requireArgument(name), "directory");
     const at = options.at === undefined ? undefined : await session.resolve(options.at);
     const fork = await store.forkSession(session.id, { at, title: options.title });
     const record = await fork.record();
@@ -65,8 +65,8 @@ interface DeleteOptions extends CommonOptions {
 /** `bough delete`: takes a session away for good, after asking. */
 export const runDelete: Command<DeleteOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
-    const record = await store.resolveSession(required(name));
-    const subagents = await subagentsOf(store, record.id);
+    const record = await store.resolveSession(requireArgument(name));
+    const subagents = await listSubagents(store, record.id);
     const beside =
       subagents.length === 0 ? "" : `, and ${counted(subagents.length, "session of its subagents", "sessions of its subagents")}`;
     const what = `${sessionName(record)}, ${counted(record.entryCount, "entry", "entries")}${beside}`;

@@ -8,7 +8,7 @@ import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { safeJson } from "../terminal/safe.js";
-import { type Command, type CommonOptions, required } from "./command.js";
+import { type Command, type CommonOptions, requireArgument } from "./command.js";
 
 /** What a session can be exported as. */
 export type ExportFormat = "markdown" | "bough" | "pi";
@@ -26,13 +26,13 @@ interface ExportOptions extends CommonOptions {
 
 /** `bough export`: a session or a branch of it, to stdout or into a file. */
 export const runExport: Command<ExportOptions> = async ({ io, out, args, options }) => {
-  checkTogether(options);
+  checkOptions(options);
   await withStore(io, options.store, "read", async (store) => {
     const { session } = await chooseSession(store, io, out, args[0], "store");
     await checkRange(session, options);
-    const pieces = await documentOf(session, options);
-    if (options.output === undefined || options.output === "-") return toStdout(io, out, pieces, options.format);
-    const path = resolve(io.cwd, required(options.output));
+    const pieces = await exportPieces(session, options);
+    if (options.output === undefined || options.output === "-") return printPieces(io, out, pieces, options.format);
+    const path = resolve(io.cwd, requireArgument(options.output));
     await writeNewFile(io, path, pieces, options.force === true);
     await out.note(styled("dim", `written to ${path}`));
   });
@@ -45,7 +45,7 @@ async function checkRange(session: Session, { from, to }: ExportOptions): Promis
     throw new UsageError(`--from ${from} does not stand above --to ${to} on one branch.`);
 }
 
-function checkTogether({ format, branch, toolOutput, thinking, from, to, force, output }: ExportOptions): void {
+function checkOptions({ format, branch, toolOutput, thinking, from, to, force, output }: ExportOptions): void {
   const forMarkdown = toolOutput ?? from ?? to ?? (thinking === true ? "" : undefined);
   if (format !== "markdown" && forMarkdown !== undefined)
     throw new UsageError(`--tool-output, --thinking, --from and --to are for --format markdown; ${format} keeps everything.`);
@@ -56,7 +56,7 @@ function checkTogether({ format, branch, toolOutput, thinking, from, to, force, 
   if (force === true && output === undefined) throw new UsageError("--force needs --output FILE.");
 }
 
-async function documentOf(session: Session, options: ExportOptions): Promise<AsyncIterable<string>> {
+async function exportPieces(session: Session, options: ExportOptions): Promise<AsyncIterable<string>> {
   const entry = async (name: string | undefined) => (name === undefined ? undefined : session.resolve(name));
   const branch = await entry(options.branch);
   switch (options.format) {
@@ -71,7 +71,7 @@ async function documentOf(session: Session, options: ExportOptions): Promise<Asy
   }
 }
 
-async function toStdout(io: Io, out: Printer, pieces: AsyncIterable<string>, format: ExportFormat): Promise<void> {
+async function printPieces(io: Io, out: Printer, pieces: AsyncIterable<string>, format: ExportFormat): Promise<void> {
   // Markdown comes without control characters; JSON is the same JSON when what a terminal obeys is escaped.
   const protect = io.stdout.isTerminal && format !== "markdown" ? safeJson : (text: string) => text;
   for await (const piece of pieces) {

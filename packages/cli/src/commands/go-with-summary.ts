@@ -2,23 +2,23 @@ import type { NavigationResult } from "@bough/compaction";
 import type { EntryId, Session } from "@bough/session-core";
 import { CancelledError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
-import { leafInShort } from "../session/choose-session.js";
-import { methodText } from "../session/compaction-text.js";
-import { settingsFor, type WritingOptions, whileWriting, withCompactor } from "../session/compactor.js";
+import { describeLeaf } from "../session/choose-session.js";
+import { describeMethod } from "../session/compaction-text.js";
+import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
 import { isSummary, summaryTitle } from "../session/summaries.js";
-import { type SummaryModel, summaryModel } from "../session/summary-model.js";
+import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
 import { chooseWindow } from "../session/window-choice.js";
 import { fitLine, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { CommonOptions, Invocation } from "./command.js";
 
 /** What `bough go --summarize` may be told besides. */
-export interface GoWithSummaryOptions extends CommonOptions, WritingOptions {
+export interface GoWithSummaryOptions extends CommonOptions, SummaryOptions {
   readonly label?: string;
 }
 
 /** Where a navigation ended. */
-type Arrived = Extract<NavigationResult, { kind: "moved" | "already-there" }>;
+type Arrival = Extract<NavigationResult, { kind: "moved" | "already-there" }>;
 
 /** `bough go --summarize`: a summary of the branch that is left, and the leaf at it. */
 export async function goWithSummary(
@@ -26,23 +26,23 @@ export async function goWithSummary(
   session: Session,
   target: EntryId | null,
 ): Promise<void> {
-  const model = summaryModel(io.env, options);
+  const model = chooseSummaryModel(io.env, options);
   const previousLeafId = session.leafId;
   const { tokens: contextWindow } = await chooseWindow(session, options.window);
-  const arrived = await whileWriting(io, out, model, ({ signal, onEvent }) =>
+  const arrived = await withProgressLine(io, out, model, ({ signal, onEvent }) =>
     withCompactor(
-      { session, contextWindow, summarizer: model?.summarizer ?? [], settings: settingsFor(options, model), onEvent, now: io.now },
+      { session, contextWindow, summarizer: model?.summarizer ?? [], settings: compactionSettings(options, model), onEvent, now: io.now },
       async (compactor) => {
         const { focus, label } = options;
-        return arrivedOf(await compactor.navigate(target, { summarize: true, instructions: focus, label, signal }));
+        return requireArrival(await compactor.navigate(target, { summarize: true, instructions: focus, label, signal }));
       },
     ),
   );
-  if (options.json === true) return out.json(asJson(session, previousLeafId, arrived, model));
-  await print(out, session, arrived, model);
+  if (options.json === true) return out.json(arrivalToJson(session, previousLeafId, arrived, model));
+  await printArrival(out, session, arrived, model);
 }
 
-function arrivedOf(result: NavigationResult): Arrived {
+function requireArrival(result: NavigationResult): Arrival {
   switch (result.kind) {
     case "moved":
     case "already-there":
@@ -54,7 +54,7 @@ function arrivedOf(result: NavigationResult): Arrived {
   }
 }
 
-function asJson(session: Session, previousLeafId: EntryId | null, arrived: Arrived, model: SummaryModel | null) {
+function arrivalToJson(session: Session, previousLeafId: EntryId | null, arrived: Arrival, model: SummaryModel | null) {
   const { text } = arrived;
   const { summaryEntryId, summary, method, usage } =
     arrived.kind === "moved" ? arrived : { summaryEntryId: null, summary: null, method: null, usage: null };
@@ -62,9 +62,9 @@ function asJson(session: Session, previousLeafId: EntryId | null, arrived: Arriv
   return { sessionId: session.id, leafId: session.leafId, previousLeafId, text, ...written };
 }
 
-async function print(out: Printer, session: Session, arrived: Arrived, model: SummaryModel | null): Promise<void> {
-  out.line(...fitLine([styled("dim", "leaf: "), await arrivedInShort(session, arrived)], out.width, out.glyphs.ellipsis));
-  if (arrived.kind === "moved" && arrived.method !== null) out.line(styled("dim", "written by: "), methodText(arrived.method, model));
+async function printArrival(out: Printer, session: Session, arrived: Arrival, model: SummaryModel | null): Promise<void> {
+  out.line(...fitLine([styled("dim", "leaf: "), await describeArrival(session, arrived)], out.width, out.glyphs.ellipsis));
+  if (arrived.kind === "moved" && arrived.method !== null) out.line(styled("dim", "written by: "), describeMethod(arrived.method, model));
   else out.line(styled("dim", "No summary: nothing was left behind."));
   if (arrived.text !== null) {
     out.line(styled("dim", "The message that was chosen, to be said again:"));
@@ -74,7 +74,7 @@ async function print(out: Printer, session: Session, arrived: Arrived, model: Su
 }
 
 /** Its text begins with words for the model; a person sees its short form. */
-async function arrivedInShort(session: Session, arrived: Arrived): Promise<string> {
+async function describeArrival(session: Session, arrived: Arrival): Promise<string> {
   const entry = arrived.kind === "moved" && arrived.summaryEntryId !== null ? await session.entry(arrived.summaryEntryId) : undefined;
-  return entry !== undefined && isSummary(entry) ? `${entry.id} (branch summary: ${summaryTitle(entry)})` : leafInShort(session);
+  return entry !== undefined && isSummary(entry) ? `${entry.id} (branch summary: ${summaryTitle(entry)})` : describeLeaf(session);
 }

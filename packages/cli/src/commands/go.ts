@@ -1,9 +1,9 @@
 import { NothingToUndoError, UsageError } from "../errors.js";
-import { chooseSession, leafInShort } from "../session/choose-session.js";
+import { chooseSession, describeLeaf } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { fitLine, styled } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
-import { type Command, type CommonOptions, required } from "./command.js";
+import { type Command, type CommonOptions, requireArgument } from "./command.js";
 import type { GoWithSummaryOptions } from "./go-with-summary.js";
 
 interface GoOptions extends GoWithSummaryOptions {
@@ -17,21 +17,21 @@ export const runGo: Command<GoOptions> = async (invocation) => {
   const [name, entry] = args;
   if ((entry === undefined) === (options.start !== true))
     throw new UsageError("Say where to go: an entry (id, prefix, label, @root, ~N), or --start for before the first one.");
-  checkTogether(options);
+  checkOptions(options);
   await withStore(io, options.store, "change", async (store) => {
     await loadExactWidths();
-    const { session } = await chooseSession(store, io, out, required(name), "directory");
+    const { session } = await chooseSession(store, io, out, requireArgument(name), "directory");
     const target = entry === undefined ? null : await session.resolve(entry);
     if (options.summarize === true) return (await import("./go-with-summary.js")).goWithSummary(invocation, session, target);
     const previousLeafId = session.leafId;
     await session.moveLeaf(target);
     if (options.json === true) return out.json({ sessionId: session.id, leafId: session.leafId, previousLeafId });
-    out.line(...fitLine([styled("dim", "leaf: "), await leafInShort(session)], out.width, out.glyphs.ellipsis));
+    out.line(...fitLine([styled("dim", "leaf: "), await describeLeaf(session)], out.width, out.glyphs.ellipsis));
     if (session.leafId !== previousLeafId) out.line(styled("dim", `Back: bough undo ${session.id}`));
   });
 };
 
-function checkTogether({ summarize, focus, label, model, baseUrl, apiKeyEnv, extract, window, preset }: GoOptions): void {
+function checkOptions({ summarize, focus, label, model, baseUrl, apiKeyEnv, extract, window, preset }: GoOptions): void {
   const forSummary = [focus, label, model, baseUrl, apiKeyEnv, extract, window, preset];
   if (summarize !== true && forSummary.some((option) => option !== undefined))
     throw new UsageError("--focus, --label, --preset, --window and the options of the model are for --summarize.");
@@ -53,6 +53,6 @@ export const runUndo: Command<UndoOptions> = async ({ io, out, args: [name], opt
         options.redo === true ? "Nothing was undone since the last move." : "No move of the leaf is left to undo.",
       );
     if (options.json === true) return out.json({ sessionId: session.id, leafId: session.leafId, previousLeafId });
-    out.line(...fitLine([styled("dim", "leaf: "), await leafInShort(session)], out.width, out.glyphs.ellipsis));
+    out.line(...fitLine([styled("dim", "leaf: "), await describeLeaf(session)], out.width, out.glyphs.ellipsis));
   });
 };

@@ -12,11 +12,11 @@ import { sourceFailure } from "@bough/session-core/internals";
 import { CancelledError, FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import { type Command, type CommonOptions, type Invocation, required } from "./command.js";
+import { type Command, type CommonOptions, type Invocation, requireArgument } from "./command.js";
 import { type Progress, startProgress } from "./progress.js";
 import { shortSessionId } from "./sessions.js";
 
@@ -29,9 +29,9 @@ export const runImport: Command<ImportCommandOptions> = async (invocation) => {
   const { io, options } = invocation;
   await withStore(io, options.store, "create", async (store, storeFile) => {
     const reports = await importAll(invocation, store);
-    const report = joined(reports);
-    await printImport(invocation.out, store, report, { ...options, storeFile, now: io.now() });
-    judge(report);
+    const report = mergeReports(reports);
+    await printReport(invocation.out, store, report, { ...options, storeFile, now: io.now() });
+    throwForProblems(report);
   });
 };
 
@@ -40,7 +40,7 @@ async function importAll(invocation: Invocation, store: Store): Promise<readonly
   const { signal, end } = io.cancelOnInterrupt();
   try {
     const reports = await importEach(invocation, store, signal);
-    await index(store, out, await startProgress(io, out, "indexing for search"), signal);
+    await updateSearchIndex(store, out, await startProgress(io, out, "indexing for search"), signal);
     return reports;
   } finally {
     end();
@@ -50,13 +50,13 @@ async function importAll(invocation: Invocation, store: Store): Promise<readonly
 async function importEach({ io, out, args }: Invocation, store: Store, signal: AbortSignal): Promise<readonly ImportReport[]> {
   const reports: ImportReport[] = [];
   for (const given of args) {
-    const path = resolve(io.cwd, required(given));
+    const path = resolve(io.cwd, requireArgument(given));
     const before = reports.reduce((sum, { sessions }) => sum + sessions.length, 0);
     const progress = await startProgress(io, out, "importing");
     try {
       const onProgress = (at: ImportProgress) => {
-        if (signal.aborted) throw interrupted(before + at.sessionsDone);
-        progress.at(at.bytesDone, at.bytesTotal, at.path);
+        if (signal.aborted) throw interruptedError(before + at.sessionsDone);
+        progress.update(at.bytesDone, at.bytesTotal, at.path);
       };
       reports.push(await importPath(store, path, { onProgress }));
     } catch (error) {
@@ -71,7 +71,7 @@ async function importEach({ io, out, args }: Invocation, store: Store, signal: A
   return reports;
 }
 
-function interrupted(sessions: number): CancelledError {
+function interruptedError(sessions: number): CancelledError {
   return new CancelledError(
     sessions === 0
       ? "Interrupted; no session is in yet. Import again for all of them."
@@ -82,13 +82,13 @@ function interrupted(sessions: number): CancelledError {
 /** Entries that are put into the search index between two signs of life. */
 const INDEX_STEP = 2000;
 
-async function index(store: Store, out: Printer, progress: Progress, signal: AbortSignal): Promise<void> {
+async function updateSearchIndex(store: Store, out: Printer, progress: Progress, signal: AbortSignal): Promise<void> {
   try {
     let left = await store.catchUpSearch(INDEX_STEP);
     const total = left;
     if (left > 0) await out.flush();
     for (; left > 0; left = await store.catchUpSearch(INDEX_STEP)) {
-      progress.at(total - left, total, counted(left, "entry left", "entries left"));
+      progress.update(total - left, total, counted(left, "entry left", "entries left"));
       if (signal.aborted) throw new CancelledError("Interrupted; every session is in. The next search puts the rest into its index.");
     }
   } finally {
@@ -96,7 +96,7 @@ async function index(store: Store, out: Printer, progress: Progress, signal: Abo
   }
 }
 
-function joined(reports: readonly ImportReport[]): ImportReport {
+function mergeReports(reports: readonly ImportReport[]): ImportReport {
   return {
     sessions: reports.flatMap(({ sessions }) => sessions),
     failed: reports.flatMap(({ failed }) => failed),
@@ -105,18 +105,18 @@ function joined(reports: readonly ImportReport[]): ImportReport {
 }
 
 /** What was not right with the sources decides how the command ends, the gravest first. What torn lines hold was never whole. */
-function judge({ failed, sessions }: ImportReport): void {
+function throwForProblems({ failed, sessions }: ImportReport): void {
   const unread = sessions.flatMap(({ problems }) => problems.filter(({ code }) => code === "unreadable-file"));
   const files = new Set([...failed, ...unread].map(({ path }) => path)).size;
   if (files > 0) throw new FilesFailedError(`${counted(files, "file")} could not be imported; see above.`);
-  const malformed = countOf("malformed-line", sessions);
+  const malformed = countProblems("malformed-line", sessions);
   if (malformed > 0)
     throw new InvalidJsonError(`${counted(malformed, "line")} could not be read and were left out; the rest was imported.`);
-  const invalid = countOf("invalid-record", sessions);
+  const invalid = countProblems("invalid-record", sessions);
   if (invalid > 0) throw new InvalidRecordsError(`${counted(invalid, "record")} fit no schema and were kept as foreign entries.`);
 }
 
-function countOf(code: ImportProblem["code"], sessions: ImportReport["sessions"]): number {
+function countProblems(code: ImportProblem["code"], sessions: ImportReport["sessions"]): number {
   return sessions.reduce((sum, { problemCounts }) => sum + (problemCounts[code] ?? 0), 0);
 }
 
@@ -144,15 +144,15 @@ interface ReportOptions {
 }
 
 /** What became of every session, what was not right with the files, and what to type next. */
-export async function printImport(out: Printer, store: Store, report: ImportReport, options: ReportOptions): Promise<void> {
-  if (options.json === true) return out.json(asJson(report, options.storeFile));
+export async function printReport(out: Printer, store: Store, report: ImportReport, options: ReportOptions): Promise<void> {
+  if (options.json === true) return out.json(reportToJson(report, options.storeFile));
   await printSessions(out, store, report.sessions, options);
-  printIdentities(out, report.sessions);
+  printNewIds(out, report.sessions);
   printProblems(out, report, options.verbose === true);
   printTotals(out, report, options.storeFile);
 }
 
-function asJson({ sessions, failed, otherFiles }: ImportReport, storeFile: string) {
+function reportToJson({ sessions, failed, otherFiles }: ImportReport, storeFile: string) {
   return {
     store: storeFile,
     sessions,
@@ -164,16 +164,16 @@ function asJson({ sessions, failed, otherFiles }: ImportReport, storeFile: strin
 async function printSessions(out: Printer, store: Store, sessions: readonly ImportedFileSession[], options: ReportOptions): Promise<void> {
   if (sessions.length === 0) return;
   const listed = options.verbose === true ? sessions : sessions.slice(0, SHOWN_SESSIONS);
-  const rows = await Promise.all(listed.map((session) => row(store, session)));
+  const rows = await Promise.all(listed.map((session) => sessionRow(store, session)));
   for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
   if (listed.length < sessions.length) out.line(styled("dim", `and ${count(sessions.length - listed.length)} more; --verbose lists all`));
 }
 
-async function row(store: Store, session: ImportedFileSession): Promise<readonly Line[]> {
+async function sessionRow(store: Store, session: ImportedFileSession): Promise<readonly Line[]> {
   const record = await store.findSession(session.sessionId);
   return [
     [styled("label", await shortSessionId(store, session.sessionId))],
-    [record === undefined ? "" : titleOf(record)],
+    [record === undefined ? "" : sessionTitle(record)],
     [session.format],
     [session.outcome],
     [session.entriesAdded === 0 ? "0" : `+${count(session.entriesAdded)}`],
@@ -182,7 +182,7 @@ async function row(store: Store, session: ImportedFileSession): Promise<readonly
   ];
 }
 
-function printIdentities(out: Printer, sessions: readonly ImportedFileSession[]): void {
+function printNewIds(out: Printer, sessions: readonly ImportedFileSession[]): void {
   for (const { claimedId, sessionId, path } of sessions) {
     if (claimedId === sessionId) continue;
     out.line(`${path} claims the id ${claimedId}, which holds a different session; it was imported as ${sessionId}.`);
@@ -194,14 +194,14 @@ function printProblems(out: Printer, { sessions, failed }: ImportReport, verbose
   for (const { path, error } of failed)
     out.line(styled("error", "failed  "), error.message.includes(path) ? error.message : `${path}: ${error.message}`);
   const problems = sessions.flatMap((session) => session.problems);
-  for (const problem of verbose ? problems : problems.slice(0, SHOWN_PROBLEMS)) out.line(...problemLine(problem));
+  for (const problem of verbose ? problems : problems.slice(0, SHOWN_PROBLEMS)) out.line(...renderProblem(problem));
   const total = sessions.reduce((sum, { problemCount }) => sum + problemCount, 0);
   const unlisted = total - (verbose ? problems.length : Math.min(problems.length, SHOWN_PROBLEMS));
   if (unlisted > 0)
     out.line(styled("dim", `and ${counted(unlisted, "more problem", "more problems")}${verbose ? "" : "; --verbose lists them"}`));
 }
 
-function problemLine({ path, line, code, message }: ImportProblem): Line {
+function renderProblem({ path, line, code, message }: ImportProblem): Line {
   return [styled("error", code), `  ${line === null ? path : `${path}:${line}`}: ${message}`];
 }
 

@@ -2,7 +2,7 @@ import { UsageError } from "../errors.js";
 import { chooseSession } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { styled } from "../terminal/line.js";
-import { type Command, type CommonOptions, required } from "./command.js";
+import { type Command, type CommonOptions, requireArgument } from "./command.js";
 
 interface LabelOptions extends CommonOptions {
   readonly remove?: boolean;
@@ -15,8 +15,8 @@ export const runLabel: Command<LabelOptions> = async ({ io, out, args: [name, en
   if (text?.trim() === "") throw new UsageError("The label is empty. Give a text, or --remove to take the label away.");
   const purpose = text === undefined && options.remove !== true ? "read" : "change";
   await withStore(io, options.store, purpose, async (store) => {
-    const { session } = await chooseSession(store, io, out, required(name), "directory");
-    const entryId = await session.resolve(required(entryName));
+    const { session } = await chooseSession(store, io, out, requireArgument(name), "directory");
+    const entryId = await session.resolve(requireArgument(entryName));
     if (text !== undefined) await session.label(entryId, text);
     else if (options.remove === true) await session.unlabel(entryId);
     const label = (await session.labels()).find((one) => one.entryId === entryId)?.label ?? null;

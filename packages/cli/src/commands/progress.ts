@@ -7,11 +7,11 @@ import { loadExactWidths, padEnd, truncate } from "../terminal/width.js";
 
 /** Tells a person how far a long piece of work is. */
 export interface Progress {
-  at(done: number, total: number, what: string): void;
+  update(done: number, total: number, what: string): void;
   end(): void;
 }
 
-const SILENT: Progress = { at: () => undefined, end: () => undefined };
+const SILENT: Progress = { update: () => undefined, end: () => undefined };
 
 /** Columns of a terminal that the bar, the figures and the name of the work take. */
 const FIXED_COLUMNS = 50;
@@ -37,14 +37,14 @@ export async function startProgress(io: Io, out: Printer, work: string): Promise
     synchronousUpdate: true,
     ...(out.glyphs.ellipsis === "…" ? { barCompleteChar: "█", barIncompleteChar: "░" } : { barCompleteChar: "#", barIncompleteChar: "-" }),
   });
-  return barProgress(bar, room);
+  return wrapBar(bar, room);
 }
 
-function barProgress(bar: SingleBar, room: number): Progress {
+function wrapBar(bar: SingleBar, room: number): Progress {
   let started = false;
   return {
-    at(done, total, what) {
-      const payload = { what: padEnd(truncate(safe(lastPart(what)), room), room) };
+    update(done, total, what) {
+      const payload = { what: padEnd(truncate(safe(fileName(what)), room), room) };
       if (!started) bar.start(Math.max(total, 1), done, payload);
       else {
         bar.setTotal(Math.max(total, 1));
@@ -58,6 +58,6 @@ function barProgress(bar: SingleBar, room: number): Progress {
   };
 }
 
-function lastPart(path: string): string {
+function fileName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -4,7 +4,7 @@ import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { age, parseTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import type { Io } from "../terminal/io.js";
 import { fitLine, type Line, type Span, styled } from "../terminal/line.js";
@@ -26,30 +26,34 @@ interface SearchOptions extends CommonOptions {
 
 /** `bough search`: entries and titles that hold all the words, best first. */
 export const runSearch: Command<SearchOptions> = async ({ io, out, args, options }) => {
-  const request = requestOf(io, args.join(" "), options);
+  const request = buildRequest(io, args.join(" "), options);
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const sessionId = options.session === undefined ? undefined : (await store.resolveSession(options.session)).id;
-    const page = await pages(store, { ...request, sessionId }, options.all === true);
+    const page = await readPages(store, { ...request, sessionId }, options.all === true);
     if (options.json === true) return out.json(page);
-    await print(out, store, page, io.now());
+    await printHits(out, store, page, io.now());
   });
 };
 
-function requestOf(io: Io, query: string, options: SearchOptions): SearchRequest {
+function buildRequest(io: Io, query: string, options: SearchOptions): SearchRequest {
   return {
     query,
-    roles: known("--role", options.role, MESSAGE_ROLES),
-    types: known("--type", options.type, ENTRY_TYPES),
+    roles: checkChoices("--role", options.role, MESSAGE_ROLES),
+    types: checkChoices("--type", options.type, ENTRY_TYPES),
     path: options.path,
     cwd: options.directory === undefined ? undefined : resolve(io.cwd, options.directory),
-    sinceMs: time("--since", options.since, io.now()),
-    untilMs: time("--until", options.until, io.now()),
+    sinceMs: parseTimeOption("--since", options.since, io.now()),
+    untilMs: parseTimeOption("--until", options.until, io.now()),
     limit: options.limit,
   };
 }
 
-function known<T extends string>(option: string, given: readonly string[] | undefined, allowed: readonly T[]): readonly T[] | undefined {
+function checkChoices<T extends string>(
+  option: string,
+  given: readonly string[] | undefined,
+  allowed: readonly T[],
+): readonly T[] | undefined {
   return given?.map((one) => {
     const found = allowed.find((name) => name === one);
     if (found === undefined) throw new UsageError(`${option} ${one} is not known. Choose from ${allowed.join(", ")}.`);
@@ -57,14 +61,14 @@ function known<T extends string>(option: string, given: readonly string[] | unde
   });
 }
 
-function time(option: string, given: string | undefined, now: number): number | undefined {
+function parseTimeOption(option: string, given: string | undefined, now: number): number | undefined {
   if (given === undefined) return undefined;
   const at = parseTime(given, now);
   if (at === undefined) throw new UsageError(`${option} ${given} is no time. Write 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago.`);
   return at;
 }
 
-async function pages(store: Store, request: SearchRequest, all: boolean): Promise<SearchPage> {
+async function readPages(store: Store, request: SearchRequest, all: boolean): Promise<SearchPage> {
   const first = await store.search(request);
   const hits: SearchHit[] = [...first.hits];
   let { next } = first;
@@ -76,7 +80,7 @@ async function pages(store: Store, request: SearchRequest, all: boolean): Promis
   return { hits, total: first.total, next };
 }
 
-async function print(out: Printer, store: Store, { hits, total, next }: SearchPage, now: number): Promise<void> {
+async function printHits(out: Printer, store: Store, { hits, total, next }: SearchPage, now: number): Promise<void> {
   if (total === 0) return out.line('Nothing found. All words must occur in one entry; word* finds beginnings, "some words" a phrase.');
   let heading: string | undefined;
   for (const hit of hits) {
@@ -92,17 +96,17 @@ async function print(out: Printer, store: Store, { hits, total, next }: SearchPa
 async function printHeading(out: Printer, store: Store, sessionId: string): Promise<void> {
   const record = await store.findSession(sessionId);
   const id = styled("dim", `  ${sessionId}`);
-  const title = record === undefined ? "(deleted meanwhile)" : titleOf(record);
+  const title = record === undefined ? "(deleted meanwhile)" : sessionTitle(record);
   out.line(...fitLine([styled("bold", title)], Math.max(out.width - sessionId.length - 2, 10), out.glyphs.ellipsis), id);
 }
 
 function printHit(out: Printer, hit: SearchHit, now: number): void {
   const who = hit.role ?? hit.type;
   out.line("  ", styled("label", hit.entryId ?? "title"), styled("dim", `  ${who}  ${age(hit.createdAtMs, now)}`));
-  for (const line of wrapLine(snippetLine(hit), out.width - 4)) out.line("    ", ...line);
+  for (const line of wrapLine(renderSnippet(hit), out.width - 4)) out.line("    ", ...line);
 }
 
-function snippetLine({ snippet, matches }: SearchHit): Line {
+function renderSnippet({ snippet, matches }: SearchHit): Line {
   const pieces: (string | Span)[] = [];
   let done = 0;
   for (const [start, end] of matches) {

@@ -3,7 +3,7 @@ import { count } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { age } from "../format/time.js";
 import { shortDirectory } from "../picker/view-rows.js";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Command, CommonOptions } from "./command.js";
@@ -36,18 +36,18 @@ export const runSessions: Command<SessionsOptions> = async ({ io, out, options }
     });
     const more = page.next !== null;
     if (options.json === true) return out.json({ sessions: page.items, more });
-    if (page.items.length === 0) return out.line(await whyNone(store, options));
-    const rows = await Promise.all(page.items.map((record) => row(store, record, io.now(), io.home)));
+    if (page.items.length === 0) return out.line(await explainEmptyList(store, options));
+    const rows = await Promise.all(page.items.map((record) => sessionRow(store, record, io.now(), io.home)));
     for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
     if (more) out.line(styled("dim", `These are the newest ${page.items.length}; --limit N shows more.`));
   });
 };
 
-async function row(store: Store, record: SessionRecord, now: number, home: string): Promise<readonly Line[]> {
+async function sessionRow(store: Store, record: SessionRecord, now: number, home: string): Promise<readonly Line[]> {
   const badge = record.kind === "subagent" ? "[subagent] " : record.archivedAtMs !== null ? "[archived] " : "";
   return [
     [styled("label", await shortSessionId(store, record.id))],
-    [styled("dim", badge), titleOf(record)],
+    [styled("dim", badge), sessionTitle(record)],
     [count(record.messageCount)],
     [age(record.activeAtMs, now)],
     [styled("dim", shortDirectory(record.cwd ?? "", home))],
@@ -71,7 +71,7 @@ export async function shortSessionId(store: Store, id: string): Promise<string> 
 }
 
 /** An empty list says why it is empty, and what to do about it (regressions R178, R190). */
-async function whyNone(store: Store, options: SessionsOptions): Promise<string> {
+async function explainEmptyList(store: Store, options: SessionsOptions): Promise<string> {
   const [any] = (await store.listSessions({ kind: "all", archived: "all", empty: true, limit: 1 })).items;
   if (any === undefined) return "The store is empty. Import sessions: bough import PATH.";
   if (options.here === true) return "No session was recorded in this directory. Without --here all directories are listed.";

@@ -1,10 +1,10 @@
-import { chatModel } from "../agent/chat-model.js";
+import { chooseChatModel } from "../agent/chat-model.js";
 import { hideKey } from "../agent/erase-secrets.js";
 import { loadConfig } from "../config/config-file.js";
 import { NoTerminalError, UsageError } from "../errors.js";
-import { lineMode } from "../interactive/line-mode.js";
+import { runLineMode } from "../interactive/line-mode.js";
 import type { InteractiveRun } from "../interactive/opened-session.js";
-import { created, type Place, wander } from "../interactive/routes.js";
+import { createSession, type Route, runScreens } from "../interactive/routes.js";
 import { withStore } from "../session/open-store.js";
 import type { Command, CommonOptions } from "./command.js";
 
@@ -20,7 +20,7 @@ interface ShellOptions extends CommonOptions {
 
 /** `bough`, `bough shell`: the prompt of a session. */
 export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
-  checkTogether(options);
+  checkOptions(options);
   const { terminal, ask } = io;
   if (terminal === undefined && ask === undefined)
     throw new NoTerminalError(
@@ -35,24 +35,24 @@ export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
     ...(window === undefined ? {} : { window }),
   };
   await withStore(io, options.store, "create", async (store, storePath) => {
-    const answering = chatModel(io.env, config, chosen);
+    const answering = chooseChatModel(io.env, config, chosen);
     const warning = answering === null ? null : hideKey(io.env, config.tools?.bash, answering.secrets);
     if (warning !== null) await out.note(warning);
-    const run: InteractiveRun = { io, store, storePath, config, chosen, model: answering, saidNotebook: false };
-    const place = await firstPlace(run, options);
-    if (terminal !== undefined) return wander(run, terminal, place);
+    const run: InteractiveRun = { io, store, storePath, config, options: chosen, model: answering, isNotebookShown: false };
+    const place = await chooseFirstRoute(run, options);
+    if (terminal !== undefined) return runScreens(run, terminal, place);
     if (place.kind !== "shell") throw new NoTerminalError("The list of sessions needs a terminal to draw on. bough sessions prints it.");
-    if (ask !== undefined) await lineMode(run, out, ask, place.sessionId);
+    if (ask !== undefined) await runLineMode(run, out, ask, place.sessionId);
   });
 };
 
 /** Flags that contradict each other fail, instead of one of them winning silently (regression R176). */
-function checkTogether({ new: isNew, session, resume }: ShellOptions): void {
+function checkOptions({ new: isNew, session, resume }: ShellOptions): void {
   if ([isNew === true, session !== undefined, resume === true].filter(Boolean).length > 1)
     throw new UsageError("--new, --session and --resume exclude each other. Choose one.");
 }
 
-async function firstPlace(run: InteractiveRun, { new: isNew, session, resume }: ShellOptions): Promise<Place> {
+async function chooseFirstRoute(run: InteractiveRun, { new: isNew, session, resume }: ShellOptions): Promise<Route> {
   const { store, io } = run;
   if (resume === true) return { kind: "picker", sessionId: null, draft: "" };
   if (session !== undefined) return { kind: "shell", sessionId: (await store.resolveSession(session)).id, draft: "" };
@@ -63,5 +63,5 @@ async function firstPlace(run: InteractiveRun, { new: isNew, session, resume }: 
       if (newest !== undefined) return { kind: "shell", sessionId: newest.id, draft: "" };
     }
   }
-  return { kind: "shell", sessionId: await created(run, null), draft: "" };
+  return { kind: "shell", sessionId: await createSession(run, null), draft: "" };
 }

@@ -2,7 +2,7 @@ import type { LeafRecord, OutlineRow, Session, SessionRecord, Store } from "@bou
 import { entryKind, entryLines } from "../format/entry-lines.js";
 import { bytes, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
-import { type ChosenSession, chooseSession, sessionName, titleOf } from "../session/choose-session.js";
+import { type ChosenSession, chooseSession, sessionName, sessionTitle } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { fieldLine, fitLine, type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -33,7 +33,7 @@ async function showEntry(out: Printer, session: Session, name: string, json: boo
   }
 }
 
-interface SessionFacts {
+interface SessionDetails {
   readonly leaves: readonly LeafRecord[];
   readonly branchPoints: readonly OutlineRow[];
   readonly tips: readonly OutlineRow[];
@@ -49,16 +49,16 @@ async function showSession(out: Printer, store: Store, { session, record }: Chos
     session.labels(),
     store.listSessions({ parentId: session.id, kind: "all", archived: "all", empty: true }),
   ]);
-  const facts: SessionFacts = { leaves, branchPoints, tips, labels, children: children.items };
+  const facts: SessionDetails = { leaves, branchPoints, tips, labels, children: children.items };
   if (json) return out.json({ session: record, ...facts });
-  for (const line of recordLines(record)) out.line(...line);
-  for (const line of factLines(facts)) out.line(...fitLine(line, out.width, out.glyphs.ellipsis));
+  for (const line of renderRecord(record)) out.line(...line);
+  for (const line of renderDetails(facts)) out.line(...fitLine(line, out.width, out.glyphs.ellipsis));
 }
 
-function recordLines(record: SessionRecord): readonly Line[] {
+function renderRecord(record: SessionRecord): readonly Line[] {
   const { parent, source } = record;
   return [
-    [styled("bold", titleOf(record))],
+    [styled("bold", sessionTitle(record))],
     fieldLine("id", record.id),
     fieldLine("kind", record.kind + (record.archivedAtMs === null ? "" : ", archived")),
     fieldLine("directory", record.cwd ?? "unknown"),
@@ -78,21 +78,21 @@ function recordLines(record: SessionRecord): readonly Line[] {
 /** Rows of one kind that are listed; the tree shows all. */
 const LISTED = 20;
 
-function factLines({ leaves, branchPoints, tips, labels, children }: SessionFacts): readonly Line[] {
+function renderDetails({ leaves, branchPoints, tips, labels, children }: SessionDetails): readonly Line[] {
   return [
     ...leaves.map(({ name, entryId }) => fieldLine(name === "main" ? "leaf" : `leaf ${name}`, entryId ?? "before the first entry")),
-    ...listed("labels", labels, ({ label, entryId }) => [styled("label", `[${label}]`), `  ${entryId}`]),
-    ...listed("branch points", branchPoints, entryLine),
-    ...listed("ends of branches", tips, entryLine),
-    ...listed("forks and subagents", children, (child) => [sessionName(child)]),
+    ...renderList("labels", labels, ({ label, entryId }) => [styled("label", `[${label}]`), `  ${entryId}`]),
+    ...renderList("branch points", branchPoints, renderEntryRow),
+    ...renderList("ends of branches", tips, renderEntryRow),
+    ...renderList("forks and subagents", children, (child) => [sessionName(child)]),
   ];
 }
 
-function entryLine(row: OutlineRow): Line {
+function renderEntryRow(row: OutlineRow): Line {
   return [styled("dim", `${row.id}  `), ...rowText(row)];
 }
 
-function listed<T>(name: string, items: readonly T[], lineOf: (item: T) => Line): readonly Line[] {
+function renderList<T>(name: string, items: readonly T[], lineOf: (item: T) => Line): readonly Line[] {
   if (items.length === 0) return [];
   const shown = items.slice(0, LISTED).map((item): Line => ["  ", ...lineOf(item)]);
   const rest: readonly Line[] = items.length > LISTED ? [[styled("dim", `  and ${items.length - LISTED} more`)]] : [];

@@ -3,10 +3,10 @@ import { NoTerminalError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import type { NavigatorResult } from "../navigator/model.js";
 import { navigatorScreen } from "../navigator/navigator.js";
-import { chooseSession, leafInShort } from "../session/choose-session.js";
-import { settingsFor, withCompactor } from "../session/compactor.js";
+import { chooseSession, describeLeaf } from "../session/choose-session.js";
+import { compactionSettings, withCompactor } from "../session/compactor.js";
 import { withStore } from "../session/open-store.js";
-import { summaryModel } from "../session/summary-model.js";
+import { chooseSummaryModel } from "../session/summary-model.js";
 import { chooseWindow } from "../session/window-choice.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
@@ -20,17 +20,17 @@ export async function navigateTree({ io, out, args, options }: Invocation<Common
     throw new NoTerminalError("The navigator needs a terminal to draw on. bough tree prints the same tree: bough tree SESSION");
   await withStore(io, options.store, "change", async (store) => {
     const { session, record } = await chooseSession(store, io, out, args[0], "store");
-    const model = summaryModel(io.env, {});
+    const model = chooseSummaryModel(io.env, {});
     const { tokens: contextWindow } = await chooseWindow(session, undefined);
-    const settings = settingsFor({}, model);
+    const settings = compactionSettings({}, model);
     await withCompactor({ session, contextWindow, summarizer: model?.summarizer ?? [], settings, now: io.now }, async (compactor) => {
       const world = { store, session, compactor, io, rememberChoice: async () => undefined };
-      await tell(out, session, await runScreen(terminal, navigatorScreen(world, record, {})));
+      await printResult(out, session, await runScreen(terminal, navigatorScreen(world, record, {})));
     });
   });
 }
 
-async function tell(out: Printer, session: Session, result: NavigatorResult): Promise<void> {
+async function printResult(out: Printer, session: Session, result: NavigatorResult): Promise<void> {
   switch (result.kind) {
     case "closed":
       return;
@@ -39,7 +39,7 @@ async function tell(out: Printer, session: Session, result: NavigatorResult): Pr
     case "forked":
       return out.line(styled("dim", "new session: "), result.sessionId);
     case "moved":
-      out.line(styled("dim", "leaf: "), await leafInShort(session));
+      out.line(styled("dim", "leaf: "), await describeLeaf(session));
       if (result.text === null) return;
       out.line(styled("dim", "The message that was chosen, to be said again:"));
       for (const line of textLines(result.text)) out.line(...line);

@@ -3,9 +3,9 @@ import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { wrapLine } from "../format/wrap.js";
-import { type ChosenSession, chooseSession, titleOf } from "../session/choose-session.js";
+import { type ChosenSession, chooseSession, sessionTitle } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
-import { wholeOutline } from "../session/paging.js";
+import { readOutline } from "../session/paging.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { learnWidths, truncate } from "../terminal/width.js";
@@ -30,11 +30,11 @@ interface TreeOptions extends CommonOptions {
 export const runTree: Command<TreeOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   if (options.interactive === true) return (await import("./tree-interactive.js")).navigateTree(invocation);
-  const filter = filterOf(options);
+  const filter = chooseFilter(options);
   await withStore(io, options.store, "read", async (store) => {
     const chosen = await chooseSession(store, io, out, args[0], "store");
     const { session } = chosen;
-    const [rows, labels, leaves] = await Promise.all([wholeOutline(session), session.labels(), session.leaves()]);
+    const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels(), session.leaves()]);
     const drawn = { rows: filter === "no-tools" ? rows.map(withoutCalls) : rows, labels, leaves, leafName: session.leafName };
     if (options.json === true) return printJson(out, chosen, drawn);
     await learnWidths(shownTexts(drawn));
@@ -46,23 +46,23 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
       glyphs: out.glyphs,
       time: options.time === true ? dateTime : undefined,
     });
-    for (const line of heading(titleOf(chosen.record), session.id, width)) out.line(...line);
+    for (const line of renderHeading(sessionTitle(chosen.record), session.id, width)) out.line(...line);
     for (const line of lines) {
       out.line(...line);
       await out.pump();
     }
-    for (const line of wrapLine([styled("dim", ending(rows.length, hidden, filter))], width)) out.line(...line);
+    for (const line of wrapLine([styled("dim", describeCount(rows.length, hidden, filter))], width)) out.line(...line);
   });
 };
 
 /** The title and the id, on one line where both fit. */
-function heading(title: string, id: string, width: number): readonly Line[] {
+function renderHeading(title: string, id: string, width: number): readonly Line[] {
   const room = width - id.length - 2;
   if (room >= LEAST_TITLE) return [[styled("bold", truncate(title, room)), styled("dim", `  ${id}`)]];
   return [[styled("bold", truncate(title, width))], [styled("dim", truncate(id, width))]];
 }
 
-function filterOf({ all, tools, user }: TreeOptions): TreeFilter {
+function chooseFilter({ all, tools, user }: TreeOptions): TreeFilter {
   const wanted: readonly TreeFilter[] = [
     ...(all === true ? (["all"] as const) : []),
     ...(tools === false ? (["no-tools"] as const) : []),
@@ -87,7 +87,7 @@ function* shownTexts({ rows, labels, leaves }: DrawnTree): Generator<string, voi
 }
 
 /** Empty is not the same as filtered (regression R190). */
-function ending(total: number, hidden: number, filter: TreeFilter): string {
+function describeCount(total: number, hidden: number, filter: TreeFilter): string {
   if (total === 0) return "No entries yet.";
   const entries = counted(total, "entry", "entries");
   if (hidden === 0) return entries;

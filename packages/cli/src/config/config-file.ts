@@ -15,7 +15,7 @@ export type ConfigChange = { readonly [K in keyof ConfigInput]?: ConfigInput[K] 
  * @throws {ConfigError} the file cannot be read, or is not valid; the message is one line with file and field.
  */
 export async function loadConfig(io: Pick<Io, "env" | "home">): Promise<Config> {
-  return (await readFrom(configPath(io))).config;
+  return (await readConfigFile(resolveConfigPath(io))).config;
 }
 
 /**
@@ -27,28 +27,28 @@ export async function loadConfig(io: Pick<Io, "env" | "home">): Promise<Config> 
  * await saveConfig(io, { tools: { bash: "allow" } });
  */
 export async function saveConfig(io: Pick<Io, "env" | "home">, change: ConfigChange): Promise<Config> {
-  const path = configPath(io);
+  const path = resolveConfigPath(io);
   if (path === "") throw new ConfigError("There is no home directory to keep settings in. Set HOME or XDG_CONFIG_HOME.");
-  const { written } = await readFrom(path);
-  const text = `${JSON.stringify(merged(written, change), null, 2)}\n`;
-  const { config } = readConfig(text, path);
-  await replace(path, text);
+  const { written } = await readConfigFile(path);
+  const text = `${JSON.stringify(mergeConfig(written, change), null, 2)}\n`;
+  const { config } = parseConfig(text, path);
+  await replaceFile(path, text);
   return config;
 }
 
-async function readFrom(path: string): Promise<ReadConfig> {
+async function readConfigFile(path: string): Promise<ParsedConfig> {
   try {
-    return readConfig(await readFile(path, "utf8"), path);
+    return parseConfig(await readFile(path, "utf8"), path);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return { written: {}, config: {} };
+    if (errorCodeOf(error) === "ENOENT") return { written: {}, config: {} };
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError(`${path} cannot be read (${codeOf(error) ?? String(error)}). Check that it is a file that you may read.`, {
+    throw new ConfigError(`${path} cannot be read (${errorCodeOf(error) ?? String(error)}). Check that it is a file that you may read.`, {
       cause: error,
     });
   }
 }
 
-function merged(written: ConfigInput, change: ConfigChange): Readonly<Record<string, unknown>> {
+function mergeConfig(written: ConfigInput, change: ConfigChange): Readonly<Record<string, unknown>> {
   const before: Readonly<Record<string, unknown>> = written;
   const changed = Object.entries(change).map(([name, value]) => {
     const old = before[name];
@@ -61,21 +61,21 @@ function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-async function replace(path: string, text: string): Promise<void> {
+async function replaceFile(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
     // Where the file is a link into a folder of settings, the file it leads to is replaced and the link stays.
     const target = await realpath(path).catch(() => path);
-    await writeBeside(target, text);
+    await writeAtomically(target, text);
   } catch (error) {
     // The person goes on with the old settings; which failure it was is in the message.
-    throw new ConfigError(`${path} cannot be written (${codeOf(error) ?? String(error)}). The settings are as they were.`, {
+    throw new ConfigError(`${path} cannot be written (${errorCodeOf(error) ?? String(error)}). The settings are as they were.`, {
       cause: error,
     });
   }
 }
 
-async function writeBeside(target: string, text: string): Promise<void> {
+async function writeAtomically(target: string, text: string): Promise<void> {
   const beside = `${target}.${randomUUID()}`;
   try {
     const file = await open(beside, "wx", 0o600);
@@ -93,12 +93,12 @@ async function writeBeside(target: string, text: string): Promise<void> {
   }
 }
 
-function codeOf(error: unknown): string | undefined {
+function errorCodeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 /** Where the config file is, whether it is there or not: `bough/config.json` in `XDG_CONFIG_HOME`, or `~/.config`. Empty: there is no home directory, and so no file. */
-export function configPath({ env, home }: Pick<Io, "env" | "home">): string {
+export function resolveConfigPath({ env, home }: Pick<Io, "env" | "home">): string {
   // The XDG standard: a relative path there is to be ignored.
   const named = env["XDG_CONFIG_HOME"];
   const isNamed = named !== undefined && isAbsolute(named);
@@ -108,7 +108,7 @@ export function configPath({ env, home }: Pick<Io, "env" | "home">): string {
 }
 
 /** A config file: as it was written, and as it is used. */
-export interface ReadConfig {
+export interface ParsedConfig {
   readonly written: ConfigInput;
   readonly config: Config;
 }
@@ -118,15 +118,15 @@ export interface ReadConfig {
  *
  * @throws {ConfigError} one line: the file, the field and what to do. Values are not repeated: one could be a key.
  */
-export function readConfig(text: string, path: string): ReadConfig {
-  const json = parsed(text.replace(/^\uFEFF/, ""), path);
+export function parseConfig(text: string, path: string): ParsedConfig {
+  const json = parseJson(text.replace(/^\uFEFF/, ""), path);
   const judged = configSchema.safeParse(json);
-  if (!judged.success) throw new ConfigError(`${path}: ${problemOf(judged.error)}`);
+  if (!judged.success) throw new ConfigError(`${path}: ${describeProblem(judged.error)}`);
   // The gate let it through, so it is what the gate takes; its output has other keys than what was written.
   return { written: json as ConfigInput, config: judged.data };
 }
 
-function parsed(text: string, path: string): unknown {
+function parseJson(text: string, path: string): unknown {
   if (text.trim() === "") return {};
   try {
     return JSON.parse(text);
@@ -138,15 +138,15 @@ function parsed(text: string, path: string): unknown {
   }
 }
 
-function problemOf(error: z.ZodError): string {
+function describeProblem(error: z.ZodError): string {
   const [issue] = error.issues;
   if (issue === undefined) return "is not valid.";
   const field = issue.path.map(String).join(".");
   const others = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
-  return `${sentence(field, issue)}${others}.`;
+  return `${describeIssue(field, issue)}${others}.`;
 }
 
-function sentence(field: string, issue: z.core.$ZodIssue): string {
+function describeIssue(field: string, issue: z.core.$ZodIssue): string {
   const where = field === "" ? "the file" : field;
   switch (issue.code) {
     case "unrecognized_keys":
@@ -157,7 +157,7 @@ function sentence(field: string, issue: z.core.$ZodIssue): string {
         .join(", ")
         .replace(/, ([^,]*)$/, " or $1")}`;
     case "invalid_type":
-      return `${where} must be ${NAMES[issue.expected] ?? issue.expected}`;
+      return `${where} must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
     case "too_small":
       return issue.origin === "string" ? `${where} must not be empty` : `${where} must be at least ${String(issue.minimum)}`;
     case "invalid_union":
@@ -169,7 +169,7 @@ function sentence(field: string, issue: z.core.$ZodIssue): string {
   }
 }
 
-const NAMES: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: "a text",
   int: "a whole number",
   number: "a number",

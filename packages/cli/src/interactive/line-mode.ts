@@ -8,7 +8,7 @@ import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { type InteractiveRun, withSession } from "./opened-session.js";
-import { created, shellWorld } from "./routes.js";
+import { createSession, createShellWorld } from "./routes.js";
 
 /** Asks the person for a line, see `Io.ask`; undefined: there will be none any more. */
 type Ask = NonNullable<Io["ask"]>;
@@ -17,28 +17,28 @@ type Ask = NonNullable<Io["ask"]>;
  * The shell on a terminal that can only print (`TERM=dumb`): a line is read, what comes of it is printed, and so on. The same
  * commands; the tree and the sessions are printed instead of opened.
  */
-export async function lineMode(run: InteractiveRun, out: Printer, ask: Ask, sessionId: SessionId): Promise<void> {
+export async function runLineMode(run: InteractiveRun, out: Printer, ask: Ask, sessionId: SessionId): Promise<void> {
   await loadExactWidths();
   const waiting: string[] = [];
-  for (let id: SessionId | null = sessionId; id !== null; ) id = await inSession(run, out, ask, waiting, id);
+  for (let id: SessionId | null = sessionId; id !== null; ) id = await runSession(run, out, ask, waiting, id);
 }
 
 /** `waiting`: lines that were typed before anybody asked for them; they go out first. */
-async function inSession(run: InteractiveRun, out: Printer, ask: Ask, waiting: string[], id: SessionId): Promise<SessionId | null> {
+async function runSession(run: InteractiveRun, out: Printer, ask: Ask, waiting: string[], id: SessionId): Promise<SessionId | null> {
   return withSession(run, id, async (opened) => {
-    const world = shellWorld(run, opened);
-    const performer = new ShellPerformer(world, { showsEnd: true, saysNotebook: !run.saidNotebook });
-    run.saidNotebook = true;
-    const questions = new Questions(out, ask, waiting, (effect) => performer.perform(effect, host));
-    const host = new PrintingHost(out, (question) => questions.put(question));
-    const talk: Talk = { run, world, performer, host };
+    const world = createShellWorld(run, opened);
+    const performer = new ShellPerformer(world, { showsEnd: true, saysNotebook: !run.isNotebookShown });
+    run.isNotebookShown = true;
+    const questions = new QuestionAsker(out, ask, waiting, (effect) => performer.perform(effect, host));
+    const host = new PrintingHost(out, (question) => questions.ask(question));
+    const talk: LineSession = { run, world, performer, host };
     try {
       await performer.performed({ kind: "open" }, host);
       for (;;) {
         await out.flush();
         const text = waiting.shift() ?? (await ask("> "));
-        const next = text === undefined ? null : await answered(talk, text);
-        questions.check();
+        const next = text === undefined ? null : await handleLine(talk, text);
+        questions.throwFailure();
         if (next !== undefined) return next;
       }
     } finally {
@@ -47,7 +47,7 @@ async function inSession(run: InteractiveRun, out: Printer, ask: Ask, waiting: s
   });
 }
 
-interface Talk {
+interface LineSession {
   readonly run: InteractiveRun;
   readonly world: ShellWorld;
   readonly performer: ShellPerformer;
@@ -55,32 +55,32 @@ interface Talk {
 }
 
 /** Does what a line asks for. Where it leads: another session, away (null), or nowhere (undefined). */
-async function answered(talk: Talk, text: string): Promise<SessionId | null | undefined> {
+async function handleLine(talk: LineSession, text: string): Promise<SessionId | null | undefined> {
   const line = typed(text);
-  if (line.kind === "command") return commanded(talk, line.name, line.rest);
+  if (line.kind === "command") return handleCommand(talk, line.name, line.rest);
   if (line.kind === "unknown") talk.host.print([[styled("error", `No command /${line.name}. /help lists them.`)]]);
-  else if (line.text.trim() !== "") await interruptible(talk, { kind: "say", text: line.text });
+  else if (line.text.trim() !== "") await performInterruptibly(talk, { kind: "say", text: line.text });
   return undefined;
 }
 
-async function commanded(talk: Talk, name: SlashName, rest: string): Promise<SessionId | null | undefined> {
+async function handleCommand(talk: LineSession, name: SlashName, rest: string): Promise<SessionId | null | undefined> {
   const { run, world, host } = talk;
   if (name === "quit") return null;
-  if (name === "new") return created(run, rest === "" ? null : rest);
-  const printed = printedBy(name, world.session.id);
-  if (printed === undefined) await interruptible(talk, { kind: "command", name, rest });
+  if (name === "new") return createSession(run, rest === "" ? null : rest);
+  const printed = printedEquivalent(name, world.session.id);
+  if (printed === undefined) await performInterruptibly(talk, { kind: "command", name, rest });
   else host.print((await world.runCommand(printed)).lines);
   return host.left?.kind === "open" ? host.left.sessionId : undefined;
 }
 
 /** What stands for a screen that cannot be drawn. */
-function printedBy(name: string, sessionId: SessionId): readonly string[] | undefined {
+function printedEquivalent(name: string, sessionId: SessionId): readonly string[] | undefined {
   if (name === "tree") return ["tree", sessionId];
   return name === "sessions" ? ["sessions"] : undefined;
 }
 
 /** Ctrl-C stops what goes on, as Esc does elsewhere. */
-async function interruptible({ world, performer, host }: Talk, effect: ShellEffect): Promise<void> {
+async function performInterruptibly({ world, performer, host }: LineSession, effect: ShellEffect): Promise<void> {
   const { signal, end } = world.io.cancelOnInterrupt();
   signal.addEventListener("abort", () => performer.perform({ kind: "stop" }, host), { once: true });
   await performer.performed(effect, host);
@@ -114,7 +114,7 @@ class PrintingHost implements ShellHost {
 }
 
 /** Puts the questions of tools to the person. */
-class Questions {
+class QuestionAsker {
   #failure: unknown;
   readonly #out: Printer;
   readonly #ask: Ask;
@@ -128,7 +128,7 @@ class Questions {
     this.#perform = perform;
   }
 
-  put(question: Question): void {
+  ask(question: Question): void {
     this.#put(question).catch((error: unknown) => {
       // The output or the input is gone: nobody can answer, and the reply is stopped with what came.
       this.#failure = error;
@@ -137,7 +137,7 @@ class Questions {
   }
 
   /** @throws what went wrong while a question was put. */
-  check(): void {
+  throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
 

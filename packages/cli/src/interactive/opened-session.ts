@@ -1,8 +1,8 @@
 import { aiSdkSummarizer, type Compactor, type CompactorOptions, createCompactor, type Summarizer } from "@bough/compaction";
 import type { Session, SessionId, SessionRecord, Store } from "@bough/session-core";
-import { type ChatModel, type ChatOptions, chatModel } from "../agent/chat-model.js";
+import { type ChatModel, type ChatOptions, chooseChatModel } from "../agent/chat-model.js";
 import type { Config } from "../config/schema.js";
-import { settingsFor } from "../session/compactor.js";
+import { compactionSettings } from "../session/compactor.js";
 import { chooseWindow } from "../session/window-choice.js";
 import type { Io } from "../terminal/io.js";
 
@@ -15,9 +15,9 @@ export interface InteractiveRun {
   /** The model in force: as options, environment and config say, or as it was chosen since. */
   model: ChatModel | null;
   /** Whether the person was told that no model answers. */
-  saidNotebook: boolean;
+  isNotebookShown: boolean;
   /** What was said on the command line about it. */
-  readonly chosen: ChatOptions;
+  readonly options: ChatOptions;
 }
 
 /** A session that screens work on. */
@@ -39,8 +39,8 @@ export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (
   const compactor = createCompactor({
     session,
     contextWindow: window,
-    summarizer: summarizersOf(run),
-    settings: settingsFor({ ...(config.preset === undefined ? {} : { preset: config.preset }) }, null),
+    summarizer: chooseSummarizers(run),
+    settings: compactionSettings({ ...(config.preset === undefined ? {} : { preset: config.preset }) }, null),
     now: io.now,
     onEvent: (event) => {
       if (event.type === "compactionStart") listener(true);
@@ -62,19 +62,22 @@ export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (
 }
 
 /** The model that answers writes the summaries too; those that nobody asked for, the one that the config names for them. */
-function summarizersOf(run: InteractiveRun): NonNullable<CompactorOptions["summarizer"]> {
+function chooseSummarizers(run: InteractiveRun): NonNullable<CompactorOptions["summarizer"]> {
   const { model, config } = run;
   if (model === null) return [];
-  const cheaper = config.summaryModel === undefined ? null : modelNamed(run, config.summaryModel);
-  return { manual: summarizerOf(model), automatic: cheaper === null ? summarizerOf(model) : [summarizerOf(cheaper), summarizerOf(model)] };
+  const cheaper = config.summaryModel === undefined ? null : chooseNamedModel(run, config.summaryModel);
+  return {
+    manual: createSummarizer(model),
+    automatic: cheaper === null ? createSummarizer(model) : [createSummarizer(cheaper), createSummarizer(model)],
+  };
 }
 
 /** A summariser that asks a model. */
-function summarizerOf(model: ChatModel): Summarizer {
+function createSummarizer(model: ChatModel): Summarizer {
   return async (request) => aiSdkSummarizer(await model.languageModel(), { secrets: model.secrets })(request);
 }
 
 /** Another model of the same place, by its name. */
-export function modelNamed({ io, config, chosen }: InteractiveRun, name: string): ChatModel | null {
-  return chatModel(io.env, config, { ...chosen, model: name });
+export function chooseNamedModel({ io, config, options }: InteractiveRun, name: string): ChatModel | null {
+  return chooseChatModel(io.env, config, { ...options, model: name });
 }

@@ -1,6 +1,6 @@
 import { type Session, type SessionId, SessionNotFoundError, textOf } from "@bough/session-core";
 import { hideKey } from "../agent/erase-secrets.js";
-import { configPath, saveConfig } from "../config/config-file.js";
+import { resolveConfigPath, saveConfig } from "../config/config-file.js";
 import { navigatorScreen } from "../navigator/navigator.js";
 import { PICKER_KEYS } from "../picker/keys.js";
 import { pickerScreen } from "../picker/picker.js";
@@ -11,10 +11,10 @@ import type { Io, Sink, Terminal } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
 import { rebound } from "../tui/key-table.js";
 import { runScreen } from "../tui/run-screen.js";
-import { type InteractiveRun, modelNamed, type OpenedSession, withSession } from "./opened-session.js";
+import { chooseNamedModel, type InteractiveRun, type OpenedSession, withSession } from "./opened-session.js";
 
 /** Where a person is. `draft` is what stands at the prompt; `chosen` a message that came back from the tree. */
-export type Place =
+export type Route =
   | {
       readonly kind: "shell";
       readonly sessionId: SessionId;
@@ -27,19 +27,19 @@ export type Place =
   | { readonly kind: "picker"; readonly sessionId: SessionId | null; readonly draft: string };
 
 /** Leads from place to place until the person leaves. */
-export async function wander(run: InteractiveRun, terminal: Terminal, from: Place): Promise<void> {
-  for (let place: Place | null = from; place !== null; place = await visited(run, terminal, place));
+export async function runScreens(run: InteractiveRun, terminal: Terminal, from: Route): Promise<void> {
+  for (let place: Route | null = from; place !== null; place = await showScreen(run, terminal, place));
 }
 
-async function visited(run: InteractiveRun, terminal: Terminal, place: Place): Promise<Place | null> {
+async function showScreen(run: InteractiveRun, terminal: Terminal, place: Route): Promise<Route | null> {
   try {
     switch (place.kind) {
       case "shell":
-        return await inShell(run, terminal, place);
+        return await showShell(run, terminal, place);
       case "tree":
-        return await inTree(run, terminal, place);
+        return await showTree(run, terminal, place);
       case "picker":
-        return await inPicker(run, terminal, place);
+        return await showPicker(run, terminal, place);
     }
   } catch (error) {
     // Another process deleted it between two screens; what was typed goes along.
@@ -48,13 +48,13 @@ async function visited(run: InteractiveRun, terminal: Terminal, place: Place): P
   }
 }
 
-async function inShell(run: InteractiveRun, terminal: Terminal, place: Extract<Place, { kind: "shell" }>): Promise<Place | null> {
+async function showShell(run: InteractiveRun, terminal: Terminal, place: Extract<Route, { kind: "shell" }>): Promise<Route | null> {
   const { sessionId } = place;
   return withSession(run, sessionId, async (opened) => {
-    const opening = { showsEnd: place.isBack !== true, saysNotebook: !run.saidNotebook };
-    run.saidNotebook = true;
-    const start = { ...(await shellStart(opened, place)), opening };
-    const result = await runScreen(terminal, shellScreen(shellWorld(run, opened), start));
+    const opening = { showsEnd: place.isBack !== true, saysNotebook: !run.isNotebookShown };
+    run.isNotebookShown = true;
+    const start = { ...(await buildShellStart(opened, place)), opening };
+    const result = await runScreen(terminal, shellScreen(createShellWorld(run, opened), start));
     switch (result.kind) {
       case "quit":
         return null;
@@ -65,14 +65,14 @@ async function inShell(run: InteractiveRun, terminal: Terminal, place: Extract<P
       case "open":
         return { kind: "shell", sessionId: result.sessionId, draft: result.draft };
       case "new":
-        return { kind: "shell", sessionId: await created(run, result.title), draft: result.draft };
+        return { kind: "shell", sessionId: await createSession(run, result.title), draft: result.draft };
     }
   });
 }
 
 /** A message that was chosen in the tree comes to an empty prompt; else it waits in the history, and nothing typed is lost. */
-async function shellStart({ session }: OpenedSession, { draft, chosen, notice }: Extract<Place, { kind: "shell" }>) {
-  const history = await promptsOf(session);
+async function buildShellStart({ session }: OpenedSession, { draft, chosen, notice }: Extract<Route, { kind: "shell" }>) {
+  const history = await readPrompts(session);
   if (chosen === undefined || chosen === null) return { draft, history, notice };
   if (draft.trim() === "") return { draft: chosen, history, notice: "Edit the message and send it: that begins a branch here." };
   return {
@@ -83,7 +83,7 @@ async function shellStart({ session }: OpenedSession, { draft, chosen, notice }:
 }
 
 /** What a shell of this session works with. */
-export function shellWorld(run: InteractiveRun, { session, record, compactor, onBackground }: OpenedSession) {
+export function createShellWorld(run: InteractiveRun, { session, record, compactor, onBackground }: OpenedSession) {
   const { io, store, storePath, config } = run;
   return {
     store,
@@ -92,29 +92,29 @@ export function shellWorld(run: InteractiveRun, { session, record, compactor, on
     compactor,
     io,
     config,
-    configPath: configPath(io),
+    configPath: resolveConfigPath(io),
     model: run.model,
     onBackground,
     modelNamed: (name: string) => {
-      run.model = modelNamed(run, name);
+      run.model = chooseNamedModel(run, name);
       return run.model;
     },
     hideKey: (secrets: readonly string[]) => hideKey(io.env, config.tools?.bash, secrets),
-    runCommand: (args: readonly string[]) => captured(io, storePath, args),
+    runCommand: (args: readonly string[]) => runCaptured(io, storePath, args),
   };
 }
 
-async function inTree(run: InteractiveRun, terminal: Terminal, { sessionId, draft }: Extract<Place, { kind: "tree" }>): Promise<Place> {
+async function showTree(run: InteractiveRun, terminal: Terminal, { sessionId, draft }: Extract<Route, { kind: "tree" }>): Promise<Route> {
   return withSession(run, sessionId, async ({ session, record, compactor }) => {
     const { store, io, config } = run;
-    const world = { store, session, compactor, io, rememberChoice: (choice: number) => remember(run, choice) };
+    const world = { store, session, compactor, io, rememberChoice: (choice: number) => saveLeavingChoice(run, choice) };
     const { filter, preview, leaving, rememberedLeaving } = config.navigator ?? {};
-    const preferences = { filter, preview, leaving, lastChoice: choiceOf(rememberedLeaving), keys: config.keys?.navigator };
-    const before = sizeOf(terminal);
+    const preferences = { filter, preview, leaving, lastChoice: choiceIndex(rememberedLeaving), keys: config.keys?.navigator };
+    const before = describeSize(terminal);
     const result = await runScreen(terminal, navigatorScreen(world, record, preferences));
     switch (result.kind) {
       case "closed":
-        return { kind: "shell", sessionId, draft, isBack: sizeOf(terminal) === before };
+        return { kind: "shell", sessionId, draft, isBack: describeSize(terminal) === before };
       case "moved":
         return { kind: "shell", sessionId, draft, chosen: result.text };
       case "forked":
@@ -126,48 +126,48 @@ async function inTree(run: InteractiveRun, terminal: Terminal, { sessionId, draf
 }
 
 /** Where it changed meanwhile, what the shell had printed is gone from the screen, and its end is printed again. */
-function sizeOf({ stdout }: Terminal): string {
+function describeSize({ stdout }: Terminal): string {
   return `${stdout.columns}x${stdout.rows}`;
 }
 
 const CHOICES = ["no-summary", "summary", "focus"] as const;
 
-function choiceOf(remembered: (typeof CHOICES)[number] | undefined): number {
+function choiceIndex(remembered: (typeof CHOICES)[number] | undefined): number {
   return Math.max(CHOICES.indexOf(remembered ?? "no-summary"), 0);
 }
 
-async function remember({ io, config }: InteractiveRun, choice: number): Promise<void> {
+async function saveLeavingChoice({ io, config }: InteractiveRun, choice: number): Promise<void> {
   const rememberedLeaving = CHOICES[choice];
   if (rememberedLeaving !== config.navigator?.rememberedLeaving) await saveConfig(io, { navigator: { rememberedLeaving } });
 }
 
-async function inPicker(
+async function showPicker(
   run: InteractiveRun,
   terminal: Terminal,
-  { sessionId, draft }: Extract<Place, { kind: "picker" }>,
-): Promise<Place | null> {
+  { sessionId, draft }: Extract<Route, { kind: "picker" }>,
+): Promise<Route | null> {
   const { store, io, config } = run;
   const keys = rebound(PICKER_KEYS, config.keys?.picker ?? {});
   const current = sessionId === null ? {} : { currentSessionId: sessionId };
-  const before = sizeOf(terminal);
+  const before = describeSize(terminal);
   const result = await runScreen(terminal, pickerScreen({ store, io, glyphs: glyphsFor(io.env), keys, ...current }));
   switch (result.kind) {
     case "open":
       return { kind: "shell", sessionId: result.sessionId, draft };
     case "new":
-      return { kind: "shell", sessionId: await created(run, null), draft };
+      return { kind: "shell", sessionId: await createSession(run, null), draft };
     case "cancelled":
-      return sessionId === null ? null : { kind: "shell", sessionId, draft, isBack: sizeOf(terminal) === before };
+      return sessionId === null ? null : { kind: "shell", sessionId, draft, isBack: describeSize(terminal) === before };
   }
 }
 
 /** A new session of this directory. It is there at once, so that it is what the next start goes on with. */
-export async function created({ store, io }: InteractiveRun, title: string | null): Promise<SessionId> {
+export async function createSession({ store, io }: InteractiveRun, title: string | null): Promise<SessionId> {
   return (await store.createSession({ cwd: io.cwd, ...(title === null ? {} : { title }) })).id;
 }
 
 /** Runs `bough ARGS…` on a store and gives back what it printed, as lines: nothing of it reaches the terminal by itself. */
-export async function captured(io: Io, storePath: string, args: readonly string[]): Promise<CommandOutput> {
+export async function runCaptured(io: Io, storePath: string, args: readonly string[]): Promise<CommandOutput> {
   const [out, err]: [string[], string[]] = [[], []];
   const sink = (text: string[]): Sink => ({
     isTerminal: false,
@@ -179,10 +179,10 @@ export async function captured(io: Io, storePath: string, args: readonly string[
   });
   const silent: Io = { ...io, stdout: sink(out), stderr: sink(err), terminal: undefined, ask: undefined, progressStream: undefined };
   const exit = await io.bough(["--store", storePath, ...args], silent);
-  return { lines: linesOf(out.join("")), notes: linesOf(err.join("")), exit };
+  return { lines: splitLines(out.join("")), notes: splitLines(err.join("")), exit };
 }
 
-function linesOf(text: string): readonly Line[] {
+function splitLines(text: string): readonly Line[] {
   return text === ""
     ? []
     : text
@@ -191,11 +191,11 @@ function linesOf(text: string): readonly Line[] {
         .map((line): Line => [line]);
 }
 
-const MOST = 100;
+const MAX_PROMPTS = 100;
 
 /** What the person said on the path of the leaf, oldest first: for the arrows of the prompt. */
-export async function promptsOf(session: Session): Promise<readonly string[]> {
-  const { items } = await session.scan({ order: "up", types: ["message"], roles: ["user"], limit: MOST });
+export async function readPrompts(session: Session): Promise<readonly string[]> {
+  const { items } = await session.scan({ order: "up", types: ["message"], roles: ["user"], limit: MAX_PROMPTS });
   const texts = items.flatMap((entry) =>
     entry.type === "message" && entry.message.role === "user" ? [textOf(entry.message.content)] : [],
   );

@@ -1,5 +1,5 @@
 import type { SessionRecord } from "@bough/session-core";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import type { NavigatorFilter } from "../tree/filter.js";
@@ -56,7 +56,7 @@ export function started(
 ): NavigatorStep {
   const model: NavigatorModel = {
     size,
-    title: titleOf(record),
+    title: sessionTitle(record),
     sessionId: record.id,
     glyphs: glyphsFor(io.env),
     keys: rebound(NAVIGATOR_KEYS, keys),

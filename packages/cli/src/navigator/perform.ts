@@ -5,7 +5,7 @@ import { entryLines } from "../format/entry-lines.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { comparisonLines, loadComparison } from "../preview/comparison.js";
 import { previewLines } from "../preview/entry.js";
-import { inFileName, writeNewFile } from "../session/write-file.js";
+import { toFileName, writeNewFile } from "../session/write-file.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { type Line, textOfLine } from "../terminal/line.js";
 import type { ScreenHost } from "../tui/screen.js";
@@ -107,7 +107,7 @@ export class Performer {
 
   async #export(entryId: EntryId): Promise<string> {
     const { session, io } = this.world;
-    const path = resolve(io.cwd, `bough-${inFileName(session.id)}-${inFileName(entryId)}.md`);
+    const path = resolve(io.cwd, `bough-${toFileName(session.id)}-${toFileName(entryId)}.md`);
     await writeNewFile(io, path, exportMarkdown(session, { branch: entryId }), false);
     return path;
   }

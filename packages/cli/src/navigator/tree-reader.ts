@@ -1,6 +1,6 @@
 import { type EntryId, SessionNotFoundError } from "@bough/session-core";
 import { errorLine } from "../errors.js";
-import { wholeOutline } from "../session/paging.js";
+import { readOutline } from "../session/paging.js";
 import { learnWidths } from "../terminal/width.js";
 import { TreeIndex } from "../tree/tree-index.js";
 import type { NavigatorDispatch, NavigatorWorld } from "./model.js";
@@ -28,7 +28,7 @@ export class TreeReader {
   async load(): Promise<void> {
     const { session } = this.world;
     await session.refresh();
-    const [rows, labels, leaves] = await Promise.all([wholeOutline(session), session.labels(), session.leaves()]);
+    const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels(), session.leaves()]);
     await learnWidths(labels.map(({ label }) => label));
     const { leafId, leafName } = session;
     this.#lastSeq = rows.at(-1)?.seq ?? 0;
@@ -70,7 +70,7 @@ export class TreeReader {
     if (this.#isOver) return;
     try {
       await session.refresh();
-      const [rows, labels, leaves] = await Promise.all([wholeOutline(session, this.#lastSeq), session.labels(), session.leaves()]);
+      const [rows, labels, leaves] = await Promise.all([readOutline(session, this.#lastSeq), session.labels(), session.leaves()]);
       const now = seen(session.leafId, leaves, labels);
       // Ages grow old, and new rows are younger than the last tick.
       if (this.world.io.now() - this.#tickedMs >= AGES) this.#tick();

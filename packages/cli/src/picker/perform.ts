@@ -11,7 +11,7 @@ import {
   type Store,
   textOf,
 } from "@bough/session-core";
-import { subagentsOf } from "../session/paging.js";
+import { listSubagents } from "../session/paging.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";
 import { groupedHits } from "./session-rows.js";
@@ -88,7 +88,7 @@ async function performed(world: PickerWorld, effect: PickerEffect, dispatch: Pic
       await store.archiveSession(effect.id, effect.archived);
       return dispatch(await changed(store, effect.id, effect.archived ? "archived" : "unarchived"));
     case "countSubagents":
-      return dispatch({ kind: "subagents", id: effect.id, count: (await subagentsOf(store, effect.id)).length });
+      return dispatch({ kind: "subagents", id: effect.id, count: (await listSubagents(store, effect.id)).length });
     case "delete":
       return dispatch({ kind: "deleted", id: effect.id, subagents: await deleteAll(store, effect.id) });
   }
@@ -184,7 +184,7 @@ async function changed(store: Store, id: SessionId, what: "renamed" | "archived"
 }
 
 async function deleteAll(store: Store, id: SessionId): Promise<number> {
-  const subagents = await subagentsOf(store, id);
+  const subagents = await listSubagents(store, id);
   for (const one of subagents) await deleteIfThere(store, one.id);
   await store.deleteSession(id);
   return subagents.length;

@@ -1,5 +1,5 @@
 import { count, counted } from "../format/numbers.js";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { truncate } from "../terminal/width.js";
@@ -49,7 +49,7 @@ function restingLine(model: PickerModel): Line {
 
 function question({ settings }: PickerModel, { record, subagents }: Extract<PickerModel["mode"], { kind: "delete" }>): Line {
   const beside = subagents === 0 ? "" : ` and ${counted(subagents, "session of its subagents", "sessions of its subagents")}`;
-  const what = `${quoted(titleOf(record), settings)} with ${counted(record.messageCount, "message")}${beside}`;
+  const what = `${quoted(sessionTitle(record), settings)} with ${counted(record.messageCount, "message")}${beside}`;
   return [styled("error", "Delete "), what, styled("error", " for good? "), styled("bold", "y/n")];
 }
 

@@ -1,5 +1,5 @@
 import type { SearchHit, SessionId, SessionRecord } from "@bough/session-core";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 
 /** A session of the list, with the text that names are looked for in, prepared once (regression R167). */
 export interface Listed {
@@ -12,7 +12,7 @@ export interface Listed {
 
 /** A session of the store as the list keeps it. */
 export function listed(record: SessionRecord): Listed {
-  return { record, name: searchForm(titleOf(record)), directory: searchForm(record.cwd ?? "") };
+  return { record, name: searchForm(sessionTitle(record)), directory: searchForm(record.cwd ?? "") };
 }
 
 const PLAIN = /^[\x20-\x7e]*$/;

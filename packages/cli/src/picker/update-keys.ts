@@ -1,4 +1,4 @@
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { editField, fieldOf } from "../tui/field.js";
 import { actionOf } from "../tui/key-table.js";
 import { type KeyEvent, type PasteEvent, withoutEffects } from "../tui/screen.js";
@@ -95,7 +95,7 @@ function updateSelected(model: PickerModel, action: PickerAction): PickerStep {
     case "archive":
       return { model: chosen(model, model.selected), effects: [{ kind: "archive", id, archived: record.archivedAtMs === null }] };
     case "delete":
-      if (id === model.settings.currentId) return withoutEffects(refused(model, titleOf(record)));
+      if (id === model.settings.currentId) return withoutEffects(refused(model, sessionTitle(record)));
       return {
         model: { ...chosen(model, model.selected), mode: { kind: "delete", record, subagents: 0 } },
         effects: [{ kind: "countSubagents", id }],

@@ -1,5 +1,5 @@
 import { counted } from "../format/numbers.js";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { actionOf } from "../tui/key-table.js";
 import type { TerminalEvent } from "../tui/screen.js";
 import { columnsFor, layoutOf, scrolled, visibleRange } from "./layout.js";
@@ -124,7 +124,7 @@ function withNotice(model: PickerModel, notice: Notice): PickerModel {
 }
 
 function changeNotice({ settings, withArchived }: PickerModel, { record, what }: Extract<PickerEvent, { kind: "changed" }>): Notice {
-  const name = quoted(titleOf(record), settings);
+  const name = quoted(sessionTitle(record), settings);
   switch (what) {
     case "renamed":
       return { kind: "info", text: record.title === null ? `Without a title it is called ${name}.` : `Renamed to ${name}.` };
@@ -161,5 +161,5 @@ function gone(model: PickerModel, id: string): PickerStep {
 
 function nameOf({ lists, scope, settings }: PickerModel, id: string): string {
   const known = lists[scope].sessions.find(({ record }) => record.id === id)?.record;
-  return known === undefined ? `The session ${id}` : quoted(titleOf(known), settings);
+  return known === undefined ? `The session ${id}` : quoted(sessionTitle(known), settings);
 }

@@ -1,7 +1,7 @@
 import type { SessionRecord } from "@bough/session-core";
 import { bytes, count } from "../format/numbers.js";
 import { age } from "../format/time.js";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, padStart, truncate } from "../terminal/width.js";
@@ -63,7 +63,7 @@ function cell(line: Line, width: number, align: PickerColumn["align"], { setting
 
 function titleLine(model: PickerModel, row: Row, width: number, isSelected: boolean): Line {
   const { record } = row.listed;
-  const title = titleOf(record);
+  const title = sessionTitle(record);
   const badge = record.archivedAtMs === null ? [] : [styled("label", "[archived] ")];
   const name: string | Span = isSelected
     ? styled("bold", title)

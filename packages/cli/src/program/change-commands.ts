@@ -1,12 +1,12 @@
-import { type Definitions, define } from "./define.js";
-import { MODEL_HELP, wholeNumber, withWritingOptions } from "./options.js";
+import { type CommandRegistry, defineCommand } from "./define.js";
+import { addSummaryOptions, MODEL_HELP, parseWholeNumber } from "./options.js";
 
 const GROUP = "Change";
 const MOVED = "{ sessionId, leafId, previousLeafId }";
 const SESSION = "{ session: SessionRecord }";
 
 /** The commands that change something; none of them changes an entry. */
-export function defineChanging(to: Definitions): void {
+export function defineChangeCommands(to: CommandRegistry): void {
   defineGo(to);
   defineUndo(to);
   defineCompact(to);
@@ -17,8 +17,8 @@ export function defineChanging(to: Definitions): void {
   defineDelete(to);
 }
 
-function defineGo(to: Definitions): void {
-  const command = define(
+function defineGo(to: CommandRegistry): void {
+  const command = defineCommand(
     to,
     "go <session> [entry]",
     {
@@ -42,11 +42,11 @@ function defineGo(to: Definitions): void {
     .option("--start", "before the first entry, to begin anew")
     .option("--summarize", "leave a summary of the branch that is left")
     .option("--label <text>", "a label for that summary");
-  withWritingOptions(command);
+  addSummaryOptions(command);
 }
 
-function defineUndo(to: Definitions): void {
-  define(
+function defineUndo(to: CommandRegistry): void {
+  defineCommand(
     to,
     "undo [session]",
     {
@@ -63,8 +63,8 @@ function defineUndo(to: Definitions): void {
   ).option("--redo", "take the last undo back");
 }
 
-function defineCompact(to: Definitions): void {
-  const command = define(
+function defineCompact(to: CommandRegistry): void {
+  const command = defineCommand(
     to,
     "compact [session]",
     {
@@ -87,15 +87,15 @@ function defineCompact(to: Definitions): void {
     },
     async () => (await import("../commands/compact.js")).runCompact,
   )
-    .option("--keep <tokens>", "keep the newest messages up to this many tokens (default: 20,000); 0: nothing", wholeNumber)
+    .option("--keep <tokens>", "keep the newest messages up to this many tokens (default: 20,000); 0: nothing", parseWholeNumber)
     .option("--keep-from <entry>", "keep this entry of the branch and all behind it")
     .option("--dry-run", "say what would be done, and do nothing")
     .option("--undo", "take the compaction in force back, on this branch");
-  withWritingOptions(command);
+  addSummaryOptions(command);
 }
 
-function defineLabel(to: Definitions): void {
-  define(
+function defineLabel(to: CommandRegistry): void {
+  defineCommand(
     to,
     "label <session> <entry> [text...]",
     {
@@ -113,8 +113,8 @@ function defineLabel(to: Definitions): void {
   ).option("--remove", "take the label away");
 }
 
-function defineFork(to: Definitions): void {
-  define(
+function defineFork(to: CommandRegistry): void {
+  defineCommand(
     to,
     "fork <session>",
     {
@@ -132,8 +132,8 @@ function defineFork(to: Definitions): void {
     .option("--title <title>", "title of the new session (default: that of the old one)");
 }
 
-function defineRename(to: Definitions): void {
-  define(
+function defineRename(to: CommandRegistry): void {
+  defineCommand(
     to,
     "rename <session> [title...]",
     {
@@ -149,8 +149,8 @@ function defineRename(to: Definitions): void {
   ).option("--remove", "take the title away");
 }
 
-function defineArchive(to: Definitions): void {
-  define(
+function defineArchive(to: CommandRegistry): void {
+  defineCommand(
     to,
     "archive <session>",
     {
@@ -166,8 +166,8 @@ function defineArchive(to: Definitions): void {
   ).option("--undo", "list it again");
 }
 
-function defineDelete(to: Definitions): void {
-  define(
+function defineDelete(to: CommandRegistry): void {
+  defineCommand(
     to,
     "delete <session>",
     {

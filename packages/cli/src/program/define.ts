@@ -4,14 +4,14 @@ import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 
 /** Where the definitions of commands are put. */
-export interface Definitions {
+export interface CommandRegistry {
   readonly program: Commander;
   readonly io: Io;
   readonly out: Printer;
 }
 
 /** What a command is called and how it is explained. */
-export interface Explained {
+export interface CommandHelp {
   /** The heading that it is listed under. */
   readonly group: string;
   readonly summary: string;
@@ -27,29 +27,29 @@ export interface Explained {
 type Loader<O extends CommonOptions> = () => Promise<Command<O>>;
 
 /** Defines a command; its options are added to what comes back. */
-export function define<O extends CommonOptions>(
-  { program, io, out }: Definitions,
+export function defineCommand<O extends CommonOptions>(
+  { program, io, out }: CommandRegistry,
   usage: string,
-  about: Explained,
+  about: CommandHelp,
   load: Loader<O>,
 ): Commander {
   const command = program.command(usage).helpGroup(`${about.group}:`).summary(about.summary);
   command.description(about.more === undefined ? `${about.summary}.` : `${about.summary}. ${about.more}`);
   if (about.json !== undefined) command.option("--json", "print JSON instead of text");
-  command.addHelpText("after", helpEnd(about));
+  command.addHelpText("after", renderHelpEnd(about));
   return command.action(async () => {
     const run = await load();
-    await run({ io, out, args: flat(command.processedArgs), options: command.optsWithGlobals<O>() });
+    await run({ io, out, args: flattenArguments(command.processedArgs), options: command.optsWithGlobals<O>() });
   });
 }
 
 /** A variadic argument comes as a list of its own. */
-function flat(args: readonly unknown[]): readonly (string | undefined)[] {
+function flattenArguments(args: readonly unknown[]): readonly (string | undefined)[] {
   return args.flat().map((arg) => (typeof arg === "string" ? arg : undefined));
 }
 
 /** Examples and the shape of the JSON, as they stand below the options. */
-export function helpEnd({ examples, json }: Explained): string {
+export function renderHelpEnd({ examples, json }: CommandHelp): string {
   const widest = Math.max(...examples.map(([line]) => line.length));
   // Side by side where both fit eighty columns, else one below the other (regression R185).
   const lines = examples.map(([line, does]) =>

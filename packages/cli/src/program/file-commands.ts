@@ -1,10 +1,10 @@
 import { Option } from "commander";
-import { type Definitions, define } from "./define.js";
+import { type CommandRegistry, defineCommand } from "./define.js";
 
 const GROUP = "Bring in, take out, look after";
 
 /** The commands that read and write files. */
-export function defineTransfer(to: Definitions): void {
+export function defineFileCommands(to: CommandRegistry): void {
   defineImport(to);
   defineExport(to);
   defineVerify(to);
@@ -13,8 +13,8 @@ export function defineTransfer(to: Definitions): void {
   defineDemo(to);
 }
 
-function defineDemo(to: Definitions): void {
-  define(
+function defineDemo(to: CommandRegistry): void {
+  defineCommand(
     to,
     "demo",
     {
@@ -27,8 +27,8 @@ function defineDemo(to: Definitions): void {
   );
 }
 
-function defineImport(to: Definitions): void {
-  define(
+function defineImport(to: CommandRegistry): void {
+  defineCommand(
     to,
     "import <path...>",
     {
@@ -49,8 +49,8 @@ function defineImport(to: Definitions): void {
   ).option("--verbose", "list every session and every problem");
 }
 
-function defineExport(to: Definitions): void {
-  define(
+function defineExport(to: CommandRegistry): void {
+  defineCommand(
     to,
     "export [session]",
     {
@@ -82,8 +82,8 @@ function defineExport(to: Definitions): void {
     .option("--to <entry>", "Markdown: the last entry");
 }
 
-function defineVerify(to: Definitions): void {
-  define(
+function defineVerify(to: CommandRegistry): void {
+  defineCommand(
     to,
     "verify [session]",
     {
@@ -100,8 +100,8 @@ function defineVerify(to: Definitions): void {
   );
 }
 
-function defineBackup(to: Definitions): void {
-  define(
+function defineBackup(to: CommandRegistry): void {
+  defineCommand(
     to,
     "backup <file>",
     {
@@ -114,8 +114,8 @@ function defineBackup(to: Definitions): void {
   );
 }
 
-function defineRestore(to: Definitions): void {
-  define(
+function defineRestore(to: CommandRegistry): void {
+  defineCommand(
     to,
     "restore <backup>",
     {

@@ -5,7 +5,7 @@ import { SLASH_COMMANDS } from "../shell/slash-commands.js";
 import { type KeyTable, keyName } from "../tui/key-table.js";
 
 /** `docs/navigator.md`: the shell, its tree and its picker, with their keys as the code has them. */
-export function navigatorPage(): string {
+export function renderNavigatorPage(): string {
   return `${INTRODUCTION}
 ## The shell
 
@@ -14,7 +14,7 @@ ${SHELL}
 |---|---|
 ${SLASH_COMMANDS.map(({ name, args, help }) => `| \`/${name}${args === "" ? "" : ` ${args}`}\` | ${help} |`).join("\n")}
 
-${keysOf(SHELL_KEYS, "shell")}
+${renderKeys(SHELL_KEYS, "shell")}
 The text itself is edited as in most shells: words with Ctrl or Alt and the arrows, Alt-B and Alt-F; Ctrl-A and Ctrl-E; Ctrl-W,
 Alt-D, Ctrl-U and Ctrl-K cut, Ctrl-Y puts back what was cut.
 
@@ -22,12 +22,12 @@ ${PERMISSIONS}
 ## The tree
 
 ${TREE}
-${keysOf(NAVIGATOR_KEYS, "navigator")}
+${renderKeys(NAVIGATOR_KEYS, "navigator")}
 ${DIALOGS}
 ## The sessions
 
 ${PICKER}
-${keysOf(PICKER_KEYS, "picker")}
+${renderKeys(PICKER_KEYS, "picker")}
 ${TERMINALS}`;
 }
 
@@ -112,7 +112,7 @@ ends with code 62; \`bough tree\` and the other commands print. What is stored i
 obeyed: control characters are drawn as signs. \`y\` copies through the terminal (OSC 52), which some terminals do not allow.
 `;
 
-function keysOf(table: KeyTable<string>, screen: string): string {
+function renderKeys(table: KeyTable<string>, screen: string): string {
   const rows = table.map(
     ({ action, keys, help }) =>
       `| ${keys.map((key) => `\`${keyName(key).replaceAll("|", "\\|")}\``).join(" ")} | ${help} | \`${action}\` |`,

@@ -4,21 +4,21 @@ import { configJsonSchema } from "../config/schema.js";
 import { exitCodeList } from "../exit-codes.js";
 import type { Io } from "../terminal/io.js";
 import { Printer } from "../terminal/printer.js";
-import { boughProgram, TOPICS } from "./program.js";
+import { createProgram, TOPICS } from "./program.js";
 
-const MADE = "Made by `node .ci/docs.mjs` from the definitions of the commands; do not edit.";
+const GENERATED = "Made by `node .ci/docs.mjs` from the definitions of the commands; do not edit.";
 
 const HELP_WIDTH = 100;
 
 /** `docs/commands.md`: the help of every command. */
-export function commandsPage(): string {
-  const program = boughProgram(NOWHERE, new Printer(NOWHERE), { out: "", err: "" });
-  const sections = program.commands.filter((command) => command.name() !== "help").map(commandSection);
+export function renderCommandsPage(): string {
+  const program = createProgram(NO_IO, new Printer(NO_IO), { out: "", err: "" });
+  const sections = program.commands.filter((command) => command.name() !== "help").map(renderCommand);
   const topics = ["names", "environment"].map((name) => `## Topic: ${name}\n\n${fenced(TOPICS[name]?.() ?? "")}`);
-  return `# Commands\n\n${MADE}\n\n${fenced(program.helpInformation())}\n${[...sections, ...topics].join("\n")}`;
+  return `# Commands\n\n${GENERATED}\n\n${fenced(program.helpInformation())}\n${[...sections, ...topics].join("\n")}`;
 }
 
-function commandSection(command: Command): string {
+function renderCommand(command: Command): string {
   let help = "";
   command.configureOutput({
     writeOut: (text) => {
@@ -34,15 +34,15 @@ function fenced(text: string): string {
 }
 
 /** `docs/exit-codes.md`: what each exit code means. */
-export function exitCodesPage(): string {
+export function renderExitCodesPage(): string {
   const rows = exitCodeList().map(({ exit, name, meaning }) => `| ${exit} | ${name === "" ? "" : `\`${name}\``} | ${meaning} |`);
   const intro =
     "What `bough` ends with. The numbers are stable; the names are the `code` of the library's errors. Data goes to stdout, and";
-  return `# Exit codes\n\n${MADE}\n\n${intro}\nwhat went wrong to stderr, in one line.\n\n| code | error | meaning |\n|---:|---|---|\n${rows.join("\n")}\n`;
+  return `# Exit codes\n\n${GENERATED}\n\n${intro}\nwhat went wrong to stderr, in one line.\n\n| code | error | meaning |\n|---:|---|---|\n${rows.join("\n")}\n`;
 }
 
 /** The world of whoever only reads definitions. */
-const NOWHERE: Io = {
+const NO_IO: Io = {
   stdout: { isTerminal: false, colour: false, columns: HELP_WIDTH, write: async () => undefined },
   stderr: { isTerminal: false, colour: false, columns: HELP_WIDTH, write: async () => undefined },
   env: {},
@@ -84,8 +84,8 @@ one that is configured for \`baseUrl\` is not sent to another address that is ty
 `;
 
 /** `docs/config.md`: every setting, as the schema has it. */
-export function configPage(): string {
-  return `${INTRO}${rowsOf(configJsonSchema(), []).join("\n")}\n`;
+export function renderConfigPage(): string {
+  return `${INTRO}${settingRows(configJsonSchema(), []).join("\n")}\n`;
 }
 
 /** The example of the page, so that a test can read it as a file. */
@@ -94,15 +94,15 @@ export function configExample(): string {
 }
 
 /** One row for each setting, groups before their members. */
-function rowsOf(schema: unknown, above: readonly string[]): readonly string[] {
+function settingRows(schema: unknown, above: readonly string[]): readonly string[] {
   return Object.entries(member(schema, "properties") ?? {}).flatMap(([name, about]) => {
     const path = [...above, name];
     const said = member(about, "description");
-    return [`| \`${path.join(".")}\` | ${valuesOf(about)} | ${typeof said === "string" ? said : ""} |`, ...rowsOf(about, path)];
+    return [`| \`${path.join(".")}\` | ${describeValues(about)} | ${typeof said === "string" ? said : ""} |`, ...settingRows(about, path)];
   });
 }
 
-function valuesOf(about: unknown): string {
+function describeValues(about: unknown): string {
   const choices = member(about, "enum");
   if (Array.isArray(choices)) return choices.map((choice) => `\`${String(choice)}\``).join(", ");
   if (member(about, "properties") !== undefined) return "a group";

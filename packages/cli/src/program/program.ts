@@ -4,34 +4,34 @@ import { exitCodeList } from "../exit-codes.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 import { safeLines } from "../terminal/safe.js";
-import { defineChanging } from "./change-commands.js";
-import { type Definitions, define } from "./define.js";
-import { defineTransfer } from "./file-commands.js";
-import { path, positive } from "./options.js";
-import { defineReading } from "./read-commands.js";
+import { defineChangeCommands } from "./change-commands.js";
+import { type CommandRegistry, defineCommand } from "./define.js";
+import { defineFileCommands } from "./file-commands.js";
+import { parsePath, parsePositive } from "./options.js";
+import { defineReadCommands } from "./read-commands.js";
 
 /** What the parser of the command line had to say to the person. */
-export interface Said {
+export interface ParserOutput {
   out: string;
   err: string;
 }
 
 /** The command `bough` with everything below it. What it says itself is gathered in `said`. */
-export function boughProgram(io: Io, out: Printer, said: Said): Command {
+export function createProgram(io: Io, out: Printer, said: ParserOutput): Command {
   const program = new Command("bough");
   program
     .description("Sessions of LLM agents as trees: see, search, branch, import and export them. Alone it opens the shell.")
     .version(VERSION, "-V, --version", "print the version")
-    .option("--store <path>", "the store (default: $BOUGH_STORE, or bough/sessions.db in the XDG data directory)", path)
+    .option("--store <path>", "the store (default: $BOUGH_STORE, or bough/sessions.db in the XDG data directory)", parsePath)
     .helpOption("-h, --help", "print help")
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true, subcommandTerm: term })
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: commandTerm })
     .configureOutput({
       writeOut: (text) => {
         said.out += text;
       },
       writeErr: (text) => {
-        said.err += clean(text);
+        said.err += sanitize(text);
       },
       getOutHelpWidth: () => Math.min(out.width, 100),
       getErrHelpWidth: () => Math.min(out.width, 100),
@@ -41,16 +41,16 @@ export function boughProgram(io: Io, out: Printer, said: Said): Command {
     })
     .showSuggestionAfterError(true)
     .exitOverride();
-  defineInteractive({ program, io, out });
-  defineReading({ program, io, out });
-  defineChanging({ program, io, out });
-  defineTransfer({ program, io, out });
+  defineShell({ program, io, out });
+  defineReadCommands({ program, io, out });
+  defineChangeCommands({ program, io, out });
+  defineFileCommands({ program, io, out });
   defineHelp(program, said);
   program.addHelpText("after", "\nStart with: bough import PATH, then bough sessions and bough tree.");
   return program;
 }
 
-function defineHelp(program: Command, said: Said): void {
+function defineHelp(program: Command, output: ParserOutput): void {
   const topics = Object.keys(TOPICS).join(", ");
   program
     .command("help [topic]")
@@ -63,12 +63,12 @@ function defineHelp(program: Command, said: Said): void {
       if (command !== undefined) return command.outputHelp();
       const text = Object.hasOwn(TOPICS, topic) ? TOPICS[topic] : undefined;
       if (text === undefined) throw new UsageError(`No help on '${topic}'. Topics: ${topics}; or name a command.`);
-      said.out += text();
+      output.out += text();
     });
 }
 
 /** A command in the list of commands: its name and arguments. */
-function term(command: Command): string {
+function commandTerm(command: Command): string {
   const args = command.registeredArguments.map((argument) => {
     const name = argument.variadic ? `${argument.name()}...` : argument.name();
     return argument.required ? `<${name}>` : `[${name}]`;
@@ -77,22 +77,22 @@ function term(command: Command): string {
 }
 
 /** What was typed may hold anything too. */
-function clean(text: string): string {
+function sanitize(text: string): string {
   return safeLines(text).join("\n");
 }
 
 /** The name of the command that `bough` alone means. */
-const DEFAULT = "shell";
+const DEFAULT_COMMAND = "shell";
 
 /** Options of the whole command that take a value. */
-const WITH_VALUE = ["--store"];
-const OF_PROGRAM = ["-h", "--help", "-V", "--version"];
+const OPTIONS_WITH_VALUE = ["--store"];
+const PROGRAM_OPTIONS = ["-h", "--help", "-V", "--version"];
 
 /** The interactive shell. */
-export function defineInteractive(to: Definitions): void {
-  define(
+export function defineShell(to: CommandRegistry): void {
+  defineCommand(
     to,
-    DEFAULT,
+    DEFAULT_COMMAND,
     {
       group: "Start",
       summary: "The interactive shell; bough alone is the same",
@@ -115,7 +115,7 @@ export function defineInteractive(to: Definitions): void {
     .option("--model <name>", "the model that answers (default: $BOUGH_MODEL, or the config file)")
     .option("--base-url <url>", "its address (default: $BOUGH_BASE_URL, or the config file)")
     .option("--api-key-env <variable>", "the variable that holds its key (default: BOUGH_API_KEY)")
-    .option("--window <tokens>", "its window (default: by its name)", positive);
+    .option("--window <tokens>", "its window (default: by its name)", parsePositive);
 }
 
 /**
@@ -124,16 +124,16 @@ export function defineInteractive(to: Definitions): void {
  * @example
  * withDefault(["--session", "parser"]); // ["shell", "--session", "parser"]
  */
-export function withDefault(args: readonly string[]): readonly string[] {
+export function insertDefaultCommand(args: readonly string[]): readonly string[] {
   let at = 0;
-  while (at < args.length && isOfProgram(args[at] ?? "")) at += WITH_VALUE.includes(args[at] ?? "") ? 2 : 1;
+  while (at < args.length && isProgramOption(args[at] ?? "")) at += OPTIONS_WITH_VALUE.includes(args[at] ?? "") ? 2 : 1;
   const next = args[at];
-  const isCommandLine = next !== undefined && (!next.startsWith("-") || OF_PROGRAM.includes(next));
-  return isCommandLine ? args : [...args.slice(0, at), DEFAULT, ...args.slice(at)];
+  const isCommandLine = next !== undefined && (!next.startsWith("-") || PROGRAM_OPTIONS.includes(next));
+  return isCommandLine ? args : [...args.slice(0, at), DEFAULT_COMMAND, ...args.slice(at)];
 }
 
-function isOfProgram(arg: string): boolean {
-  return WITH_VALUE.some((option) => arg === option || arg.startsWith(`${option}=`));
+function isProgramOption(arg: string): boolean {
+  return OPTIONS_WITH_VALUE.some((option) => arg === option || arg.startsWith(`${option}=`));
 }
 
 /** Help that belongs to no single command, by the name it is asked for. */

@@ -1,12 +1,12 @@
 import { Option } from "commander";
-import { type Definitions, define } from "./define.js";
-import { positive, presetOption, wholeNumber, width, windowSize } from "./options.js";
+import { type CommandRegistry, defineCommand } from "./define.js";
+import { parsePositive, parseWholeNumber, parseWidth, parseWindow, presetOption } from "./options.js";
 
 const GROUP = "Look";
 const SESSION = "Without SESSION: the one of this directory that was active last, or else of the store.";
 
 /** The commands that look and change nothing. */
-export function defineReading(to: Definitions): void {
+export function defineReadCommands(to: CommandRegistry): void {
   defineSessions(to);
   defineTree(to);
   defineShow(to);
@@ -16,8 +16,8 @@ export function defineReading(to: Definitions): void {
   defineStats(to);
 }
 
-function defineSessions(to: Definitions): void {
-  define(
+function defineSessions(to: CommandRegistry): void {
+  defineCommand(
     to,
     "sessions",
     {
@@ -36,11 +36,11 @@ function defineSessions(to: Definitions): void {
     .option("--archived", "archived sessions too")
     .option("--subagents", "subagents' sessions too")
     .option("--empty", "sessions without an entry too")
-    .option("--limit <n>", "at most this many", positive, 50);
+    .option("--limit <n>", "at most this many", parsePositive, 50);
 }
 
-function defineTree(to: Definitions): void {
-  define(
+function defineTree(to: CommandRegistry): void {
+  defineCommand(
     to,
     "tree [session]",
     {
@@ -63,11 +63,11 @@ function defineTree(to: Definitions): void {
     .option("--user", "only what the person said")
     .option("--full", "fold nothing")
     .option("--time", "say when each entry was made")
-    .option("--width <columns>", "stay within this width (default: the terminal's, or 100)", width);
+    .option("--width <columns>", "stay within this width (default: the terminal's, or 100)", parseWidth);
 }
 
-function defineShow(to: Definitions): void {
-  define(
+function defineShow(to: CommandRegistry): void {
+  defineCommand(
     to,
     "show [session] [entry]",
     {
@@ -85,8 +85,8 @@ function defineShow(to: Definitions): void {
   );
 }
 
-function defineContext(to: Definitions): void {
-  define(
+function defineContext(to: CommandRegistry): void {
+  defineCommand(
     to,
     "context [session]",
     {
@@ -115,15 +115,15 @@ function defineContext(to: Definitions): void {
     .option("--exact", "count tokens exactly; the tables take half a second to load")
     .addOption(
       new Option("--window <tokens>", "the request at a window of this size, or auto: that of the model")
-        .argParser(windowSize)
+        .argParser(parseWindow)
         .conflicts("at"),
     )
-    .option("--tool-tokens <n>", "with --window: what the definitions of tools take", wholeNumber)
+    .option("--tool-tokens <n>", "with --window: what the definitions of tools take", parseWholeNumber)
     .addOption(presetOption());
 }
 
-function defineCheckpoints(to: Definitions): void {
-  define(
+function defineCheckpoints(to: CommandRegistry): void {
+  defineCommand(
     to,
     "checkpoints [session] [number]",
     {
@@ -148,8 +148,8 @@ function defineCheckpoints(to: Definitions): void {
     .option("--write <directory>", "write each as NNN-title.md, with an index.md; files that are there stay");
 }
 
-function defineSearch(to: Definitions): void {
-  define(
+function defineSearch(to: CommandRegistry): void {
+  defineCommand(
     to,
     "search <query...>",
     {
@@ -173,12 +173,12 @@ function defineSearch(to: Definitions): void {
     .option("--directory <path>", "sessions recorded in this directory")
     .option("--since <time>", "made at or after: 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago")
     .option("--until <time>", "made before")
-    .option("--limit <n>", "at most this many hits", positive, 20)
+    .option("--limit <n>", "at most this many hits", parsePositive, 20)
     .option("--all", "every hit");
 }
 
-function defineStats(to: Definitions): void {
-  define(
+function defineStats(to: CommandRegistry): void {
+  defineCommand(
     to,
     "stats [session]",
     {

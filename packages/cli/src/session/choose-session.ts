@@ -12,7 +12,7 @@ export interface ChosenSession {
 }
 
 /** How far to look for a session that nobody named: in the current directory only, or then in the whole store. */
-export type Reach = "directory" | "store";
+export type SearchScope = "directory" | "store";
 
 /**
  * The session a person named; where none was named, the conversation of the current directory that was active last, and,
@@ -21,13 +21,19 @@ export type Reach = "directory" | "store";
  * @throws {UsageError} the name is empty.
  * @throws {NoSessionError} none was named, and there is none to take.
  */
-export async function chooseSession(store: Store, io: Io, out: Printer, name: string | undefined, reach: Reach): Promise<ChosenSession> {
+export async function chooseSession(
+  store: Store,
+  io: Io,
+  out: Printer,
+  name: string | undefined,
+  reach: SearchScope,
+): Promise<ChosenSession> {
   if (name === "") throw new UsageError("The name of the session is empty.");
-  const record = name === undefined ? await newest(store, io, out, reach) : await store.resolveSession(name);
+  const record = name === undefined ? await findNewest(store, io, out, reach) : await store.resolveSession(name);
   return { record, session: await store.openSession(record.id) };
 }
 
-async function newest(store: Store, io: Io, out: Printer, reach: Reach): Promise<SessionRecord> {
+async function findNewest(store: Store, io: Io, out: Printer, reach: SearchScope): Promise<SessionRecord> {
   // The shell's idea of the directory may lead over a link; sessions are recorded under either.
   for (const cwd of new Set([io.cwd, io.env["PWD"] ?? io.cwd])) {
     const [here] = (await store.listSessions({ cwd, limit: 1 })).items;
@@ -36,34 +42,34 @@ async function newest(store: Store, io: Io, out: Printer, reach: Reach): Promise
     return here;
   }
   const [anywhere] = reach === "store" ? (await store.listSessions({ limit: 1 })).items : [];
-  if (anywhere === undefined) throw new NoSessionError(nothingToTake(reach));
+  if (anywhere === undefined) throw new NoSessionError(explainNoSession(reach));
   await out.note(styled("dim", `no session of this directory; newest session of the store: ${sessionName(anywhere)}`));
   return anywhere;
 }
 
-function nothingToTake(reach: Reach): string {
+function explainNoSession(reach: SearchScope): string {
   return reach === "directory"
     ? "No session was recorded in this directory. Name one: its id, a prefix of it, or its title (bough sessions lists them)."
     : "The store holds no conversation yet. Import some: bough import PATH.";
 }
 
 /** What a session is called on screen: its title, or how its first message begins. */
-export function titleOf(session: Pick<SessionRecord, "title" | "firstText">): string {
+export function sessionTitle(session: Pick<SessionRecord, "title" | "firstText">): string {
   return session.title ?? session.firstText ?? "(untitled)";
 }
 
 /** A session by name and id. */
 export function sessionName(session: Pick<SessionRecord, "id" | "title" | "firstText">): string {
-  return `${titleOf(session)} (${session.id})`;
+  return `${sessionTitle(session)} (${session.id})`;
 }
 
 /** An entry in a few words, for telling a person where a leaf went or what was labelled. */
-export function entryInShort(entry: Entry): string {
+export function describeEntry(entry: Entry): string {
   const text = previewOf(entry);
   return text === "" ? `${entry.id} (${entryKind(entry)})` : `${entry.id} (${entryKind(entry)}: ${text})`;
 }
 
 /** Where a session's leaf stands, in words. */
-export async function leafInShort(session: Session): Promise<string> {
-  return session.leafId === null ? "before the first entry" : entryInShort(await session.entry(session.leafId));
+export async function describeLeaf(session: Session): Promise<string> {
+  return session.leafId === null ? "before the first entry" : describeEntry(await session.entry(session.leafId));
 }

@@ -7,10 +7,10 @@ import type { Printer } from "../terminal/printer.js";
 import { safe } from "../terminal/safe.js";
 import { loadExactWidths, truncate } from "../terminal/width.js";
 import type { PresetName } from "./presets.js";
-import type { ModelOptions, SummaryModel } from "./summary-model.js";
+import type { SummaryModel, SummaryModelOptions } from "./summary-model.js";
 
 /** What every command may be told that has a summary written. */
-export interface WritingOptions extends ModelOptions {
+export interface SummaryOptions extends SummaryModelOptions {
   readonly focus?: string;
   readonly preset?: PresetName;
   /** The window of the session's model, in tokens. */
@@ -18,7 +18,7 @@ export interface WritingOptions extends ModelOptions {
 }
 
 /** The settings that a person's options mean. */
-export function settingsFor({ preset }: Pick<WritingOptions, "preset">, model: SummaryModel | null, keep?: number): SettingsSource {
+export function compactionSettings({ preset }: Pick<SummaryOptions, "preset">, model: SummaryModel | null, keep?: number): SettingsSource {
   return {
     preset,
     ...(keep === undefined ? {} : { keep: { by: keep === 0 ? "nothing" : "tokens", recentTokens: keep, manual: "same" } }),
@@ -41,26 +41,26 @@ export async function withCompactor<T>(options: CompactorOptions, work: (compact
 }
 
 /** What a compactor is given for the time in which a summary is written. */
-export interface Writing {
+export interface CompactorCallbacks {
   readonly signal: AbortSignal;
   readonly onEvent: NonNullable<CompactorOptions["onEvent"]>;
 }
 
 /** Runs what a model may take long for: its progress is on stderr meanwhile, and an interruption cancels it. */
-export async function whileWriting<T>(
+export async function withProgressLine<T>(
   io: Io,
   out: Printer,
   model: SummaryModel | null,
-  work: (writing: Writing) => Promise<T>,
+  work: (writing: CompactorCallbacks) => Promise<T>,
 ): Promise<T> {
   const says = `${model?.name ?? ""} writes the summary`;
   if (model !== null && io.progressStream === undefined) await out.note(styled("dim", says));
   await loadExactWidths();
   const cancellation = io.cancelOnInterrupt();
   // The extract is there at once.
-  const line = writingLine(model === null ? undefined : io.progressStream, says, out.glyphs, io.now);
+  const line = startProgressLine(model === null ? undefined : io.progressStream, says, out.glyphs, io.now);
   try {
-    return await work({ signal: cancellation.signal, onEvent: line.heard });
+    return await work({ signal: cancellation.signal, onEvent: line.onEvent });
   } finally {
     line.end();
     cancellation.end();
@@ -74,16 +74,16 @@ export interface LineStream {
 }
 
 /** Tells a person how far a model is with a summary. */
-export interface WritingLine {
-  heard(event: CompactionEvent): void;
+export interface ProgressLine {
+  onEvent(event: CompactionEvent): void;
   /** Takes the line away. */
   end(): void;
 }
 
-const SILENT: WritingLine = { heard: () => undefined, end: () => undefined };
+const SILENT: ProgressLine = { onEvent: () => undefined, end: () => undefined };
 
 /** Between two pictures of the spinner, in milliseconds. */
-const FRAME = 120;
+const FRAME_MS = 120;
 
 const STAGES: Readonly<Record<string, string>> = {
   full: "the conversation",
@@ -98,7 +98,7 @@ const STAGES: Readonly<Record<string, string>> = {
  * One line with a spinner on a terminal: what is being written, how many characters have come, how long it takes. The
  * cursor stays visible, so a process that is killed leaves a terminal that works.
  */
-export function writingLine(stream: LineStream | undefined, work: string, glyphs: Glyphs, now: () => number): WritingLine {
+export function startProgressLine(stream: LineStream | undefined, work: string, glyphs: Glyphs, now: () => number): ProgressLine {
   if (stream === undefined) return SILENT;
   const startedAtMs = now();
   let drawnAtMs = startedAtMs;
@@ -108,18 +108,18 @@ export function writingLine(stream: LineStream | undefined, work: string, glyphs
     drawnAtMs = now();
     const spinner = glyphs.spinner[frame % glyphs.spinner.length] ?? "";
     const text = safe(`${spinner} ${work}${part}, ${Math.floor((drawnAtMs - startedAtMs) / 1000)} s`);
-    stream.write(`\r${truncate(text, roomOn(stream), "")}\u001b[K`);
+    stream.write(`\r${truncate(text, availableColumns(stream), "")}\u001b[K`);
     frame += 1;
   };
   draw();
-  const timer = setInterval(draw, FRAME);
+  const timer = setInterval(draw, FRAME_MS);
   return {
-    heard: (event) => {
+    onEvent: (event) => {
       if (event.type !== "compactionProgress") return;
       const stage = Object.hasOwn(STAGES, event.stage) ? STAGES[event.stage] : event.stage;
       part = `: ${stage}, ${count(event.chars)} characters`;
       // A model sends hundreds of pieces a second; nobody sees that many pictures.
-      if (now() - drawnAtMs >= FRAME) draw();
+      if (now() - drawnAtMs >= FRAME_MS) draw();
     },
     end: () => {
       clearInterval(timer);
@@ -129,6 +129,6 @@ export function writingLine(stream: LineStream | undefined, work: string, glyphs
 }
 
 /** One column less than there are, so that the cursor stays on the line. A terminal that was never given a size says 0. */
-function roomOn({ columns = 0 }: LineStream): number {
+function availableColumns({ columns = 0 }: LineStream): number {
   return Math.max((columns === 0 ? 80 : columns) - 1, 1);
 }

@@ -1,21 +1,21 @@
 import { access, constants } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { openStore, type Store, StoreNotFoundError } from "@bough/session-core";
-import { NoHomeError, NoStoreYetError } from "../errors.js";
+import { NoHomeError, NoStoreError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 
 /** What a command is going to do with the store: only read, change what is there, or make it where it is missing. */
-export type Purpose = "read" | "change" | "create";
+export type Access = "read" | "change" | "create";
 
 /** Opens the store, lets `work` have it, and closes it on every way out. */
 export async function withStore<T>(
   io: Io,
   given: string | undefined,
-  purpose: Purpose,
+  purpose: Access,
   work: (store: Store, path: string) => Promise<T>,
 ): Promise<T> {
-  const place = storePath(io, given);
-  const store = await opened(place, purpose);
+  const place = resolveStorePath(io, given);
+  const store = await openExisting(place, purpose);
   try {
     return await work(store, place.path);
   } finally {
@@ -23,17 +23,17 @@ export async function withStore<T>(
   }
 }
 
-async function opened(place: StorePath, purpose: Purpose): Promise<Store> {
+async function openExisting(place: StorePath, purpose: Access): Promise<Store> {
   try {
-    return await openStore({ path: place.path, mode: await modeFor(place.path, purpose) });
+    return await openStore({ path: place.path, mode: await chooseMode(place.path, purpose) });
   } catch (error) {
     if (!(error instanceof StoreNotFoundError)) throw error;
     const which = place.isDefault ? `There is no store yet at ${place.path}` : `There is no store at ${place.path}`;
-    throw new NoStoreYetError(`${which}. Make one by importing sessions: bough import PATH (see bough import --help).`, { cause: error });
+    throw new NoStoreError(`${which}. Make one by importing sessions: bough import PATH (see bough import --help).`, { cause: error });
   }
 }
 
-async function modeFor(path: string, purpose: Purpose): Promise<"create" | "read-write" | "read-only"> {
+async function chooseMode(path: string, purpose: Access): Promise<"create" | "read-write" | "read-only"> {
   switch (purpose) {
     case "create":
       return "create";
@@ -67,7 +67,7 @@ export interface StorePath {
  *
  * @throws {NoHomeError} nothing names a store, and there is no home directory to look in.
  */
-export function storePath(io: Pick<Io, "env" | "cwd" | "home">, given: string | undefined): StorePath {
+export function resolveStorePath(io: Pick<Io, "env" | "cwd" | "home">, given: string | undefined): StorePath {
   const named = given ?? io.env["BOUGH_STORE"];
   if (named !== undefined && named !== "") return { path: resolve(io.cwd, named), isDefault: false };
   // The XDG standard: a relative path there is to be ignored.

@@ -4,7 +4,7 @@ import type { OutlineRow, Session, SessionRecord, Store } from "@bough/session-c
 const PAGE = 5000;
 
 /** The whole outline of a session, parents first; `after`: only what arrived after this sequence number. */
-export async function wholeOutline(session: Session, after = 0): Promise<readonly OutlineRow[]> {
+export async function readOutline(session: Session, after = 0): Promise<readonly OutlineRow[]> {
   const rows: OutlineRow[] = [];
   for (let afterSeq = after; ; ) {
     const page = await session.outline({ afterSeq, limit: PAGE });
@@ -19,11 +19,11 @@ export async function wholeOutline(session: Session, after = 0): Promise<readonl
  * The sessions that a session's tool calls started, and those that they started themselves: nobody looks for them
  * without it. One query a session.
  */
-export async function subagentsOf(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
+export async function listSubagents(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
   const found = new Map<string, SessionRecord>();
   const parents = [parentId];
   for (let at = 0; at < parents.length; at += 1) {
-    for (const record of await childrenOf(store, parents[at] ?? parentId)) {
+    for (const record of await listChildren(store, parents[at] ?? parentId)) {
       // Records of other programs may name each other in a circle.
       if (found.has(record.id) || record.id === parentId) continue;
       found.set(record.id, record);
@@ -33,7 +33,7 @@ export async function subagentsOf(store: Store, parentId: string): Promise<reado
   return [...found.values()];
 }
 
-async function childrenOf(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
+async function listChildren(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
   const records: SessionRecord[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = await store.listSessions({ parentId, kind: "subagent", archived: "all", empty: true, cursor });

@@ -5,7 +5,7 @@ import { UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 
 /** What a person says about the model that writes summaries. */
-export interface ModelOptions {
+export interface SummaryModelOptions {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly apiKeyEnv?: string;
@@ -28,23 +28,23 @@ export interface SummaryModel {
  *
  * @throws {UsageError} it is named only in part.
  */
-export function summaryModel(env: Io["env"], options: ModelOptions): SummaryModel | null {
+export function chooseSummaryModel(env: Io["env"], options: SummaryModelOptions): SummaryModel | null {
   if (options.extract === true) return null;
-  const name = options.model ?? said(env["BOUGH_MODEL"]);
+  const name = options.model ?? nonEmpty(env["BOUGH_MODEL"]);
   if (name === undefined || name === "") {
     if (options.baseUrl !== undefined || options.apiKeyEnv !== undefined || name === "")
       throw new UsageError("Which model? Name it with --model or BOUGH_MODEL.");
     return null;
   }
-  const baseURL = options.baseUrl ?? said(env["BOUGH_BASE_URL"]);
+  const baseURL = options.baseUrl ?? nonEmpty(env["BOUGH_BASE_URL"]);
   if (baseURL === undefined)
     throw new UsageError(
       "The model needs an address: --base-url or BOUGH_BASE_URL, such as http://127.0.0.1:11434/v1. Without a model: --extract.",
     );
-  return watched(name, openAI(baseURL, name, keyFor(env, options)));
+  return recordFailures(name, createSummarizer(baseURL, name, chooseKey(env, options)));
 }
 
-function openAI(baseURL: string, model: string, apiKey: string | undefined): Summarizer {
+function createSummarizer(baseURL: string, model: string, apiKey: string | undefined): Summarizer {
   try {
     return openAiCompatibleSummarizer({ baseURL, model, apiKey });
   } catch (error) {
@@ -55,26 +55,26 @@ function openAI(baseURL: string, model: string, apiKey: string | undefined): Sum
   }
 }
 
-function keyFor(env: Io["env"], { apiKeyEnv, baseUrl }: ModelOptions): string | undefined {
+function chooseKey(env: Io["env"], { apiKeyEnv, baseUrl }: SummaryModelOptions): string | undefined {
   if (apiKeyEnv === undefined) {
     // A key belongs to an address: another one that is typed does not get it.
-    const configured = said(env["BOUGH_BASE_URL"]);
+    const configured = nonEmpty(env["BOUGH_BASE_URL"]);
     const isOther = baseUrl !== undefined && configured !== undefined && baseUrl !== configured;
-    return isOther ? undefined : said(env["BOUGH_API_KEY"]);
+    return isOther ? undefined : nonEmpty(env["BOUGH_API_KEY"]);
   }
-  const key = Object.hasOwn(env, apiKeyEnv) ? said(env[apiKeyEnv]) : undefined;
+  const key = Object.hasOwn(env, apiKeyEnv) ? nonEmpty(env[apiKeyEnv]) : undefined;
   // What was typed is not repeated: it may be the key itself.
   if (key === undefined) throw new UsageError("--api-key-env takes the name of a variable that holds the key; the one named is not set.");
   return key;
 }
 
 /** A variable that is set to nothing is not set. */
-function said(value: string | undefined): string | undefined {
+function nonEmpty(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === "" ? undefined : value.trim();
 }
 
 /** The engine goes on with the extract when a model fails; a person wants to know why. */
-function watched(name: string, inner: Summarizer): SummaryModel {
+function recordFailures(name: string, inner: Summarizer): SummaryModel {
   let failure: string | undefined;
   const summarizer: Summarizer = async (request) => {
     try {

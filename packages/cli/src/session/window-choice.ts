@@ -23,11 +23,11 @@ export async function chooseWindow(session: Session, given: number | undefined):
 }
 
 /** The choice in words. */
-export function windowText({ tokens, from, model }: WindowChoice): string {
-  return `${count(tokens)} tokens (${reason(from, model)})`;
+export function describeWindow({ tokens, from, model }: WindowChoice): string {
+  return `${count(tokens)} tokens (${describeSource(from, model)})`;
 }
 
-function reason(from: WindowChoice["from"], model: string | null): string {
+function describeSource(from: WindowChoice["from"], model: string | null): string {
   switch (from) {
     case "option":
       return "as given";

@@ -15,16 +15,16 @@ const CHUNK = 1 << 18;
  * @throws {OutputExistsError | OutputFailedError}
  */
 export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<string>, overwrite: boolean): Promise<void> {
-  await refuseTaken(path, overwrite);
+  await checkTarget(path, overwrite);
   const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
   const stopWatching = io.onInterrupt(() => rmSync(temporary, { force: true }));
   try {
     await writeAll(temporary, pieces);
-    await takeName(temporary, path, overwrite);
+    await moveIntoPlace(temporary, path, overwrite);
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
-    if (error.code === "EEXIST") throw new OutputExistsError(exists(path));
-    throw new OutputFailedError(`Cannot write ${path}: ${reason(error)}. Nothing was left there.`, { cause: error });
+    if (error.code === "EEXIST") throw new OutputExistsError(existsMessage(path));
+    throw new OutputFailedError(`Cannot write ${path}: ${describeFileError(error)}. Nothing was left there.`, { cause: error });
   } finally {
     stopWatching();
     await rm(temporary, { force: true });
@@ -32,18 +32,18 @@ export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<s
 }
 
 /** The beginning of an id as a part of a file name; imported ones may hold anything visible, slashes too. */
-export function inFileName(id: string): string {
+export function toFileName(id: string): string {
   return id.replace(/[^\p{L}\p{N}_-]/gu, "_").slice(0, 8);
 }
 
-async function refuseTaken(path: string, overwrite: boolean): Promise<void> {
+async function checkTarget(path: string, overwrite: boolean): Promise<void> {
   const found = await stat(path).catch((error: unknown) => {
     if (isFileSystemError(error)) return undefined;
     throw error;
   });
   if (found === undefined) return;
   if (found.isDirectory()) throw new OutputFailedError(`${path} is a directory. Name a file in it.`);
-  if (!overwrite) throw new OutputExistsError(exists(path));
+  if (!overwrite) throw new OutputExistsError(existsMessage(path));
 }
 
 async function writeAll(path: string, pieces: AsyncIterable<string>): Promise<void> {
@@ -63,13 +63,13 @@ async function writeAll(path: string, pieces: AsyncIterable<string>): Promise<vo
   }
 }
 
-async function takeName(temporary: string, path: string, overwrite: boolean): Promise<void> {
+async function moveIntoPlace(temporary: string, path: string, overwrite: boolean): Promise<void> {
   if (overwrite) return rename(temporary, path);
   // Unlike a rename, a link never takes the place of a file that appeared meanwhile.
   await link(temporary, path);
 }
 
-function exists(path: string): string {
+function existsMessage(path: string): string {
   return `${path} exists already and was left as it is. Name another file, or add --force.`;
 }
 
@@ -77,7 +77,7 @@ function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "errno" in error && "syscall" in error;
 }
 
-function reason({ code, message }: NodeJS.ErrnoException): string {
+function describeFileError({ code, message }: NodeJS.ErrnoException): string {
   switch (code) {
     case "ENOENT":
       return "its folder does not exist";

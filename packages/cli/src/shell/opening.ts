@@ -1,6 +1,6 @@
 import type { Entry, Session } from "@bough/session-core";
 import { wrapLine } from "../format/wrap.js";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import { transcriptLines } from "./transcript.js";
@@ -39,7 +39,7 @@ async function printEnd(world: ShellWorld, host: ShellHost, glyphs: Glyphs, says
   const last = await lastEntries(session);
   const shown = ending(last, Math.max(rows - (saysNotebook ? 14 : 9), 4), width, glyphs);
   const earlier = last.length > 0 ? [[styled("dim", `${glyphs.ellipsis} /tree shows all of it`)], []] : [];
-  const heading = fitLine([styled("bold", titleOf(record)), styled("dim", `  ${record.id}`)], width, glyphs.ellipsis);
+  const heading = fitLine([styled("bold", sessionTitle(record)), styled("dim", `  ${record.id}`)], width, glyphs.ellipsis);
   host.print([heading, [], ...(shown.isWhole ? [] : earlier), ...shown.lines]);
 }
 

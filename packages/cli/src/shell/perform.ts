@@ -1,7 +1,7 @@
 import type { CompactionResult } from "@bough/compaction";
 import { BoughError, SessionNotFoundError } from "@bough/session-core";
 import type { ChatModel } from "../agent/chat-model.js";
-import { say } from "../agent/turn-branch.js";
+import { appendUserMessage } from "../agent/turn-branch.js";
 import type { TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
 import { CommandError, errorLine } from "../errors.js";
@@ -108,7 +108,7 @@ export class ShellPerformer {
   /** On disk first; then the model is asked. */
   async #say(text: string, host: ShellHost): Promise<void> {
     try {
-      await say(this.world.session, text);
+      await appendUserMessage(this.world.session, text);
     } catch (error) {
       // Nothing was written: what was typed comes back.
       if (!(error instanceof BoughError)) throw error;

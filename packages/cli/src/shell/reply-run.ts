@@ -1,6 +1,6 @@
 import { BoughError } from "@bough/session-core";
 import type { ChatModel } from "../agent/chat-model.js";
-import type { Answer, AskedCall } from "../agent/permissions.js";
+import type { PermissionAnswer, PermissionRequest } from "../agent/permissions.js";
 import { runTurn } from "../agent/turn.js";
 import type { TurnEvent, TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
@@ -19,7 +19,7 @@ type Tools = NonNullable<Config["tools"]>;
 /** Lets the model answer, and tells the screen what happens; what came is printed as it is stored. */
 export class ReplyRun {
   readonly #abort = new AbortController();
-  readonly #answers = new Map<string, (answer: Answer) => void>();
+  readonly #answers = new Map<string, (answer: PermissionAnswer) => void>();
 
   constructor(
     private readonly world: ShellWorld,
@@ -38,7 +38,7 @@ export class ReplyRun {
     this.#answers.clear();
   }
 
-  answer(id: string, answer: Answer): void {
+  answer(id: string, answer: PermissionAnswer): void {
     this.#answers.get(id)?.(answer);
     this.#answers.delete(id);
   }
@@ -109,7 +109,7 @@ export class ReplyRun {
     });
   }
 
-  #ask(call: AskedCall): Promise<Answer> {
+  #ask(call: PermissionRequest): Promise<PermissionAnswer> {
     const block = { type: "toolCall" as const, id: call.id, name: call.name, arguments: call.input };
     const lines = [...outsideLines(call, this.width), ...toolCallLines(block, new TextBudget(this.width), this.glyphs)];
     // Nobody can judge a call of which a part is not seen.
@@ -134,7 +134,7 @@ export class ReplyRun {
 }
 
 /** A warning, with the file that the call is really about: its path can lead over links. */
-function outsideLines({ isOutside, target }: AskedCall, width: number): readonly Line[] {
+function outsideLines({ isOutside, target }: PermissionRequest, width: number): readonly Line[] {
   return isOutside ? wrapLine([styled("error", `It reaches outside of this folder: ${safe(target ?? "")}`)], width) : [];
 }
 

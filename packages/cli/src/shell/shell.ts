@@ -1,5 +1,5 @@
 import { editorOf } from "../prompt/editor.js";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { rebound } from "../tui/key-table.js";
@@ -51,7 +51,7 @@ export function shellScreen(world: ShellWorld, start: ShellStart): ShellScreen {
 export function started(world: ShellWorld, { draft = "", history = [], notice }: ShellStart, size: Size): ShellStep {
   const { io, config, model, record } = world;
   const status = {
-    title: titleOf(record),
+    title: sessionTitle(record),
     depth: record.entryCount,
     branches: 1,
     model: model?.name ?? null,

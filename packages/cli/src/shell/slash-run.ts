@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { THINKING_LEVELS } from "../config/schema.js";
 import { count } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
-import { inFileName } from "../session/write-file.js";
+import { toFileName } from "../session/write-file.js";
 import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
 import { type Line, lineWidth, styled } from "../terminal/line.js";
 import { padEnd } from "../terminal/width.js";
@@ -22,7 +22,7 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
       return ["search", "--session", sessionId, "--", ...words];
     case "export": {
       const { isGiven, others } = withoutFlag(rest, "--force");
-      const path = others === "" ? `bough-${inFileName(sessionId)}.md` : typedPath(others, home);
+      const path = others === "" ? `bough-${toFileName(sessionId)}.md` : typedPath(others, home);
       const flags = isGiven ? ["--force"] : [];
       return ["export", sessionId, ...flags, "--format", exportFormat(path) ?? "markdown", "--output", path];
     }

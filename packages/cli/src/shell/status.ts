@@ -2,7 +2,7 @@ import type { ContextMessage, OutlineRow, Session } from "@bough/session-core";
 import type { ChatModel } from "../agent/chat-model.js";
 import { counted, dollars } from "../format/numbers.js";
 import { roughMessageTokens } from "../format/rough-tokens.js";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import { barText, type Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
@@ -41,7 +41,7 @@ export class StatusReader {
     if (mayHaveCost) this.#costUsd = record.entryCount > MOST_FOR_COST ? null : await costOf(session);
     const tip = [...this.#tips.values()].find(({ id }) => id === session.leafId);
     return {
-      title: titleOf(record),
+      title: sessionTitle(record),
       depth: tip === undefined ? await depthOf(session) : tip.depth + 1,
       branches: this.#tips.size,
       model: model?.name ?? null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { startModelServer } from "../../../compaction/test/model/model-server.js";
-import { type ChatOptions, chatModel, endpointChoice } from "../../src/agent/chat-model.js";
+import { type ChatOptions, chooseChatModel, chooseEndpoint } from "../../src/agent/chat-model.js";
 import type { Config } from "../../src/config/schema.js";
 import { Shell } from "./shell.js";
 
@@ -9,7 +9,7 @@ const THERE = "https://models.example.org/v1";
 const ANTHROPIC = "https://api.anthropic.com/v1";
 
 function chosen(env: Record<string, string>, config: Config = {}, options: ChatOptions = {}) {
-  return endpointChoice(env, config, options);
+  return chooseEndpoint(env, config, options);
 }
 
 describe("the model that answers", () => {
@@ -52,7 +52,7 @@ describe("the model that answers", () => {
   });
 
   test("has the window that was given, or that of its name, or 200,000 tokens", () => {
-    const window = (options: ChatOptions, config: Config = {}) => chatModel({}, config, { baseUrl: HERE, ...options })?.windowTokens;
+    const window = (options: ChatOptions, config: Config = {}) => chooseChatModel({}, config, { baseUrl: HERE, ...options })?.windowTokens;
     expect(window({ model: "gpt-4o" })).toBe(128_000);
     expect(window({ model: "unknown" })).toBe(200_000);
     expect(window({ model: "gpt-4o" }, { window: 9_000 })).toBe(9_000);

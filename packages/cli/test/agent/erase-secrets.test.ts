@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chatModel } from "../../src/agent/chat-model.js";
+import { chooseChatModel } from "../../src/agent/chat-model.js";
 import { withoutSecretVariables } from "../../src/agent/erase-secrets.js";
 
 test("a tool's process gets no variable that holds a secret, also not as a part of an address", () => {
@@ -16,7 +16,7 @@ test("a tool's process gets no variable that holds a secret, also not as a part 
 
 test("of an address only the password and what its parameters name as a secret are secrets", () => {
   const baseUrl = "https://me:long-secret-1@example.com/v1?api-version=2024-10-21&api-key=long-secret-2&sig=long-secret-3&deployment=main";
-  const secrets = chatModel({}, {}, { model: "m", baseUrl })?.secrets ?? [];
+  const secrets = chooseChatModel({}, {}, { model: "m", baseUrl })?.secrets ?? [];
   expect([...new Set(secrets)].sort()).toEqual(["long-secret-1", "long-secret-2", "long-secret-3"]);
   const env = { OPENAI_API_VERSION: "2024-10-21", BRANCH: "main", OTHER: "long-secret-3" };
   expect(withoutSecretVariables(env, secrets)).toEqual({ OPENAI_API_VERSION: "2024-10-21", BRANCH: "main" });

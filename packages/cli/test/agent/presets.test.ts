@@ -1,9 +1,9 @@
 import { PRESETS, type PresetName } from "@bough/compaction";
 import { describe, expect, test } from "vitest";
 import { prose } from "../../../compaction/test/world/session.js";
-import { chatModel } from "../../src/agent/chat-model.js";
+import { chooseChatModel } from "../../src/agent/chat-model.js";
 import { runTurn } from "../../src/agent/turn.js";
-import { say } from "../../src/agent/turn-branch.js";
+import { appendUserMessage } from "../../src/agent/turn-branch.js";
 import type { TurnResult } from "../../src/agent/turn-events.js";
 import { withSession } from "../../src/interactive/opened-session.js";
 import type { Io } from "../../src/terminal/io.js";
@@ -19,13 +19,13 @@ async function inShell(preset: PresetName, work: (turn: (said: string) => Promis
   shell.server.limit(WINDOW);
   shell.server.otherwise(answer);
   const config = { preset, window: WINDOW };
-  const model = chatModel({}, config, { model: "test-model", baseUrl: shell.server.baseURL });
+  const model = chooseChatModel({}, config, { model: "test-model", baseUrl: shell.server.baseURL });
   if (model === null) throw new TypeError("the test names a model");
   const io = { now: Date.now } as Partial<Io> as Io;
-  const run = { io, store: shell.store, storePath: "", config, model, saidNotebook: true, chosen: {} };
+  const run = { io, store: shell.store, storePath: "", config, model, isNotebookShown: true, options: {} };
   await withSession(run, "talk", ({ session, compactor }) => {
     const turn = async (said: string) => {
-      await say(session, said);
+      await appendUserMessage(session, said);
       const result = await runTurn({
         session,
         compactor,

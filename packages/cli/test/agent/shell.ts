@@ -5,16 +5,16 @@ import { createCompactor } from "@bough/compaction";
 import { type Message, openStore, type Session, type Store } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import { type ModelServer, startModelServer } from "../../../compaction/test/model/model-server.js";
-import { type ChatOptions, chatModel } from "../../src/agent/chat-model.js";
-import type { Answer, AskedCall, Permissions } from "../../src/agent/permissions.js";
+import { type ChatOptions, chooseChatModel } from "../../src/agent/chat-model.js";
+import type { PermissionAnswer, PermissionRequest, Permissions } from "../../src/agent/permissions.js";
 import { runTurn } from "../../src/agent/turn.js";
-import { say } from "../../src/agent/turn-branch.js";
+import { appendUserMessage } from "../../src/agent/turn-branch.js";
 import type { TurnEvent, TurnResult } from "../../src/agent/turn-events.js";
 
 /** How a turn of a test differs from one without tools. */
 export interface TurnCase {
   readonly permissions?: Permissions;
-  readonly answer?: Answer | ((call: AskedCall) => Promise<Answer>);
+  readonly answer?: PermissionAnswer | ((call: PermissionRequest) => Promise<PermissionAnswer>);
   readonly model?: ChatOptions;
   readonly windowTokens?: number;
   readonly retries?: number;
@@ -31,7 +31,7 @@ export interface TurnCase {
 export interface RanTurn {
   readonly result: TurnResult;
   readonly events: readonly TurnEvent[];
-  readonly asked: readonly AskedCall[];
+  readonly asked: readonly PermissionRequest[];
 }
 
 /** A folder with a store, a session in it, and a model on this machine. */
@@ -60,15 +60,15 @@ export class Shell {
 
   /** Says something and lets the model answer. */
   async turn(text: string, about: TurnCase = {}): Promise<RanTurn> {
-    await say(this.session, text);
+    await appendUserMessage(this.session, text);
     return this.goOn(about);
   }
 
   /** Lets the model answer what stands there. */
   async goOn({ permissions = {}, answer = "yes", model: named, windowTokens, heard, env = {}, ...rest }: TurnCase = {}): Promise<RanTurn> {
-    const model = chatModel({}, {}, { model: "test-model", baseUrl: this.server.baseURL, ...named });
+    const model = chooseChatModel({}, {}, { model: "test-model", baseUrl: this.server.baseURL, ...named });
     if (model === null) throw new TypeError("the test names a model");
-    const [events, asked, controller]: [TurnEvent[], AskedCall[], AbortController] = [[], [], new AbortController()];
+    const [events, asked, controller]: [TurnEvent[], PermissionRequest[], AbortController] = [[], [], new AbortController()];
     const compactor = createCompactor({ session: this.session, contextWindow: windowTokens ?? 100_000 });
     const result = await runTurn({
       session: this.session,

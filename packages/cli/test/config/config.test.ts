@@ -2,18 +2,18 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { configPath, loadConfig, saveConfig } from "../../src/config/config-file.js";
+import { loadConfig, resolveConfigPath, saveConfig } from "../../src/config/config-file.js";
 import { configJsonSchema } from "../../src/config/schema.js";
 import { ConfigError } from "../../src/errors.js";
 import { EXIT_CODES } from "../../src/exit-codes.js";
-import { configExample, configPage } from "../../src/program/pages.js";
+import { configExample, renderConfigPage } from "../../src/program/pages.js";
 import { PRESET_NAMES } from "../../src/session/presets.js";
 
 function home(): { readonly home: string; readonly env: Record<string, string>; readonly path: string } {
   const folder = mkdtempSync(join(tmpdir(), "bough-config-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const io = { home: folder, env: {} };
-  return { ...io, path: configPath(io) };
+  return { ...io, path: resolveConfigPath(io) };
 }
 
 function written(text: string) {
@@ -32,12 +32,12 @@ async function messageFor(text: string): Promise<string> {
 
 describe("the place of the config file", () => {
   test("is bough/config.json in ~/.config", () => {
-    expect(configPath({ env: {}, home: "/home/ann" })).toBe("/home/ann/.config/bough/config.json");
+    expect(resolveConfigPath({ env: {}, home: "/home/ann" })).toBe("/home/ann/.config/bough/config.json");
   });
 
   test("is in XDG_CONFIG_HOME where that is an absolute path", () => {
-    expect(configPath({ env: { XDG_CONFIG_HOME: "/etc/ann" }, home: "/home/ann" })).toBe("/etc/ann/bough/config.json");
-    expect(configPath({ env: { XDG_CONFIG_HOME: "etc" }, home: "/home/ann" })).toBe("/home/ann/.config/bough/config.json");
+    expect(resolveConfigPath({ env: { XDG_CONFIG_HOME: "/etc/ann" }, home: "/home/ann" })).toBe("/etc/ann/bough/config.json");
+    expect(resolveConfigPath({ env: { XDG_CONFIG_HOME: "etc" }, home: "/home/ann" })).toBe("/home/ann/.config/bough/config.json");
   });
 });
 
@@ -154,7 +154,7 @@ describe("changing the config", () => {
 
 describe("docs/config.md", () => {
   test("is made from the schema", () => {
-    expect(readFileSync(new URL("../../../../docs/config.md", import.meta.url), "utf8")).toBe(configPage());
+    expect(readFileSync(new URL("../../../../docs/config.md", import.meta.url), "utf8")).toBe(renderConfigPage());
   });
 
   test("knows every preset", () => {

@@ -3,9 +3,9 @@ import { type Message, openStore } from "@bough/session-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { text } from "../../../compaction/test/model/answer.js";
 import { startModelServer } from "../../../compaction/test/model/model-server.js";
-import { chatModel } from "../../src/agent/chat-model.js";
+import { chooseChatModel } from "../../src/agent/chat-model.js";
 import { OutputFailedError } from "../../src/errors.js";
-import { lineMode } from "../../src/interactive/line-mode.js";
+import { runLineMode } from "../../src/interactive/line-mode.js";
 import type { InteractiveRun } from "../../src/interactive/opened-session.js";
 import { run } from "../../src/run.js";
 import type { Io } from "../../src/terminal/io.js";
@@ -52,9 +52,9 @@ async function lineShell() {
     cancelOnInterrupt: () => ({ signal: new AbortController().signal, end: () => undefined }),
   } satisfies Io;
   const session = await store.createSession({ id: "talk", cwd: folder });
-  const model = chatModel({}, {}, { model: "test-model", baseUrl: server.baseURL });
-  const about: InteractiveRun = { io, store, storePath, config: { tools: { bash: "ask" } }, model, saidNotebook: true, chosen: {} };
-  const ended = lineMode(about, new Printer(io), io.ask, session.id);
+  const model = chooseChatModel({}, {}, { model: "test-model", baseUrl: server.baseURL });
+  const about: InteractiveRun = { io, store, storePath, config: { tools: { bash: "ask" } }, model, isNotebookShown: true, options: {} };
+  const ended = runLineMode(about, new Printer(io), io.ask, session.id);
   const until = async (holds: () => boolean) => {
     while (!holds()) await new Promise<void>((resolve) => heard.push(resolve));
   };

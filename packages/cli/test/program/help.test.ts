@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { exitCodeList } from "../../src/exit-codes.js";
-import { boughProgram } from "../../src/program/program.js";
+import { createProgram } from "../../src/program/program.js";
 import { Printer } from "../../src/terminal/printer.js";
 import { world } from "../world.js";
 import { commandNames, nowhere } from "./nowhere.js";
@@ -63,7 +63,7 @@ describe("help", () => {
 describe("the command line", () => {
   test("has --json on every command that prints data", () => {
     const io = nowhere();
-    const program = boughProgram(io, new Printer(io), { out: "", err: "" });
+    const program = createProgram(io, new Printer(io), { out: "", err: "" });
     const without = program.commands
       .filter((command) => !command.options.some(({ long }) => long === "--json"))
       .map((command) => command.name());

@@ -1,4 +1,4 @@
-import { boughProgram } from "../../src/program/program.js";
+import { createProgram } from "../../src/program/program.js";
 import type { Io } from "../../src/terminal/io.js";
 import { Printer } from "../../src/terminal/printer.js";
 
@@ -24,7 +24,7 @@ export function nowhere(): Io {
 /** The names of all commands but `help`. */
 export function commandNames(): readonly string[] {
   const io = nowhere();
-  return boughProgram(io, new Printer(io), { out: "", err: "" })
+  return createProgram(io, new Printer(io), { out: "", err: "" })
     .commands.map((command) => command.name())
     .filter((name) => name !== "help");
 }

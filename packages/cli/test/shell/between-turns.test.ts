@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { gate, text } from "../../../compaction/test/model/answer.js";
 import { plant, prose, turns } from "../../../compaction/test/world/session.js";
-import { chatModel } from "../../src/agent/chat-model.js";
+import { chooseChatModel } from "../../src/agent/chat-model.js";
 import { withSession } from "../../src/interactive/opened-session.js";
-import { shellWorld } from "../../src/interactive/routes.js";
+import { createShellWorld } from "../../src/interactive/routes.js";
 import type { ShellEvent } from "../../src/shell/model.js";
 import { ShellPerformer } from "../../src/shell/perform.js";
 import type { ShellHost } from "../../src/shell/world.js";
@@ -41,11 +41,11 @@ async function overThreshold(work: (it: { shell: Shell; performer: ShellPerforme
   // The rest of the summary, which is folded, and later answers.
   shell.server.otherwise(SUMMARY);
   const config = { preset: "python-agent", window: WINDOW } as const;
-  const model = chatModel({}, config, { model: "test-model", baseUrl: shell.server.baseURL });
+  const model = chooseChatModel({}, config, { model: "test-model", baseUrl: shell.server.baseURL });
   const io = { now: Date.now, cwd: shell.folder, env: {}, home: shell.folder } as Partial<Io> as Io;
-  const run = { io, store: shell.store, storePath: "", config, model, saidNotebook: true, chosen: {} };
+  const run = { io, store: shell.store, storePath: "", config, model, isNotebookShown: true, options: {} };
   await withSession(run, "talk", async (opened) => {
-    const performer = new ShellPerformer(shellWorld(run, opened), { showsEnd: false, saysNotebook: false });
+    const performer = new ShellPerformer(createShellWorld(run, opened), { showsEnd: false, saysNotebook: false });
     onTestFinished(() => performer.end());
     const heard = new Heard();
     await performer.performed({ kind: "open" }, heard);

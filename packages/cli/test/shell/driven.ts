@@ -5,9 +5,9 @@ import { createCompactor } from "@bough/compaction";
 import { type Message, openStore, type Session, type Store } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import { type ModelServer, startModelServer } from "../../../compaction/test/model/model-server.js";
-import { chatModel } from "../../src/agent/chat-model.js";
+import { chooseChatModel } from "../../src/agent/chat-model.js";
 import type { Config } from "../../src/config/schema.js";
-import { captured } from "../../src/interactive/routes.js";
+import { runCaptured } from "../../src/interactive/routes.js";
 import { run } from "../../src/run.js";
 import type { ShellEffect, ShellEvent, ShellModel } from "../../src/shell/model.js";
 import { type ShellStart, shellScreen } from "../../src/shell/shell.js";
@@ -84,11 +84,11 @@ export class DrivenShell {
         io,
         config,
         configPath: join(folder, "config.json"),
-        model: hasModel ? chatModel({}, {}, { model: "test-model", baseUrl: server.baseURL }) : null,
+        model: hasModel ? chooseChatModel({}, {}, { model: "test-model", baseUrl: server.baseURL }) : null,
         onBackground: () => undefined,
-        modelNamed: (name) => chatModel({}, {}, { model: name, baseUrl: server.baseURL }),
+        modelNamed: (name) => chooseChatModel({}, {}, { model: name, baseUrl: server.baseURL }),
         hideKey: () => keyWarning,
-        runCommand: (args) => captured(io, path, args),
+        runCommand: (args) => runCaptured(io, path, args),
       },
       start,
     );

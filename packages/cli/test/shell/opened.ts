@@ -2,7 +2,7 @@ import { createCompactor } from "@bough/compaction";
 import { openStore, type Session, type Store } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import type { ChatModel } from "../../src/agent/chat-model.js";
-import { captured } from "../../src/interactive/routes.js";
+import { runCaptured } from "../../src/interactive/routes.js";
 import { run } from "../../src/run.js";
 import { type ShellStart, shellScreen } from "../../src/shell/shell.js";
 import type { ShellWorld } from "../../src/shell/world.js";
@@ -53,7 +53,7 @@ export async function opened(names: string, { size = { columns: 80, rows: 23 }, 
     onBackground: () => undefined,
     modelNamed: () => null,
     hideKey: () => null,
-    runCommand: (args) => captured(io, path, args),
+    runCommand: (args) => runCaptured(io, path, args),
   };
   const driven = new DrivenScreen(shellScreen(shell, start), size);
   onTestFinished(async () => {

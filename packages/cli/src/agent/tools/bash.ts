@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { kill } from "node:process";
 import type { Readable } from "node:stream";
 import { BoundedText } from "./bounded-text.js";
-import { numberOf, outcomeOf, type Tool, ToolFailure, type ToolOutcome, textOf } from "./tool.js";
+import { readNumber, requireText, type Tool, ToolFailure, type ToolOutcome, toOutcome } from "./tool.js";
 
 /** A command may take so long where the model names no other time, in seconds. */
 const DEFAULT_SECONDS = 120;
@@ -23,17 +23,17 @@ export const BASH: Tool = {
     required: ["command"],
   },
   run: async (input, { cwd, env, signal }): Promise<ToolOutcome> => {
-    let ran: RanCommand | undefined;
-    const said = await outcomeOf(async () => {
-      const seconds = Math.min(numberOf(input, "timeout") ?? DEFAULT_SECONDS, MAX_SECONDS);
-      ran = await runCommand(textOf(input, "command"), { cwd, env, signal, seconds });
+    let ran: CommandResult | undefined;
+    const said = await toOutcome(async () => {
+      const seconds = Math.min(readNumber(input, "timeout") ?? DEFAULT_SECONDS, MAX_SECONDS);
+      ran = await runCommand(requireText(input, "command"), { cwd, env, signal, seconds });
       return ran.output;
     });
-    return ran === undefined ? said : told(ran);
+    return ran === undefined ? said : formatResult(ran);
   },
 };
 
-function told({ output, end }: RanCommand): ToolOutcome {
+function formatResult({ output, end }: CommandResult): ToolOutcome {
   const text = output.trimEnd();
   const under = (line: string): string => (text === "" ? line : `${text}\n${line}`);
   switch (end.kind) {
@@ -58,13 +58,13 @@ export type CommandEnd =
   | { readonly kind: "stopped" };
 
 /** What a command said, bounded, both streams in the order in which they came, and how it ended. */
-export interface RanCommand {
+export interface CommandResult {
   readonly output: string;
   readonly end: CommandEnd;
 }
 
 /** What a command runs in. */
-export interface CommandPlace {
+export interface CommandContext {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
@@ -84,14 +84,14 @@ const LINGER = 250;
  *
  * @throws {ToolFailure} there is no such folder, or no shell.
  */
-export async function runCommand(command: string, place: CommandPlace): Promise<RanCommand> {
+export async function runCommand(command: string, place: CommandContext): Promise<CommandResult> {
   if (place.signal.aborted) return { output: "", end: { kind: "stopped" } };
   // A shell that is missing and a folder that is missing look the same to spawn.
   await stat(place.cwd);
-  return watched(await started(command, place), place);
+  return waitForEnd(await startShell(command, place), place);
 }
 
-async function started(command: string, { cwd, env }: CommandPlace): Promise<Shell> {
+async function startShell(command: string, { cwd, env }: CommandContext): Promise<Shell> {
   for (const shell of ["bash", "sh"]) {
     const child = spawn(shell, ["-c", command], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     const failure = await new Promise<unknown>((resolve) => {
@@ -105,7 +105,7 @@ async function started(command: string, { cwd, env }: CommandPlace): Promise<She
   throw new ToolFailure("There is neither bash nor sh on this machine.");
 }
 
-async function watched(child: Shell, { signal, seconds }: CommandPlace): Promise<RanCommand> {
+async function waitForEnd(child: Shell, { signal, seconds }: CommandContext): Promise<CommandResult> {
   const output = new BoundedText();
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (piece: string) => output.push(piece));
   let forced: CommandEnd | undefined;
@@ -122,7 +122,7 @@ async function watched(child: Shell, { signal, seconds }: CommandPlace): Promise
   // It may have been aborted while the shell was started.
   if (signal.aborted) stop();
   try {
-    const ended = await exited(child);
+    const ended = await waitForExit(child);
     // The shell has ended; what it started may ignore the polite request.
     if (forced !== undefined) signalGroup(child, "SIGKILL");
     return { output: output.text(), end: forced ?? ended };
@@ -134,7 +134,7 @@ async function watched(child: Shell, { signal, seconds }: CommandPlace): Promise
 }
 
 /** Resolves when the shell has ended and its output has come, or what is left of it is held open by somebody else. */
-function exited(child: Shell): Promise<CommandEnd> {
+function waitForExit(child: Shell): Promise<CommandEnd> {
   return new Promise((resolve) => {
     let lingering: NodeJS.Timeout | undefined;
     let end: CommandEnd = { kind: "exit", code: 0 };

@@ -33,12 +33,12 @@ export interface Replacement {
  * @throws {ToolFailure} a part of the path has become a link since it was checked.
  */
 export async function openChecked(target: string): Promise<FileHandle> {
-  return verified(await open(target, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), target);
+  return verifyHandle(await open(target, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), target);
 }
 
 /** A path that leads to what is open, on systems that have one; else the path that it was opened by. */
-export async function pathOfOpen(handle: FileHandle, target: string): Promise<string> {
-  return (await realPath(handle)) === undefined ? target : descriptor(handle);
+export async function readablePath(handle: FileHandle, target: string): Promise<string> {
+  return (await pathOfHandle(handle)) === undefined ? target : descriptorPath(handle);
 }
 
 /**
@@ -52,16 +52,16 @@ export async function pathOfOpen(handle: FileHandle, target: string): Promise<st
 export async function replaceFile(wanted: Replacement): Promise<boolean> {
   const { target, named, signal } = wanted;
   if (signal.aborted) throw new ToolFailure("Stopped before anything was written.");
-  const folder = await openFolder(dirname(target)).catch(unwritten(named));
+  const folder = await openFolder(dirname(target)).catch(throwAsToolFailure(named));
   const draft = folder.at(`.bough-${randomUUID()}.tmp`);
   try {
-    const old = await replaceable(folder.at(basename(target)), named);
-    await writeDraft(draft, wanted, old);
+    const old = await statExisting(folder.at(basename(target)), named);
+    await writeTemporary(draft, wanted, old);
     if (signal.aborted) throw new ToolFailure("Stopped before anything was written.");
     await rename(draft, folder.at(basename(target)));
     return old !== undefined;
   } catch (error) {
-    return unwritten(named)(error);
+    return throwAsToolFailure(named)(error);
   } finally {
     // A temporary file that cannot be removed must neither hide why it was left nor keep the folder open.
     await rm(draft, { force: true }).catch(() => undefined);
@@ -69,27 +69,27 @@ export async function replaceFile(wanted: Replacement): Promise<boolean> {
   }
 }
 
-async function verified(handle: FileHandle, target: string): Promise<FileHandle> {
+async function verifyHandle(handle: FileHandle, target: string): Promise<FileHandle> {
   if (await isAt(handle, target)) return handle;
   await handle.close();
   throw new ToolFailure("The path leads elsewhere than when it was checked. Nothing was read or written; call again.");
 }
 
 async function isAt(handle: FileHandle, target: string): Promise<boolean> {
-  const real = await realPath(handle);
+  const real = await pathOfHandle(handle);
   if (real !== undefined) return real === target;
   const [opened, there] = [await handle.stat(), await stat(target)];
-  return (await withoutLinks(target)) === target && opened.ino === there.ino && opened.dev === there.dev;
+  return (await resolveLinks(target)) === target && opened.ino === there.ino && opened.dev === there.dev;
 }
 
-function descriptor({ fd }: FileHandle): string {
+function descriptorPath({ fd }: FileHandle): string {
   return `/proc/self/fd/${fd}`;
 }
 
 /** The path of what is open, as the system knows it; undefined: it does not tell (all but Linux). */
-async function realPath(handle: FileHandle): Promise<string | undefined> {
+async function pathOfHandle(handle: FileHandle): Promise<string | undefined> {
   try {
-    return await readlink(descriptor(handle));
+    return await readlink(descriptorPath(handle));
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;
@@ -99,7 +99,7 @@ async function realPath(handle: FileHandle): Promise<string | undefined> {
 /** Opens a folder; makes it, and those above it, where it is missing. */
 async function openFolder(target: string): Promise<Folder> {
   try {
-    return await folderOf(target, target);
+    return await openFolderAt(target, target);
   } catch (error) {
     if (codeOf(error) !== "ENOENT" || dirname(target) === target) throw error;
   }
@@ -110,20 +110,20 @@ async function openFolder(target: string): Promise<Folder> {
       // Somebody else made it meanwhile; whether it is a folder is seen when it is opened.
       if (codeOf(error) !== "EEXIST") throw error;
     });
-    return await folderOf(path, target);
+    return await openFolderAt(path, target);
   } finally {
     await above.close();
   }
 }
 
-async function folderOf(path: string, target: string): Promise<Folder> {
-  const handle = await verified(await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), target);
-  const base = await pathOfOpen(handle, target);
+async function openFolderAt(path: string, target: string): Promise<Folder> {
+  const handle = await verifyHandle(await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), target);
+  const base = await readablePath(handle, target);
   return { at: (name) => join(base, name), close: () => handle.close() };
 }
 
 /** The file that is to be replaced, which the person must be allowed to write; undefined: there is none. */
-async function replaceable(path: string, named: string): Promise<Stats | undefined> {
+async function statExisting(path: string, named: string): Promise<Stats | undefined> {
   try {
     const handle = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
     const about = await handle.stat().finally(() => handle.close());
@@ -136,20 +136,20 @@ async function replaceable(path: string, named: string): Promise<Stats | undefin
   throw new ToolFailure(`${named} is not a regular file.`);
 }
 
-async function writeDraft(draft: string, { content, named, madeFrom }: Replacement, old: Stats | undefined): Promise<void> {
+async function writeTemporary(draft: string, { content, named, madeFrom }: Replacement, old: Stats | undefined): Promise<void> {
   const isAsRead = madeFrom === undefined || (old?.ino === madeFrom.ino && old.size === madeFrom.size && old.mtimeMs === madeFrom.mtimeMs);
   if (!isAsRead) throw new ToolFailure(`${named} changed meanwhile. Nothing was written; read it again.`);
   const file = await open(draft, "wx", old === undefined ? 0o666 : 0o600);
   try {
     await file.writeFile(content);
-    if (old !== undefined) await likeBefore(file, old, named);
+    if (old !== undefined) await copyAttributes(file, old, named);
     await file.sync();
   } finally {
     await file.close();
   }
 }
 
-async function likeBefore(file: FileHandle, old: Stats, named: string): Promise<void> {
+async function copyAttributes(file: FileHandle, old: Stats, named: string): Promise<void> {
   const { uid, gid } = await file.stat();
   try {
     if (uid !== old.uid || gid !== old.gid) await file.chown(old.uid, old.gid);
@@ -161,7 +161,7 @@ async function likeBefore(file: FileHandle, old: Stats, named: string): Promise<
 }
 
 /** A failure of the system without its paths: they name a temporary file. */
-function unwritten(named: string): (error: unknown) => never {
+function throwAsToolFailure(named: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof ToolFailure || !(error instanceof Error) || codeOf(error) === undefined) throw error;
     throw new ToolFailure(`${named} cannot be written (${error.message.split(",")[0]}). It is as it was.`);
@@ -173,7 +173,7 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** Where the `path` of a call leads. */
-export interface Reach {
+export interface PathTarget {
   /** The absolute path with every link followed, also of a file that is not there yet. It is what the tool then opens. */
   readonly target: string;
   /** Whether that is outside of the working folder, or cannot be told. */
@@ -184,13 +184,13 @@ export interface Reach {
  * Where a call leads, for the tools that take a `path`; null: it names none. Where a command reaches cannot be told from its
  * text. The links are followed one by one, so that a link whose target is missing counts as what writing to it would make.
  */
-export async function reachOf(input: ToolInput, cwd: string): Promise<Reach | null> {
+export async function resolveTarget(input: ToolInput, cwd: string): Promise<PathTarget | null> {
   const path = input["path"];
   if (typeof path !== "string") return null;
   const named = resolve(cwd, path);
   try {
-    const [folder, target] = [await withoutLinks(cwd), await withoutLinks(named)];
-    return { target, isOutside: isBeyond(relative(folder, target)) };
+    const [folder, target] = [await resolveLinks(cwd), await resolveLinks(named)];
+    return { target, isOutside: leavesFolder(relative(folder, target)) };
   } catch (error) {
     // A folder that may not be looked into, links in a circle, a name that no file can have: the tool fails with the same.
     if (!(error instanceof Error && "code" in error)) throw error;
@@ -198,15 +198,15 @@ export async function reachOf(input: ToolInput, cwd: string): Promise<Reach | nu
   }
 }
 
-function isBeyond(from: string): boolean {
+function leavesFolder(from: string): boolean {
   return from === ".." || from.startsWith(`..${sep}`) || isAbsolute(from);
 }
 
 /** More links than any system follows in one path. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /** An absolute path with its links followed, as the system would; what is not there stays as it is named. */
-export async function withoutLinks(path: string): Promise<string> {
+export async function resolveLinks(path: string): Promise<string> {
   let at = parse(path).root;
   const rest = path.slice(at.length).split(sep);
   let links = 0;
@@ -217,27 +217,27 @@ export async function withoutLinks(path: string): Promise<string> {
       continue;
     }
     const next = join(at, name);
-    const leadsTo = await linkAt(next);
+    const leadsTo = await readLink(next);
     if (leadsTo === undefined) {
       at = next;
       continue;
     }
     links += 1;
-    if (links > MOST_LINKS) throw Object.assign(new Error(`ELOOP: too many links, ${path}`), { code: "ELOOP" });
+    if (links > MAX_LINKS) throw Object.assign(new Error(`ELOOP: too many links, ${path}`), { code: "ELOOP" });
     if (isAbsolute(leadsTo)) at = parse(leadsTo).root;
     rest.unshift(...leadsTo.split(sep));
   }
   return at;
 }
 
-const NO_LINK: readonly unknown[] = ["EINVAL", "ENOENT", "ENOTDIR"];
+const NOT_A_LINK: readonly unknown[] = ["EINVAL", "ENOENT", "ENOTDIR"];
 
 /** Where a link leads; undefined: it is no link, or not there. */
-async function linkAt(path: string): Promise<string | undefined> {
+async function readLink(path: string): Promise<string | undefined> {
   try {
     return await readlink(path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && NO_LINK.includes(error.code)) return undefined;
+    if (error instanceof Error && "code" in error && NOT_A_LINK.includes(error.code)) return undefined;
     throw error;
   }
 }

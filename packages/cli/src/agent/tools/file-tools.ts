@@ -1,7 +1,7 @@
 import { type FileHandle, readdir } from "node:fs/promises";
 import { BoundedText, MAX_OUTPUT } from "./bounded-text.js";
-import { openChecked, pathOfOpen, replaceFile } from "./checked-file.js";
-import { numberOf, outcomeOf, type Tool, ToolFailure, targetOf, textOf } from "./tool.js";
+import { openChecked, readablePath, replaceFile } from "./checked-file.js";
+import { readNumber, requireTarget, requireText, type Tool, ToolFailure, toOutcome } from "./tool.js";
 
 /** Reads a file, from a line on if wanted, or lists a folder. */
 export const READ: Tool = {
@@ -17,33 +17,33 @@ export const READ: Tool = {
     required: ["path"],
   },
   run: (input, place) =>
-    outcomeOf(async () => {
-      const [named, target] = [textOf(input, "path"), targetOf(input, place)];
+    toOutcome(async () => {
+      const [named, target] = [requireText(input, "path"), requireTarget(input, place)];
       const file = await openChecked(target);
       try {
-        if ((await file.stat()).isDirectory()) return await listing(await pathOfOpen(file, target));
-        return part(await readText(file, named), numberOf(input, "offset") ?? 1, numberOf(input, "limit"));
+        if ((await file.stat()).isDirectory()) return await listFolder(await readablePath(file, target));
+        return formatPart(await readText(file, named), readNumber(input, "offset") ?? 1, readNumber(input, "limit"));
       } finally {
         await file.close();
       }
     }),
 };
 
-async function listing(path: string): Promise<string> {
+async function listFolder(path: string): Promise<string> {
   const names = (await readdir(path, { withFileTypes: true })).map((one) => (one.isDirectory() ? `${one.name}/` : one.name)).sort();
   const listed = new BoundedText();
   for (const name of names) listed.push(`${name}\n`);
   return names.length === 0 ? "[an empty folder]" : listed.text();
 }
 
-function part(text: string, offset: number, limit: number | undefined): string {
+function formatPart(text: string, offset: number, limit: number | undefined): string {
   const lines = text.split("\n");
   // A line break at the end ends a line and begins none.
   const total = lines.at(-1) === "" ? lines.length - 1 : lines.length;
   if (total === 0) return "[an empty file]";
   if (offset > total) throw new ToolFailure(`The file has ${total} lines; there is no line ${offset}.`);
   const wanted = Math.min(total, offset - 1 + (limit ?? total));
-  const end = fitting(lines, offset - 1, wanted);
+  const end = lastFittingLine(lines, offset - 1, wanted);
   const shown = lines
     .slice(offset - 1, end)
     .join("\n")
@@ -55,7 +55,7 @@ function part(text: string, offset: number, limit: number | undefined): string {
 }
 
 /** The line after the last one that still fits; one at least, so that reading on goes on. */
-function fitting(lines: readonly string[], from: number, to: number): number {
+function lastFittingLine(lines: readonly string[], from: number, to: number): number {
   let room = MAX_OUTPUT;
   let at = from;
   while (at < to) {
@@ -79,9 +79,9 @@ export const WRITE: Tool = {
     required: ["path", "content"],
   },
   run: (input, place) =>
-    outcomeOf(async () => {
-      const [named, content] = [textOf(input, "path"), textOf(input, "content")];
-      const wasThere = await replaceFile({ target: targetOf(input, place), named, content, signal: place.signal });
+    toOutcome(async () => {
+      const [named, content] = [requireText(input, "path"), requireText(input, "content")];
+      const wasThere = await replaceFile({ target: requireTarget(input, place), named, content, signal: place.signal });
       return `${wasThere ? "Replaced" : "Made"} ${named}: ${Buffer.byteLength(content)} bytes.`;
     }),
 };
@@ -101,17 +101,17 @@ export const EDIT: Tool = {
     required: ["path", "oldText", "newText"],
   },
   run: (input, place) =>
-    outcomeOf(async () => {
-      const [named, oldText, newText] = [textOf(input, "path"), textOf(input, "oldText"), textOf(input, "newText")];
-      const target = targetOf(input, place);
-      const { text: before, about } = await fileAt(target, named);
-      const { text, line } = replaced(before, oldText, newText, named);
+    toOutcome(async () => {
+      const [named, oldText, newText] = [requireText(input, "path"), requireText(input, "oldText"), requireText(input, "newText")];
+      const target = requireTarget(input, place);
+      const { text: before, about } = await readForEdit(target, named);
+      const { text, line } = replaceOnce(before, oldText, newText, named);
       await replaceFile({ target, named, content: text, signal: place.signal, madeFrom: about });
       return `Replaced one place in ${named}, at line ${line}.`;
     }),
 };
 
-async function fileAt(target: string, named: string) {
+async function readForEdit(target: string, named: string) {
   const file = await openChecked(target);
   try {
     return { about: await file.stat(), text: await readText(file, named) };
@@ -121,12 +121,17 @@ async function fileAt(target: string, named: string) {
 }
 
 /** The new text and the line of the change. @throws {ToolFailure} the old text is not there, or more than once. */
-export function replaced(text: string, oldText: string, newText: string, named: string): { readonly text: string; readonly line: number } {
+export function replaceOnce(
+  text: string,
+  oldText: string,
+  newText: string,
+  named: string,
+): { readonly text: string; readonly line: number } {
   if (oldText === "") throw new ToolFailure("oldText is empty. Use the tool write for a whole file.");
   if (oldText === newText) throw new ToolFailure("oldText and newText are the same; nothing was changed.");
   // Models write line breaks as \n, also of files that have \r\n.
-  const before = text.includes(oldText) || !text.includes("\r\n") ? oldText : withCarriageReturns(oldText);
-  const after = hasOnlyCarriageReturns(text) || before !== oldText ? withCarriageReturns(newText) : newText;
+  const before = text.includes(oldText) || !text.includes("\r\n") ? oldText : toCrlf(oldText);
+  const after = usesCrlfOnly(text) || before !== oldText ? toCrlf(newText) : newText;
   const at = text.indexOf(before);
   if (at === -1) throw new ToolFailure(`oldText is not in ${named}. Read the file and give the text exactly as it stands there.`);
   if (text.indexOf(before, at + 1) !== -1)
@@ -135,11 +140,11 @@ export function replaced(text: string, oldText: string, newText: string, named: 
 }
 
 /** Whether every line of the file ends with \r\n; one without any line break does not tell. */
-function hasOnlyCarriageReturns(text: string): boolean {
+function usesCrlfOnly(text: string): boolean {
   return text.includes("\r\n") && !/(?<!\r)\n/.test(text);
 }
 
-function withCarriageReturns(text: string): string {
+function toCrlf(text: string): string {
   return text.replace(/\r?\n/g, "\r\n");
 }
 

@@ -5,7 +5,7 @@ export interface ToolOutcome {
 }
 
 /** What a tool runs in. */
-export interface ToolPlace {
+export interface ToolContext {
   /** Relative paths start here, and so do commands. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -26,7 +26,7 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of its arguments. */
   readonly inputSchema: JsonSchema;
-  readonly run: (input: ToolInput, place: ToolPlace) => Promise<ToolOutcome>;
+  readonly run: (input: ToolInput, place: ToolContext) => Promise<ToolOutcome>;
 }
 
 /** As much of JSON Schema as the tools need. */
@@ -42,7 +42,7 @@ export class ToolFailure extends Error {
 }
 
 /** Runs a tool's work; what fails in it is the result. */
-export async function outcomeOf(work: () => Promise<string>): Promise<ToolOutcome> {
+export async function toOutcome(work: () => Promise<string>): Promise<ToolOutcome> {
   try {
     return { text: await work(), isError: false };
   } catch (error) {
@@ -57,21 +57,21 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 /** A text argument. @throws {ToolFailure} it is missing or of another type. */
-export function textOf(input: ToolInput, name: string): string {
+export function requireText(input: ToolInput, name: string): string {
   const value = input[name];
   if (typeof value !== "string") throw new ToolFailure(`The argument ${name} is missing or no text. Call again with all arguments.`);
   return value;
 }
 
 /** Where the call's `path` leads. @throws {ToolFailure} it names none. */
-export function targetOf(input: ToolInput, { target }: ToolPlace): string {
-  textOf(input, "path");
+export function requireTarget(input: ToolInput, { target }: ToolContext): string {
+  requireText(input, "path");
   if (target === null) throw new ToolFailure("The path could not be checked; nothing was read or written.");
   return target;
 }
 
 /** A whole number from 1 up; undefined: it was left out. Small models send numbers as texts. @throws {ToolFailure} */
-export function numberOf(input: ToolInput, name: string): number | undefined {
+export function readNumber(input: ToolInput, name: string): number | undefined {
   const value = input[name];
   if (value === undefined || value === null || value === "") return undefined;
   const number = typeof value === "string" ? Number(value) : value;

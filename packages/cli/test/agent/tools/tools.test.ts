@@ -4,8 +4,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { BoundedText, MAX_OUTPUT } from "../../../src/agent/tools/bounded-text.js";
-import { reachOf } from "../../../src/agent/tools/checked-file.js";
-import { replaced } from "../../../src/agent/tools/file-tools.js";
+import { resolveTarget } from "../../../src/agent/tools/checked-file.js";
+import { replaceOnce } from "../../../src/agent/tools/file-tools.js";
 import type { ToolInput, ToolOutcome } from "../../../src/agent/tools/tool.js";
 import { TOOLS } from "../../../src/agent/turn.js";
 
@@ -16,7 +16,7 @@ class Desk {
   async run(name: string, input: ToolInput, env: Record<string, string> = {}): Promise<ToolOutcome> {
     const tool = TOOLS.find((one) => one.name === name);
     if (tool === undefined) throw new TypeError(`no tool ${name}`);
-    const target = (await reachOf(input, this.folder))?.target ?? null;
+    const target = (await resolveTarget(input, this.folder))?.target ?? null;
     return tool.run(input, { cwd: this.folder, env: { PATH: "/usr/local/bin:/usr/bin:/bin", ...env }, signal: this.stop.signal, target });
   }
 
@@ -132,13 +132,13 @@ describe("edit", () => {
     ["a\nfoo\r\nb", "foo", "x\ny", "a\nx\ny\r\nb"],
     ["foo", "foo", "x\r\ny", "x\r\ny"],
   ])("gives new lines the line breaks that all of the file has: %j", (before, oldText, newText, after) => {
-    expect(replaced(before, oldText, newText, "a").text).toBe(after);
+    expect(replaceOnce(before, oldText, newText, "a").text).toBe(after);
   });
 
   test("changes nothing around the place", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (before, after, newText) => {
-        const { text } = replaced(`${before}\u0001${after}`, "\u0001", `${newText}\u0002`, "a");
+        const { text } = replaceOnce(`${before}\u0001${after}`, "\u0001", `${newText}\u0002`, "a");
         return text === `${before}${newText}\u0002${after}`;
       }),
     );
@@ -204,7 +204,7 @@ describe("bounded text", () => {
 });
 
 describe("a path outside of the folder", () => {
-  const isOutside = async (at: Desk, path: string) => (await reachOf({ path }, at.folder))?.isOutside;
+  const isOutside = async (at: Desk, path: string) => (await resolveTarget({ path }, at.folder))?.isOutside;
 
   test("is known by its name and through links, also where nothing is there yet", async () => {
     const at = desk();
@@ -236,7 +236,7 @@ describe("a path outside of the folder", () => {
     const at = desk();
     symlinkSync("second", join(at.folder, "first"));
     symlinkSync("../missing", join(at.folder, "second"));
-    expect((await reachOf({ path: "first/a" }, at.folder))?.target).toBe(join(at.folder, "..", "missing", "a"));
+    expect((await resolveTarget({ path: "first/a" }, at.folder))?.target).toBe(join(at.folder, "..", "missing", "a"));
   });
 });
 

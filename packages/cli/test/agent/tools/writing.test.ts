@@ -18,14 +18,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { reachOf } from "../../../src/agent/tools/checked-file.js";
+import { resolveTarget } from "../../../src/agent/tools/checked-file.js";
 import type { ToolInput, ToolOutcome } from "../../../src/agent/tools/tool.js";
 import { TOOLS } from "../../../src/agent/turn.js";
 
 /** Runs one tool as the agent does; `meanwhile` happens between the check of the path and the work. */
 async function run(cwd: string, name: string, input: ToolInput, meanwhile: () => void = () => undefined): Promise<ToolOutcome> {
   const tool = TOOLS.find((one) => one.name === name);
-  const target = (await reachOf(input, cwd))?.target ?? null;
+  const target = (await resolveTarget(input, cwd))?.target ?? null;
   meanwhile();
   if (tool === undefined) throw new TypeError(`no tool ${name}`);
   return tool.run(input, { cwd, env: {}, signal: new AbortController().signal, target });
