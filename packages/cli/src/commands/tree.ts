@@ -10,7 +10,7 @@ import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { learnWidths, truncate } from "../terminal/width.js";
 import type { TreeFilter } from "../tree/filter.js";
-import { type DrawnTree, drawTree } from "../tree/print-tree.js";
+import { printTree, type SessionTree } from "../tree/print-tree.js";
 import type { Command, CommonOptions } from "./command.js";
 
 /** Columns that a title needs to be worth a place beside the id. */
@@ -39,7 +39,7 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
     if (options.json === true) return printJson(out, chosen, drawn);
     await learnWidths(shownTexts(drawn));
     const width = options.width ?? out.width;
-    const { lines, hidden } = drawTree(drawn, {
+    const { lines, hidden } = printTree(drawn, {
       width,
       filter,
       full: options.full === true,
@@ -80,7 +80,7 @@ function withoutCalls(row: OutlineRow): OutlineRow {
   return row.role === "assistant" && CALLS.test(row.preview) ? { ...row, preview: row.preview.replace(CALLS, "") } : row;
 }
 
-function* shownTexts({ rows, labels, leaves }: DrawnTree): Generator<string, void, void> {
+function* shownTexts({ rows, labels, leaves }: SessionTree): Generator<string, void, void> {
   for (const { preview } of rows) yield preview;
   for (const { label } of labels) yield label;
   for (const { name } of leaves) yield name;
@@ -95,7 +95,7 @@ function describeCount(total: number, hidden: number, filter: TreeFilter): strin
   return hidden === total ? `All ${entries} hidden by the filter${rest}` : `${entries}, ${count(hidden)} of them hidden${rest}`;
 }
 
-function printJson(out: Printer, { session, record }: ChosenSession, { rows, labels, leaves }: DrawnTree): void {
+function printJson(out: Printer, { session, record }: ChosenSession, { rows, labels, leaves }: SessionTree): void {
   const names = new Map(labels.map(({ entryId, label }) => [entryId, label]));
   const ids = new Map(rows.map(({ seq, id }) => [seq, id]));
   out.json({

@@ -6,7 +6,7 @@ export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high"] as co
 /** What a tool may do: it is not offered to the model, the person is asked for each call, or it runs at once. */
 export const PERMISSIONS = ["off", "ask", "allow"] as const;
 /** What the navigator shows. */
-export const NAVIGATOR_FILTERS = ["default", "no-tools", "user", "labeled", "summaries", "all"] as const;
+export const TREE_FILTERS = ["default", "no-tools", "user", "labeled", "summaries", "all"] as const;
 
 const PRESETS = ["balanced", "pi", "copilot-cli", "vscode", "co-cli", "python-agent"] as const satisfies readonly PresetName[];
 
@@ -74,7 +74,7 @@ export const configSchema = z.strictObject({
     .describe('Your own keys: an action with a key or a list of them, such as `{ "fold": "h" }`.'),
   navigator: z
     .strictObject({
-      filter: z.enum(NAVIGATOR_FILTERS).optional().describe("What it shows when it opens."),
+      filter: z.enum(TREE_FILTERS).optional().describe("What it shows when it opens."),
       preview: z.boolean().optional().describe("Whether the preview is open."),
       leaving: z
         .enum(["ask", "no-summary", "summary"])

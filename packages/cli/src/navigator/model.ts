@@ -3,7 +3,7 @@ import type { EntryId, Label, LeafRecord, OutlineRow, Session, SessionId, Store 
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
-import type { NavigatorFilter } from "../tree/filter.js";
+import type { TreeFilter } from "../tree/filter.js";
 import type { Folds } from "../tree/folds.js";
 import type { Layout } from "../tree/layout.js";
 import type { TreeIndex } from "../tree/tree-index.js";
@@ -78,9 +78,9 @@ export interface NavigatorModel {
   readonly nowMs: number;
   /** undefined: still being read. */
   readonly tree: NavigatorTree | undefined;
-  readonly filter: NavigatorFilter;
+  readonly filter: TreeFilter;
   /** Layouts that were made for `tree` as it is, by filter; and the one of the search. */
-  readonly layouts: ReadonlyMap<NavigatorFilter, Layout>;
+  readonly layouts: ReadonlyMap<TreeFilter, Layout>;
   readonly layout: Layout | undefined;
   readonly folds: Folds;
   /** Place of the selected row in the index; -1: there is none. */

@@ -2,7 +2,7 @@ import type { SessionRecord } from "@bough/session-core";
 import { sessionTitle } from "../session/choose-session.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
-import type { NavigatorFilter } from "../tree/filter.js";
+import type { TreeFilter } from "../tree/filter.js";
 import { Folds } from "../tree/folds.js";
 import { type KeyChoices, rebound } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
@@ -15,7 +15,7 @@ import { view } from "./view.js";
 
 /** How a person wants the navigator. */
 export interface NavigatorPreferences {
-  readonly filter?: NavigatorFilter | undefined;
+  readonly filter?: TreeFilter | undefined;
   readonly preview?: boolean | undefined;
   readonly leaving?: Leaving | undefined;
   /** The answer to the question about leaving that was given last: 0, 1 or 2. */

@@ -1,5 +1,5 @@
 import type { EntryId } from "@bough/session-core";
-import type { NavigatorFilter } from "../tree/filter.js";
+import type { TreeFilter } from "../tree/filter.js";
 import { Layout } from "../tree/layout.js";
 import type { Step } from "../tui/screen.js";
 import type { NavigatorEffect, NavigatorModel, NavigatorTree, Preview } from "./model.js";
@@ -51,7 +51,7 @@ export function selectRevealed(model: NavigatorModel, place: number): NavigatorS
   const { layout, folds } = model;
   return layout === undefined || place < 0
     ? selectPlace(model, place)
-    : selectPlace({ ...model, folds: layout.revealed(place, folds) }, place);
+    : selectPlace({ ...model, folds: layout.reveal(place, folds) }, place);
 }
 
 /**
@@ -117,6 +117,6 @@ export function laidOutAnew(model: NavigatorModel): NavigatorStep {
   return laidOut({ ...model, layouts: new Map() });
 }
 
-function layoutOf({ index, labels, leaves, leafId }: NavigatorTree, filter: NavigatorFilter, hits: readonly number[] | null): Layout {
-  return new Layout(index, { filter, leafId, labelled: labels, leaves, ...(hits === null ? {} : { hits }) });
+function layoutOf({ index, labels, leaves, leafId }: NavigatorTree, filter: TreeFilter, hits: readonly number[] | null): Layout {
+  return new Layout(index, { filter, leafId, labeled: labels, leaves, ...(hits === null ? {} : { hits }) });
 }

@@ -22,7 +22,7 @@ const go =
     if (tree === undefined || entryId === undefined) return withoutEffects(model);
     if (entryId === tree.leafId) return said(model, "The session stands here already.");
     const left =
-      tree.leafId === null ? 0 : pathDifference(tree.index, tree.index.placeOf(tree.leafId), targetPlace(model, selected)).onlyA.length;
+      tree.leafId === null ? 0 : pathDifference(tree.index, tree.index.indexOf(tree.leafId), targetPlace(model, selected)).onlyA.length;
     if (left === 0) return gone(model, entryId, false);
     if (wanted !== undefined) return gone(model, entryId, wanted);
     if (leaving !== "ask") return gone(model, entryId, leaving === "summary");
@@ -67,7 +67,7 @@ const compact = (model: NavigatorModel): NavigatorStep => {
   const { tree, selected } = model;
   const entryId = selectedId(model);
   if (tree === undefined || entryId === undefined) return withoutEffects(model);
-  const leaf = tree.leafId === null ? -1 : tree.index.placeOf(tree.leafId);
+  const leaf = tree.leafId === null ? -1 : tree.index.indexOf(tree.leafId);
   if (leaf < 0 || pathDifference(tree.index, selected, leaf).onlyA.length > 0)
     return said(model, "Only the branch where the session stands can be compacted. Go there first.");
   const count = tree.index.depthOf(selected);

@@ -1,4 +1,4 @@
-import { NAVIGATOR_FILTERS, type NavigatorFilter } from "../tree/filter.js";
+import { TREE_FILTERS, type TreeFilter } from "../tree/filter.js";
 import type { Folds } from "../tree/folds.js";
 import type { Layout } from "../tree/layout.js";
 import { fieldOf } from "../tui/field.js";
@@ -35,15 +35,15 @@ const around = (rows: 1 | -1) => (model: NavigatorModel) => {
   return selectPosition(model, count === 0 ? 0 : (selectedPosition(model) + rows + count) % count);
 };
 
-const filtered = (filter: NavigatorFilter) => (model: NavigatorModel) => {
+const filtered = (filter: TreeFilter) => (model: NavigatorModel) => {
   // Each key is a switch: a second time it leads back to the usual rows.
   const next = model.filter === filter ? "default" : filter;
   return laidOut({ ...model, filter: next, search: null, notice: null });
 };
 
 const cycled = (steps: 1 | -1) => (model: NavigatorModel) => {
-  const at = NAVIGATOR_FILTERS.indexOf(model.filter) + steps + NAVIGATOR_FILTERS.length;
-  return laidOut({ ...model, filter: NAVIGATOR_FILTERS[at % NAVIGATOR_FILTERS.length] ?? "default", search: null, notice: null });
+  const at = TREE_FILTERS.indexOf(model.filter) + steps + TREE_FILTERS.length;
+  return laidOut({ ...model, filter: TREE_FILTERS[at % TREE_FILTERS.length] ?? "default", search: null, notice: null });
 };
 
 const jump = (find: (model: NavigatorModel) => number, missing: string) => (model: NavigatorModel) => {
@@ -99,7 +99,7 @@ const toLeaf: Act = (model) => {
   if (tree === undefined) return withoutEffects(model);
   if (tree.leafId === null)
     return withoutEffects({ ...model, notice: { text: "The session stands before its first entry.", isError: false } });
-  return selectRevealed(model, tree.index.placeOf(tree.leafId));
+  return selectRevealed(model, tree.index.indexOf(tree.leafId));
 };
 
 const LIST: Readonly<Record<NavigatorAction, Act>> = {

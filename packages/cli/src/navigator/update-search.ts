@@ -68,7 +68,7 @@ function placesOfLabels({ tree }: NavigatorModel, text: string): readonly number
 
 /** Another writer's entries can be found before their rows have come; they are left out. */
 function placesOf({ index }: NavigatorTree, ids: readonly EntryId[]): readonly number[] {
-  return ids.map((id) => index.placeOf(id)).filter((place) => place >= 0);
+  return ids.map((id) => index.indexOf(id)).filter((place) => place >= 0);
 }
 
 /** The hit that is nearest by order of arrival: where the person looks already. */

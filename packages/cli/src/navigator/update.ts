@@ -68,7 +68,7 @@ function ticked(model: NavigatorModel, nowMs: number): NavigatorModel {
 
 /** It opens where the session stands. */
 function loaded(model: NavigatorModel, tree: NavigatorTree): NavigatorStep {
-  const selected = tree.leafId === null ? tree.index.size - 1 : tree.index.placeOf(tree.leafId);
+  const selected = tree.leafId === null ? tree.index.size - 1 : tree.index.indexOf(tree.leafId);
   return laidOut({ ...model, tree, selected, top: 0 });
 }
 

@@ -40,7 +40,7 @@ export function rowLine(look: RowLook, visible: VisibleRow): FrameLine {
   const left: Line = [
     isSelected ? styled("leaf", model.glyphs.cursor) : " ",
     visible.isOnPath ? styled("leaf", model.glyphs.onPath) : " ",
-    styled("dim", gutterText(visible.gutter, visible.starts, mostLevels(room), model.glyphs)),
+    styled("dim", gutterText(visible.gutter, visible.startsBranch, mostLevels(room), model.glyphs)),
     styled("dim", foldSign(visible, model)),
     ...badges(look, row, mostOfLabel(room)),
   ];

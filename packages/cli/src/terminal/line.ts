@@ -57,6 +57,12 @@ export function fitLine(line: Line, width: number, ellipsis = "…"): Line {
   return fitted;
 }
 
+/** The parts of a line in `width` columns; the middle is cut first, so that what is on the right stays visible. */
+export function fitMiddle(left: Line, middle: Line, right: Line, width: number, ellipsis: string): Line {
+  const room = width - lineWidth(left) - lineWidth(right);
+  return fitLine([...left, ...(room > 0 ? fitLine(middle, room, ellipsis) : []), ...right], width, ellipsis);
+}
+
 const CODES: Readonly<Record<Style, readonly [on: number | string, off: number | string]>> = {
   bold: [1, 22],
   dim: [2, 22],

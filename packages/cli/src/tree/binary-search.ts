@@ -1,5 +1,5 @@
-/** How many numbers of an ascending list are at most `limit`. O(log n). */
-export function countUpTo(ascending: ArrayLike<number>, limit: number): number {
+/** How many numbers of an ascending array are at most `limit`. O(log n). */
+export function countAtMost(ascending: ArrayLike<number>, limit: number): number {
   let low = 0;
   let high = ascending.length;
   while (low < high) {

@@ -1,69 +1,57 @@
 import type { OutlineRow } from "@bough/session-core";
 
-/** Which rows the navigator shows; the first four as in drawings of a tree (`TreeFilter`). */
-export type NavigatorFilter = "default" | "no-tools" | "user" | "labeled" | "summaries" | "all";
-
-/** All filters, in the order in which a key goes round them. */
-export const NAVIGATOR_FILTERS: readonly NavigatorFilter[] = ["default", "no-tools", "user", "labeled", "summaries", "all"];
-
 /**
- * Whether a filter shows all leaves and labelled entries besides its own rows. Those that pick out one kind of entry
- * show only the current leaf besides, so that the person sees where they are.
+ * Which rows of a tree are shown. `default`: the conversation, without tool results and bookkeeping; `no-tools`: the same without
+ * replies that only call tools; `user`: the user's messages; `labeled`: entries with a label; `summaries`: compactions and branch
+ * summaries; `all`: every row.
  */
-export function showsMarks(filter: NavigatorFilter): boolean {
-  return filter === "default" || filter === "no-tools" || filter === "all";
+export type TreeFilter = "default" | "no-tools" | "user" | "labeled" | "summaries" | "all";
+
+interface FilterRule {
+  /** Its bit in the result of `filterBits`. */
+  readonly bit: number;
+  /** Whether it shows a row because of its kind. Labels and leaves are added by `shownRows`. */
+  readonly shows: (row: OutlineRow) => boolean;
+  /**
+   * Whether the navigator also shows all leaves and labeled entries. A filter that selects one kind of entry adds only the
+   * current leaf, so that the user sees the current position.
+   */
+  readonly keepsMarks: boolean;
 }
 
-const DEFAULT = 1;
-const NO_TOOLS = 2;
-const USER = 4;
-const LABELED = 8;
-const SUMMARIES = 16;
-const ALL = 32;
-const BITS = { default: DEFAULT, "no-tools": NO_TOOLS, user: USER, labeled: LABELED, summaries: SUMMARIES, all: ALL };
+const RULES: Readonly<Record<TreeFilter, FilterRule>> = {
+  default: { bit: 1, shows: isConversation, keepsMarks: true },
+  "no-tools": { bit: 2, shows: (row) => isConversation(row) && !isOnlyCalls(row), keepsMarks: true },
+  user: { bit: 4, shows: ({ role }) => role === "user", keepsMarks: false },
+  labeled: { bit: 8, shows: () => false, keepsMarks: false },
+  summaries: { bit: 16, shows: ({ type }) => type === "compaction" || type === "branch_summary", keepsMarks: false },
+  all: { bit: 32, shows: () => true, keepsMarks: true },
+};
 
-/** Every `filterBits` is below this. */
-export const FILTER_BITS_END = 64;
+/** All filters, in the order in which a key cycles through them. */
+export const TREE_FILTERS: readonly TreeFilter[] = ["default", "no-tools", "user", "labeled", "summaries", "all"];
 
-/** The bit of a filter in what `filterBits` returns. */
-export function filterBit(filter: NavigatorFilter): number {
-  return BITS[filter];
+/** Whether a filter shows all leaves and labeled entries in the navigator. */
+export function keepsMarks(filter: TreeFilter): boolean {
+  return RULES[filter].keepsMarks;
 }
 
-/** The filters that show a row for what it is, one bit each. Labels and leaves are left aside, so `labeled` never is among them. */
+/** The bit of a filter in the result of `filterBits`. */
+export function filterBit(filter: TreeFilter): number {
+  return RULES[filter].bit;
+}
+
+/** The filters that show a row because of its kind, one bit each. */
 export function filterBits(row: OutlineRow): number {
-  let bits = ALL;
-  // What is shown without tool calls is shown with them.
-  if (isShown(row, "default")) bits |= isShown(row, "no-tools") ? DEFAULT | NO_TOOLS : DEFAULT;
-  if (isShown(row, "user")) bits |= USER;
-  if (row.type === "compaction" || row.type === "branch_summary") bits |= SUMMARIES;
+  let bits = 0;
+  for (const filter of TREE_FILTERS) if (RULES[filter].shows(row)) bits |= RULES[filter].bit;
   return bits;
-}
-
-/**
- * Which rows of a tree are shown. `default`: no tool results and no bookkeeping; `no-tools`: no tool calls either;
- * `user`: only what the person said; `all`: everything. Leaves and labelled entries are shown under each of them.
- */
-export type TreeFilter = "default" | "no-tools" | "user" | "all";
-
-/** Whether a row is shown, leaving leaves and labels aside. */
-export function isShown(row: OutlineRow, filter: TreeFilter): boolean {
-  switch (filter) {
-    case "all":
-      return true;
-    case "user":
-      return row.role === "user";
-    case "default":
-      return isConversation(row);
-    case "no-tools":
-      return isConversation(row) && !isOnlyCalls(row);
-  }
 }
 
 function isConversation(row: OutlineRow): boolean {
   switch (row.type) {
     case "message":
-      // What a program put between the messages of a person (reminders, command output) is bookkeeping here.
+      // A `custom` message was inserted by a program (reminder, command output).
       return row.role !== "toolResult" && row.role !== "custom";
     case "compaction":
     case "branch_summary":
@@ -78,7 +66,7 @@ function isConversation(row: OutlineRow): boolean {
   }
 }
 
-// The preview of a reply puts its text before its calls, so one that starts with a call has nothing else.
+// The preview of a reply has its text before its calls, so a preview that starts with a call has no text.
 function isOnlyCalls(row: OutlineRow): boolean {
   return row.role === "assistant" && !row.isError && /^\[[^\]\s]+[^\]]*\]/.test(row.preview);
 }

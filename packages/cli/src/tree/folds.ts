@@ -1,19 +1,14 @@
-import { countUpTo } from "./binary-search.js";
+import { countAtMost } from "./binary-search.js";
 
-/** The rows whose subtrees are folded away, by place in the index. Never changes: each change is a new one, linear in its size. */
+/** The rows whose subtrees are folded, by row number. Immutable: each change returns a new one, linear in its size. */
 export class Folds implements Iterable<number> {
-  /** Nothing is folded. */
-  static readonly none: Folds = new Folds(new Set());
+  /** No row is folded. */
+  static readonly none: Folds = new Folds([]);
 
   readonly #rows: ReadonlySet<number>;
 
-  private constructor(rows: ReadonlySet<number>) {
-    this.#rows = rows;
-  }
-
-  /** These rows folded. */
-  static of(rows: Iterable<number>): Folds {
-    return Folds.none.#with(new Set(rows));
+  constructor(rows: Iterable<number>) {
+    this.#rows = new Set(rows);
   }
 
   /** How many rows are folded. */
@@ -21,7 +16,7 @@ export class Folds implements Iterable<number> {
     return this.#rows.size;
   }
 
-  /** Whether this row is folded itself; whether it is seen is another question. */
+  /** Whether this row itself is folded. Another fold may hide it. */
   isFolded(at: number): boolean {
     return this.#rows.has(at);
   }
@@ -33,81 +28,72 @@ export class Folds implements Iterable<number> {
 
   /** With this row folded. */
   fold(at: number): Folds {
-    return this.isFolded(at) ? this : this.#with(new Set(this.#rows).add(at));
+    return this.isFolded(at) ? this : new Folds([...this.#rows, at]);
   }
 
   /** Without these rows. */
   unfold(rows: Iterable<number>): Folds {
     const left = new Set(this.#rows);
     for (const at of rows) left.delete(at);
-    return left.size === this.size ? this : this.#with(left);
-  }
-
-  /** Nothing is folded any more. */
-  clear(): Folds {
-    return Folds.none;
+    if (left.size === this.size) return this;
+    return left.size === 0 ? Folds.none : new Folds(left);
   }
 
   /** The folded rows, in no order. */
   [Symbol.iterator](): Iterator<number> {
     return this.#rows[Symbol.iterator]();
   }
-
-  #with(rows: ReadonlySet<number>): Folds {
-    return rows.size === 0 ? Folds.none : new Folds(rows);
-  }
 }
 
 /**
- * The ranges of positions that folds hide: apart from each other, in order, each right below the row that is folded.
- * A `pos` counts all rows of a layout, a `position` those that are not folded away.
+ * The ranges of ranks that folds hide: disjoint, ascending, each directly below the row that is folded. A rank counts all rows of a
+ * layout; a position counts only the visible ones.
  */
 export class FoldedRanges {
   readonly #first: number[] = [];
   readonly #last: number[] = [];
-  // By range: what its first row would have as a position, which the row after the range has.
+  // By range: the position of the first row after the range.
   readonly #position: number[] = [];
   /** How many rows are hidden. */
   readonly hidden: number;
 
-  /** From the positions of folded rows in order, and the end of each row's subtree. Linear in the number of folds. */
+  /** From the ascending ranks of folded rows, and the end of each row's subtree. Linear in the number of folds. */
   constructor(folded: Iterable<number>, end: Int32Array) {
     let hidden = 0;
     let lastHidden = -1;
-    for (const pos of folded) {
-      const last = end[pos] ?? pos;
-      // What is inside another fold, or has nothing below it, hides nothing.
-      if (pos <= lastHidden || last === pos) continue;
-      this.#first.push(pos + 1);
+    for (const rank of folded) {
+      const last = end[rank] ?? rank;
+      // A fold inside another one, or with nothing below it, hides nothing.
+      if (rank <= lastHidden || last === rank) continue;
+      this.#first.push(rank + 1);
       this.#last.push(last);
-      this.#position.push(pos + 1 - hidden);
-      hidden += last - pos;
+      this.#position.push(rank + 1 - hidden);
+      hidden += last - rank;
       lastHidden = last;
     }
     this.hidden = hidden;
   }
 
-  /** The row that is seen for one: itself, or the folded row it is folded into. O(log folds). */
-  seen(pos: number): number {
-    const range = countUpTo(this.#first, pos) - 1;
-    return pos <= (this.#last[range] ?? -1) ? (this.#first[range] ?? 0) - 1 : pos;
+  /** The row itself if it is visible, else the folded row that hides it. O(log folds). */
+  visibleRank(rank: number): number {
+    const range = countAtMost(this.#first, rank) - 1;
+    return rank <= (this.#last[range] ?? -1) ? (this.#first[range] ?? 0) - 1 : rank;
   }
 
-  /** The position of a row that is seen. O(log folds). */
-  positionOf(pos: number): number {
-    return pos - this.#hiddenBy(countUpTo(this.#first, pos));
+  /** The position of a visible row. O(log folds). */
+  positionOf(rank: number): number {
+    return rank - this.#hiddenBy(countAtMost(this.#first, rank));
   }
 
-  /** The row at a position. O(log folds). */
-  posAt(position: number): number {
-    return position + this.#hiddenBy(countUpTo(this.#position, position));
+  /** The rank of the row at a position. O(log folds). */
+  rankAt(position: number): number {
+    return position + this.#hiddenBy(countAtMost(this.#position, position));
   }
 
-  /** The next row that is seen, downwards (1) or upwards (-1); it may be beyond the ends. O(log folds). */
-  step(pos: number, direction: 1 | -1): number {
-    if (direction === -1) return this.seen(pos - 1);
-    const range = countUpTo(this.#first, pos + 1) - 1;
-    return pos + 1 <= (this.#last[range] ?? -1) ? (this.#last[range] ?? pos) + 1 : pos + 1;
+  /** The rank of the next visible row below; it may be beyond the end. O(log folds). */
+  next(rank: number): number {
+    const range = countAtMost(this.#first, rank + 1) - 1;
+    return rank + 1 <= (this.#last[range] ?? -1) ? (this.#last[range] ?? rank) + 1 : rank + 1;
   }
 
   /** How many rows the first `ranges` ranges hide. */

@@ -1,22 +1,53 @@
 import type { Glyphs } from "../terminal/glyphs.js";
-import type { Placement } from "./row-order.js";
+import type { RowOrder } from "./row-order.js";
 import { NONE } from "./tree-index.js";
-import type { Gutter } from "./visible-tree.js";
 
-/** Columns that one level of branches takes. */
+/** Columns of one level of indentation. */
 export const LEVEL_WIDTH = 3;
 
+/** The lines on the left of a row, innermost level first. Outer levels are computed when read: there may be 50,000 of them. */
+export class Gutter {
+  /** Whether this branch is the last one of its branch point. */
+  readonly isLast: boolean;
+  /** How many levels there are, this one included. */
+  readonly depth: number;
+  readonly #order: RowOrder;
+  readonly #branchChild: number;
+  #above: Gutter | null | undefined;
+
+  constructor(order: RowOrder, branchChild: number) {
+    const { parent, end, level } = order;
+    const above = parent[branchChild] ?? NONE;
+    this.isLast = end[branchChild] === (above === NONE ? end.length - 1 : end[above]);
+    this.depth = level[branchChild] ?? 0;
+    this.#order = order;
+    this.#branchChild = branchChild;
+  }
+
+  /** The next outer level, null: there is none. */
+  get above(): Gutter | null {
+    if (this.#above === undefined) this.#above = gutterOf(this.#order, this.#order.parent[this.#branchChild] ?? NONE);
+    return this.#above;
+  }
+}
+
+/** The gutter of the row with a rank, null if no branch point is above it. Constant time. */
+export function gutterOf(order: RowOrder, rank: number): Gutter | null {
+  const branchChild = order.branchChild[rank] ?? NONE;
+  return branchChild === NONE ? null : new Gutter(order, branchChild);
+}
+
 /**
- * The lines on the left of a row. Where there are more than `mostLevels`, only the deepest are drawn, behind an
- * ellipsis, so that the text keeps its room however deep the tree is (regression R184).
+ * The gutter as text. Of more than `maxLevels` levels only the innermost are drawn, after an ellipsis, so that the row's text
+ * keeps its width in a deep tree. `startsBranch`: the innermost level is drawn as a connector.
  */
-export function gutterText(gutter: Gutter | null, starts: boolean, mostLevels: number, glyphs: Glyphs): string {
+export function gutterText(gutter: Gutter | null, startsBranch: boolean, maxLevels: number, glyphs: Glyphs): string {
   if (gutter === null) return "";
-  const isCut = gutter.depth > mostLevels;
+  const isCut = gutter.depth > maxLevels;
   const drawn: string[] = [];
   let level: Gutter | null = gutter;
-  for (let left = isCut ? mostLevels - 1 : mostLevels; level !== null && left > 0; left -= 1) {
-    drawn.push(levelText(level, level === gutter && starts, glyphs));
+  for (let left = isCut ? maxLevels - 1 : maxLevels; level !== null && left > 0; left -= 1) {
+    drawn.push(levelText(level, level === gutter && startsBranch, glyphs));
     level = level.above;
   }
   if (isCut) drawn.push(glyphs.ellipsis.padEnd(LEVEL_WIDTH));
@@ -26,32 +57,4 @@ export function gutterText(gutter: Gutter | null, starts: boolean, mostLevels: n
 function levelText({ isLast }: Gutter, isConnector: boolean, glyphs: Glyphs): string {
   if (isConnector) return isLast ? glyphs.lastBranch : glyphs.branch;
   return isLast ? glyphs.nothing : glyphs.through;
-}
-
-/** The lines on the left of a row below branch point, level by level as they are asked for: it may be very deep. */
-export class RowGutter implements Gutter {
-  readonly isLast: boolean;
-  readonly depth: number;
-  #above: Gutter | null | undefined;
-
-  private constructor(
-    private readonly placement: Placement,
-    private readonly head: number,
-  ) {
-    const { up, end, level } = placement;
-    const parent = up[head] ?? NONE;
-    this.isLast = end[head] === (parent === NONE ? end.length - 1 : end[parent]);
-    this.depth = level[head] ?? 0;
-  }
-
-  /** The gutter of the row at a pos, null where there are no lines. Constant. */
-  static of(placement: Placement, pos: number): Gutter | null {
-    const head = placement.head[pos] ?? NONE;
-    return head === NONE ? null : new RowGutter(placement, head);
-  }
-
-  get above(): Gutter | null {
-    if (this.#above === undefined) this.#above = RowGutter.of(this.placement, this.placement.up[this.head] ?? NONE);
-    return this.#above;
-  }
 }

@@ -1,222 +1,198 @@
-import type { EntryId } from "@bough/session-core";
-import { countUpTo } from "./binary-search.js";
+import { countAtMost } from "./binary-search.js";
 import { FoldedRanges, Folds } from "./folds.js";
-import { RowGutter } from "./gutter.js";
+import { type Gutter, gutterOf } from "./gutter.js";
 import {
   type Direction,
-  endOf,
   isBelow,
   isBranchPoint,
   isSegmentStart,
-  nextSeen,
-  type Placement,
-  placement,
-  rowsWhere,
+  nextVisible,
+  orderRows,
+  type RowOrder,
+  ranksWhere,
   segmentStart,
 } from "./row-order.js";
-import { type LayoutQuestion, shownRows } from "./shown-rows.js";
+import { type LayoutOptions, shownRows } from "./shown-rows.js";
 import { NONE, type TreeIndex } from "./tree-index.js";
-import type { Gutter } from "./visible-tree.js";
 
-/** A row as it is seen. */
+/** A row as it is drawn. */
 export interface VisibleRow {
-  /** Its place in the index. */
+  /** Its row number. */
   readonly at: number;
-  /** Counted from 0 among the rows that are seen. */
+  /** Counted from 0 among the visible rows. */
   readonly position: number;
   readonly gutter: Gutter | null;
-  /** Whether a branch starts here: the deepest level of the gutter is drawn as a connector. */
-  readonly starts: boolean;
+  /** Whether the row is a branch child: the innermost level of the gutter is drawn as a connector. */
+  readonly startsBranch: boolean;
   readonly isOnPath: boolean;
-  /** Whether several branches of what is shown begin below it. */
+  /** Whether it has several shown children. */
   readonly isBranchPoint: boolean;
   readonly isHit: boolean;
-  /** `foldable`: a segment starts here, and there is something below it. */
+  /** `foldable`: it starts a segment and has rows below it. */
   readonly fold: "folded" | "foldable" | "none";
-  /** How many rows are folded away below it; 0: it is not folded. */
+  /** How many rows its fold hides; 0: it is not folded. */
   readonly hiddenBelow: number;
 }
 
 /**
- * What is shown under a filter or of a search. Made once, linear; what it answers then costs the logarithm of the
- * number of rows and of folds, and the first answer about other folds is linear in these. Rows are named by their
- * places in the index; rows that the index got later are not shown: see `refreshed`.
+ * The rows of a tree under one filter or search, in screen order. Construction is linear. Each method then costs O(log rows + log
+ * folds); the first call with other folds is linear in these. Rows that the index gets later are not shown: make a new layout.
  *
- * A segment is a stretch without branches: from a branch child or a first entry down to the next branch point or tip.
+ * A row is *shown* if filter and search admit it, and *visible* if, moreover, no fold hides it. A *segment* runs from a branch
+ * child or a first entry down to the next branch point or tip.
  */
 export class Layout {
-  readonly #placed: Placement;
-  /** The positions of hits in order. */
+  readonly #index: TreeIndex;
+  readonly #order: RowOrder;
+  /** The ranks of hits, ascending. */
   readonly #hits: Int32Array;
-  readonly #folded = new WeakMap<Folds, FoldedRanges>();
+  readonly #ranges = new WeakMap<Folds, FoldedRanges>();
   #segments: Int32Array | undefined;
   #branchPoints: Int32Array | undefined;
 
-  constructor(
-    readonly index: TreeIndex,
-    readonly question: LayoutQuestion,
-  ) {
-    const leaf = question.leafId === null ? NONE : index.placeOf(question.leafId);
-    this.#placed = placement(index, shownRows(index, question), leaf);
-    this.#hits = this.#positions(new Set(question.hits ?? []));
+  constructor(index: TreeIndex, options: LayoutOptions) {
+    const leaf = options.leafId === null ? NONE : index.indexOf(options.leafId);
+    this.#index = index;
+    this.#order = orderRows(index, shownRows(index, options), leaf);
+    this.#hits = this.#ranksOf(new Set(options.hits ?? []));
   }
 
-  /** The same question about another leaf: other marks, another order. As dear as a new layout. */
-  withLeaf(leafId: EntryId | null): Layout {
-    return new Layout(this.index, { ...this.question, leafId });
-  }
-
-  /** The same question about all rows that the index has by now. Itself if there are no more; else as dear as a new layout. */
-  refreshed(): Layout {
-    return this.index.size === this.#placed.pos.length ? this : new Layout(this.index, this.question);
-  }
-
-  /** How many rows are shown, folds aside. */
+  /** How many rows are shown. */
   get shownCount(): number {
-    return this.#placed.order.length;
+    return this.#order.rows.length;
   }
 
-  /** How many hits there are. */
-  get hitCount(): number {
-    return this.#hits.length;
-  }
-
-  /** How many rows are seen. */
+  /** How many rows are visible. */
   visibleCount(folds: Folds): number {
-    return this.shownCount - this.#ranges(folds).hidden;
+    return this.shownCount - this.#rangesOf(folds).hidden;
   }
 
   /**
-   * The row itself, or its nearest ancestor that is shown. Where none is shown, the first row of the layout; -1 only
-   * if the layout is empty. Constant, and linear in the new rows above it for one that the layout does not know yet.
+   * The position of a row. For a hidden row that of its nearest shown ancestor, or 0 without one; for a row inside a fold that of
+   * the folded row. -1: the layout is empty.
    */
-  nearestShown(at: number): number {
-    return this.#placed.order[this.#posOf(at)] ?? NONE;
-  }
-
-  /** The position of a row; of a hidden or folded one, that of `nearestShown` or of the row it is folded into. -1: empty layout. */
   positionOf(at: number, folds: Folds): number {
-    return this.shownCount === 0 ? NONE : this.#ranges(folds).positionOf(this.#seenPos(at, folds));
+    return this.shownCount === 0 ? NONE : this.#rangesOf(folds).positionOf(this.#visibleRank(at, folds));
   }
 
-  /** The row at a position; -1 where there is none. */
+  /** The row at a position, -1 if there is none. */
   atPosition(position: number, folds: Folds): number {
-    return position < 0 ? NONE : (this.#placed.order[this.#ranges(folds).posAt(position)] ?? NONE);
+    return position < 0 ? NONE : (this.#order.rows[this.#rangesOf(folds).rankAt(position)] ?? NONE);
   }
 
-  /** Up to `count` rows from a position on, which may be beyond the ends. O(log folds) and linear in the rows returned. */
+  /** Up to `count` rows from a position on; the range may exceed the rows on both sides. Linear in the rows returned. */
   window(from: number, count: number, folds: Folds): VisibleRow[] {
-    const ranges = this.#ranges(folds);
+    const ranges = this.#rangesOf(folds);
     const rows: VisibleRow[] = [];
     let position = Math.max(0, from);
-    for (let pos = ranges.posAt(position); pos < this.shownCount && position < from + count; pos = ranges.step(pos, 1)) {
-      rows.push(this.#visibleRow(pos, position, folds));
+    for (let rank = ranges.rankAt(position); rank < this.shownCount && position < from + count; rank = ranges.next(rank)) {
+      rows.push(this.#visibleRow(rank, position, folds));
       position += 1;
     }
     return rows;
   }
 
-  /** Without the folds that hide a row: after this `atPosition(positionOf(at))` is `nearestShown(at)`. Linear in the folds. */
-  revealed(at: number, folds: Folds): Folds {
-    const pos = this.#posOf(at);
-    const hiding = [...folds].filter((folded) => isBelow(this.#placed, pos, this.#placed.pos[folded] ?? NONE));
-    return folds.unfold(hiding);
+  /** The folds without those that hide a row (or its nearest shown ancestor). Linear in the folds. */
+  reveal(at: number, folds: Folds): Folds {
+    const rank = this.#rankOf(at);
+    return folds.unfold([...folds].filter((folded) => isBelow(this.#order, rank, this.#order.rank[folded] ?? NONE)));
   }
 
   /** Whether a row has shown rows below it. */
   hasBelow(at: number): boolean {
-    const pos = this.#placed.pos[at] ?? NONE;
-    return pos !== NONE && endOf(this.#placed, pos) > pos;
+    const rank = this.#order.rank[at] ?? NONE;
+    return rank !== NONE && (this.#order.end[rank] ?? rank) > rank;
   }
 
-  /** Where the segment of a row starts. A hidden row counts as its `nearestShown`; -1: empty layout. */
+  /** The first row of a row's segment. A hidden row counts as its nearest shown ancestor. -1: the layout is empty. */
   segmentStart(at: number): number {
-    return this.#placed.order[segmentStart(this.#placed, this.#posOf(at))] ?? NONE;
+    return this.#order.rows[segmentStart(this.#order, this.#rankOf(at))] ?? NONE;
   }
 
-  /** The start of a row's segment; if it is that itself, the start of the segment above; the row itself where there is none. */
+  /** The start of the row's segment; for such a start the start of the segment above; the row itself if there is none above. */
   previousSegment(at: number): number {
-    const pos = this.#posOf(at);
-    const above = this.#placed.up[pos] ?? NONE;
-    // Inside a segment the row above belongs to it too.
-    return this.#placed.order[above === NONE ? pos : segmentStart(this.#placed, above)] ?? NONE;
+    const rank = this.#rankOf(at);
+    const parent = this.#order.parent[rank] ?? NONE;
+    // Inside a segment the parent belongs to the same segment.
+    return this.#order.rows[parent === NONE ? rank : segmentStart(this.#order, parent)] ?? NONE;
   }
 
-  /** The next segment start further down that is seen; where there is none, the last row that is seen. */
+  /** The next visible segment start below a row; the last visible row if there is none. */
   nextSegment(at: number, folds: Folds): number {
-    this.#segments ??= rowsWhere(this.#placed, isSegmentStart);
-    const next = nextSeen(this.#placed, this.#segments, this.#seenPos(at, folds), 1, this.#ranges(folds));
-    return this.#placed.order[next === NONE ? this.#ranges(folds).seen(this.shownCount - 1) : next] ?? NONE;
+    const ranges = this.#rangesOf(folds);
+    this.#segments ??= ranksWhere(this.#order, isSegmentStart);
+    const next = nextVisible(this.#order, this.#segments, this.#visibleRank(at, folds), 1, ranges);
+    return this.#order.rows[next === NONE ? ranges.visibleRank(this.shownCount - 1) : next] ?? NONE;
   }
 
   /**
-   * The next branch point that is seen, -1 where there is none in this direction. `at` -1: the first one downwards, the
-   * last one upwards. Folds that are not given hide nothing.
+   * The next visible branch point, -1: there is none. From `at` -1: the first one (downwards) or the last one (upwards). Without
+   * `folds` no row counts as hidden.
    */
   nextBranchPoint(at: number, direction: Direction, folds: Folds = Folds.none): number {
-    this.#branchPoints ??= rowsWhere(this.#placed, isBranchPoint);
-    return this.#next(this.#branchPoints, at, direction, folds);
+    this.#branchPoints ??= ranksWhere(this.#order, isBranchPoint);
+    return this.#nextOf(this.#branchPoints, at, direction, folds);
   }
 
-  /** The next hit, as with `nextBranchPoint`. */
+  /** The next visible hit, as with `nextBranchPoint`. */
   nextHit(at: number, direction: Direction, folds: Folds = Folds.none): number {
-    return this.#next(this.#hits, at, direction, folds);
+    return this.#nextOf(this.#hits, at, direction, folds);
   }
 
-  /** Which hit a row is, counted from 1 in the order shown; 0: none. */
+  /** The number of a hit, counted from 1 in screen order; 0: the row is no hit. */
   hitNumber(at: number): number {
-    const pos = this.#placed.pos[at] ?? NONE;
-    const number = countUpTo(this.#hits, pos);
-    return pos !== NONE && this.#hits[number - 1] === pos ? number : 0;
+    const rank = this.#order.rank[at] ?? NONE;
+    const number = countAtMost(this.#hits, rank);
+    return rank !== NONE && this.#hits[number - 1] === rank ? number : 0;
   }
 
-  /** Where rows are, in order; hidden and unknown ones left out. */
-  #positions(rows: Iterable<number>): Int32Array {
-    const positions = Int32Array.from(rows, (at) => this.#placed.pos[at] ?? NONE).sort();
-    return positions.subarray(countUpTo(positions, NONE));
+  /** The ranks of rows, ascending, without those of hidden and unknown ones. */
+  #ranksOf(rows: Iterable<number>): Int32Array {
+    const ranks = Int32Array.from(rows, (at) => this.#order.rank[at] ?? NONE).sort();
+    return ranks.subarray(countAtMost(ranks, NONE));
   }
 
-  #ranges(folds: Folds): FoldedRanges {
-    let ranges = this.#folded.get(folds);
+  #rangesOf(folds: Folds): FoldedRanges {
+    let ranges = this.#ranges.get(folds);
     if (ranges === undefined) {
-      ranges = new FoldedRanges(this.#positions(folds), this.#placed.end);
-      this.#folded.set(folds, ranges);
+      ranges = new FoldedRanges(this.#ranksOf(folds), this.#order.end);
+      this.#ranges.set(folds, ranges);
     }
     return ranges;
   }
 
-  /** The pos of `nearestShown`; 0 in an empty layout too. */
-  #posOf(at: number): number {
-    const { pos, above } = this.#placed;
+  /** The rank of a row, of its nearest shown ancestor if it is hidden, 0 if there is none. Linear in new rows above it. */
+  #rankOf(at: number): number {
+    const { rank, shownAncestor } = this.#order;
     let known = at;
-    while (known >= pos.length) known = this.index.parentOf(known);
-    const here = pos[known] ?? NONE;
-    return Math.max(0, here === NONE ? (pos[above[known] ?? NONE] ?? NONE) : here);
+    while (known >= rank.length) known = this.#index.parentOf(known);
+    const here = rank[known] ?? NONE;
+    return Math.max(0, here === NONE ? (rank[shownAncestor[known] ?? NONE] ?? NONE) : here);
   }
 
-  #seenPos(at: number, folds: Folds): number {
-    return this.#ranges(folds).seen(this.#posOf(at));
+  #visibleRank(at: number, folds: Folds): number {
+    return this.#rangesOf(folds).visibleRank(this.#rankOf(at));
   }
 
-  #next(rows: Int32Array, at: number, direction: Direction, folds: Folds): number {
-    const from = at !== NONE ? this.#seenPos(at, folds) : direction === 1 ? NONE : this.shownCount;
-    return this.#placed.order[nextSeen(this.#placed, rows, from, direction, this.#ranges(folds))] ?? NONE;
+  #nextOf(ranks: Int32Array, at: number, direction: Direction, folds: Folds): number {
+    const from = at !== NONE ? this.#visibleRank(at, folds) : direction === 1 ? NONE : this.shownCount;
+    return this.#order.rows[nextVisible(this.#order, ranks, from, direction, this.#rangesOf(folds))] ?? NONE;
   }
 
-  #visibleRow(pos: number, position: number, folds: Folds): VisibleRow {
-    const { order, head, pathLength } = this.#placed;
-    const at = order[pos] ?? NONE;
-    const below = endOf(this.#placed, pos) - pos;
+  #visibleRow(rank: number, position: number, folds: Folds): VisibleRow {
+    const { rows, end, branchChild, pathLength } = this.#order;
+    const at = rows[rank] ?? NONE;
+    const below = (end[rank] ?? rank) - rank;
     const isFolded = below > 0 && folds.isFolded(at);
     return {
       at,
       position,
-      gutter: RowGutter.of(this.#placed, pos),
-      starts: head[pos] === pos,
-      isOnPath: pos < pathLength,
-      isBranchPoint: isBranchPoint(this.#placed, pos),
+      gutter: gutterOf(this.#order, rank),
+      startsBranch: branchChild[rank] === rank,
+      isOnPath: rank < pathLength,
+      isBranchPoint: isBranchPoint(this.#order, rank),
       isHit: this.hitNumber(at) > 0,
-      fold: isFolded ? "folded" : below > 0 && isSegmentStart(this.#placed, pos) ? "foldable" : "none",
+      fold: isFolded ? "folded" : below > 0 && isSegmentStart(this.#order, rank) ? "foldable" : "none",
       hiddenBelow: isFolded ? below : 0,
     };
   }

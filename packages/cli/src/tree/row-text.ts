@@ -1,7 +1,7 @@
-import type { OutlineRow } from "@bough/session-core";
+import type { EntryId, LeafRecord, OutlineRow } from "@bough/session-core";
 import { type Line, type Span, styled } from "../terminal/line.js";
 
-/** What an entry is about, in one line that is never empty (regression R191). */
+/** An entry in one line, which is never empty. */
 export function rowText(row: OutlineRow): Line {
   switch (row.type) {
     case "message":
@@ -25,7 +25,15 @@ export function rowText(row: OutlineRow): Line {
   }
 }
 
-/** Ours begin with a note for the model, the same each time. */
+/** By entry: the names of the leaves that point to it, as shown after its row: `leaf` for the current one, else `leaf NAME`. */
+export function leafNames(leaves: readonly LeafRecord[], current: string): ReadonlyMap<EntryId, readonly string[]> {
+  const names = new Map<EntryId, readonly string[]>();
+  for (const { name, entryId } of leaves)
+    if (entryId !== null) names.set(entryId, [...(names.get(entryId) ?? []), name === current ? "leaf" : `leaf ${name}`]);
+  return names;
+}
+
+/** Branch summaries that Bough writes begin with the same note for the model. */
 function withoutNote(preview: string): string {
   return preview.replace(/^<branch-note>.*?<\/branch-note>\s*/, "").replace(/^<branch-note> The user explored this branch[^.]*\.\s*/, "");
 }
@@ -36,7 +44,7 @@ function messageText({ role, preview }: OutlineRow): Line {
     case "user":
       return [styled("user", "user: "), text];
     case "assistant":
-      return [styled("assistant", "assistant: "), ...withCalls(text)];
+      return [styled("assistant", "assistant: "), dimCalls(text)];
     case "system":
       return [styled("dim", "system: "), text];
     case "toolResult":
@@ -50,7 +58,7 @@ function messageText({ role, preview }: OutlineRow): Line {
   }
 }
 
-function withCalls(text: string | Span): Line {
-  if (typeof text !== "string") return [text];
-  return text.startsWith("[") ? [styled("dim", text)] : [text];
+/** A preview without text before its first call is dimmed. */
+function dimCalls(text: string | Span): string | Span {
+  return typeof text === "string" && text.startsWith("[") ? styled("dim", text) : text;
 }

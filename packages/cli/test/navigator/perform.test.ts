@@ -117,7 +117,7 @@ describe("A navigator on a store", () => {
     navigator.press(".", "k", "c", "y");
     expect(await navigator.notice()).toMatch(/^Compacted: /);
     expect(navigator.model.dialog.kind).toBe("none");
-    await navigator.until(({ tree }) => tree?.index.rowOfEntry(tree.leafId ?? "")?.type === "compaction");
+    await navigator.until(({ tree }) => tree !== undefined && tree.index.row(tree.index.indexOf(tree.leafId ?? "")).type === "compaction");
     expect(navigator.press(".").text).toContain("[compaction]");
   });
 
@@ -195,7 +195,7 @@ describe("A navigator on a store", () => {
     await navigator.other.write(many.map((entry) => ({ kind: "entry", entry })));
     await navigator.until(({ tree }) => (tree?.index.size ?? 0) > 1);
     expect(navigator.model.tree?.index.size).toBe(5201);
-    expect(navigator.model.tree?.index.placeOf(navigator.other.leafId ?? "")).toBe(5200);
+    expect(navigator.model.tree?.index.indexOf(navigator.other.leafId ?? "")).toBe(5200);
   });
 
   it("ends when the session is deleted", async () => {

@@ -7,7 +7,7 @@ import { chain, outline, type Sketch } from "../tree/outlines.js";
 import { seen } from "./naive.js";
 
 const SIZE = 100_000;
-const question = { filter: "all", leafId: null, leaves: [], labelled: new Set<string>() } as const;
+const question = { filter: "all", leafId: null, leaves: [], labeled: new Set<string>() } as const;
 
 describe("100,000 entries (R183)", () => {
   test("may be one below the other", () => {
@@ -21,14 +21,14 @@ describe("100,000 entries (R183)", () => {
     expect([at, layout.visibleCount(folds), layout.positionOf(SIZE - 1, folds)]).toEqual([0, 1, 0]);
     expect(unfoldOrJump(layout, 0, Folds.none).at).toBe(SIZE - 1);
     expect(pathDifference(index, 0, SIZE - 1).onlyB).toHaveLength(SIZE - 1);
-    expect([index.branchDepth(SIZE - 1), index.depthOf(SIZE - 1)]).toEqual([0, SIZE - 1]);
+    expect(index.depthOf(SIZE - 1)).toBe(SIZE - 1);
   });
 
   test("may all be folded, one in the other", () => {
     const layout = new Layout(TreeIndex.of(outline(...chain(SIZE))), question);
-    const folds = Folds.of(Array.from({ length: SIZE }, (_, at) => at));
+    const folds = new Folds(Array.from({ length: SIZE }, (_, at) => at));
     expect(layout.window(0, 10, folds).map(({ hiddenBelow }) => hiddenBelow)).toEqual([SIZE - 1]);
-    expect(layout.revealed(SIZE - 1, folds).size).toBe(1);
+    expect(layout.reveal(SIZE - 1, folds).size).toBe(1);
   });
 
   test("may be beside each other", () => {
@@ -40,7 +40,6 @@ describe("100,000 entries (R183)", () => {
       [SIZE - 2, false],
       [SIZE - 1, true],
     ]);
-    expect(index.childrenOf(0)).toHaveLength(SIZE - 1);
     expect(layout.nextSegment(SIZE - 2, Folds.none)).toBe(SIZE - 1);
   });
 
@@ -49,12 +48,12 @@ describe("100,000 entries (R183)", () => {
     const index = TreeIndex.of(outline(...comb));
     const layout = new Layout(index, { ...question, leafId: `s${SIZE - 2}` });
     const [deepest] = layout.window(SIZE / 2 - 1, 1, Folds.none);
-    expect([deepest?.at, deepest?.gutter?.depth, index.branchDepth(SIZE - 2)]).toEqual([SIZE - 2, SIZE / 2, SIZE / 2]);
+    expect([deepest?.at, deepest?.gutter?.depth]).toEqual([SIZE - 2, SIZE / 2]);
     let levels = 0;
     for (let gutter = deepest?.gutter ?? null; gutter !== null; gutter = gutter.above) levels += 1;
     expect(levels).toBe(SIZE / 2);
     // Every second row is folded: each hides all that is below it, so only the first level is left.
-    const folds = Folds.of(Array.from({ length: SIZE / 2 }, (_, at) => at * 2));
+    const folds = new Folds(Array.from({ length: SIZE / 2 }, (_, at) => at * 2));
     expect(
       layout
         .window(0, 9, folds)
@@ -67,7 +66,7 @@ describe("100,000 entries (R183)", () => {
     const index = TreeIndex.of(outline(...chain(SIZE)));
     const hits = Array.from({ length: SIZE }, (_, at) => at);
     const layout = new Layout(index, { ...question, hits });
-    expect([layout.hitCount, layout.hitNumber(SIZE - 1), layout.nextHit(-1, -1)]).toEqual([SIZE, SIZE, SIZE - 1]);
+    expect([layout.hitNumber(SIZE - 1), layout.nextHit(-1, -1)]).toEqual([SIZE, SIZE - 1]);
     expect(new Layout(index, { ...question, filter: "summaries", hits: [SIZE - 1] }).shownCount).toBe(1);
   });
 });

@@ -6,7 +6,10 @@ import { TreeIndex } from "../../src/tree/tree-index.js";
 import { outline } from "../tree/outlines.js";
 import { anyCase, type Case, NaiveTree, seen } from "./naive.js";
 
-const question = { filter: "all", leafId: null, leaves: [], labelled: new Set<string>() } as const;
+const question = { filter: "all", leafId: null, leaves: [], labeled: new Set<string>() } as const;
+
+/** The row itself or its nearest shown ancestor; the first row of the layout if there is none. */
+const nearestShown = (layout: Layout, at: number) => layout.atPosition(layout.positionOf(at, Folds.none), Folds.none);
 
 /** Holds for any tree, filter, search and folds; on failure the seed is printed. */
 function always(holds: (layout: Layout, naive: NaiveTree, one: Case) => void): void {
@@ -60,15 +63,15 @@ describe("what is seen of any tree", () => {
       for (const at of rows.keys()) {
         const ancestor = naive.upFrom(at).find((up) => printed.includes(up));
         expect(layout.positionOf(at, folds)).toBe(ancestor === undefined ? Math.min(0, printed.length - 1) : printed.indexOf(ancestor));
-        expect(layout.nearestShown(at)).toBe(naive.nearest(at) === -1 ? (printed[0] ?? -1) : naive.nearest(at));
+        expect(nearestShown(layout, at)).toBe(naive.nearest(at) === -1 ? (printed[0] ?? -1) : naive.nearest(at));
       }
     });
   });
 
   test("contains a row once the folds that hide it are gone, and no fold more is gone", () => {
     always((layout, naive, { folds, at }) => {
-      const left = layout.revealed(at, folds);
-      const target = layout.nearestShown(at);
+      const left = layout.reveal(at, folds);
+      const target = nearestShown(layout, at);
       if (target === -1) return;
       expect(layout.atPosition(layout.positionOf(at, left), left)).toBe(target);
       expect(setOf(left)).toEqual(new Set([...folds].filter((fold) => fold === target || !naive.shownUpFrom(target).includes(fold))));
@@ -80,7 +83,7 @@ describe("jumps in any tree", () => {
   test("find the start of a row's segment, and that of the segment above", () => {
     always((layout, naive, { rows }) => {
       for (const at of rows.keys()) {
-        const up = naive.shownUpFrom(layout.nearestShown(at));
+        const up = naive.shownUpFrom(nearestShown(layout, at));
         const starts = up.filter((row) => naive.isSegmentStart(row));
         expect(layout.segmentStart(at)).toBe(starts[0] ?? -1);
         expect(layout.previousSegment(at)).toBe(starts.find((start) => start !== up[0]) ?? up[0] ?? -1);
@@ -120,7 +123,6 @@ describe("jumps in any tree", () => {
     always((layout, naive, { rows }) => {
       const hits = naive.print(new Set()).filter(({ isHit }) => isHit);
       expect(hits.map(({ at }) => layout.hitNumber(at))).toEqual(hits.map((_, place) => place + 1));
-      expect(layout.hitCount).toBe(hits.length);
       for (const at of rows.keys()) if (!hits.some((hit) => hit.at === at)) expect(layout.hitNumber(at)).toBe(0);
     });
   });
@@ -128,14 +130,14 @@ describe("jumps in any tree", () => {
 
 describe("a layout of a tree that changes", () => {
   test("is another one for another leaf", () => {
-    always((layout, _, { rows, at, folds }) => {
-      const leafId = rows[at]?.id ?? null;
-      const printed = new NaiveTree(rows, { ...layout.question, leafId }).print(setOf(folds));
-      expect(layout.withLeaf(leafId).window(0, rows.length, folds).map(seen)).toEqual(printed);
+    always((_layout, _naive, { rows, question: any, at, folds }) => {
+      const moved = { ...any, leafId: rows[at]?.id ?? null };
+      const printed = new NaiveTree(rows, moved).print(setOf(folds));
+      expect(new Layout(TreeIndex.of(rows), moved).window(0, rows.length, folds).map(seen)).toEqual(printed);
     });
   });
 
-  test("shows new rows when it is refreshed, and until then what they hang on", () => {
+  test("does not show rows that the index got later, and uses their ancestors for them; a new layout shows them", () => {
     always((_, naive, { rows, question, at, folds }) => {
       const index = TreeIndex.of(rows.slice(0, at));
       const known = { ...question, hits: undefined };
@@ -146,13 +148,8 @@ describe("a layout of a tree that changes", () => {
       const parent = naive.parents[at] ?? -1;
       expect(old.positionOf(at, folds)).toBe(old.positionOf(parent, folds));
       const printed = new NaiveTree(rows, known).print(setOf(folds));
-      expect(old.refreshed().window(0, rows.length, folds).map(seen)).toEqual(printed);
+      expect(new Layout(index, known).window(0, rows.length, folds).map(seen)).toEqual(printed);
     });
-  });
-
-  test("is itself where nothing is new", () => {
-    const layout = new Layout(TreeIndex.of(outline(["a", null])), question);
-    expect(layout.refreshed()).toBe(layout);
   });
 });
 
@@ -163,9 +160,9 @@ describe("an empty layout", () => {
       new Layout(TreeIndex.of(outline(["a", null])), { ...question, filter: "summaries" }),
       new Layout(TreeIndex.of(outline(["a", null])), { ...question, leafId: "a", hits: [] }),
     ]) {
-      expect([layout.shownCount, layout.visibleCount(Folds.none), layout.hitCount]).toEqual([0, 0, 0]);
-      expect(layout.window(0, 10, Folds.of([0]))).toEqual([]);
-      expect([layout.positionOf(0, Folds.none), layout.atPosition(0, Folds.none), layout.nearestShown(0)]).toEqual([-1, -1, -1]);
+      expect([layout.shownCount, layout.visibleCount(Folds.none)]).toEqual([0, 0]);
+      expect(layout.window(0, 10, new Folds([0]))).toEqual([]);
+      expect([layout.positionOf(0, Folds.none), layout.atPosition(0, Folds.none)]).toEqual([-1, -1]);
       expect([layout.segmentStart(0), layout.previousSegment(0), layout.nextSegment(0, Folds.none)]).toEqual([-1, -1, -1]);
       expect([layout.nextHit(0, 1), layout.nextBranchPoint(0, -1), layout.hitNumber(0)]).toEqual([-1, -1, 0]);
     }

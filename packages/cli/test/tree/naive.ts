@@ -1,21 +1,21 @@
 import type { OutlineRow } from "@bough/session-core";
 import fc from "fast-check";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
-import { NAVIGATOR_FILTERS, type NavigatorFilter } from "../../src/tree/filter.js";
+import { TREE_FILTERS, type TreeFilter } from "../../src/tree/filter.js";
 import { Folds } from "../../src/tree/folds.js";
 import { gutterText } from "../../src/tree/gutter.js";
 import type { VisibleRow } from "../../src/tree/layout.js";
-import type { LayoutQuestion } from "../../src/tree/shown-rows.js";
+import type { LayoutOptions } from "../../src/tree/shown-rows.js";
 import { anyOutline } from "../tree/outlines.js";
 
 /** A row of the model, and of a layout brought into the same form. */
-export interface SeenRow extends Omit<VisibleRow, "gutter" | "starts" | "position"> {
+export interface SeenRow extends Omit<VisibleRow, "gutter" | "startsBranch" | "position"> {
   readonly gutter: string;
 }
 
 /** A row of a layout with its lines drawn. */
-export function seen({ gutter, starts, position, ...row }: VisibleRow): SeenRow {
-  return { ...row, gutter: gutterText(gutter, starts, 1000, glyphsFor({})) };
+export function seen({ gutter, startsBranch, position, ...row }: VisibleRow): SeenRow {
+  return { ...row, gutter: gutterText(gutter, startsBranch, 1000, glyphsFor({})) };
 }
 
 /** The tree as one would print it: by recursion, from scratch each time. */
@@ -26,7 +26,7 @@ export class NaiveTree {
 
   constructor(
     readonly rows: readonly OutlineRow[],
-    readonly question: LayoutQuestion,
+    readonly question: LayoutOptions,
   ) {
     this.parents = rows.map(({ parentSeq }) => rows.findIndex(({ seq }) => seq === parentSeq));
     this.path = new Set(this.upFrom(rows.findIndex(({ id }) => id === question.leafId)));
@@ -99,10 +99,10 @@ export class NaiveTree {
   }
 
   #passes(at: number): boolean {
-    const { filter, leafId, leaves, labelled } = this.question;
+    const { filter, leafId, leaves, labeled } = this.question;
     const row = this.rows[at];
     if (row === undefined || row.id === leafId) return row !== undefined;
-    const hasLabel = [...labelled.keys()].includes(row.id);
+    const hasLabel = [...labeled.keys()].includes(row.id);
     const isLeaf = leaves.some(({ entryId }) => entryId === row.id);
     const said = row.type === "message" && row.role !== "toolResult";
     const isSummary = row.type === "compaction" || row.type === "branch_summary";
@@ -128,7 +128,7 @@ export class NaiveTree {
 /** A case: a tree, a question about it, and rows that are folded. */
 export interface Case {
   readonly rows: readonly OutlineRow[];
-  readonly question: LayoutQuestion;
+  readonly question: LayoutOptions;
   readonly folds: Folds;
   /** Any place in the tree. */
   readonly at: number;
@@ -145,7 +145,7 @@ export const anyCase: fc.Arbitrary<Case> = anyOutline
     const id = (at: number) => rows[at]?.id ?? "";
     return fc
       .record({
-        filter: fc.constantFrom<NavigatorFilter[]>(...NAVIGATOR_FILTERS),
+        filter: fc.constantFrom<TreeFilter[]>(...TREE_FILTERS),
         leaf: fc.option(place),
         other: fc.option(place),
         labels: places(rows.length, 4),
@@ -156,12 +156,12 @@ export const anyCase: fc.Arbitrary<Case> = anyOutline
       .map(({ filter, leaf, other, labels, hits, folded, at }) => ({
         rows,
         at,
-        folds: Folds.of(folded),
+        folds: new Folds(folded),
         question: {
           filter,
           leafId: leaf === null ? null : id(leaf),
           leaves: [{ name: "other", entryId: other === null ? null : id(other) }],
-          labelled: new Set(labels.map(id)),
+          labeled: new Set(labels.map(id)),
           ...(hits === null ? {} : { hits }),
         },
       }));

@@ -1,11 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NAVIGATOR_FILTERS, type NavigatorFilter } from "../../src/tree/filter.js";
+import type { TreeFilter } from "../../src/tree/filter.js";
 import { Layout } from "../../src/tree/layout.js";
-import { filterCounts, type LayoutQuestion, shownRows } from "../../src/tree/shown-rows.js";
+import { type LayoutOptions, shownRows } from "../../src/tree/shown-rows.js";
 import { TreeIndex } from "../../src/tree/tree-index.js";
 import { outline } from "../tree/outlines.js";
-import { anyCase } from "./naive.js";
 
 const rows = outline(
   ["system", null, { role: "system" }],
@@ -26,16 +24,16 @@ const rows = outline(
   ["foreign", "custom", { type: "foreign", role: null }],
 );
 
-function shown(question: Partial<LayoutQuestion> & { filter: NavigatorFilter }): readonly string[] {
+function shown(question: Partial<LayoutOptions> & { filter: TreeFilter }): readonly string[] {
   const index = TreeIndex.of(rows);
-  const bits = shownRows(index, { leafId: null, leaves: [], labelled: new Set(), ...question });
+  const bits = shownRows(index, { leafId: null, leaves: [], labeled: new Set(), ...question });
   return rows.filter((_, at) => bits[at] === 1).map(({ id }) => id);
 }
 
 const told = ["system", "question", "call", "failedCall", "answer", "shell", "compaction", "summary", "note"];
 
 describe("a filter", () => {
-  test.each<[NavigatorFilter, readonly string[]]>([
+  test.each<[TreeFilter, readonly string[]]>([
     ["all", rows.map(({ id }) => id)],
     ["default", told],
     ["no-tools", told.filter((id) => id !== "call")],
@@ -46,7 +44,7 @@ describe("a filter", () => {
     expect(shown({ filter })).toEqual(ids);
   });
 
-  test.each<[NavigatorFilter, readonly string[]]>([
+  test.each<[TreeFilter, readonly string[]]>([
     ["default", [...told.slice(0, 4), "result", ...told.slice(4), "model", "edit", "foreign"]],
     ["no-tools", ["system", "question", "failedCall", "result", ...told.slice(4), "model", "edit", "foreign"]],
     ["user", ["question", "edit"]],
@@ -63,13 +61,20 @@ describe("a filter", () => {
         filter,
         leafId: "edit",
         leaves,
-        labelled: new Map([
+        labeled: new Map([
           ["result", "x"],
           ["model", "y"],
           ["gone", "z"],
         ]),
       }),
     ).toEqual(ids);
+  });
+
+  test("shows all leaves and labels under every filter where that is asked for", () => {
+    const leaves = [{ name: "other", entryId: "foreign" }];
+    const marks = { leafId: "edit", leaves, labeled: new Set(["model"]), showsAllMarks: true };
+    expect(shown({ filter: "user", ...marks })).toEqual(["question", "model", "edit", "foreign"]);
+    expect(shown({ filter: "summaries", ...marks })).toEqual(["compaction", "summary", "model", "edit", "foreign"]);
   });
 
   test("shows of a search its hits, whatever they are, and of their ancestors those it lets through", () => {
@@ -83,19 +88,7 @@ describe("a filter", () => {
 
 describe("a hit that is not known", () => {
   test("is none", () => {
-    const layout = new Layout(TreeIndex.of(rows), { filter: "all", leafId: null, leaves: [], labelled: new Set(), hits: [-1, 0, 99] });
-    expect([layout.shownCount, layout.hitCount, layout.hitNumber(0), layout.nextHit(0, 1)]).toEqual([1, 1, 1, -1]);
-  });
-});
-
-describe("the counts of all filters", () => {
-  test("are what each of them would show", () => {
-    fc.assert(
-      fc.property(anyCase, ({ rows: any, question }) => {
-        const index = TreeIndex.of(any);
-        const each = NAVIGATOR_FILTERS.map((filter) => [filter, new Layout(index, { ...question, filter, hits: undefined }).shownCount]);
-        expect(filterCounts(index, question)).toEqual(Object.fromEntries(each));
-      }),
-    );
+    const layout = new Layout(TreeIndex.of(rows), { filter: "all", leafId: null, leaves: [], labeled: new Set(), hits: [-1, 0, 99] });
+    expect([layout.shownCount, layout.hitNumber(0), layout.nextHit(0, 1)]).toEqual([1, 1, -1]);
   });
 });

@@ -3,16 +3,16 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { lineWidth, textOfLine } from "../../src/terminal/line.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import { type DrawingOptions, type DrawnTree, drawTree } from "../../src/tree/print-tree.js";
+import { type PrintOptions, printTree, type SessionTree } from "../../src/tree/print-tree.js";
 import { anyOutline, chain, outline, type Sketch } from "./outlines.js";
 
 beforeAll(loadExactWidths);
 
 const glyphs = glyphsFor({});
 
-function lines(sketches: readonly Sketch[], leaf: string | null, options: Partial<DrawingOptions> = {}, more: Partial<DrawnTree> = {}) {
+function lines(sketches: readonly Sketch[], leaf: string | null, options: Partial<PrintOptions> = {}, more: Partial<SessionTree> = {}) {
   const tree = { rows: outline(...sketches), labels: [], leaves: [{ name: "main", entryId: leaf }], leafName: "main", ...more };
-  const { lines: drawn } = drawTree(tree, { width: 80, filter: "default", full: false, glyphs, ...options });
+  const { lines: drawn } = printTree(tree, { width: 80, filter: "default", full: false, glyphs, ...options });
   return [...drawn].map((line) => textOfLine(line).trimEnd());
 }
 
@@ -148,7 +148,7 @@ describe("a tree on screen", () => {
       ["text", "resu", { role: "assistant", preview: "done [read b.ts]" }],
       ["cust", "text", hidden],
     ];
-    const shown = (filter: DrawingOptions["filter"]) => lines(rows, null, { filter }).map((line) => line.slice(0, 4));
+    const shown = (filter: PrintOptions["filter"]) => lines(rows, null, { filter }).map((line) => line.slice(0, 4));
     expect(shown("default")).toEqual(["user", "call", "text"]);
     expect(shown("no-tools")).toEqual(["user", "text"]);
     expect(shown("user")).toEqual(["user"]);
@@ -203,7 +203,7 @@ describe("any tree with any text", () => {
   const question = fc.record({
     rows: anyOutline,
     width: fc.integer({ min: 20, max: 120 }),
-    filter: fc.constantFrom("default", "no-tools", "user", "all") as fc.Arbitrary<DrawingOptions["filter"]>,
+    filter: fc.constantFrom("default", "no-tools", "user", "all") as fc.Arbitrary<PrintOptions["filter"]>,
     leaf: fc.nat({ max: 60 }),
     label: fc.string({ unit: "binary", maxLength: 30 }),
   });
@@ -214,7 +214,7 @@ describe("any tree with any text", () => {
         const entryId = rows[leaf]?.id ?? null;
         const labels = entryId === null ? [] : [{ entryId, label, createdAtMs: 0 }];
         const tree = { rows, labels, leaves: [{ name: "main", entryId }], leafName: "main" };
-        for (const line of drawTree(tree, { width, filter, full: false, glyphs }).lines) {
+        for (const line of printTree(tree, { width, filter, full: false, glyphs }).lines) {
           expect(lineWidth(line)).toBeLessThanOrEqual(width);
           expect(textOfLine(line)).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
         }
@@ -226,7 +226,7 @@ describe("any tree with any text", () => {
     fc.assert(
       fc.property(anyOutline, (rows) => {
         const tree = { rows, labels: [], leaves: [], leafName: "main" };
-        const drawn = [...drawTree(tree, { width: 200, filter: "all", full: true, glyphs }).lines].map(textOfLine);
+        const drawn = [...printTree(tree, { width: 200, filter: "all", full: true, glyphs }).lines].map(textOfLine);
         const place = new Map(rows.map(({ id, seq }) => [seq, drawn.findIndex((line) => id.startsWith(line.split(" ")[0] ?? "?"))]));
         expect(drawn).toHaveLength(rows.length);
         expect(new Set(place.values()).size).toBe(rows.length);
