@@ -3,8 +3,7 @@
 const ROOMS = [
   ["ids", "errors"],
   ["arguments"],
-  ["entry"],
-  ["files"],
+  ["entry", "tools"],
   ["source"],
   ["port"],
   ["storage"],

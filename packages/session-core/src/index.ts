@@ -58,12 +58,6 @@ export * from "./errors/entry-errors.js";
 export * from "./errors/import-errors.js";
 export * from "./errors/session-errors.js";
 export * from "./errors/store-errors.js";
-
-// Files
-export type { FileTools } from "./files/extract.js";
-export { fileLists } from "./files/file-lists.js";
-export type { FileOperation, FileOperationKind, FileOperationOutcome } from "./files/file-operation.js";
-export type { FileTool, FileToolKind } from "./files/known-tools.js";
 export type { MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-document.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
@@ -115,6 +109,9 @@ export type { Durability } from "./storage/connection-options.js";
 export { openStore, type StoreOptions } from "./store/open-store.js";
 export { type RestoredStore, type RestoreOptions, restoreStore } from "./store/restore-store.js";
 export { type ForkOptions, type OpenSessionOptions, Store } from "./store/store.js";
+// Files
+export { type FileOperation, type FileOperationKind, type FileOperationOutcome, fileLists } from "./tools/file-operations.js";
+export type { FileTool, FileToolKind, FileTools } from "./tools/known-tools.js";
 export {
   exportBough,
   exportMarkdown,

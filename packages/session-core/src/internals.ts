@@ -7,5 +7,17 @@ export type { Misfit, Rule } from "./arguments/rules.js";
 export * as rules from "./arguments/rules.js";
 // Tool calls and their results
 export * from "./context/tool-pairs.js";
+// Tools of agents: kinds, arguments, files
+export {
+  type Arguments,
+  callKind,
+  commandArgument,
+  contentArgument,
+  pathArgument,
+  type TextEdit,
+  textEdits,
+} from "./tools/arguments.js";
+export { callTouches, patchArgument } from "./tools/file-operations.js";
+export { knownToolKind, type ToolKind, toolKind } from "./tools/known-tools.js";
 // Import
 export { sourceFailure } from "./transfer/import-path.js";

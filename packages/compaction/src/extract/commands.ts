@@ -1,5 +1,5 @@
 import type { ToolCallBlock } from "@bough/session-core";
-import { toolKind } from "../facts/kinds/tool-kind.js";
+import { toolKind } from "@bough/session-core/internals";
 import { oneLine } from "../text/one-line.js";
 import { edgesOf, withoutData } from "./prose.js";
 
@@ -10,7 +10,7 @@ const MAX_COMMAND_CHARS = 160;
 
 /** The command of a tool call, as it was given; null: it runs none. */
 export function commandOf({ name, arguments: given }: ToolCallBlock): string | null {
-  if (toolKind(name) !== "runs-command") return null;
+  if (toolKind(name) !== "command") return null;
   const command = given["command"] ?? given["cmd"] ?? given["script"];
   if (typeof command === "string") return command;
   if (!Array.isArray(command)) return null;

@@ -1,7 +1,7 @@
-import { touchedFiles } from "../facts/kinds/file-paths.js";
 import { cleanText } from "../text/clean-text.js";
 import { oneLine } from "../text/one-line.js";
 import { isUnderline, type Line, MARKER, safeLine } from "./blocks.js";
+import { touchedFiles } from "./file-paths.js";
 import { type FactKind, type Found, oneNamePerFile } from "./find-facts.js";
 import { firstFirst, type Material, oldLines } from "./material.js";
 import { lastRuns, movesFiles, outcomesOf, wentWrong } from "./timeline.js";

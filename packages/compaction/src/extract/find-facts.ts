@@ -1,7 +1,7 @@
 import { type AssistantMessage, type BashExecutionMessage, type ContextMessage, type ToolResultMessage, textOf } from "@bough/session-core";
-import { filesIn, touchedFiles } from "../facts/kinds/file-paths.js";
 import { oneLine } from "../text/one-line.js";
 import { commandOf, coreCommand, errorKey, errorLines } from "./commands.js";
+import { filesIn, touchedFiles } from "./file-paths.js";
 import { proseOf } from "./prose.js";
 import { isRequest, rulesIn } from "./user-intent.js";
 

@@ -1,7 +1,7 @@
 import { callPreview } from "@bough/session-core";
-import { touchedFiles } from "../facts/kinds/file-paths.js";
 import { type Line, safeLine } from "./blocks.js";
 import { errorKey } from "./commands.js";
+import { touchedFiles } from "./file-paths.js";
 import { firstFirst, type Material, oldLines } from "./material.js";
 import { lastRuns, lastSuccesses, movesFiles, type Outcome, type Story, type Turn, wentWrong } from "./timeline.js";
 

@@ -6,7 +6,7 @@ import {
   type ToolResultMessage,
   textOf,
 } from "@bough/session-core";
-import { toolKind } from "../facts/kinds/tool-kind.js";
+import { toolKind } from "@bough/session-core/internals";
 import { commandOf, coreCommand, errorLines } from "./commands.js";
 import { proseOf, sentencesOf } from "./prose.js";
 import {
@@ -134,7 +134,7 @@ class Reader {
     if (remark !== null) this.#remarks.push(remark);
     for (const call of calls) {
       this.#calls.set(call.id, { call, remark });
-      if (toolKind(call.name) === "plans") this.#todos = todosOf(call) ?? this.#todos;
+      if (toolKind(call.name) === "plan") this.#todos = todosOf(call) ?? this.#todos;
     }
   }
 

@@ -1,5 +1,5 @@
 import { type AssistantBlock, type ContentBlock, type ContextMessage, textOf } from "@bough/session-core";
-import { toolKind } from "../facts/kinds/tool-kind.js";
+import { toolKind } from "@bough/session-core/internals";
 import type { SummarySource } from "../summarizers/summarizer.js";
 import { pathsRelativeTo } from "../text/clean-text.js";
 import { redact } from "../text/redact.js";
@@ -55,7 +55,7 @@ class QuotableWriter {
   #block(block: AssistantBlock): AssistantBlock {
     if (block.type === "text") return { ...block, text: this.#both(block.text) };
     if (block.type !== "toolCall") return block;
-    const runs = toolKind(block.name) === "runs-command";
+    const runs = toolKind(block.name) === "command";
     if (!runs) this.#unread.add(block.id);
     // Of what is written into files only the paths are read.
     const rewrite: Rewrite = (text) => (runs || text.length <= ARGUMENT_CHARS ? this.#both(text) : this.relative(text));

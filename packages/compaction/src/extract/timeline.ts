@@ -1,6 +1,6 @@
 import type { ToolCallBlock } from "@bough/session-core";
-import { touchedFiles } from "../facts/kinds/file-paths.js";
-import { toolKind } from "../facts/kinds/tool-kind.js";
+import { toolKind } from "@bough/session-core/internals";
+import { touchedFiles } from "./file-paths.js";
 
 /** What a person asked, and where. */
 export interface Request {
@@ -94,7 +94,7 @@ export function movesFiles(command: string): boolean {
 /** Whether a call changed or ran something, so that its success is one of the work. */
 export function acts({ command, call }: Outcome): boolean {
   if (command !== null || call === null) return command !== null;
-  return touchedFiles(call).some(({ changed }) => changed) || toolKind(call.name) === "other";
+  return touchedFiles(call).some(({ changed }) => changed) || toolKind(call.name) === undefined;
 }
 
 /** How many calls changed or ran something without going wrong; 0 where the last run of any command went wrong. */

@@ -1,11 +1,10 @@
 import { type EntryId, textOf } from "@bough/session-core";
 import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { fileReadOf } from "../shrink/prune/file-read.js";
-import { type ToolOutput, toolOutputs } from "../shrink/prune/tool-output.js";
 import { oneLine } from "../text/one-line.js";
 import { CALL_TOKENS, MESSAGE_TOKENS } from "../tokens/message-tokens.js";
 import { duplicates, supersededReads } from "./repeated-output.js";
+import { fileReadOf, type ToolOutput, toolOutputs } from "./tool-output.js";
 
 /** Why a result is pruned. */
 export type PruneReason =

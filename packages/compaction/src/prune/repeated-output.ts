@@ -1,6 +1,5 @@
 import { type EntryId, textOf } from "@bough/session-core";
-import { type FileRead, fileReadOf } from "../shrink/prune/file-read.js";
-import type { ToolOutput } from "../shrink/prune/tool-output.js";
+import { type FileRead, fileReadOf, type ToolOutput } from "./tool-output.js";
 
 /**
  * The reads of files that were read again later, with the path: a read of the whole file takes the place of every earlier

@@ -1,3 +1,4 @@
+import { previewArgument } from "../tools/arguments.js";
 import type { AssistantBlock, ToolCallBlock } from "./block.js";
 import type { EntryPayload } from "./entry.js";
 import type { AssistantMessage, Message } from "./message.js";
@@ -92,35 +93,9 @@ function contentPreview(content: Content): string {
   return content.map((block) => (block.type === "foreign" ? `[${block.originalType}]` : `[${block.type}]`)).join(" ");
 }
 
-// The arguments that say most, in the order in which they are looked for.
-const TELLING = [
-  "path",
-  "file_path",
-  "filePath",
-  "filename",
-  "absolute_path",
-  "notebook_path",
-  "command",
-  "cmd",
-  "pattern",
-  "query",
-  "url",
-  "description",
-  "prompt",
-];
-
-function tellingArgument(args: ToolCallBlock["arguments"]): string {
-  for (const name of TELLING) {
-    const value = args[name];
-    if (typeof value === "string") return value;
-    if (Array.isArray(value)) return value.join(" ");
-  }
-  return "";
-}
-
-/** A tool call in a few words: its name and its most telling argument, at most 60 code units. */
+/** A tool call in a few words: its name and the argument that identifies it, at most 60 code units. */
 export function callPreview(call: ToolCallBlock): string {
-  const text = oneLine(tellingArgument(call.arguments));
+  const text = oneLine(previewArgument(call.arguments));
   const short = text.length > 50 ? `${cut(text, 49)}…` : text;
   return short === "" ? `[${call.name}]` : `[${call.name} ${short}]`;
 }

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { FileTools } from "../files/extract.js";
 import type { SessionId } from "../ids/ids.js";
 import type { ImportedSession, ImportOptions } from "../port/import-records.js";
 import type { NewSession } from "../port/records.js";
@@ -7,6 +6,7 @@ import { linkToCall } from "../sessions/session-changes.js";
 import { findRow, insertNewSession } from "../sessions/session-rows.js";
 import type { SourceHeader, SourceSession } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
+import type { FileTools } from "../tools/known-tools.js";
 import { DifferentSession } from "./different-session.js";
 import { type Judge, SessionImport } from "./session-import.js";
 

@@ -1,7 +1,7 @@
 import type { Entry, EntryInput } from "../entry/entry.js";
-import type { FileOperation } from "../files/file-operation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { SourceSession } from "../source/source-session.js";
+import type { FileOperation } from "../tools/file-operations.js";
 import type { Finding } from "./finding.js";
 import type { ImportedSession, ImportOptions } from "./import-records.js";
 import type {

@@ -1,13 +1,13 @@
 import type { Entry } from "../entry/entry.js";
 import { InvalidReferenceError } from "../errors/entry-errors.js";
 import { EntryNotFoundError } from "../errors/session-errors.js";
-import type { FileOperation } from "../files/file-operation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { ContextPath, LeafMove, LeafRecord, OutlineRow, Page, PathScan, SessionKey } from "../port/records.js";
 import type { PathRange } from "../port/session-storage.js";
 import { idOf, sessionSeq } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
+import type { FileOperation } from "../tools/file-operations.js";
 import { commonAncestor, isOnPath } from "../tree/ancestry.js";
 import { contextPath, type SettingPayloads } from "../tree/context-path.js";
 import { entryOf, findEntryRow } from "../tree/entry-rows.js";

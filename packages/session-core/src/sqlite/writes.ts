@@ -1,7 +1,6 @@
 import type { JudgedEntry } from "../entry/gate.js";
 import { InvalidEntryError } from "../errors/entry-errors.js";
 import { MainLeafError, SessionNotFoundError } from "../errors/session-errors.js";
-import type { FileTools } from "../files/extract.js";
 import type { EntryId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/main-leaf.js";
 import type { LeafView, NewSession, SessionKey, SessionRecord } from "../port/records.js";
@@ -10,6 +9,7 @@ import { findRow, idOf, insertNewSession, recordOf, rowAt, sessionSeq } from "..
 import { leafName } from "../sessions/single-line.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
+import type { FileTools } from "../tools/known-tools.js";
 import { commit, type JudgedWrite } from "../tree/commit.js";
 import type { Target } from "../tree/entry-writer.js";
 import { dropMoves, redoMove, undoMove } from "../tree/leaf-moves.js";

@@ -1,7 +1,7 @@
 import type { Generated, GeneratedAlways } from "kysely";
 import type { EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
-import type { FileOperationKind } from "../files/file-operation.js";
+import type { FileOperationKind } from "../tools/file-operations.js";
 
 // One interface a table, named as in the migrations, where each column's unit and the meaning of NULL are written.
 

@@ -1,11 +1,11 @@
 import type { EntryPayload } from "../entry/entry.js";
 import type { JudgedEntry } from "../entry/gate.js";
 import { EntryConflictError } from "../errors/entry-errors.js";
-import type { FileTools } from "../files/extract.js";
 import { newEntryId, type SessionId } from "../ids/ids.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
+import type { FileTools } from "../tools/known-tools.js";
 import { addWaypoint } from "./ancestry.js";
 import { insertEntryRow, nextSeq, payloadJson, type WritableEntry } from "./entry-rows.js";
 import { insertFileOperations } from "./file-operation-rows.js";

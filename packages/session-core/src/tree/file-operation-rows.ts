@@ -1,9 +1,10 @@
 import type { EntryPayload } from "../entry/entry.js";
-import { type FileTools, fileTouches } from "../files/extract.js";
-import type { FileOperation } from "../files/file-operation.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, FileOperationTable } from "../storage/schema.js";
+import type { FileOperation } from "../tools/file-operations.js";
+import { fileTouches } from "../tools/file-operations.js";
+import type { FileTools } from "../tools/known-tools.js";
 import { upTo } from "./walk-up.js";
 
 const insertOperation = query<FileOperationTable>(({ db, p }) =>

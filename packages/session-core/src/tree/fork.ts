@@ -1,4 +1,3 @@
-import type { FileTools } from "../files/extract.js";
 import type { SessionId } from "../ids/ids.js";
 import { setLabel } from "../labels/labels.js";
 import { MAIN_LEAF } from "../port/main-leaf.js";
@@ -7,6 +6,7 @@ import { insertNewSession, rowAt, sessionRow } from "../sessions/session-rows.js
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
+import type { FileTools } from "../tools/known-tools.js";
 import { payloadOf } from "./entry-rows.js";
 import { EntryWriter } from "./entry-writer.js";
 import { setLeaf } from "./leaf-rows.js";

@@ -1,11 +1,9 @@
 import type { ToolCallBlock } from "../../entry/block.js";
 import { callPreview } from "../../entry/preview.js";
-import { KNOWN_FILE_TOOLS, normalisedName, PATH_ARGUMENTS } from "../../files/known-tools.js";
+import { type Arguments, callKind, commandArgument, contentArgument, pathArgument } from "../../tools/arguments.js";
 import { additions, editDiff } from "./edit-diff.js";
 import { fenced } from "./fence.js";
 import type { Scribe } from "./scribe.js";
-
-type Arguments = Readonly<Record<string, unknown>>;
 
 /** One way to show arguments: as what, and which of them it shows. */
 interface Shown {
@@ -13,9 +11,6 @@ interface Shown {
   readonly language: string;
   readonly keys: readonly string[];
 }
-
-const COMMANDS = ["command", "cmd", "script"] as const;
-const CONTENTS = ["content", "contents", "file_text", "text"] as const;
 
 /**
  * What a call asks for: a change as a diff, a command as shell code, all else as JSON. An argument that stands in the
@@ -36,38 +31,19 @@ function editShown(args: Arguments): Shown | undefined {
   return edit === undefined ? undefined : { text: edit.diff, language: "diff", keys: edit.shown };
 }
 
-// An editor says with `command` what it does to a file; that is no shell code.
 function commandShown(call: ToolCallBlock): Shown | undefined {
-  const kind = kindOf(call.name);
-  if (kind !== undefined && kind !== "patch") return undefined;
-  const key = COMMANDS.find((name) => commandText(call.arguments[name]) !== undefined);
-  const text = key === undefined ? undefined : commandText(call.arguments[key]);
-  return key === undefined || text === undefined ? undefined : { text, language: "sh", keys: [key] };
-}
-
-function commandText(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
-  if (!Array.isArray(value) || value.length === 0 || !value.every((word) => typeof word === "string")) return undefined;
-  // ["bash", "-lc", "<what was meant>"] is how Codex runs a command line.
-  return value.length === 3 && /^-l?c$/.test(value[1] ?? "") ? value[2] : value.join(" ");
+  const command = commandArgument(call);
+  return command && { text: command.script, language: "sh", keys: [command.name] };
 }
 
 function contentShown(call: ToolCallBlock): Shown | undefined {
-  if (kindOf(call.name) !== "write" && call.arguments["command"] !== "create") return undefined;
-  const key = CONTENTS.find((name) => typeof call.arguments[name] === "string");
-  const content = key === undefined ? undefined : call.arguments[key];
-  return key === undefined || typeof content !== "string" ? undefined : { text: additions(content), language: "diff", keys: [key] };
+  const content = contentArgument(call);
+  return content && { text: additions(content.text), language: "diff", keys: [content.name] };
 }
 
-/** The file that a call reads, when that is what its tool does. */
+/** The file that a call reads, if its tool reads files. */
 export function pathRead(call: ToolCallBlock): string | undefined {
-  const key = kindOf(call.name) === "read" ? PATH_ARGUMENTS.find((name) => typeof call.arguments[name] === "string") : undefined;
-  return key === undefined ? undefined : String(call.arguments[key]);
-}
-
-function kindOf(tool: string): string | undefined {
-  const name = normalisedName(tool);
-  return Object.hasOwn(KNOWN_FILE_TOOLS, name) ? KNOWN_FILE_TOOLS[name] : undefined;
+  return callKind(call) === "read" ? pathArgument(call.arguments)?.text : undefined;
 }
 
 function block(text: string, language: string, scribe: Scribe): readonly string[] {

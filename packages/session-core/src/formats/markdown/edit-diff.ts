@@ -1,22 +1,8 @@
-import { isObject } from "../../entry/json.js";
-import { pathsInPatch } from "../../files/patch-paths.js";
-
-type Arguments = Readonly<Record<string, unknown>>;
+import { type Arguments, textEdits } from "../../tools/arguments.js";
+import { patchArgument } from "../../tools/file-operations.js";
 
 /** Unchanged lines shown on each side of a change. */
 const CONTEXT_LINES = 3;
-
-// How the agents we know name what is taken out and what is put in.
-const PAIRS = [
-  ["oldText", "newText"],
-  ["old_text", "new_text"],
-  ["old_string", "new_string"],
-  ["oldString", "newString"],
-  ["old_str", "new_str"],
-  ["search", "replace"],
-] as const;
-
-const LISTS = ["edits", "replacements"] as const;
 
 /** The arguments of a call as a diff, and those that the diff does not show. */
 export interface EditDiff {
@@ -32,35 +18,12 @@ export interface EditDiff {
  * editDiff({ path: "a.ts", oldText: "a\nb", newText: "a\nc" })?.diff; // " a\n-b\n+c"
  */
 export function editDiff(args: Arguments): EditDiff | undefined {
-  return pairDiff(args) ?? listDiff(args) ?? patchDiff(args);
-}
-
-function pairDiff(args: Arguments): EditDiff | undefined {
-  for (const [before, after] of PAIRS) {
-    const old = args[before];
-    const now = args[after];
-    if (typeof old === "string" && typeof now === "string") return { diff: changeOf(old, now), shown: [before, after] };
+  const edits = textEdits(args);
+  if (edits !== undefined) {
+    return { diff: edits.edits.map(({ before, after }) => changeOf(before, after)).join("\n@@\n"), shown: edits.names };
   }
-  return undefined;
-}
-
-function listDiff(args: Arguments): EditDiff | undefined {
-  for (const key of LISTS) {
-    const edits = args[key];
-    if (!Array.isArray(edits) || edits.length === 0) continue;
-    const changes = edits.map((edit: unknown) => (isObject(edit) ? pairDiff(edit)?.diff : undefined));
-    // An edit of another shape would be missing from the diff, so then all are shown as they are.
-    if (changes.every((change) => change !== undefined)) return { diff: changes.join("\n@@\n"), shown: [key] };
-  }
-  return undefined;
-}
-
-function patchDiff(args: Arguments): EditDiff | undefined {
-  for (const [key, value] of Object.entries(args)) {
-    const text = [value].flat().find((one): one is string => typeof one === "string" && pathsInPatch(one).length > 0);
-    if (text !== undefined) return { diff: text.trimEnd(), shown: [key] };
-  }
-  return undefined;
+  const patch = patchArgument(args);
+  return patch && { diff: patch.text.trimEnd(), shown: [patch.name] };
 }
 
 /** The text of a new file as a diff. */

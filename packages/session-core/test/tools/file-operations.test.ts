@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { assistantMessage, toolResult } from "../../src/entry/builders.js";
-import type { FileTools } from "../../src/files/extract.js";
-import { fileLists } from "../../src/files/file-lists.js";
+import { fileLists } from "../../src/tools/file-operations.js";
+import type { FileTools } from "../../src/tools/known-tools.js";
 import { grow } from "../world/grow.js";
 import { openedStore } from "../world/stores.js";
 

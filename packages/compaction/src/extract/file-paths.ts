@@ -1,5 +1,5 @@
 import type { ToolCallBlock } from "@bough/session-core";
-import { toolKind } from "./tool-kind.js";
+import { callTouches, toolKind } from "@bough/session-core/internals";
 
 /** A file that a tool call names. */
 export interface TouchedFile {
@@ -7,34 +7,12 @@ export interface TouchedFile {
   readonly changed: boolean;
 }
 
-/** Arguments that hold a path or several, in the programs we know. */
-const PATH_ARGUMENT =
-  /^(?:(?:absolute|relative|target|notebook|source|destination|old|new)?_?(?:file)?_?(?:path|name)s?|(?:target)?_?files?|uri)$/i;
-const PATCH_LINE = /^(?:\*\*\* (?:(?:Add|Update|Delete) File|Move to): |\+\+\+ (?:b\/)?)(.+)$/gm;
-
-/** The files that a call reads or changes, those inside a patch among them. */
-export function touchedFiles({ name, arguments: given }: ToolCallBlock): readonly TouchedFile[] {
-  const kind = toolKind(name);
-  const patched = patchedFiles(given);
-  if (patched.length > 0) return patched;
-  if (kind !== "reads-file" && kind !== "changes-file") return [];
-  const changed = kind === "changes-file" && given["command"] !== "view";
-  const paths = Object.entries(given).flatMap(([key, value]) => (PATH_ARGUMENT.test(key) ? texts(value) : []));
-  return paths.flatMap((path) => fileName(path) ?? []).map((path) => ({ path, changed }));
-}
-
-function patchedFiles(given: ToolCallBlock["arguments"]): readonly TouchedFile[] {
-  return Object.values(given)
-    .flatMap(texts)
-    .filter((text) => text.includes("*** Begin Patch") || /^--- .+\n\+\+\+ /m.test(text))
-    .flatMap((patch) => [...patch.matchAll(PATCH_LINE)].map(([, path = ""]) => path))
-    .flatMap((path) => fileName(path) ?? [])
-    .map((path) => ({ path, changed: true }));
-}
-
-function texts(value: unknown): readonly string[] {
-  if (typeof value === "string") return [value];
-  return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
+/** The files that a call reads or changes, also those that a patch names. */
+export function touchedFiles(call: ToolCallBlock): readonly TouchedFile[] {
+  return callTouches(call, {}, toolKind).flatMap(({ kind, path }) => {
+    const name = fileName(path);
+    return name === null ? [] : [{ path: name, changed: kind !== "read" }];
+  });
 }
 
 // Temporary, generated or fetched: nobody asks for them again.

@@ -1,0 +1,162 @@
+import { isObject } from "../entry/json.js";
+import { knownToolKind, type ToolKind, toolKind } from "./known-tools.js";
+
+/** The arguments of a tool call. A model wrote them, so each may have any type or be missing. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** The name and the arguments of a tool call. */
+export interface NamedCall {
+  readonly name: string;
+  readonly arguments: Arguments;
+}
+
+/** A text among the arguments of a call, and the name of its argument. */
+export interface TextArgument {
+  readonly name: string;
+  readonly text: string;
+}
+
+export const PATH_ARGUMENTS: readonly string[] = [
+  "path",
+  "file_path",
+  "filePath",
+  "file",
+  "filename",
+  "fileName",
+  "file_name",
+  "absolute_path",
+  "absolutePath",
+  "relative_path",
+  "relativePath",
+  "notebook_path",
+  "notebookPath",
+  "target_file",
+  "targetFile",
+  "uri",
+  "paths",
+  "file_paths",
+  "filePaths",
+  "files",
+];
+
+/** Arguments of a move: it names two files. */
+export const MOVE_ARGUMENTS: readonly string[] = [
+  ...PATH_ARGUMENTS,
+  "source",
+  "from",
+  "old_path",
+  "oldPath",
+  "source_path",
+  "sourcePath",
+  "destination",
+  "to",
+  "new_path",
+  "newPath",
+  "destination_path",
+  "destinationPath",
+];
+
+const COMMAND_ARGUMENTS = ["command", "cmd", "script"];
+const CONTENT_ARGUMENTS = ["content", "contents", "file_text", "fileText", "new_source", "text"];
+const OLD_TEXT_ARGUMENTS = ["old_string", "oldText", "old_str", "old_text", "oldString", "oldStr", "search", "old"];
+const NEW_TEXT_ARGUMENTS = ["new_string", "newText", "new_str", "new_text", "newString", "newStr", "replace", "replacement", "new"];
+/** Arguments whose text is a patch, also where it does not name its files. */
+export const PATCH_ARGUMENTS: readonly string[] = ["patch", "input", "diff", "patch_text", "patchText"];
+const EDIT_LIST_ARGUMENTS = ["edits", "replacements"];
+const PREVIEW_ARGUMENTS = [...PATH_ARGUMENTS, ...COMMAND_ARGUMENTS, "pattern", "query", "url", "description", "prompt"];
+
+/**
+ * The kind of a call. Anthropic's text editor is one tool for several kinds: its argument `command` selects the kind.
+ *
+ * @param kindOf The kind of a tool by its name; default: that of known tools.
+ */
+export function callKind(
+  { name, arguments: args }: NamedCall,
+  kindOf: (name: string) => ToolKind | undefined = knownToolKind,
+): ToolKind | undefined {
+  const kind = kindOf(name);
+  if (kind === undefined || kind === "patch" || kind === "command") return kind;
+  if (args["command"] === "view") return "read";
+  return args["command"] === "create" ? "write" : kind;
+}
+
+/** The first argument that names one file. */
+export function pathArgument(args: Arguments): TextArgument | undefined {
+  return textArgument(args, PATH_ARGUMENTS);
+}
+
+/** A shell command. */
+export interface CommandArgument extends TextArgument {
+  /** The command without the `bash -lc` with which Codex runs each one. */
+  readonly script: string;
+}
+
+/** The shell command of a call, unless its tool is known to do something else with an argument of that name. */
+export function commandArgument(call: NamedCall): CommandArgument | undefined {
+  const kind = knownToolKind(call.name);
+  if (kind !== undefined && kind !== "command") return undefined;
+  for (const name of COMMAND_ARGUMENTS) {
+    const words: readonly unknown[] = [call.arguments[name]].flat();
+    if (words.length === 0 || !words.every((word) => typeof word === "string")) continue;
+    const text = words.join(" ");
+    const [, option = "", script = text] = words.length === 3 ? words : [];
+    return { name, text, script: /^-l?c$/.test(option) ? script : text };
+  }
+  return undefined;
+}
+
+/** The text that a call writes to the file that it names. */
+export function contentArgument(call: NamedCall): TextArgument | undefined {
+  const kind = callKind(call, toolKind);
+  const isWrite = (kind === "write" || kind === "edit") && pathArgument(call.arguments) !== undefined;
+  return isWrite ? textArgument(call.arguments, CONTENT_ARGUMENTS) : undefined;
+}
+
+/** A replacement of one text by another. */
+export interface TextEdit {
+  readonly before: string;
+  readonly after: string;
+  /** The other members of an edit of a list; empty for a single edit. */
+  readonly rest: Arguments;
+}
+
+/** The replacements that a call makes, and the names of the arguments that hold them; undefined if it has none. */
+export function textEdits(args: Arguments): { readonly edits: readonly TextEdit[]; readonly names: readonly string[] } | undefined {
+  const single = textEdit(args);
+  if (single !== undefined) return { edits: [{ ...single.edit, rest: {} }], names: single.names };
+  for (const name of EDIT_LIST_ARGUMENTS) {
+    const list = args[name];
+    if (!Array.isArray(list) || list.length === 0) continue;
+    const edits = list.map((item: unknown) => (isObject(item) ? textEdit(item)?.edit : undefined));
+    // If one item has another shape, none is shown as an edit, so that none is missing.
+    if (edits.every((edit) => edit !== undefined)) return { edits, names: [name] };
+  }
+  return undefined;
+}
+
+function textEdit(args: Arguments): { readonly edit: TextEdit; readonly names: readonly string[] } | undefined {
+  const before = textArgument(args, OLD_TEXT_ARGUMENTS);
+  const after = textArgument(args, NEW_TEXT_ARGUMENTS);
+  if (before === undefined || after === undefined) return undefined;
+  const names = [before.name, after.name];
+  const rest = Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name)));
+  return { edit: { before: before.text, after: after.text, rest }, names };
+}
+
+/** The argument that identifies a call best in one line: its files, its command, or what it searches. Empty if there is none. */
+export function previewArgument(args: Arguments): string {
+  for (const name of PREVIEW_ARGUMENTS) {
+    const value = args[name];
+    if (typeof value === "string") return value;
+    if (Array.isArray(value)) return value.join(" ");
+  }
+  return "";
+}
+
+function textArgument(args: Arguments, names: readonly string[]): TextArgument | undefined {
+  for (const name of names) {
+    const text = Object.hasOwn(args, name) ? args[name] : undefined;
+    if (typeof text === "string") return { name, text };
+  }
+  return undefined;
+}

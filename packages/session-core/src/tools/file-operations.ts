@@ -1,0 +1,202 @@
+import { FILE_OPERATIONS } from "../arguments/conversation.js";
+import { checkArgument } from "../arguments/rules.js";
+import type { EntryPayload, FileLists } from "../entry/entry.js";
+import { isObject } from "../entry/json.js";
+import type { ToolResultMessage } from "../entry/message.js";
+import type { EntryId } from "../ids/ids.js";
+import {
+  type Arguments,
+  callKind,
+  MOVE_ARGUMENTS,
+  type NamedCall,
+  PATCH_ARGUMENTS,
+  PATH_ARGUMENTS,
+  type TextArgument,
+} from "./arguments.js";
+import { type FileTool, type FileTools, knownToolKind, type ToolKind } from "./known-tools.js";
+
+/** What was done to a file. A move touches two: where it was and where it is. */
+export type FileOperationKind = "read" | "write" | "edit" | "delete" | "move";
+
+/** One file that a tool call names, and what the call does to it. */
+export interface FileTouch {
+  readonly kind: FileOperationKind;
+  readonly path: string;
+}
+
+/** `done`: its result is there and no error. `failed`: its result is an error. `unknown`: no result in this range. */
+export type FileOperationOutcome = "done" | "failed" | "unknown";
+
+/** One file operation of a range of a path. */
+export interface FileOperation extends FileTouch {
+  /** The entry that holds the call (or, of a nested call, its result). */
+  readonly entryId: EntryId;
+  readonly toolCallId: string;
+  readonly outcome: FileOperationOutcome;
+}
+
+/** The file operations of one call, before they have a place in a session. */
+export interface CallTouches {
+  readonly toolCallId: string;
+  readonly touches: readonly FileTouch[];
+}
+
+/**
+ * The file operations that an entry brings: of the tool calls of a reply, and of the nested calls that a tool result
+ * reports as done. Whether a call succeeded is known only from its result, so that is not judged here.
+ */
+export function fileTouches(payload: EntryPayload, tools: FileTools = {}): readonly CallTouches[] {
+  if (payload.type !== "message") return [];
+  const { message } = payload;
+  if (message.role === "toolResult") return nestedDone(message, tools);
+  if (message.role !== "assistant") return [];
+  return message.content.flatMap((block) => {
+    const touches = block.type === "toolCall" ? callTouches(block, tools) : [];
+    return block.type === "toolCall" && touches.length > 0 ? [{ toolCallId: block.id, touches }] : [];
+  });
+}
+
+/**
+ * The files that one call touches, also through nested calls (`multi_tool_use.parallel`, OpenCode's `batch`).
+ *
+ * @param kindOf The kind of a tool by its name; default: that of known tools.
+ */
+export function callTouches(
+  call: NamedCall,
+  tools: FileTools = {},
+  kindOf: (name: string) => ToolKind | undefined = knownToolKind,
+): readonly FileTouch[] {
+  return uniqueTouches([call, ...nestedCalls(call.arguments)].flatMap((one) => touchesOf(one, tools, kindOf)));
+}
+
+function touchesOf(call: NamedCall, tools: FileTools, kindOf: (name: string) => ToolKind | undefined): readonly FileTouch[] {
+  const own: FileTool | undefined = Object.hasOwn(tools, call.name) ? tools[call.name] : undefined;
+  const kind = callKind(call, own === undefined ? kindOf : () => own.kind);
+  if (kind === undefined || kind === "search" || kind === "plan") return [];
+  const { arguments: args } = call;
+  // The files that a shell command touches are unknown without running it, but a patch passed to it can be read.
+  if (kind === "patch" || kind === "command") return Object.values(args).flatMap(strings).flatMap(pathsInPatch);
+  const names = own?.pathArguments ?? (kind === "move" ? MOVE_ARGUMENTS : PATH_ARGUMENTS);
+  const paths = [...names.flatMap((name) => pathsIn(args[name])), ...editedPaths(args["edits"] ?? args["replacements"])];
+  return paths.map((path) => ({ kind, path }));
+}
+
+// Multi-edit tools may name a file in each edit.
+function editedPaths(edits: unknown): readonly string[] {
+  if (!Array.isArray(edits)) return [];
+  return edits.flatMap((edit) => (isObject(edit) ? PATH_ARGUMENTS.flatMap((key) => pathsIn(edit[key])) : []));
+}
+
+function pathsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return cleaned(value);
+  if (Array.isArray(value)) return value.flatMap(pathsIn);
+  return isObject(value) && typeof value["path"] === "string" ? cleaned(value["path"]) : [];
+}
+
+// A read may carry a selection (`a.ts:10-20`); an address on the web is no file.
+function cleaned(given: string): readonly string[] {
+  const path = given
+    .trim()
+    .replace(/^file:\/\//, "")
+    .replace(/^\.\//, "")
+    .replace(/:\d+(-\d+)?$/, "");
+  return path === "" || /^[a-z][a-z+.-]+:\/\//i.test(path) || path.length > 4096 || path.includes("\n") ? [] : [path];
+}
+
+function nestedCalls(args: Arguments): readonly NamedCall[] {
+  return Object.values(args).flatMap((value) => (Array.isArray(value) ? value.flatMap(namedCall) : []));
+}
+
+function namedCall(value: unknown): readonly NamedCall[] {
+  if (!isObject(value)) return [];
+  const name = value["recipient_name"] ?? value["tool_name"] ?? value["toolName"] ?? value["tool"] ?? value["name"];
+  const args = value["parameters"] ?? value["arguments"] ?? value["input"] ?? value["args"];
+  return typeof name === "string" && isObject(args) ? [{ name, arguments: args }] : [];
+}
+
+// pi reports the calls that a tool made itself, each with how it ended.
+function nestedDone(result: ToolResultMessage, tools: FileTools): readonly CallTouches[] {
+  const nested = result["nestedCalls"];
+  const calls = isObject(nested) && Array.isArray(nested["calls"]) ? nested["calls"] : [];
+  return calls.flatMap((call: unknown) => {
+    const named = isObject(call) && call["status"] === "ok" ? namedCall(call) : [];
+    const touches = named.flatMap((one) => touchesOf(one, tools, knownToolKind));
+    return touches.length === 0 ? [] : [{ toolCallId: result.toolCallId, touches: uniqueTouches(touches) }];
+  });
+}
+
+function uniqueTouches(touches: readonly FileTouch[]): readonly FileTouch[] {
+  return touches.length < 2 ? touches : [...new Map(touches.map((touch) => [`${touch.kind} ${touch.path}`, touch])).values()];
+}
+
+function strings(value: unknown): readonly string[] {
+  return [value].flat().filter((one): one is string => typeof one === "string");
+}
+
+/**
+ * The two lists that summaries carry, each sorted and without repeats: what was changed, and what was only read.
+ * A failed operation counts as not done (rule from pi's file tags: read minus modified).
+ */
+export function fileLists(operations: readonly FileOperation[]): FileLists {
+  checkArgument("operations", operations, FILE_OPERATIONS);
+  const done = operations.filter((operation) => operation.outcome !== "failed");
+  const modified = new Set(done.filter((operation) => operation.kind !== "read").map((operation) => operation.path));
+  const read = new Set(done.map((operation) => operation.path).filter((path) => !modified.has(path)));
+  return { readFiles: [...read].sort(), modifiedFiles: [...modified].sort() };
+}
+
+const PATCH_LINE = /^\*\*\* (Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/;
+const UNIFIED_LINE = /^(---|\+\+\+) (?:[ab]\/)?([^\t]+)/;
+
+const HUNKS = /^(?:\*\*\* Begin Patch|--- |diff --git |@@ )/m;
+
+/**
+ * The files a patch touches: Codex's `*** Begin Patch` form (Add, Update, Delete, Move to) or a unified diff.
+ *
+ * @example
+ * pathsInPatch("*** Begin Patch\n*** Delete File: a.ts\n*** End Patch"); // [{ kind: "delete", path: "a.ts" }]
+ */
+export function pathsInPatch(text: string): readonly FileTouch[] {
+  if (text.includes("*** Begin Patch")) return pathsInCodexPatch(text);
+  return /^--- .+\n\+\+\+ /m.test(text) ? pathsInUnifiedDiff(text) : [];
+}
+
+function pathsInCodexPatch(text: string): readonly FileTouch[] {
+  const touches: FileTouch[] = [];
+  for (const line of text.split(/\r?\n/)) {
+    const [, verb, path, target] = PATCH_LINE.exec(line) ?? [];
+    if (verb !== undefined && path !== undefined) touches.push({ kind: verbKind(verb), path: path.trim() });
+    if (target !== undefined) touches.push({ kind: "move", path: target.trim() });
+  }
+  return touches;
+}
+
+function verbKind(verb: string): FileTouch["kind"] {
+  if (verb === "Add") return "write";
+  return verb === "Delete" ? "delete" : "edit";
+}
+
+function pathsInUnifiedDiff(text: string): readonly FileTouch[] {
+  const touches: FileTouch[] = [];
+  let before: string | undefined;
+  for (const line of text.split(/\r?\n/)) {
+    const [, side, path] = UNIFIED_LINE.exec(line) ?? [];
+    if (side === "---") before = path?.trim();
+    if (side !== "+++" || path === undefined || before === undefined) continue;
+    const after = path.trim();
+    if (after === "/dev/null") touches.push({ kind: "delete", path: before });
+    else touches.push({ kind: before === "/dev/null" ? "write" : "edit", path: after });
+    before = undefined;
+  }
+  return touches;
+}
+
+/** The patch of a call: any argument with a patch that names its files, or an argument for patches with hunks only. */
+export function patchArgument(args: Arguments): TextArgument | undefined {
+  for (const [name, value] of Object.entries(args)) {
+    const isPatch = (text: string) => pathsInPatch(text).length > 0 || (PATCH_ARGUMENTS.includes(name) && HUNKS.test(text));
+    const text = [value].flat().find((one): one is string => typeof one === "string" && isPatch(one));
+    if (text !== undefined) return { name, text };
+  }
+  return undefined;
+}
