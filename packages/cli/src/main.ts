@@ -3,7 +3,7 @@ import { OutputFailedError } from "./errors.js";
 import { EXIT_INTERRUPTED } from "./exit-codes.js";
 import { run } from "./run.js";
 import { type Cancellation, type Io, ReaderGoneError, type Sink, type Terminal } from "./terminal/io.js";
-import { wantsColour } from "./terminal/line.js";
+import { wantsColor } from "./terminal/line.js";
 import { afterMoment, LineReader } from "./terminal/line-reader.js";
 
 // The one file that touches `process`. Nobody listens for SIGINT unless a command has something to clean up: the
@@ -17,7 +17,7 @@ function createSink(stream: NodeJS.WriteStream): Sink {
   });
   return {
     isTerminal: stream.isTTY === true,
-    colour: wantsColour(process.env, stream.isTTY === true),
+    color: wantsColor(process.env, stream.isTTY === true),
     columns: stream.isTTY === true ? stream.columns : undefined,
     write: (text) =>
       new Promise((resolve, reject) => {
@@ -100,7 +100,7 @@ function suspend(resumed: () => void): void {
 function drawableTerminal(): Terminal | undefined {
   const { stdin, stdout, env } = process;
   if (stdin.isTTY !== true || stdout.isTTY !== true || env["TERM"] === "dumb") return undefined;
-  return { stdin, stdout, colour: wantsColour(env, true), onEnd, suspend };
+  return { stdin, stdout, color: wantsColor(env, true), onEnd, suspend };
 }
 
 /** Where the person stands; the root where that folder has been taken away meanwhile. */

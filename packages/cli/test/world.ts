@@ -19,7 +19,7 @@ export interface Ran {
 export interface Circumstances {
   readonly env?: Record<string, string>;
   readonly columns?: number;
-  readonly colour?: boolean;
+  readonly color?: boolean;
   readonly isTerminal?: boolean;
   readonly cwd?: string;
   /** What the person answers; without it nobody is there. */
@@ -49,7 +49,7 @@ export class World {
     const asked: string[] = [];
     const sink = (key: "out" | "err"): Sink => ({
       isTerminal: around.isTerminal ?? false,
-      colour: around.colour ?? false,
+      color: around.color ?? false,
       columns: around.columns,
       write: async (piece) => {
         if (key === "out" && text.out.length >= (around.readerLeavesAfter ?? Number.POSITIVE_INFINITY)) throw new ReaderGoneError();

@@ -9,7 +9,7 @@ import type { CommandOutput } from "../shell/world.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io, Sink, Terminal } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
-import { rebound } from "../tui/key-table.js";
+import { rebindKeys } from "../tui/key-table.js";
 import { runScreen } from "../tui/run-screen.js";
 import { chooseNamedModel, type InteractiveRun, type OpenedSession, withSession } from "./opened-session.js";
 
@@ -147,7 +147,7 @@ async function showPicker(
   { sessionId, draft }: Extract<Route, { kind: "picker" }>,
 ): Promise<Route | null> {
   const { store, io, config } = run;
-  const keys = rebound(PICKER_KEYS, config.keys?.picker ?? {});
+  const keys = rebindKeys(PICKER_KEYS, config.keys?.picker ?? {});
   const current = sessionId === null ? {} : { currentSessionId: sessionId };
   const before = describeSize(terminal);
   const result = await runScreen(terminal, pickerScreen({ store, io, glyphs: glyphsFor(io.env), keys, ...current }));
@@ -171,7 +171,7 @@ export async function runCaptured(io: Io, storePath: string, args: readonly stri
   const [out, err]: [string[], string[]] = [[], []];
   const sink = (text: string[]): Sink => ({
     isTerminal: false,
-    colour: false,
+    color: false,
     columns: io.stdout.columns,
     write: async (piece) => {
       text.push(piece);

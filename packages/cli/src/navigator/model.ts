@@ -27,7 +27,7 @@ export interface Search {
   /** Letters go into the field; false: they act on the list again. */
   readonly isTyping: boolean;
   /** Which of the questions asked so far the hits are waited for; answers to earlier ones are dropped. */
-  readonly question: number;
+  readonly queryId: number;
   /** Places in the index; null: not known yet. */
   readonly hits: readonly number[] | null;
   readonly total: number;
@@ -89,7 +89,7 @@ export interface NavigatorModel {
   readonly top: number;
   readonly search: Search | null;
   /** Questions asked so far, of all searches: an answer to an earlier search must not be taken for one to this. */
-  readonly questions: number;
+  readonly lastQueryId: number;
   readonly preview: Preview;
   readonly showsTimes: boolean;
   readonly marks: readonly EntryId[];

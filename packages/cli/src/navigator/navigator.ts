@@ -4,7 +4,7 @@ import { glyphsFor } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
 import type { TreeFilter } from "../tree/filter.js";
 import { Folds } from "../tree/folds.js";
-import { type KeyChoices, rebound } from "../tui/key-table.js";
+import { type KeyOverrides, rebindKeys } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { NAVIGATOR_KEYS } from "./keys.js";
 import type { Leaving, NavigatorEffect, NavigatorEvent, NavigatorModel, NavigatorResult, NavigatorWorld } from "./model.js";
@@ -20,7 +20,7 @@ export interface NavigatorPreferences {
   readonly leaving?: Leaving | undefined;
   /** The answer to the question about leaving that was given last: 0, 1 or 2. */
   readonly lastChoice?: number | undefined;
-  readonly keys?: KeyChoices | undefined;
+  readonly keys?: KeyOverrides | undefined;
 }
 
 /** The navigator of one session, as a screen. */
@@ -38,7 +38,7 @@ export function navigatorScreen(world: NavigatorWorld, record: SessionRecord, pr
   const performer = new Performer(world);
   return {
     kind: "full",
-    start: (size) => started(world, record, preferences, size),
+    start: (size) => startNavigator(world, record, preferences, size),
     update,
     view,
     perform: (effect, host) => performer.perform(effect, host),
@@ -48,7 +48,7 @@ export function navigatorScreen(world: NavigatorWorld, record: SessionRecord, pr
 }
 
 /** The navigator before anything was read. */
-export function started(
+export function startNavigator(
   { io }: { readonly io: Pick<Io, "env" | "now"> },
   record: SessionRecord,
   { filter = "default", preview = false, leaving = "ask", lastChoice = 0, keys = {} }: NavigatorPreferences,
@@ -59,7 +59,7 @@ export function started(
     title: sessionTitle(record),
     sessionId: record.id,
     glyphs: glyphsFor(io.env),
-    keys: rebound(NAVIGATOR_KEYS, keys),
+    keys: rebindKeys(NAVIGATOR_KEYS, keys),
     nowMs: io.now(),
     tree: undefined,
     filter,
@@ -69,7 +69,7 @@ export function started(
     selected: -1,
     top: 0,
     search: null,
-    questions: 0,
+    lastQueryId: 0,
     preview: { isShown: preview, scroll: 0, entryId: null, width: 0, lines: null },
     showsTimes: false,
     marks: [],

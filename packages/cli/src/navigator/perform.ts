@@ -113,7 +113,7 @@ export class Performer {
   }
 
   async #copy(entryId: EntryId, host: ScreenHost<NavigatorEvent>): Promise<void> {
-    const text = entryText(await this.world.session.entry(entryId));
+    const text = textToCopy(await this.world.session.entry(entryId));
     // An empty text would take away what is on the clipboard.
     // What is pasted into a terminal is obeyed by it, so control characters go; line breaks and tabs stay.
     if (text !== "") host.copy(text.replace(/\r\n?/g, "\n").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ""));
@@ -130,7 +130,7 @@ function known(error: unknown): boolean {
 }
 
 /** What somebody means who copies an entry: the text of a message or summary, the lines of anything else. */
-export function entryText(entry: Entry): string {
+export function textToCopy(entry: Entry): string {
   switch (entry.type) {
     case "message":
       return messageText(entry.message) || linesOf(entry);

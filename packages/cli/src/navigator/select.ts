@@ -34,31 +34,29 @@ export function selectPosition(model: NavigatorModel, position: number): Navigat
   const { layout, folds } = model;
   const count = visibleCount(model);
   // The row stays in mind while a filter or a search shows none at all.
-  if (layout === undefined || count === 0) return settled({ ...model, top: 0 });
+  if (layout === undefined || count === 0) return showSelection({ ...model, top: 0 });
   const at = Math.min(Math.max(position, 0), count - 1);
-  return settled({ ...model, selected: layout.atPosition(at, folds) });
+  return showSelection({ ...model, selected: layout.atPosition(at, folds) });
 }
 
 /** Selects an entry's row, or that of its nearest shown ancestor. */
-export function selectPlace(model: NavigatorModel, place: number): NavigatorStep {
+export function selectRow(model: NavigatorModel, place: number): NavigatorStep {
   const { layout, folds } = model;
-  if (layout === undefined || visibleCount(model) === 0) return settled({ ...model, top: 0 });
+  if (layout === undefined || visibleCount(model) === 0) return showSelection({ ...model, top: 0 });
   return selectPosition(model, place < 0 ? 0 : layout.positionOf(place, folds));
 }
 
 /** Selects an entry's row as `selectPlace` does, and unfolds what hides it. */
-export function selectRevealed(model: NavigatorModel, place: number): NavigatorStep {
+export function selectAndReveal(model: NavigatorModel, place: number): NavigatorStep {
   const { layout, folds } = model;
-  return layout === undefined || place < 0
-    ? selectPlace(model, place)
-    : selectPlace({ ...model, folds: layout.reveal(place, folds) }, place);
+  return layout === undefined || place < 0 ? selectRow(model, place) : selectRow({ ...model, folds: layout.reveal(place, folds) }, place);
 }
 
 /**
  * The model with the selected row on screen, and the preview of that row asked for where it is shown. Every change of
  * selection, size, filter or folds comes by here.
  */
-export function settled(model: NavigatorModel): NavigatorStep {
+export function showSelection(model: NavigatorModel): NavigatorStep {
   const rows = listRows(model);
   const count = visibleCount(model);
   const position = selectedPosition(model);
@@ -75,7 +73,7 @@ function withPreview(model: NavigatorModel): NavigatorStep {
   const entryId = selectedId(model);
   if (pane === undefined || tree === undefined || entryId === undefined) return { model, effects: [] };
   const isSame = preview.entryId === entryId;
-  const scroll = isSame ? scrolledTo(preview, pane.rows, preview.scroll) : 0;
+  const scroll = isSame ? clampScroll(preview, pane.rows, preview.scroll) : 0;
   if (isSame && preview.width === pane.columns) return { model: { ...model, preview: { ...preview, scroll } }, effects: [] };
   // The old lines stay until the new ones are there: a pane that goes empty for a moment flickers.
   const next = { ...preview, entryId, width: pane.columns, scroll };
@@ -87,18 +85,18 @@ function withPreview(model: NavigatorModel): NavigatorStep {
 }
 
 /** How far a pane of `rows` lines can be scrolled towards `wanted`: its last line stays the last of the text. */
-export function scrolledTo({ lines }: Preview, rows: number, wanted: number): number {
+export function clampScroll({ lines }: Preview, rows: number, wanted: number): number {
   return Math.min(Math.max(wanted, 0), Math.max((lines?.length ?? 0) - rows, 0));
 }
 
 /** The model with the layout that its filter and search ask for; the selection stays, or goes to the nearest shown ancestor. */
-export function laidOut(model: NavigatorModel): NavigatorStep {
-  return selectPlace(withLayout(model), model.selected);
+export function refreshLayout(model: NavigatorModel): NavigatorStep {
+  return selectRow(withLayout(model), model.selected);
 }
 
 /** The same with another row selected, unfolded if it is folded away. */
-export function laidOutAt(model: NavigatorModel, place: number): NavigatorStep {
-  return selectRevealed(withLayout(model), place);
+export function refreshLayoutAt(model: NavigatorModel, place: number): NavigatorStep {
+  return selectAndReveal(withLayout(model), place);
 }
 
 function withLayout(model: NavigatorModel): NavigatorModel {
@@ -113,8 +111,8 @@ function withLayout(model: NavigatorModel): NavigatorModel {
 }
 
 /** The same after the tree changed: what was made for the old one is of no use. */
-export function laidOutAnew(model: NavigatorModel): NavigatorStep {
-  return laidOut({ ...model, layouts: new Map() });
+export function rebuildLayouts(model: NavigatorModel): NavigatorStep {
+  return refreshLayout({ ...model, layouts: new Map() });
 }
 
 function layoutOf({ index, labels, leaves, leafId }: NavigatorTree, filter: TreeFilter, hits: readonly number[] | null): Layout {

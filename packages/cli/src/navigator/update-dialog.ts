@@ -1,11 +1,11 @@
-import { editField, fieldOf } from "../tui/field.js";
+import { editField, newField } from "../tui/field.js";
 import { helpLines } from "../tui/key-table.js";
 import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { Dialog, NavigatorModel } from "./model.js";
 import { panesOf } from "./panes.js";
 import type { NavigatorStep } from "./select.js";
-import { gone } from "./update-entry.js";
-import { LEAVING_CHOICES, scrolledRows } from "./view-dialog.js";
+import { moveTo } from "./update-entry.js";
+import { LEAVING_CHOICES, scrollableRows } from "./view-dialog.js";
 
 const FOCUS = 2;
 
@@ -13,7 +13,7 @@ const NONE: Dialog = { kind: "none" };
 const closed = (model: NavigatorModel): NavigatorStep => withoutEffects({ ...model, dialog: NONE });
 
 /** What a key means to the dialog that is open. Every key is the dialog's as long as there is one. */
-export function inDialog(model: NavigatorModel, event: TerminalEvent): NavigatorStep {
+export function updateDialog(model: NavigatorModel, event: TerminalEvent): NavigatorStep {
   const { dialog } = model;
   if (event.kind === "key" && (event.key === "escape" || event.key === "ctrl+c")) return escaped(model);
   switch (dialog.kind) {
@@ -44,7 +44,7 @@ function escaped(model: NavigatorModel): NavigatorStep {
 
 function scrolled(model: NavigatorModel, dialog: Extract<Dialog, { scroll: number }>, event: TerminalEvent): NavigatorStep {
   if (event.kind !== "key") return withoutEffects(model);
-  const page = scrolledRows(panesOf(model.size, model.preview.isShown, model.search !== null).body);
+  const page = scrollableRows(panesOf(model.size, model.preview.isShown, model.search !== null).body);
   const { length } = dialog.kind === "comparison" ? dialog.lines : helpLines(model.keys, model.size.columns, model.glyphs);
   const most = Math.max(length - page, 0);
   const steps: Readonly<Record<string, number>> = {
@@ -66,7 +66,7 @@ function typed(model: NavigatorModel, dialog: Extract<Dialog, { kind: "label" | 
 function entered(model: NavigatorModel, { kind, entryId, field }: Extract<Dialog, { kind: "label" | "focus" }>): NavigatorStep {
   const text = field.text.trim();
   if (kind === "label") return { model: { ...model, dialog: NONE }, effects: [{ kind: "label", entryId, label: text }] };
-  return remembered(gone(model, entryId, true, text === "" ? null : text), FOCUS);
+  return remembered(moveTo(model, entryId, true, text === "" ? null : text), FOCUS);
 }
 
 function choosing(model: NavigatorModel, dialog: Extract<Dialog, { kind: "leaving" }>, event: TerminalEvent): NavigatorStep {
@@ -93,8 +93,8 @@ function choosing(model: NavigatorModel, dialog: Extract<Dialog, { kind: "leavin
 }
 
 function chosen(model: NavigatorModel, { entryId, left }: Extract<Dialog, { kind: "leaving" }>, choice: number): NavigatorStep {
-  if (choice === FOCUS) return withoutEffects({ ...model, dialog: { kind: "focus", entryId, left, field: fieldOf() } });
-  return remembered(gone(model, entryId, choice === 1), choice);
+  if (choice === FOCUS) return withoutEffects({ ...model, dialog: { kind: "focus", entryId, left, field: newField() } });
+  return remembered(moveTo(model, entryId, choice === 1), choice);
 }
 
 function remembered({ model, effects }: NavigatorStep, choice: number): NavigatorStep {

@@ -1,14 +1,14 @@
 import { pathDifference } from "../tree/tree-index.js";
 import { withoutEffects } from "../tui/screen.js";
 import type { NavigatorModel } from "./model.js";
-import { type NavigatorStep, selectedId, settled } from "./select.js";
+import { type NavigatorStep, selectedId, showSelection } from "./select.js";
 
 type EntryAction = "go" | "goWithSummary" | "undo" | "redo" | "mark" | "compare" | "fork" | "export" | "compact" | "copy";
 
 const said = (model: NavigatorModel, text: string): NavigatorStep => withoutEffects({ ...model, notice: { text, isError: false } });
 
 /** Leads to an entry; `summarize` undefined: the settings or the person decide. */
-export function gone(model: NavigatorModel, entryId: string, summarize: boolean, focus: string | null = null): NavigatorStep {
+export function moveTo(model: NavigatorModel, entryId: string, summarize: boolean, focus: string | null = null): NavigatorStep {
   const says = summarize ? "Summarising the branch that is left" : "Moving";
   const dialog = { kind: "working" as const, says, sinceMs: null, isCancelled: false };
   return { model: { ...model, dialog }, effects: [{ kind: "move", entryId, summarize, focus }] };
@@ -23,9 +23,9 @@ const go =
     if (entryId === tree.leafId) return said(model, "The session stands here already.");
     const left =
       tree.leafId === null ? 0 : pathDifference(tree.index, tree.index.indexOf(tree.leafId), targetPlace(model, selected)).onlyA.length;
-    if (left === 0) return gone(model, entryId, false);
-    if (wanted !== undefined) return gone(model, entryId, wanted);
-    if (leaving !== "ask") return gone(model, entryId, leaving === "summary");
+    if (left === 0) return moveTo(model, entryId, false);
+    if (wanted !== undefined) return moveTo(model, entryId, wanted);
+    if (leaving !== "ask") return moveTo(model, entryId, leaving === "summary");
     return withoutEffects({ ...model, dialog: { kind: "leaving", entryId, left, choice: model.lastChoice } });
   };
 
@@ -77,12 +77,12 @@ const compact = (model: NavigatorModel): NavigatorStep => {
 };
 
 /** What is done with the selected entry. */
-export const ACTS: Readonly<Record<EntryAction, (model: NavigatorModel) => NavigatorStep>> = {
+export const ENTRY_ACTIONS: Readonly<Record<EntryAction, (model: NavigatorModel) => NavigatorStep>> = {
   go: go(undefined),
   goWithSummary: go(true),
   undo: undo(false),
   redo: undo(true),
-  mark: (model) => settled(mark(model).model),
+  mark: (model) => showSelection(mark(model).model),
   compare,
   fork: onEntry("fork"),
   export: onEntry("export"),

@@ -1,26 +1,26 @@
 import { TREE_FILTERS, type TreeFilter } from "../tree/filter.js";
 import type { Folds } from "../tree/folds.js";
 import type { Layout } from "../tree/layout.js";
-import { fieldOf } from "../tui/field.js";
+import { newField } from "../tui/field.js";
 import { withoutEffects } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
 import type { NavigatorModel } from "./model.js";
 import { panesOf } from "./panes.js";
 import {
-  laidOut,
+  clampScroll,
   listRows,
   type NavigatorStep,
-  scrolledTo,
+  refreshLayout,
+  selectAndReveal,
   selectedId,
   selectedPosition,
-  selectPlace,
   selectPosition,
-  selectRevealed,
-  settled,
+  selectRow,
+  showSelection,
   visibleCount,
 } from "./select.js";
-import { ACTS } from "./update-entry.js";
-import { endedSearch, startedSearch } from "./update-search.js";
+import { ENTRY_ACTIONS } from "./update-entry.js";
+import { endSearch, openSearch } from "./update-search.js";
 
 type Act = (model: NavigatorModel) => NavigatorStep;
 
@@ -38,17 +38,17 @@ const around = (rows: 1 | -1) => (model: NavigatorModel) => {
 const filtered = (filter: TreeFilter) => (model: NavigatorModel) => {
   // Each key is a switch: a second time it leads back to the usual rows.
   const next = model.filter === filter ? "default" : filter;
-  return laidOut({ ...model, filter: next, search: null, notice: null });
+  return refreshLayout({ ...model, filter: next, search: null, notice: null });
 };
 
 const cycled = (steps: 1 | -1) => (model: NavigatorModel) => {
   const at = TREE_FILTERS.indexOf(model.filter) + steps + TREE_FILTERS.length;
-  return laidOut({ ...model, filter: TREE_FILTERS[at % TREE_FILTERS.length] ?? "default", search: null, notice: null });
+  return refreshLayout({ ...model, filter: TREE_FILTERS[at % TREE_FILTERS.length] ?? "default", search: null, notice: null });
 };
 
 const jump = (find: (model: NavigatorModel) => number, missing: string) => (model: NavigatorModel) => {
   const place = find(model);
-  return place < 0 ? withoutEffects({ ...model, notice: { text: missing, isError: false } }) : selectRevealed(model, place);
+  return place < 0 ? withoutEffects({ ...model, notice: { text: missing, isError: false } }) : selectAndReveal(model, place);
 };
 
 const branchPoint = (direction: 1 | -1) =>
@@ -68,38 +68,38 @@ const hitOrBranchPoint = (direction: 1 | -1) => (model: NavigatorModel) =>
 const toggled: Act = (model) => {
   const { layout, selected, folds } = model;
   if (layout === undefined || selected < 0 || !layout.hasBelow(selected)) return withoutEffects(model);
-  return settled({ ...model, folds: folds.toggle(selected) });
+  return showSelection({ ...model, folds: folds.toggle(selected) });
 };
 
 const foldOrBack: Act = (model) => {
   const { layout, selected, folds } = model;
   if (layout === undefined || selected < 0) return withoutEffects(model);
   const step = foldOrJump(layout, selected, folds);
-  return selectPlace({ ...model, folds: step.folds }, step.at);
+  return selectRow({ ...model, folds: step.folds }, step.at);
 };
 
 const unfoldOrForth: Act = (model) => {
   const { layout, selected, folds } = model;
   if (layout === undefined || selected < 0) return withoutEffects(model);
   const step = unfoldOrJump(layout, selected, folds);
-  return selectPlace({ ...model, folds: step.folds }, step.at);
+  return selectRow({ ...model, folds: step.folds }, step.at);
 };
 
 const scrolled = (steps: (rows: number) => number) => (model: NavigatorModel) => {
   const { preview } = model;
   const pane = panesOf(model.size, preview.isShown, model.search !== null).preview;
   if (pane === undefined) return withoutEffects(model);
-  return withoutEffects({ ...model, preview: { ...preview, scroll: scrolledTo(preview, pane.rows, preview.scroll + steps(pane.rows)) } });
+  return withoutEffects({ ...model, preview: { ...preview, scroll: clampScroll(preview, pane.rows, preview.scroll + steps(pane.rows)) } });
 };
 
-const close: Act = (model) => (model.search === null ? withoutEffects({ ...model, result: { kind: "closed" } }) : endedSearch(model));
+const close: Act = (model) => (model.search === null ? withoutEffects({ ...model, result: { kind: "closed" } }) : endSearch(model));
 
 const toLeaf: Act = (model) => {
   const { tree } = model;
   if (tree === undefined) return withoutEffects(model);
   if (tree.leafId === null)
     return withoutEffects({ ...model, notice: { text: "The session stands before its first entry.", isError: false } });
-  return selectRevealed(model, tree.index.indexOf(tree.leafId));
+  return selectAndReveal(model, tree.index.indexOf(tree.leafId));
 };
 
 const LIST: Readonly<Record<NavigatorAction, Act>> = {
@@ -117,7 +117,7 @@ const LIST: Readonly<Record<NavigatorAction, Act>> = {
   previous: hitOrBranchPoint(-1),
   nextBranch: branchPoint(1),
   previousBranch: branchPoint(-1),
-  search: startedSearch,
+  search: openSearch,
   filterDefault: filtered("default"),
   filterNoTools: filtered("no-tools"),
   filterUser: filtered("user"),
@@ -126,22 +126,22 @@ const LIST: Readonly<Record<NavigatorAction, Act>> = {
   filterAll: filtered("all"),
   cycleFilter: cycled(1),
   cycleFilterBack: cycled(-1),
-  preview: (model) => settled({ ...model, preview: { ...model.preview, isShown: !model.preview.isShown, entryId: null } }),
+  preview: (model) => showSelection({ ...model, preview: { ...model.preview, isShown: !model.preview.isShown, entryId: null } }),
   previewUp: scrolled((rows) => -Math.max(Math.floor(rows / 2), 1)),
   previewDown: scrolled((rows) => Math.max(Math.floor(rows / 2), 1)),
   times: (model) => withoutEffects({ ...model, showsTimes: !model.showsTimes }),
   label: (model) => {
     const entryId = selectedId(model);
     if (entryId === undefined) return withoutEffects(model);
-    return withoutEffects({ ...model, dialog: { kind: "label", entryId, field: fieldOf(model.tree?.labels.get(entryId)) } });
+    return withoutEffects({ ...model, dialog: { kind: "label", entryId, field: newField(model.tree?.labels.get(entryId)) } });
   },
   help: (model) => withoutEffects({ ...model, dialog: { kind: "help", scroll: 0 } }),
   close,
-  ...ACTS,
+  ...ENTRY_ACTIONS,
 };
 
 /** What an action of the list does to the model. */
-export function listAction(model: NavigatorModel, action: NavigatorAction): NavigatorStep {
+export function performAction(model: NavigatorModel, action: NavigatorAction): NavigatorStep {
   return LIST[action]({ ...model, notice: null });
 }
 

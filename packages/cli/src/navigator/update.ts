@@ -1,16 +1,16 @@
 import { actionOf } from "../tui/key-table.js";
 import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
 import type { NavigatorEvent, NavigatorModel, NavigatorTree } from "./model.js";
-import { laidOut, laidOutAnew, type NavigatorStep, settled } from "./select.js";
-import { inDialog } from "./update-dialog.js";
-import { listAction } from "./update-list.js";
-import { badQuery, foundHits, typedInSearch } from "./update-search.js";
+import { type NavigatorStep, rebuildLayouts, refreshLayout, showSelection } from "./select.js";
+import { updateDialog } from "./update-dialog.js";
+import { performAction } from "./update-list.js";
+import { addHits, showQueryProblem, updateSearchField } from "./update-search.js";
 
 /** The navigator after a key, a paste, a new size, or news. Pure, but for the index of the tree, which grows. */
 export function update(model: NavigatorModel, event: TerminalEvent | NavigatorEvent): NavigatorStep {
   switch (event.kind) {
     case "resize":
-      return settled({ ...model, size: event.size });
+      return showSelection({ ...model, size: event.size });
     case "key":
     case "paste":
       return typed(model, event);
@@ -22,12 +22,12 @@ export function update(model: NavigatorModel, event: TerminalEvent | NavigatorEv
 /** A notice goes with the next key, wherever that leads: it stands where the hints are. */
 function typed(before: NavigatorModel, event: Extract<TerminalEvent, { kind: "key" | "paste" }>): NavigatorStep {
   const model = before.notice === null ? before : { ...before, notice: null };
-  if (model.dialog.kind !== "none") return inDialog(model, event);
+  if (model.dialog.kind !== "none") return updateDialog(model, event);
   const { search } = model;
-  const inField = search?.isTyping === true ? typedInSearch(model, search, event) : undefined;
+  const inField = search?.isTyping === true ? updateSearchField(model, search, event) : undefined;
   if (inField !== undefined) return inField;
   const action = event.kind === "key" ? actionOf(model.keys, event.key) : undefined;
-  return action === undefined ? withoutEffects(model) : listAction(model, action);
+  return action === undefined ? withoutEffects(model) : performAction(model, action);
 }
 
 function updateByEvent(model: NavigatorModel, event: NavigatorEvent): NavigatorStep {
@@ -39,9 +39,9 @@ function updateByEvent(model: NavigatorModel, event: NavigatorEvent): NavigatorS
     case "previewed":
       return previewed(model, event);
     case "hits":
-      return foundHits(model, event);
+      return addHits(model, event);
     case "badQuery":
-      return badQuery(model, event.question, event.problem);
+      return showQueryProblem(model, event.question, event.problem);
     case "moved":
       return withoutEffects({ ...model, result: event.result });
     case "notice":
@@ -69,7 +69,7 @@ function ticked(model: NavigatorModel, nowMs: number): NavigatorModel {
 /** It opens where the session stands. */
 function loaded(model: NavigatorModel, tree: NavigatorTree): NavigatorStep {
   const selected = tree.leafId === null ? tree.index.size - 1 : tree.index.indexOf(tree.leafId);
-  return laidOut({ ...model, tree, selected, top: 0 });
+  return refreshLayout({ ...model, tree, selected, top: 0 });
 }
 
 /** Another writer, or this screen itself, changed the session. The selected entry stays selected. */
@@ -80,12 +80,12 @@ function changed(model: NavigatorModel, event: Extract<NavigatorEvent, { kind: "
   const labels = new Map(event.labels.map(({ entryId, label }) => [entryId, label]));
   // The preview tells of labels and branches too: it is asked for again.
   const preview = { ...model.preview, width: 0 };
-  return laidOutAnew({ ...model, preview, tree: { ...tree, labels, leaves: event.leaves, leafId: event.leafId } });
+  return rebuildLayouts({ ...model, preview, tree: { ...tree, labels, leaves: event.leaves, leafId: event.leafId } });
 }
 
 /** Lines for a row that is no longer selected come too late. */
 function previewed(model: NavigatorModel, { entryId, width, lines }: Extract<NavigatorEvent, { kind: "previewed" }>): NavigatorStep {
   const { preview } = model;
   if (preview.entryId !== entryId || preview.width !== width) return withoutEffects(model);
-  return settled({ ...model, preview: { ...preview, lines } });
+  return showSelection({ ...model, preview: { ...preview, lines } });
 }

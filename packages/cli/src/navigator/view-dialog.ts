@@ -2,7 +2,7 @@ import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
-import { shownField } from "../tui/field.js";
+import { visibleField } from "../tui/field.js";
 import { helpLines } from "../tui/key-table.js";
 import { type FrameLine, plainLine } from "../tui/screen.js";
 import type { Dialog, NavigatorModel } from "./model.js";
@@ -14,7 +14,7 @@ export interface DialogView {
 }
 
 /** What the open dialog covers the lowest lines of a body of `rows` lines with; no lines: there is none. */
-export function dialogLines(model: NavigatorModel, rows: number): DialogView {
+export function viewDialog(model: NavigatorModel, rows: number): DialogView {
   const { dialog, size, glyphs } = model;
   const { columns } = size;
   const rule = plainLine(styled("dim", glyphs.rule.repeat(columns)));
@@ -64,7 +64,7 @@ function withField(
 ): DialogView {
   // On a narrow terminal the name makes room for what is typed.
   const shownName = displayWidth(name) + 20 > columns ? "> " : name;
-  const { text, column } = shownField(field, Math.max(columns - displayWidth(shownName), 1));
+  const { text, column } = visibleField(field, Math.max(columns - displayWidth(shownName), 1));
   const hints = wrapped([styled("dim", hint)], columns);
   return {
     lines: [rule, plainLine(styled("bold", shownName), text), ...hints],
@@ -90,13 +90,13 @@ function leaving({ left, choice }: Extract<Dialog, { kind: "leaving" }>, { size,
 }
 
 /** Lines of a long text that a body of `body` lines shows at once: without the rule above it and the line below. */
-export function scrolledRows(body: number): number {
+export function scrollableRows(body: number): number {
   return Math.max(body - 2, 1);
 }
 
 /** Long texts take the whole body and are scrolled. */
 function scrolled(lines: readonly Line[], scroll: number, { size, glyphs }: NavigatorModel, rule: FrameLine, body: number): DialogView {
-  const rows = scrolledRows(body);
+  const rows = scrollableRows(body);
   const from = Math.min(scroll, Math.max(lines.length - rows, 0));
   const shown = lines.slice(from, from + rows).map((line) => plainLine(...fitLine(line, size.columns, glyphs.ellipsis)));
   const rest = lines.length - from - shown.length;

@@ -1,14 +1,14 @@
 import { count, counted } from "../format/numbers.js";
 import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
-import { shownField } from "../tui/field.js";
+import { visibleField } from "../tui/field.js";
 import { keyName } from "../tui/key-table.js";
 import { type Frame, type FrameLine, plainLine } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
 import type { NavigatorModel, NavigatorTree, Search } from "./model.js";
 import { type Panes, panesOf } from "./panes.js";
 import { selectedPosition, visibleCount } from "./select.js";
-import { type DialogView, dialogLines } from "./view-dialog.js";
+import { type DialogView, viewDialog } from "./view-dialog.js";
 import { rowLine, wordsOf } from "./view-rows.js";
 
 const SEARCH_SIGN = "/ ";
@@ -17,7 +17,7 @@ const SEARCH_SIGN = "/ ";
 export function view(model: NavigatorModel): Frame {
   const panes = panesOf(model.size, model.preview.isShown, model.search !== null);
   const body = bodyLines(model, panes);
-  const dialog = fittingDialog(dialogLines(model, panes.body), panes.body);
+  const dialog = fittingDialog(viewDialog(model, panes.body), panes.body);
   const search = model.search === null ? undefined : searchLine(model.search, panes.columns, model.layout?.hitNumber(model.selected) ?? 0);
   const lines = [
     ...(panes.head > 0 ? [headLine(model, panes.columns)] : []),
@@ -133,7 +133,7 @@ function searchLine(
             : counted(total, "hit");
   const count = says === "" ? "" : ` ${safe(says)} `;
   const room = Math.max(columns - SEARCH_SIGN.length - lineWidth([count]), 10);
-  const { text, column } = shownField(field, room);
+  const { text, column } = visibleField(field, room);
   const gap = " ".repeat(Math.max(room - lineWidth([text]), 0));
   const style = problem === null ? "dim" : "error";
   const line = fitLine([styled(isTyping ? "match" : "dim", SEARCH_SIGN), text, gap, styled(style, count)], columns, "");

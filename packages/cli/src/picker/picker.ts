@@ -1,7 +1,7 @@
 import type { SessionId, Store } from "@bough/session-core";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Io } from "../terminal/io.js";
-import { fieldOf } from "../tui/field.js";
+import { newField } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { PICKER_KEYS, type PickerAction } from "./keys.js";
@@ -70,7 +70,7 @@ function untouched(settings: PickerSettings, size: Size, nowMs: number): PickerM
     arranged: [],
     rows: [],
     byName: 0,
-    search: { field: fieldOf(), number: 0, hits: new Map(), state: "idle", reason: "", more: false },
+    search: { field: newField(), number: 0, hits: new Map(), state: "idle", reason: "", more: false },
     selected: 0,
     isChosen: false,
     top: 0,

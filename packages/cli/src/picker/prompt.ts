@@ -3,7 +3,7 @@ import { sessionTitle } from "../session/choose-session.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { truncate } from "../terminal/width.js";
-import { type Field, shownField } from "../tui/field.js";
+import { type Field, visibleField } from "../tui/field.js";
 import { keyName } from "../tui/key-table.js";
 import type { PickerAction } from "./keys.js";
 import { isSearching, type PickerModel, type PickerSettings } from "./model.js";
@@ -54,7 +54,7 @@ function question({ settings }: PickerModel, { record, subagents }: Extract<Pick
 }
 
 function fieldLine({ size }: PickerModel, label: string, field: Field): Line {
-  return [styled("bold", label), shownField(field, Math.max(size.columns - label.length - 1, 1)).text];
+  return [styled("bold", label), visibleField(field, Math.max(size.columns - label.length - 1, 1)).text];
 }
 
 /** Where the cursor stands while something is typed (regression R189). */
@@ -62,7 +62,7 @@ export function cursorOf(model: PickerModel): { readonly row: number; readonly c
   const { mode, size } = model;
   if (mode.kind !== "search" && mode.kind !== "rename") return undefined;
   const [label, field] = mode.kind === "search" ? [LABELS.search, model.search.field] : [LABELS.rename, mode.field];
-  const { column } = shownField(field, Math.max(size.columns - label.length - 1, 1));
+  const { column } = visibleField(field, Math.max(size.columns - label.length - 1, 1));
   return { row: 1, column: label.length + column };
 }
 

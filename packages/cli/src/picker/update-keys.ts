@@ -1,5 +1,5 @@
 import { sessionTitle } from "../session/choose-session.js";
-import { editField, fieldOf } from "../tui/field.js";
+import { editField, newField } from "../tui/field.js";
 import { actionOf } from "../tui/key-table.js";
 import { type KeyEvent, type PasteEvent, withoutEffects } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
@@ -45,7 +45,7 @@ function updateOther(model: PickerModel, action: PickerAction): PickerStep {
     case "new":
       return withoutEffects({ ...model, result: { kind: "new" } });
     case "cancel":
-      return isSearching(model) ? searched(model, fieldOf()) : withoutEffects({ ...model, result: { kind: "cancelled" } });
+      return isSearching(model) ? searched(model, newField()) : withoutEffects({ ...model, result: { kind: "cancelled" } });
     case "search":
       return withoutEffects({ ...model, mode: { kind: "search" } });
     case "scope":
@@ -91,7 +91,7 @@ function updateSelected(model: PickerModel, action: PickerAction): PickerStep {
     case "open":
       return { model, effects: [{ kind: "check", record }] };
     case "rename":
-      return withoutEffects({ ...chosen(model, model.selected), mode: { kind: "rename", id, field: fieldOf(record.title ?? "") } });
+      return withoutEffects({ ...chosen(model, model.selected), mode: { kind: "rename", id, field: newField(record.title ?? "") } });
     case "archive":
       return { model: chosen(model, model.selected), effects: [{ kind: "archive", id, archived: record.archivedAtMs === null }] };
     case "delete":

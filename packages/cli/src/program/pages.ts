@@ -43,8 +43,8 @@ export function renderExitCodesPage(): string {
 
 /** The world of whoever only reads definitions. */
 const NO_IO: Io = {
-  stdout: { isTerminal: false, colour: false, columns: HELP_WIDTH, write: async () => undefined },
-  stderr: { isTerminal: false, colour: false, columns: HELP_WIDTH, write: async () => undefined },
+  stdout: { isTerminal: false, color: false, columns: HELP_WIDTH, write: async () => undefined },
+  stderr: { isTerminal: false, color: false, columns: HELP_WIDTH, write: async () => undefined },
   env: {},
   cwd: "/",
   home: "/",

@@ -2,7 +2,7 @@ import { editorOf } from "../prompt/editor.js";
 import { sessionTitle } from "../session/choose-session.js";
 import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import { glyphsFor } from "../terminal/glyphs.js";
-import { rebound } from "../tui/key-table.js";
+import { rebindKeys } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { SHELL_KEYS } from "./keys.js";
 import type { ShellEffect, ShellEvent, ShellModel, ShellResult, ShellStep } from "./model.js";
@@ -64,7 +64,7 @@ export function started(world: ShellWorld, { draft = "", history = [], notice }:
     model: {
       size,
       glyphs: glyphsFor(io.env),
-      keys: rebound(SHELL_KEYS, config.keys?.shell ?? {}),
+      keys: rebindKeys(SHELL_KEYS, config.keys?.shell ?? {}),
       nowMs: io.now(),
       editor: editorOf(draft),
       history,

@@ -6,7 +6,7 @@ import { toFileName } from "../session/write-file.js";
 import { type Glyphs, glyphsFor } from "../terminal/glyphs.js";
 import { type Line, lineWidth, styled } from "../terminal/line.js";
 import { padEnd } from "../terminal/width.js";
-import { helpLines, rebound } from "../tui/key-table.js";
+import { helpLines, rebindKeys } from "../tui/key-table.js";
 import { SHELL_KEYS } from "./keys.js";
 import { SLASH_COMMANDS, type SlashName } from "./slash-commands.js";
 import { windowBar } from "./status.js";
@@ -105,7 +105,7 @@ export function helpText(world: ShellWorld, width: number, glyphs: Glyphs): read
   const commands = SLASH_COMMANDS.map(
     ({ name, args, help }): Line => [styled("bold", padEnd(`  /${name} ${args}`, widest + 4)), styled("dim", help)],
   );
-  const keys = rebound(SHELL_KEYS, world.config.keys?.shell ?? {});
+  const keys = rebindKeys(SHELL_KEYS, world.config.keys?.shell ?? {});
   return [[styled("heading", "Commands")], ...commands, [], ...helpLines(keys, width, glyphs), []];
 }
 

@@ -3,8 +3,8 @@ export interface Sink {
   /** Resolves when there is room for more. @throws {ReaderGoneError} nobody reads any more (`| head`). */
   write(text: string): Promise<void>;
   readonly isTerminal: boolean;
-  /** Whether colours may be written. */
-  readonly colour: boolean;
+  /** Whether colors may be written. */
+  readonly color: boolean;
   /** Width of the terminal; undefined where it is none. */
   readonly columns: number | undefined;
 }
@@ -13,7 +13,7 @@ export interface Sink {
 export interface Terminal {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
-  readonly colour: boolean;
+  readonly color: boolean;
   /**
    * Registers what leaves the terminal as it was found. It is called before the process ends by a signal or an error
    * that nobody caught, and must not throw; gives back what takes it away again.

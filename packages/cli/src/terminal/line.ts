@@ -79,26 +79,26 @@ const CODES: Readonly<Record<Style, readonly [on: number | string, off: number |
   removed: [31, 39],
 };
 
-/** A line as it is written: every piece of it safe, and with its colours where they are wanted. */
-export function painted(line: Line, colour: boolean): string {
+/** A line as it is written: every piece of it safe, and with its colors where they are wanted. */
+export function paintLine(line: Line, color: boolean): string {
   let text = "";
   for (const piece of line) {
     if (typeof piece === "string") text += safe(piece);
-    else text += colour && piece.text !== "" ? inColour(piece.style, safe(piece.text)) : safe(piece.text);
+    else text += color && piece.text !== "" ? inStyle(piece.style, safe(piece.text)) : safe(piece.text);
   }
   return text;
 }
 
-function inColour(style: Style, text: string): string {
+function inStyle(style: Style, text: string): string {
   const [on, off] = CODES[style];
   return `\u001b[${on}m${text}\u001b[${off}m`;
 }
 
 /**
- * Whether to colour: `FORCE_COLOR` (not 0) always, `NO_COLOR` never, else only on a terminal that is not dumb. The first
+ * Whether to color: `FORCE_COLOR` (not 0) always, `NO_COLOR` never, else only on a terminal that is not dumb. The first
  * one that is set decides, as in Node.
  */
-export function wantsColour(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
+export function wantsColor(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined && forced !== "") return forced !== "0" && forced !== "false";
   if ((env["NO_COLOR"] ?? "") !== "") return false;

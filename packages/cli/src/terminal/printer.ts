@@ -1,6 +1,6 @@
 import { type Glyphs, glyphsFor } from "./glyphs.js";
 import type { Io } from "./io.js";
-import { type Line, painted } from "./line.js";
+import { type Line, paintLine } from "./line.js";
 import { safeJson } from "./safe.js";
 
 /** How much text is gathered before it is written, in UTF-16 code units. */
@@ -28,7 +28,7 @@ export class Printer {
 
   /** One line of the command's answer. */
   line(...line: Line): void {
-    this.#buffer += `${painted(line, this.io.stdout.colour)}\n`;
+    this.#buffer += `${paintLine(line, this.io.stdout.color)}\n`;
   }
 
   /** A piece of a document, as it stands. */
@@ -56,6 +56,6 @@ export class Printer {
   /** One line beside the answer: what was chosen, how far it is, what went wrong. */
   async note(...line: Line): Promise<void> {
     await this.flush();
-    await this.io.stderr.write(`${painted(line, this.io.stderr.colour)}\n`);
+    await this.io.stderr.write(`${paintLine(line, this.io.stderr.color)}\n`);
   }
 }

@@ -13,7 +13,7 @@ export interface Field {
 const MOST_PASTED = 2_000;
 
 /** A field with the cursor behind its text. */
-export function fieldOf(text = ""): Field {
+export function newField(text = ""): Field {
   return { text, cursor: text.length };
 }
 
@@ -31,7 +31,7 @@ const KEYS: Readonly<Record<string, (field: Field) => Field>> = {
   left: ({ text, cursor }) => ({ text, cursor: before(text, cursor) }),
   right: ({ text, cursor }) => ({ text, cursor: after(text, cursor) }),
   home: ({ text }) => ({ text, cursor: 0 }),
-  end: ({ text }) => fieldOf(text),
+  end: ({ text }) => newField(text),
   backspace: ({ text, cursor }) => cut(text, before(text, cursor), cursor),
   delete: ({ text, cursor }) => cut(text, cursor, after(text, cursor)),
   "ctrl+left": ({ text, cursor }) => ({ text, cursor: Math.max(wordBefore(text, cursor), 0) }),
@@ -82,7 +82,7 @@ function cut(text: string, from: number, to: number): Field {
 }
 
 /** The part of a field that fits `width` columns, and where the cursor stands in it. The cursor is always in it. */
-export function shownField({ text, cursor }: Field, width: number): { readonly text: string; readonly column: number } {
+export function visibleField({ text, cursor }: Field, width: number): { readonly text: string; readonly column: number } {
   let from = 0;
   const all = stops(text);
   const fits = () => displayWidth(safe(text.slice(from, cursor))) < width;

@@ -22,7 +22,7 @@ export function actionOf<Action extends string>(table: KeyTable<Action>, key: st
 }
 
 /** What a config file says about keys: actions with the keys they have instead. */
-export type KeyChoices = Readonly<Record<string, readonly string[]>>;
+export type KeyOverrides = Readonly<Record<string, readonly string[]>>;
 
 /**
  * The table with a person's own keys. A key that was chosen for one action is taken from every other one.
@@ -30,7 +30,7 @@ export type KeyChoices = Readonly<Record<string, readonly string[]>>;
  * @example
  * rebound(NAVIGATOR_KEYS, { fold: ["h"] });
  */
-export function rebound<Action extends string>(table: KeyTable<Action>, choices: KeyChoices): KeyTable<Action> {
+export function rebindKeys<Action extends string>(table: KeyTable<Action>, choices: KeyOverrides): KeyTable<Action> {
   const taken = new Set(table.flatMap(({ action }) => choices[action] ?? []));
   return table.map((binding) => {
     const chosen = choices[binding.action];

@@ -1,10 +1,10 @@
 import { type Instance, render } from "ink";
 import { createElement } from "react";
 import type { Terminal } from "../terminal/io.js";
-import { type Line, lineWidth, painted } from "../terminal/line.js";
+import { type Line, lineWidth, paintLine } from "../terminal/line.js";
 import { loadExactWidths } from "../terminal/width.js";
 import { InputDecoder } from "./decode.js";
-import { Drawn } from "./drawn.js";
+import { FrameView } from "./frame-view.js";
 import type { Screen, ScreenHost, Size, Step, TerminalEvent } from "./screen.js";
 
 // Of xterm: the alternate screen, and brackets around pasted text.
@@ -138,9 +138,9 @@ class ScreenRun<Model, Effect, Event, Result> {
       const { columns, rows } = this.#size();
       const frame = this.screen.view(model);
       const fitting = { ...frame, lines: frame.lines.slice(0, rows) };
-      const props = { frame: fitting, columns, colour: this.terminal.colour, onInput: this.#typed, onPrinter: this.#printerReady };
+      const props = { frame: fitting, columns, color: this.terminal.color, onInput: this.#typed, onPrinter: this.#printerReady };
       this.#drawnWidths = fitting.lines.map(({ line }) => lineWidth(line));
-      this.#mount(createElement(Drawn, props));
+      this.#mount(createElement(FrameView, props));
     });
   }
 
@@ -174,7 +174,7 @@ class ScreenRun<Model, Effect, Event, Result> {
 
   #printed(lines: readonly Line[]): void {
     if (this.#isOver || lines.length === 0) return;
-    const text = lines.map((line) => `${painted(line, this.terminal.colour)}\n`).join("");
+    const text = lines.map((line) => `${paintLine(line, this.terminal.color)}\n`).join("");
     if (this.#print === undefined) this.#unprinted.push(text);
     else this.#print(text);
   }

@@ -78,7 +78,7 @@ export interface Size {
 /** One line of a screen. It must fit the width already: nothing is wrapped or cut after this. */
 export interface FrameLine {
   readonly line: Line;
-  /** Drawn inverted over the whole width. A sign in the text must say it too, for terminals without colours. */
+  /** Drawn inverted over the whole width. A sign in the text must say it too, for terminals without colors. */
   readonly isSelected?: boolean | undefined;
 }
 

@@ -227,7 +227,7 @@ describe("bough search", () => {
   test("shows the best hits with their sessions, and how many there are", async () => {
     const here = world();
     await parserSession(here);
-    const { out } = await here.run(["search", "replied"], { colour: true });
+    const { out } = await here.run(["search", "replied"], { color: true });
     expect(out).toContain("Parser");
     expect(out).toContain("\u001b[1;33mreplied\u001b[22;39m in asst1");
     expect(out).toContain("3 matches");

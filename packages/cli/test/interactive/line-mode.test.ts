@@ -36,7 +36,7 @@ async function lineShell() {
     return () => void moments.delete(then);
   };
   const reader = new LineReader({ input, output, onInterrupt: () => undefined, afterMoment });
-  const sink = { isTerminal: true, colour: false, columns: 80, write };
+  const sink = { isTerminal: true, color: false, columns: 80, write };
   const io = {
     stdout: sink,
     stderr: sink,

@@ -1,6 +1,6 @@
 import type { EntryId, LeafRecord, OutlineRow } from "@bough/session-core";
 import type { NavigatorEffect, NavigatorEvent, NavigatorModel } from "../../src/navigator/model.js";
-import { type NavigatorPreferences, started } from "../../src/navigator/navigator.js";
+import { type NavigatorPreferences, startNavigator } from "../../src/navigator/navigator.js";
 import { selectedId } from "../../src/navigator/select.js";
 import { update } from "../../src/navigator/update.js";
 import { view } from "../../src/navigator/view.js";
@@ -33,7 +33,7 @@ export class Driven {
 
   constructor({ size = { columns: 80, rows: 23 }, env = {}, preferences = {}, title = "Parser" }: Around = {}) {
     const io = { env, now: () => NOON };
-    const step = started({ io }, record(title, 1), preferences, size);
+    const step = startNavigator({ io }, record(title, 1), preferences, size);
     this.model = step.model;
     this.#effects.push(...step.effects);
   }
@@ -78,7 +78,7 @@ export class Driven {
   }
 
   get question(): number {
-    return this.model.search?.question ?? -1;
+    return this.model.search?.queryId ?? -1;
   }
 
   /** The effects since this was asked last. */

@@ -88,7 +88,7 @@ export class Living {
 }
 
 function ioIn(folder: string): Io {
-  const sink = { isTerminal: true, colour: true, columns: 100, write: async () => undefined };
+  const sink = { isTerminal: true, color: true, columns: 100, write: async () => undefined };
   return {
     stdout: sink,
     stderr: sink,

@@ -4,7 +4,7 @@ import { NAVIGATOR_KEYS } from "../../src/navigator/keys.js";
 import { panesOf } from "../../src/navigator/panes.js";
 import { selectedPosition, visibleCount } from "../../src/navigator/select.js";
 import { view } from "../../src/navigator/view.js";
-import { dialogLines } from "../../src/navigator/view-dialog.js";
+import { viewDialog } from "../../src/navigator/view-dialog.js";
 import { lineWidth, textOfLine } from "../../src/terminal/line.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import { anyOutline } from "../tree/outlines.js";
@@ -101,6 +101,6 @@ function fits(navigator: Driven): void {
   expect(line).toBeGreaterThanOrEqual(0);
   expect(line).toBeLessThan(panes.list.rows);
   // A dialog leaves the row that it is about, where there is room for both.
-  if (dialogLines(model, panes.body).lines.length < panes.body)
+  if (viewDialog(model, panes.body).lines.length < panes.body)
     expect(navigator.lines.filter((text) => text.startsWith(model.glyphs.cursor)).length).toBeGreaterThan(0);
 }

@@ -2,8 +2,8 @@ import { assistantMessage, type Store, userMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NAVIGATOR_KEYS } from "../../src/navigator/keys.js";
-import { started } from "../../src/navigator/navigator.js";
-import { laidOutAnew } from "../../src/navigator/select.js";
+import { startNavigator } from "../../src/navigator/navigator.js";
+import { rebuildLayouts } from "../../src/navigator/select.js";
 import { update } from "../../src/navigator/update.js";
 import { view } from "../../src/navigator/view.js";
 import type { Io } from "../../src/terminal/io.js";
@@ -90,11 +90,11 @@ describe("the navigator's screen", () => {
 /** A navigator that has read these rows. */
 function drawnFrom(rows: ReturnType<typeof outline>, leafId: string | null, size: { readonly columns: number; readonly rows: number }) {
   const io = { env: {}, now: () => NOON } as Partial<Io> as Io;
-  const record = { id: "session-1", title: "Any", firstText: null } as Parameters<typeof started>[1];
-  const { model } = started({ io }, record, {}, size);
+  const record = { id: "session-1", title: "Any", firstText: null } as Parameters<typeof startNavigator>[1];
+  const { model } = startNavigator({ io }, record, {}, size);
   const leaves = [{ name: "main", entryId: leafId }];
   const tree = { index: TreeIndex.of(rows), labels: new Map(), leaves, leafName: "main", leafId };
-  return laidOutAnew(update(model, { kind: "loaded", tree }).model).model;
+  return rebuildLayouts(update(model, { kind: "loaded", tree }).model).model;
 }
 
 describe("any keys on any tree", () => {

@@ -88,7 +88,7 @@ class CountingTerminal {
       // Streams that stand for a terminal's: Ink asks for no more of them than this.
       stdin: this.#stdin as unknown as NodeJS.ReadStream,
       stdout: this.#stdout as unknown as NodeJS.WriteStream,
-      colour: true,
+      color: true,
       onEnd: () => () => undefined,
       suspend: () => undefined,
     };
@@ -107,7 +107,7 @@ class CountingTerminal {
 }
 
 function quietIo(terminal: Terminal): Io {
-  const sink = { isTerminal: true, colour: true, columns: terminal.stdout.columns, write: async () => undefined };
+  const sink = { isTerminal: true, color: true, columns: terminal.stdout.columns, write: async () => undefined };
   return {
     stdout: sink,
     stderr: sink,

@@ -2,7 +2,7 @@ import type { Store } from "@bough/session-core";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { PICKER_KEYS } from "../../src/picker/keys.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
-import { rebound } from "../../src/tui/key-table.js";
+import { rebindKeys } from "../../src/tui/key-table.js";
 import { type Driven, memoryStore, pickerOn, record } from "./driven.js";
 
 const SIZE = { columns: 80, rows: 24 };
@@ -255,7 +255,7 @@ describe("Results", () => {
 
 describe("Keys", () => {
   it("can be other ones, and help shows those", () => {
-    const other = pickerOn(store, SIZE, { keys: rebound(PICKER_KEYS, { delete: ["X"] }) }).listed(record("Lexer", 1));
+    const other = pickerOn(store, SIZE, { keys: rebindKeys(PICKER_KEYS, { delete: ["X"] }) }).listed(record("Lexer", 1));
     expect(other.press("d").model.mode.kind).toBe("list");
     expect(other.press("X").model.mode.kind).toBe("delete");
     expect(other.press("n", "?", "pagedown").text).toMatch(/X +delete it, after a question/);

@@ -4,7 +4,7 @@ import { Printer } from "../../src/terminal/printer.js";
 
 /** An Io for whoever only looks at definitions: nothing is read or written. */
 export function nowhere(): Io {
-  const sink = { isTerminal: false, colour: false, columns: undefined, write: async () => undefined };
+  const sink = { isTerminal: false, color: false, columns: undefined, write: async () => undefined };
   return {
     stdout: sink,
     stderr: sink,

@@ -186,7 +186,7 @@ export class DrivenShell {
 }
 
 function ioIn(folder: string, { columns }: Size): Io {
-  const sink = { isTerminal: true, colour: false, columns, write: async () => undefined };
+  const sink = { isTerminal: true, color: false, columns, write: async () => undefined };
   return {
     stdout: sink,
     stderr: sink,

@@ -29,7 +29,7 @@ export async function opened(names: string, { size = { columns: 80, rows: 23 }, 
       ? await store.createSession({ id: "session-1", cwd: folder })
       : await grow(store, "session-1", names, { title: "Parser", cwd: folder });
   const compactor = createCompactor({ session, contextWindow: 200_000, now: () => NOON });
-  const sink = { isTerminal: false, colour: false, columns: size.columns, write: async () => undefined };
+  const sink = { isTerminal: false, color: false, columns: size.columns, write: async () => undefined };
   const io = {
     stdout: sink,
     stderr: sink,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
-import { fitLine, lineWidth, painted, styled, textOfLine, wantsColour } from "../../src/terminal/line.js";
+import { fitLine, lineWidth, paintLine, styled, textOfLine, wantsColor } from "../../src/terminal/line.js";
 
-describe("colours", () => {
+describe("colors", () => {
   test.each([
     [{}, true, true],
     [{}, false, false],
@@ -12,13 +12,13 @@ describe("colours", () => {
     [{ FORCE_COLOR: "0" }, true, false],
     [{ FORCE_COLOR: "1", NO_COLOR: "1" }, true, true],
     [{ TERM: "dumb" }, true, false],
-  ])("with %j on a terminal (%s): %s", (env, isTerminal, colour) => {
-    expect(wantsColour(env, isTerminal)).toBe(colour);
+  ])("with %j on a terminal (%s): %s", (env, isTerminal, color) => {
+    expect(wantsColor(env, isTerminal)).toBe(color);
   });
 
   test("are put around text that cannot end or change them", () => {
-    expect(painted([styled("error", "a\u001b[0mb")], true)).toBe("\u001b[31ma␛[0mb\u001b[39m");
-    expect(painted([styled("error", "a"), "b"], false)).toBe("ab");
+    expect(paintLine([styled("error", "a\u001b[0mb")], true)).toBe("\u001b[31ma␛[0mb\u001b[39m");
+    expect(paintLine([styled("error", "a"), "b"], false)).toBe("ab");
   });
 });
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { displayWidth, loadExactWidths } from "../../src/terminal/width.js";
 import { InputDecoder } from "../../src/tui/decode.js";
-import { editField, type Field, fieldOf, shownField } from "../../src/tui/field.js";
+import { editField, type Field, newField, visibleField } from "../../src/tui/field.js";
 
 await loadExactWidths();
 
@@ -15,27 +15,27 @@ const FAMILY = "👩‍👩‍👧";
 
 describe("a field of one line", () => {
   it("takes characters where the cursor stands", () => {
-    expect(after(fieldOf("plan"), "left", "left", "X")).toEqual({ text: "plXan", cursor: 3 });
+    expect(after(newField("plan"), "left", "left", "X")).toEqual({ text: "plXan", cursor: 3 });
   });
 
   it("deletes what a person sees as one character, on either side", () => {
-    expect(after(fieldOf(`a${FAMILY}`), "backspace").text).toBe("a");
+    expect(after(newField(`a${FAMILY}`), "backspace").text).toBe("a");
     expect(after({ text: `${FAMILY}b`, cursor: 0 }, "delete").text).toBe("b");
   });
 
   it("moves and deletes by words", () => {
-    expect(after(fieldOf("one two  three"), "ctrl+left", "ctrl+left")).toMatchObject({ cursor: 4 });
-    expect(after(fieldOf("one two  three"), "ctrl+w").text).toBe("one two  ");
+    expect(after(newField("one two  three"), "ctrl+left", "ctrl+left")).toMatchObject({ cursor: 4 });
+    expect(after(newField("one two  three"), "ctrl+w").text).toBe("one two  ");
     expect(after({ text: "one two", cursor: 0 }, "alt+f")).toMatchObject({ cursor: 3 });
   });
 
   it("makes one line of what is pasted", () => {
-    expect(editField(fieldOf("a "), { kind: "paste", text: "b\n  c\nd" })?.text).toBe("a b c d");
+    expect(editField(newField("a "), { kind: "paste", text: "b\n  c\nd" })?.text).toBe("a b c d");
   });
 
   it("leaves keys alone that are not about text", () => {
-    expect(editField(fieldOf("a"), { kind: "key", key: "up" })).toBeUndefined();
-    expect(editField(fieldOf("a"), { kind: "key", key: "enter" })).toBeUndefined();
+    expect(editField(newField("a"), { kind: "key", key: "up" })).toBeUndefined();
+    expect(editField(newField("a"), { kind: "key", key: "enter" })).toBeUndefined();
   });
 
   it("never puts the cursor inside a character, and always shows it within the width", () => {
@@ -67,12 +67,12 @@ describe("a field of one line", () => {
         ),
         fc.integer({ min: 3, max: 30 }),
         (start, edits, width) => {
-          let field = fieldOf(start);
+          let field = newField(start);
           for (const edit of edits) {
             field = editField(field, { kind: "key", key: edit, ...(/^[a-z+]{3,}$/.test(edit) ? {} : { text: edit }) }) ?? field;
             const stops = [...Array.from(new Intl.Segmenter().segment(field.text), ({ index }) => index), field.text.length];
             expect(stops).toContain(field.cursor);
-            const shown = shownField(field, width);
+            const shown = visibleField(field, width);
             expect(displayWidth(shown.text)).toBeLessThanOrEqual(width);
             expect(shown.column).toBeLessThan(width);
           }
@@ -86,6 +86,6 @@ describe("typing as a terminal sends it", () => {
   it("reaches the field as it was typed", () => {
     const decoder = new InputDecoder();
     const events = ["f", "i", "\u001b[D", "x", "\u001b[3~"].flatMap((sequence) => decoder.decode(sequence));
-    expect(events.reduce((field, event) => editField(field, event) ?? field, fieldOf())).toEqual({ text: "fx", cursor: 2 });
+    expect(events.reduce((field, event) => editField(field, event) ?? field, newField())).toEqual({ text: "fx", cursor: 2 });
   });
 });

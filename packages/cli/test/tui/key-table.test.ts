@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { actionOf, type KeyTable, keyName, rebound } from "../../src/tui/key-table.js";
+import { actionOf, type KeyTable, keyName, rebindKeys } from "../../src/tui/key-table.js";
 
 const KEYS: KeyTable<"fold" | "up" | "close"> = [
   { action: "fold", keys: ["space"], help: "folds", group: "A" },
@@ -14,13 +14,13 @@ describe("a key table", () => {
   });
 
   it("takes a person's own keys in place of the usual ones (R194)", () => {
-    const keys = rebound(KEYS, { fold: ["h"] });
+    const keys = rebindKeys(KEYS, { fold: ["h"] });
     expect(actionOf(keys, "h")).toBe("fold");
     expect(actionOf(keys, "space")).toBeUndefined();
   });
 
   it("gives a key that was chosen for one action to that one only", () => {
-    const keys = rebound(KEYS, { fold: ["k"] });
+    const keys = rebindKeys(KEYS, { fold: ["k"] });
     expect(actionOf(keys, "k")).toBe("fold");
     expect(keys.find(({ action }) => action === "up")?.keys).toEqual(["up"]);
   });

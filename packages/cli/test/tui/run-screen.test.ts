@@ -23,7 +23,7 @@ function recordingTerminal() {
     // Streams in place of a terminal's: Ink uses no more of them than this.
     stdin: stdin as unknown as NodeJS.ReadStream,
     stdout: stdout as unknown as NodeJS.WriteStream,
-    colour: false,
+    color: false,
     onEnd: () => () => undefined,
     suspend: () => undefined,
   };
