@@ -20,7 +20,8 @@ const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 const FOLDERS = {
   rules: { package: "compaction", tests: [["rules", "plan"], ["run"]] },
   plan: { package: "compaction", tests: [["plan"], ["run"]] },
-  shrink: { package: "compaction", tests: [["prune", "request"], ["run"]] },
+  fit: { package: "compaction", tests: [["fit"], ["run"]] },
+  prune: { package: "compaction", tests: [["prune"], ["run"]] },
   branch: { package: "compaction", tests: [["run/navigating"], ["run"]] },
   path: {
     package: "compaction",

@@ -12,9 +12,9 @@ export * from "./errors/compaction-errors.js";
 export * from "./errors/summarizer-errors.js";
 export { extractiveSummarizer } from "./extract/extract.js";
 // Facts
-export { type Fidelity, judgeFidelity } from "./extract/fidelity.js";
+export { type Fidelity, scoreFidelity } from "./extract/fidelity.js";
 export type { Fact, FactKind } from "./extract/find-facts.js";
-export type { ShapedRequest } from "./fit/fit-request.js";
+export type { FittedRequest } from "./fit/fit-request.js";
 // The request guard
 export type { Change } from "./fit/request-parts.js";
 export type { TokenUse } from "./plan/limits.js";
@@ -23,7 +23,7 @@ export { type KeepRule, keepRuleOf, type PlanInput } from "./plan/plan-compactio
 // Planning
 export type { PathItem } from "./plan/span.js";
 // Functions on messages that need no session
-export { extract, findFacts, messageTokens, planCompaction, shapeRequest } from "./public/checked-functions.js";
+export { extract, findFacts, fitRequest, messageTokens, planCompaction } from "./public/checked-functions.js";
 // Recall
 export { listCheckpoints } from "./recall/list-checkpoints.js";
 export { type RecallOptions, type RecallTool, type RecallTools, recallTools } from "./recall/recall-tools.js";
@@ -62,7 +62,7 @@ export type { CompactionSettings, SettingsInput } from "./settings/settings.js";
 export { settingsJsonSchema } from "./settings/settings.js";
 // Summarisers
 export { type AiSdkSummarizerOptions, aiSdkSummarizer } from "./summarizers/ai-sdk.js";
-export { isContextOverflow, limitOf } from "./summarizers/call-failure.js";
+export { isContextOverflow, parseContextLimit } from "./summarizers/call-failure.js";
 export { withoutSecrets } from "./summarizers/failures/secrets.js";
 export { type OpenAiCompatibleOptions, openAiCompatibleSummarizer } from "./summarizers/openai-compatible.js";
 export { remoteSummarizer } from "./summarizers/remote.js";

@@ -12,7 +12,7 @@ const PROPERTIES = [
   "packages/session-core/test/context/any-context",
   "packages/session-core/test/search/any-search",
   "packages/session-core/test/tree/any-tree",
-  "packages/compaction/test/request/any-request",
+  "packages/compaction/test/fit/any-request",
   "packages/compaction/test/rules/any-window",
 ];
 

@@ -54,19 +54,19 @@ type Front = z.output<typeof frontSchema>;
  * A checkpoint as the text of its file: a front part, one `name: value` a line, then the title and the summary in
  * Markdown. Each value is JSON on one line (which YAML reads too), so no text of a session can end the front part.
  */
-export function checkpointText(checkpoint: Checkpoint): string {
-  const front = Object.entries(frontOf(checkpoint)).map(([name, value]) => `${name}: ${jsonLine(value)}`);
-  return ["---", ...front, "---", "", `# ${lineOf(checkpoint.title)}`, "", cleanText(checkpoint.summary), ""].join("\n");
+export function formatCheckpoint(checkpoint: Checkpoint): string {
+  const front = Object.entries(buildFront(checkpoint)).map(([name, value]) => `${name}: ${formatJsonLine(value)}`);
+  return ["---", ...front, "---", "", `# ${joinLines(checkpoint.title)}`, "", cleanText(checkpoint.summary), ""].join("\n");
 }
 
-function frontOf(checkpoint: Checkpoint): Front {
+function buildFront(checkpoint: Checkpoint): Front {
   const { sessionId, entryId, title, createdAtMs, trigger, tokensBefore, tokensAfter, covers, files } = checkpoint;
   return {
     bough: FORM,
     session: sessionId,
     entry: entryId,
-    title: lineOf(title),
-    created: isoOf(createdAtMs),
+    title: joinLines(title),
+    created: formatIsoTime(createdAtMs),
     trigger,
     tokensBefore,
     tokensAfter,
@@ -81,18 +81,18 @@ function frontOf(checkpoint: Checkpoint): Front {
  *
  * @returns a checkpoint, or in words why it is none.
  */
-export function readCheckpointText(text: string, number: number): Checkpoint | string {
+export function parseCheckpoint(text: string, number: number): Checkpoint | string {
   const [, front, body = ""] = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n([\s\S]*))?$/.exec(text) ?? [];
   if (front === undefined) return "it has no front part";
-  const judged = frontSchema.safeParse(valuesIn(front));
+  const judged = frontSchema.safeParse(parseFront(front));
   if (!judged.success) {
     const [issue] = judged.error.issues;
     return `its front part is not one of ours (${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""})`;
   }
-  return checkpointOf(judged.data, number, body);
+  return toCheckpoint(judged.data, number, body);
 }
 
-function checkpointOf(front: Front, number: number, body: string): Checkpoint {
+function toCheckpoint(front: Front, number: number, body: string): Checkpoint {
   const { session, entry, title, created, trigger, tokensBefore, tokensAfter, covers, readFiles, modifiedFiles } = front;
   return {
     number,
@@ -110,17 +110,17 @@ function checkpointOf(front: Front, number: number, body: string): Checkpoint {
   };
 }
 
-function valuesIn(front: string): Record<string, unknown> {
+function parseFront(front: string): Record<string, unknown> {
   const values: Record<string, unknown> = Object.create(null);
   for (const line of front.split(/\r?\n/)) {
     const [, name, json] = /^(\w+): (.*)$/.exec(line) ?? [];
-    if (name !== undefined && json !== undefined) values[name] = parsed(json);
+    if (name !== undefined && json !== undefined) values[name] = tryParseJson(json);
   }
   return values;
 }
 
 /** undefined: it is no JSON, and the schema says that the member is missing. */
-function parsed(json: string): unknown {
+function tryParseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
@@ -130,7 +130,7 @@ function parsed(json: string): unknown {
 }
 
 /** JSON leaves three characters as they are that YAML and some editors take for the end of a line. */
-function jsonLine(value: unknown): string {
+function formatJsonLine(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u0085\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -138,12 +138,12 @@ function jsonLine(value: unknown): string {
 }
 
 /** A text on one line, as a title. */
-export function lineOf(text: string): string {
+export function joinLines(text: string): string {
   return cleanText(text).replace(/\s+/g, " ").trim();
 }
 
 /** null: a time that no calendar has. */
-export function isoOf(ms: number): string | null {
+export function formatIsoTime(ms: number): string | null {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 0 ? null : date.toISOString();
 }
@@ -161,22 +161,22 @@ const MAX_SLUG = 60;
  * @example
  * checkpointName(3, "Mending the Parser!"); // "003-mending-the-parser.md"
  */
-export function checkpointName(number: number, title: string): string {
-  return `${String(number).padStart(3, "0")}-${slugOf(title)}.md`;
+export function makeFileName(number: number, title: string): string {
+  return `${String(number).padStart(3, "0")}-${toSlug(title)}.md`;
 }
 
 /** The number in a file's name; null: no checkpoint has such a name. */
-export function numberInName(name: string): number | null {
+export function parseFileNumber(name: string): number | null {
   const [, digits] = NAME.exec(name) ?? [];
   return digits === undefined ? null : Number(digits);
 }
 
 /** What another writer holds while it writes the file of a number, and the file before it is complete. */
-export function claimName(number: number): string {
+export function makeClaimName(number: number): string {
   return `.${String(number).padStart(3, "0")}.tmp`;
 }
 
-function slugOf(title: string): string {
+function toSlug(title: string): string {
   const words = title
     // A title is short; a long one need not be taken apart to its end.
     .slice(0, 1_000)

@@ -7,12 +7,12 @@ import { CheckpointError } from "../errors/compaction-errors.js";
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** The names in a folder, sorted; none where it does not exist. @throws {CheckpointError} it cannot be read. */
-export async function namesIn(directory: string): Promise<readonly string[]> {
+export async function listNames(directory: string): Promise<readonly string[]> {
   try {
     return (await readdir(directory)).sort();
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
-    throw new CheckpointError(directory, "read", reasonOf(error), { cause: error });
+    if (getErrorCode(error) === "ENOENT") return [];
+    throw new CheckpointError(directory, "read", describeError(error), { cause: error });
   }
 }
 
@@ -20,37 +20,37 @@ export async function namesIn(directory: string): Promise<readonly string[]> {
 export async function makeFolder(directory: string): Promise<void> {
   try {
     // One by one: in a folder such as /proc Node's own way to make all of them never ends.
-    for (const missing of await missingFolders(directory)) await mkdirOrThere(missing);
+    for (const missing of await listMissingFolders(directory)) await makeOneFolder(missing);
     // What is there may be a file.
     await (await opendir(directory)).close();
   } catch (error) {
-    throw new CheckpointError(directory, "write", reasonOf(error), { cause: error });
+    throw new CheckpointError(directory, "write", describeError(error), { cause: error });
   }
 }
 
 /** The folder and those above it that are not there, outermost first. */
-async function missingFolders(directory: string): Promise<readonly string[]> {
+async function listMissingFolders(directory: string): Promise<readonly string[]> {
   const missing: string[] = [];
-  for (let at = resolve(directory); !(await isThere(at)); at = dirname(at)) missing.unshift(at);
+  for (let at = resolve(directory); !(await pathExists(at)); at = dirname(at)) missing.unshift(at);
   return missing;
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function pathExists(path: string): Promise<boolean> {
   try {
     await lstat(path);
     return true;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return false;
+    if (getErrorCode(error) === "ENOENT") return false;
     throw error;
   }
 }
 
-async function mkdirOrThere(path: string): Promise<void> {
+async function makeOneFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (error) {
     // Somebody else made it meanwhile.
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (getErrorCode(error) !== "EEXIST") throw error;
   }
 }
 
@@ -63,18 +63,18 @@ export async function readText(path: string): Promise<{ readonly text: string } 
     if (found.size > MAX_BYTES) return { problem: `it has ${found.size} bytes, more than any checkpoint` };
     return { text: await readFile(path, "utf8") };
   } catch (error) {
-    return codeOf(error) === "ENOENT" ? null : { problem: reasonOf(error) };
+    return getErrorCode(error) === "ENOENT" ? null : { problem: describeError(error) };
   }
 }
 
 /** Changes whenever the file is written or replaced. null: it is not there. @throws {CheckpointError} */
-export async function stampOf(path: string): Promise<string | null> {
+export async function readStamp(path: string): Promise<string | null> {
   try {
     const { ino, size, mtimeNs, ctimeNs } = await lstat(path, { bigint: true });
     return [ino, size, mtimeNs, ctimeNs].join();
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    throw new CheckpointError(path, "read", reasonOf(error), { cause: error });
+    if (getErrorCode(error) === "ENOENT") return null;
+    throw new CheckpointError(path, "read", describeError(error), { cause: error });
   }
 }
 
@@ -90,9 +90,9 @@ export async function createFile(path: string, text: string): Promise<boolean> {
     }
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
-    await removeIfThere(path);
-    throw new CheckpointError(path, "write", reasonOf(error), { cause: error });
+    if (getErrorCode(error) === "EEXIST") return false;
+    await tryRemove(path);
+    throw new CheckpointError(path, "write", describeError(error), { cause: error });
   }
 }
 
@@ -106,9 +106,9 @@ export async function moveFile(from: string, to: string): Promise<boolean> {
     await rename(from, to);
     return true;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return false;
-    await removeIfThere(from);
-    throw new CheckpointError(to, "write", reasonOf(error), { cause: error });
+    if (getErrorCode(error) === "ENOENT") return false;
+    await tryRemove(from);
+    throw new CheckpointError(to, "write", describeError(error), { cause: error });
   }
 }
 
@@ -120,24 +120,24 @@ const TEMPORARY = /^\.(?:\d{3,9}|(?:\d{3,9}\.tmp|index\.md)\.[0-9a-f-]{36})\.tmp
 
 /** Removes temporary files that a crash left an hour ago or longer. @throws {CheckpointError} */
 export async function removeLeftovers(directory: string): Promise<void> {
-  for (const name of await namesIn(directory)) {
+  for (const name of await listNames(directory)) {
     const path = join(directory, name);
-    if (!TEMPORARY.test(name) || !(await isLeftOver(path))) continue;
+    if (!TEMPORARY.test(name) || !(await isStale(path))) continue;
     // Another process can have removed it and begun one of the same name since it was looked at: that one is put back.
     const aside = `${path}.${randomUUID()}.tmp`;
     if (!(await moveFile(path, aside))) continue;
-    if (await isLeftOver(aside)) await removeFile(aside);
+    if (await isStale(aside)) await removeFile(aside);
     else await moveFile(aside, path);
   }
 }
 
-async function isLeftOver(path: string): Promise<boolean> {
+async function isStale(path: string): Promise<boolean> {
   try {
     const found = await lstat(path);
     return found.isFile() && Date.now() - found.mtimeMs > LEFT_AFTER;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return false;
-    throw new CheckpointError(path, "read", reasonOf(error), { cause: error });
+    if (getErrorCode(error) === "ENOENT") return false;
+    throw new CheckpointError(path, "read", describeError(error), { cause: error });
   }
 }
 
@@ -154,12 +154,12 @@ export async function removeFile(path: string): Promise<void> {
   try {
     await rm(path, { force: true });
   } catch (error) {
-    throw new CheckpointError(path, "remove", reasonOf(error), { cause: error });
+    throw new CheckpointError(path, "remove", describeError(error), { cause: error });
   }
 }
 
 /** What is left of something that failed: the failure is what matters, not whether this works. */
-async function removeIfThere(path: string): Promise<void> {
+async function tryRemove(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined);
 }
 
@@ -176,11 +176,11 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
 };
 
-function reasonOf(error: unknown): string {
-  const code = codeOf(error);
+function describeError(error: unknown): string {
+  const code = getErrorCode(error);
   return (code === undefined ? undefined : REASONS[code]) ?? code ?? String(error);
 }
 
-function codeOf(error: unknown): string | undefined {
+function getErrorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

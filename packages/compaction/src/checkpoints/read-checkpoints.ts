@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
 import { rules } from "@bough/session-core/internals";
 import { FOLDER } from "../arguments/shapes.js";
-import { type Checkpoint, isoOf, numberInName, readCheckpointText } from "./checkpoint.js";
-import { namesIn, readText, stampOf } from "./folder.js";
+import { type Checkpoint, formatIsoTime, parseCheckpoint, parseFileNumber } from "./checkpoint.js";
+import { listNames, readStamp, readText } from "./folder.js";
 
 /** A file in the folder that is no checkpoint of ours. It is left alone. */
 export interface ForeignFile {
@@ -28,10 +28,10 @@ export async function readCheckpoints(directory: string): Promise<StoredCheckpoi
   rules.checkArgument("directory", directory, FOLDER);
   const checkpoints: StoredCheckpoint[] = [];
   const foreign: ForeignFile[] = [];
-  for (const name of await namesIn(directory)) {
+  for (const name of await listNames(directory)) {
     // The list itself, and what is being written.
     if (name === INDEX_NAME || name.startsWith(".")) continue;
-    const read = await readOne(directory, name);
+    const read = await readCheckpointFile(directory, name);
     if (typeof read === "string") foreign.push({ name, problem: read });
     else if (read !== null) checkpoints.push(read);
   }
@@ -54,16 +54,16 @@ const MOST_FOLDERS = 8;
  *
  * @throws {CheckpointError} the folder cannot be read.
  */
-export async function listStored(directory: string): Promise<readonly ListedCheckpoint[]> {
+export async function listStoredCheckpoints(directory: string): Promise<readonly ListedCheckpoint[]> {
   const folder = resolve(directory);
   const before = knownFolders.get(folder);
   const files = new Map<string, KnownFile>();
-  for (const name of await namesIn(directory)) {
+  for (const name of await listNames(directory)) {
     // The stamp comes first: a file that is written between the two reads is read again next time.
-    const stamp = numberInName(name) === null ? null : await stampOf(join(directory, name));
+    const stamp = parseFileNumber(name) === null ? null : await readStamp(join(directory, name));
     if (stamp === null) continue;
     const known = before?.get(name);
-    files.set(name, known?.stamp === stamp ? known : { stamp, listed: withoutSummary(await readOne(directory, name)) });
+    files.set(name, known?.stamp === stamp ? known : { stamp, listed: omitSummary(await readCheckpointFile(directory, name)) });
   }
   knownFolders.delete(folder);
   knownFolders.set(folder, files);
@@ -71,19 +71,19 @@ export async function listStored(directory: string): Promise<readonly ListedChec
   return [...files.values()].flatMap(({ listed }) => listed ?? []).sort((a, b) => a.number - b.number);
 }
 
-function withoutSummary(read: StoredCheckpoint | string | null): ListedCheckpoint | null {
+function omitSummary(read: StoredCheckpoint | string | null): ListedCheckpoint | null {
   if (read === null || typeof read === "string") return null;
   const { summary: _, ...listed } = read;
   return listed;
 }
 
-async function readOne(directory: string, name: string): Promise<StoredCheckpoint | string | null> {
-  const number = numberInName(name);
+async function readCheckpointFile(directory: string, name: string): Promise<StoredCheckpoint | string | null> {
+  const number = parseFileNumber(name);
   if (number === null) return "its name is not that of a checkpoint";
   const file = await readText(join(directory, name));
   if (file === null) return null;
   if ("problem" in file) return file.problem;
-  const checkpoint = readCheckpointText(file.text, number);
+  const checkpoint = parseCheckpoint(file.text, number);
   return typeof checkpoint === "string" ? checkpoint : { ...checkpoint, name };
 }
 
@@ -99,22 +99,30 @@ export interface StoredCheckpoint extends Checkpoint {
 export type ListedCheckpoint = Omit<StoredCheckpoint, "summary">;
 
 /** The list of the checkpoints in a folder, as a Markdown table; made from the files alone, so it is right after any crash. */
-export function indexPage(checkpoints: readonly ListedCheckpoint[]): string {
+export function formatIndex(checkpoints: readonly ListedCheckpoint[]): string {
   const head = ["# Checkpoints", "", "Summaries of a session, oldest first. Written anew with each checkpoint: edits here are lost.", ""];
   if (checkpoints.length === 0) return [...head, "There are none yet: one is written when the context is compacted.", ""].join("\n");
   const table = ["| # | title | created | trigger | tokens | entries | session |", "| ---: | --- | --- | --- | --- | ---: | --- |"];
-  return [...head, ...table, ...checkpoints.map(row), ""].join("\n");
+  return [...head, ...table, ...checkpoints.map(formatRow), ""].join("\n");
 }
 
-function row({ number, title, name, createdAtMs, trigger, tokensBefore, tokensAfter, covers, sessionId }: ListedCheckpoint): string {
-  const created = isoOf(createdAtMs)?.slice(0, 16).replace("T", " ") ?? "";
+function formatRow({ number, title, name, createdAtMs, trigger, tokensBefore, tokensAfter, covers, sessionId }: ListedCheckpoint): string {
+  const created = formatIsoTime(createdAtMs)?.slice(0, 16).replace("T", " ") ?? "";
   const tokens = `${tokensBefore ?? "?"} → ${tokensAfter ?? "?"}`;
-  const cells = [number, `[${cell(title)}](${linkTo(name)})`, created, cell(trigger ?? ""), tokens, covers?.entries ?? 0, cell(sessionId)];
+  const cells = [
+    number,
+    `[${escapeCell(title)}](${encodeLink(name)})`,
+    created,
+    escapeCell(trigger ?? ""),
+    tokens,
+    covers?.entries ?? 0,
+    escapeCell(sessionId),
+  ];
   return `| ${cells.join(" | ")} |`;
 }
 
 /** A text in a cell is text: nothing in it ends the cell or the link, or is taken for Markdown or HTML. */
-function cell(text: string): string {
+function escapeCell(text: string): string {
   return text
     .replace(/\s+/g, " ")
     .replace(/[\\`*_{}[\]()#+!|~$]/g, "\\$&")
@@ -124,6 +132,6 @@ function cell(text: string): string {
 }
 
 /** A person may have renamed the file, so its name may hold anything. */
-function linkTo(name: string): string {
+function encodeLink(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replaceAll("(", "%28").replaceAll(")", "%29");
 }

@@ -3,9 +3,9 @@ import type { SessionId } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
 import { CHECKPOINT, FOLDER } from "../arguments/shapes.js";
 import { CheckpointError } from "../errors/compaction-errors.js";
-import { type Checkpoint, checkpointName, checkpointText, claimName, numberInName } from "./checkpoint.js";
-import { createFile, makeFolder, moveFile, namesIn, removeFile, removeLeftovers, replaceFile } from "./folder.js";
-import { INDEX_NAME, indexPage, type ListedCheckpoint, listStored } from "./read-checkpoints.js";
+import { type Checkpoint, formatCheckpoint, makeClaimName, makeFileName, parseFileNumber } from "./checkpoint.js";
+import { createFile, listNames, makeFolder, moveFile, removeFile, removeLeftovers, replaceFile } from "./folder.js";
+import { formatIndex, INDEX_NAME, type ListedCheckpoint, listStoredCheckpoints } from "./read-checkpoints.js";
 
 /** Where a checkpoint was written. */
 export interface WrittenCheckpoint {
@@ -33,7 +33,7 @@ export async function writeCheckpoint(directory: string, checkpoint: Checkpoint)
   rules.checkArgument("directory", directory, FOLDER);
   rules.checkArgument("checkpoint", checkpoint, CHECKPOINT);
   await makeFolder(directory);
-  const checkpoints = await listStored(directory);
+  const checkpoints = await listStoredCheckpoints(directory);
   const there = checkpoints.find(({ sessionId, entryId }) => sessionId === checkpoint.sessionId && entryId === checkpoint.entryId);
   const written =
     there === undefined ? await addCheckpoint(directory, checkpoint) : { number: there.number, path: join(directory, there.name) };
@@ -43,23 +43,23 @@ export async function writeCheckpoint(directory: string, checkpoint: Checkpoint)
 
 /** The same without the index. */
 export async function addCheckpoint(directory: string, checkpoint: Checkpoint): Promise<WrittenCheckpoint> {
-  const text = checkpointText(checkpoint);
+  const text = formatCheckpoint(checkpoint);
   await removeLeftovers(directory);
-  let number = highest(await namesIn(directory)) + 1;
+  let number = findHighest(await listNames(directory)) + 1;
   for (let tries = 0; tries < MAX_TRIES; tries += 1, number += 1) {
-    const path = await writeAs(directory, number, checkpointName(number, checkpoint.title), text);
+    const path = await tryWrite(directory, number, makeFileName(number, checkpoint.title), text);
     if (path !== null) return { number, path };
   }
   throw new CheckpointError(directory, "write", `the numbers up to ${number - 1} are all held by others`);
 }
 
 /** The path of the file; null: the number is another writer's. */
-async function writeAs(directory: string, number: number, name: string, text: string): Promise<string | null> {
-  const claim = join(directory, claimName(number));
+async function tryWrite(directory: string, number: number, name: string, text: string): Promise<string | null> {
+  const claim = join(directory, makeClaimName(number));
   if (!(await createFile(claim, text))) return null;
   // While the claim is there nobody else takes the number. But somebody may have taken it, and been done with it, since
   // the folder was read.
-  if ((await namesIn(directory)).some((other) => numberInName(other) === number)) {
+  if ((await listNames(directory)).some((other) => parseFileNumber(other) === number)) {
     await removeFile(claim);
     return null;
   }
@@ -68,8 +68,8 @@ async function writeAs(directory: string, number: number, name: string, text: st
   return (await moveFile(claim, path)) ? path : null;
 }
 
-function highest(names: readonly string[]): number {
-  return names.reduce((most, name) => Math.max(most, numberInName(name) ?? 0), 0);
+function findHighest(names: readonly string[]): number {
+  return names.reduce((most, name) => Math.max(most, parseFileNumber(name) ?? 0), 0);
 }
 
 /** How often the index is written again because a file came or went meanwhile. */
@@ -81,14 +81,14 @@ const MAX_REWRITES = 20;
  */
 export async function writeIndex(directory: string): Promise<void> {
   for (let tries = 0; tries < MAX_REWRITES; tries += 1) {
-    const before = await numberedNames(directory);
-    await replaceFile(directory, INDEX_NAME, indexPage(await listStored(directory)));
-    if ((await numberedNames(directory)) === before) return;
+    const before = await readNumberedNames(directory);
+    await replaceFile(directory, INDEX_NAME, formatIndex(await listStoredCheckpoints(directory)));
+    if ((await readNumberedNames(directory)) === before) return;
   }
 }
 
-async function numberedNames(directory: string): Promise<string> {
-  return (await namesIn(directory)).filter((name) => numberInName(name) !== null).join("/");
+async function readNumberedNames(directory: string): Promise<string> {
+  return (await listNames(directory)).filter((name) => parseFileNumber(name) !== null).join("/");
 }
 
 /** What was done to a folder. */
@@ -119,8 +119,8 @@ export async function syncCheckpoints(
   rules.checkArgument("sessionId", sessionId, rules.TEXT);
   rules.checkArgument("checkpoints", checkpoints, rules.list(CHECKPOINT, "an array of checkpoints"));
   await makeFolder(directory);
-  const stored = (await listStored(directory)).filter((one) => one.sessionId === sessionId);
-  const agreed = agreeing(stored, checkpoints);
+  const stored = (await listStoredCheckpoints(directory)).filter((one) => one.sessionId === sessionId);
+  const agreed = countMatching(stored, checkpoints);
   const removed: string[] = [];
   for (const { name } of stored.slice(agreed)) {
     const path = join(directory, name);
@@ -134,7 +134,7 @@ export async function syncCheckpoints(
 }
 
 /** How many files, from the first, are those that are wanted. */
-function agreeing(stored: readonly ListedCheckpoint[], wanted: readonly Checkpoint[]): number {
+function countMatching(stored: readonly ListedCheckpoint[], wanted: readonly Checkpoint[]): number {
   const differs = stored.findIndex(({ entryId }, at) => entryId !== wanted[at]?.entryId);
   return differs === -1 ? stored.length : differs;
 }

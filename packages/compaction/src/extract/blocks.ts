@@ -23,7 +23,7 @@ export interface BlockShape {
  * The blocks of an extract in their order on the page. The headings are those of pi's structured summary, and four more for
  * what a machine can tell by itself.
  */
-export const OUTLINE = {
+export const BLOCK_SHAPES = {
   goal: { heading: "Goal", style: "quote" },
   requests: { heading: "Goal", lead: "Then asked:", style: "list" },
   latest: { heading: "Goal", lead: "Asked last:", style: "quote" },
@@ -44,14 +44,14 @@ export const OUTLINE = {
 } as const satisfies Readonly<Record<string, BlockShape>>;
 
 /** Names a block. */
-export type BlockName = keyof typeof OUTLINE;
+export type BlockName = keyof typeof BLOCK_SHAPES;
 
 /** All of them, in their order on the page. */
-export const BLOCK_NAMES = Object.keys(OUTLINE) as readonly BlockName[];
+export const BLOCK_NAMES = Object.keys(BLOCK_SHAPES) as readonly BlockName[];
 
 /** The shape of a block, as the widest type. */
-export function shapeOf(name: BlockName): BlockShape {
-  return OUTLINE[name];
+export function getShape(name: BlockName): BlockShape {
+  return BLOCK_SHAPES[name];
 }
 
 /** One line of a block on its way to the page. */
@@ -85,38 +85,38 @@ interface Placed extends Line {
 export function fitBlocks(first: string, blocks: Blocks, maxChars: number): string {
   if (maxChars < WITHOUT_HEADINGS) return fitShort(blocks, maxChars);
   const counts = maxChars >= COUNTS_FROM;
-  const chosen = choose(blocks, maxChars - first.length - (counts ? COUNTS_COST : 0));
-  const lines = new Map(BLOCK_NAMES.map((name) => [name, shown(name, blocks[name], { chosen, counts })]));
-  return render(first, lines);
+  const chosen = chooseLines(blocks, maxChars - first.length - (counts ? COUNTS_COST : 0));
+  const lines = new Map(BLOCK_NAMES.map((name) => [name, listShownLines(name, blocks[name], { chosen, counts })]));
+  return renderExtract(first, lines);
 }
 
-function choose(blocks: Blocks, room: number): ReadonlyMap<BlockName, ReadonlyMap<number, string>> {
+function chooseLines(blocks: Blocks, room: number): ReadonlyMap<BlockName, ReadonlyMap<number, string>> {
   const chosen = new Map<BlockName, Map<number, string>>();
   let left = room;
-  for (const line of byRank(blocks)) {
-    const frame = chosen.has(line.name) ? 0 : frameCost(shapeOf(line.name));
-    const cost = frame + lineCost(line.name, line.text);
-    const text = cost <= left ? line.text : cutTo(line, left - frame - lineCost(line.name, ""));
+  for (const line of sortByRank(blocks)) {
+    const frame = chosen.has(line.name) ? 0 : countFrameChars(getShape(line.name));
+    const cost = frame + countLineChars(line.name, line.text);
+    const text = cost <= left ? line.text : cutLineTo(line, left - frame - countLineChars(line.name, ""));
     if (text === "") continue;
-    left -= frame + lineCost(line.name, text);
+    left -= frame + countLineChars(line.name, text);
     const block = chosen.get(line.name) ?? new Map<number, string>();
     chosen.set(line.name, block.set(line.at, text));
   }
   return chosen;
 }
 
-function byRank(blocks: Blocks): readonly Placed[] {
+function sortByRank(blocks: Blocks): readonly Placed[] {
   return BLOCK_NAMES.flatMap((name) => blocks[name].map((line, at) => ({ ...line, name, at }))).sort((a, b) => a.rank - b.rank);
 }
 
-function cutTo({ text, rank }: Placed, room: number): string {
-  return rank < MUST_BE_SAID && room >= LEAST ? safeLine(text, room) : "";
+function cutLineTo({ text, rank }: Placed, room: number): string {
+  return rank < MUST_BE_SAID && room >= LEAST ? toSafeLine(text, room) : "";
 }
 
-function shown(
+function listShownLines(
   name: BlockName,
   lines: readonly Line[],
-  { chosen, counts }: { readonly chosen: ReturnType<typeof choose>; readonly counts: boolean },
+  { chosen, counts }: { readonly chosen: ReturnType<typeof chooseLines>; readonly counts: boolean },
 ): readonly string[] {
   const block = chosen.get(name);
   if (block === undefined) return [];
@@ -131,8 +131,8 @@ function fitShort(blocks: Blocks, maxChars: number): string {
   const last = blocks.latest[0]?.text ?? "";
   const words = last === "" ? 1 : 2;
   const room = Math.floor((maxChars - "Extract. Asked:  Last: ".length) / words);
-  if (room < 1) return safeLine(last === "" ? goal : last, Math.max(0, maxChars));
-  const said = [`Extract. Asked: ${safeLine(goal, room)}`, ...(last === "" ? [] : [`Last: ${safeLine(last, room)}`])];
+  if (room < 1) return toSafeLine(last === "" ? goal : last, Math.max(0, maxChars));
+  const said = [`Extract. Asked: ${toSafeLine(goal, room)}`, ...(last === "" ? [] : [`Last: ${toSafeLine(last, room)}`])];
   return said.join(" ");
 }
 
@@ -149,24 +149,24 @@ const MARKS: Readonly<Record<LineStyle, string>> = {
 export const INLINE_BREAK = ", ";
 
 /** Characters that a line takes on the page, its break included. */
-export function lineCost(name: BlockName, text: string): number {
-  return shapeOf(name).style === "inline" ? text.length + INLINE_BREAK.length : MARKS[shapeOf(name).style].length + text.length + 1;
+export function countLineChars(name: BlockName, text: string): number {
+  return getShape(name).style === "inline" ? text.length + INLINE_BREAK.length : MARKS[getShape(name).style].length + text.length + 1;
 }
 
 /** Characters that a block's heading and lead take at most. */
-export function frameCost({ heading, under, lead }: BlockShape): number {
+export function countFrameChars({ heading, under, lead }: BlockShape): number {
   const below = under === undefined ? "" : `### ${under}\n\n`;
   return `\n\n## ${heading}\n\n${below}${lead ?? ""}\n`.length;
 }
 
 /** An extract as Markdown: under each heading its blocks, those without lines left out. */
-export function render(first: string, lines: ReadonlyMap<BlockName, readonly string[]>): string {
+export function renderExtract(first: string, lines: ReadonlyMap<BlockName, readonly string[]>): string {
   const pieces = [first];
   let heading = "";
   for (const name of BLOCK_NAMES) {
     const shown = lines.get(name) ?? [];
     if (shown.length === 0) continue;
-    const shape = shapeOf(name);
+    const shape = getShape(name);
     if (shape.heading !== heading) pieces.push(`## ${shape.heading}`);
     heading = shape.heading;
     if (shape.under !== undefined) pieces.push(`### ${shape.under}`);
@@ -177,11 +177,11 @@ export function render(first: string, lines: ReadonlyMap<BlockName, readonly str
 
 function renderBlock({ style, lead }: BlockShape, lines: readonly string[]): string {
   if (style === "inline") return `${lead ?? ""} ${lines.join(INLINE_BREAK)}`.trim();
-  const body = lines.map((line, at) => marked(style, line, at));
+  const body = lines.map((line, at) => markLine(style, line, at));
   return [...(lead === undefined ? [] : [lead]), ...body].join("\n");
 }
 
-function marked(style: LineStyle, line: string, at: number): string {
+function markLine(style: LineStyle, line: string, at: number): string {
   if (LEFT_OUT.test(line)) return MARKS.list + line;
   return style === "steps" ? `${at + 1}. ${line}` : MARKS[style] + line;
 }
@@ -198,42 +198,42 @@ export function isUnderline(line: string): boolean {
  * A text of a session as one line of Markdown that stays one line and means nothing: no heading, no open code, at most
  * `maxChars` UTF-16 code units. Twice is the same as once.
  */
-export function safeLine(text: string, maxChars: number): string {
+export function toSafeLine(text: string, maxChars: number): string {
   const line = oneLine(text, maxChars).replace(/`{3,}/g, "``").replace(/~{3,}/g, "~~");
-  const whole = withoutOpenCode(line.replace(HEADING, "$1\\"));
-  return whole.length > maxChars ? withoutOpenCode(cutLine(whole, maxChars)) : whole;
+  const whole = closeCode(line.replace(HEADING, "$1\\"));
+  return whole.length > maxChars ? closeCode(cutLine(whole, maxChars)) : whole;
 }
 
 /** A line that is cut shorter than this says little; rather fewer lines. */
 const READABLE = 60;
 
 /** Several lines of a text, each safe; the middle gives way where there are more than `maxLines` or `maxChars` in all. */
-export function safeLines(
+export function toSafeLines(
   text: string,
   { maxLines, maxChars }: { readonly maxLines: number; readonly maxChars: number },
 ): readonly string[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const shown =
-    text.length <= maxChars && lines.length <= maxLines ? lines : ends(lines, Math.min(maxLines, Math.floor(maxChars / READABLE)));
+    text.length <= maxChars && lines.length <= maxLines ? lines : takeEnds(lines, Math.min(maxLines, Math.floor(maxChars / READABLE)));
   // Every line has its share; what short ones leave goes to the first long ones, which say most.
   const share = Math.floor(maxChars / Math.max(1, shown.length));
   let spare = maxChars - shown.reduce((sum, line) => sum + Math.min(line.length, share), 0);
   return shown.map((line) => {
     const extra = Math.min(spare, Math.max(0, line.length - share));
     spare -= extra;
-    return safeLine(line, Math.min(line.length, share) + extra);
+    return toSafeLine(line, Math.min(line.length, share) + extra);
   });
 }
 
 /** The first and the last lines, and a sign that some are gone between them. */
-function ends(lines: readonly string[], count: number): readonly string[] {
+function takeEnds(lines: readonly string[], count: number): readonly string[] {
   if (lines.length <= count) return lines;
   if (count < 3) return lines.slice(0, Math.max(1, count));
   return [...lines.slice(0, Math.ceil(count / 2)), "…", ...lines.slice(-Math.floor(count / 2))];
 }
 
 /** A backtick without its partner would turn what follows into code. */
-function withoutOpenCode(line: string): string {
+function closeCode(line: string): string {
   if ((line.match(/`/g)?.length ?? 0) % 2 === 0) return line;
   const last = line.lastIndexOf("`");
   return line.slice(0, last) + line.slice(last + 1);

@@ -1,7 +1,7 @@
 import type { ToolCallBlock } from "@bough/session-core";
 import { toolKind } from "@bough/session-core/internals";
 import { oneLine } from "../text/one-line.js";
-import { edgesOf, withoutData } from "./prose.js";
+import { cutToEdges, removeData } from "./prose.js";
 
 /** What is read of a command, in UTF-16 code units. A longer one is a script, which nobody remembers word for word. */
 const MAX_COMMAND_READ = 2_000;
@@ -9,7 +9,7 @@ const MAX_COMMAND_READ = 2_000;
 const MAX_COMMAND_CHARS = 160;
 
 /** The command of a tool call, as it was given; null: it runs none. */
-export function commandOf({ name, arguments: given }: ToolCallBlock): string | null {
+export function readCommand({ name, arguments: given }: ToolCallBlock): string | null {
   if (toolKind(name) !== "command") return null;
   const command = given["command"] ?? given["cmd"] ?? given["script"];
   if (typeof command === "string") return command;
@@ -30,22 +30,22 @@ const ONLY_LOOKS =
  * @example
  * coreCommand("cd app && npm run check 2>&1 | tail -20"); // "npm run check"
  */
-export function coreCommand(command: string): string | null {
-  const line = firstLine(withoutData(command.slice(0, MAX_COMMAND_READ)));
+export function simplifyCommand(command: string): string | null {
+  const line = takeFirstLine(removeData(command.slice(0, MAX_COMMAND_READ)));
   const steps = splitOutside(line, /^(?:&&|\|\||;)/)
-    .map((step) => withoutFilter(step))
+    .map((step) => stripFilters(step))
     .filter((step) => step !== "" && !ONLY_LOOKS.test(step));
   return oneLine(steps.join(" && "), MAX_COMMAND_CHARS) || null;
 }
 
-function firstLine(command: string): string {
+function takeFirstLine(command: string): string {
   const joined = command.replace(/\\\r?\n\s*/g, " ");
   const line = joined.split(/\r?\n/).find((one) => one.trim() !== "" && !one.trimStart().startsWith("#")) ?? "";
   return line.replace(/\s*<<-?\s*\\?['"]?\w+['"]?.*$/, "").trim();
 }
 
 /** The steps of a pipe up to the first that only filters. */
-function withoutFilter(step: string): string {
+function stripFilters(step: string): string {
   const [first = "", ...more] = splitOutside(step, /^\|/).map((one) =>
     one
       .replace(/\s+\d?>&\d|\s+\d?>\s*\/dev\/null/g, "")
@@ -100,8 +100,8 @@ const SAYS_NOTHING =
  * The lines of a tool's output that tell what went wrong, at most two, in its order. `failed`: its result is an error; of
  * an output that is none, only lines that surely are errors. Linear.
  */
-export function errorLines(output: string, failed: boolean): readonly string[] {
-  const raw = withoutData(edgesOf(output, MAX_OUTPUT_READ)).split("\n");
+export function findErrorLines(output: string, failed: boolean): readonly string[] {
+  const raw = removeData(cutToEdges(output, MAX_OUTPUT_READ)).split("\n");
   const all = raw.map((line) => ({ text: oneLine(line, MAX_LINE_CHARS), indent: line.search(/\S/) }));
   const lines = all.filter(({ text }) => text.length > 2 && !SAYS_NOTHING.test(text) && !NOT_ONE.test(text));
   const tells = failed ? TELLS : SURELY;
@@ -111,15 +111,15 @@ export function errorLines(output: string, failed: boolean): readonly string[] {
   const below = lines.filter(
     ({ text, indent }, at) => at > first && (tells.test(text) || (at === first + 1 && indent > (lines[first]?.indent ?? 0))),
   );
-  return [...lines.slice(first, first + 1), ...below].slice(0, MAX_LINES).map(({ text }) => withoutWrapper(text));
+  return [...lines.slice(first, first + 1), ...below].slice(0, MAX_LINES).map(({ text }) => stripErrorTag(text));
 }
 
 /** Claude Code writes the errors of its tools inside tags. */
-function withoutWrapper(line: string): string {
+function stripErrorTag(line: string): string {
   return line.replace(/^<tool_use_error>|<\/tool_use_error>$/g, "").trim();
 }
 
 /** One name for lines that differ in places and counts only. */
-export function errorKey(line: string): string {
+export function normalizeErrorLine(line: string): string {
   return line.replace(/\d+/g, "#").replace(/\s+/g, " ").toLowerCase();
 }

@@ -1,10 +1,10 @@
 import { cleanText } from "../text/clean-text.js";
 import { oneLine } from "../text/one-line.js";
-import { isUnderline, type Line, MARKER, safeLine } from "./blocks.js";
+import { isUnderline, type Line, MARKER, toSafeLine } from "./blocks.js";
 import { touchedFiles } from "./file-paths.js";
-import { type FactKind, type Found, oneNamePerFile } from "./find-facts.js";
-import { firstFirst, type Material, oldLines } from "./material.js";
-import { lastRuns, movesFiles, outcomesOf, wentWrong } from "./timeline.js";
+import { type FactKind, type FoundFact, mergeFileNames } from "./find-facts.js";
+import { type ExtractMaterial, getPreviousLines, rankInOrder } from "./material.js";
+import { collectOutcomes, findLastRuns, hasFailed, isFileMove } from "./timeline.js";
 
 const PATH_CHARS = 160;
 const COUNTED = /^(.*?)(?: \((\d+) changes\))?$/;
@@ -14,39 +14,42 @@ const BETWEEN = ", ";
 const PER_LINE = 8;
 
 /** The files that were changed, those of a folder on one line, those with the most changes first. */
-export function changedLines(material: Material): readonly Line[] {
-  const folders = new Map<string, Found[]>();
-  for (const file of changedFiles(material)) {
+export function listChangedFiles(material: ExtractMaterial): readonly Line[] {
+  const folders = new Map<string, FoundFact[]>();
+  for (const file of collectChangedFiles(material)) {
     const folder = file.text.includes(BETWEEN) ? file.text : file.text.slice(0, file.text.lastIndexOf("/") + 1);
     const same = folders.get(folder) ?? [];
     folders.set(folder, [...same, file]);
   }
   const lines = [...folders].flatMap(([folder, files]) => {
-    if (files.length === 1 || folder === "") return files.map(counted);
-    const names = files.map((file) => counted({ ...file, text: file.text.slice(folder.length) }));
-    return chunks(names).map((some) => `${folder}: ${some.join(BETWEEN)}`);
+    if (files.length === 1 || folder === "") return files.map(formatCount);
+    const names = files.map((file) => formatCount({ ...file, text: file.text.slice(folder.length) }));
+    return splitIntoChunks(names).map((some) => `${folder}: ${some.join(BETWEEN)}`);
   });
-  return firstFirst(lines, 9, 3);
+  return rankInOrder(lines, 9, 3);
 }
 
-function counted({ text, strength }: Found): string {
+function formatCount({ text, strength }: FoundFact): string {
   return strength > 1 ? `${text} (${strength} changes)` : text;
 }
 
-function chunks(names: readonly string[]): readonly (readonly string[])[] {
+function splitIntoChunks(names: readonly string[]): readonly (readonly string[])[] {
   return Array.from({ length: Math.ceil(names.length / PER_LINE) }, (_one, at) => names.slice(at * PER_LINE, (at + 1) * PER_LINE));
 }
 
-function changedFiles(material: Material): readonly Found[] {
-  return mostFirst([...carried(material), ...touched(material, true)]);
+function collectChangedFiles(material: ExtractMaterial): readonly FoundFact[] {
+  return sortByChanges([...parsePreviousFiles(material), ...collectTouchedFiles(material, true)]);
 }
 
 /** The files that were only read, those read most often first. */
-export function readLines(material: Material): readonly Line[] {
-  const changed = new Set(changedFiles(material).map(({ text }) => text));
-  const found = [...touched(material, false), ...oldLines(material, "read").map((line) => ({ text: bare(line), at: 0, strength: 1 }))];
-  const names = mostFirst(found).filter(({ text }) => !changed.has(text));
-  return firstFirst(
+export function listReadFiles(material: ExtractMaterial): readonly Line[] {
+  const changed = new Set(collectChangedFiles(material).map(({ text }) => text));
+  const found = [
+    ...collectTouchedFiles(material, false),
+    ...getPreviousLines(material, "read").map((line) => ({ text: stripBackticks(line), at: 0, strength: 1 })),
+  ];
+  const names = sortByChanges(found).filter(({ text }) => !changed.has(text));
+  return rankInOrder(
     names.map(({ text }) => `\`${text}\``),
     34,
     3,
@@ -54,18 +57,18 @@ export function readLines(material: Material): readonly Line[] {
 }
 
 /** By the calls that did not fail. */
-function touched({ story }: Material, changed: boolean): readonly Found[] {
+function collectTouchedFiles({ story }: ExtractMaterial, changed: boolean): readonly FoundFact[] {
   return story.turns.flatMap(({ outcomes }) =>
     outcomes.flatMap(({ call, failed, at }) => {
       if (call === null || failed) return [];
       const files = touchedFiles(call).filter((file) => file.changed === changed);
-      return files.map(({ path }) => ({ text: bare(safeLine(path, PATH_CHARS)), at, strength: 1 }));
+      return files.map(({ path }) => ({ text: stripBackticks(toSafeLine(path, PATH_CHARS)), at, strength: 1 }));
     }),
   );
 }
 
-function carried(material: Material): readonly Found[] {
-  const lines = oldLines(material, "changed").flatMap((line) => {
+function parsePreviousFiles(material: ExtractMaterial): readonly FoundFact[] {
+  const lines = getPreviousLines(material, "changed").flatMap((line) => {
     const [, folder, names] = FOLDER.exec(line) ?? [];
     return folder === undefined || names === undefined ? [line] : names.split(BETWEEN).map((name) => folder + name);
   });
@@ -75,61 +78,61 @@ function carried(material: Material): readonly Found[] {
   });
 }
 
-function mostFirst(found: readonly Found[]): readonly Found[] {
-  const files = new Map<string, Found>();
+function sortByChanges(found: readonly FoundFact[]): readonly FoundFact[] {
+  const files = new Map<string, FoundFact>();
   for (const { text, at, strength } of found) {
     const known = files.get(text);
     files.set(text, { text, at: Math.max(at, known?.at ?? -1), strength: strength + (known?.strength ?? 0) });
   }
-  return [...oneNamePerFile([...files.values()])].sort((a, b) => b.strength - a.strength || b.at - a.at);
+  return [...mergeFileNames([...files.values()])].sort((a, b) => b.strength - a.strength || b.at - a.at);
 }
 
-function bare(text: string): string {
+function stripBackticks(text: string): string {
   return text.replaceAll("`", "");
 }
 
 const ITEM_CHARS = 120;
 
 /** Commands that did or checked something and whose last run went well, those that ran most often first. */
-export function commandLines(material: Material): readonly Line[] {
-  const outcomes = outcomesOf(material.story.turns);
+export function listCommands(material: ExtractMaterial): readonly Line[] {
+  const outcomes = collectOutcomes(material.story.turns);
   const times = new Map<string, number>();
   for (const { command } of outcomes) if (command !== null) times.set(command, (times.get(command) ?? 0) + 1);
-  const well = [...lastRuns(outcomes)].filter(([command, run]) => !wentWrong(run) && times.has(command)).map(([command]) => command);
+  const well = [...findLastRuns(outcomes)].filter(([command, run]) => !hasFailed(run) && times.has(command)).map(([command]) => command);
   const found = [
     ...well
       .reverse()
       .sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0))
-      .map(inCode),
-    ...oldLines(material, "commands"),
+      .map(formatAsCode),
+    ...getPreviousLines(material, "commands"),
   ];
-  const places = found.filter((line) => movesFiles(line.slice(1)));
+  const places = found.filter((line) => isFileMove(line.slice(1)));
   return [
-    ...firstFirst(
+    ...rankInOrder(
       found.filter((line) => !places.includes(line)),
       12,
       2.5,
     ),
-    ...firstFirst(places, 28, 3),
+    ...rankInOrder(places, 28, 3),
   ];
 }
 
 /** Names that stand in backticks. */
-export function nameLines(material: Material): readonly Line[] {
-  return firstFirst([...textsOf(material, "identifier").map(inCode), ...oldLines(material, "names")], 30, 2);
+export function listNames(material: ExtractMaterial): readonly Line[] {
+  return rankInOrder([...collectTexts(material, "identifier").map(formatAsCode), ...getPreviousLines(material, "names")], 30, 2);
 }
 
 /** Numbers with their units. */
-export function numberLines(material: Material): readonly Line[] {
-  const numbers = textsOf(material, "number").map((text) => safeLine(text, ITEM_CHARS));
-  return firstFirst([...numbers, ...oldLines(material, "numbers")], 32, 2);
+export function listNumbers(material: ExtractMaterial): readonly Line[] {
+  const numbers = collectTexts(material, "number").map((text) => toSafeLine(text, ITEM_CHARS));
+  return rankInOrder([...numbers, ...getPreviousLines(material, "numbers")], 32, 2);
 }
 
-function inCode(text: string): string {
+function formatAsCode(text: string): string {
   return `\`${oneLine(text.replaceAll("`", "'"), ITEM_CHARS)}\``;
 }
 
-function textsOf({ facts }: Material, kind: FactKind): string[] {
+function collectTexts({ facts }: ExtractMaterial, kind: FactKind): string[] {
   return facts.filter((fact) => fact.kind === kind).map(({ text }) => text);
 }
 
@@ -142,34 +145,34 @@ const CUT = "[... the middle of this summary is left out ...]";
  * Summaries that a model or a program wrote, line by line and without their middle where they are too long. Their headings
  * become bold, so that they cannot be taken for ours.
  */
-export function earlierLines(material: Material): readonly Line[] {
+export function listEarlierSummaries(material: ExtractMaterial): readonly Line[] {
   const { earlier, limits } = material;
-  const given = [...oldLines(material, "earlier"), ...earlier.flatMap(linesOf)];
-  return withoutMiddle(given, limits.earlierChars).map((text, at) => ({ text, rank: 10 + at / 100 }));
+  const given = [...getPreviousLines(material, "earlier"), ...earlier.flatMap(splitSafeLines)];
+  return cutMiddleLines(given, limits.earlierChars).map((text, at) => ({ text, rank: 10 + at / 100 }));
 }
 
-function linesOf(summary: string): readonly string[] {
+function splitSafeLines(summary: string): readonly string[] {
   return cleanText(summary)
     .split("\n")
     .filter((line) => line.trim() !== "" && !line.startsWith(MARKER) && !isUnderline(line) && !/^\s*(?:```|~~~)/.test(line))
-    .map((line) => safeLine(line.replace(/^\s*#{1,6}\s+(.*?)\s*#*$/, "**$1**"), LINE_CHARS))
+    .map((line) => toSafeLine(line.replace(/^\s*#{1,6}\s+(.*?)\s*#*$/, "**$1**"), LINE_CHARS))
     .filter((line) => line !== "");
 }
 
-function withoutMiddle(lines: readonly string[], maxChars: number): readonly string[] {
+function cutMiddleLines(lines: readonly string[], maxChars: number): readonly string[] {
   const all = lines.filter((line) => line !== CUT);
-  if (sizeOf(all) <= maxChars) return lines;
+  if (countChars(all) <= maxChars) return lines;
   const half = (maxChars - CUT.length) / 2;
-  const head = take(all, half);
-  const tail = take(all.slice(head.length).reverse(), half).reverse();
+  const head = takeWithinChars(all, half);
+  const tail = takeWithinChars(all.slice(head.length).reverse(), half).reverse();
   return [...head, CUT, ...tail];
 }
 
-function take(lines: readonly string[], maxChars: number): string[] {
+function takeWithinChars(lines: readonly string[], maxChars: number): string[] {
   const taken: string[] = [];
   let left = maxChars;
   for (const line of lines) {
-    const text = line.length + 1 <= left ? line : safeLine(line, Math.max(0, left - 1));
+    const text = line.length + 1 <= left ? line : toSafeLine(line, Math.max(0, left - 1));
     if (text.length < Math.min(line.length, LEAST)) break;
     left -= text.length + 1;
     taken.push(text);
@@ -177,6 +180,6 @@ function take(lines: readonly string[], maxChars: number): string[] {
   return taken;
 }
 
-function sizeOf(lines: readonly string[]): number {
+function countChars(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.length + 1, 0);
 }

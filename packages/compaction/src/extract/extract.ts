@@ -2,18 +2,18 @@ import { rules } from "@bough/session-core/internals";
 import { EXTRACTIVE, SUMMARY_REQUEST } from "../arguments/shapes.js";
 import type { Summarizer, SummaryRequest, SummarySource } from "../summarizers/summarizer.js";
 import { redact } from "../text/redact.js";
-import { BLOCK_NAMES, type Blocks, fitBlocks, type Line, MARKER, safeLine } from "./blocks.js";
-import { errorLines } from "./commands.js";
-import { changedLines, commandLines, earlierLines, nameLines, numberLines, readLines } from "./context-lines.js";
+import { BLOCK_NAMES, type Blocks, fitBlocks, type Line, MARKER, toSafeLine } from "./blocks.js";
+import { findErrorLines } from "./commands.js";
+import { listChangedFiles, listCommands, listEarlierSummaries, listNames, listNumbers, listReadFiles } from "./context-lines.js";
 import { findFacts } from "./find-facts.js";
-import { type Material, partLimits, readPrevious, takeGoal } from "./material.js";
-import { blockedLines, errorsLines, openLines } from "./open-work-lines.js";
-import { keyWords, proseOf, shareOf } from "./prose.js";
-import { readStory } from "./read-timeline.js";
-import { decisionLines, doneLines, lastLines, nextLines } from "./reply-lines.js";
-import { goalLines, laterLines, latestLines, ruleLines } from "./request-lines.js";
-import { extractShort, isShort, quotable, sourceChars } from "./source.js";
-import { rulesIn } from "./user-intent.js";
+import { computeBlockLimits, type ExtractMaterial, parsePrevious, takeGoal } from "./material.js";
+import { listBlocked, listErrors, listOpenWork } from "./open-work-lines.js";
+import { collectKeywords, computeOverlap, extractProse } from "./prose.js";
+import { readTimeline } from "./read-timeline.js";
+import { listDecisions, listDone, listLastReply, listNextSteps } from "./reply-lines.js";
+import { listGoal, listLaterRequests, listLatestRequest, listRules } from "./request-lines.js";
+import { countSourceChars, extractShort, isShortSource, prepareSource } from "./source.js";
+import { findRules } from "./user-intent.js";
 
 const ABOUT: Readonly<Record<SummarySource["kind"], string>> = {
   history: "",
@@ -34,51 +34,54 @@ const ABOUT: Readonly<Record<SummarySource["kind"], string>> = {
  * a heading, open a code block or pass a control character on. Deterministic; cost is linear.
  */
 export function extract(given: SummarySource, limit: { readonly maxChars: number }): string {
-  if (isShort(given)) return extractShort(given, limit.maxChars);
-  const source = quotable(given);
-  const maxChars = Math.floor(Math.min(limit.maxChars, sourceChars(given) - 1));
-  const blocks = focused(blocksOf(materialOf(source, maxChars)), source.instructions);
+  if (isShortSource(given)) return extractShort(given, limit.maxChars);
+  const source = prepareSource(given);
+  const maxChars = Math.floor(Math.min(limit.maxChars, countSourceChars(given) - 1));
+  const blocks = applyFocus(buildBlocks(collectMaterial(source, maxChars)), source.instructions);
   return fitBlocks(MARKER + ABOUT[source.kind], blocks, maxChars);
 }
 
-function materialOf({ messages, kind, previousSummary }: SummarySource, maxChars: number): Material {
-  const story = readStory(messages);
-  const { before, old } = readPrevious(previousSummary ?? story.before ?? "");
+function collectMaterial({ messages, kind, previousSummary }: SummarySource, maxChars: number): ExtractMaterial {
+  const story = readTimeline(messages);
+  const { before, old } = parsePrevious(previousSummary ?? story.leadingSummary ?? "");
   const { goal, rest } = takeGoal(before);
-  const second = previousSummary === null || story.before === null ? [] : [story.before];
+  const second = previousSummary === null || story.leadingSummary === null ? [] : [story.leadingSummary];
   const earlier = [rest, ...second, ...story.summaries];
-  return { story, facts: findFacts(messages), kind, old, earlier, goal, limits: partLimits(maxChars) };
+  return { story, facts: findFacts(messages), kind, old, earlier, goal, limits: computeBlockLimits(maxChars) };
 }
 
-function blocksOf(material: Material): Blocks {
+function buildBlocks(material: ExtractMaterial): Blocks {
   return {
-    goal: goalLines(material),
-    requests: laterLines(material),
-    latest: latestLines(material),
-    earlier: earlierLines(material),
-    rules: ruleLines(material),
-    done: doneLines(material),
-    open: openLines(material),
-    blocked: blockedLines(material),
-    decisions: decisionLines(material),
-    errors: errorsLines(material),
-    changed: changedLines(material),
-    read: readLines(material),
-    last: lastLines(material),
-    next: nextLines(material),
-    commands: commandLines(material),
-    names: nameLines(material),
-    numbers: numberLines(material),
+    goal: listGoal(material),
+    requests: listLaterRequests(material),
+    latest: listLatestRequest(material),
+    earlier: listEarlierSummaries(material),
+    rules: listRules(material),
+    done: listDone(material),
+    open: listOpenWork(material),
+    blocked: listBlocked(material),
+    decisions: listDecisions(material),
+    errors: listErrors(material),
+    changed: listChangedFiles(material),
+    read: listReadFiles(material),
+    last: listLastReply(material),
+    next: listNextSteps(material),
+    commands: listCommands(material),
+    names: listNames(material),
+    numbers: listNumbers(material),
   };
 }
 
 /** How much sooner a line has room that is about what the person asked to look at. */
 const FOCUS = 0.05;
 
-function focused(blocks: Blocks, instructions: string | null): Blocks {
-  const wanted = keyWords(instructions ?? "");
+function applyFocus(blocks: Blocks, instructions: string | null): Blocks {
+  const wanted = collectKeywords(instructions ?? "");
   if (wanted.size === 0) return blocks;
-  const near = ({ text, rank }: Line): Line => ({ text, rank: rank > 2 && shareOf(wanted, keyWords(text)) > 0 ? 2 + rank * FOCUS : rank });
+  const near = ({ text, rank }: Line): Line => ({
+    text,
+    rank: rank > 2 && computeOverlap(wanted, collectKeywords(text)) > 0 ? 2 + rank * FOCUS : rank,
+  });
   return Object.fromEntries(BLOCK_NAMES.map((name) => [name, blocks[name].map(near)])) as unknown as Blocks;
 }
 
@@ -116,7 +119,7 @@ export function extractiveSummarizer(options: { readonly maxChars?: number | und
 }
 
 function defaultChars({ source, prompt }: SummaryRequest): number {
-  const given = source === undefined ? prompt.length : sourceChars(source);
+  const given = source === undefined ? prompt.length : countSourceChars(source);
   return Math.floor(Math.min(MOST_CHARS, Math.max(LEAST_CHARS, given * SHARE)));
 }
 
@@ -129,20 +132,20 @@ const CONVERSATION = /<conversation>\n([\s\S]*?)\n<\/conversation>/;
  */
 export function extractPrompt(prompt: string, maxChars: number): string {
   const text = redact(CONVERSATION.exec(prompt)?.[1] ?? prompt);
-  const lines = proseOf(text)
+  const lines = extractProse(text)
     .split("\n")
-    .map((line) => safeLine(line, LINE_CHARS))
+    .map((line) => toSafeLine(line, LINE_CHARS))
     .filter((line) => line !== "");
-  const telling = [...rulesIn(proseOf(text)), ...errorLines(text, false)].map((line) => safeLine(line, LINE_CHARS));
+  const telling = [...findRules(extractProse(text)), ...findErrorLines(text, false)].map((line) => toSafeLine(line, LINE_CHARS));
   const room = Math.max(0, maxChars - MARKER.length - 2);
-  const head = take(lines, room * 0.3);
-  const kept = take([...new Set(telling)], room * 0.25);
-  const tail = take(lines.slice(head.length).reverse(), room * 0.4).reverse();
+  const head = takeWithinChars(lines, room * 0.3);
+  const kept = takeWithinChars([...new Set(telling)], room * 0.25);
+  const tail = takeWithinChars(lines.slice(head.length).reverse(), room * 0.4).reverse();
   const body = [...head, ...kept.filter((line) => !head.includes(line) && !tail.includes(line)), ...tail];
-  return body.length === 0 ? safeLine(text, maxChars) : [MARKER, "", ...body.map((line) => `- ${line}`)].join("\n");
+  return body.length === 0 ? toSafeLine(text, maxChars) : [MARKER, "", ...body.map((line) => `- ${line}`)].join("\n");
 }
 
-function take(lines: readonly string[], maxChars: number): string[] {
+function takeWithinChars(lines: readonly string[], maxChars: number): string[] {
   const taken: string[] = [];
   let left = maxChars;
   for (const line of lines) {

@@ -1,7 +1,7 @@
 import { rules } from "@bough/session-core/internals";
 import { FACTS } from "../arguments/shapes.js";
-import { FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind, perKind } from "./find-facts.js";
-import { keyWords, shareOf } from "./prose.js";
+import { countByKind, FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind } from "./find-facts.js";
+import { collectKeywords, computeOverlap } from "./prose.js";
 import { isRule } from "./user-intent.js";
 
 /** How much of what was found in a session is in its summary. Plain JSON of less than 4 KB: it is stored with the summary. */
@@ -30,20 +30,20 @@ const DIGITS = 1_000;
  * and commands only. Cost grows with the summary's length times the number of facts, which `FACT_LIMITS` bounds.
  *
  * @example
- * judgeFidelity(findFacts(messages), "Never touch src/lexer.ts.").score; // 1
+ * scoreFidelity(findFacts(messages), "Never touch src/lexer.ts.").score; // 1
  */
-export function judgeFidelity(facts: readonly Fact[], summary: string): Fidelity {
+export function scoreFidelity(facts: readonly Fact[], summary: string): Fidelity {
   rules.checkArgument("facts", facts, FACTS);
   rules.checkArgument("summary", summary, rules.TEXT);
   const text = new SummaryText(summary, facts);
-  const missing = new Set(facts.filter((fact) => !text.says(fact)));
-  const found = perKind((kind) => facts.filter((fact) => fact.kind === kind).length);
-  const inSummary = perKind((kind) => facts.filter((fact) => fact.kind === kind && !missing.has(fact)).length);
-  return { score: scoreOf(found, inSummary), total: facts.length, found, inSummary, byRecallOnly: mostImportant([...missing]) };
+  const missing = new Set(facts.filter((fact) => !text.contains(fact)));
+  const found = countByKind((kind) => facts.filter((fact) => fact.kind === kind).length);
+  const inSummary = countByKind((kind) => facts.filter((fact) => fact.kind === kind && !missing.has(fact)).length);
+  return { score: computeScore(found, inSummary), total: facts.length, found, inSummary, byRecallOnly: selectMostImportant([...missing]) };
 }
 
 // By kind, as thirty files would else outweigh the one request.
-function scoreOf(found: Fidelity["found"], inSummary: Fidelity["inSummary"]): number {
+function computeScore(found: Fidelity["found"], inSummary: Fidelity["inSummary"]): number {
   let most = 0;
   let reached = 0;
   for (const kind of FACT_KINDS) {
@@ -55,7 +55,7 @@ function scoreOf(found: Fidelity["found"], inSummary: Fidelity["inSummary"]): nu
 }
 
 /** The strongest of each kind take turns, those of weighty kinds more often, as far as there is room. */
-function mostImportant(missing: readonly Fact[]): readonly Fact[] {
+function selectMostImportant(missing: readonly Fact[]): readonly Fact[] {
   const rank = new Map<Fact, number>();
   const seen = new Map<FactKind, number>();
   for (const fact of missing) {
@@ -100,75 +100,77 @@ export class SummaryText {
   readonly #endings = new Map<string, number>();
 
   constructor(summary: string, facts: readonly Fact[]) {
-    this.#plain = plain(summary);
+    this.#plain = normalizeText(summary);
     this.#lower = this.#plain.toLowerCase();
-    this.#words = keyWords(summary);
-    this.#passages = passagesOf(summary);
+    this.#words = collectKeywords(summary);
+    this.#passages = splitPassages(summary);
     for (const { kind, text } of facts) {
-      if (kind === "file") for (const end of endingsOf(text)) this.#endings.set(end, (this.#endings.get(end) ?? 0) + 1);
+      if (kind === "file") for (const end of listPathEndings(text)) this.#endings.set(end, (this.#endings.get(end) ?? 0) + 1);
     }
   }
 
   /** Whether the summary says it. */
-  says({ kind, text }: Fact): boolean {
+  contains({ kind, text }: Fact): boolean {
     switch (kind) {
       case "file":
-        return endingsOf(text).some((end) => this.#endings.get(end) === 1 && this.#names(end));
+        return listPathEndings(text).some((end) => this.#endings.get(end) === 1 && this.#names(end));
       case "command":
-        return this.#plain.includes(plain(text).slice(0, COMMAND_CHARS).trimEnd().replace(/…$/, ""));
+        return this.#plain.includes(normalizeText(text).slice(0, COMMAND_CHARS).trimEnd().replace(/…$/, ""));
       case "identifier":
-        return hasWhole(this.#plain, plain(text));
+        return containsWord(this.#plain, normalizeText(text));
       case "number":
-        return hasWhole(withoutSeparators(this.#lower), withoutSeparators(text.toLowerCase()));
+        return containsWord(stripSeparators(this.#lower), stripSeparators(text.toLowerCase()));
       case "error":
-        return this.#lower.includes(plain(text).toLowerCase()) || this.#hasWords(text, ENOUGH.error);
+        return this.#lower.includes(normalizeText(text).toLowerCase()) || this.#hasWords(text, ENOUGH.error);
       case "request":
-        return this.#lower.includes(plain(text).toLowerCase()) || shareOf(keyWords(text), this.#words) >= ENOUGH.request;
+        return (
+          this.#lower.includes(normalizeText(text).toLowerCase()) || computeOverlap(collectKeywords(text), this.#words) >= ENOUGH.request
+        );
       case "rule":
-        return this.#lower.includes(plain(text).toLowerCase()) || this.#saysRule(text);
+        return this.#lower.includes(normalizeText(text).toLowerCase()) || this.#saysRule(text);
     }
   }
 
   #names(path: string): boolean {
-    return hasWhole(this.#lower, path.toLowerCase(), IN_A_NAME);
+    return containsWord(this.#lower, path.toLowerCase(), IN_A_NAME);
   }
 
   #hasWords(text: string, enough: number): boolean {
-    const wanted = keyWords(text);
-    return wanted.size > 0 && this.#passages.some(({ words }) => shareOf(wanted, words) >= enough);
+    const wanted = collectKeywords(text);
+    return wanted.size > 0 && this.#passages.some(({ words }) => computeOverlap(wanted, words) >= enough);
   }
 
   #saysRule(rule: string): boolean {
-    const wanted = keyWords(rule);
+    const wanted = collectKeywords(rule);
     // "Never do that" has no word of its own to look for.
     if (wanted.size === 0) return false;
-    return this.#passages.some(({ words, commands }) => commands && shareOf(wanted, words) >= ENOUGH.rule);
+    return this.#passages.some(({ words, commands }) => commands && computeOverlap(wanted, words) >= ENOUGH.rule);
   }
 }
 
-function plain(text: string): string {
+function normalizeText(text: string): string {
   return text
     .replace(/[`*"“”]/g, "")
     .replace(/\s+/g, " ")
     .trim();
 }
 
-function passagesOf(summary: string): readonly Passage[] {
+function splitPassages(summary: string): readonly Passage[] {
   const lines = summary.split("\n").filter((line) => line.trim() !== "");
   const starts = Math.max(1, lines.length - PASSAGE_LINES + 1);
   return Array.from({ length: starts }, (_one, at) => {
     const text = lines.slice(at, at + PASSAGE_LINES).join(" ");
-    return { words: keyWords(text), commands: isRule(text) || FORBIDS_OR_COMMANDS.test(text) };
+    return { words: collectKeywords(text), commands: isRule(text) || FORBIDS_OR_COMMANDS.test(text) };
   });
 }
 
 /** The last part of a path, the last two, and so on up to the whole. */
-function endingsOf(path: string): readonly string[] {
+function listPathEndings(path: string): readonly string[] {
   const parts = path.split("/");
   return parts.map((_part, at) => parts.slice(parts.length - 1 - at).join("/"));
 }
 
-function withoutSeparators(text: string): string {
+function stripSeparators(text: string): string {
   return text.replace(/(\d)[,\u202f\u00a0'](?=\d{3})/g, "$1").replace(/(\d)[ \u00a0-](?=[\p{L}%°€µ])/gu, "$1");
 }
 
@@ -177,7 +179,7 @@ const IN_A_WORD = /[\p{L}\p{N}_]/u;
 const IN_A_NAME = /[\p{L}\p{N}_.-]/u;
 
 /** Whether `wanted` stands in a text and is not part of a longer word. Linear. */
-function hasWhole(text: string, wanted: string, beforeIn: RegExp = IN_A_WORD): boolean {
+function containsWord(text: string, wanted: string, beforeIn: RegExp = IN_A_WORD): boolean {
   if (wanted === "") return false;
   const wordFirst = IN_A_WORD.test(wanted.charAt(0));
   const wordLast = IN_A_WORD.test(wanted.charAt(wanted.length - 1));

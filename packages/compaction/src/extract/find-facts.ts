@@ -1,9 +1,9 @@
 import { type AssistantMessage, type BashExecutionMessage, type ContextMessage, type ToolResultMessage, textOf } from "@bough/session-core";
 import { oneLine } from "../text/one-line.js";
-import { commandOf, coreCommand, errorKey, errorLines } from "./commands.js";
+import { findErrorLines, normalizeErrorLine, readCommand, simplifyCommand } from "./commands.js";
 import { filesIn, touchedFiles } from "./file-paths.js";
-import { proseOf } from "./prose.js";
-import { isRequest, rulesIn } from "./user-intent.js";
+import { extractProse } from "./prose.js";
+import { findRules, isRequest } from "./user-intent.js";
 
 /** Kinds of facts, the most important first. */
 export const FACT_KINDS = ["request", "rule", "file", "error", "command", "identifier", "number"] as const;
@@ -50,7 +50,7 @@ export const FACT_LIMITS: Readonly<Record<FactKind, number>> = {
 };
 
 /** One number for each kind, from a function. */
-export function perKind(count: (kind: FactKind) => number): Readonly<Record<FactKind, number>> {
+export function countByKind(count: (kind: FactKind) => number): Readonly<Record<FactKind, number>> {
   return {
     request: count("request"),
     rule: count("rule"),
@@ -81,12 +81,12 @@ const STRENGTH = { named: 1, read: 1, changed: 4, command: 1, usersCommand: 3 } 
  * findFacts([{ role: "user", content: "Never touch src/lexer.ts." }]).map(({ kind }) => kind); // ["request", "rule", "file"]
  */
 export function findFacts(messages: readonly ContextMessage[]): readonly Fact[] {
-  const finder = new Finder();
+  const finder = new FactFinder();
   for (const [at, message] of messages.entries()) finder.read(message, at);
   return finder.facts();
 }
 
-class Finder {
+class FactFinder {
   readonly #list = new FactList();
   /** Calls that do or check something; the output of one that only looks is somebody's text, which may hold any words. */
   readonly #commands = new Set<string>();
@@ -108,7 +108,7 @@ class Finder {
         break;
       case "compactionSummary":
       case "branchSummary":
-        this.#named(proseOf(message.summary), at);
+        this.#named(extractProse(message.summary), at);
         break;
       case "custom":
         // What hosts put in is theirs to repeat.
@@ -122,17 +122,17 @@ class Finder {
   }
 
   #user(text: string, at: number): void {
-    const prose = proseOf(text);
+    const prose = extractProse(text);
     if (isRequest(text)) this.#request = { text: oneLine(prose, REQUEST_CHARS), at };
-    for (const rule of rulesIn(prose)) this.#list.add("rule", rule, at, { key: rule.toLowerCase() });
+    for (const rule of findRules(prose)) this.#list.add("rule", rule, at, { key: rule.toLowerCase() });
     this.#named(prose, at);
   }
 
   #assistant(message: AssistantMessage, at: number): void {
-    this.#named(proseOf(textOf(message.content)), at);
+    this.#named(extractProse(textOf(message.content)), at);
     for (const block of message.content) {
       if (block.type !== "toolCall") continue;
-      const core = coreCommand(commandOf(block) ?? "");
+      const core = simplifyCommand(readCommand(block) ?? "");
       if (core !== null) this.#commands.add(block.id);
       if (core !== null) this.#list.add("command", core, at, { strength: STRENGTH.command });
       for (const { path, changed } of touchedFiles(block)) {
@@ -147,28 +147,28 @@ class Finder {
 
   #usersCommand({ command, output, exitCode, excludeFromContext }: BashExecutionMessage, at: number): void {
     if (excludeFromContext === true) return;
-    const core = coreCommand(command);
+    const core = simplifyCommand(command);
     if (core !== null) this.#list.add("command", core, at, { strength: STRENGTH.usersCommand });
     const failed = typeof exitCode === "number" && exitCode !== 0;
     if (failed || core !== null) this.#errors(output, failed, at);
   }
 
   #errors(output: string, failed: boolean, at: number): void {
-    for (const line of errorLines(output, failed)) this.#list.add("error", line, at, { key: errorKey(line) });
+    for (const line of findErrorLines(output, failed)) this.#list.add("error", line, at, { key: normalizeErrorLine(line) });
   }
 
   #named(prose: string, at: number): void {
     const files = filesIn(prose);
     for (const path of files) this.#list.add("file", path, at, { strength: STRENGTH.named });
     const known = new Set(files);
-    for (const name of identifiersIn(prose)) if (!known.has(name)) this.#list.add("identifier", name, at);
-    for (const number of numbersIn(prose)) this.#list.add("number", number, at);
+    for (const name of findIdentifiers(prose)) if (!known.has(name)) this.#list.add("identifier", name, at);
+    for (const number of findNumbers(prose)) this.#list.add("number", number, at);
   }
 }
 
 /** Facts as they are found: each once, and in the end the strongest of each kind. */
 export class FactList {
-  readonly #found = new Map<FactKind, Map<string, Found>>(FACT_KINDS.map((kind) => [kind, new Map()]));
+  readonly #found = new Map<FactKind, Map<string, FoundFact>>(FACT_KINDS.map((kind) => [kind, new Map()]));
 
   /** Nothing where the text is empty. `key`: what makes it the same as another of its kind. `strength`: adds up; more is more important. */
   add(kind: FactKind, text: string, at: number, { key = text, strength = 1 }: { key?: string; strength?: number } = {}): void {
@@ -176,14 +176,14 @@ export class FactList {
     const all = this.#found.get(kind);
     const known = all?.get(key);
     if (known === undefined) all?.set(key, { text, at, strength });
-    else all?.set(key, joined(known, { text, at, strength }));
+    else all?.set(key, joinFinds(known, { text, at, strength }));
   }
 
   /** By kind, the most important first; in a kind the strongest first, of equals the newest. */
   strongest(): readonly Fact[] {
     return FACT_KINDS.flatMap((kind) => {
       const all = [...(this.#found.get(kind)?.values() ?? [])];
-      const found = kind === "file" ? oneNamePerFile(all) : all;
+      const found = kind === "file" ? mergeFileNames(all) : all;
       return [...found]
         .sort((a, b) => b.strength - a.strength || b.at - a.at)
         .slice(0, FACT_LIMITS[kind])
@@ -193,14 +193,14 @@ export class FactList {
 }
 
 /** A fact on its way: its text, the newest message that says it, and how much it matters so far. */
-export interface Found {
+export interface FoundFact {
   readonly text: string;
   readonly at: number;
   readonly strength: number;
 }
 
 /** Two finds of one fact, under the text of the first. */
-export function joined(a: Found, b: Found): Found {
+export function joinFinds(a: FoundFact, b: FoundFact): FoundFact {
   return { text: a.text, at: Math.max(a.at, b.at), strength: a.strength + b.strength };
 }
 
@@ -208,28 +208,28 @@ export function joined(a: Found, b: Found): Found {
  * A file that is named by its whole path and from its project is one file, under the name from its project. A name alone is
  * the file whose path ends in it, and none where several do. Cost grows with the parts of all paths.
  */
-export function oneNamePerFile(found: readonly Found[]): readonly Found[] {
+export function mergeFileNames(found: readonly FoundFact[]): readonly FoundFact[] {
   const files = new Map(found.map((one) => [one.text, one]));
-  const longer = pathsByEnding(files.keys());
+  const longer = indexPathsByEnding(files.keys());
   for (const one of [...found].sort((a, b) => b.text.length - a.text.length)) {
     const path = longer.get(one.text);
     if (path === undefined) continue;
     const whole = path === null ? undefined : files.get(path);
-    if (whole !== undefined) joinInto(files, one, whole);
+    if (whole !== undefined) mergeInto(files, one, whole);
     else if (!one.text.includes("/")) files.delete(one.text);
   }
   return [...files.values()];
 }
 
-function joinInto(files: Map<string, Found>, short: Found, whole: Found): void {
+function mergeInto(files: Map<string, FoundFact>, short: FoundFact, whole: FoundFact): void {
   const kept = short.text.includes("/") ? short : whole;
   files.delete(short.text);
   files.delete(whole.text);
-  files.set(kept.text, joined(kept, kept === short ? whole : short));
+  files.set(kept.text, joinFinds(kept, kept === short ? whole : short));
 }
 
 /** Which longer path ends in a shorter one; null: several do. */
-function pathsByEnding(paths: Iterable<string>): ReadonlyMap<string, string | null> {
+function indexPathsByEnding(paths: Iterable<string>): ReadonlyMap<string, string | null> {
   const longer = new Map<string, string | null>();
   for (const path of paths) {
     for (let at = path.indexOf("/", 1); at !== -1; at = path.indexOf("/", at + 1)) {
@@ -244,7 +244,7 @@ const QUOTED = /`([^`\n]{2,80})`/g;
 const NAME = /^[#$@.]?[\p{L}\p{N}_][^\s`"']*$/u;
 
 /** The identifiers in backticks of a prose: no files, no commands, nothing with a space. Linear. */
-export function identifiersIn(prose: string): readonly string[] {
+export function findIdentifiers(prose: string): readonly string[] {
   return [...prose.matchAll(QUOTED)].flatMap(([, given = ""]) => {
     const name = given.trim().replace(/\(\)$/, "");
     return name.length > 1 && NAME.test(name) && /\p{L}/u.test(name) ? [name] : [];
@@ -259,7 +259,7 @@ const NUMBER = new RegExp(
 );
 
 /** The numbers with a unit in a prose, as `14 tests` or `16,384 tokens`. A number in data or in code has no unit behind it. Linear. */
-export function numbersIn(prose: string): readonly string[] {
+export function findNumbers(prose: string): readonly string[] {
   return [...prose.matchAll(NUMBER)].map(([, number = "", unit = ""]) =>
     /^[\w€]/.test(unit) && unit.length > 2 ? `${number} ${unit}` : `${number}${unit}`,
   );

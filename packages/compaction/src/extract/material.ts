@@ -1,29 +1,29 @@
 import type { SummarySource } from "../summarizers/summarizer.js";
-import { BLOCK_NAMES, type BlockName, INLINE_BREAK, isUnderline, LEFT_OUT, type Line, MARKER, safeLine, shapeOf } from "./blocks.js";
+import { BLOCK_NAMES, type BlockName, getShape, INLINE_BREAK, isUnderline, LEFT_OUT, type Line, MARKER, toSafeLine } from "./blocks.js";
 import type { Fact } from "./find-facts.js";
-import type { Story } from "./timeline.js";
+import type { Timeline } from "./timeline.js";
 
 /** What the parts of an extract are made from. */
-export interface Material {
-  readonly story: Story;
+export interface ExtractMaterial {
+  readonly story: Timeline;
   readonly facts: readonly Fact[];
   readonly kind: SummarySource["kind"];
   /** The extract that this one carries on; null: there is none, or a model wrote it. */
-  readonly old: ReadExtract | null;
+  readonly old: ParsedExtract | null;
   /** Summaries that this one carries on or that stand among the messages, in order, those that are extracts and their goals left out. */
   readonly earlier: readonly string[];
   /** The goal as the first of them says it. */
   readonly goal: string | null;
-  readonly limits: PartLimits;
+  readonly limits: BlockLimits;
 }
 
 /** The lines of a block of the extract before. */
-export function oldLines({ old }: Material, name: BlockName): readonly string[] {
+export function getPreviousLines({ old }: ExtractMaterial, name: BlockName): readonly string[] {
   return old?.get(name) ?? [];
 }
 
 /** A line on its way, and how many calls that changed or ran something stand behind it. */
-export interface Weighted {
+export interface WeightedLine {
   readonly text: string;
   readonly work: number;
 }
@@ -32,7 +32,7 @@ export interface Weighted {
  * Lines whose newest come last: the newest has the rank `first`, each older one `step` more. What much work stands behind
  * ages more slowly. A text stands once, where it is newest.
  */
-export function newestFirst(given: readonly (string | Weighted)[], first: number, step: number): readonly Line[] {
+export function rankNewestFirst(given: readonly (string | WeightedLine)[], first: number, step: number): readonly Line[] {
   const lines = given.map((one) => (typeof one === "string" ? { text: one, work: 1 } : one));
   const newest = new Map(lines.map(({ text }, at) => [text, at]));
   const kept = lines.filter(({ text }, at) => newest.get(text) === at);
@@ -43,12 +43,12 @@ export function newestFirst(given: readonly (string | Weighted)[], first: number
 }
 
 /** Lines in the order of their weight: the first has the rank `first`, each later one `step` more. */
-export function firstFirst(texts: readonly string[], first: number, step: number): readonly Line[] {
+export function rankInOrder(texts: readonly string[], first: number, step: number): readonly Line[] {
   return [...new Set(texts)].map((text, at) => ({ text, rank: first + step * at }));
 }
 
 /** Bounds of the parts of an extract, from the room it has. In UTF-16 code units and lines. */
-export interface PartLimits {
+export interface BlockLimits {
   readonly goalChars: number;
   readonly latestChars: number;
   readonly lastChars: number;
@@ -61,17 +61,17 @@ export interface PartLimits {
  * The goal, the last request and the state at the end are always there, so each may take only its share; what they leave
  * goes to the lists. An earlier summary may take a third: it does not grow, however often it is carried on.
  */
-export function partLimits(maxChars: number): PartLimits {
+export function computeBlockLimits(maxChars: number): BlockLimits {
   return {
-    goalChars: between(40, maxChars * 0.25, 700),
-    latestChars: between(40, maxChars * 0.25, 1_000),
-    lastChars: between(40, maxChars * 0.2, 1_000),
+    goalChars: clamp(40, maxChars * 0.25, 700),
+    latestChars: clamp(40, maxChars * 0.25, 1_000),
+    lastChars: clamp(40, maxChars * 0.2, 1_000),
     earlierChars: Math.floor(maxChars / 3),
-    lineChars: between(100, maxChars * 0.1, 200),
+    lineChars: clamp(100, maxChars * 0.1, 200),
   };
 }
 
-function between(least: number, wanted: number, most: number): number {
+function clamp(least: number, wanted: number, most: number): number {
   return Math.floor(Math.min(most, Math.max(least, wanted)));
 }
 
@@ -79,32 +79,32 @@ function between(least: number, wanted: number, most: number): number {
 const LINE_CHARS = 1_000;
 
 /** The lines of an extract by block, without marks. */
-export type ReadExtract = ReadonlyMap<BlockName, readonly string[]>;
+export type ParsedExtract = ReadonlyMap<BlockName, readonly string[]>;
 
 /** A summary as the next extract carries it on. */
 export interface PreviousSummary {
   /** What is no extract: a summary that a model wrote. */
   readonly before: string;
   /** null: there is no extract in it. */
-  readonly old: ReadExtract | null;
+  readonly old: ParsedExtract | null;
 }
 
 /**
  * Reads a summary back, so that the lines of an extract are carried on instead of quoted. After a split turn there are two
  * in it: what the second was asked came later than the goal of the first, and its state is the later one. Linear.
  */
-export function readPrevious(summary: string): PreviousSummary {
-  const pieces = summary.split(STARTS_EXTRACT).map((piece) => withoutSeparator(piece));
+export function parsePrevious(summary: string): PreviousSummary {
+  const pieces = summary.split(STARTS_EXTRACT).map((piece) => stripSeparator(piece));
   const [before = "", ...extracts] = pieces;
-  const read = extracts.map(readExtract);
+  const read = extracts.map(parseExtract);
   const [first, ...later] = read;
-  return { before, old: first === undefined ? null : later.reduce(joined, first) };
+  return { before, old: first === undefined ? null : later.reduce(joinExtracts, first) };
 }
 
 const STARTS_EXTRACT = new RegExp(`^${MARKER.replaceAll(".", "\\.")}`, "m");
 
 /** Without what stands between the two summaries of a split turn (pi's form): a line, and a title in bold type. */
-function withoutSeparator(piece: string): string {
+function stripSeparator(piece: string): string {
   const line = piece.lastIndexOf("\n---\n");
   return line !== -1 && /^\*\*[^*\n]{1,80}\*\*$/.test(piece.slice(line + "\n---\n".length).trim()) ? piece.slice(0, line) : piece;
 }
@@ -112,61 +112,61 @@ function withoutSeparator(piece: string): string {
 /** What is true at the end only: the later one counts. */
 const STATE: readonly BlockName[] = ["last", "next", "open", "blocked"];
 
-function joined(first: ReadExtract, second: ReadExtract): ReadExtract {
-  const all = new Map(BLOCK_NAMES.map((name) => [name, [...linesIn(first, name), ...linesIn(second, name)]]));
-  for (const name of STATE) all.set(name, [...linesIn(second.has(name) ? second : first, name)]);
-  all.set("goal", [...linesIn(first.has("goal") ? first : second, "goal")]);
+function joinExtracts(first: ParsedExtract, second: ParsedExtract): ParsedExtract {
+  const all = new Map(BLOCK_NAMES.map((name) => [name, [...getLines(first, name), ...getLines(second, name)]]));
+  for (const name of STATE) all.set(name, [...getLines(second.has(name) ? second : first, name)]);
+  all.set("goal", [...getLines(first.has("goal") ? first : second, "goal")]);
   if (!first.has("goal") || !second.has("goal")) return all;
-  const asked = [linesIn(first, "latest"), second.has("latest") ? linesIn(second, "goal") : []].map((lines) => lines.slice(0, 1));
-  all.set("requests", [...linesIn(first, "requests"), ...asked.flat(), ...linesIn(second, "requests")]);
-  all.set("latest", [...linesIn(second, second.has("latest") ? "latest" : "goal")]);
+  const asked = [getLines(first, "latest"), second.has("latest") ? getLines(second, "goal") : []].map((lines) => lines.slice(0, 1));
+  all.set("requests", [...getLines(first, "requests"), ...asked.flat(), ...getLines(second, "requests")]);
+  all.set("latest", [...getLines(second, second.has("latest") ? "latest" : "goal")]);
   return all;
 }
 
-function linesIn(read: ReadExtract, name: BlockName): readonly string[] {
+function getLines(read: ParsedExtract, name: BlockName): readonly string[] {
   return read.get(name) ?? [];
 }
 
-function readExtract(text: string): ReadExtract {
+function parseExtract(text: string): ParsedExtract {
   const read = new Map<BlockName, string[]>();
   let candidates: readonly BlockName[] = [];
   let current: BlockName | null = null;
   for (const line of text.split("\n")) {
     const heading = /^##(#)? (.+)$/.exec(line);
     if (heading !== null) {
-      candidates = blocksUnder(heading[2] ?? "", heading[1] === "#");
-      current = candidates.find((name) => shapeOf(name).lead === undefined) ?? null;
+      candidates = findBlocksUnder(heading[2] ?? "", heading[1] === "#");
+      current = candidates.find((name) => getShape(name).lead === undefined) ?? null;
       continue;
     }
     current = candidates.find((name) => startsWithLead(name, line)) ?? current;
     if (current === null) continue;
     const lines = read.get(current) ?? [];
-    lines.push(...linesOf(current, line));
+    lines.push(...readSafeLines(current, line));
     if (lines.length > 0) read.set(current, lines);
   }
   return read;
 }
 
-function blocksUnder(heading: string, below: boolean): readonly BlockName[] {
-  return BLOCK_NAMES.filter((name) => (below ? shapeOf(name).under : shapeOf(name).heading) === heading);
+function findBlocksUnder(heading: string, below: boolean): readonly BlockName[] {
+  return BLOCK_NAMES.filter((name) => (below ? getShape(name).under : getShape(name).heading) === heading);
 }
 
 function startsWithLead(name: BlockName, line: string): boolean {
-  const { lead, style } = shapeOf(name);
+  const { lead, style } = getShape(name);
   return lead !== undefined && (style === "inline" ? line.startsWith(`${lead} `) : line === lead);
 }
 
 /** It was stored since, and may have been edited, so nothing is taken on trust. */
-function linesOf(name: BlockName, line: string): readonly string[] {
-  return textsOf(name, line)
-    .map((text) => safeLine(text, LINE_CHARS))
+function readSafeLines(name: BlockName, line: string): readonly string[] {
+  return readTexts(name, line)
+    .map((text) => toSafeLine(text, LINE_CHARS))
     .filter((text) => text !== "");
 }
 
-function textsOf(name: BlockName, line: string): readonly string[] {
-  const { style, lead } = shapeOf(name);
+function readTexts(name: BlockName, line: string): readonly string[] {
+  const { style, lead } = getShape(name);
   if (line.trim() === "" || isUnderline(line) || line === lead) return [];
-  if (style === "inline") return startsWithLead(name, line) ? itemsOf(line.slice((lead ?? "").length).trim()) : [];
+  if (style === "inline") return startsWithLead(name, line) ? splitItems(line.slice((lead ?? "").length).trim()) : [];
   const text = line.replace(MARK[style], "");
   const isOurs = style === "plain" || text !== line;
   return isOurs && !LEFT_OUT.test(text) ? [text] : [];
@@ -175,7 +175,7 @@ function textsOf(name: BlockName, line: string): readonly string[] {
 const MARK = { quote: /^> /, list: /^- /, done: /^- \[x\] /, open: /^- \[ \] /, steps: /^\d+\. /, plain: /^/ } as const;
 
 /** Items in backticks may have commas in them. */
-function itemsOf(text: string): readonly string[] {
+function splitItems(text: string): readonly string[] {
   return text.split(text.startsWith("`") ? /(?<=`), (?=`)/ : INLINE_BREAK);
 }
 

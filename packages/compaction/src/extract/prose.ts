@@ -7,17 +7,17 @@ const FENCE = /^\s{0,8}(?:```|~~~)/;
 const REMINDER_OPENS = /^\s*<(system-reminder|local-command-[a-z]+|command-[a-z]+)>/;
 
 /** A text without its middle where it is longer than `maxChars`, in UTF-16 code units. Half pairs are mended by `cleanText`. */
-export function edgesOf(text: string, maxChars: number): string {
+export function cutToEdges(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);
   return `${text.slice(0, half)}\n${text.slice(-half)}`;
 }
 
 /** What somebody says in a text: no code blocks, no data, no reminders of the host, no control characters. Linear. */
-export function proseOf(text: string): string {
+export function extractProse(text: string): string {
   let until: RegExp | null = null;
   const kept: string[] = [];
-  for (const line of withoutData(cleanText(edgesOf(text, MAX_READ))).split("\n")) {
+  for (const line of removeData(cleanText(cutToEdges(text, MAX_READ))).split("\n")) {
     if (until !== null) {
       if (until.test(line)) until = null;
       continue;
@@ -45,7 +45,7 @@ export interface Sentence {
  * The sentences of a prose in order, without list markers, heading marks and bold marks. A line break ends a sentence.
  * Linear.
  */
-export function sentencesOf(prose: string): readonly Sentence[] {
+export function splitSentences(prose: string): readonly Sentence[] {
   return prose.split("\n").flatMap((line) => {
     if (/^\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$)/.test(line)) return [];
     const listed = MARKER.test(line);
@@ -73,7 +73,7 @@ const ALL_DATA = /^\s*[A-Za-z0-9+/_-]+=*\s*$/;
  * A text without base64, hexadecimal dumps and their like, each run of which becomes one "…": nothing is to be found in
  * them. The short last line of a block goes with it. Linear.
  */
-export function withoutData(text: string): string {
+export function removeData(text: string): string {
   if (text.search(RUN) === -1) return text;
   let inBlock = false;
   const lines = text.split("\n").map((line) => {
@@ -89,12 +89,12 @@ function isData(run: string): boolean {
   if (run.length >= SURELY_DATA) return true;
   let changes = 0;
   for (let at = 1; at < run.length; at += 1) {
-    if (classOf(run.charCodeAt(at)) !== classOf(run.charCodeAt(at - 1))) changes += 1;
+    if (classifyCharacter(run.charCodeAt(at)) !== classifyCharacter(run.charCodeAt(at - 1))) changes += 1;
   }
   return changes / run.length > CHANGES;
 }
 
-function classOf(unit: number): number {
+function classifyCharacter(unit: number): number {
   if (unit >= 0x61) return 0;
   if (unit >= 0x41) return 1;
   return unit >= 0x30 ? 2 : 3;
@@ -117,17 +117,17 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
  * The words that say what a text is about: in lower case, without common words and without English endings, so that
  * "updating the tests" and "update test" are one. Where a script has no spaces, each pair of characters is a word. Linear.
  */
-export function keyWords(text: string): ReadonlySet<string> {
+export function collectKeywords(text: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const [word] of text.toLowerCase().matchAll(WORD)) {
-    if (UNSPACED.test(word)) for (const pair of pairs(word)) found.add(pair);
+    if (UNSPACED.test(word)) for (const pair of splitIntoPairs(word)) found.add(pair);
     else if (!STOP.has(word) && (word.length > 2 || /\p{N}/u.test(word))) found.add(stem(word));
   }
   return found;
 }
 
 /** Share of `wanted` that is in `given`; 1 where nothing is wanted. */
-export function shareOf(wanted: ReadonlySet<string>, given: ReadonlySet<string>): number {
+export function computeOverlap(wanted: ReadonlySet<string>, given: ReadonlySet<string>): number {
   if (wanted.size === 0) return 1;
   let both = 0;
   for (const word of wanted) if (given.has(word)) both += 1;
@@ -140,7 +140,7 @@ function stem(word: string): string {
   return short.length > 2 ? short : word;
 }
 
-function pairs(run: string): readonly string[] {
+function splitIntoPairs(run: string): readonly string[] {
   const letters = [...run];
   return letters.length === 1 ? letters : letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);
 }

@@ -7,44 +7,44 @@ import {
   textOf,
 } from "@bough/session-core";
 import { toolKind } from "@bough/session-core/internals";
-import { commandOf, coreCommand, errorLines } from "./commands.js";
-import { proseOf, sentencesOf } from "./prose.js";
+import { findErrorLines, readCommand, simplifyCommand } from "./commands.js";
+import { extractProse, splitSentences } from "./prose.js";
 import {
-  type Answer,
-  acts,
-  type Ending,
-  type Outcome,
+  type CallOutcome,
+  countWork,
+  type FinalReply,
+  hasFailed,
+  isAction,
+  parseTodos,
   type Remark,
-  type Request,
-  type Story,
+  type ShortAnswer,
+  type Timeline,
   type Todo,
   type Turn,
-  todosOf,
-  wentWrong,
-  workIn,
+  type UserRequest,
 } from "./timeline.js";
 import { isRequest, isThanks } from "./user-intent.js";
 
 interface OpenTurn {
-  request: Request | null;
+  request: UserRequest | null;
   reply: Turn["reply"];
-  readonly endings: Ending[];
-  readonly outcomes: Outcome[];
+  readonly finalReplies: FinalReply[];
+  readonly outcomes: CallOutcome[];
 }
 
 type OpenRemark = { -readonly [Key in keyof Remark]: Remark[Key] };
 
 /** Reads a conversation once, in order. Cost is linear. */
-export function readStory(messages: readonly ContextMessage[]): Story {
-  const reader = new Reader();
+export function readTimeline(messages: readonly ContextMessage[]): Timeline {
+  const reader = new TimelineReader();
   for (const [at, message] of messages.entries()) reader.read(message, at);
   return reader.story();
 }
 
-class Reader {
+class TimelineReader {
   readonly #turns: OpenTurn[] = [];
   readonly #remarks: OpenRemark[] = [];
-  readonly #answers: Answer[] = [];
+  readonly #answers: ShortAnswer[] = [];
   readonly #summaries: string[] = [];
   readonly #calls = new Map<string, { readonly call: ToolCallBlock; readonly remark: OpenRemark | null }>();
   #before: string | null = null;
@@ -81,17 +81,17 @@ class Reader {
     }
   }
 
-  story(): Story {
+  story(): Timeline {
     const [turns, remarks, answers, summaries] = [this.#turns, this.#remarks, this.#answers, this.#summaries];
-    return { turns, remarks, answers, summaries, before: this.#before, todos: this.#todos, lastSaid: this.#lastSaid };
+    return { turns, remarks, answers, summaries, leadingSummary: this.#before, todos: this.#todos, lastReply: this.#lastSaid };
   }
 
   get #turn(): OpenTurn {
     return this.#turns.at(-1) ?? this.#open(null);
   }
 
-  #open(request: Request | null): OpenTurn {
-    const turn: OpenTurn = { request, reply: null, endings: [], outcomes: [] };
+  #open(request: UserRequest | null): OpenTurn {
+    const turn: OpenTurn = { request, reply: null, finalReplies: [], outcomes: [] };
     this.#turns.push(turn);
     this.#told = 0;
     return turn;
@@ -100,7 +100,7 @@ class Reader {
   /** "continue" and "thanks" end no turn: the request they belong to goes on. */
   #asked(text: string, at: number): void {
     const reply = this.#turns.at(-1)?.reply ?? null;
-    const question = reply?.ends === true ? questionOf(reply.text) : null;
+    const question = reply?.ends === true ? findQuestion(reply.text) : null;
     this.#thanked = !isRequest(text) && isThanks(text);
     if (isRequest(text)) this.#open({ text, at, question, interrupts: this.#turns.length > 0 && reply?.ends !== true });
     else if (question !== null && !this.#thanked) this.#answers.push({ text: text.trim(), at, question });
@@ -126,7 +126,7 @@ class Reader {
     turn.reply = text === "" ? turn.reply && { ...turn.reply, ends: false } : { text, ends };
     if (text !== "") this.#lastSaid = text;
     if (!ends) return;
-    turn.endings.push({ text, at, work: workIn(turn.outcomes.slice(this.#told)) });
+    turn.finalReplies.push({ text, at, work: countWork(turn.outcomes.slice(this.#told)) });
     this.#told = turn.outcomes.length;
   }
 
@@ -134,22 +134,22 @@ class Reader {
     if (remark !== null) this.#remarks.push(remark);
     for (const call of calls) {
       this.#calls.set(call.id, { call, remark });
-      if (toolKind(call.name) === "plan") this.#todos = todosOf(call) ?? this.#todos;
+      if (toolKind(call.name) === "plan") this.#todos = parseTodos(call) ?? this.#todos;
     }
   }
 
   #result({ toolCallId, content, isError: failed }: ToolResultMessage, at: number): void {
     const { call = null, remark = null } = this.#calls.get(toolCallId) ?? {};
-    const given = call === null ? null : commandOf(call);
-    const outcome = outcomeOf({ at, call, failed, command: given === null ? null : coreCommand(given) }, textOf(content));
+    const given = call === null ? null : readCommand(call);
+    const outcome = toOutcome({ at, call, failed, command: given === null ? null : simplifyCommand(given) }, textOf(content));
     this.#turn.outcomes.push(outcome);
-    if (remark !== null && acts(outcome) && !wentWrong(outcome)) remark.carriedOut = true;
+    if (remark !== null && isAction(outcome) && !hasFailed(outcome)) remark.carriedOut = true;
   }
 
   #ran({ command, output, exitCode, excludeFromContext }: BashExecutionMessage, at: number): void {
     if (excludeFromContext === true) return;
     const failed = typeof exitCode === "number" && exitCode !== 0;
-    this.#turn.outcomes.push(outcomeOf({ at, call: null, failed, command: coreCommand(command) }, output));
+    this.#turn.outcomes.push(toOutcome({ at, call: null, failed, command: simplifyCommand(command) }, output));
   }
 }
 
@@ -157,17 +157,17 @@ class Reader {
 const CUT_OFF = /^(?:aborted|error|length|max_tokens)$/;
 
 /** What only looks shows somebody's text, which may hold any words: only its failure is one. */
-function outcomeOf(what: Pick<Outcome, "at" | "call" | "failed" | "command">, output: string): Outcome {
+function toOutcome(what: Pick<CallOutcome, "at" | "call" | "failed" | "command">, output: string): CallOutcome {
   const { failed, command } = what;
   return {
     ...what,
-    errors: failed || command !== null ? errorLines(output, failed) : [],
-    result: command === null ? null : resultIn(output),
+    errors: failed || command !== null ? findErrorLines(output, failed) : [],
+    result: command === null ? null : findResult(output),
   };
 }
 
-function questionOf(reply: string): string | null {
-  const last = sentencesOf(proseOf(reply)).at(-1)?.text ?? "";
+function findQuestion(reply: string): string | null {
+  const last = splitSentences(extractProse(reply)).at(-1)?.text ?? "";
   return /[?？]$/.test(last) ? last : null;
 }
 
@@ -176,7 +176,7 @@ const PASSED = /\b(\d{1,7}) (?:tests? )?(?:passed|passing)\b|\b(?:all )?(\d{1,7}
 const COMMIT = /^\[\S{1,80} (?:\(root-commit\) )?([0-9a-f]{7,40})\] /m;
 
 /** What an output says came of its command: tests that passed, a commit. Only its start and its end are read. */
-function resultIn(output: string): string | null {
+function findResult(output: string): string | null {
   const commit = COMMIT.exec(output.slice(0, 4_000))?.[1];
   if (commit !== undefined) return `commit ${commit}`;
   const passed = PASSED.exec(output.slice(-4_000));

@@ -1,10 +1,10 @@
-import { type Line, safeLine, safeLines } from "./blocks.js";
-import { firstFirst, type Material, newestFirst, oldLines, type Weighted } from "./material.js";
-import { proseOf, type Sentence, sentencesOf } from "./prose.js";
-import { lastRuns, outcomesOf, type Turn, wentWrong } from "./timeline.js";
-import { contradicts } from "./user-intent.js";
+import { type Line, toSafeLine, toSafeLines } from "./blocks.js";
+import { type ExtractMaterial, getPreviousLines, rankInOrder, rankNewestFirst, type WeightedLine } from "./material.js";
+import { extractProse, type Sentence, splitSentences } from "./prose.js";
+import { collectOutcomes, findLastRuns, hasFailed, type Turn } from "./timeline.js";
+import { isContradiction } from "./user-intent.js";
 
-interface At extends Weighted {
+interface At extends WeightedLine {
   readonly at: number;
 }
 
@@ -13,26 +13,26 @@ interface At extends Weighted {
  * them, and what its own list calls done. A reply behind which nothing was changed or run, one after a command that went
  * wrong and did not run well since, and one that the person contradicted say nothing here.
  */
-export function doneLines(material: Material): readonly Line[] {
+export function listDone(material: ExtractMaterial): readonly Line[] {
   const { story, limits } = material;
-  const stood = story.turns.filter((_turn, at) => !contradicts(story.turns[at + 1]?.request?.text ?? ""));
-  const found = [...stood.flatMap(concluded), ...results(story.turns)].sort((a, b) => a.at - b.at);
+  const stood = story.turns.filter((_turn, at) => !isContradiction(story.turns[at + 1]?.request?.text ?? ""));
+  const found = [...stood.flatMap(listConclusions), ...listResults(story.turns)].sort((a, b) => a.at - b.at);
   const todos = story.todos.filter(({ state }) => state === "done").map(({ text }) => ({ text, work: 1 }));
-  const lines = [...todos, ...found].map(({ text, work }) => ({ text: safeLine(text, limits.lineChars), work }));
-  return newestFirst([...oldLines(material, "done"), ...lines], 20, 3);
+  const lines = [...todos, ...found].map(({ text, work }) => ({ text: toSafeLine(text, limits.lineChars), work }));
+  return rankNewestFirst([...getPreviousLines(material, "done"), ...lines], 20, 3);
 }
 
-function concluded({ endings }: Turn): readonly At[] {
-  return endings.flatMap(({ text, at, work }) => {
-    const said = work > 0 ? conclusionOf(text) : null;
+function listConclusions({ finalReplies }: Turn): readonly At[] {
+  return finalReplies.flatMap(({ text, at, work }) => {
+    const said = work > 0 ? findConclusion(text) : null;
     return said === null ? [] : [{ at, text: said, work }];
   });
 }
 
-function results(turns: readonly Turn[]): readonly At[] {
-  return [...lastRuns(outcomesOf(turns))].flatMap(([command, outcome]) => {
+function listResults(turns: readonly Turn[]): readonly At[] {
+  return [...findLastRuns(collectOutcomes(turns))].flatMap(([command, outcome]) => {
     // A part of a longer command has its line with the whole.
-    if (wentWrong(outcome) || outcome.result === null || command !== outcome.command) return [];
+    if (hasFailed(outcome) || outcome.result === null || command !== outcome.command) return [];
     return [{ at: outcome.at, text: `\`${command}\`: ${outcome.result}`, work: 1 }];
   });
 }
@@ -47,21 +47,21 @@ const LONGEST = 320;
  * What was decided and why: what the model said beside calls that changed something and did not fail, sentences of its
  * replies after such work that decide or explain, and questions that the person answered in a word.
  */
-export function decisionLines(material: Material): readonly Line[] {
+export function listDecisions(material: ExtractMaterial): readonly Line[] {
   const { story, limits } = material;
   const maxChars = Math.floor(limits.lineChars * 1.4);
-  const remarks = story.remarks.filter(({ carriedOut }) => carriedOut).map(({ text, at }) => ({ at, text: reasonOf(text, maxChars) }));
-  const endings = story.turns.flatMap(({ endings: all }) => all.filter(({ work }) => work > 0));
-  const explained = endings.flatMap(({ text, at }) => explanations(text).map((one) => ({ at, text: one })));
+  const remarks = story.remarks.filter(({ carriedOut }) => carriedOut).map(({ text, at }) => ({ at, text: findReason(text, maxChars) }));
+  const endings = story.turns.flatMap(({ finalReplies: all }) => all.filter(({ work }) => work > 0));
+  const explained = endings.flatMap(({ text, at }) => findExplanations(text).map((one) => ({ at, text: one })));
   const answers = story.answers.map(({ text, at, question }) => ({ at, text: `${question} ${text}` }));
   const found = [...remarks, ...explained, ...answers].filter(({ text }) => text !== "").sort((a, b) => a.at - b.at);
-  return newestFirst([...oldLines(material, "decisions"), ...found.map(({ text }) => safeLine(text, maxChars))], 21, 3);
+  return rankNewestFirst([...getPreviousLines(material, "decisions"), ...found.map(({ text }) => toSafeLine(text, maxChars))], 21, 3);
 }
 
-function explanations(reply: string): readonly string[] {
+function findExplanations(reply: string): readonly string[] {
   // What is listed as done is not said twice.
-  const done = conclusionOf(reply) ?? "";
-  const sentences = sentencesOf(proseOf(reply)).map(({ text }) => text);
+  const done = findConclusion(reply) ?? "";
+  const sentences = splitSentences(extractProse(reply)).map(({ text }) => text);
   return sentences.filter(
     (text) => text.length >= SHORTEST && text.length <= LONGEST && DECIDES.test(text) && !/[?:]$/.test(text) && !done.includes(text),
   );
@@ -70,11 +70,13 @@ function explanations(reply: string): readonly string[] {
 const QUOTE_LINES = 10;
 
 /** What the model said last, without code. */
-export function lastLines(material: Material): readonly Line[] {
+export function listLastReply(material: ExtractMaterial): readonly Line[] {
   const { story, limits } = material;
-  const { lastSaid } = story;
+  const { lastReply } = story;
   const lines =
-    lastSaid === null ? oldLines(material, "last") : safeLines(proseOf(lastSaid), { maxLines: QUOTE_LINES, maxChars: limits.lastChars });
+    lastReply === null
+      ? getPreviousLines(material, "last")
+      : toSafeLines(extractProse(lastReply), { maxLines: QUOTE_LINES, maxChars: limits.lastChars });
   return lines.map((text, at) => ({ text, rank: 2 + at / 10 }));
 }
 
@@ -84,16 +86,16 @@ const LEADS_TO_STEPS = /\b(?:steps?|next|remaining|to ?do|plan|options?)\b[^.]*:
 const MAX_STEPS = 8;
 
 /** What the model said it, or the user, would do next. */
-export function nextLines(material: Material): readonly Line[] {
+export function listNextSteps(material: ExtractMaterial): readonly Line[] {
   const { story, limits } = material;
-  if (story.lastSaid === null) return firstFirst(oldLines(material, "next"), 5, 1);
-  const sentences = sentencesOf(proseOf(story.lastSaid));
+  if (story.lastReply === null) return rankInOrder(getPreviousLines(material, "next"), 5, 1);
+  const sentences = splitSentences(extractProse(story.lastReply));
   const steps: string[] = [];
   let inList = false;
   for (const { text, listed } of sentences) {
     const leads = LEADS_TO_STEPS.test(text);
     inList = leads || (inList && listed);
-    if (!leads && (inList || STEP.test(text))) steps.push(safeLine(text, limits.lineChars));
+    if (!leads && (inList || STEP.test(text))) steps.push(toSafeLine(text, limits.lineChars));
   }
   return steps.slice(0, MAX_STEPS).map((text, at) => ({ text, rank: 5 + at }));
 }
@@ -133,12 +135,12 @@ interface Open {
  * @example
  * conclusionOf("Perfect! I've moved the lexer to its own file. Let me run the tests:"); // "I've moved the lexer to its own file."
  */
-export function conclusionOf(reply: string): string | null {
-  const sentences = sentencesOf(proseOf(reply));
+export function findConclusion(reply: string): string | null {
+  const sentences = splitSentences(extractProse(reply));
   for (const [at, { text }] of sentences.entries()) {
     const said = text.replace(INTERJECTION_BEFORE, "");
-    if (saysNothing(text) || INTENTION.test(said)) continue;
-    return statement({ text: text.replace(INTERJECTION_BEFORE, ""), after: sentences.slice(at + 1, at + 1 + ITEMS * 2) });
+    if (isFiller(text) || INTENTION.test(said)) continue;
+    return formatStatement({ text: text.replace(INTERJECTION_BEFORE, ""), after: sentences.slice(at + 1, at + 1 + ITEMS * 2) });
   }
   return null;
 }
@@ -150,20 +152,20 @@ export function conclusionOf(reply: string): string | null {
  * @example
  * reasonOf("The index is missing, so all is read. Let me add it:", 200); // "The index is missing, so all is read."
  */
-export function reasonOf(remark: string, maxChars: number): string {
-  const [first = "", second = ""] = sentencesOf(proseOf(remark))
+export function findReason(remark: string, maxChars: number): string {
+  const [first = "", second = ""] = splitSentences(extractProse(remark))
     .map(({ text }) => text.replace(INTERJECTION_BEFORE, ""))
-    .filter((text) => !saysNothing(text) && !text.endsWith(":") && text.length >= BARE_STATEMENT)
+    .filter((text) => !isFiller(text) && !text.endsWith(":") && text.length >= BARE_STATEMENT)
     .filter((text) => !INTENTION.test(text) || text.length >= BARE_INTENTION);
   return second !== "" && first.length + 1 + second.length <= maxChars ? `${first} ${second}` : first;
 }
 
-function saysNothing(sentence: string): boolean {
+function isFiller(sentence: string): boolean {
   const letters = sentence.replace(/[^\p{L}\p{N}]/gu, "").length;
   return letters < LEAST_LETTERS || INTERJECTION.test(sentence) || WONDERS.test(sentence);
 }
 
-function statement({ text, after }: Open): string {
+function formatStatement({ text, after }: Open): string {
   if (!text.endsWith(":")) return text;
   const items = after.filter(({ listed }) => listed).slice(0, ITEMS);
   if (items.length === 0) return text.slice(0, -1);

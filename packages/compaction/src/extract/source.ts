@@ -1,9 +1,9 @@
 import { type AssistantBlock, type ContentBlock, type ContextMessage, textOf } from "@bough/session-core";
 import { toolKind } from "@bough/session-core/internals";
 import type { SummarySource } from "../summarizers/summarizer.js";
-import { pathsRelativeTo } from "../text/clean-text.js";
+import { makePathsRelativeTo } from "../text/clean-text.js";
 import { redact } from "../text/redact.js";
-import { safeLine } from "./blocks.js";
+import { toSafeLine } from "./blocks.js";
 
 type Rewrite = (text: string) => string;
 
@@ -13,16 +13,16 @@ type Rewrite = (text: string) => string;
  * paths: it is quoted word for word. Output of calls that run no command is only read where it failed, and stays as it is
  * elsewhere. Linear.
  */
-export function quotable(source: SummarySource): SummarySource {
+export function prepareSource(source: SummarySource): SummarySource {
   const masked: Rewrite = source.redact === false ? (text) => text : redact;
-  const relative = pathsRelativeTo(source.cwd ?? null);
-  const writer = new QuotableWriter(masked, relative);
+  const relative = makePathsRelativeTo(source.cwd ?? null);
+  const writer = new SourceWriter(masked, relative);
   const messages = source.messages.map((message) => writer.write(message));
   return { ...source, messages, previousSummary: source.previousSummary === null ? null : masked(source.previousSummary) };
 }
 
 /** Writes messages in order: what a call is decides about its result. */
-class QuotableWriter {
+class SourceWriter {
   readonly #unread = new Set<string>();
   readonly #both: Rewrite;
 
@@ -38,12 +38,12 @@ class QuotableWriter {
       case "assistant":
         return { ...message, content: message.content.map((block) => this.#block(block)) };
       case "user":
-        return { ...message, content: contentOf(message.content, this.masked) };
+        return { ...message, content: rewriteContent(message.content, this.masked) };
       case "custom":
-        return { ...message, content: contentOf(message.content, this.#both) };
+        return { ...message, content: rewriteContent(message.content, this.#both) };
       case "toolResult":
         if (!message.isError && this.#unread.has(message.toolCallId)) return message;
-        return { ...message, content: contentOf(message.content, this.#both) };
+        return { ...message, content: rewriteContent(message.content, this.#both) };
       case "bashExecution":
         return { ...message, command: this.#both(message.command), output: this.#both(message.output) };
       case "compactionSummary":
@@ -59,7 +59,7 @@ class QuotableWriter {
     if (!runs) this.#unread.add(block.id);
     // Of what is written into files only the paths are read.
     const rewrite: Rewrite = (text) => (runs || text.length <= ARGUMENT_CHARS ? this.#both(text) : this.relative(text));
-    return { ...block, arguments: membersOf(block.arguments, rewrite, ARGUMENTS_DEPTH) };
+    return { ...block, arguments: rewriteMembers(block.arguments, rewrite, ARGUMENTS_DEPTH) };
   }
 }
 
@@ -69,42 +69,42 @@ const ARGUMENTS_DEPTH = 3;
 
 type Content = string | ContentBlock[];
 
-function contentOf(content: Content, rewrite: Rewrite): Content {
+function rewriteContent(content: Content, rewrite: Rewrite): Content {
   if (typeof content === "string") return rewrite(content);
   return content.map((block) => (block.type === "text" ? { ...block, text: rewrite(block.text) } : block));
 }
 
-function membersOf(given: object, rewrite: Rewrite, depth: number): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, argumentOf(value, rewrite, depth - 1)]));
+function rewriteMembers(given: object, rewrite: Rewrite, depth: number): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, rewriteArgument(value, rewrite, depth - 1)]));
 }
 
-function argumentOf(value: unknown, rewrite: Rewrite, depth: number): unknown {
+function rewriteArgument(value: unknown, rewrite: Rewrite, depth: number): unknown {
   if (typeof value === "string") return rewrite(value);
   if (typeof value !== "object" || value === null || depth <= 0) return value;
-  return Array.isArray(value) ? value.map((one) => argumentOf(one, rewrite, depth - 1)) : membersOf(value, rewrite, depth);
+  return Array.isArray(value) ? value.map((one) => rewriteArgument(one, rewrite, depth - 1)) : rewriteMembers(value, rewrite, depth);
 }
 
 /** A source of fewer characters is as short as any summary of it. */
 const SHORT = 300;
 
 /** Characters of everything a source says: texts, calls with their arguments, output, summaries. Thoughts are not summarised. */
-export function sourceChars({ messages, previousSummary }: SummarySource): number {
-  return messages.reduce((sum, message) => sum + charsOf(message), previousSummary?.length ?? 0);
+export function countSourceChars({ messages, previousSummary }: SummarySource): number {
+  return messages.reduce((sum, message) => sum + countChars(message), previousSummary?.length ?? 0);
 }
 
 /** Whether there is so little that it is its own summary. */
-export function isShort(source: SummarySource): boolean {
-  return sourceChars(source) < SHORT;
+export function isShortSource(source: SummarySource): boolean {
+  return countSourceChars(source) < SHORT;
 }
 
 /** All that a short source says, on one line, each message behind who said it; secrets are masked. */
 export function extractShort({ messages, previousSummary, redact: masks }: SummarySource, maxChars: number): string {
   const said = messages.flatMap((message) => {
-    const text = saidBy(message);
+    const text = readMessageText(message);
     return text.trim() === "" ? [] : [messages.length === 1 ? text : `${WHO[message.role]}: ${text}`];
   });
   const text = [...(previousSummary === null ? [] : [previousSummary]), ...said].join(" ");
-  return safeLine(masks === false ? text : redact(text), maxChars);
+  return toSafeLine(masks === false ? text : redact(text), maxChars);
 }
 
 const WHO: Readonly<Record<ContextMessage["role"], string>> = {
@@ -117,15 +117,15 @@ const WHO: Readonly<Record<ContextMessage["role"], string>> = {
   branchSummary: "Branch",
 };
 
-function charsOf(message: ContextMessage): number {
-  if (message.role !== "assistant") return saidBy(message).length;
+function countChars(message: ContextMessage): number {
+  if (message.role !== "assistant") return readMessageText(message).length;
   return message.content.reduce(
     (sum, block) => sum + (block.type === "toolCall" ? JSON.stringify(block.arguments).length : 0),
-    saidBy(message).length,
+    readMessageText(message).length,
   );
 }
 
-function saidBy(message: ContextMessage): string {
+function readMessageText(message: ContextMessage): string {
   switch (message.role) {
     case "user":
     case "custom":

@@ -1,5 +1,5 @@
 import { oneLine } from "../text/one-line.js";
-import { proseOf, sentencesOf } from "./prose.js";
+import { extractProse, splitSentences } from "./prose.js";
 
 /** Says that all is well, and asks for nothing. */
 const THANKS =
@@ -15,14 +15,14 @@ const IMAGE_ALONE = /^['"]?\/.*\.(?:png|jpe?g|gif|webp)['"]?$/i;
  * not the path of a picture alone.
  */
 export function isRequest(text: string): boolean {
-  const said = proseOf(text).trim();
+  const said = extractProse(text).trim();
   if (said.length < 2 || !SAYS.test(said)) return false;
   return !(THANKS.test(said) || GO_AHEAD.test(said) || COMMAND_OF_HOST.test(said) || IMAGE_ALONE.test(said));
 }
 
 /** Whether a text only says that it was read: thanks, a thumb up, nothing. What the model answers to it is no news. */
 export function isThanks(text: string): boolean {
-  const said = proseOf(text).trim();
+  const said = extractProse(text).trim();
   return !SAYS.test(said) || THANKS.test(said);
 }
 
@@ -31,8 +31,8 @@ const SAYS = /[\p{L}\p{N}]/u;
 const CONTRADICTS = /^(?:no|nope|stop|nein|non|não|нет)\b(?!\s+(?:problem|worries|rush))|\b(?:undo|undid|revert(?:ed)?)\b/i;
 
 /** Whether a request says that what was done before it is not to be so. */
-export function contradicts(request: string): boolean {
-  return CONTRADICTS.test(proseOf(request).trim());
+export function isContradiction(request: string): boolean {
+  return CONTRADICTS.test(extractProse(request).trim());
 }
 
 const MAX_CHARS = 300;
@@ -51,8 +51,8 @@ const SURELY = /\b(?:must|never)\b/i;
  * The sentences of a user's text that say what must, must never, or is always or not to be done: those with must, never,
  * always, don't, and their like (do not, make sure, only, prefer, avoid). Linear.
  */
-export function rulesIn(prose: string): readonly string[] {
-  return sentencesOf(prose)
+export function findRules(prose: string): readonly string[] {
+  return splitSentences(prose)
     .map(({ text }) => text)
     .filter((text) => text.length <= LONGEST_SAID && isRule(text))
     .map((text) => oneLine(text, MAX_CHARS));

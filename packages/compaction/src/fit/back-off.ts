@@ -26,7 +26,11 @@ const LEAST_LIMIT = 1_000;
  * effectiveLimit(128_000, backOff(NO_BACK_OFF, 64_000, settings.request)); // 64_000
  * effectiveLimit(120_000, backOff(NO_BACK_OFF, undefined, settings.request)); // 100_000: a sixth less
  */
-export function backOff(state: BackOff, named: number | undefined, settings: Pick<CompactionSettings["request"], "backOffShare">): BackOff {
+export function recordRefusal(
+  state: BackOff,
+  named: number | undefined,
+  settings: Pick<CompactionSettings["request"], "backOffShare">,
+): BackOff {
   if (named !== undefined && named >= LEAST_LIMIT && named < (state.namedLimit ?? Number.POSITIVE_INFINITY)) {
     return { ...state, namedLimit: Math.floor(named) };
   }
@@ -35,7 +39,7 @@ export function backOff(state: BackOff, named: number | undefined, settings: Pic
 }
 
 /** What is left of a limit, in tokens; never more than it, at least 1. */
-export function effectiveLimit(limitTokens: number, { namedLimit, bufferShare }: BackOff): number {
+export function applyBackOff(limitTokens: number, { namedLimit, bufferShare }: BackOff): number {
   const known = Math.min(limitTokens, namedLimit ?? limitTokens);
   return Math.max(1, Math.floor(known * (1 - bufferShare)));
 }

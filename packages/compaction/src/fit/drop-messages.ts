@@ -1,9 +1,18 @@
-import { type Group, type Layout, newestReply } from "./layout.js";
-import { type Change, partsWhere, type Removal, type RequestParts, type Room, type Shaping, tokensIn, unchanged } from "./request-parts.js";
+import { findNewestReply, type Group, type RequestGroups } from "./layout.js";
+import {
+  type Change,
+  type FitBudget,
+  type FitStep,
+  filterParts,
+  keepParts,
+  type RemovalPass,
+  type RequestParts,
+  sumTokens,
+} from "./request-parts.js";
 
 /** Groups that may go, in the order in which they go. */
-export interface Stage {
-  readonly pass: Removal;
+export interface DropPass {
+  readonly pass: RemovalPass;
   readonly groups: readonly Group[];
 }
 
@@ -11,26 +20,26 @@ export interface Stage {
  * Leaves out groups, stage by stage. A stage begins only while the request is over the limit, and then goes on to the
  * target, as Copilot CLI's passes do. A group may stand in several stages. Linear.
  */
-export function removeInStages(parts: RequestParts, stages: readonly Stage[], room: Room): Shaping {
+export function dropInPasses(parts: RequestParts, stages: readonly DropPass[], room: FitBudget): FitStep {
   const gone = new Set<number>();
   const changes: Change[] = [];
-  let total = tokensIn(parts);
+  let total = sumTokens(parts);
   for (const { pass, groups } of stages) {
     if (total <= room.limitTokens) break;
     const before = { messages: gone.size, tokens: total };
     for (const group of groups) {
       if (total <= room.targetTokens) break;
-      total -= remove(parts, group, gone);
+      total -= markDropped(parts, group, gone);
     }
     if (gone.size > before.messages) {
       changes.push({ kind: "removed-messages", pass, messages: gone.size - before.messages, tokens: before.tokens - total });
     }
   }
-  return changes.length === 0 ? unchanged(parts) : { parts: partsWhere(parts, (at) => !gone.has(at)), changes };
+  return changes.length === 0 ? keepParts(parts) : { parts: filterParts(parts, (at) => !gone.has(at)), changes };
 }
 
 /** Marks the messages of a group as gone. @returns their tokens. */
-function remove({ tokens }: RequestParts, { start, end }: Group, gone: Set<number>): number {
+function markDropped({ tokens }: RequestParts, { start, end }: Group, gone: Set<number>): number {
   let saved = 0;
   for (let at = start; at < end; at += 1) {
     if (gone.has(at)) continue;
@@ -49,8 +58,8 @@ function remove({ tokens }: RequestParts, { start, end }: Group, gone: Set<numbe
  * being all that is known of what is no longer there. And the newest reply stays, since a model that does not see what
  * it just did does it again. Both go only when nothing else is left: see `lastResort`.
  */
-export function threePasses(layout: Layout): readonly Stage[] {
-  const newest = newestReply(layout);
+export function planOldestFirst(layout: RequestGroups): readonly DropPass[] {
+  const newest = findNewestReply(layout);
   return [
     { pass: 1, groups: layout.old.filter(isFreeReply) },
     { pass: 2, groups: layout.old.filter(({ kind }) => kind !== "summary") },
@@ -71,8 +80,8 @@ const ROUND = 899;
  * prompt has 700, rounds of tool calls behind it 899. Calls of protected tools go last of their priority. Summaries and
  * the newest reply are left to `lastResort`, as in the three passes.
  */
-export function priorities(layout: Layout): readonly Stage[] {
-  const newest = newestReply(layout);
+export function planByPriority(layout: RequestGroups): readonly DropPass[] {
+  const newest = findNewestReply(layout);
   const ranked = [
     ...layout.old.filter(({ kind }) => kind !== "summary").map((group) => ({ group, priority: HISTORY })),
     ...layout.turn.filter((group) => group.kind === "reply" && group !== newest).map((group) => ({ group, priority: ROUND })),

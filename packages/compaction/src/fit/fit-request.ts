@@ -1,25 +1,25 @@
 import type { ContextMessage, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
 import { danglingRule, pairRequest } from "../shrink/request/pair-calls.js";
-import { priorities, removeInStages, threePasses } from "./drop-messages.js";
-import { budgetImages } from "./image-budget.js";
-import { lastResort } from "./last-resort.js";
-import { layoutOf } from "./layout.js";
+import { dropInPasses, planByPriority, planOldestFirst } from "./drop-messages.js";
+import { limitImages } from "./image-budget.js";
+import { applyLastResort } from "./last-resort.js";
+import { groupRequest } from "./layout.js";
 import { reattachThinking } from "./reattach-thinking.js";
 import {
   type Change,
   type CountMessage,
+  computeBudget,
+  type FitBudget,
+  type FitStep,
+  keepParts,
   type RequestParts,
-  type Room,
-  roomOf,
-  type Shaping,
-  tokensIn,
-  unchanged,
+  sumTokens,
 } from "./request-parts.js";
-import { cutResults, trimResults } from "./trim-results.js";
+import { capResults, trimResults } from "./trim-results.js";
 
 /** A request as the session gives it, and what it must fit. */
-export interface RequestInput {
+export interface FitInput {
   readonly messages: readonly ContextMessage[];
   /** `entries[i]` is the entry behind `messages[i]`. */
   readonly entries: readonly EntryId[];
@@ -36,13 +36,13 @@ export interface RequestInput {
   readonly windowTokens: number;
   readonly model: ModelSetting | null;
   /** The last thinking block of what a compaction covers, where it was kept with it. */
-  readonly leftOutThinking?: ThinkingBlock | null | undefined;
+  readonly summarizedThinking?: ThinkingBlock | null | undefined;
   /** What is known of a context as session-core builds it, each result behind its call: so a request that fits costs no pass. */
   readonly known?: { readonly totalTokens: number; readonly largestTokens: number } | undefined;
 }
 
 /** A request as it is sent. */
-export interface ShapedRequest {
+export interface FittedRequest {
   readonly messages: readonly ContextMessage[];
   readonly entries: readonly EntryId[];
   readonly tokens: readonly number[];
@@ -65,58 +65,64 @@ export interface ShapedRequest {
  * Never left out: the newest prompt. A reply and the results of its calls stay or go together.
  *
  * @example
- * const shaped = shapeRequest({ ...measured, limitTokens: 120_000, systemTokens: 4_000, settings: settings.request, ... });
+ * const shaped = fitRequest({ ...measured, limitTokens: 120_000, systemTokens: 4_000, settings: settings.request, ... });
  * if (!shaped.fits) throw new Error("The newest prompt alone is too long for this model");
  */
-export function shapeRequest(input: RequestInput): ShapedRequest {
+export function fitRequest(input: FitInput): FittedRequest {
   const { settings, count, known } = input;
-  if (known !== undefined && nothingApplies(input, known)) return asGiven(input, known.totalTokens);
+  if (known !== undefined && isUnchanged(input, known)) return returnAsGiven(input, known.totalTokens);
   const given: RequestParts = { messages: input.messages, entries: input.entries, tokens: input.tokens };
-  const room = roomOf(input.limitTokens, input.systemTokens, settings.targetShare);
+  const budget = computeBudget(input.limitTokens, input.systemTokens, settings.targetShare);
   const cap = { capTokens: Math.floor(settings.toolResultShare * input.windowTokens), headShare: settings.toolResultHeadShare };
-  const shaped = inTurn(given, [
+  const shaped = runSteps(given, [
     (parts) => pairRequest(parts, danglingRule(settings.danglingCalls, input.model), count),
-    (parts) => budgetImages(parts, settings.imageBytes, count),
+    (parts) => limitImages(parts, settings.imageBytes, count),
     (parts) => trimResults(parts, settings.trimChars, count),
-    (parts) => cutResults(parts, cap, count),
-    (parts) => guarded(parts, room, input),
-    (parts) => withThinking(parts, room, input),
+    (parts) => capResults(parts, cap, count),
+    (parts) => dropToFit(parts, budget, input),
+    (parts) => restoreThinking(parts, budget, input),
   ]);
-  const totalTokens = tokensIn(shaped.parts);
+  const totalTokens = sumTokens(shaped.parts);
   const { messages, entries, tokens } = shaped.parts;
-  return { messages, entries, tokens, totalTokens, fits: totalTokens <= room.limitTokens, changes: shaped.changes };
+  return { messages, entries, tokens, totalTokens, fits: totalTokens <= budget.limitTokens, changes: shaped.changes };
 }
 
-function nothingApplies(input: RequestInput, { totalTokens, largestTokens }: NonNullable<RequestInput["known"]>): boolean {
+function isUnchanged(input: FitInput, { totalTokens, largestTokens }: NonNullable<FitInput["known"]>): boolean {
   const { imageBytes, trimChars, toolResultShare, danglingCalls } = input.settings;
   const hasCap = toolResultShare > 0 && largestTokens > Math.floor(toolResultShare * input.windowTokens);
-  const isOrdered = danglingRule(danglingCalls, input.model) === "close" && (input.leftOutThinking ?? null) === null;
+  const isOrdered = danglingRule(danglingCalls, input.model) === "close" && (input.summarizedThinking ?? null) === null;
   return isOrdered && !hasCap && imageBytes === 0 && trimChars === 0 && totalTokens + input.systemTokens <= input.limitTokens;
 }
 
-function asGiven({ messages, entries, tokens }: RequestInput, totalTokens: number): ShapedRequest {
+function returnAsGiven({ messages, entries, tokens }: FitInput, totalTokens: number): FittedRequest {
   return { messages, entries, tokens, totalTokens, fits: true, changes: [] };
 }
 
-function inTurn(given: RequestParts, rules: readonly ((parts: RequestParts) => Shaping)[]): Shaping {
-  return rules.reduce<Shaping>((before, rule) => {
+function runSteps(given: RequestParts, rules: readonly ((parts: RequestParts) => FitStep)[]): FitStep {
+  return rules.reduce<FitStep>((before, rule) => {
     const { parts, changes } = rule(before.parts);
     return { parts, changes: [...before.changes, ...changes] };
-  }, unchanged(given));
+  }, keepParts(given));
 }
 
-function guarded(parts: RequestParts, room: Room, { settings, count }: RequestInput): Shaping {
-  if (tokensIn(parts) <= room.limitTokens) return unchanged(parts);
-  const layout = layoutOf(parts.messages, settings.protectedTools);
-  const stages = settings.fit === "byPriority" ? priorities(layout) : threePasses(layout);
-  return inTurn(parts, [
-    (whole) => removeInStages(whole, stages, room),
-    (left) => (tokensIn(left) <= room.limitTokens ? unchanged(left) : lastResort(left, { room, settings, count })),
+function dropToFit(parts: RequestParts, budget: FitBudget, { settings, count }: FitInput): FitStep {
+  if (sumTokens(parts) <= budget.limitTokens) return keepParts(parts);
+  const layout = groupRequest(parts.messages, settings.protectedTools);
+  const stages = settings.fit === "byPriority" ? planByPriority(layout) : planOldestFirst(layout);
+  return runSteps(parts, [
+    (whole) => dropInPasses(whole, stages, budget),
+    (left) => (sumTokens(left) <= budget.limitTokens ? keepParts(left) : applyLastResort(left, { budget, settings, count })),
   ]);
 }
 
-function withThinking(parts: RequestParts, room: Room, input: RequestInput): Shaping {
-  const { model, leftOutThinking = null } = input;
-  const rule = { setting: input.settings.reattachThinking, model, before: input, leftOut: leftOutThinking, limitTokens: room.limitTokens };
-  return reattachThinking(parts, tokensIn(parts), rule, input.count);
+function restoreThinking(parts: RequestParts, budget: FitBudget, input: FitInput): FitStep {
+  const { model, summarizedThinking = null } = input;
+  const rule = {
+    setting: input.settings.reattachThinking,
+    model,
+    before: input,
+    summarized: summarizedThinking,
+    limitTokens: budget.limitTokens,
+  };
+  return reattachThinking(parts, sumTokens(parts), rule, input.count);
 }

@@ -1,25 +1,25 @@
 import type { ContextMessage } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
 import { cutMessage } from "./cut-message.js";
-import { type Group, layoutOf, promptPlace } from "./layout.js";
+import { findPromptIndex, type Group, groupRequest } from "./layout.js";
 import {
   type Change,
-  type Counted,
+  type CountedMessage,
   type CountMessage,
-  partsWhere,
-  partsWith,
-  type Removal,
+  countSavedTokens,
+  type FitBudget,
+  type FitStep,
+  filterParts,
+  keepParts,
+  type RemovalPass,
   type RequestParts,
-  type Room,
-  type Shaping,
-  savedBy,
-  tokensIn,
-  unchanged,
+  replaceParts,
+  sumTokens,
 } from "./request-parts.js";
 
 /** What is there to decide by. */
-export interface LastResortInput {
-  readonly room: Room;
+export interface LastResortOptions {
+  readonly budget: FitBudget;
   readonly settings: CompactionSettings["request"];
   readonly count: CountMessage;
 }
@@ -36,38 +36,38 @@ export interface LastResortInput {
  *
  * Linear: six attempts at most.
  */
-export function lastResort(parts: RequestParts, { room, settings, count }: LastResortInput): Shaping {
-  let last = unchanged(parts);
+export function applyLastResort(parts: RequestParts, { budget, settings, count }: LastResortOptions): FitStep {
+  let last = keepParts(parts);
   for (const cutsPrompt of settings.failWhenTooLarge ? [false] : [false, true]) {
-    for (const left of [unchanged, withoutSummaries, promptOnly]) {
+    for (const left of [keepParts, dropSummaries, keepPromptOnly]) {
       const removed = left(parts);
-      const cut = shareRoom(removed.parts, { room, headShare: settings.toolResultHeadShare, cutsPrompt, count });
+      const cut = distributeBudget(removed.parts, { budget, headShare: settings.toolResultHeadShare, cutsPrompt, count });
       last = { parts: cut.parts, changes: [...removed.changes, ...cut.changes] };
-      if (tokensIn(last.parts) <= room.limitTokens) return last;
+      if (sumTokens(last.parts) <= budget.limitTokens) return last;
     }
   }
   return last;
 }
 
-function withoutSummaries(parts: RequestParts): Shaping {
-  const { old, turn } = layoutOf(parts.messages, []);
+function dropSummaries(parts: RequestParts): FitStep {
+  const { old, turn } = groupRequest(parts.messages, []);
   const summaries = [...old, ...turn].filter(({ kind }) => kind === "summary");
-  return without(parts, summaries, "summaries");
+  return dropGroups(parts, summaries, "summaries");
 }
 
-function promptOnly(parts: RequestParts): Shaping {
-  const { old, prompt, turn } = layoutOf(parts.messages, []);
+function keepPromptOnly(parts: RequestParts): FitStep {
+  const { old, prompt, turn } = groupRequest(parts.messages, []);
   const stays = prompt ?? turn.at(-1);
   const rest = [...old, ...turn].filter((group) => group !== stays);
-  return without(parts, rest, "turn");
+  return dropGroups(parts, rest, "turn");
 }
 
-function without(parts: RequestParts, groups: readonly Group[], pass: Removal): Shaping {
-  if (groups.length === 0) return unchanged(parts);
+function dropGroups(parts: RequestParts, groups: readonly Group[], pass: RemovalPass): FitStep {
+  if (groups.length === 0) return keepParts(parts);
   const gone = new Set<number>();
   for (const { start, end } of groups) for (let at = start; at < end; at += 1) gone.add(at);
-  const left = partsWhere(parts, (at) => !gone.has(at));
-  const tokens = tokensIn(parts) - tokensIn(left);
+  const left = filterParts(parts, (at) => !gone.has(at));
+  const tokens = sumTokens(parts) - sumTokens(left);
   const change: Change = { kind: "removed-messages", pass, messages: gone.size, tokens };
   return { parts: left, changes: [change] };
 }
@@ -78,8 +78,8 @@ const LEAST_TOKENS = 64;
 const PROMPT_HEAD_SHARE = 0.5;
 
 /** How room is shared out. */
-export interface Sharing {
-  readonly room: Room;
+export interface DistributeOptions {
+  readonly budget: FitBudget;
   /** Of a result that is cut, this share of what stays is its head. */
   readonly headShare: number;
   /** The newest prompt is cut too, where it is too long. */
@@ -92,13 +92,13 @@ export interface Sharing {
  * down to the target: the small ones stay whole, the large ones are cut to the same size, at least 64 tokens. Linear,
  * but for sorting the sizes.
  */
-export function shareRoom(parts: RequestParts, sharing: Sharing): Shaping {
-  const promptAt = promptPlace(parts.messages);
-  const places = parts.messages.flatMap((message, at) => (isCut(message, at === promptAt, sharing) ? [at] : []));
+export function distributeBudget(parts: RequestParts, sharing: DistributeOptions): FitStep {
+  const promptAt = findPromptIndex(parts.messages);
+  const places = parts.messages.flatMap((message, at) => (mayBeCut(message, at === promptAt, sharing) ? [at] : []));
   const sizes = places.map((at) => parts.tokens[at] ?? 0);
-  const fixedTokens = tokensIn(parts) - sizes.reduce((total, size) => total + size, 0);
-  const budgetTokens = Math.max(LEAST_TOKENS, cutoff(sizes, sharing.room.targetTokens - fixedTokens));
-  const changed = new Map<number, Counted>();
+  const fixedTokens = sumTokens(parts) - sizes.reduce((total, size) => total + size, 0);
+  const budgetTokens = Math.max(LEAST_TOKENS, cutoff(sizes, sharing.budget.targetTokens - fixedTokens));
+  const changed = new Map<number, CountedMessage>();
   for (const at of places) {
     const message = parts.messages[at];
     if (message === undefined) continue;
@@ -106,10 +106,12 @@ export function shareRoom(parts: RequestParts, sharing: Sharing): Shaping {
     const cut = cutMessage({ message, tokens: parts.tokens[at] ?? 0 }, { budgetTokens, headShare, count: sharing.count });
     if (cut.message !== message) changed.set(at, cut);
   }
-  return changed.size === 0 ? unchanged(parts) : { parts: partsWith(parts, changed), changes: changesOf(parts, changed, promptAt) };
+  return changed.size === 0
+    ? keepParts(parts)
+    : { parts: replaceParts(parts, changed), changes: describeChanges(parts, changed, promptAt) };
 }
 
-function isCut({ role }: ContextMessage, isPrompt: boolean, { cutsPrompt }: Sharing): boolean {
+function mayBeCut({ role }: ContextMessage, isPrompt: boolean, { cutsPrompt }: DistributeOptions): boolean {
   if (isPrompt) return cutsPrompt;
   return role === "toolResult" || role === "bashExecution" || role === "custom";
 }
@@ -125,11 +127,11 @@ function cutoff(sizes: readonly number[], sum: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-function changesOf(parts: RequestParts, changed: ReadonlyMap<number, Counted>, promptAt: number): readonly Change[] {
+function describeChanges(parts: RequestParts, changed: ReadonlyMap<number, CountedMessage>, promptAt: number): readonly Change[] {
   const results = new Map([...changed].filter(([at]) => at !== promptAt));
   const prompt = new Map([...changed].filter(([at]) => at === promptAt));
   const changes: Change[] = [];
-  if (results.size > 0) changes.push({ kind: "cut-tool-results", results: results.size, tokens: savedBy(parts, results) });
-  if (prompt.size > 0) changes.push({ kind: "cut-prompt", tokens: savedBy(parts, prompt) });
+  if (results.size > 0) changes.push({ kind: "cut-tool-results", results: results.size, tokens: countSavedTokens(parts, results) });
+  if (prompt.size > 0) changes.push({ kind: "cut-prompt", tokens: countSavedTokens(parts, prompt) });
   return changes;
 }

@@ -13,7 +13,7 @@ export interface Group {
 }
 
 /** A request as the rules for leaving out messages see it. */
-export interface Layout {
+export interface RequestGroups {
   /** What stands before the newest prompt, oldest first. */
   readonly old: readonly Group[];
   /** null: nobody said anything. */
@@ -23,8 +23,8 @@ export interface Layout {
 }
 
 /** Groups the messages of a request whose results stand behind their calls. Linear. */
-export function layoutOf(messages: readonly ContextMessage[], protectedTools: readonly string[]): Layout {
-  const promptAt = promptPlace(messages);
+export function groupRequest(messages: readonly ContextMessage[], protectedTools: readonly string[]): RequestGroups {
+  const promptAt = findPromptIndex(messages);
   const groups = groupsOf(messages, new Set(protectedTools));
   return {
     old: groups.filter(({ start }) => start < promptAt),
@@ -34,7 +34,7 @@ export function layoutOf(messages: readonly ContextMessage[], protectedTools: re
 }
 
 /** The newest reply of the turn with its results: what the model has to go on from. */
-export function newestReply({ turn }: Layout): Group | undefined {
+export function findNewestReply({ turn }: RequestGroups): Group | undefined {
   return turn.findLast(({ kind }) => kind === "reply");
 }
 
@@ -42,7 +42,7 @@ export function newestReply({ turn }: Layout): Group | undefined {
  * The place of the newest prompt, −1 for none. After a compaction inside a long turn no message of a person may be
  * left; then the newest summary, which holds the prompt, stands for it.
  */
-export function promptPlace(messages: readonly ContextMessage[]): number {
+export function findPromptIndex(messages: readonly ContextMessage[]): number {
   const byPerson = messages.findLastIndex(({ role }) => role === "user");
   if (byPerson >= 0) return byPerson;
   const summary = messages.findLastIndex(isSummary);
@@ -55,7 +55,7 @@ function groupsOf(messages: readonly ContextMessage[], protectedTools: ReadonlyS
     const message = messages[start];
     let end = start + 1;
     if (message?.role === "assistant") while (messages[end]?.role === "toolResult") end += 1;
-    groups.push({ start, end, kind: kindOf(message), isProtected: callsAny(message, protectedTools) });
+    groups.push({ start, end, kind: kindOf(message), isProtected: callsAnyTool(message, protectedTools) });
     start = end;
   }
   return groups;
@@ -70,6 +70,6 @@ function isSummary({ role }: ContextMessage): boolean {
   return role === "compactionSummary" || role === "branchSummary";
 }
 
-function callsAny(message: ContextMessage | undefined, tools: ReadonlySet<string>): boolean {
+function callsAnyTool(message: ContextMessage | undefined, tools: ReadonlySet<string>): boolean {
   return tools.size > 0 && message?.role === "assistant" && callsOf(message).some(({ name }) => tools.has(name));
 }

@@ -11,31 +11,31 @@ export interface RequestParts {
 export type CountMessage = (message: ContextMessage) => number;
 
 /** A message with its tokens. */
-export interface Counted {
+export interface CountedMessage {
   readonly message: ContextMessage;
   readonly tokens: number;
 }
 
 /** What a rule made of a request. */
-export interface Shaping {
+export interface FitStep {
   readonly parts: RequestParts;
   readonly changes: readonly Change[];
 }
 
 /** The answer of a rule that has nothing to do: the same object. */
-export function unchanged(parts: RequestParts): Shaping {
+export function keepParts(parts: RequestParts): FitStep {
   return { parts, changes: [] };
 }
 
 /** Tokens of all messages. */
-export function tokensIn({ tokens }: RequestParts): number {
+export function sumTokens({ tokens }: RequestParts): number {
   let total = 0;
   for (const one of tokens) total += one;
   return total;
 }
 
 /** The parts at the places that `stays` accepts, in their order. Linear. */
-export function partsWhere({ messages, entries, tokens }: RequestParts, stays: (at: number) => boolean): RequestParts {
+export function filterParts({ messages, entries, tokens }: RequestParts, stays: (at: number) => boolean): RequestParts {
   return {
     messages: messages.filter((_, at) => stays(at)),
     entries: entries.filter((_, at) => stays(at)),
@@ -44,7 +44,7 @@ export function partsWhere({ messages, entries, tokens }: RequestParts, stays: (
 }
 
 /** The parts with other messages at some places. Linear. */
-export function partsWith({ messages, entries, tokens }: RequestParts, changed: ReadonlyMap<number, Counted>): RequestParts {
+export function replaceParts({ messages, entries, tokens }: RequestParts, changed: ReadonlyMap<number, CountedMessage>): RequestParts {
   return {
     messages: messages.map((message, at) => changed.get(at)?.message ?? message),
     entries,
@@ -53,7 +53,7 @@ export function partsWith({ messages, entries, tokens }: RequestParts, changed: 
 }
 
 /** Tokens that the changed messages have less than before. */
-export function savedBy({ tokens }: RequestParts, changed: ReadonlyMap<number, Counted>): number {
+export function countSavedTokens({ tokens }: RequestParts, changed: ReadonlyMap<number, CountedMessage>): number {
   let saved = 0;
   for (const [at, now] of changed) saved += (tokens[at] ?? 0) - now.tokens;
   return saved;
@@ -63,11 +63,11 @@ export function savedBy({ tokens }: RequestParts, changed: ReadonlyMap<number, C
  * Why messages were left out: the pass of Copilot CLI's truncator, VS Code's priorities, results without a call
  * (`orphans`), and, where all that was not enough, the `summaries`, and then everything but the prompt, its `turn` included.
  */
-export type Removal = 1 | 2 | 3 | "priority" | "orphans" | "summaries" | "turn";
+export type RemovalPass = 1 | 2 | 3 | "priority" | "orphans" | "summaries" | "turn";
 
 /** One thing that was done to a request. `tokens` is what it saved, unless it says that it added them. */
 export type Change =
-  | { readonly kind: "removed-messages"; readonly pass: Removal; readonly messages: number; readonly tokens: number }
+  | { readonly kind: "removed-messages"; readonly pass: RemovalPass; readonly messages: number; readonly tokens: number }
   /** Results were put behind their calls again. */
   | { readonly kind: "moved-results"; readonly messages: number }
   /** Calls without a result were given one that says so. Added `tokens`. */
@@ -86,7 +86,7 @@ export type Change =
   | { readonly kind: "reattached-thinking"; readonly entry: EntryId; readonly tokens: number };
 
 /** How many tokens the messages of a request may have, beside instructions and tools. May be negative. */
-export interface Room {
+export interface FitBudget {
   /** Above this something must go. */
   readonly limitTokens: number;
   /** Once something goes, this is aimed at, so that the next request does not come too late at once. */
@@ -94,6 +94,6 @@ export interface Room {
 }
 
 /** The room under a limit for messages and instructions. */
-export function roomOf(limitTokens: number, systemTokens: number, targetShare: number): Room {
+export function computeBudget(limitTokens: number, systemTokens: number, targetShare: number): FitBudget {
   return { limitTokens: limitTokens - systemTokens, targetTokens: Math.floor(limitTokens * targetShare) - systemTokens };
 }

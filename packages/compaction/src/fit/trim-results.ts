@@ -1,7 +1,15 @@
 import type { ContentBlock, ToolResultMessage } from "@bough/session-core";
 import { cutMarker, headOf } from "../shrink/request/cut-text.js";
 import { cutMessage } from "./cut-message.js";
-import { type Counted, type CountMessage, partsWith, type RequestParts, type Shaping, savedBy, unchanged } from "./request-parts.js";
+import {
+  type CountedMessage,
+  type CountMessage,
+  countSavedTokens,
+  type FitStep,
+  keepParts,
+  type RequestParts,
+  replaceParts,
+} from "./request-parts.js";
 
 // Room for the marker and a first word.
 const LEAST_CHARS = 80;
@@ -12,9 +20,9 @@ const LEAST_CHARS = 80;
  * all its results: so a long turn is trimmed while it runs. Tool name and call id stay, a result of JSON is measured and
  * cut as its JSON text. 0 disables; less than 80 counts as 80. Linear.
  */
-export function trimResults(parts: RequestParts, trimChars: number, count: CountMessage): Shaping {
-  if (trimChars === 0) return unchanged(parts);
-  const changed = new Map<number, Counted>();
+export function trimResults(parts: RequestParts, trimChars: number, count: CountMessage): FitStep {
+  if (trimChars === 0) return keepParts(parts);
+  const changed = new Map<number, CountedMessage>();
   const newestReply = parts.messages.findLastIndex(({ role }) => role === "assistant");
   for (const [at, message] of parts.messages.entries()) {
     if (at >= newestReply) break;
@@ -22,9 +30,9 @@ export function trimResults(parts: RequestParts, trimChars: number, count: Count
     const trimmed = trimResult(message, Math.max(LEAST_CHARS, trimChars));
     if (trimmed !== message) changed.set(at, { message: trimmed, tokens: count(trimmed) });
   }
-  if (changed.size === 0) return unchanged(parts);
-  const change = { kind: "trimmed", results: changed.size, tokens: savedBy(parts, changed) } as const;
-  return { parts: partsWith(parts, changed), changes: [change] };
+  if (changed.size === 0) return keepParts(parts);
+  const change = { kind: "trimmed", results: changed.size, tokens: countSavedTokens(parts, changed) } as const;
+  return { parts: replaceParts(parts, changed), changes: [change] };
 }
 
 function trimResult(message: ToolResultMessage, chars: number): ToolResultMessage {
@@ -59,16 +67,16 @@ export interface ResultCap {
  * Cuts the middle out of each tool result that is over the cap, whatever the request has in all. VS Code's rule; here also
  * for the output of a command that the person ran. Linear.
  */
-export function cutResults(parts: RequestParts, { capTokens, headShare }: ResultCap, count: CountMessage): Shaping {
-  if (capTokens <= 0) return unchanged(parts);
-  const changed = new Map<number, Counted>();
+export function capResults(parts: RequestParts, { capTokens, headShare }: ResultCap, count: CountMessage): FitStep {
+  if (capTokens <= 0) return keepParts(parts);
+  const changed = new Map<number, CountedMessage>();
   for (const [at, message] of parts.messages.entries()) {
     const tokens = parts.tokens[at] ?? 0;
     if ((message.role !== "toolResult" && message.role !== "bashExecution") || tokens <= capTokens) continue;
     const cut = cutMessage({ message, tokens }, { budgetTokens: capTokens, headShare, count });
     if (cut.message !== message) changed.set(at, cut);
   }
-  if (changed.size === 0) return unchanged(parts);
-  const change = { kind: "cut-tool-results", results: changed.size, tokens: savedBy(parts, changed) } as const;
-  return { parts: partsWith(parts, changed), changes: [change] };
+  if (changed.size === 0) return keepParts(parts);
+  const change = { kind: "cut-tool-results", results: changed.size, tokens: countSavedTokens(parts, changed) } as const;
+  return { parts: replaceParts(parts, changed), changes: [change] };
 }

@@ -3,7 +3,7 @@ import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { oneLine } from "../text/one-line.js";
 import { CALL_TOKENS, MESSAGE_TOKENS } from "../tokens/message-tokens.js";
-import { duplicates, supersededReads } from "./repeated-output.js";
+import { findDuplicates, findSupersededReads } from "./repeated-output.js";
 import { fileReadOf, type ToolOutput, toolOutputs } from "./tool-output.js";
 
 /** Why a result is pruned. */
@@ -54,11 +54,11 @@ export interface PruneInput {
  */
 export function planPrune({ items, settings, idle }: PruneInput): PrunePlan {
   const edits = new Map<number, PruneEdit & { readonly aged: boolean }>();
-  for (const { output, pruned, aged } of reasons(items, settings)) {
-    const edit = editOf(output, pruned);
+  for (const { output, pruned, aged } of findReasons(items, settings)) {
+    const edit = makeEdit(output, pruned);
     if (edit.savedTokens > 0) edits.set(output.at, { ...edit, aged });
   }
-  const going = pastGuard(items, edits, { suffixTokens: settings.cacheSuffixTokens, idle });
+  const going = selectByCacheCost(items, edits, { suffixTokens: settings.cacheSuffixTokens, idle });
   const chosen = [...edits].filter(([at]) => going.has(at)).map(([, { aged: _aged, ...edit }]) => edit);
   const savedTokens = chosen.reduce((sum, edit) => sum + edit.savedTokens, 0);
   return savedTokens < settings.minSavingsTokens ? { edits: [], savedTokens: 0 } : { edits: chosen, savedTokens };
@@ -66,18 +66,18 @@ export function planPrune({ items, settings, idle }: PruneInput): PrunePlan {
 
 interface Reason {
   readonly output: ToolOutput;
-  readonly pruned: Pruned;
+  readonly pruned: PruneCause;
   /** It could go for its age alone. */
   readonly aged: boolean;
 }
 
 /** Each output that may go and has a reason to, in order. What says where the same can be read comes before mere age. */
-function reasons(items: readonly PathItem[], settings: PruneSettings): readonly Reason[] {
+function findReasons(items: readonly PathItem[], settings: PruneSettings): readonly Reason[] {
   const all = toolOutputs(items);
-  const may = prunable(all, items, settings);
-  const old = agedOutputs(all, settings.protectTokens);
+  const may = filterPrunable(all, items, settings);
+  const old = findAgedOutputs(all, settings.protectTokens);
   const aged = new Set(may.map(({ id }) => id).filter((id) => old.has(id)));
-  const whyOf = rulesOf(all, aged, settings);
+  const whyOf = makeRule(all, aged, settings);
   return may.flatMap((output) => {
     const pruned = whyOf(output);
     return pruned === null ? [] : [{ output, pruned, aged: aged.has(output.id) }];
@@ -85,12 +85,16 @@ function reasons(items: readonly PathItem[], settings: PruneSettings): readonly 
 }
 
 /** Why an output goes, asked of one after the other; null: it stays. */
-function rulesOf(all: readonly ToolOutput[], aged: ReadonlySet<EntryId>, settings: PruneSettings): (output: ToolOutput) => Pruned | null {
+function makeRule(
+  all: readonly ToolOutput[],
+  aged: ReadonlySet<EntryId>,
+  settings: PruneSettings,
+): (output: ToolOutput) => PruneCause | null {
   const useless = (output: ToolOutput) => settings.useless && isUseless(output);
   // No placeholder may send the model to a result that goes as well.
   const stays = (output: ToolOutput) => !aged.has(output.id) && !useless(output) && !wasPruned(output);
-  const reread = settings.superseded ? supersededReads(all, stays) : new Map<EntryId, string>();
-  const repeated = duplicates(all, settings.duplicateChars, stays);
+  const reread = settings.superseded ? findSupersededReads(all, stays) : new Map<EntryId, string>();
+  const repeated = findDuplicates(all, settings.duplicateChars, stays);
   return (output) => {
     const file = reread.get(output.id);
     if (file !== undefined) return { because: "superseded", file: oneLine(file, SHOWN_PATH_CHARS) };
@@ -101,9 +105,9 @@ function rulesOf(all: readonly ToolOutput[], aged: ReadonlySet<EntryId>, setting
 }
 
 /** The outputs that may be pruned at all: read by the model, unprotected, large enough, and as their tools gave them. */
-function prunable(all: readonly ToolOutput[], items: readonly PathItem[], settings: PruneSettings): readonly ToolOutput[] {
+function filterPrunable(all: readonly ToolOutput[], items: readonly PathItem[], settings: PruneSettings): readonly ToolOutput[] {
   const newestReply = items.findLastIndex(({ messages: [message] }) => message?.role === "assistant");
-  const kept = protectedNames(settings.protectedTools);
+  const kept = lowerCaseNames(settings.protectedTools);
   return all.filter(
     (output) => output.at < newestReply && output.tokens >= settings.minResultTokens && !wasPruned(output) && !isProtected(output, kept),
   );
@@ -113,13 +117,13 @@ function wasPruned({ result }: ToolOutput): boolean {
   return isPlaceholder(textOf(result.content));
 }
 
-function editOf({ id, tokens }: ToolOutput, pruned: Pruned): PruneEdit {
-  const content = placeholder(pruned, tokens);
-  return { targetId: id, replacement: { content }, savedTokens: tokens - placeholderTokens(content), because: pruned.because };
+function makeEdit({ id, tokens }: ToolOutput, pruned: PruneCause): PruneEdit {
+  const content = formatPlaceholder(pruned, tokens);
+  return { targetId: id, replacement: { content }, savedTokens: tokens - estimatePlaceholderTokens(content), because: pruned.because };
 }
 
 /** A result that could be pruned. */
-export interface Candidate {
+export interface PruneCandidate {
   readonly savedTokens: number;
   /** Its age alone is reason enough: the guard does not hold it. */
   readonly aged: boolean;
@@ -130,9 +134,9 @@ export interface Candidate {
  * what is not old goes only where at most `suffixTokens` follow it as they then are, or where the cache is cold anyway
  * (oh-my-pi's guard). Counted as they then are, so that planning again finds nothing more. Linear in the items.
  */
-export function pastGuard(
+export function selectByCacheCost(
   items: readonly PathItem[],
-  candidates: ReadonlyMap<number, Candidate>,
+  candidates: ReadonlyMap<number, PruneCandidate>,
   { suffixTokens, idle }: { readonly suffixTokens: number; readonly idle: boolean },
 ): ReadonlySet<number> {
   const going = new Set<number>();
@@ -148,7 +152,7 @@ export function pastGuard(
 }
 
 /** The outputs behind the newest `protectTokens` tokens of tool output (pi's and oh-my-pi's age rule). Linear. */
-export function agedOutputs(outputs: readonly ToolOutput[], protectTokens: number): ReadonlySet<EntryId> {
+export function findAgedOutputs(outputs: readonly ToolOutput[], protectTokens: number): ReadonlySet<EntryId> {
   const aged = new Set<EntryId>();
   let newer = 0;
   for (const { id, tokens } of outputs.toReversed()) {
@@ -168,7 +172,7 @@ export function isProtected(output: ToolOutput, protectedTools: ReadonlySet<stri
 }
 
 /** The names as `isProtected` compares them: agents differ in capitals only. */
-export function protectedNames(tools: readonly string[]): ReadonlySet<string> {
+export function lowerCaseNames(tools: readonly string[]): ReadonlySet<string> {
   return new Set(tools.map((tool) => tool.toLowerCase()));
 }
 
@@ -181,7 +185,9 @@ export function isUseless({ result: { details } }: ToolOutput): boolean {
 export const SHOWN_PATH_CHARS = 80;
 
 /** What a result is pruned for; `file`: which file was read again (one line, no longer than `SHOWN_PATH_CHARS`). */
-export type Pruned = { readonly because: Exclude<PruneReason, "superseded"> } | { readonly because: "superseded"; readonly file: string };
+export type PruneCause =
+  | { readonly because: Exclude<PruneReason, "superseded"> }
+  | { readonly because: "superseded"; readonly file: string };
 
 /**
  * What stands in place of a result of so many tokens: pi's and oh-my-pi's line, which says besides where the same is found.
@@ -189,12 +195,12 @@ export type Pruned = { readonly because: Exclude<PruneReason, "superseded"> } | 
  * @example
  * placeholder({ because: "age" }, 1_200); // "[Output truncated - 1200 tokens]"
  */
-export function placeholder(pruned: Pruned, tokens: number): string {
-  const where = whereElse(pruned);
+export function formatPlaceholder(pruned: PruneCause, tokens: number): string {
+  const where = describeCopy(pruned);
   return `[Output truncated - ${tokens} tokens${where === null ? "" : `; ${where}`}]`;
 }
 
-function whereElse(pruned: Pruned): string | null {
+function describeCopy(pruned: PruneCause): string | null {
   switch (pruned.because) {
     case "age":
       return null;
@@ -216,7 +222,7 @@ export function isPlaceholder(text: string): boolean {
  * Tokens that a placeholder has at most, with the frame of its message: no tokenizer is loaded for a line. Plain ASCII is
  * two characters a token or better; anything else may be a token a byte.
  */
-export function placeholderTokens(text: string): number {
+export function estimatePlaceholderTokens(text: string): number {
   const bytes = Buffer.byteLength(text);
   const wide = text.match(/[^\x20-\x7e]/gu)?.join("") ?? "";
   const wideBytes = Buffer.byteLength(wide);

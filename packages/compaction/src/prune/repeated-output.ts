@@ -6,15 +6,15 @@ import { type FileRead, fileReadOf, type ToolOutput } from "./tool-output.js";
  * one, a read of a part that of the same part (oh-my-pi's rule). Whether the file changed in between does not matter: an
  * old state helps nobody. Only outputs of which `stays` is true take the place of others. Linear.
  */
-export function supersededReads(outputs: readonly ToolOutput[], stays: (output: ToolOutput) => boolean): ReadonlyMap<EntryId, string> {
+export function findSupersededReads(outputs: readonly ToolOutput[], stays: (output: ToolOutput) => boolean): ReadonlyMap<EntryId, string> {
   const found = new Map<EntryId, string>();
   const later = new Map<string, Set<string>>();
   for (const output of outputs.toReversed()) {
     const read = fileReadOf(output);
     if (read === null) continue;
     const parts = later.get(read.path) ?? new Set();
-    if (parts.has(WHOLE) || parts.has(partOf(read, output))) found.set(output.id, read.path);
-    if (!output.result.isError && stays(output)) later.set(read.path, parts.add(partOf(read, output)));
+    if (parts.has(WHOLE) || parts.has(identifyPart(read, output))) found.set(output.id, read.path);
+    if (!output.result.isError && stays(output)) later.set(read.path, parts.add(identifyPart(read, output)));
   }
   return found;
 }
@@ -22,7 +22,7 @@ export function supersededReads(outputs: readonly ToolOutput[], stays: (output: 
 const WHOLE = "whole";
 
 /** A whole file that its tool cut is the same as another such one, but does not hold every part. */
-function partOf({ part }: FileRead, { result }: ToolOutput): string {
+function identifyPart({ part }: FileRead, { result }: ToolOutput): string {
   return part ?? (wasCut(result.details) ? "whole, cut" : WHOLE);
 }
 
@@ -41,12 +41,16 @@ function wasCut(details: unknown): boolean {
  * with anything but text are never the same. Only those of which `stays` is true make earlier ones superfluous. Linear in
  * the texts.
  */
-export function duplicates(outputs: readonly ToolOutput[], minChars: number, stays: (output: ToolOutput) => boolean): ReadonlySet<EntryId> {
+export function findDuplicates(
+  outputs: readonly ToolOutput[],
+  minChars: number,
+  stays: (output: ToolOutput) => boolean,
+): ReadonlySet<EntryId> {
   const found = new Set<EntryId>();
   if (minChars === 0) return found;
   const later = new Set<string>();
   for (const output of outputs.toReversed()) {
-    const text = onlyText(output);
+    const text = readPlainText(output);
     if (text === null || text.length < minChars) continue;
     if (later.has(text)) found.add(output.id);
     if (stays(output)) later.add(text);
@@ -54,7 +58,7 @@ export function duplicates(outputs: readonly ToolOutput[], minChars: number, sta
   return found;
 }
 
-function onlyText({ result: { content } }: ToolOutput): string | null {
+function readPlainText({ result: { content } }: ToolOutput): string | null {
   if (typeof content !== "string" && content.some((block) => block.type !== "text")) return null;
   return textOf(content);
 }

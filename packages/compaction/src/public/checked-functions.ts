@@ -46,10 +46,10 @@ export const planCompaction = rules.checked(plan.planCompaction, ["input", PLAN_
  *
  * @throws {InvalidArgumentError} no such input; the check reads every message.
  * @example
- * const shaped = shapeRequest({ ...measured, limitTokens: 120_000, systemTokens: 4_000, settings: settings.request, ... });
+ * const shaped = fitRequest({ ...measured, limitTokens: 120_000, systemTokens: 4_000, settings: settings.request, ... });
  * if (!shaped.fits) throw new Error("The newest prompt alone is too long for this model");
  */
-export const shapeRequest = rules.checked(request.shapeRequest, ["input", SHAPE_INPUT]);
+export const fitRequest = rules.checked(request.fitRequest, ["input", SHAPE_INPUT]);
 
 /**
  * A summary taken from the source itself, without a model: what was asked, the user's rules, what was done and decided,

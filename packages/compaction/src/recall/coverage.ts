@@ -4,7 +4,7 @@ import type { Entry, EntryId } from "@bough/session-core";
 export type CompactionEntry = Extract<Entry, { readonly type: "compaction" }>;
 
 /** A compaction that counts on a path, and the part of the path that it stands for. */
-export interface Stretch {
+export interface CoveredRange {
   readonly entry: CompactionEntry;
   /** The compaction whose summary this one continues. */
   readonly previousId: EntryId | null;
@@ -17,7 +17,7 @@ export interface Stretch {
 /** Which parts of a path are told by summaries, and what edits changed of it. */
 export interface PathCoverage {
   /** Oldest first, without compactions that were undone. */
-  readonly stretches: readonly Stretch[];
+  readonly ranges: readonly CoveredRange[];
   /** The position from which on the context has the entries themselves; 0: it has all. */
   readonly keptFrom: number;
   /** Entries that the latest edit of them on this path takes out. */
@@ -35,44 +35,47 @@ export interface PathCoverage {
  * @param marks the compactions and edits among them, in the same order.
  *
  * @example
- * coverageOf(["u1", "a1", "u2", "c1"], [compactionThatKeeps("u2")]).stretches[0]; // from 0 to 1
+ * coverageOf(["u1", "a1", "u2", "c1"], [compactionThatKeeps("u2")]).ranges[0]; // from 0 to 1
  */
-export function coverageOf(path: readonly EntryId[], marks: readonly Entry[]): PathCoverage {
+export function computeCoverage(path: readonly EntryId[], marks: readonly Entry[]): PathCoverage {
   const positions = new Map(path.map((id, at) => [id, at]));
-  const edits = editsOf(marks);
+  const edits = collectEdits(marks);
   const omitted = new Set([...edits].filter(([, omits]) => omits).map(([id]) => id));
-  const stretches: Stretch[] = [];
+  const ranges: CoveredRange[] = [];
   for (const entry of marks) {
-    if (entry.type === "compaction" && !omitted.has(entry.id)) stretches.push(stretchOf(entry, positions, stretches));
+    if (entry.type === "compaction" && !omitted.has(entry.id)) ranges.push(computeRange(entry, positions, ranges));
   }
-  const last = stretches.at(-1);
-  return { stretches, keptFrom: last === undefined ? 0 : keptBy(last.entry, positions), omitted, edited: new Set(edits.keys()) };
+  const last = ranges.at(-1);
+  return { ranges, keptFrom: last === undefined ? 0 : findKeptPosition(last.entry, positions), omitted, edited: new Set(edits.keys()) };
 }
 
 /** Whether the latest edit of each edited entry omits it: an omission can be taken back by a replacement. */
-function editsOf(marks: readonly Entry[]): ReadonlyMap<EntryId, boolean> {
+function collectEdits(marks: readonly Entry[]): ReadonlyMap<EntryId, boolean> {
   const edits = new Map<EntryId, boolean>();
   for (const entry of marks) if (entry.type === "context_edit") edits.set(entry.targetId, entry.replacement === null);
   return edits;
 }
 
-function stretchOf(entry: CompactionEntry, positions: ReadonlyMap<EntryId, number>, earlier: readonly Stretch[]): Stretch {
+function computeRange(entry: CompactionEntry, positions: ReadonlyMap<EntryId, number>, earlier: readonly CoveredRange[]): CoveredRange {
   const previousId = earlier.at(-1)?.entry.id ?? null;
   const after = earlier.reduce((most, { to }) => Math.max(most, to + 1), 0);
-  const range = told(entry, positions) ?? { from: after, to: keptBy(entry, positions) - 1 };
+  const range = readStoredRange(entry, positions) ?? { from: after, to: findKeptPosition(entry, positions) - 1 };
   return { entry, previousId, ...range };
 }
 
 /** The position of the first entry that a compaction keeps; its own where it keeps none, or none that is above it. */
-function keptBy({ id, firstKeptEntryId }: CompactionEntry, positions: ReadonlyMap<EntryId, number>): number {
+function findKeptPosition({ id, firstKeptEntryId }: CompactionEntry, positions: ReadonlyMap<EntryId, number>): number {
   const own = positions.get(id) ?? 0;
   const kept = firstKeptEntryId === null ? undefined : positions.get(firstKeptEntryId);
   return kept === undefined || kept > own ? own : kept;
 }
 
 /** What the entry itself says it covers; null: nothing, or nothing that is above it on this path. */
-function told(entry: CompactionEntry, positions: ReadonlyMap<EntryId, number>): { readonly from: number; readonly to: number } | null {
-  const covers = coversIn(entry);
+function readStoredRange(
+  entry: CompactionEntry,
+  positions: ReadonlyMap<EntryId, number>,
+): { readonly from: number; readonly to: number } | null {
+  const covers = readCovers(entry);
   const own = positions.get(entry.id) ?? 0;
   const from = covers === null ? undefined : positions.get(covers.fromEntryId);
   const to = covers === null ? undefined : positions.get(covers.toEntryId);
@@ -80,7 +83,7 @@ function told(entry: CompactionEntry, positions: ReadonlyMap<EntryId, number>): 
 }
 
 /** The member `covers` of a summary, as the engine writes it; null: there is none of that form. */
-export function coversIn(
+export function readCovers(
   entry: Entry,
 ): { readonly fromEntryId: EntryId; readonly toEntryId: EntryId; readonly messages: number | null } | null {
   const covers: unknown = "covers" in entry ? entry.covers : undefined;

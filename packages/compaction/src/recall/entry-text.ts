@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextEditPayload, Entry, EntryId, Message, Session } from "@bough/session-core";
-import { isoOf } from "../checkpoints/checkpoint.js";
+import { formatIsoTime } from "../checkpoints/checkpoint.js";
 import { cleanText } from "../text/clean-text.js";
 
 /** A line in the text of an entry that would read as the head of another one. */
@@ -10,9 +10,9 @@ const HEAD = /^(?=\[[^\]\s]{1,128}\] (?:\d{4}-\d\d-\d\d \d\d:\d\d|time unknown) 
  * Two things are kept from it: what the person ran outside of the conversation, and data that only hosts read. Control
  * characters go, and no text can pass for the head of another entry.
  */
-export function entryText(entry: Entry): string {
-  const head = `[${entry.id}] ${when(entry.createdAtMs)} ${speaker(entry)}`;
-  return `${cleanText(head).replace(/\s+/g, " ")}\n${cleanText(body(entry)).replace(HEAD, "> ")}`.trimEnd();
+export function formatEntry(entry: Entry): string {
+  const head = `[${entry.id}] ${formatTime(entry.createdAtMs)} ${formatSpeaker(entry)}`;
+  return `${cleanText(head).replace(/\s+/g, " ")}\n${cleanText(formatBody(entry)).replace(HEAD, "> ")}`.trimEnd();
 }
 
 /** Whether a model may never read an entry: the person kept it out of the conversation. */
@@ -20,28 +20,28 @@ export function isPrivate(entry: Entry): boolean {
   return entry.type === "message" && entry.message.role === "bashExecution" && entry.message.excludeFromContext === true;
 }
 
-function speaker(entry: Entry): string {
+function formatSpeaker(entry: Entry): string {
   if (entry.type !== "message") return entry.type.replaceAll("_", " ");
   const { message } = entry;
   if (message.role !== "toolResult") return message.role;
   return `${message.isError ? "error" : "result"} of ${message.toolName ?? "a tool"}`;
 }
 
-function body(entry: Entry): string {
+function formatBody(entry: Entry): string {
   switch (entry.type) {
     case "message":
-      return isPrivate(entry) ? "(a command that the person ran outside of this conversation)" : messageBody(entry.message);
+      return isPrivate(entry) ? "(a command that the person ran outside of this conversation)" : formatMessage(entry.message);
     case "compaction":
     case "branch_summary":
       return entry.summary;
     case "custom_message":
-      return blocksText(entry.content);
+      return formatBlocks(entry.content);
     case "model_change":
       return entry.modelId;
     case "thinking_level_change":
       return entry.thinkingLevel ?? "default";
     case "context_edit":
-      return editBody(entry.targetId, entry.replacement);
+      return formatEdit(entry.targetId, entry.replacement);
     case "custom":
       return `(data of the host: ${entry.customType})`;
     case "foreign":
@@ -49,19 +49,19 @@ function body(entry: Entry): string {
   }
 }
 
-function editBody(targetId: string, replacement: ContextEditPayload["replacement"]): string {
+function formatEdit(targetId: string, replacement: ContextEditPayload["replacement"]): string {
   if (replacement === null) return `takes ${targetId} out of the context`;
   const { content } = replacement;
-  const texts = typeof content === "string" ? [content] : content.flatMap(textIn);
+  const texts = typeof content === "string" ? [content] : content.flatMap(readBlockText);
   return `stands in the context for ${targetId}:\n${texts.join("\n")}`;
 }
 
 /** What an edit brings is not judged block by block. */
-function textIn(block: unknown): readonly string[] {
+function readBlockText(block: unknown): readonly string[] {
   return typeof block === "object" && block !== null && "text" in block && typeof block.text === "string" ? [block.text] : [];
 }
 
-function messageBody(message: Message): string {
+function formatMessage(message: Message): string {
   switch (message.role) {
     case "bashExecution":
       return `$ ${message.command}\n${message.output}`;
@@ -69,23 +69,23 @@ function messageBody(message: Message): string {
     case "user":
     case "custom":
     case "toolResult":
-      return blocksText(message.content);
+      return formatBlocks(message.content);
     case "assistant":
-      return [blocksText(message.content), message.errorMessage === undefined ? "" : `(failed: ${message.errorMessage})`]
+      return [formatBlocks(message.content), message.errorMessage === undefined ? "" : `(failed: ${message.errorMessage})`]
         .filter((part) => part !== "")
         .join("\n");
   }
 }
 
-function blocksText(content: string | readonly (AssistantBlock | ContentBlock)[]): string {
+function formatBlocks(content: string | readonly (AssistantBlock | ContentBlock)[]): string {
   if (typeof content === "string") return content;
   return content
-    .map(blockText)
+    .map(formatBlock)
     .filter((text) => text !== "")
     .join("\n");
 }
 
-function blockText(block: AssistantBlock | ContentBlock): string {
+function formatBlock(block: AssistantBlock | ContentBlock): string {
   switch (block.type) {
     case "text":
       return block.text;
@@ -107,7 +107,7 @@ export interface RangeRequest {
   /** Entries more on both sides. */
   readonly around: number;
   /** Read up to this place of the whole text, in UTF-16 code units; what lies beyond may be missing. */
-  readonly upTo: number;
+  readonly endChar: number;
 }
 
 /** Entries that are read at once: an answer seldom holds more, and one with large results not even these. */
@@ -117,42 +117,42 @@ const PAGE = 50;
  * Entries of one path word for word, from the first on. A range that cannot be read is said in one line. Cost: the bodies
  * of the entries up to `upTo`, a page at a time, and of the others of the range their place alone.
  */
-export async function rangeText(session: Session, request: RangeRequest): Promise<string> {
-  const { from, to, upTo, around } = request;
+export async function readRangeText(session: Session, request: RangeRequest): Promise<string> {
+  const { from, to, endChar, around } = request;
   const shared = await session.commonAncestor(from, to);
-  if (shared !== from) return notAbove(from, to, shared);
+  if (shared !== from) return explainOrder(from, to, shared);
   let text = "";
   const read = (entries: readonly Entry[]) => {
-    for (const entry of entries) if (text.length <= upTo) text += `${text === "" ? "" : "\n\n"}${entryText(entry)}`;
+    for (const entry of entries) if (text.length <= endChar) text += `${text === "" ? "" : "\n\n"}${formatEntry(entry)}`;
   };
   const above = await session.scan({ leafId: from, order: "up", limit: around + 1 });
   read(above.items.toReversed());
   if (to !== from) {
-    for (let cursor: string | undefined; text.length <= upTo; ) {
+    for (let cursor: string | undefined; text.length <= endChar; ) {
       const { items, next } = await session.scan({ leafId: to, stopAt: from, order: "down", limit: PAGE, cursor });
       read(items);
       if (next === null) break;
       cursor = next;
     }
   }
-  if (around > 0 && text.length <= upTo) read(await behind(session, to, around));
+  if (around > 0 && text.length <= endChar) read(await readFollowing(session, to, around));
   return text;
 }
 
-function notAbove(from: EntryId, to: EntryId, shared: EntryId | null): string {
+function explainOrder(from: EntryId, to: EntryId, shared: EntryId | null): string {
   return shared === to
     ? `${from} comes after ${to}: name the earlier entry first.`
     : `${from} and ${to} are on different branches, so nothing lies between them. Read them one by one.`;
 }
 
 /** What follows an entry on the session's own path; none where it is not on it. */
-async function behind(session: Session, id: EntryId, count: number): Promise<readonly Entry[]> {
+async function readFollowing(session: Session, id: EntryId, count: number): Promise<readonly Entry[]> {
   const { leafId } = session;
   if (leafId === null || (await session.commonAncestor(id, leafId)) !== id) return [];
   return (await session.scan({ leafId, stopAt: id, order: "down", limit: count })).items;
 }
 
 /** A time to the minute, in UTC. */
-export function when(ms: number): string {
-  return isoOf(ms)?.slice(0, 16).replace("T", " ") ?? "time unknown";
+export function formatTime(ms: number): string {
+  return formatIsoTime(ms)?.slice(0, 16).replace("T", " ") ?? "time unknown";
 }

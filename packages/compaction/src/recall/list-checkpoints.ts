@@ -3,8 +3,8 @@ import { rules } from "@bough/session-core/internals";
 import { SESSION } from "../arguments/shapes.js";
 import type { Checkpoint, CheckpointRange } from "../checkpoints/checkpoint.js";
 import { fileListsOf } from "../plan/file-lists.js";
-import { type CompactionEntry, coversIn } from "./coverage.js";
-import { readSummarised, titleOf } from "./summarized.js";
+import { type CompactionEntry, readCovers } from "./coverage.js";
+import { getTitle, readSummarizedPath } from "./summarized.js";
 
 /**
  * The compactions that count on the leaf's path (default: where the handle stands), oldest first, numbered from 1, without
@@ -15,7 +15,7 @@ import { readSummarised, titleOf } from "./summarized.js";
 export async function listCheckpoints(session: Session, leafId?: EntryId | null): Promise<readonly Checkpoint[]> {
   rules.checkArgument("session", session, SESSION);
   rules.checkArgument("leafId", leafId, rules.optional(rules.nullable(rules.TEXT)));
-  const { parts } = await readSummarised(session, leafId === undefined ? session.leafId : leafId);
+  const { parts } = await readSummarizedPath(session, leafId === undefined ? session.leafId : leafId);
   return parts.flatMap(({ summary, number, rows }) =>
     summary.type === "compaction" && number !== null ? [checkpointOf(session, summary, number, rows)] : [],
   );
@@ -26,7 +26,7 @@ function checkpointOf(session: Session, summary: CompactionEntry, number: number
     number,
     sessionId: session.id,
     entryId: summary.id,
-    title: titleOf(summary),
+    title: getTitle(summary),
     createdAtMs: summary.createdAtMs,
     trigger: summary.trigger ?? null,
     tokensBefore: summary.tokensBefore ?? null,
@@ -40,7 +40,7 @@ function checkpointOf(session: Session, summary: CompactionEntry, number: number
 function rangeOf(summary: CompactionEntry, rows: readonly OutlineRow[]): CheckpointRange | null {
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return null;
-  const covers = coversIn(summary);
+  const covers = readCovers(summary);
   const isTold = covers?.fromEntryId === first.id && covers.toEntryId === last.id;
   const messages = (isTold ? covers.messages : null) ?? rows.filter(isMessage).length;
   return { fromEntryId: first.id, toEntryId: last.id, entries: rows.length, messages };

@@ -5,10 +5,10 @@ import { z } from "zod";
 import { SESSION } from "../arguments/shapes.js";
 import { AiSdkMissingError, InvalidSettingError } from "../errors/compaction-errors.js";
 import { oneLine } from "../text/one-line.js";
-import { describeText } from "./describe.js";
-import { rangeText } from "./entry-text.js";
+import { describeSummaries } from "./describe.js";
+import { readRangeText } from "./entry-text.js";
 import { pieceOf } from "./piece.js";
-import { searchText } from "./search.js";
+import { searchSummarized } from "./search.js";
 
 /** A tool for a model, whatever the agent's framework. */
 export interface RecallTool {
@@ -59,33 +59,33 @@ export function recallTools(session: Session, options: RecallOptions = {}): Reca
   const { maxChars = MAX_CHARS } = options;
   if (!Number.isSafeInteger(maxChars) || maxChars < MIN_CHARS)
     throw new InvalidSettingError("maxChars", `must be a whole number of at least ${MIN_CHARS}`);
-  offerRecall(session);
+  markRecallTools(session);
   const definitions = [
-    toolOf("recall_search", searchInput, (order) => searchText(session, order)),
-    toolOf("recall_describe", describeInput, ({ summary, offset }) => described(session, summary, offset, maxChars)),
-    toolOf("recall_expand", expandInput, (order) => expanded(session, order, maxChars)),
+    defineTool("recall_search", searchInput, (order) => searchSummarized(session, order)),
+    defineTool("recall_describe", describeInput, ({ summary, offset }) => describe(session, summary, offset, maxChars)),
+    defineTool("recall_expand", expandInput, (order) => expand(session, order, maxChars)),
   ];
-  return { definitions, aiSdk: async () => aiSdkTools(definitions) };
+  return { definitions, aiSdk: async () => toAiSdkTools(definitions) };
 }
 
-async function described(session: Session, summary: string | number | undefined, offset: number, maxChars: number): Promise<string> {
-  return pieceOf(await describeText(session, summary === undefined ? undefined : String(summary)), offset, maxChars);
+async function describe(session: Session, summary: string | number | undefined, offset: number, maxChars: number): Promise<string> {
+  return pieceOf(await describeSummaries(session, summary === undefined ? undefined : String(summary)), offset, maxChars);
 }
 
-async function expanded(session: Session, order: z.output<typeof expandInput>, maxChars: number): Promise<string> {
+async function expand(session: Session, order: z.output<typeof expandInput>, maxChars: number): Promise<string> {
   const from = await session.resolve(order.from);
   const to: EntryId = order.to === undefined ? from : await session.resolve(order.to);
   const { around, offset } = order;
-  return pieceOf(await rangeText(session, { from, to, around, upTo: offset + maxChars }), offset, maxChars);
+  return pieceOf(await readRangeText(session, { from, to, around, endChar: offset + maxChars }), offset, maxChars);
 }
 
-function toolOf<T>(name: RecallTool["name"], schema: z.ZodType<T>, run: (input: T) => Promise<string>): RecallTool {
+function defineTool<T>(name: RecallTool["name"], schema: z.ZodType<T>, run: (input: T) => Promise<string>): RecallTool {
   return {
     name,
     description: DESCRIPTIONS[name],
     inputSchema: z.toJSONSchema(schema, { io: "input" }),
     execute: async (input) => {
-      const judged = schema.safeParse(withoutNulls(input));
+      const judged = schema.safeParse(removeNulls(input));
       if (!judged.success) {
         const [issue] = judged.error.issues;
         return oneLine(`The input of ${name} is not valid: ${[...(issue?.path ?? []), issue?.message ?? ""].join(" ")}`, MAX_LINE);
@@ -93,20 +93,20 @@ function toolOf<T>(name: RecallTool["name"], schema: z.ZodType<T>, run: (input: 
       try {
         return await run(judged.data);
       } catch (error) {
-        return oneLine(mistakeIn(error), MAX_LINE);
+        return oneLine(explainMistake(error), MAX_LINE);
       }
     },
   };
 }
 
 /** Some models send null for what they leave out. */
-function withoutNulls(input: unknown): unknown {
+function removeNulls(input: unknown): unknown {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return input ?? {};
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
 }
 
 /** What the model did wrong, in words for it. @throws the error, where it was not the model. */
-function mistakeIn(error: unknown): string {
+function explainMistake(error: unknown): string {
   if (error instanceof EntryNotFoundError)
     return `No entry of this session has the id ${error.entryId}. Ids are in the summaries and in what recall_search finds.`;
   if (error instanceof AmbiguousNameError)
@@ -115,7 +115,7 @@ function mistakeIn(error: unknown): string {
   throw error;
 }
 
-async function aiSdkTools(definitions: readonly RecallTool[]): Promise<ToolSet> {
+async function toAiSdkTools(definitions: readonly RecallTool[]): Promise<ToolSet> {
   const { jsonSchema, tool } = await import("ai").catch((cause: unknown) => {
     throw new AiSdkMissingError({ cause });
   });
@@ -176,14 +176,14 @@ export const DESCRIPTIONS = {
     "Read earlier entries of this conversation word for word, tool output included, by the ids that summaries, recall_search and recall_describe give: one entry, one with its surroundings, or a range. Use it when a summary is not exact enough. Long answers come in pieces; each says how to continue.",
 } as const;
 
-const offering = new WeakSet<Session>();
+const sessionsWithTools = new WeakSet<Session>();
 
 /** Whether the tools of `recallTools` were made for this handle, so that a summary may name them to the model. */
-export function offersRecall(session: Session): boolean {
-  return offering.has(session);
+export function hasRecallTools(session: Session): boolean {
+  return sessionsWithTools.has(session);
 }
 
 /** Remembers that they were. */
-export function offerRecall(session: Session): void {
-  offering.add(session);
+export function markRecallTools(session: Session): void {
+  sessionsWithTools.add(session);
 }

@@ -1,7 +1,7 @@
 import type { SearchHit, Session } from "@bough/session-core";
 import { cleanText } from "../text/clean-text.js";
-import { isPrivate, when } from "./entry-text.js";
-import { readSummarised, type Summarised } from "./summarized.js";
+import { formatTime, isPrivate } from "./entry-text.js";
+import { readSummarizedPath, type SummarizedPath } from "./summarized.js";
 
 /** What is said where there is nothing to look up. */
 export const ALL_IN_CONTEXT = "Nothing on this path has been summarised yet: everything is in your context.";
@@ -12,7 +12,7 @@ const PAGE = 500;
 const MAX_LOOKED_AT = 20_000;
 
 /** What to look for. */
-export interface SearchOrder {
+export interface SearchRequest {
   readonly query: string;
   readonly limit: number;
   /** 1 for the best hits. */
@@ -26,39 +26,39 @@ export interface SearchOrder {
  *
  * @throws {InvalidQueryError} the query has no letter or digit.
  */
-export async function searchText(session: Session, { query, limit, page }: SearchOrder): Promise<string> {
-  const summarised = await readSummarised(session);
+export async function searchSummarized(session: Session, { query, limit, page }: SearchRequest): Promise<string> {
+  const summarised = await readSummarizedPath(session);
   if (summarised.isEmpty) return ALL_IN_CONTEXT;
   const wanted = page * limit;
   // One more, to know whether there is another page.
-  const { lines, gaveUp } = await found(session, summarised, query, wanted + 1);
+  const { lines, gaveUp } = await collectHits(session, summarised, query, wanted + 1);
   const shown = lines.slice(wanted - limit, wanted);
-  if (shown.length === 0) return nothing(page, gaveUp);
+  if (shown.length === 0) return explainNoHits(page, gaveUp);
   const more = lines.length > wanted ? ` More: the same with page ${page + 1}.` : "";
   return `${shown.join("\n")}\nRead one in full with recall_expand.${more}${gaveUp ? ` ${TOO_MANY}` : ""}`;
 }
 
 const TOO_MANY = "Too many entries hold these words to look at all; use rarer ones.";
 
-function nothing(page: number, gaveUp: boolean): string {
+function explainNoHits(page: number, gaveUp: boolean): string {
   if (gaveUp) return TOO_MANY;
   if (page > 1) return "There are no more hits.";
   return "Nothing in what was summarised holds all these words in one entry. Try fewer words, or word* for beginnings.";
 }
 
-interface Found {
+interface CollectedHits {
   readonly lines: readonly string[];
   /** There were too many to look at all of them. */
   readonly gaveUp: boolean;
 }
 
-async function found(session: Session, summarised: Summarised, query: string, most: number): Promise<Found> {
+async function collectHits(session: Session, summarised: SummarizedPath, query: string, most: number): Promise<CollectedHits> {
   const lines: string[] = [];
   let cursor: string | undefined;
   for (let looked = 0; looked < MAX_LOOKED_AT; looked += PAGE) {
     const { hits, next } = await session.search({ query, limit: PAGE, cursor });
     for (const hit of hits) {
-      const line = await lineOf(session, summarised, hit);
+      const line = await formatHit(session, summarised, hit);
       if (line !== null) lines.push(line);
       if (lines.length >= most) return { lines, gaveUp: false };
     }
@@ -69,11 +69,11 @@ async function found(session: Session, summarised: Summarised, query: string, mo
 }
 
 /** null: the hit is none that is to be told. */
-async function lineOf(session: Session, summarised: Summarised, hit: SearchHit): Promise<string | null> {
+async function formatHit(session: Session, summarised: SummarizedPath, hit: SearchHit): Promise<string | null> {
   const { entryId, role, type, createdAtMs, snippet } = hit;
-  const teller = entryId === null ? null : summarised.tellerOf(entryId);
+  const teller = entryId === null ? null : summarised.findSummaryOf(entryId);
   if (entryId === null || teller === null) return null;
   if (role === "bashExecution" && isPrivate(await session.entry(entryId))) return null;
   const where = teller === "edit" ? "taken out of your context" : `in summary ${teller}`;
-  return cleanText(`${entryId} (${role ?? type}, ${when(createdAtMs)}, ${where}): ${snippet}`).replace(/\s+/g, " ");
+  return cleanText(`${entryId} (${role ?? type}, ${formatTime(createdAtMs)}, ${where}): ${snippet}`).replace(/\s+/g, " ");
 }

@@ -10,9 +10,9 @@ import {
 import { HookResultError } from "../errors/compaction-errors.js";
 import { fileListsOf, joinLists } from "../plan/file-lists.js";
 import { contextByEntry, type PathItem } from "../plan/span.js";
-import { offersRecall } from "../recall/recall-tools.js";
+import { hasRecallTools } from "../recall/recall-tools.js";
 import { composeSummary } from "../summary/compose.js";
-import { summarise } from "../summary/summarize.js";
+import { summarize } from "../summary/summarize.js";
 import type { SummaryMethod, WrittenSummary } from "../summary/summary-job.js";
 import type { ContextMeter } from "../tokens/context-meter.js";
 import type { ContextState } from "./context-state.js";
@@ -75,7 +75,7 @@ async function summarizeBranch(
 ): Promise<WrittenSummary> {
   const { settings, limits, model, meter } = state;
   const candidates = engine.candidates("branch");
-  return summarise(
+  return summarize(
     {
       kind: "branch",
       trigger: "branch",
@@ -120,7 +120,7 @@ function composeBody(engine: Engine, { abandoned, state }: BranchSummaryRequest,
     cwd,
     host: null,
     covers: coversOf(abandoned),
-    recall: engine.options.recall ?? offersRecall(engine.session),
+    recall: engine.options.recall ?? hasRecallTools(engine.session),
     settings: state.settings,
     model: state.model,
   });

@@ -5,8 +5,8 @@ import { groupsOf, unsentStart, withMetadata } from "../plan/cut-points.js";
 import { fileListsOf, joinLists } from "../plan/file-lists.js";
 import { type Compactable, coveredItems, coveredMessages, coveredTokens, type Trigger } from "../plan/plan-compaction.js";
 import type { PathItem, Span } from "../plan/span.js";
-import { offersRecall } from "../recall/recall-tools.js";
-import { composeSummary, promptIn, type SummaryParts } from "../summary/compose.js";
+import { hasRecallTools } from "../recall/recall-tools.js";
+import { composeSummary, readCurrentPrompt, type SummaryParts } from "../summary/compose.js";
 import { cutToTokens } from "../summary/fold.js";
 import type { WrittenSummary } from "../summary/summary-job.js";
 import { redact } from "../text/redact.js";
@@ -61,7 +61,7 @@ export async function composeDraft(
     cwd: (await engine.session.record()).cwd,
     host: await hostStateOf(engine, order.signal),
     covers: coversOf(plan),
-    recall: engine.options.recall ?? offersRecall(engine.session),
+    recall: engine.options.recall ?? hasRecallTools(engine.session),
     settings: state.settings,
     model: state.model,
   };
@@ -139,7 +139,7 @@ function currentPrompt({ state, span }: DraftRequest, plan: Compactable): string
   if (plan.keep.some(({ messages }) => messages[0]?.role === "user")) return null;
   const newest = coveredMessages(plan).findLast(({ role }) => role === "user");
   const stored = span.context.compaction?.payload.summary;
-  const carried = stored === undefined ? null : promptIn(stored);
+  const carried = stored === undefined ? null : readCurrentPrompt(stored);
   const text = newest?.role === "user" ? textOf(newest.content) : carried;
   return text === null ? null : cutToTokens(text, Math.floor(PROMPT_SHARE * state.limits.thresholdTokens), state.meter.counter);
 }

@@ -1,6 +1,6 @@
 import type { AssistantMessage, EntryId, ModelSetting, SessionContext, Usage } from "@bough/session-core";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
-import { effectiveLimit } from "../fit/back-off.js";
+import { applyBackOff } from "../fit/back-off.js";
 import { type TurnState, turnOf } from "../plan/decide.js";
 import { type Limits, limitsOf, type TokenUse } from "../plan/limits.js";
 import type { CompactionSettings } from "../settings/settings.js";
@@ -40,7 +40,7 @@ export async function readContextState(engine: Engine, input: RequestInput = {},
   const { toolTokens, backOff, calibration } = memory;
   const systemTokens = memory.systemTokens ?? measured.system;
   const fixed = { systemTokens, toolTokens, unseenTokens: calibration.unseenTokens };
-  const limits = limitsOf(settings, memory.contextWindow, model, fixed, (limit) => effectiveLimit(limit, backOff));
+  const limits = limitsOf(settings, memory.contextWindow, model, fixed, (limit) => applyBackOff(limit, backOff));
   const counted = systemTokens + toolTokens + measured.total;
   const reported = await reportedTokens(engine, context, measured, input.lastUsage);
   if (reported !== null) calibrate(engine, reported.promptTokens, counted - reported.laterTokens, limits.windowTokens);

@@ -1,6 +1,6 @@
 import { type ContextMessage, type EntryId, LeafMovedError, type SessionContext, type Write } from "@bough/session-core";
-import { backOff } from "../fit/back-off.js";
-import { isContextOverflow, limitOf } from "../summarizers/call-failure.js";
+import { recordRefusal } from "../fit/back-off.js";
+import { isContextOverflow, parseContextLimit } from "../summarizers/call-failure.js";
 import { applyBackground, whenBackgroundSettled } from "./background.js";
 import { compactNow } from "./compact.js";
 import { readContextState } from "./context-state.js";
@@ -32,7 +32,7 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
   if (memory.recovery !== null && memory.recovery.turnId === seen.turn.id && memory.recovery.lastGood === lastGood)
     return { kind: "gave-up" };
   memory.recovery = { turnId: seen.turn.id, lastGood };
-  memory.backOff = backOff(memory.backOff, limitOf(error), seen.settings.request);
+  memory.backOff = recordRefusal(memory.backOff, parseContextLimit(error), seen.settings.request);
   memory.stall = null;
   await omitFailedAttempt(engine, seen.context);
   // Nothing was sent again yet, so the one recovery is still to come where this one is cancelled.

@@ -1,6 +1,6 @@
 import type { ContextMessage, EntryId, SessionContext } from "@bough/session-core";
 import { RequestTooLargeError } from "../errors/compaction-errors.js";
-import { type ShapedRequest, shapeRequest } from "../fit/fit-request.js";
+import { type FittedRequest, fitRequest } from "../fit/fit-request.js";
 import type { Change } from "../fit/request-parts.js";
 import { type BackgroundState, startsAgain } from "../plan/background-state.js";
 import { type Decision, decide, isStalled } from "../plan/decide.js";
@@ -39,7 +39,7 @@ export async function prepareRequest(engine: Engine, input: RequestInput): Promi
   await whenIdle(engine.session, input.signal);
   const deferred = await runDeferred(engine, input.signal);
   const { state, compaction, background, pruned } = await keepWithinThreshold(engine, input, false, deferred);
-  const shaped = fitRequest(engine, state);
+  const shaped = fitContext(engine, state);
   const context = { ...state.context, messages: shaped.messages, entries: shaped.entries };
   const use = { ...state.use, messageTokens: shaped.totalTokens, ...totalOf(state, shaped) };
   emitRequestEvents(engine, state, shaped, use);
@@ -57,11 +57,11 @@ function requestLimit({ settings, limits }: ContextState): number {
   return settings.request.fit === "off" ? limits.hardLimitTokens : limits.limitTokens;
 }
 
-function fitRequest(engine: Engine, state: ContextState): ShapedRequest {
+function fitContext(engine: Engine, state: ContextState): FittedRequest {
   const { memory } = engine;
   const { calibration } = memory;
   const { counter } = state.meter;
-  return shapeRequest({
+  return fitRequest({
     messages: state.context.messages,
     entries: state.context.entries,
     tokens: state.measured.perMessage,
@@ -78,17 +78,17 @@ function fitRequest(engine: Engine, state: ContextState): ShapedRequest {
     windowTokens: state.limits.windowTokens,
     model: state.model,
     known: { totalTokens: state.measured.total, largestTokens: state.measured.largest },
-    leftOutThinking: thinkingOf(state.context.compaction?.payload),
+    summarizedThinking: thinkingOf(state.context.compaction?.payload),
   });
 }
 
 /** What the provider reported is about all messages; once some are left out, only our count is right. */
-function totalOf({ use }: ContextState, { totalTokens, changes }: ShapedRequest): Pick<TokenUse, "totalTokens" | "source"> {
+function totalOf({ use }: ContextState, { totalTokens, changes }: FittedRequest): Pick<TokenUse, "totalTokens" | "source"> {
   if (changes.length === 0) return use;
   return { totalTokens: use.systemTokens + use.toolTokens + totalTokens, source: "counted" };
 }
 
-function emitRequestEvents(engine: Engine, state: ContextState, shaped: ShapedRequest, use: TokenUse): void {
+function emitRequestEvents(engine: Engine, state: ContextState, shaped: FittedRequest, use: TokenUse): void {
   const fixedTokens = use.systemTokens + use.toolTokens;
   if (fixedTokens >= FIXED_WARNING_SHARE * use.limitTokens)
     engine.emit({ type: "usageWarning", fixedTokens, limitTokens: use.limitTokens });

@@ -10,7 +10,7 @@ import {
   planCompaction,
 } from "../plan/plan-compaction.js";
 import { stripComposed } from "../summary/compose.js";
-import { summarise } from "../summary/summarize.js";
+import { summarize } from "../summary/summarize.js";
 import type { WrittenSummary } from "../summary/summary-job.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import { callHook } from "./call-hook.js";
@@ -96,7 +96,7 @@ async function summary(
   { plan, previousSummary, hook, askedModel, maxTokens }: SummaryTask,
 ): Promise<WrittenSummary> {
   const { state, span, trigger, signal, instructions, attemptId } = order;
-  return summarise(
+  return summarize(
     {
       kind: "compaction",
       trigger,

@@ -3,10 +3,10 @@ import { rules } from "@bough/session-core/internals";
 import type { FinishReason, LanguageModel, LanguageModelUsage, streamText, TextStreamPart, ToolSet } from "ai";
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import { asCallError } from "./call-failure.js";
+import { toCallError } from "./call-failure.js";
 import { untilAborted } from "./http/until-aborted.js";
-import { requestIdIn } from "./http.js";
-import { judgeReply, type ModelReply, type ReplyEnd, withoutThinking } from "./reply.js";
+import { readRequestId } from "./http.js";
+import { type ModelReply, type ReplyEnd, skipThinking, validateReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
 type StreamOptions = Parameters<typeof streamText>[0];
@@ -45,9 +45,9 @@ async function ask(model: LanguageModel, options: AiSdkSummarizerOptions, reques
   try {
     for await (const part of sdk.streamText(callOptions(model, options, request)).fullStream) answer.take(part);
   } catch (error) {
-    throw asCallError(error, { secrets: options.secrets });
+    throw toCallError(error, { secrets: options.secrets });
   }
-  return { text: judgeReply(answer.reply()), usage: answer.usage, requestId: answer.requestId, model: answer.model ?? nameOf(model) };
+  return { text: validateReply(answer.reply()), usage: answer.usage, requestId: answer.requestId, model: answer.model ?? nameOf(model) };
 }
 
 async function loaded(): Promise<typeof import("ai")> {
@@ -104,7 +104,7 @@ class StreamedAnswer {
   requestId: string | undefined;
 
   constructor(onText: ((piece: string) => void) | undefined) {
-    this.#onText = onText === undefined ? () => undefined : withoutThinking(onText);
+    this.#onText = onText === undefined ? () => undefined : skipThinking(onText);
   }
 
   take(part: TextStreamPart<ToolSet>): void {
@@ -121,7 +121,7 @@ class StreamedAnswer {
 
   #takeEnd(step: Extract<TextStreamPart<ToolSet>, { type: "finish-step" }>): void {
     this.model = step.response.modelId;
-    this.requestId = requestIdIn(step.response.headers) ?? step.response.id;
+    this.requestId = readRequestId(step.response.headers) ?? step.response.id;
     this.usage = usageOf(step.usage);
     if (step.rawFinishReason === "model_context_window_exceeded") throw new SummarizerCallError("overflow", step.rawFinishReason);
     // A provider whose connection ended early reports "other" without a reason of the server's.

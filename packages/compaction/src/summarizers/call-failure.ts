@@ -1,9 +1,9 @@
 import { type CallFailure, SummarizerCallError } from "../errors/summarizer-errors.js";
 import { withoutSecrets } from "./failures/secrets.js";
-import { saysOverflow } from "./overflow.js";
-import { type Failure, readFailure } from "./read-failure.js";
+import { isOverflowFailure } from "./overflow.js";
+import { type FailureDetails, parseFailure } from "./read-failure.js";
 
-export { isContextOverflow, limitOf, type MeasuredRequest } from "./overflow.js";
+export { isContextOverflow, type MeasuredRequest, parseContextLimit } from "./overflow.js";
 
 /** What a status alone says. Missing ones: any other 4xx is a bad request, any other 5xx an overload. */
 const BY_STATUS: Readonly<Record<number, CallFailure>> = {
@@ -46,17 +46,17 @@ const BY_WORDS: readonly (readonly [RegExp, CallFailure])[] = [
  * callFailureOf({ statusCode: 429, message: "Too Many Requests" }); // "rate-limit"
  */
 export function callFailureOf(error: unknown): CallFailure {
-  return error instanceof SummarizerCallError ? error.failure : kindOf(readFailure(error));
+  return error instanceof SummarizerCallError ? error.failure : classifyFailure(parseFailure(error));
 }
 
-function kindOf(failure: Failure): CallFailure {
-  if (saysOverflow(failure)) return "overflow";
+function classifyFailure(failure: FailureDetails): CallFailure {
+  if (isOverflowFailure(failure)) return "overflow";
   const byWords = BY_WORDS.find(([words]) => words.test(failure.text))?.[1];
-  return bySaidStatus(failure.status, byWords) ?? byWords ?? "bad-request";
+  return classifyByStatus(failure.status, byWords) ?? byWords ?? "bad-request";
 }
 
 /** A status is surer than words, where both speak; but a 413 about tokens per minute, or a 429 of an empty account, is not what it says. */
-function bySaidStatus(status: number | undefined, byWords: CallFailure | undefined): CallFailure | undefined {
+function classifyByStatus(status: number | undefined, byWords: CallFailure | undefined): CallFailure | undefined {
   if (status === undefined) return undefined;
   if (status === 429) return byWords === "auth" ? "auth" : "rate-limit";
   // Not an overflow by its words, or it had been found before.
@@ -69,7 +69,7 @@ function bySaidStatus(status: number | undefined, byWords: CallFailure | undefin
 const MAX_SAID = 400;
 
 /** What `asCallError` needs to know. */
-export interface FailedCall {
+export interface CallErrorOptions {
   /** Never shown, whoever repeats them. */
   readonly secrets?: readonly string[] | undefined;
   /** For a `Retry-After` that names a date. */
@@ -80,20 +80,20 @@ export interface FailedCall {
  * Any error of a call as ours, with the original as its cause. One of ours is returned as it is. No secret given is in the
  * message; a cause that repeats one is left out.
  */
-export function asCallError(error: unknown, { secrets = [], nowMs }: FailedCall = {}): SummarizerCallError {
+export function toCallError(error: unknown, { secrets = [], nowMs }: CallErrorOptions = {}): SummarizerCallError {
   if (error instanceof SummarizerCallError) return error;
-  const failure = readFailure(error, nowMs);
+  const failure = parseFailure(error, nowMs);
   // Before it is cut: a secret that is cut in half is not known any more.
   const text = withoutSecrets(failure.text, secrets);
   const repeats = text !== failure.text;
-  return new SummarizerCallError(kindOf(failure), oneLine({ ...failure, text }), {
+  return new SummarizerCallError(classifyFailure(failure), oneLine({ ...failure, text }), {
     cause: repeats ? undefined : error,
     status: failure.status,
     retryAfterMs: failure.retryAfterMs,
   });
 }
 
-function oneLine({ status, text }: Failure): string {
+function oneLine({ status, text }: FailureDetails): string {
   const [said = ""] = text.split("\n").filter((line) => line.trim() !== "");
   const clean = said.replace(/[\p{Cc}\p{Cf}]+/gu, " ").trim();
   const short = clean.length > MAX_SAID ? `${clean.slice(0, MAX_SAID).toWellFormed()}…` : clean;

@@ -1,7 +1,7 @@
 import { type CallFailure, SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
-import { asCallError } from "./call-failure.js";
+import { toCallError } from "./call-failure.js";
 import { untilAborted } from "./http/until-aborted.js";
-import { readReply } from "./reply.js";
+import { parseSummarizerReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
 /** How often and how long to try; times in milliseconds. The settings of the same names. */
@@ -15,7 +15,7 @@ export interface CallPolicy {
 }
 
 /** What a test replaces. */
-export interface CallHands {
+export interface CallDependencies {
   /** Resolves after `ms`, or rejects when the signal aborts. Between tries only; a call's timeout has its own timer. */
   readonly sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<void>) | undefined;
 }
@@ -26,7 +26,7 @@ export interface CalledReply extends SummaryReply {
   readonly attempts: number;
 }
 
-const MAY_PASS: Readonly<Record<CallFailure, boolean>> = {
+const IS_RETRYABLE: Readonly<Record<CallFailure, boolean>> = {
   "rate-limit": true,
   overloaded: true,
   timeout: true,
@@ -51,7 +51,7 @@ export async function callSummarizer(
   candidates: readonly Summarizer[],
   request: SummaryRequest,
   policy: CallPolicy,
-  { sleep = wait }: CallHands = {},
+  { sleep = wait }: CallDependencies = {},
 ): Promise<CalledReply> {
   let failure = new SummarizerCallError("bad-request", "no summariser is configured");
   let attempts = 0;
@@ -61,7 +61,7 @@ export async function callSummarizer(
       const outcome = await tryOnce(summarizer, request, policy.timeoutMs);
       if (!(outcome instanceof SummarizerCallError)) return { ...outcome, candidate, attempts };
       failure = outcome;
-      const delayMs = delayBefore(tries, failure, policy);
+      const delayMs = computeDelay(tries, failure, policy);
       if (delayMs === null) break;
       await untilAborted(request.signal, () => sleep(delayMs, request.signal));
     }
@@ -72,11 +72,11 @@ export async function callSummarizer(
 /** The reply, or a failure that another try or another candidate may mend. What only the caller can answer is thrown. */
 async function tryOnce(summarizer: Summarizer, request: SummaryRequest, timeoutMs: number): Promise<SummaryReply | SummarizerCallError> {
   try {
-    return readReply(await withinTime(summarizer, request, timeoutMs));
+    return parseSummarizerReply(await callWithTimeout(summarizer, request, timeoutMs));
   } catch (error) {
     request.signal?.throwIfAborted();
     if (error instanceof SummaryRejectedError) throw error;
-    const failure = asCallError(error);
+    const failure = toCallError(error);
     if (failure.failure === "overflow") throw failure;
     return failure;
   }
@@ -85,7 +85,7 @@ async function tryOnce(summarizer: Summarizer, request: SummaryRequest, timeoutM
 /** `setTimeout` takes a longer time for 1 ms. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-async function withinTime(summarizer: Summarizer, request: SummaryRequest, timeoutMs: number): Promise<unknown> {
+async function callWithTimeout(summarizer: Summarizer, request: SummaryRequest, timeoutMs: number): Promise<unknown> {
   const own = new AbortController();
   const timer = setTimeout(
     () => own.abort(new SummarizerCallError("timeout", `no answer within ${timeoutMs} ms`)),
@@ -101,8 +101,8 @@ async function withinTime(summarizer: Summarizer, request: SummaryRequest, timeo
 }
 
 /** How long to wait before the next try of this candidate, in milliseconds; null: ask the next one. Pure. */
-function delayBefore(tries: number, { failure, retryAfterMs }: SummarizerCallError, policy: CallPolicy): number | null {
-  if (!MAY_PASS[failure] || tries >= policy.retries) return null;
+function computeDelay(tries: number, { failure, retryAfterMs }: SummarizerCallError, policy: CallPolicy): number | null {
+  if (!IS_RETRYABLE[failure] || tries >= policy.retries) return null;
   if (retryAfterMs !== undefined) return retryAfterMs <= policy.maxRetryDelayMs ? retryAfterMs : null;
   return Math.min(policy.retryDelayMs * 2 ** tries, policy.maxRetryDelayMs);
 }

@@ -1,7 +1,7 @@
 import type { Usage } from "@bough/session-core";
 import { z } from "zod";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import { asCallError } from "./call-failure.js";
+import { toCallError } from "./call-failure.js";
 import type { ModelReply, ReplyEnd } from "./reply.js";
 
 const count = z.number().nonnegative().nullish().catch(undefined);
@@ -55,7 +55,7 @@ const ENDS: Readonly<Record<string, ReplyEnd>> = {
 };
 
 /** What came of an answer so far. */
-export class ChatAnswer {
+export class ChatResponse {
   readonly #pieces: string[] = [];
   #end: ReplyEnd | undefined;
   #callsTool = false;
@@ -68,11 +68,11 @@ export class ChatAnswer {
    *
    * @throws {SummarizerCallError} it is no such JSON, or it tells of a failure in the middle of the answer.
    */
-  take(json: string, secrets: readonly string[]): string {
+  add(json: string, secrets: readonly string[]): string {
     const chunk = completion.safeParse(parsed(json));
     if (!chunk.success) throw new SummarizerCallError("network", "the server's answer is no chat completion");
     const { error, choices } = chunk.data;
-    if (error !== undefined && error !== null) throw asCallError(typeof error === "object" ? error : new Error(String(error)), { secrets });
+    if (error !== undefined && error !== null) throw toCallError(typeof error === "object" ? error : new Error(String(error)), { secrets });
     this.usage = usageOf(chunk.data.usage) ?? this.usage;
     this.model = chunk.data.model ?? this.model;
     return choices

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
 import { ENDPOINT } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import { asCallError } from "./call-failure.js";
+import { toCallError } from "./call-failure.js";
 import { withoutSecrets } from "./failures/secrets.js";
 
 /** Where a summariser posts to, and with what. */
@@ -30,13 +30,13 @@ const JSON_HEADERS = { "content-type": "application/json" };
  *
  * @throws {InvalidArgumentError} `address` is no HTTP address.
  */
-export function endpointAt(address: string, options: EndpointOptions): Endpoint {
+export function createEndpoint(address: string, options: EndpointOptions): Endpoint {
   rules.checkArgument("options", options, ENDPOINT);
   const { apiKey, headers = {}, fetch: ownFetch } = options;
-  const url = httpAddress(address);
+  const url = parseHttpAddress(address);
   const basic =
     url.username === "" ? undefined : `Basic ${btoa(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`)}`;
-  const secrets = [apiKey, url.password, ...url.searchParams.values(), ...secretHeaders(headers)].filter((one) => one !== undefined);
+  const secrets = [apiKey, url.password, ...url.searchParams.values(), ...listSecretHeaders(headers)].filter((one) => one !== undefined);
   url.username = "";
   url.password = "";
   const authorization = apiKey === undefined ? basic : `Bearer ${apiKey}`;
@@ -48,7 +48,7 @@ export function endpointAt(address: string, options: EndpointOptions): Endpoint 
   };
 }
 
-function httpAddress(address: string): URL {
+function parseHttpAddress(address: string): URL {
   const url = typeof address === "string" && URL.canParse(address) ? new URL(address) : undefined;
   // The address itself is not told: it can hold a password.
   if (url === undefined || !/^https?:$/.test(url.protocol))
@@ -60,7 +60,7 @@ function httpAddress(address: string): URL {
   return url;
 }
 
-function secretHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
+function listSecretHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
   const secret = Object.entries(headers).filter(([name]) => /authorization|key|token|secret|cookie/i.test(name));
   return secret.flatMap(([, value]) => [value, value.replace(/^\w+ /, "")]);
 }
@@ -74,31 +74,31 @@ function secretHeaders(headers: Readonly<Record<string, string>>): readonly stri
  * @throws {SummarizerCallError} any other status, or no answer at all; no secret is in its message. Also when the signal
  * aborted: the adapter, which knows the signal, tells the abort from a failure (`untilAborted`).
  */
-export async function post(endpoint: Endpoint, body: unknown, signal: AbortSignal | undefined): Promise<Response> {
+export async function postJson(endpoint: Endpoint, body: unknown, signal: AbortSignal | undefined): Promise<Response> {
   try {
-    const response = await postTo(endpoint, JSON.stringify(body), signal);
+    const response = await postWithRedirects(endpoint, JSON.stringify(body), signal);
     if (response.ok) return response;
-    throw await refusal(response, endpoint);
+    throw await toRefusal(response, endpoint);
   } catch (error) {
-    throw asCallError(error, endpoint);
+    throw toCallError(error, endpoint);
   }
 }
 
 /** The id that a provider gave its answer, as OpenAI, Anthropic and Azure name the header. Header names in lower case. */
-export function requestIdIn(headers: Readonly<Record<string, string>> | undefined): string | undefined {
+export function readRequestId(headers: Readonly<Record<string, string>> | undefined): string | undefined {
   return headers?.["x-request-id"] ?? headers?.["request-id"] ?? headers?.["apim-request-id"];
 }
 
 const MAX_REDIRECTS = 5;
 
-async function postTo(endpoint: Endpoint, body: string, signal: AbortSignal | undefined): Promise<Response> {
+async function postWithRedirects(endpoint: Endpoint, body: string, signal: AbortSignal | undefined): Promise<Response> {
   let url = new URL(endpoint.url);
   for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
     const init: RequestInit = { method: "POST", headers: endpoint.headers, body, redirect: "manual", signal: signal ?? null };
     const response = await endpoint.fetch(url.href, init);
     if (!isRedirect(response)) return response;
     await response.body?.cancel();
-    url = redirectTarget(response, url);
+    url = resolveRedirect(response, url);
   }
   throw new SummarizerCallError("bad-request", `more than ${MAX_REDIRECTS} redirects`);
 }
@@ -107,7 +107,7 @@ function isRedirect({ status, type }: Response): boolean {
   return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
 }
 
-function redirectTarget(response: Response, from: URL): URL {
+function resolveRedirect(response: Response, from: URL): URL {
   const location = response.headers.get("location") ?? "";
   const target = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined;
   const keepsMethod = response.status === 307 || response.status === 308;
@@ -119,13 +119,13 @@ function redirectTarget(response: Response, from: URL): URL {
 /** More of an error page is not read. In bytes; enough for what `readFailure` looks at. */
 const MAX_ERROR_BYTES = 32_768;
 
-async function refusal(response: Response, endpoint: Endpoint): Promise<SummarizerCallError> {
-  const body = withoutSecrets(await startOf(response), endpoint.secrets);
-  const said = messageIn(body) ?? (response.statusText || body);
-  return asCallError({ message: said, statusCode: response.status, responseHeaders: response.headers, responseBody: body }, endpoint);
+async function toRefusal(response: Response, endpoint: Endpoint): Promise<SummarizerCallError> {
+  const body = withoutSecrets(await readStart(response), endpoint.secrets);
+  const said = findErrorMessage(body) ?? (response.statusText || body);
+  return toCallError({ message: said, statusCode: response.status, responseHeaders: response.headers, responseBody: body }, endpoint);
 }
 
-async function startOf(response: Response): Promise<string> {
+async function readStart(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const bytes of response.body ?? []) {
@@ -136,12 +136,12 @@ async function startOf(response: Response): Promise<string> {
 }
 
 /** The sentence in the shapes that are in use: `{error: {message}}`, `{error: "..."}`, `{message}`, `{detail}`. */
-function messageIn(body: string): string | undefined {
+function findErrorMessage(body: string): string | undefined {
   const [, said] = /"(?:message|error|detail)"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
-  return said === undefined ? undefined : jsonText(said);
+  return said === undefined ? undefined : tryParseString(said);
 }
 
-function jsonText(quoted: string): string | undefined {
+function tryParseString(quoted: string): string | undefined {
   try {
     return String(JSON.parse(quoted));
   } catch {
@@ -157,9 +157,9 @@ function jsonText(quoted: string): string | undefined {
  *
  * @throws what reading the body throws, for example when the connection breaks.
  */
-export async function* serverSentEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+export async function* readServerSentEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
   let data: string[] = [];
-  for await (const line of linesOf(body)) {
+  for await (const line of readLines(body)) {
     if (line === "") {
       if (data.length > 0) yield data.join("\n");
       data = [];
@@ -168,7 +168,7 @@ export async function* serverSentEvents(body: ReadableStream<Uint8Array>): Async
   }
 }
 
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
   // The decoder drops a byte order mark, and holds back half a character until the rest has come.
   const decoder = new TextDecoder();
   let rest: string[] = [];

@@ -1,11 +1,11 @@
 import { toOpenAiChat } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
 import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
-import { asCallError } from "./call-failure.js";
-import { ChatAnswer } from "./chat-answer.js";
+import { toCallError } from "./call-failure.js";
+import { ChatResponse } from "./chat-answer.js";
 import { untilAborted } from "./http/until-aborted.js";
-import { type Endpoint, type EndpointOptions, endpointAt, post, requestIdIn, serverSentEvents } from "./http.js";
-import { judgeReply, withoutThinking } from "./reply.js";
+import { createEndpoint, type Endpoint, type EndpointOptions, postJson, readRequestId, readServerSentEvents } from "./http.js";
+import { skipThinking, validateReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
 /** Which server, which model, and how to ask it. */
@@ -32,63 +32,67 @@ export interface OpenAiCompatibleOptions extends EndpointOptions {
  */
 export function openAiCompatibleSummarizer(options: OpenAiCompatibleOptions): Summarizer {
   rules.checkArgument("options", options, OPENAI_COMPATIBLE);
-  const endpoint = endpointAt(options.baseURL, options);
-  const chat = { ...endpoint, url: chatAddress(endpoint.url) };
+  const endpoint = createEndpoint(options.baseURL, options);
+  const chat = { ...endpoint, url: buildChatAddress(endpoint.url) };
   const maxTokensField =
     options.maxTokensField ?? (new URL(chat.url).hostname === "api.openai.com" ? "max_completion_tokens" : "max_tokens");
   const model = { model: options.model, temperature: options.temperature, tools: options.tools, maxTokensField };
-  return (request) => untilAborted(request.signal, () => ask(chat, chatRequest(model, request), request));
+  return (request) => untilAborted(request.signal, () => requestSummary(chat, buildChatBody(model, request), request));
 }
 
-function chatAddress(base: string): string {
+function buildChatAddress(base: string): string {
   const url = new URL(base);
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/chat/completions`;
   return url.href;
 }
 
-async function ask(endpoint: Endpoint, body: Record<string, unknown>, { signal, onText }: SummaryRequest): Promise<SummaryReply> {
-  const response = await post(endpoint, body, signal);
-  const answer = new ChatAnswer();
-  await readInto(answer, response, endpoint, onText === undefined ? () => undefined : withoutThinking(onText));
-  const text = judgeReply(answer.reply());
+async function requestSummary(
+  endpoint: Endpoint,
+  body: Record<string, unknown>,
+  { signal, onText }: SummaryRequest,
+): Promise<SummaryReply> {
+  const response = await postJson(endpoint, body, signal);
+  const answer = new ChatResponse();
+  await readResponse(answer, response, endpoint, onText === undefined ? () => undefined : skipThinking(onText));
+  const text = validateReply(answer.reply());
   return {
     text,
     usage: answer.usage,
-    requestId: requestIdIn(Object.fromEntries(response.headers)),
+    requestId: readRequestId(Object.fromEntries(response.headers)),
     model: answer.model ?? String(body["model"]),
   };
 }
 
-async function readInto(answer: ChatAnswer, response: Response, endpoint: Endpoint, onText: (piece: string) => void): Promise<void> {
+async function readResponse(answer: ChatResponse, response: Response, endpoint: Endpoint, onText: (piece: string) => void): Promise<void> {
   // A server that cannot stream answers with one JSON document all the same.
   if (response.body === null || /\bjson\b/i.test(response.headers.get("content-type") ?? "")) {
-    const piece = answer.take(await textOf(response, endpoint), endpoint.secrets);
+    const piece = answer.add(await readBody(response, endpoint), endpoint.secrets);
     answer.finish();
     if (piece !== "") onText(piece);
     return;
   }
-  for await (const data of eventsOf(response.body, endpoint)) {
+  for await (const data of readEvents(response.body, endpoint)) {
     if (data.trim() === "[DONE]") return answer.finish();
-    const piece = answer.take(data, endpoint.secrets);
+    const piece = answer.add(data, endpoint.secrets);
     if (piece !== "") onText(piece);
   }
 }
 
-async function textOf(response: Response, endpoint: Endpoint): Promise<string> {
+async function readBody(response: Response, endpoint: Endpoint): Promise<string> {
   try {
     return await response.text();
   } catch (error) {
-    throw asCallError(error, endpoint);
+    throw toCallError(error, endpoint);
   }
 }
 
 /** The events, and a broken connection as a failure of the call; what the reader of the events throws is left alone. */
-async function* eventsOf(body: ReadableStream<Uint8Array>, endpoint: Endpoint): AsyncGenerator<string, void, undefined> {
-  const events = serverSentEvents(body);
+async function* readEvents(body: ReadableStream<Uint8Array>, endpoint: Endpoint): AsyncGenerator<string, void, undefined> {
+  const events = readServerSentEvents(body);
   try {
     for (;;) {
       const next = await events.next().catch((error: unknown) => {
-        throw asCallError(error, endpoint);
+        throw toCallError(error, endpoint);
       });
       if (next.done === true) return;
       yield next.value;
@@ -120,7 +124,7 @@ export interface ChatModel {
  * the agent sends them, so that the provider's prompt cache is read, then the task as one more user message;
  * `tool_choice: "none"`, because taking the tools away would change the cached prefix.
  */
-export function chatRequest(
+export function buildChatBody(
   { model, temperature: own, tools, maxTokensField }: ChatModel,
   request: SummaryRequest,
 ): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import { type Failure, readFailure } from "./read-failure.js";
+import { type FailureDetails, parseFailure } from "./read-failure.js";
 
 /** What we know of the request that was refused, both in tokens. */
 export interface MeasuredRequest {
@@ -29,11 +29,11 @@ export function isContextOverflow(error: unknown, measured?: MeasuredRequest): b
   if (error instanceof SummarizerCallError) return error.failure === "overflow";
   const stored = storedReply.safeParse(error);
   if (stored.success && stored.data.stopReason !== "error") return isSilentOverflow(stored.data, measured);
-  return saysOverflow(readFailure(error), measured);
+  return isOverflowFailure(parseFailure(error), measured);
 }
 
 /** The same of a failure that was read already. */
-export function saysOverflow(failure: Failure, measured?: MeasuredRequest): boolean {
+export function isOverflowFailure(failure: FailureDetails, measured?: MeasuredRequest): boolean {
   if (failure.status === 429 || NOT_OVERFLOW.some((phrase) => phrase.test(failure.text))) return false;
   const phrase = OVERFLOW_PHRASES.find(({ says }) => says.test(failure.text));
   if (phrase !== undefined) return isBelieved(phrase, failure, measured);
@@ -45,21 +45,21 @@ export function saysOverflow(failure: Failure, measured?: MeasuredRequest): bool
  * The window that the provider named in its refusal, in tokens. Only of a refusal that is an overflow by its words.
  *
  * @example
- * limitOf(new Error("prompt token count of 130000 exceeds the limit of 128000")); // 128000
+ * parseContextLimit(new Error("prompt token count of 130000 exceeds the limit of 128000")); // 128000
  */
-export function limitOf(error: unknown): number | undefined {
-  const { text, status } = readFailure(error);
-  return saysOverflow({ text, status, retryAfterMs: undefined }) ? limitIn(text) : undefined;
+export function parseContextLimit(error: unknown): number | undefined {
+  const { text, status } = parseFailure(error);
+  return isOverflowFailure({ text, status, retryAfterMs: undefined }) ? findLimit(text) : undefined;
 }
 
-function isBelieved(phrase: OverflowPhrase, failure: Failure, measured: MeasuredRequest | undefined): boolean {
+function isBelieved(phrase: OverflowPhrase, failure: FailureDetails, measured: MeasuredRequest | undefined): boolean {
   if (phrase.measured === true || measured === undefined) return true;
   // A request may have been routed to a model with a smaller window than ours.
-  const window = Math.min(measured.windowTokens, limitIn(failure.text) ?? Number.POSITIVE_INFINITY);
+  const window = Math.min(measured.windowTokens, findLimit(failure.text) ?? Number.POSITIVE_INFINITY);
   return measured.usedTokens >= BELIEVED_FROM * window;
 }
 
-function limitIn(text: string): number | undefined {
+function findLimit(text: string): number | undefined {
   for (const says of [...OVERFLOW_PHRASES.map((phrase) => phrase.says), ...LIMIT_FIELDS]) {
     const limit = Number(says.exec(text)?.groups?.["limit"]?.replaceAll(",", ""));
     if (Number.isSafeInteger(limit) && limit > 0) return limit;

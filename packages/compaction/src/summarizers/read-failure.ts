@@ -1,5 +1,5 @@
 /** What an error of any library says about a failed call. */
-export interface Failure {
+export interface FailureDetails {
   /** HTTP status, where there was an answer. */
   readonly status: number | undefined;
   /** Its words: messages, codes and the answer's body, one each line; at most `MAX_TEXT` characters. Untrusted. */
@@ -39,20 +39,20 @@ const STATUS = ["statusCode", "status", "code"];
  *
  * @param nowMs - for a `Retry-After` that names a date
  */
-export function readFailure(error: unknown, nowMs: number = Date.now()): Failure {
-  const layers = layersOf(error);
-  const lines = layers.flatMap((layer, depth) => wordsOf(layer, depth > 0));
+export function parseFailure(error: unknown, nowMs: number = Date.now()): FailureDetails {
+  const layers = unwrapError(error);
+  const lines = layers.flatMap((layer, depth) => collectTexts(layer, depth > 0));
   return {
-    status: first(layers, statusOf) ?? statusInWords(lines),
+    status: findFirst(layers, readStatus) ?? parseStatusText(lines),
     text: lines.join("\n").slice(0, MAX_TEXT).toWellFormed(),
-    retryAfterMs: first(layers, (layer) => retryAfterOf(layer, nowMs)),
+    retryAfterMs: findFirst(layers, (layer) => readRetryAfter(layer, nowMs)),
   };
 }
 
 type Layer = Readonly<Record<string, unknown>> | string;
 
 /** The error and what stands behind it, each once. */
-function layersOf(error: unknown): readonly Layer[] {
+function unwrapError(error: unknown): readonly Layer[] {
   const found: Layer[] = [];
   const visit = (given: unknown, depth: number): void => {
     if (typeof given === "string") found.push(given);
@@ -69,23 +69,23 @@ function layersOf(error: unknown): readonly Layer[] {
 }
 
 /** All fields are read of an answer only: what was given itself can be a stored message, whose fields hold a conversation. */
-function wordsOf(layer: Layer, isAnswer: boolean): readonly string[] {
-  if (typeof layer === "string") return plain(layer);
+function collectTexts(layer: Layer, isAnswer: boolean): readonly string[] {
+  if (typeof layer === "string") return expandJson(layer);
   const words = WORDS.flatMap((name) => {
     const value = layer[name];
-    return typeof value === "string" ? plain(value) : [];
+    return typeof value === "string" ? expandJson(value) : [];
   });
-  return isAnswer && !(layer instanceof Error) ? [...words, ...fieldsOf(layer)] : words;
+  return isAnswer && !(layer instanceof Error) ? [...words, ...collectFields(layer)] : words;
 }
 
 /** The text, and where it is JSON its fields: escapes as `\u003e` hide what is looked for. */
-function plain(text: string): readonly string[] {
+function expandJson(text: string): readonly string[] {
   const start = text.slice(0, MAX_TEXT);
-  const json = parsed(start);
-  return json === undefined ? [start] : [start, ...fieldsOf(json)];
+  const json = tryParseJson(start);
+  return json === undefined ? [start] : [start, ...collectFields(json)];
 }
 
-function parsed(text: string): unknown {
+function tryParseJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
     return JSON.parse(text);
@@ -96,22 +96,22 @@ function parsed(text: string): unknown {
 }
 
 /** Each text and number inside a JSON value as a line `name: value`. Used on answers only. */
-function fieldsOf(json: unknown): readonly string[] {
+function collectFields(json: unknown): readonly string[] {
   const lines: string[] = [];
   const visit = (value: unknown, name: string, depth: number): void => {
     if (lines.length >= MAX_FIELDS || depth > MAX_DEPTH) return;
     if (typeof value === "string" || typeof value === "number") lines.push(`${name}: ${String(value).slice(0, MAX_TEXT)}`);
-    for (const [key, inner] of insideOf(value, name)) visit(inner, key, depth + 1);
+    for (const [key, inner] of listChildren(value, name)) visit(inner, key, depth + 1);
   };
   visit(json, "", 0);
   return lines;
 }
 
-function insideOf(value: unknown, name: string): readonly (readonly [string, unknown])[] {
-  if (typeof value === "string") return [[name, parsed(value)]];
+function listChildren(value: unknown, name: string): readonly (readonly [string, unknown])[] {
+  if (typeof value === "string") return [[name, tryParseJson(value)]];
   // Array.from, as a callback of map would leave gaps out.
   if (Array.isArray(value)) return Array.from(value, (one: unknown) => [name, one]);
-  return isRecord(value) && !(value instanceof Error) ? answerFields(value) : [];
+  return isRecord(value) && !(value instanceof Error) ? listResponseFields(value) : [];
 }
 
 const OF_THE_REQUEST = new Set([
@@ -126,13 +126,13 @@ const OF_THE_REQUEST = new Set([
   "headers",
 ]);
 
-function answerFields(value: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] {
+function listResponseFields(value: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] {
   return Object.entries(value).filter(([key]) => !OF_THE_REQUEST.has(key));
 }
 
-function statusOf(layer: Layer): number | undefined {
+function readStatus(layer: Layer): number | undefined {
   if (typeof layer === "string") return undefined;
-  return first(STATUS, (name) => {
+  return findFirst(STATUS, (name) => {
     const given = layer[name];
     const value = typeof given === "number" || typeof given === "string" ? Number(given) : Number.NaN;
     return Number.isInteger(value) && value >= 400 && value <= 599 ? value : undefined;
@@ -140,25 +140,25 @@ function statusOf(layer: Layer): number | undefined {
 }
 
 /** OpenAI's and Anthropic's SDKs begin their messages with the status: `413 status code (no body)`. */
-function statusInWords(lines: readonly string[]): number | undefined {
-  return first(lines, (line) => {
+function parseStatusText(lines: readonly string[]): number | undefined {
+  return findFirst(lines, (line) => {
     const [, status] = /^(?:HTTP |error code: |status(?: code)?:? )?([45]\d\d)\b/i.exec(line) ?? [];
     return status === undefined ? undefined : Number(status);
   });
 }
 
-function retryAfterOf(layer: Layer, nowMs: number): number | undefined {
-  if (typeof layer === "string") return retryInWords(layer);
+function readRetryAfter(layer: Layer, nowMs: number): number | undefined {
+  if (typeof layer === "string") return parseRetryText(layer);
   const given = layer["retryAfterMs"];
   if (typeof given === "number" && given >= 0) return given;
   const headers = layer["responseHeaders"] ?? layer["headers"];
-  return retryInHeaders(headers, nowMs) ?? first(wordsOf(layer, true), retryInWords);
+  return parseRetryHeaders(headers, nowMs) ?? findFirst(collectTexts(layer, true), parseRetryText);
 }
 
-function retryInHeaders(headers: unknown, nowMs: number): number | undefined {
-  const ms = Number.parseFloat(header(headers, "retry-after-ms") ?? "");
+function parseRetryHeaders(headers: unknown, nowMs: number): number | undefined {
+  const ms = Number.parseFloat(getHeader(headers, "retry-after-ms") ?? "");
   if (ms >= 0) return ms;
-  const after = header(headers, "retry-after");
+  const after = getHeader(headers, "retry-after");
   if (after === undefined) return undefined;
   if (/^\s*\d+(\.\d+)?\s*$/.test(after)) return Number(after) * 1_000;
   const date = Date.parse(after);
@@ -166,19 +166,19 @@ function retryInHeaders(headers: unknown, nowMs: number): number | undefined {
 }
 
 /** Google's `retryDelay: 34s`, OpenAI's `Please try again in 6.5s` and `in 120ms`. */
-function retryInWords(text: string): number | undefined {
+function parseRetryText(text: string): number | undefined {
   const [, amount, unit] = /(?:retryDelay\W{1,4}|try again in )(\d+(?:\.\d+)?)\s?(ms|s)\b/i.exec(text) ?? [];
   return amount === undefined ? undefined : Number(amount) * (unit?.toLowerCase() === "ms" ? 1 : 1_000);
 }
 
-function header(headers: unknown, name: string): string | undefined {
+function getHeader(headers: unknown, name: string): string | undefined {
   if (headers instanceof Headers) return headers.get(name) ?? undefined;
   if (!isRecord(headers)) return undefined;
   const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
   return typeof found === "string" || typeof found === "number" ? String(found) : undefined;
 }
 
-function first<In, Out>(list: readonly In[], find: (one: In) => Out | undefined): Out | undefined {
+function findFirst<In, Out>(list: readonly In[], find: (one: In) => Out | undefined): Out | undefined {
   for (const one of list) {
     const found = find(one);
     if (found !== undefined) return found;

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
-import { asCallError } from "./call-failure.js";
+import { toCallError } from "./call-failure.js";
 import { untilAborted } from "./http/until-aborted.js";
-import { type Endpoint, type EndpointOptions, endpointAt, post } from "./http.js";
-import { readReply } from "./reply.js";
+import { createEndpoint, type Endpoint, type EndpointOptions, postJson } from "./http.js";
+import { parseSummarizerReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
 /** What an endpoint answers. Other fields are allowed and dropped. */
@@ -18,24 +18,27 @@ const answer = z.looseObject({ summary: z.unknown(), usage: z.unknown().optional
  * const summarizer = remoteSummarizer("https://summaries.example/v1", { headers: { authorization: `Bearer ${key}` } });
  */
 export function remoteSummarizer(url: string, options: EndpointOptions = {}): Summarizer {
-  const endpoint = endpointAt(url, options);
-  return (request) => untilAborted(request.signal, () => ask(endpoint, request));
+  const endpoint = createEndpoint(url, options);
+  return (request) => untilAborted(request.signal, () => requestSummary(endpoint, request));
 }
 
-async function ask(endpoint: Endpoint, { system, prompt, context, maxOutputTokens, signal }: SummaryRequest): Promise<SummaryReply> {
+async function requestSummary(
+  endpoint: Endpoint,
+  { system, prompt, context, maxOutputTokens, signal }: SummaryRequest,
+): Promise<SummaryReply> {
   if (context !== undefined) throw new SummarizerCallError("bad-request", "a remote summariser takes the conversation as text only");
   const body = { systemPrompt: system, prompt, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
-  const judged = answer.safeParse(await jsonOf(await post(endpoint, body, signal), endpoint));
+  const judged = answer.safeParse(await readJson(await postJson(endpoint, body, signal), endpoint));
   if (!judged.success) throw new SummaryRejectedError("not-a-text");
   const { summary, usage, model } = judged.data;
-  return readReply({ text: summary, usage, model });
+  return parseSummarizerReply({ text: summary, usage, model });
 }
 
-async function jsonOf(response: Response, endpoint: Endpoint): Promise<unknown> {
+async function readJson(response: Response, endpoint: Endpoint): Promise<unknown> {
   try {
     return await response.json();
   } catch (error) {
     if (error instanceof SyntaxError) throw new SummarizerCallError("network", "the endpoint's answer is no JSON");
-    throw asCallError(error, endpoint);
+    throw toCallError(error, endpoint);
   }
 }

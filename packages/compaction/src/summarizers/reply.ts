@@ -25,7 +25,7 @@ const CALL_IN_TEXT = /^\s*(?:<tool_call>|<\|tool_call|<function_calls>|<function
  *
  * @throws {SummaryRejectedError} the reply is a refusal, a tool call, cut off by the output limit, or empty.
  */
-export function judgeReply({ text, end, callsTool, refuses }: ModelReply): string {
+export function validateReply({ text, end, callsTool, refuses }: ModelReply): string {
   const said = stripThinking(text).toWellFormed().trim();
   if (refuses === true || end === "content-filter") throw new SummaryRejectedError("refused", said);
   if (callsTool || end === "tool-calls" || CALL_IN_TEXT.test(said)) throw new SummaryRejectedError("tool-call", said);
@@ -51,10 +51,10 @@ const reply = z.object({
  *
  * @throws {SummaryRejectedError} it is no text, or its text is none that can stand as a summary.
  */
-export function readReply(given: unknown): SummaryReply {
+export function parseSummarizerReply(given: unknown): SummaryReply {
   const judged = reply.safeParse(typeof given === "string" ? { text: given } : given);
   if (!judged.success) throw new SummaryRejectedError("not-a-text");
-  return { ...judged.data, text: judgeReply({ text: judged.data.text, end: "unknown", callsTool: false }) };
+  return { ...judged.data, text: validateReply({ text: judged.data.text, end: "unknown", callsTool: false }) };
 }
 
 const OPEN = /\s*<(think|thinking|thought|reasoning)>/iy;
@@ -67,8 +67,8 @@ const CLOSE_ALONE = /^[ \t]*<\/(?:think|thinking)>[ \t]*$/im;
  */
 export function stripThinking(text: string): string {
   let start = 0;
-  for (let open = openAt(text, 0); open !== null; open = openAt(text, start)) {
-    const end = endOfThought(text, open);
+  for (let open = findOpeningTag(text, 0); open !== null; open = findOpeningTag(text, start)) {
+    const end = findThoughtEnd(text, open);
     if (end === -1) return "";
     start = end;
   }
@@ -79,13 +79,13 @@ export function stripThinking(text: string): string {
 }
 
 /** An opening tag at the start of what follows `from`. */
-function openAt(text: string, from: number): { readonly after: number; readonly close: RegExp } | null {
+function findOpeningTag(text: string, from: number): { readonly after: number; readonly close: RegExp } | null {
   OPEN.lastIndex = from;
   const open = OPEN.exec(text);
   return open === null ? null : { after: OPEN.lastIndex, close: new RegExp(`</${open[1]}>`, "gi") };
 }
 
-function endOfThought(text: string, { after, close }: { readonly after: number; readonly close: RegExp }): number {
+function findThoughtEnd(text: string, { after, close }: { readonly after: number; readonly close: RegExp }): number {
   close.lastIndex = after;
   return close.exec(text) === null ? -1 : close.lastIndex;
 }
@@ -97,7 +97,7 @@ const LONGEST_TAG = 32;
  * Passes the pieces of a reply on as they come, without the thought at its start. For progress only: the summary itself is
  * judged as a whole. Cost of a piece grows with the piece, not with what came before it.
  */
-export function withoutThinking(onText: (piece: string) => void): (piece: string) => void {
+export function skipThinking(onText: (piece: string) => void): (piece: string) => void {
   let held = "";
   let close: RegExp | null = null;
   let speaks = false;
@@ -108,16 +108,16 @@ export function withoutThinking(onText: (piece: string) => void): (piece: string
   return (piece) => {
     if (speaks) return onText(piece);
     held += piece;
-    const open = close === null ? openAt(held, 0) : { after: 0, close };
-    if (open === null) return mayBecomeThought(held) ? undefined : speak(held);
+    const open = close === null ? findOpeningTag(held, 0) : { after: 0, close };
+    if (open === null) return isPossibleThought(held) ? undefined : speak(held);
     close = open.close;
-    const end = endOfThought(held, open);
+    const end = findThoughtEnd(held, open);
     if (end !== -1) return speak(held.slice(end).trimStart());
     held = held.slice(open.after).slice(-LONGEST_TAG);
   };
 }
 
-function mayBecomeThought(held: string): boolean {
+function isPossibleThought(held: string): boolean {
   const start = held.trimStart();
   return start === "" || (start.startsWith("<") && start.length < LONGEST_TAG && !start.includes(">"));
 }

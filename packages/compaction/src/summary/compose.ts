@@ -1,12 +1,12 @@
 import type { ContextMessage, FileLists } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
-import { cleanText, pathsRelativeTo } from "../text/clean-text.js";
+import { cleanText, makePathsRelativeTo } from "../text/clean-text.js";
 import { redact } from "../text/redact.js";
 import { BRANCH_NOTE, KEEP_GOING } from "./prompt-texts.js";
-import { type SerialiseOptions, serialiseText } from "./serialize.js";
-import { inSummary, readComposed, tagged } from "./tagged-blocks.js";
+import { type SerializeOptions, serializeToText } from "./serialize.js";
+import { escapeForSummary, parseComposed, wrapInTag } from "./tagged-blocks.js";
 import { cutMiddle } from "./text/cut-text.js";
-import { readWords, selectWords, userWords, wordsText } from "./user-quotes.js";
+import { collectQuotes, formatQuotes, parseQuotes, selectQuotes } from "./user-quotes.js";
 
 /** What a stored summary is made of. */
 export interface SummaryParts {
@@ -26,7 +26,7 @@ export interface SummaryParts {
   readonly cwd?: string | null | undefined;
   readonly host: HostState | null;
   /** null: not known, and nothing is said of it. */
-  readonly covers: Covers | null;
+  readonly covers: CoveredEntries | null;
   /** Whether the agent offers the tools of `recallTools`. */
   readonly recall: boolean;
   readonly settings: CompactionSettings;
@@ -41,8 +41,8 @@ export interface SummaryParts {
  */
 export function composeSummary(parts: SummaryParts): string {
   const { settings } = parts;
-  const body = inSummary(cleanText(stripComposed(parts.body)));
-  const text = [...blocksBefore(parts), body, ...blocksAfter(parts)].filter((part) => part !== "").join("\n\n");
+  const body = escapeForSummary(cleanText(stripComposed(parts.body)));
+  const text = [...formatBlocksBefore(parts), body, ...formatBlocksAfter(parts)].filter((part) => part !== "").join("\n\n");
   return settings.summary.redact ? redact(text) : text;
 }
 
@@ -51,65 +51,65 @@ export function composeSummary(parts: SummaryParts): string {
  * summary is to bring up to date. Thus nothing piles up, however often a session is compacted.
  */
 export function stripComposed(summary: string): string {
-  return readComposed(summary).body;
+  return parseComposed(summary).body;
 }
 
-function blocksBefore(parts: SummaryParts): readonly string[] {
-  if (parts.kind === "branch") return [tagged("branch-note", BRANCH_NOTE)];
-  const earlier = parts.previous === null ? null : readComposed(parts.previous).blocks;
-  const head = earlier === null ? ownFirstRun(parts) : (earlier.get("first-run") ?? "");
-  const words = wordsOf(parts, earlier?.get("user-messages") ?? "");
-  const prompt = inSummary(cleanText(parts.prompt ?? "")).trim();
+function formatBlocksBefore(parts: SummaryParts): readonly string[] {
+  if (parts.kind === "branch") return [wrapInTag("branch-note", BRANCH_NOTE)];
+  const earlier = parts.previous === null ? null : parseComposed(parts.previous).blocks;
+  const head = earlier === null ? formatOwnFirstRun(parts) : (earlier.get("first-run") ?? "");
+  const words = formatUserMessages(parts, earlier?.get("user-messages") ?? "");
+  const prompt = escapeForSummary(cleanText(parts.prompt ?? "")).trim();
   return [
-    parts.settings.keep.head && head !== "" ? tagged("first-run", head) : "",
-    words === "" ? "" : tagged("user-messages", words),
-    prompt === "" ? "" : tagged("current-prompt", `${CURRENT_PROMPT}\n${prompt}`),
+    parts.settings.keep.head && head !== "" ? wrapInTag("first-run", head) : "",
+    words === "" ? "" : wrapInTag("user-messages", words),
+    prompt === "" ? "" : wrapInTag("current-prompt", `${CURRENT_PROMPT}\n${prompt}`),
   ];
 }
 
 const CURRENT_PROMPT = "What the user asked last and is being worked on, word for word:";
 
 /** The prompt that a stored summary carries; null: none. */
-export function promptIn(summary: string): string | null {
-  return readComposed(summary).blocks.get("current-prompt")?.replace(`${CURRENT_PROMPT}\n`, "") ?? null;
+export function readCurrentPrompt(summary: string): string | null {
+  return parseComposed(summary).blocks.get("current-prompt")?.replace(`${CURRENT_PROMPT}\n`, "") ?? null;
 }
 
-function ownFirstRun({ messages, settings }: SummaryParts): string {
-  return settings.keep.head ? firstRunText(messages, settings.summary, settings.keep.headChars) : "";
+function formatOwnFirstRun({ messages, settings }: SummaryParts): string {
+  return settings.keep.head ? formatFirstRun(messages, settings.summary, settings.keep.headChars) : "";
 }
 
-function wordsOf({ messages, settings }: SummaryParts, carried: string): string {
+function formatUserMessages({ messages, settings }: SummaryParts, carried: string): string {
   if (!settings.userMessages.enabled) return "";
-  const words = selectWords([...readWords(carried), ...userWords(messages)], settings.userMessages);
-  return words.length === 0 ? "" : wordsText(words);
+  const words = selectQuotes([...parseQuotes(carried), ...collectQuotes(messages)], settings.userMessages);
+  return words.length === 0 ? "" : formatQuotes(words);
 }
 
-function blocksAfter(parts: SummaryParts): readonly string[] {
+function formatBlocksAfter(parts: SummaryParts): readonly string[] {
   const { kind, files, cwd, mostPaths, host, covers, recall, settings, model } = parts;
   const { summary } = settings;
   const lookUp = { recall, recordPath: summary.recordPath };
   return [
-    ...(summary.fileLists ? fileBlocks(files, cwd ?? null, mostPaths) : []),
-    ...(host === null ? [] : hostStateBlocks(host)),
-    summary.breadcrumb && covers !== null ? tagged("covers", coversText(covers, lookUp)) : "",
-    kind === "compaction" && remindsToGoOn(summary.keepGoing, model) ? tagged("keep-going", KEEP_GOING) : "",
+    ...(summary.fileLists ? formatFileBlocks(files, cwd ?? null, mostPaths) : []),
+    ...(host === null ? [] : formatHostState(host)),
+    summary.breadcrumb && covers !== null ? wrapInTag("covers", formatCoverage(covers, lookUp)) : "",
+    kind === "compaction" && needsReminder(summary.keepGoing, model) ? wrapInTag("keep-going", KEEP_GOING) : "",
   ];
 }
 
 /** GPT-4.1 stops to ask after its context was shortened (VS Code's rule, row 106). */
-function remindsToGoOn(setting: CompactionSettings["summary"]["keepGoing"], model: SummaryParts["model"]): boolean {
+function needsReminder(setting: CompactionSettings["summary"]["keepGoing"], model: SummaryParts["model"]): boolean {
   return setting === "always" || (setting === "auto" && model !== null && /gpt-?4\.1/i.test(model.modelId));
 }
 
 /** Which entries a summary stands for. */
-export interface Covers {
+export interface CoveredEntries {
   readonly fromEntryId: string;
   readonly toEntryId: string;
   readonly entries: number;
 }
 
 /** How what is covered can be looked up. */
-export interface LookUp {
+export interface LookUpHints {
   /** The host offers the tools of `recallTools`. */
   readonly recall: boolean;
   /** A file with the whole record. */
@@ -117,7 +117,7 @@ export interface LookUp {
 }
 
 /** What a summary covers and how to ask for it: written into the summary once, when it is made (row 109). */
-export function coversText({ fromEntryId, toEntryId, entries }: Covers, { recall, recordPath }: LookUp): string {
+export function formatCoverage({ fromEntryId, toEntryId, entries }: CoveredEntries, { recall, recordPath }: LookUpHints): string {
   const range = fromEntryId === toEntryId ? `entry ${safe(fromEntryId)}` : `entries ${safe(fromEntryId)} to ${safe(toEntryId)}`;
   const lines = [`This summary covers ${entries === 1 ? "1 entry" : `${entries} entries`} of the session (${range}). Nothing was deleted.`];
   if (recall) {
@@ -133,7 +133,7 @@ export function coversText({ fromEntryId, toEntryId, entries }: Covers, { recall
 }
 
 function safe(text: string): string {
-  return inSummary(cleanText(text).replace(/\n/g, " "));
+  return escapeForSummary(cleanText(text).replace(/\n/g, " "));
 }
 
 function quoted(path: string): string {
@@ -147,27 +147,31 @@ const MAX_PATHS = 300;
  * The files of a summary, one path a line, relative to the session's directory `cwd`; pi's form. Empty lists are not shown.
  * Of what `mostPaths` allows for both, the files that were read have what the modified ones leave.
  */
-export function fileBlocks({ readFiles, modifiedFiles }: FileLists, cwd: string | null, mostPaths = 2 * MAX_PATHS): readonly string[] {
-  const relative = pathsRelativeTo(cwd);
+export function formatFileBlocks(
+  { readFiles, modifiedFiles }: FileLists,
+  cwd: string | null,
+  mostPaths = 2 * MAX_PATHS,
+): readonly string[] {
+  const relative = makePathsRelativeTo(cwd);
   // One file may have been named in both ways.
   const distinct = new Set(modifiedFiles.map(relative));
   const changed = [...distinct];
   const read = [...new Set(readFiles.map(relative))].filter((path) => !distinct.has(path));
   const modified = Math.min(MAX_PATHS, changed.length, mostPaths);
   const blocks: string[] = [];
-  if (read.length > 0) blocks.push(tagged("read-files", paths(read, Math.min(MAX_PATHS, mostPaths - modified))));
-  if (changed.length > 0) blocks.push(tagged("modified-files", paths(changed, modified)));
+  if (read.length > 0) blocks.push(wrapInTag("read-files", paths(read, Math.min(MAX_PATHS, mostPaths - modified))));
+  if (changed.length > 0) blocks.push(wrapInTag("modified-files", paths(changed, modified)));
   return blocks;
 }
 
 function paths(all: readonly string[], most: number): string {
   // A path may hold anything but a line break of ours.
-  const shown = all.slice(0, most).map((path) => inSummary(cleanText(path).replace(/\n/g, " ")));
+  const shown = all.slice(0, most).map((path) => escapeForSummary(cleanText(path).replace(/\n/g, " ")));
   return [...shown, ...(all.length > most ? [`(${all.length - most} more)`] : [])].join("\n");
 }
 
 /** A session's first run: its messages up to the first answer in words (co-cli's head). */
-export function firstRun(messages: readonly ContextMessage[]): readonly ContextMessage[] {
+export function takeFirstRun(messages: readonly ContextMessage[]): readonly ContextMessage[] {
   const answer = messages.findIndex(
     (message) => message.role === "assistant" && message.content.some((block) => block.type === "text" && block.text.trim() !== ""),
   );
@@ -175,8 +179,8 @@ export function firstRun(messages: readonly ContextMessage[]): readonly ContextM
 }
 
 /** The same as a text for a summary, at most `maxChars` characters of it. */
-export function firstRunText(messages: readonly ContextMessage[], options: SerialiseOptions, maxChars: number): string {
-  return inSummary(cutMiddle(serialiseText(firstRun(messages), options), maxChars));
+export function formatFirstRun(messages: readonly ContextMessage[], options: SerializeOptions, maxChars: number): string {
+  return escapeForSummary(cutMiddle(serializeToText(takeFirstRun(messages), options), maxChars));
 }
 
 /** A skill that was used in the session. */
@@ -197,29 +201,29 @@ export interface HostState {
 }
 
 /** The blocks of a host's state, Copilot CLI's form (row 105): the newest skill in full, older ones by their paths. */
-export function hostStateBlocks({ plan, todos, skills = [], agentSummary }: HostState): readonly string[] {
-  const state = [inner("plan", plan), inner("todos", todos)].filter((part) => part !== "");
+export function formatHostState({ plan, todos, skills = [], agentSummary }: HostState): readonly string[] {
+  const state = [formatInnerTag("plan", plan), formatInnerTag("todos", todos)].filter((part) => part !== "");
   return [
-    state.length === 0 ? "" : tagged("current_state", state.join("\n")),
-    skills.length === 0 ? "" : tagged("invoked_skills", skillsText(skills)),
-    said(agentSummary) === "" ? "" : tagged("agent_summary", said(agentSummary)),
+    state.length === 0 ? "" : wrapInTag("current_state", state.join("\n")),
+    skills.length === 0 ? "" : wrapInTag("invoked_skills", formatSkills(skills)),
+    escapeText(agentSummary) === "" ? "" : wrapInTag("agent_summary", escapeText(agentSummary)),
   ].filter((block) => block !== "");
 }
 
-function inner(tag: "plan" | "todos", text: string | undefined): string {
-  return said(text) === "" ? "" : `<${tag}>\n${said(text)}\n</${tag}>`;
+function formatInnerTag(tag: "plan" | "todos", text: string | undefined): string {
+  return escapeText(text) === "" ? "" : `<${tag}>\n${escapeText(text)}\n</${tag}>`;
 }
 
-function skillsText(skills: readonly InvokedSkill[]): string {
+function formatSkills(skills: readonly InvokedSkill[]): string {
   const older = skills.slice(0, -1).map((skill) => `${nameOf(skill)} (read it again when it is needed)`);
-  const newest = skills.slice(-1).map((skill) => `<skill>\n${nameOf(skill)}\n${said(skill.instructions)}\n</skill>`);
+  const newest = skills.slice(-1).map((skill) => `<skill>\n${nameOf(skill)}\n${escapeText(skill.instructions)}\n</skill>`);
   return [...older, ...newest].join("\n");
 }
 
 function nameOf({ name, path }: InvokedSkill): string {
-  return path === undefined ? said(name) : `${said(name)}: ${said(path)}`;
+  return path === undefined ? escapeText(name) : `${escapeText(name)}: ${escapeText(path)}`;
 }
 
-function said(text: string | undefined): string {
-  return inSummary(cleanText(text ?? "")).trim();
+function escapeText(text: string | undefined): string {
+  return escapeForSummary(cleanText(text ?? "")).trim();
 }

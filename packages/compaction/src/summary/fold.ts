@@ -1,10 +1,10 @@
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import type { TokenCounter } from "../tokens/token-counter.js";
-import { BETWEEN, type SerialisedMessage } from "./serialize.js";
+import { MESSAGE_SEPARATOR, type SerializedMessage } from "./serialize.js";
 import { cutMiddle, headOf } from "./text/cut-text.js";
 
 /** A run of messages that one call reads. */
-export interface Piece {
+export interface Chunk {
   readonly text: string;
   readonly tokens: number;
   /** The serialised messages from `from` up to and without `to`. */
@@ -14,12 +14,12 @@ export interface Piece {
 
 /** What is folded, and how a piece is written. `Answer` holds the summary so far as its `body`. */
 export interface FoldTask<Answer extends { readonly body: string }> {
-  readonly messages: readonly SerialisedMessage[];
+  readonly messages: readonly SerializedMessage[];
   readonly previous: string | null;
   readonly counter: TokenCounter;
   /** Tokens that the conversation may take in the next call, whose prompt also holds this summary. */
   readonly budget: (previous: string | null) => number;
-  readonly write: (piece: Piece, previous: string | null) => Promise<Answer>;
+  readonly write: (piece: Chunk, previous: string | null) => Promise<Answer>;
 }
 
 /** So often a provider may say that a piece is too long; each time it is halved, so the last one is 1/64 of the first. */
@@ -35,13 +35,13 @@ const NOTHING_SAID = "(no text)";
  *
  * @throws what `write` throws, except for overflows that a smaller piece mends.
  */
-export async function fold<Answer extends { readonly body: string }>(task: FoldTask<Answer>): Promise<Answer> {
+export async function foldMessages<Answer extends { readonly body: string }>(task: FoldTask<Answer>): Promise<Answer> {
   const sizes = task.messages.map(({ text }) => task.counter.count(text) + 1);
   let previous = task.previous;
   let cap = Number.POSITIVE_INFINITY;
   let overflows = 0;
   for (let from = 0; ; ) {
-    const piece = takePiece(task, sizes, from, Math.min(cap, task.budget(previous)));
+    const piece = takeChunk(task, sizes, from, Math.min(cap, task.budget(previous)));
     try {
       const answer = await task.write(piece, previous);
       if (piece.to >= task.messages.length) return answer;
@@ -56,12 +56,12 @@ export async function fold<Answer extends { readonly body: string }>(task: FoldT
 }
 
 /** As many messages as fit, at least one; pure. `sizes`: tokens of each message. */
-export function takePiece(
+export function takeChunk(
   { messages, counter }: Pick<FoldTask<never>, "messages" | "counter">,
   sizes: readonly number[],
   from: number,
   budget: number,
-): Piece {
+): Chunk {
   let tokens = sizes[from] ?? 0;
   let to = Math.min(from + 1, messages.length);
   if (tokens > budget) {
@@ -75,7 +75,7 @@ export function takePiece(
     to += 1;
   }
   const texts = messages.slice(from, to).map(({ text }) => text);
-  return { text: texts.length === 0 ? NOTHING_SAID : texts.join(BETWEEN), tokens, from, to };
+  return { text: texts.length === 0 ? NOTHING_SAID : texts.join(MESSAGE_SEPARATOR), tokens, from, to };
 }
 
 function isOverflow(error: unknown): boolean {
@@ -105,13 +105,13 @@ export interface InputBounds {
  * @example
  * inputBudget({ windowTokens: 200_000, inputShare: 0.8, maxOutputTokens: 4_000 }); // 139616
  */
-export function inputBudget({ windowTokens, inputShare, maxOutputTokens = USUAL_OUTPUT_TOKENS }: InputBounds): number {
+export function computeInputBudget({ windowTokens, inputShare, maxOutputTokens = USUAL_OUTPUT_TOKENS }: InputBounds): number {
   const most = Math.floor(MOST_OF_WINDOW * windowTokens);
   return Math.max(1, Math.floor(inputShare * windowTokens) - Math.min(maxOutputTokens, most) - Math.min(MARGIN_TOKENS, most));
 }
 
 /** What is left of an input budget for the conversation, when the rest of the prompt takes `frameTokens`. */
-export function conversationBudget(budget: number, frameTokens: number): number {
+export function computeConversationBudget(budget: number, frameTokens: number): number {
   return Math.max(1, Math.floor(budget * LEAST_FOR_CONVERSATION), budget - frameTokens);
 }
 

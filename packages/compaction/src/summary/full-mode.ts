@@ -1,9 +1,9 @@
 import type { ContextMessage, SessionContext } from "@bough/session-core";
-import { assertSmaller, summarySource, type WrittenPart } from "./part.js";
-import { fullPreface, IN_SUMMARY_TAGS, NO_TOOLS } from "./prompt-texts.js";
-import type { Asker } from "./summarizer-client.js";
-import { messagesOf, outputCap, type SummaryJob } from "./summary-job.js";
-import { normalTask, promptText } from "./task-prompt.js";
+import { assertSmaller, buildSource, type WrittenPart } from "./part.js";
+import { buildFullPreface, IN_SUMMARY_TAGS, NO_TOOLS } from "./prompt-texts.js";
+import type { SummarizerClient } from "./summarizer-client.js";
+import { collectMessages, computeOutputCap, type SummaryJob } from "./summary-job.js";
+import { buildNormalTask, buildPrompt } from "./task-prompt.js";
 
 /** The answer needs room in the window too: at least this share of it, where no larger cap is set, up to so many tokens. */
 const ANSWER_SHARE = 0.05;
@@ -14,7 +14,7 @@ const ANSWER_TOKENS = 4_096;
  * messages to be summarised (it came later, or the request guard left it out) will not do: it would be lost. Nor will one
  * that with the instruction and its answer is larger than the window: its provider would refuse it.
  */
-export function fullContext(job: SummaryJob): SessionContext | null {
+export function selectFullContext(job: SummaryJob): SessionContext | null {
   const { full, settings, forceSimple, kind, plan, previousSummary } = job;
   if (full === null || kind === "branch") return null;
   const { mode } = settings.summary;
@@ -23,25 +23,25 @@ export function fullContext(job: SummaryJob): SessionContext | null {
   const { compaction } = full.context;
   if (previousSummary !== null && (compaction === null || !shown.has(compaction.entryId))) return null;
   const covered = [...plan.summarize, ...plan.prefix].filter(({ messages }) => messages.length > 0);
-  if (!covered.every(({ id }) => shown.has(id)) || !fitsWindow(job, full)) return null;
-  return withoutTools(full.context, settings.summary.stripTools);
+  if (!covered.every(({ id }) => shown.has(id)) || !isWithinWindow(job, full)) return null;
+  return stripToolCalls(full.context, settings.summary.stripTools);
 }
 
-function fitsWindow(job: SummaryJob, { usedTokens, limitTokens }: NonNullable<SummaryJob["full"]>): boolean {
-  const answerTokens = outputCap(job) ?? Math.min(ANSWER_TOKENS, Math.floor(ANSWER_SHARE * limitTokens));
-  return usedTokens + job.counter.count(fullPrompt(job, 0)) + answerTokens <= limitTokens;
+function isWithinWindow(job: SummaryJob, { usedTokens, limitTokens }: NonNullable<SummaryJob["full"]>): boolean {
+  const answerTokens = computeOutputCap(job) ?? Math.min(ANSWER_TOKENS, Math.floor(ANSWER_SHARE * limitTokens));
+  return usedTokens + job.counter.count(buildFullPrompt(job, 0)) + answerTokens <= limitTokens;
 }
 
 /**
  * The live request without the calls of some tools and their results (Anthropic refuses a request with a client's
  * tool_search pairs). The same object where there are none, so that it stays byte for byte what the provider has cached.
  */
-function withoutTools(context: SessionContext, names: readonly string[]): SessionContext {
+function stripToolCalls(context: SessionContext, names: readonly string[]): SessionContext {
   const gone = new Set<string>();
   const messages: ContextMessage[] = [];
   const entries: string[] = [];
   for (const [at, message] of context.messages.entries()) {
-    const left = withoutCalls(message, names, gone);
+    const left = stripCalls(message, names, gone);
     if (left === null) continue;
     messages.push(left);
     entries.push(context.entries[at] ?? "");
@@ -52,7 +52,7 @@ function withoutTools(context: SessionContext, names: readonly string[]): Sessio
 }
 
 /** null: nothing of the message is left. `gone`: ids of the calls that were taken out so far. */
-function withoutCalls(message: ContextMessage, names: readonly string[], gone: Set<string>): ContextMessage | null {
+function stripCalls(message: ContextMessage, names: readonly string[], gone: Set<string>): ContextMessage | null {
   if (message.role === "toolResult") return gone.has(message.toolCallId) ? null : message;
   if (message.role !== "assistant") return message;
   const content = message.content.filter((block) => {
@@ -73,25 +73,25 @@ function withoutCalls(message: ContextMessage, names: readonly string[], gone: S
  *
  * @throws as `Asker.ask`; {SummaryRejectedError} also when the answer is not smaller than what it replaces.
  */
-export async function writeFull(asker: Asker, context: SessionContext): Promise<WrittenPart> {
+export async function writeFull(asker: SummarizerClient, context: SessionContext): Promise<WrittenPart> {
   const { job } = asker;
-  const messages = [...messagesOf(job.plan.summarize), ...messagesOf(job.plan.prefix)];
-  const answer = await asker.ask({
+  const messages = [...collectMessages(job.plan.summarize), ...collectMessages(job.plan.prefix)];
+  const answer = await asker.send({
     stage: "full",
     system: context.system ?? "",
-    prompt: fullPrompt(job, Math.max(0, context.messages.length - messages.length - (context.compaction === null ? 0 : 1))),
-    task: fullPrompt(job, 0),
+    prompt: buildFullPrompt(job, Math.max(0, context.messages.length - messages.length - (context.compaction === null ? 0 : 1))),
+    task: buildFullPrompt(job, 0),
     needsTag: true,
     context,
-    source: summarySource(job, { about: "history", messages, previous: job.previousSummary }),
+    source: buildSource(job, { about: "history", messages, previous: job.previousSummary }),
   });
   assertSmaller(job, answer.body, job.maxTokens);
   return { body: answer.body, title: answer.title, method: answer.extracted ? "extract" : "normal" };
 }
 
-function fullPrompt(job: SummaryJob, keptMessages: number): string {
-  const task = normalTask(job, "history", false);
+function buildFullPrompt(job: SummaryJob, keptMessages: number): string {
+  const task = buildNormalTask(job, "history", false);
   const words = [task.text, task.needsTag ? null : IN_SUMMARY_TAGS, NO_TOOLS].filter((part) => part !== null).join("\n\n");
-  const asked = promptText(job, "history", { text: words, needsTag: true }, { conversation: null, previous: null });
-  return `${fullPreface(keptMessages)}\n\n${asked}`;
+  const asked = buildPrompt(job, "history", { text: words, needsTag: true }, { conversation: null, previous: null });
+  return `${buildFullPreface(keptMessages)}\n\n${asked}`;
 }

@@ -207,7 +207,7 @@ What was tried on this branch
 };
 
 /** Asked when a first answer was rejected or too large. `maxWords`: the hard size. */
-export function strictPrompt(maxWords: number): string {
+export function buildStrictPrompt(maxWords: number): string {
   return `Write notes on the record from which the work can go on. An earlier answer could not be used, so these rules are strict:
 - at most ${maxWords} words; shorter is better
 - plain text only: no tool calls, no questions, no preamble, no thinking aloud, no closing remark
@@ -230,7 +230,7 @@ export const MISSING_FACTS = `Notes on the conversation have been written, and a
 export const SHORT_SUMMARY = `Say in one sentence of at most 25 words what the notes are about: what was being done, and how far it is. Write it as one would title a piece of work, without a preamble and without markup. Answer with this sentence only.`;
 
 /** Full mode: stands behind the live conversation as one more user message. `keptMessages`: how many of its last stay as they are. */
-export function fullPreface(keptMessages: number): string {
+export function buildFullPreface(keptMessages: number): string {
   const kept =
     keptMessages > 0
       ? ` Its last ${keptMessages === 1 ? "message stays" : `${keptMessages} messages stay`} word for word: cover what comes before, and read the end only to see where the work stands.`
@@ -247,13 +247,13 @@ export const SPLIT_TURN_SEPARATOR = "\n\n---\n\n**Turn Context (split turn):**\n
 const MARKER = /\n*\[(\d+) earlier messages were left out here without a summary[^\]]*\]/g;
 
 /** Takes markers out of a text: what is left of it, and how many messages they stood for. */
-export function takeMarkers(text: string): { readonly rest: string; readonly messages: number } {
+export function extractMarkers(text: string): { readonly rest: string; readonly messages: number } {
   const messages = [...text.matchAll(MARKER)].reduce((sum, [, count]) => sum + Number(count), 0);
   return { rest: text.replace(MARKER, "").trim(), messages };
 }
 
 /** Stands in place of a summary that no model could give; co-cli's static marker. */
-export function markerText(messages: number): string {
+export function formatMarker(messages: number): string {
   return `[${messages} earlier messages were left out here without a summary, because none could be written. They are not lost: ask the user, or look the record up, before assuming anything about them.]`;
 }
 

@@ -9,11 +9,11 @@ import type {
 import type { CompactionSettings } from "../settings/settings.js";
 import { cleanText } from "../text/clean-text.js";
 import { redact } from "../text/redact.js";
-import { inPrompt, readComposed } from "./tagged-blocks.js";
+import { escapeForPrompt, parseComposed } from "./tagged-blocks.js";
 import { cutMiddle } from "./text/cut-text.js";
 
 /** What a summariser reads of a conversation: the settings of the same names. */
-export type SerialiseOptions = Pick<
+export type SerializeOptions = Pick<
   CompactionSettings["summary"],
   "toolResultChars" | "toolArgumentChars" | "includeThinking" | "stripTools" | "redact"
 > & {
@@ -22,7 +22,7 @@ export type SerialiseOptions = Pick<
 };
 
 /** One message as text. */
-export interface SerialisedMessage {
+export interface SerializedMessage {
   /** Index of the message. */
   readonly at: number;
   readonly text: string;
@@ -34,7 +34,7 @@ export interface SerialisedMessage {
  * R102). The tags of our prompts inside a text are made harmless, and lines that look like our headings are quoted, so that
  * a session cannot break out of its slot or speak as somebody else. Cost is linear.
  */
-export function serialise(messages: readonly ContextMessage[], options: SerialiseOptions): readonly SerialisedMessage[] {
+export function serializeMessages(messages: readonly ContextMessage[], options: SerializeOptions): readonly SerializedMessage[] {
   const writer = new MessageWriter(options);
   return messages.flatMap((message, at) => {
     const text = writer.write(message);
@@ -43,14 +43,14 @@ export function serialise(messages: readonly ContextMessage[], options: Serialis
 }
 
 /** The same as one text. */
-export function serialiseText(messages: readonly ContextMessage[], options: SerialiseOptions): string {
-  return serialise(messages, options)
+export function serializeToText(messages: readonly ContextMessage[], options: SerializeOptions): string {
+  return serializeMessages(messages, options)
     .map(({ text }) => text)
-    .join(BETWEEN);
+    .join(MESSAGE_SEPARATOR);
 }
 
 /** Between two messages of a serialised conversation. */
-export const BETWEEN = "\n\n";
+export const MESSAGE_SEPARATOR = "\n\n";
 
 /** Lines of a text that would read as a heading of ours. */
 const HEADING = /^(?=\[(?:User|Assistant|Tool result|Tool error|Context|Command|Summary)\b)/gm;
@@ -59,7 +59,7 @@ const HEADING = /^(?=\[(?:User|Assistant|Tool result|Tool error|Context|Command|
 class MessageWriter {
   readonly #stripped = new Set<string>();
 
-  constructor(readonly options: SerialiseOptions) {}
+  constructor(readonly options: SerializeOptions) {}
 
   write(message: ContextMessage): string {
     switch (message.role) {
@@ -77,9 +77,9 @@ class MessageWriter {
       case "custom":
         return this.#said("Context", this.#content(message.content));
       case "compactionSummary":
-        return this.#said("Summary of what came before", this.#safe(bodyOf(message.summary)));
+        return this.#said("Summary of what came before", this.#safe(stripBlocks(message.summary)));
       case "branchSummary":
-        return this.#said("Summary of a branch that was left", this.#safe(bodyOf(message.summary)));
+        return this.#said("Summary of a branch that was left", this.#safe(stripBlocks(message.summary)));
     }
   }
 
@@ -93,7 +93,7 @@ class MessageWriter {
         return this.#call(block);
       case "image":
       case "foreign":
-        return this.#said("Assistant", placeholder(block));
+        return this.#said("Assistant", formatAttachment(block));
     }
   }
 
@@ -131,7 +131,7 @@ class MessageWriter {
 
   #content(content: string | readonly ContentBlock[]): string {
     if (typeof content === "string") return this.#safe(content);
-    return content.map((block) => (block.type === "text" ? this.#safe(block.text) : placeholder(block))).join("\n");
+    return content.map((block) => (block.type === "text" ? this.#safe(block.text) : formatAttachment(block))).join("\n");
   }
 
   #said(who: string, text: string): string {
@@ -139,7 +139,7 @@ class MessageWriter {
   }
 
   #safe(text: string): string {
-    return inPrompt(this.#redacted(cleanText(text))).replace(HEADING, "> ");
+    return escapeForPrompt(this.#redacted(cleanText(text))).replace(HEADING, "> ");
   }
 
   // Before anything is cut: half a key is no longer known as one.
@@ -149,8 +149,8 @@ class MessageWriter {
 }
 
 /** Lists and notes around an earlier summary are kept elsewhere, and would only be told again. */
-function bodyOf(summary: string): string {
-  return readComposed(summary).body || summary;
+function stripBlocks(summary: string): string {
+  return parseComposed(summary).body || summary;
 }
 
 function cut(text: string, maxChars: number): string {
@@ -158,6 +158,6 @@ function cut(text: string, maxChars: number): string {
 }
 
 /** Row 68: images cost much and say little in a summary; what we do not know is named by its kind only. */
-function placeholder(block: Exclude<ContentBlock, { type: "text" }>): string {
+function formatAttachment(block: Exclude<ContentBlock, { type: "text" }>): string {
   return block.type === "image" ? "[image]" : "[content of another kind]";
 }

@@ -1,7 +1,7 @@
 import { cleanText } from "../text/clean-text.js";
 import { SHORT_SUMMARY, SYSTEM_PROMPT } from "./prompt-texts.js";
-import type { Asker } from "./summarizer-client.js";
-import { promptText } from "./task-prompt.js";
+import type { SummarizerClient } from "./summarizer-client.js";
+import { buildPrompt } from "./task-prompt.js";
 import { headOf } from "./text/cut-text.js";
 
 /** How long a short summary may be, in UTF-16 code units. */
@@ -15,17 +15,17 @@ const OUTPUT_SHARE = 0.2;
  *
  * @throws the signal's reason only; a call that fails is answered by the first sentence.
  */
-export async function shortSummary(asker: Asker, body: string): Promise<string> {
+export async function writeShortSummary(asker: SummarizerClient, body: string): Promise<string> {
   const { job } = asker;
-  if (!job.settings.summary.shortSummary || job.skipModel || job.candidates.length === 0) return firstSentence(body);
+  if (!job.settings.summary.shortSummary || job.skipModel || job.candidates.length === 0) return takeFirstSentence(body);
   try {
-    const prompt = promptText(
+    const prompt = buildPrompt(
       { ...job, instructions: null, hook: {} },
       "history",
       { text: SHORT_SUMMARY, needsTag: false },
       { conversation: null, previous: null, notes: body },
     );
-    const answer = await asker.ask({
+    const answer = await asker.send({
       stage: "short-summary",
       system: SYSTEM_PROMPT,
       prompt,
@@ -33,10 +33,10 @@ export async function shortSummary(asker: Asker, body: string): Promise<string> 
       needsTag: false,
       outputShare: OUTPUT_SHARE,
     });
-    return answer.extracted ? firstSentence(body) : oneLine(answer.body);
+    return answer.extracted ? takeFirstSentence(body) : oneLine(answer.body);
   } catch (error) {
-    asker.failed(error);
-    return firstSentence(body);
+    asker.recordFailure(error);
+    return takeFirstSentence(body);
   }
 }
 
@@ -50,7 +50,7 @@ const MARKS = /^(?:[-*+>]\s+|\d+[.)]\s+|\[[ xX]\]\s+)+/;
  * @example
  * firstSentence("## Goal\nMend the parser. It fails on tabs."); // "Mend the parser."
  */
-export function firstSentence(body: string): string {
+export function takeFirstSentence(body: string): string {
   for (const line of body.split("\n")) {
     const said = line.trim().replace(MARKS, "");
     if (said === "" || NO_SENTENCE.test(said)) continue;

@@ -1,16 +1,16 @@
 import type { ContextMessage } from "@bough/session-core";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { extract } from "../extract/extract.js";
-import { judgeFidelity } from "../extract/fidelity.js";
+import { scoreFidelity } from "../extract/fidelity.js";
 import { type Fact, findFacts } from "../extract/find-facts.js";
 import type { PathItem } from "../plan/span.js";
-import { fullContext, writeFull } from "./full-mode.js";
-import { type Judged, saysNothing, withMissingFacts } from "./missing-facts.js";
-import { type AskFrom, assertSmaller, type Part, summarySource, type WrittenPart, writePart } from "./part.js";
-import { markerText, SPLIT_TURN_SEPARATOR, takeMarkers } from "./prompt-texts.js";
-import { shortSummary } from "./short-summary.js";
-import { Asker } from "./summarizer-client.js";
-import { lowerQuality, messagesOf, type SummaryHands, type SummaryJob, type WrittenSummary } from "./summary-job.js";
+import { selectFullContext, writeFull } from "./full-mode.js";
+import { addMissingFacts, isUninformative, type ScoredPart } from "./missing-facts.js";
+import { assertSmaller, buildSource, type FirstPrompt, type SummaryPart, type WrittenPart, writePart } from "./part.js";
+import { extractMarkers, formatMarker, SPLIT_TURN_SEPARATOR } from "./prompt-texts.js";
+import { writeShortSummary } from "./short-summary.js";
+import { SummarizerClient } from "./summarizer-client.js";
+import { collectMessages, lowerQuality, type SummaryDependencies, type SummaryJob, type WrittenSummary } from "./summary-job.js";
 
 /**
  * Writes a summary, whatever happens to the model: full mode where it may be, then simple; a normal prompt, then a strict
@@ -24,14 +24,14 @@ import { lowerQuality, messagesOf, type SummaryHands, type SummaryJob, type Writ
  * @throws the signal's reason; with `onFailure: "fail"` the last {SummaryRejectedError} or {SummarizerCallError}; in any
  *   case {SummaryRejectedError} `larger-than-source` where there is too little for a summary to be smaller.
  */
-export async function summarise(given: SummaryJob, hands: SummaryHands = {}): Promise<WrittenSummary> {
-  const job = given.kind === "branch" ? withBranchBudget(given) : given;
+export async function summarize(given: SummaryJob, hands: SummaryDependencies = {}): Promise<WrittenSummary> {
+  const job = given.kind === "branch" ? limitBranch(given) : given;
   job.signal?.throwIfAborted();
-  const asker = new Asker(job, hands);
-  const written = await write(asker);
-  const facts = findFacts(sourceMessages(job));
-  const { part, fidelity } = await judged(asker, await withMissingFacts(asker, written, facts), facts);
-  const short = await shortSummary(asker, part.body);
+  const asker = new SummarizerClient(job, hands);
+  const written = await writeSummary(asker);
+  const facts = findFacts(collectSource(job));
+  const { part, fidelity } = await checkFidelity(asker, await addMissingFacts(asker, written, facts), facts);
+  const short = await writeShortSummary(asker, part.body);
   job.signal?.throwIfAborted();
   const { usage, requestId, calls, failures } = asker;
   return { ...part, shortSummary: short, usage, requestId, calls, failures, fidelity };
@@ -41,96 +41,99 @@ export async function summarise(given: SummaryJob, hands: SummaryHands = {}): Pr
  * An answer below the floor of fidelity is asked for once more, strictly (it may be terse, or in words of another language),
  * and then gives way to the extract, under every preset: the session must not be lost to an "OK".
  */
-async function judged(asker: Asker, answer: Judged, facts: readonly Fact[]): Promise<Judged> {
+async function checkFidelity(asker: SummarizerClient, answer: ScoredPart, facts: readonly Fact[]): Promise<ScoredPart> {
   const { summary } = asker.job.settings;
-  if (!saysNothing(answer, summary)) return answer;
-  asker.failed(new SummaryRejectedError("low-fidelity", answer.part.body));
-  const again = answer.part.method === "normal" ? await strictAnswer(asker, facts) : null;
-  if (again !== null && !saysNothing(again, summary)) return again;
-  if (again !== null) asker.failed(new SummaryRejectedError("low-fidelity", again.part.body));
-  const part = extractOf(asker);
-  return { part, fidelity: judgeFidelity(facts, part.body) };
+  if (!isUninformative(answer, summary)) return answer;
+  asker.recordFailure(new SummaryRejectedError("low-fidelity", answer.part.body));
+  const again = answer.part.method === "normal" ? await retryStrictly(asker, facts) : null;
+  if (again !== null && !isUninformative(again, summary)) return again;
+  if (again !== null) asker.recordFailure(new SummaryRejectedError("low-fidelity", again.part.body));
+  const part = writeMaskedExtract(asker);
+  return { part, fidelity: scoreFidelity(facts, part.body) };
 }
 
 /** null: the call failed. */
-async function strictAnswer(asker: Asker, facts: readonly Fact[]): Promise<Judged | null> {
+async function retryStrictly(asker: SummarizerClient, facts: readonly Fact[]): Promise<ScoredPart | null> {
   try {
     const part = await writeSimple(asker, "strict");
-    return { part, fidelity: judgeFidelity(facts, part.body) };
+    return { part, fidelity: scoreFidelity(facts, part.body) };
   } catch (error) {
-    asker.failed(error);
+    asker.recordFailure(error);
     return null;
   }
 }
 
-async function write(asker: Asker): Promise<WrittenPart> {
+async function writeSummary(asker: SummarizerClient): Promise<WrittenPart> {
   const { job } = asker;
-  if (job.skipModel || job.candidates.length === 0) return withoutModel(asker);
+  if (job.skipModel || job.candidates.length === 0) return writeWithoutModel(asker);
   try {
     return (await tryFull(asker)) ?? (await writeSimple(asker));
   } catch (error) {
-    asker.failed(error);
+    asker.recordFailure(error);
     const reason = error instanceof SummaryRejectedError ? error.reason : null;
-    if (reason === "echo") return extractOf(asker);
+    if (reason === "echo") return writeMaskedExtract(asker);
     // The model did write, only not less than there was: a short talk is no failure of it, and its calls are paid for.
     if (job.settings.summary.onFailure === "fail" && reason !== "larger-than-source") throw error;
-    return withoutModel(asker);
+    return writeWithoutModel(asker);
   }
 }
 
-function withoutModel(asker: Asker): WrittenPart {
+function writeWithoutModel(asker: SummarizerClient): WrittenPart {
   const { job } = asker;
-  return job.settings.summary.onFailure === "marker" ? writeMarker(job) : extractOf(asker);
+  return job.settings.summary.onFailure === "marker" ? writeMarker(job) : writeMaskedExtract(asker);
 }
 
-function extractOf(asker: Asker): WrittenPart {
-  return writeExtract(asker.job, (text) => asker.masked(text));
+function writeMaskedExtract(asker: SummarizerClient): WrittenPart {
+  return writeExtract(asker.job, (text) => asker.maskSecrets(text));
 }
 
 /** null: full mode is off, or failed, and simple mode is next (row 121). */
-async function tryFull(asker: Asker): Promise<WrittenPart | null> {
-  const context = fullContext(asker.job);
+async function tryFull(asker: SummarizerClient): Promise<WrittenPart | null> {
+  const context = selectFullContext(asker.job);
   if (context === null) return null;
   try {
     return await writeFull(asker, context);
   } catch (error) {
-    asker.failed(error);
+    asker.recordFailure(error);
     return null;
   }
 }
 
-async function writeSimple(asker: Asker, from: AskFrom = "normal"): Promise<WrittenPart> {
+async function writeSimple(asker: SummarizerClient, from: FirstPrompt = "normal"): Promise<WrittenPart> {
   const { job } = asker;
-  const [first, second] = partsOf(job).map((part): Part => ({ ...part, from }));
+  const [first, second] = splitIntoParts(job).map((part): SummaryPart => ({ ...part, from }));
   if (first === undefined) throw new RangeError("a summary was asked of no messages");
   if (second === undefined) return writePart(asker, first);
-  const [history, prefix] = await both(asker, first, second);
+  const [history, prefix] = await writeBoth(asker, first, second);
   const body = history.body + SPLIT_TURN_SEPARATOR + prefix.body;
   assertSmaller(job, body, job.maxTokens);
   return { body, title: history.title ?? prefix.title, method: lowerQuality(history.method, prefix.method) };
 }
 
 /** The history and the start of a split turn; one alone where the other is empty. Together they are smaller than the bound. */
-function partsOf(job: SummaryJob): readonly Part[] {
+function splitIntoParts(job: SummaryJob): readonly SummaryPart[] {
   const about = job.kind === "branch" ? "branch" : "history";
-  const history = withPrevious(job, messagesOf(job.plan.summarize));
-  const prefix = messagesOf(job.plan.prefix);
+  const history = placePreviousSummary(job, collectMessages(job.plan.summarize));
+  const prefix = collectMessages(job.plan.prefix);
   const hasHistory = history.messages.length > 0 || history.previous !== null;
   const hasBoth = hasHistory && prefix.length > 0;
   const separatorTokens = hasBoth ? job.counter.count(SPLIT_TURN_SEPARATOR) + 2 : 0;
   const maxTokens = hasBoth ? Math.max(1, Math.floor((job.maxTokens - separatorTokens) / 2)) : job.maxTokens;
-  const parts: Part[] = hasHistory ? [{ about, ...history, maxTokens }] : [];
+  const parts: SummaryPart[] = hasHistory ? [{ about, ...history, maxTokens }] : [];
   if (prefix.length > 0) parts.push({ about: "turn-prefix", messages: prefix, previous: null, maxTokens });
   return parts;
 }
 
 /** The previous summary in its own slot, or as the first message (setting `summary.update`). */
-function withPrevious({ previousSummary, settings }: SummaryJob, messages: readonly ContextMessage[]): Pick<Part, "messages" | "previous"> {
+function placePreviousSummary(
+  { previousSummary, settings }: SummaryJob,
+  messages: readonly ContextMessage[],
+): Pick<SummaryPart, "messages" | "previous"> {
   if (previousSummary === null || settings.summary.update) return { messages, previous: previousSummary };
   return { messages: [{ role: "compactionSummary", summary: previousSummary }, ...messages], previous: null };
 }
 
-async function both(asker: Asker, first: Part, second: Part): Promise<readonly [WrittenPart, WrittenPart]> {
+async function writeBoth(asker: SummarizerClient, first: SummaryPart, second: SummaryPart): Promise<readonly [WrittenPart, WrittenPart]> {
   // Parallel calls meet rate limits (regression R123), so one after the other unless the setting says otherwise.
   if (asker.job.settings.summary.splitTurns === "sequential") return [await writePart(asker, first), await writePart(asker, second)];
   const [history, prefix] = await Promise.allSettled([writePart(asker, first), writePart(asker, second)]);
@@ -139,13 +142,13 @@ async function both(asker: Asker, first: Part, second: Part): Promise<readonly [
   return [history.value, prefix.value];
 }
 
-function sourceMessages({ plan }: SummaryJob): readonly ContextMessage[] {
-  return [...messagesOf(plan.summarize), ...messagesOf(plan.prefix)];
+function collectSource({ plan }: SummaryJob): readonly ContextMessage[] {
+  return [...collectMessages(plan.summarize), ...collectMessages(plan.prefix)];
 }
 
-function withBranchBudget(job: SummaryJob): SummaryJob {
+function limitBranch(job: SummaryJob): SummaryJob {
   const { windowTokens, settings } = job;
-  const summarize = newestWithin(job.plan.summarize, settings.summary.windowTokens ?? windowTokens, settings.branch.reserveTokens);
+  const summarize = selectNewest(job.plan.summarize, settings.summary.windowTokens ?? windowTokens, settings.branch.reserveTokens);
   return { ...job, plan: { summarize, prefix: job.plan.prefix } };
 }
 
@@ -160,8 +163,8 @@ const MIN_CHARS = 40;
  * @throws {SummaryRejectedError} `larger-than-source`: there is so little that nothing smaller can stand for it.
  */
 export function writeExtract(job: SummaryJob, masked: (text: string) => string): WrittenPart {
-  const messages = [...messagesOf(job.plan.summarize), ...messagesOf(job.plan.prefix)];
-  const source = summarySource(job, { about: job.kind === "branch" ? "branch" : "history", messages, previous: job.previousSummary });
+  const messages = [...collectMessages(job.plan.summarize), ...collectMessages(job.plan.prefix)];
+  const source = buildSource(job, { about: job.kind === "branch" ? "branch" : "history", messages, previous: job.previousSummary });
   const { counter, maxTokens: replaced, wantedTokens = replaced } = job;
   const maxTokens = Math.min(replaced, wantedTokens);
   // A token is seldom less than two characters where text is dense, and seldom more than four where it is not.
@@ -176,8 +179,8 @@ export function writeExtract(job: SummaryJob, masked: (text: string) => string):
 /** A fixed line that says how much is missing. @throws {SummaryRejectedError} even that is not smaller. */
 export function writeMarker(job: SummaryJob): WrittenPart {
   // What an earlier summary knew is not given up; its markers become one with ours.
-  const { rest, messages } = takeMarkers(job.previousSummary ?? "");
-  const marker = markerText(messages + messagesOf(job.plan.summarize).length + messagesOf(job.plan.prefix).length);
+  const { rest, messages } = extractMarkers(job.previousSummary ?? "");
+  const marker = formatMarker(messages + collectMessages(job.plan.summarize).length + collectMessages(job.plan.prefix).length);
   const carried = rest === "" ? marker : `${rest}\n\n${marker}`;
   const body = job.counter.count(carried) < job.maxTokens ? carried : marker;
   assertSmaller(job, body, job.maxTokens);
@@ -192,7 +195,7 @@ const NEARLY_FULL = 0.9;
  * summary of something earlier is the one that does not fit, it comes along while less than 90 % is used. In a
  * window that the reserve would fill, half the window counts. The rule is pi's (row 144).
  */
-export function newestWithin(items: readonly PathItem[], windowTokens: number, reserveTokens: number): readonly PathItem[] {
+export function selectNewest(items: readonly PathItem[], windowTokens: number, reserveTokens: number): readonly PathItem[] {
   const budget = Math.max(Math.floor(windowTokens / 2), windowTokens - reserveTokens);
   let used = 0;
   for (let at = items.length - 1; at >= 0; at -= 1) {

@@ -1,16 +1,16 @@
 import { BoughError, type SessionContext, type Usage } from "@bough/session-core";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
-import { judgeFidelity } from "../extract/fidelity.js";
+import { scoreFidelity } from "../extract/fidelity.js";
 import { findFacts } from "../extract/find-facts.js";
 import { callSummarizer } from "../summarizers/call.js";
 import type { Summarizer, SummaryReply, SummarySource } from "../summarizers/summarizer.js";
 import { cleanText } from "../text/clean-text.js";
 import { redact } from "../text/redact.js";
-import { outputCap, type SummaryFailure, type SummaryHands, type SummaryJob, type SummaryStage } from "./summary-job.js";
+import { computeOutputCap, type SummaryDependencies, type SummaryFailure, type SummaryJob, type SummaryStage } from "./summary-job.js";
 import { headOf } from "./text/cut-text.js";
 
 /** One thing to ask. */
-export interface Question {
+export interface SummaryPrompt {
   readonly stage: SummaryStage;
   readonly system: string;
   readonly prompt: string;
@@ -25,7 +25,7 @@ export interface Question {
 }
 
 /** What came back. `extracted`: the summariser was an extract, whatever it was asked. */
-export interface Answer extends ReadReply {
+export interface SummaryResponse extends ParsedReply {
   readonly extracted: boolean;
 }
 
@@ -37,12 +37,12 @@ const HEADING = /^(?:#|<\/?[\w-]+>$|\*\*[^*]*\*\*:?$)|:$/;
 
 /** Whether at least half of an answer's lines, headings apart, are lines of the instructions, word for word. Linear. */
 function isEcho(body: string, instructions: string): boolean {
-  const said = linesOf(body).filter(isStatement);
-  const known = new Set(linesOf(instructions));
+  const said = splitLines(body).filter(isStatement);
+  const known = new Set(splitLines(instructions));
   return said.length > 0 && said.filter((line) => known.has(line)).length >= ECHO_SHARE * said.length;
 }
 
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   return text.split("\n").map((line) => line.trim());
 }
 
@@ -55,7 +55,7 @@ function isStatement(line: string): boolean {
  * masked on both ways (regression R129). Only full mode's live request goes as it is: its provider has read it already.
  * It counts calls and usage, and remembers what failed.
  */
-export class Asker {
+export class SummarizerClient {
   calls = 0;
   usage: Usage | undefined;
   /** Of the last answer that told one. */
@@ -65,7 +65,7 @@ export class Asker {
 
   constructor(
     readonly job: SummaryJob,
-    readonly hands: SummaryHands,
+    readonly dependencies: SummaryDependencies,
   ) {
     this.#candidates = job.candidates.map(
       (candidate): Summarizer =>
@@ -79,10 +79,10 @@ export class Asker {
   /**
    * @throws the signal's reason; {SummaryRejectedError}; {SummarizerCallError}
    */
-  async ask(question: Question): Promise<Answer> {
+  async send(question: SummaryPrompt): Promise<SummaryResponse> {
     const { settings, signal } = this.job;
     signal?.throwIfAborted();
-    const reply = await callSummarizer(this.#candidates, this.#request(question), settings.summary, this.hands);
+    const reply = await callSummarizer(this.#candidates, this.#request(question), settings.summary, this.dependencies);
     signal?.throwIfAborted();
     this.requestId = reply.requestId ?? this.requestId;
     this.usage = addUsage(this.usage, reply.usage);
@@ -93,15 +93,15 @@ export class Asker {
   }
 
   /** Facts of the source in lines that the prompt does not have make a summary, however much of the form stands between them. */
-  #saysEnough(body: string, { prompt, source }: Question): boolean {
-    const known = new Set(linesOf(prompt));
-    const own = linesOf(body).filter((line) => !known.has(line));
-    const { score, total } = judgeFidelity(findFacts(source?.messages ?? []), own.join("\n"));
+  #saysEnough(body: string, { prompt, source }: SummaryPrompt): boolean {
+    const known = new Set(splitLines(prompt));
+    const own = splitLines(body).filter((line) => !known.has(line));
+    const { score, total } = scoreFidelity(findFacts(source?.messages ?? []), own.join("\n"));
     return total > 0 && score > 0 && score >= this.job.settings.summary.fidelityFloor;
   }
 
   /** Notes a failure that another way may mend; throws it on where the job was cancelled. */
-  failed(error: unknown): void {
+  recordFailure(error: unknown): void {
     this.job.signal?.throwIfAborted();
     const message = error instanceof Error ? error.message : String(error);
     const reason = error instanceof SummaryRejectedError ? { reason: error.reason } : {};
@@ -109,13 +109,13 @@ export class Asker {
   }
 
   /** A text with its secrets masked, where the setting asks for it. */
-  masked(text: string): string {
+  maskSecrets(text: string): string {
     return this.job.settings.summary.redact ? redact(text) : text;
   }
 
-  #request({ stage, system, prompt, source, context, outputShare = 1 }: Question) {
+  #request({ stage, system, prompt, source, context, outputShare = 1 }: SummaryPrompt) {
     const { signal, onProgress } = this.job;
-    const cap = outputCap(this.job);
+    const cap = computeOutputCap(this.job);
     let chars = 0;
     const onText = (piece: string): void => {
       chars += piece.length;
@@ -125,7 +125,7 @@ export class Asker {
     return {
       trigger: this.job.trigger,
       system,
-      prompt: this.masked(prompt),
+      prompt: this.maskSecrets(prompt),
       maxOutputTokens: cap === undefined ? undefined : Math.max(1, Math.floor(cap * outputShare)),
       temperature: this.job.settings.summary.temperature ?? undefined,
       signal,
@@ -135,15 +135,15 @@ export class Asker {
     };
   }
 
-  #read(reply: SummaryReply, needsTag: boolean): Answer {
+  #read(reply: SummaryReply, needsTag: boolean): SummaryResponse {
     const extracted = reply.extracted === true;
-    const { body, title } = readSummaryReply(reply.text, { needsTag: needsTag && !extracted });
-    return { body: this.masked(body), title: title === null ? null : this.masked(title), extracted };
+    const { body, title } = parseSummaryReply(reply.text, { needsTag: needsTag && !extracted });
+    return { body: this.maskSecrets(body), title: title === null ? null : this.maskSecrets(title), extracted };
   }
 }
 
 /** What a model's reply says. */
-export interface ReadReply {
+export interface ParsedReply {
   readonly body: string;
   /** Two to six words, where the prompt asked for them (Copilot CLI's `<checkpoint_title>`). */
   readonly title: string | null;
@@ -158,12 +158,12 @@ const MAX_TITLE_CHARS = 80;
  *
  * @throws {SummaryRejectedError} `no-summary-tag`: `needsTag` and there is none; `empty`: nothing is left.
  */
-export function readSummaryReply(text: string, { needsTag }: { readonly needsTag: boolean }): ReadReply {
-  const said = withoutAnalysis(withoutFence(cleanText(text).trim()));
+export function parseSummaryReply(text: string, { needsTag }: { readonly needsTag: boolean }): ParsedReply {
+  const said = stripAnalysis(stripFence(cleanText(text).trim()));
   const titled = takeTitle(said);
-  const inner = innerSummary(titled.rest, needsTag);
+  const inner = readSummaryTag(titled.rest, needsTag);
   if (inner === null) throw new SummaryRejectedError("no-summary-tag", text);
-  const body = withoutFence(inner.trim());
+  const body = stripFence(inner.trim());
   if (body === "") throw new SummaryRejectedError("empty", text);
   return { body, title: titled.title };
 }
@@ -171,13 +171,13 @@ export function readSummaryReply(text: string, { needsTag }: { readonly needsTag
 const FENCE = /^(`{3,}|~{3,})(.*)$/;
 
 /** A text without the fence that is its first and last line; a fence that closes earlier belongs to the text. */
-function withoutFence(text: string): string {
+function stripFence(text: string): string {
   const lines = text.split("\n");
-  return lines.length > 1 && endOfFence(lines) === lines.length - 1 ? lines.slice(1, -1).join("\n").trim() : text;
+  return lines.length > 1 && findFenceEnd(lines) === lines.length - 1 ? lines.slice(1, -1).join("\n").trim() : text;
 }
 
 /** The line that closes the fence of the first one; -1: there is none. Inside, a fence with a language opens one more. */
-function endOfFence(lines: readonly string[]): number {
+function findFenceEnd(lines: readonly string[]): number {
   const mark = FENCE.exec(lines[0] ?? "")?.[1];
   if (mark === undefined) return -1;
   let depth = 0;
@@ -190,7 +190,7 @@ function endOfFence(lines: readonly string[]): number {
   return -1;
 }
 
-function withoutAnalysis(text: string): string {
+function stripAnalysis(text: string): string {
   const open = /^\s*<analysis>/i.exec(text);
   if (open === null) return text;
   const close = /<\/analysis>/i.exec(text);
@@ -219,7 +219,7 @@ function takeTitle(text: string): { readonly title: string | null; readonly rest
 }
 
 /** What stands in `<summary>`; the whole where none is needed and the reply does not start with one; null: there is none. */
-function innerSummary(text: string, needsTag: boolean): string | null {
+function readSummaryTag(text: string, needsTag: boolean): string | null {
   const open = /^[ \t]*<summary>/im.exec(text) ?? (needsTag ? /<summary>/i.exec(text) : null);
   if (open === null) return needsTag ? null : text;
   // A reply that needs no tag and speaks of one further down is whole.

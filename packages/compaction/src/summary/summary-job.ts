@@ -4,7 +4,7 @@ import type { Fidelity } from "../extract/fidelity.js";
 import type { Trigger } from "../plan/plan-compaction.js";
 import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import type { CallHands } from "../summarizers/call.js";
+import type { CallDependencies } from "../summarizers/call.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
 import type { TokenCounter } from "../tokens/token-counter.js";
 
@@ -53,10 +53,10 @@ export interface SummaryJob {
 }
 
 /** What a test replaces. */
-export type SummaryHands = CallHands;
+export type SummaryDependencies = CallDependencies;
 
 /** What the model read of some entries, in order. */
-export function messagesOf(items: readonly PathItem[]): readonly ContextMessage[] {
+export function collectMessages(items: readonly PathItem[]): readonly ContextMessage[] {
   return items.flatMap(({ messages }) => messages);
 }
 
@@ -64,14 +64,17 @@ export function messagesOf(items: readonly PathItem[]): readonly ContextMessage[
 const LARGEST_SHARE_TOKENS = 16_384;
 
 /** Upper bound of an answer, in tokens; undefined: the model's own, as a fixed cap starves models that think first (R125). */
-export function outputCap({ settings: { summary }, reserveTokens }: Pick<SummaryJob, "settings" | "reserveTokens">): number | undefined {
+export function computeOutputCap({
+  settings: { summary },
+  reserveTokens,
+}: Pick<SummaryJob, "settings" | "reserveTokens">): number | undefined {
   if (summary.maxOutputTokens !== null) return summary.maxOutputTokens;
   if (summary.maxOutputShare === null) return undefined;
   return Math.max(1, Math.min(LARGEST_SHARE_TOKENS, Math.floor(summary.maxOutputShare * reserveTokens)));
 }
 
 /** Window of the model that writes the summary, in tokens. */
-export function summaryWindow({ settings, windowTokens }: SummaryJob): number {
+export function getSummaryWindow({ settings, windowTokens }: SummaryJob): number {
   return settings.summary.windowTokens ?? windowTokens;
 }
 
@@ -107,9 +110,9 @@ export interface WrittenSummary {
 }
 
 /** The less a model had its way, the higher. */
-const RANK: Readonly<Record<SummaryMethod, number>> = { normal: 0, strict: 1, extract: 2, marker: 3 };
+const QUALITY_RANK: Readonly<Record<SummaryMethod, number>> = { normal: 0, strict: 1, extract: 2, marker: 3 };
 
 /** Of two methods that wrote parts of one summary, the one that says less about its worth. */
 export function lowerQuality(a: SummaryMethod, b: SummaryMethod): SummaryMethod {
-  return RANK[a] >= RANK[b] ? a : b;
+  return QUALITY_RANK[a] >= QUALITY_RANK[b] ? a : b;
 }

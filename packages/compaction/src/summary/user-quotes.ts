@@ -1,11 +1,11 @@
 import type { ContextMessage } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
 import { cleanText } from "../text/clean-text.js";
-import { inSummary } from "./tagged-blocks.js";
+import { escapeForSummary } from "./tagged-blocks.js";
 import { headOf } from "./text/cut-text.js";
 
 /** One message of the person, and how many before it are not there. */
-export interface KeptWords {
+export interface UserQuote {
   readonly text: string;
   readonly omittedBefore: number;
 }
@@ -14,13 +14,13 @@ export interface KeptWords {
 const CUT = "...<truncated>...";
 
 /** The person's messages among some, as they can stand in a summary. Images are named only. */
-export function userWords(messages: readonly ContextMessage[]): readonly KeptWords[] {
+export function collectQuotes(messages: readonly ContextMessage[]): readonly UserQuote[] {
   return messages.flatMap((message) => {
     if (message.role !== "user") return [];
     const { content } = message;
     const text =
       typeof content === "string" ? content : content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
-    const safe = inSummary(cleanText(text)).trim();
+    const safe = escapeForSummary(cleanText(text)).trim();
     return safe === "" ? [] : [{ text: safe, omittedBefore: 0 }];
   });
 }
@@ -29,15 +29,15 @@ export function userWords(messages: readonly ContextMessage[]): readonly KeptWor
  * Which of the person's messages a summary carries: the newest within `newestShare` of both budgets, then the oldest within the
  * rest; the first of either that does not fit is cut. Order is kept. The rule is Copilot CLI's (row 51).
  */
-export function selectWords(words: readonly KeptWords[], settings: CompactionSettings["userMessages"]): readonly KeptWords[] {
+export function selectQuotes(words: readonly UserQuote[], settings: CompactionSettings["userMessages"]): readonly UserQuote[] {
   const { maxChars, maxMessages, newestShare } = settings;
   const newestBudget = { chars: Math.floor(maxChars * newestShare), messages: Math.ceil(maxMessages * newestShare) };
-  const newest = take(words.toReversed(), newestBudget).toReversed();
+  const newest = takeWithinBudget(words.toReversed(), newestBudget).toReversed();
   const older = words.slice(0, words.length - newest.length);
   // What the newest did not need is the oldest's, so that nothing is left out that fits.
-  const left = { chars: maxChars - charsOf(newest), messages: maxMessages - newest.length };
-  const oldest = take(older, left);
-  return withGap(words, oldest, newest);
+  const left = { chars: maxChars - countChars(newest), messages: maxMessages - newest.length };
+  const oldest = takeWithinBudget(older, left);
+  return joinEnds(words, oldest, newest);
 }
 
 interface Budget {
@@ -45,8 +45,8 @@ interface Budget {
   readonly messages: number;
 }
 
-function take(words: readonly KeptWords[], { chars, messages }: Budget): readonly KeptWords[] {
-  const taken: KeptWords[] = [];
+function takeWithinBudget(words: readonly UserQuote[], { chars, messages }: Budget): readonly UserQuote[] {
+  const taken: UserQuote[] = [];
   let left = chars;
   for (const one of words) {
     if (taken.length >= messages || left <= CUT.length) break;
@@ -57,12 +57,12 @@ function take(words: readonly KeptWords[], { chars, messages }: Budget): readonl
   return taken;
 }
 
-function charsOf(words: readonly KeptWords[]): number {
+function countChars(words: readonly UserQuote[]): number {
   return words.reduce((sum, { text }) => sum + text.length, 0);
 }
 
 /** The two ends, with the number of what lies between them, and was left out before, at the seam. */
-function withGap(words: readonly KeptWords[], oldest: readonly KeptWords[], newest: readonly KeptWords[]): readonly KeptWords[] {
+function joinEnds(words: readonly UserQuote[], oldest: readonly UserQuote[], newest: readonly UserQuote[]): readonly UserQuote[] {
   const between = words.slice(oldest.length, words.length - newest.length);
   const gap = between.length + between.reduce((sum, { omittedBefore }) => sum + omittedBefore, 0);
   const [first, ...rest] = newest;
@@ -71,7 +71,7 @@ function withGap(words: readonly KeptWords[], oldest: readonly KeptWords[], newe
 }
 
 /** The inside of the block. */
-export function wordsText(words: readonly KeptWords[]): string {
+export function formatQuotes(words: readonly UserQuote[]): string {
   const intro = "The user's own messages, word for word, oldest first:";
   const lines = words.flatMap(({ text, omittedBefore }) => [
     ...(omittedBefore > 0 ? [`... ${omittedBefore} messages omitted ...`] : []),
@@ -83,8 +83,8 @@ export function wordsText(words: readonly KeptWords[]): string {
 const PART = /^\.\.\. (\d+) messages omitted \.\.\.$|^<user-message>\n([\s\S]*?)\n<\/user-message>$/gm;
 
 /** Reads the inside of a block back. A text that was made safe cannot hold a tag of ours, so each part is found. */
-export function readWords(text: string): readonly KeptWords[] {
-  const words: KeptWords[] = [];
+export function parseQuotes(text: string): readonly UserQuote[] {
+  const words: UserQuote[] = [];
   let omittedBefore = 0;
   for (const [, omitted, said] of text.matchAll(PART)) {
     if (said === undefined) omittedBefore += Number(omitted);

@@ -19,7 +19,7 @@ const SPECIAL = /[.*+?^${}()|[\]\\]/g;
  * @example
  * pathsRelativeTo("/home/ada/app")("see /home/ada/app/src/a.ts"); // "see src/a.ts"
  */
-export function pathsRelativeTo(directory: string | null): (text: string) => string {
+export function makePathsRelativeTo(directory: string | null): (text: string) => string {
   const parts = (directory ?? "").replace(/[\\/]+$/, "").split(/[\\/]/);
   if (parts.length < 2) return (text) => text;
   const whole = parts.map((part) => part.replace(SPECIAL, "\\$&")).join(String.raw`[\\/]`);

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Checkpoint, checkpointText } from "../../src/checkpoints/checkpoint.js";
+import { type Checkpoint, formatCheckpoint } from "../../src/checkpoints/checkpoint.js";
 import { readCheckpoints } from "../../src/checkpoints/read-checkpoints.js";
 import { syncCheckpoints, writeCheckpoint } from "../../src/checkpoints/write-checkpoints.js";
 import { listCheckpoints } from "../../src/recall/list-checkpoints.js";
@@ -150,7 +150,7 @@ describe("a checkpoint file", () => {
     const read = filesRead();
     await writeCheckpoint(directory, checkpoint("c10", { title: "Step 10" }));
     expect(read).toEqual(["010-step-10.md"]);
-    writeFileSync(join(directory, "004-step-4.md"), checkpointText(checkpoint("c4", { title: "Another title" })));
+    writeFileSync(join(directory, "004-step-4.md"), formatCheckpoint(checkpoint("c4", { title: "Another title" })));
     await writeCheckpoint(directory, checkpoint("c11", { title: "Step 11" }));
     expect(read.slice(1)).toEqual(["004-step-4.md", "011-step-11.md"]);
     expect(readFileSync(join(directory, "index.md"), "utf8")).toContain("[Another title](004-step-4.md)");

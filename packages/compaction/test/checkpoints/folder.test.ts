@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Checkpoint, checkpointName, checkpointText, numberInName, readCheckpointText } from "../../src/checkpoints/checkpoint.js";
+import { type Checkpoint, formatCheckpoint, makeFileName, parseCheckpoint, parseFileNumber } from "../../src/checkpoints/checkpoint.js";
 import { readCheckpoints } from "../../src/checkpoints/read-checkpoints.js";
 import { syncCheckpoints, writeCheckpoint } from "../../src/checkpoints/write-checkpoints.js";
 import { CheckpointError } from "../../src/errors/compaction-errors.js";
@@ -54,16 +54,16 @@ describe("the name of a checkpoint's file", () => {
     [1, "", "001-checkpoint.md"],
     [1, "../../x", "001-x.md"],
   ])("of number %i with the title %j is %s", (number, title, name) => {
-    expect(checkpointName(number, title)).toBe(name);
+    expect(makeFileName(number, title)).toBe(name);
   });
 
   test("is one that every file system takes, whatever the title, and holds its number", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999_999_999 }), fc.string({ unit: "binary", maxLength: 300 }), (number, title) => {
-        const name = checkpointName(number, title);
+        const name = makeFileName(number, title);
         expect(name).toMatch(/^\d{3,9}-[a-z0-9]+(?:-[a-z0-9]+)*\.md$/);
         expect(name.length).toBeLessThanOrEqual(80);
-        expect(numberInName(name)).toBe(number);
+        expect(parseFileNumber(name)).toBe(number);
       }),
     );
   });
@@ -80,7 +80,7 @@ describe("the text of a checkpoint's file", () => {
     fc.assert(
       fc.property(hostile, hostile, hostile, fc.array(hostile, { maxLength: 3 }), (title, summary, trigger, files) => {
         const given = checkpoint("c1", { title, summary, trigger, files: { readFiles: files, modifiedFiles: [] } });
-        const back = readCheckpointText(checkpointText(given), 1);
+        const back = parseCheckpoint(formatCheckpoint(given), 1);
         const same = { sessionId: "s1", entryId: "c1", createdAtMs: given.createdAtMs, trigger, files: given.files };
         expect(back).toMatchObject({ ...same, summary: cleanText(summary).trim() });
       }),
@@ -88,14 +88,14 @@ describe("the text of a checkpoint's file", () => {
   });
 
   test("has a front part that ends where it should: each value on its line", () => {
-    const text = checkpointText(checkpoint("c1", { trigger: "a\n---\nsession: x\u2028y\u0085z" }));
+    const text = formatCheckpoint(checkpoint("c1", { trigger: "a\n---\nsession: x\u2028y\u0085z" }));
     const front = text.split("---\n")[1] ?? "";
     expect(front.split(/[\n\u2028\u2029\u0085]/).filter((line) => line !== "").length).toBe(11);
   });
 
   test("is read with the line ends of another system too", () => {
     const given = checkpoint("c1", { summary: "one line" });
-    expect(readCheckpointText(checkpointText(given).replaceAll("\n", "\r\n"), 1)).toEqual(given);
+    expect(parseCheckpoint(formatCheckpoint(given).replaceAll("\n", "\r\n"), 1)).toEqual(given);
   });
 
   test.each([
@@ -104,12 +104,12 @@ describe("the text of a checkpoint's file", () => {
     ['---\nbough: "checkpoint-9"\n---\n', /^its front part is not one of ours \(bough/],
     ['---\nbough: "checkpoint-1"\nsession: nothing JSON\n---\n', /^its front part is not one of ours \(session/],
   ])("that is none of ours is told apart: %j", (text, expected) => {
-    expect(readCheckpointText(text, 1)).toEqual(typeof expected === "string" ? expected : expect.stringMatching(expected));
+    expect(parseCheckpoint(text, 1)).toEqual(typeof expected === "string" ? expected : expect.stringMatching(expected));
   });
 
   test("keeps a time that no calendar has from breaking it", () => {
-    const text = checkpointText(checkpoint("c1", { createdAtMs: Number.MAX_SAFE_INTEGER }));
-    expect(readCheckpointText(text, 1)).toMatchObject({ createdAtMs: 0 });
+    const text = formatCheckpoint(checkpoint("c1", { createdAtMs: Number.MAX_SAFE_INTEGER }));
+    expect(parseCheckpoint(text, 1)).toMatchObject({ createdAtMs: 0 });
   });
 });
 
@@ -117,7 +117,7 @@ describe("several processes that write at once", () => {
   /** A program that writes checkpoints `PREFIX0`, `PREFIX1`… of one session; it takes our code as it stands. */
   async function program(): Promise<string> {
     const contents = `
-      import { writeCheckpoint } from "./src/checkpoints/write-checkpoint.ts";
+      import { writeCheckpoint } from "./src/checkpoints/write-checkpoints.ts";
       const [directory, prefix, count] = process.argv.slice(2);
       const about = { number: 1, sessionId: "s1", createdAtMs: 0, trigger: null, tokensBefore: null, tokensAfter: null, covers: null };
       for (let at = 0; at < Number(count); at += 1) {
@@ -297,7 +297,7 @@ describe("a folder that follows a session", () => {
     const directory = folder();
     const all = [checkpoint("c1"), checkpoint("c2")];
     await syncCheckpoints(directory, "s1", all);
-    writeFileSync(join(directory, "001-mending-the-parser.md"), `${checkpointText(checkpoint("c1"))}\nA note of mine.\n`);
+    writeFileSync(join(directory, "001-mending-the-parser.md"), `${formatCheckpoint(checkpoint("c1"))}\nA note of mine.\n`);
     expect(await syncCheckpoints(directory, "s1", all)).toEqual({ written: [], removed: [] });
     expect(readFileSync(join(directory, "001-mending-the-parser.md"), "utf8")).toContain("A note of mine.");
   });
@@ -312,7 +312,7 @@ describe("a folder that follows a session", () => {
   test("keeps what only looks like ours", async () => {
     const directory = folder();
     writeFileSync(join(directory, "001-notes.md"), "---\ntitle: mine\n---\n");
-    writeFileSync(join(directory, "002-torn.md"), checkpointText(checkpoint("c9")).slice(0, 60));
+    writeFileSync(join(directory, "002-torn.md"), formatCheckpoint(checkpoint("c9")).slice(0, 60));
     await syncCheckpoints(directory, "s1", []);
     expect(readdirSync(directory)).toEqual(["001-notes.md", "002-torn.md", "index.md"]);
   });

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { getEncoding } from "js-tiktoken";
 import { describe, expect, test } from "vitest";
-import { isPlaceholder, type Pruned, placeholder, placeholderTokens, SHOWN_PATH_CHARS } from "../../src/prune/plan-prune.js";
+import {
+  estimatePlaceholderTokens,
+  formatPlaceholder,
+  isPlaceholder,
+  type PruneCause,
+  SHOWN_PATH_CHARS,
+} from "../../src/prune/plan-prune.js";
 import { oneLine } from "../../src/text/one-line.js";
 import { messageTokens } from "../../src/tokens/message-tokens.js";
 
@@ -10,8 +16,8 @@ const PATH = fc.oneof(
   fc.string({ unit: "binary", maxLength: 60 }),
   fc.array(fc.constantFrom("src", "a", "/", ".", "_", "-", "]", "9", "名", "é", "😀"), { maxLength: 60 }).map((parts) => parts.join("")),
 );
-const pruned: fc.Arbitrary<Pruned> = fc.oneof(
-  fc.constantFrom<Pruned>({ because: "age" }, { because: "duplicate" }, { because: "useless" }),
+const pruned: fc.Arbitrary<PruneCause> = fc.oneof(
+  fc.constantFrom<PruneCause>({ because: "age" }, { because: "duplicate" }, { because: "useless" }),
   PATH.map((path) => ({ because: "superseded", file: oneLine(path, SHOWN_PATH_CHARS) }) as const),
 );
 
@@ -19,7 +25,7 @@ describe("the line in place of a result", () => {
   test("is known again, whatever file it names", () => {
     fc.assert(
       fc.property(pruned, fc.nat(), (why, tokens) => {
-        expect(isPlaceholder(placeholder(why, tokens))).toBe(true);
+        expect(isPlaceholder(formatPlaceholder(why, tokens))).toBe(true);
       }),
     );
   });
@@ -40,10 +46,10 @@ describe("the line in place of a result", () => {
     });
     fc.assert(
       fc.property(pruned, fc.nat(), (why, tokens) => {
-        const content = placeholder(why, tokens);
+        const content = formatPlaceholder(why, tokens);
         for (const counter of counters) {
           const counted = messageTokens(counter, { role: "toolResult", toolCallId: "c", content, isError: false });
-          expect(counted).toBeLessThanOrEqual(placeholderTokens(content));
+          expect(counted).toBeLessThanOrEqual(estimatePlaceholderTokens(content));
         }
       }),
       { numRuns: 500 },

@@ -1,7 +1,7 @@
 import type { Entry } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { coverageOf } from "../../src/recall/coverage.js";
+import { computeCoverage } from "../../src/recall/coverage.js";
 
 const place = { seq: 1, parentId: null, createdAtMs: 0 } as const;
 
@@ -16,7 +16,7 @@ function edit(id: string, targetId: string, replacement: { readonly content: str
 /** Each compaction with the entries that it stands for, as words. */
 function told(words: string, ...marks: readonly Entry[]): readonly string[] {
   const path = words.split(" ");
-  return coverageOf(path, marks).stretches.map(({ entry, from, to }) => `${entry.id}: ${path.slice(from, to + 1).join(" ")}`);
+  return computeCoverage(path, marks).ranges.map(({ entry, from, to }) => `${entry.id}: ${path.slice(from, to + 1).join(" ")}`);
 }
 
 describe("what a compaction stands for", () => {
@@ -72,8 +72,8 @@ describe("what a compaction stands for", () => {
   });
 
   test("is not changed by an edit of anything else, which is remembered as edited", () => {
-    const coverage = coverageOf("u1 r1 u2 c1 e1".split(" "), [compaction("c1", "u2"), edit("e1", "r1", { content: "pruned" })]);
-    expect(coverage.stretches).toHaveLength(1);
+    const coverage = computeCoverage("u1 r1 u2 c1 e1".split(" "), [compaction("c1", "u2"), edit("e1", "r1", { content: "pruned" })]);
+    expect(coverage.ranges).toHaveLength(1);
     expect([...coverage.edited]).toEqual(["r1"]);
     expect([...coverage.omitted]).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe("what a context has itself", () => {
     ["starts at the newest compaction, where that keeps nothing", "u1 c1 u2", [compaction("c1", null)], 1],
     ["is all, where the only compaction was undone", "u1 u2 c1 e1", [compaction("c1", "u2"), edit("e1", "c1")], 0],
   ])("%s", (_name, words, marks, expected) => {
-    expect(coverageOf(words.split(" "), marks).keptFrom).toBe(expected);
+    expect(computeCoverage(words.split(" "), marks).keptFrom).toBe(expected);
   });
 });
 
@@ -110,8 +110,8 @@ describe("compactions one after the other, whatever they keep", () => {
     fc.assert(
       fc.property(steps, (all) => {
         const { path, marks } = grown(all);
-        const { stretches, keptFrom } = coverageOf(path, marks);
-        const times = path.map((_id, at) => stretches.filter(({ from, to }) => from <= at && at <= to).length);
+        const { ranges, keptFrom } = computeCoverage(path, marks);
+        const times = path.map((_id, at) => ranges.filter(({ from, to }) => from <= at && at <= to).length);
         expect(Math.max(...times)).toBeLessThanOrEqual(1);
         expect(times.slice(0, keptFrom).every((count) => count === 1)).toBe(true);
       }),
@@ -122,7 +122,7 @@ describe("compactions one after the other, whatever they keep", () => {
     fc.assert(
       fc.property(steps, (all) => {
         const { path, marks } = grown(all);
-        for (const { entry, to } of coverageOf(path, marks).stretches) expect(to).toBeLessThan(path.indexOf(entry.id));
+        for (const { entry, to } of computeCoverage(path, marks).ranges) expect(to).toBeLessThan(path.indexOf(entry.id));
       }),
     );
   });

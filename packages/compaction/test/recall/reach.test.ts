@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { InvalidSettingError } from "../../src/errors/compaction-errors.js";
 import { listCheckpoints } from "../../src/recall/list-checkpoints.js";
-import { offersRecall, type RecallTool, recallTools } from "../../src/recall/recall-tools.js";
+import { hasRecallTools, type RecallTool, recallTools } from "../../src/recall/recall-tools.js";
 import { grown, openedStore, plant } from "../world/session.js";
 
 type Name = RecallTool["name"];
@@ -349,10 +349,10 @@ describe("the tools", () => {
 
   test("are named in summaries only where they were made for that handle", async () => {
     const { store, session } = await summarised();
-    expect(offersRecall(session)).toBe(false);
+    expect(hasRecallTools(session)).toBe(false);
     recallTools(session);
-    expect(offersRecall(session)).toBe(true);
-    expect(offersRecall(await store.openSession(session.id))).toBe(false);
+    expect(hasRecallTools(session)).toBe(true);
+    expect(hasRecallTools(await store.openSession(session.id))).toBe(false);
   });
 
   test.each([0, 199, 1.5, Number.NaN])("refuse a bound of %s characters, in which no answer fits", async (maxChars) => {

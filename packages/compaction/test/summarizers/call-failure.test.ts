@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type CallFailure, SummarizerCallError } from "../../src/errors/summarizer-errors.js";
-import { asCallError, callFailureOf } from "../../src/summarizers/call-failure.js";
+import { callFailureOf, toCallError } from "../../src/summarizers/call-failure.js";
 
 const coded = (message: string, code: string): Error => Object.assign(new Error(message), { code });
 
@@ -65,25 +65,25 @@ describe("an error of a call", () => {
     ["no wish", { responseHeaders: {} }, undefined],
     ["nonsense", { responseHeaders: { "retry-after": "soon" } }, undefined],
   ])("knows how long the provider asked to wait: %s", (_what, said, expected) => {
-    expect(asCallError({ statusCode: 429, ...said }, { nowMs: at }).retryAfterMs).toBe(expected);
+    expect(toCallError({ statusCode: 429, ...said }, { nowMs: at }).retryAfterMs).toBe(expected);
   });
 
   test("keeps status and cause, and says what the server said", () => {
     const cause = { statusCode: 503, message: "The engine is cold" };
-    const error = asCallError(cause);
+    const error = toCallError(cause);
     expect(error).toMatchObject({ code: "SUMMARIZER_CALL", failure: "overloaded", status: 503, cause });
     expect(error.message).toContain("503 The engine is cold");
   });
 
   test("is one short line without control characters, whatever a server sends", () => {
-    const { message } = asCallError(new Error(`\u001b[31m${"😀".repeat(5_000)}\nsecond line`));
+    const { message } = toCallError(new Error(`\u001b[31m${"😀".repeat(5_000)}\nsecond line`));
     expect(message.length).toBeLessThan(600);
     expect(message).not.toMatch(/[\u0000-\u001f]/);
     expect(message.isWellFormed()).toBe(true);
   });
 
   test("never holds a secret, nor a cause that does", () => {
-    const error = asCallError(new Error("Incorrect API key provided: sk-very-secret"), { secrets: ["sk-very-secret"] });
+    const error = toCallError(new Error("Incorrect API key provided: sk-very-secret"), { secrets: ["sk-very-secret"] });
     expect(error.message).toContain("[hidden]");
     expect(JSON.stringify([error.message, String(error.cause), error.stack])).not.toContain("sk-very-secret");
   });
@@ -93,13 +93,13 @@ describe("an error of a call", () => {
     ["in Base64", Buffer.from("Bearer key/with+signs").toString("base64")],
     ["where the line is cut", `${"x".repeat(390)}key/with+signs`],
   ])("never holds a secret: %s", (_how, repeated) => {
-    const error = asCallError(new Error(`No ${repeated}`), { secrets: ["key/with+signs"] });
+    const error = toCallError(new Error(`No ${repeated}`), { secrets: ["key/with+signs"] });
     expect(error.message).not.toMatch(/key.{0,3}wi|a2V5|tleS9/);
     expect(error.cause).toBeUndefined();
   });
 
   test("is the same one when it is ours already", () => {
     const ours = new SummarizerCallError("network", "x");
-    expect(asCallError(ours)).toBe(ours);
+    expect(toCallError(ours)).toBe(ours);
   });
 });

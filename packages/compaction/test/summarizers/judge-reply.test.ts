@@ -1,29 +1,29 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RejectedBecause } from "../../src/errors/summarizer-errors.js";
-import { judgeReply, type ModelReply, readReply, stripThinking, withoutThinking } from "../../src/summarizers/reply.js";
+import { type ModelReply, parseSummarizerReply, skipThinking, stripThinking, validateReply } from "../../src/summarizers/reply.js";
 
 const reply = (text: string, more: Partial<ModelReply> = {}): ModelReply => ({ text, end: "stop", callsTool: false, ...more });
 
 describe("a reply is a summary", () => {
   test("when it ended by itself and says something", () => {
-    expect(judgeReply(reply("  ## Goal\nBuild it.\n"))).toBe("## Goal\nBuild it.");
+    expect(validateReply(reply("  ## Goal\nBuild it.\n"))).toBe("## Goal\nBuild it.");
   });
 
   test("when the model did not say why it ended", () => {
-    expect(judgeReply(reply("## Goal", { end: "unknown" }))).toBe("## Goal");
+    expect(validateReply(reply("## Goal", { end: "unknown" }))).toBe("## Goal");
   });
 
   test("without the thoughts before it", () => {
-    expect(judgeReply(reply("<think>\nshort or long?\n</think>\n\n## Goal"))).toBe("## Goal");
+    expect(validateReply(reply("<think>\nshort or long?\n</think>\n\n## Goal"))).toBe("## Goal");
   });
 
   test("with half a character replaced, never kept", () => {
-    expect(judgeReply(reply("Goal \ud83d"))).toBe("Goal \ufffd");
+    expect(validateReply(reply("Goal \ud83d"))).toBe("Goal \ufffd");
   });
 
   test("when it only mentions a tool call", () => {
-    expect(judgeReply(reply("The agent printed <tool_call> as text."))).toContain("<tool_call>");
+    expect(validateReply(reply("The agent printed <tool_call> as text."))).toContain("<tool_call>");
   });
 });
 
@@ -42,31 +42,31 @@ describe("a reply is no summary", () => {
     ["when a filter stopped it", reply("## Go", { end: "content-filter" }), "refused"],
     ["when the model refuses", reply("", { refuses: true }), "refused"],
   ])("%s", (_when, given, reason) => {
-    expect(() => judgeReply(given)).toThrow(expect.objectContaining({ code: "SUMMARY_REJECTED", reason }));
+    expect(() => validateReply(given)).toThrow(expect.objectContaining({ code: "SUMMARY_REJECTED", reason }));
   });
 });
 
 describe("what a host's summariser gives", () => {
   test("is a text, or an object with one and what is known besides", () => {
-    expect(readReply("## Goal")).toEqual({ text: "## Goal" });
+    expect(parseSummarizerReply("## Goal")).toEqual({ text: "## Goal" });
     const full = { text: "## Goal", usage: { input: 10, output: 2 }, extracted: true, model: "m" };
-    expect(readReply(full)).toEqual(full);
+    expect(parseSummarizerReply(full)).toEqual(full);
   });
 
   test("loses what is malformed besides the text, not the text", () => {
-    expect(readReply({ text: "a", usage: "much", extracted: 1, model: 7, more: 1 })).toEqual({ text: "a" });
-    expect(readReply({ text: "a", usage: { input: -1, output: 3 } }).usage).toEqual({ output: 3 });
+    expect(parseSummarizerReply({ text: "a", usage: "much", extracted: 1, model: 7, more: 1 })).toEqual({ text: "a" });
+    expect(parseSummarizerReply({ text: "a", usage: { input: -1, output: 3 } }).usage).toEqual({ output: 3 });
   });
 
   test.each<[unknown]>([[undefined], [null], [42], [{}], [{ text: 5 }], [["text"]], [() => "text"]])(
     "is rejected when it is %s",
     (given) => {
-      expect(() => readReply(given)).toThrow(expect.objectContaining({ reason: "not-a-text" }));
+      expect(() => parseSummarizerReply(given)).toThrow(expect.objectContaining({ reason: "not-a-text" }));
     },
   );
 
   test("is rejected when its text is empty", () => {
-    expect(() => readReply({ text: " " })).toThrow(expect.objectContaining({ reason: "empty" }));
+    expect(() => parseSummarizerReply({ text: " " })).toThrow(expect.objectContaining({ reason: "empty" }));
   });
 });
 
@@ -101,7 +101,7 @@ describe("thoughts", () => {
     fc.assert(
       fc.property(replies, cuts, (text, places) => {
         const heard: string[] = [];
-        const listen = withoutThinking((piece) => heard.push(piece));
+        const listen = skipThinking((piece) => heard.push(piece));
         const at = [0, ...places.filter((place) => place < text.length).toSorted((a, b) => a - b), text.length];
         for (const [i, from] of at.entries()) listen(text.slice(from, at[i + 1] ?? text.length));
         expect(heard.join("").trimStart()).toBe(stripThinking(text).trimStart());

@@ -1,6 +1,6 @@
 import { APICallError, RetryError } from "ai";
 import { describe, expect, test } from "vitest";
-import { isContextOverflow, limitOf } from "../../src/summarizers/call-failure.js";
+import { isContextOverflow, parseContextLimit } from "../../src/summarizers/call-failure.js";
 
 // What providers say, word for word, and the window that they name.
 const TOO_LONG: readonly (readonly [provider: string, says: string, limit: number | undefined])[] = [
@@ -140,7 +140,7 @@ describe("a refusal is an overflow", () => {
   test.each(TOO_LONG)("in the words of %s: %s", (_provider, says, limit) => {
     expect(isContextOverflow(new Error(says))).toBe(true);
     expect(isContextOverflow(says)).toBe(true);
-    expect(limitOf(new Error(says))).toBe(limit);
+    expect(parseContextLimit(new Error(says))).toBe(limit);
   });
 
   test("with status 413, whatever it says", () => {
@@ -158,7 +158,7 @@ describe("a refusal is no overflow", () => {
   test.each(NOT_TOO_LONG)("when it is %s: %s", (_what, says) => {
     expect(isContextOverflow(new Error(says))).toBe(false);
     expect(isContextOverflow(new Error(says), NEARLY_FULL)).toBe(false);
-    expect(limitOf(new Error(says))).toBeUndefined();
+    expect(parseContextLimit(new Error(says))).toBeUndefined();
   });
 
   test("when its status is 429, whatever it says", () => {
@@ -171,7 +171,7 @@ describe("a refusal is no overflow", () => {
 
   test.each([undefined, null, 0, true, [], {}, Symbol("x"), () => 1])("when it is no error at all: %s", (given) => {
     expect(isContextOverflow(given)).toBe(false);
-    expect(limitOf(given)).toBeUndefined();
+    expect(parseContextLimit(given)).toBeUndefined();
   });
 });
 
@@ -219,7 +219,7 @@ describe("an overflow is found inside", () => {
     ["JSON inside JSON", { message: JSON.stringify({ error: { message: JSON.stringify({ error: { message: says } }) } }) }],
   ])("%s", (_where, error) => {
     expect(isContextOverflow(error)).toBe(true);
-    expect(limitOf(error) ?? 200_000).toBe(200_000);
+    expect(parseContextLimit(error) ?? 200_000).toBe(200_000);
   });
 
   test("only the last attempt of a RetryError, because that is why it failed", () => {
@@ -271,5 +271,5 @@ describe("a stored reply that is no error", () => {
 
 test("a megabyte of error page is judged by its start, in no time that grows with it", () => {
   const page = `prompt is too long: 213462 tokens > 200000 maximum ${"input token count ".repeat(60_000)}`;
-  expect(limitOf(new Error(page))).toBe(200_000);
+  expect(parseContextLimit(new Error(page))).toBe(200_000);
 });

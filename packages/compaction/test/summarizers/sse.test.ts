@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { serverSentEvents } from "../../src/summarizers/http.js";
+import { readServerSentEvents } from "../../src/summarizers/http.js";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -12,7 +12,7 @@ async function eventsOf(...chunks: readonly (string | Uint8Array)[]): Promise<st
     },
   });
   const events: string[] = [];
-  for await (const data of serverSentEvents(body)) events.push(data);
+  for await (const data of readServerSentEvents(body)) events.push(data);
   return events;
 }
 

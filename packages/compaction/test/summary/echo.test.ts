@@ -1,7 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { BRANCH, FORMS, type Form, TURN_PREFIX } from "../../src/summary/prompt-texts.js";
-import { summarise } from "../../src/summary/summarize.js";
+import { summarize } from "../../src/summary/summarize.js";
 import { conversation, items, job, scripted, user } from "./job.js";
 
 const FILES = ["src/lexer.ts", "src/tabs.ts", "src/spaces.ts", "src/lines.ts"];
@@ -36,20 +36,20 @@ const CASES: readonly (readonly [string, Form, Parameters<typeof job>[0], Parame
 describe.each(CASES)("an answer in the form %s", (_name, form, given, settings) => {
   test("whose sections have one short true line each is a summary, though most of its lines are the form's headings", async () => {
     const { summarizer } = scripted(() => filled(form));
-    const written = await summarise(job({ ...given, candidates: [summarizer] }, settings));
+    const written = await summarize(job({ ...given, candidates: [summarizer] }, settings));
     expect(written).toMatchObject({ method: "normal", failures: [], calls: 1 });
     expect(written.body).toContain("src/lexer.ts");
   });
 
   test("that keeps the form's own words and says what was done is one too", async () => {
     const { summarizer } = scripted(() => form.sections.replace(/\n(<\/summary>)?$|$/, `\nThe work was on ${FILES.join(", ")}.\n$1`));
-    const written = await summarise(job({ ...given, candidates: [summarizer] }, settings));
+    const written = await summarize(job({ ...given, candidates: [summarizer] }, settings));
     expect(written).toMatchObject({ method: "normal", failures: [] });
   });
 
   test("that is the form and nothing else gives way to the extract", async () => {
     const { summarizer } = scripted(() => form.sections);
-    const written = await summarise(job({ ...given, candidates: [summarizer] }, settings));
+    const written = await summarize(job({ ...given, candidates: [summarizer] }, settings));
     expect(written).toMatchObject({ method: "extract", failures: expect.arrayContaining([expect.objectContaining({ reason: "echo" })]) });
   });
 });

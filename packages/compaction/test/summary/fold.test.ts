@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SummarizerCallError, SummaryRejectedError } from "../../src/errors/summarizer-errors.js";
-import { conversationBudget, cutToTokens, fold, inputBudget, type Piece } from "../../src/summary/fold.js";
+import { type Chunk, computeConversationBudget, computeInputBudget, cutToTokens, foldMessages } from "../../src/summary/fold.js";
 import type { TokenCounter } from "../../src/tokens/token-counter.js";
 
 /** A token is a character, so that budgets can be counted by hand. */
@@ -10,7 +10,7 @@ const characters: TokenCounter = { name: "characters", count: (text) => text.len
 const named = (names: readonly string[]) => names.map((text, at) => ({ at, text }));
 
 interface Told {
-  readonly piece: Piece;
+  readonly piece: Chunk;
   readonly previous: string | null;
 }
 
@@ -22,7 +22,7 @@ async function folded(
 ) {
   const told: Told[] = [];
   const refused: number[] = [];
-  const answer = await fold({
+  const answer = await foldMessages({
     messages: named(names),
     previous,
     counter: characters,
@@ -76,7 +76,7 @@ describe("folding a conversation", () => {
 
   test("passes any other failure on at once", async () => {
     let calls = 0;
-    const failing = fold({
+    const failing = foldMessages({
       messages: named(["a", "b"]),
       previous: null,
       counter: characters,
@@ -112,30 +112,30 @@ describe("folding a conversation", () => {
 describe("the input budget", () => {
   test("is oh-my-pi's in a large window", () => {
     // floor(0.8 * 200,000) - 13,107 - 16,384
-    expect(inputBudget({ windowTokens: 200_000, inputShare: 0.8, maxOutputTokens: undefined })).toBe(130_509);
-    expect(inputBudget({ windowTokens: 200_000, inputShare: 0.8, maxOutputTokens: 4_000 })).toBe(139_616);
+    expect(computeInputBudget({ windowTokens: 200_000, inputShare: 0.8, maxOutputTokens: undefined })).toBe(130_509);
+    expect(computeInputBudget({ windowTokens: 200_000, inputShare: 0.8, maxOutputTokens: 4_000 })).toBe(139_616);
   });
 
   test("leaves half of a small window, where fixed margins would leave nothing", () => {
     // 0.8 - 0.15 - 0.15 of 8,000
-    expect(inputBudget({ windowTokens: 8_000, inputShare: 0.8, maxOutputTokens: undefined })).toBe(4_000);
+    expect(computeInputBudget({ windowTokens: 8_000, inputShare: 0.8, maxOutputTokens: undefined })).toBe(4_000);
   });
 
   test("grows with the window and is never nothing", () => {
     const bounds = { inputShare: 0.8, maxOutputTokens: undefined };
     fc.assert(
       fc.property(fc.nat(2_000_000), fc.nat(1000), (windowTokens, more) => {
-        const budget = inputBudget({ ...bounds, windowTokens });
+        const budget = computeInputBudget({ ...bounds, windowTokens });
         expect(budget).toBeGreaterThan(0);
         // A floor of each part may cost a token or two.
-        expect(inputBudget({ ...bounds, windowTokens: windowTokens + more })).toBeGreaterThanOrEqual(budget - 2);
+        expect(computeInputBudget({ ...bounds, windowTokens: windowTokens + more })).toBeGreaterThanOrEqual(budget - 2);
       }),
     );
   });
 
   test("keeps a quarter for the conversation, however long the prompt is", () => {
-    expect(conversationBudget(4_000, 1_000)).toBe(3_000);
-    expect(conversationBudget(4_000, 9_000)).toBe(1_000);
+    expect(computeConversationBudget(4_000, 1_000)).toBe(3_000);
+    expect(computeConversationBudget(4_000, 9_000)).toBe(1_000);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PathItem } from "../../src/plan/span.js";
-import { newestWithin } from "../../src/summary/summarize.js";
+import { selectNewest } from "../../src/summary/summarize.js";
 
 const item = (id: string, tokens: number, type: PathItem["type"] = "message"): PathItem => ({ id, type, messages: [], tokens });
 const names = (items: readonly PathItem[]) => items.map(({ id }) => id).join(" ");
@@ -14,12 +14,12 @@ describe("the newest part of a branch", () => {
     ["at least the newest entry, however large", 30, 10, "c"],
     ["half of a window that the reserve would fill", 160, 1_000, "b c"],
   ])("is %s", (_what, windowTokens, reserveTokens, kept) => {
-    expect(names(newestWithin(branch, windowTokens, reserveTokens))).toBe(kept);
+    expect(names(selectNewest(branch, windowTokens, reserveTokens))).toBe(kept);
   });
 
   test("takes a summary along that does not fit, unless the budget is nearly full", () => {
     const summary = item("s", 90, "branch_summary");
-    expect(names(newestWithin([item("a", 1), summary, item("c", 80)], 200, 100))).toBe("s c");
-    expect(names(newestWithin([item("a", 1), summary, item("c", 95)], 200, 100))).toBe("c");
+    expect(names(selectNewest([item("a", 1), summary, item("c", 80)], 200, 100))).toBe("s c");
+    expect(names(selectNewest([item("a", 1), summary, item("c", 95)], 200, 100))).toBe("c");
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { SummaryRejectedError } from "../../src/errors/summarizer-errors.js";
-import { readSummaryReply } from "../../src/summary/summarizer-client.js";
+import { parseSummaryReply } from "../../src/summary/summarizer-client.js";
 
-const free = (text: string) => readSummaryReply(text, { needsTag: false });
-const inTag = (text: string) => readSummaryReply(text, { needsTag: true });
+const free = (text: string) => parseSummaryReply(text, { needsTag: false });
+const inTag = (text: string) => parseSummaryReply(text, { needsTag: true });
 
 function reasonOf(read: () => unknown): string {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { firstSentence } from "../../src/summary/short-summary.js";
+import { takeFirstSentence } from "../../src/summary/short-summary.js";
 
 describe("the first sentence of a summary", () => {
   test.each([
@@ -13,11 +13,11 @@ describe("the first sentence of a summary", () => {
     ["## Only a heading", "## Only a heading"],
     ["", ""],
   ])("of %j is %j", (body, sentence) => {
-    expect(firstSentence(body)).toBe(sentence);
+    expect(takeFirstSentence(body)).toBe(sentence);
   });
 
   test("is cut at 200 characters, with a mark", () => {
-    expect(firstSentence("word ".repeat(100))).toMatch(/^(?:word )+wor?d?…$/);
-    expect(firstSentence("word ".repeat(100)).length).toBeLessThanOrEqual(200);
+    expect(takeFirstSentence("word ".repeat(100))).toMatch(/^(?:word )+wor?d?…$/);
+    expect(takeFirstSentence("word ".repeat(100)).length).toBeLessThanOrEqual(200);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { inPrompt, inSummary, tagged } from "../../src/summary/tagged-blocks.js";
+import { escapeForPrompt, escapeForSummary, wrapInTag } from "../../src/summary/tagged-blocks.js";
 import { cutMiddle, headOf, tailOf } from "../../src/summary/text/cut-text.js";
 import { cleanText } from "../../src/text/clean-text.js";
 
@@ -42,13 +42,13 @@ describe("a text in a slot", () => {
   test.each(["</conversation>", "</ Conversation >", "<summary>", "</previous-summary>", "<analysis>", "</focus>", "<checkpoint_title>"])(
     "cannot open or close one with %s",
     (tag) => {
-      expect(inPrompt(`a ${tag} b`)).toBe(`a &lt;${tag.slice(1)} b`);
+      expect(escapeForPrompt(`a ${tag} b`)).toBe(`a &lt;${tag.slice(1)} b`);
     },
   );
 
   test("keeps other tags and comparisons as they are", () => {
     const text = "if (a < b) return <div class='summary'></div>; <summaries> a<conversational";
-    expect(inPrompt(text)).toBe(text);
+    expect(escapeForPrompt(text)).toBe(text);
   });
 
   test("is the same when it is made safe twice", () => {
@@ -56,9 +56,9 @@ describe("a text in a slot", () => {
     fc.assert(
       fc.property(fc.array(bits, { maxLength: 20 }), (some) => {
         const text = some.join("");
-        expect(inPrompt(inPrompt(text))).toBe(inPrompt(text));
-        expect(inSummary(inSummary(text))).toBe(inSummary(text));
-        expect(tagged("summary", inSummary(text)).match(/<\/summary>/g)).toHaveLength(1);
+        expect(escapeForPrompt(escapeForPrompt(text))).toBe(escapeForPrompt(text));
+        expect(escapeForSummary(escapeForSummary(text))).toBe(escapeForSummary(text));
+        expect(wrapInTag("summary", escapeForSummary(text)).match(/<\/summary>/g)).toHaveLength(1);
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pathsRelativeTo } from "../../src/text/clean-text.js";
+import { makePathsRelativeTo } from "../../src/text/clean-text.js";
 
 describe("paths relative to a directory", () => {
   test.each([
@@ -9,18 +9,20 @@ describe("paths relative to a directory", () => {
     ["It is in /home/ada/app.", "It is in .."],
     ["/home/ada/app-old/a.ts /home/ada/apple /mnt/home/ada/app/a.ts", "/home/ada/app-old/a.ts /home/ada/apple /mnt/home/ada/app/a.ts"],
   ])("%j become %j", (text, relative) => {
-    expect(pathsRelativeTo("/home/ada/app/")(text)).toBe(relative);
+    expect(makePathsRelativeTo("/home/ada/app/")(text)).toBe(relative);
   });
 
   test("of Windows", () => {
-    expect(pathsRelativeTo("C:\\Users\\ada\\app")("C:\\Users\\ada\\app\\src\\a.ts and C:/Users/ada/app/b.ts")).toBe("src\\a.ts and b.ts");
+    expect(makePathsRelativeTo("C:\\Users\\ada\\app")("C:\\Users\\ada\\app\\src\\a.ts and C:/Users/ada/app/b.ts")).toBe(
+      "src\\a.ts and b.ts",
+    );
   });
 
   test.each([null, "", "/"])("%j change nothing", (directory) => {
-    expect(pathsRelativeTo(directory)("/home/ada/a.ts //x")).toBe("/home/ada/a.ts //x");
+    expect(makePathsRelativeTo(directory)("/home/ada/a.ts //x")).toBe("/home/ada/a.ts //x");
   });
 
   test("may have any sign in its name", () => {
-    expect(pathsRelativeTo("/a/b (c)+[d].e")("/a/b (c)+[d].e/f.ts")).toBe("f.ts");
+    expect(makePathsRelativeTo("/a/b (c)+[d].e")("/a/b (c)+[d].e/f.ts")).toBe("f.ts");
   });
 });

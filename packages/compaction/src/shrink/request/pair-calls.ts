@@ -1,6 +1,6 @@
 import type { ContextMessage, DanglingCalls, EntryId, ModelSetting } from "@bough/session-core";
 import { callsOf, isMissing, pairCalls } from "@bough/session-core/internals";
-import { type Change, type CountMessage, type RequestParts, type Shaping, unchanged } from "../../fit/request-parts.js";
+import { type Change, type CountMessage, type FitStep, keepParts, type RequestParts } from "../../fit/request-parts.js";
 import type { CompactionSettings } from "../../settings/settings.js";
 import { isGemini } from "./model-family.js";
 
@@ -14,9 +14,9 @@ export function danglingRule(setting: CompactionSettings["request"]["danglingCal
  * Puts each result after its call, as session-core does for a context, and reports the changes. This applies to every
  * request, also to one that fits, because a host may pass messages of its own. Linear; a request in order is not copied.
  */
-export function pairRequest(parts: RequestParts, dangling: DanglingCalls, count: CountMessage): Shaping {
+export function pairRequest(parts: RequestParts, dangling: DanglingCalls, count: CountMessage): FitStep {
   const paired = pairCalls(parts.messages, dangling);
-  if (paired === undefined) return unchanged(parts);
+  if (paired === undefined) return keepParts(parts);
   const pieces = paired.flatMap(({ message, index, isAdded }): readonly Piece[] => {
     const entry = parts.entries[index];
     if (entry === undefined) return [];

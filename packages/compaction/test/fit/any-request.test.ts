@@ -1,8 +1,8 @@
 import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { shapeRequest } from "../../src/fit/fit-request.js";
-import { promptPlace } from "../../src/fit/layout.js";
+import { fitRequest } from "../../src/fit/fit-request.js";
+import { findPromptIndex } from "../../src/fit/layout.js";
 import { CLAUDE, count, GEMINI, type Given, GPT, inputOf, settingsOf, sum } from "./conversation.js";
 import { pairingProblems, problemsOf } from "./providers.js";
 import { randomTalk } from "./random-talk.js";
@@ -30,11 +30,11 @@ const given: fc.Arbitrary<Given> = fc.record({
   }),
 });
 
-function holds(judge: (world: { input: ReturnType<typeof inputOf>; shaped: ReturnType<typeof shapeRequest> }) => void): void {
+function holds(judge: (world: { input: ReturnType<typeof inputOf>; shaped: ReturnType<typeof fitRequest> }) => void): void {
   fc.assert(
     fc.property(randomTalk, given, (conversation, one) => {
       const input = inputOf(conversation, one);
-      judge({ input, shaped: shapeRequest(input) });
+      judge({ input, shaped: fitRequest(input) });
     }),
     { numRuns: 500 },
   );
@@ -47,7 +47,7 @@ describe("a shaped request, of any conversation under any settings", () => {
 
   test("has the newest prompt, and the messages in their order", () => {
     holds(({ input, shaped }) => {
-      const at = promptPlace(input.messages);
+      const at = findPromptIndex(input.messages);
       if (at >= 0) expect(shaped.entries).toContain(input.entries[at]);
       const places = shaped.entries
         .filter((_, index) => shaped.messages[index]?.role !== "toolResult")
@@ -93,11 +93,11 @@ describe("a shaped request, of any conversation under any settings", () => {
       // The line that tells of images that were cut away may take a trimmed text over its characters again.
       const trimChars = given.settings.toolResultShare === 0 ? given.settings.trimChars : 0;
       const input = { ...given, settings: { ...given.settings, trimChars } };
-      const shaped = shapeRequest(input);
-      const again = shapeRequest({ ...input, messages: shaped.messages, entries: shaped.entries, tokens: shaped.tokens });
+      const shaped = fitRequest(input);
+      const again = fitRequest({ ...input, messages: shaped.messages, entries: shaped.entries, tokens: shaped.tokens });
       expect(again.changes).toEqual([]);
       expect(again.messages).toBe(shaped.messages);
-      expect(shapeRequest(given)).toEqual(first);
+      expect(fitRequest(given)).toEqual(first);
     });
   });
 
@@ -105,7 +105,7 @@ describe("a shaped request, of any conversation under any settings", () => {
     fc.assert(
       fc.property(randomTalk, given, (conversation, one) => {
         const input = inputOf(deepFrozen(conversation), one);
-        const shaped = shapeRequest(input);
+        const shaped = fitRequest(input);
         expect(shaped.messages === input.messages).toBe(shaped.changes.length === 0);
       }),
     );
@@ -115,7 +115,7 @@ describe("a shaped request, of any conversation under any settings", () => {
     holds(({ input, shaped }) => {
       const { fit, failWhenTooLarge } = input.settings;
       const room = Math.floor(input.limitTokens * input.settings.targetShare) - input.systemTokens;
-      const prompt = input.messages[promptPlace(input.messages)];
+      const prompt = input.messages[findPromptIndex(input.messages)];
       // A prompt can be cut to 300 characters, marker included, and an image in it to a line.
       if (fit === "off" || failWhenTooLarge || prompt === undefined || room < 400) return;
       expect(shaped.fits).toBe(true);
@@ -125,7 +125,7 @@ describe("a shaped request, of any conversation under any settings", () => {
   test("leaves out nothing while it fits", () => {
     fc.assert(
       fc.property(randomTalk, (conversation) => {
-        const { changes } = shapeRequest({ ...inputOf(conversation), settings: settingsOf({ toolResultShare: 0 }) });
+        const { changes } = fitRequest({ ...inputOf(conversation), settings: settingsOf({ toolResultShare: 0 }) });
         const harmless = ["closed-calls", "moved-results"];
         const loud = changes.filter((change) => !harmless.includes(change.kind));
         expect(loud.every((change) => change.kind === "removed-messages" && change.pass === "orphans")).toBe(true);

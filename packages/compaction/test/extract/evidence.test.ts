@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { extract, extractiveSummarizer } from "../../src/extract/extract.js";
 import type { SummarySource } from "../../src/summarizers/summarizer.js";
-import { ran, said, user } from "../facts/talk.js";
+import { ran, said, user } from "./talk.js";
 
 /** So much output that an extract of the talk is far smaller than it. */
 const OUTPUT = "a line of output that nobody needs again\n".repeat(400);

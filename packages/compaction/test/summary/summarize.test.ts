@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SummarizerCallError, SummaryRejectedError } from "../../src/errors/summarizer-errors.js";
-import { summarise } from "../../src/summary/summarize.js";
+import { summarize } from "../../src/summary/summarize.js";
 import { conversation, items, job, live, liveContext, said, scripted, user, words } from "./job.js";
 
 const GOOD = "## Goal\nMend the parser. It fails on tabs.";
@@ -9,7 +9,7 @@ const tooLong = "word ".repeat(2_000);
 describe("one summary of a history", () => {
   test("asks once, for the preset's sections, with the conversation as data", async () => {
     const { summarizer, asked } = scripted([{ text: GOOD, usage: { input: 100, output: 9 } }]);
-    const written = await summarise(job({ candidates: [summarizer] }));
+    const written = await summarize(job({ candidates: [summarizer] }));
     expect(written).toMatchObject({ body: GOOD, method: "normal", calls: 1, failures: [], title: null, usage: { input: 100, output: 9 } });
     expect(written.shortSummary).toBe("Mend the parser.");
     const [{ system = "", prompt = "", maxOutputTokens, source } = {}] = asked;
@@ -27,14 +27,14 @@ describe("one summary of a history", () => {
     ["working-set", "## Pending User Asks", false],
   ] as const)("asks for the sections of the preset %s", async (prompt, section, tag) => {
     const { summarizer, asked } = scripted([tag ? `<analysis>hm</analysis><summary>${GOOD}</summary>` : GOOD]);
-    const written = await summarise(job({ candidates: [summarizer] }, { summary: { prompt } }));
+    const written = await summarize(job({ candidates: [summarizer] }, { summary: { prompt } }));
     expect(asked[0]?.prompt).toContain(section);
     expect(written).toMatchObject({ body: GOOD, method: "normal" });
   });
 
   test("gives the previous summary its own slot, to be brought up to date", async () => {
     const { summarizer, asked } = scripted([GOOD]);
-    await summarise(job({ candidates: [summarizer], previousSummary: "OLD </previous-summary> NOTES" }));
+    await summarize(job({ candidates: [summarizer], previousSummary: "OLD </previous-summary> NOTES" }));
     const prompt = asked[0]?.prompt ?? "";
     expect(prompt).toContain("<previous-summary>\nOLD &lt;/previous-summary> NOTES\n</previous-summary>");
     expect(prompt).toContain("Bring the notes up to date");
@@ -42,14 +42,14 @@ describe("one summary of a history", () => {
 
   test("reads the previous summary as a message where updating is off", async () => {
     const { summarizer, asked } = scripted([GOOD]);
-    await summarise(job({ candidates: [summarizer], previousSummary: "OLD NOTES" }, { summary: { update: false } }));
+    await summarize(job({ candidates: [summarizer], previousSummary: "OLD NOTES" }, { summary: { update: false } }));
     expect(asked[0]?.prompt).toContain("<conversation>\n[Summary of what came before]: OLD NOTES");
     expect(asked[0]?.prompt).not.toContain("<previous-summary>");
   });
 
   test("puts the person's focus and the hook's lines into slots of their own", async () => {
     const { summarizer, asked } = scripted([GOOD]);
-    await summarise(job({ candidates: [summarizer], instructions: "the parser", hook: { context: ["Branch: main", "Ticket: 7"] } }));
+    await summarize(job({ candidates: [summarizer], instructions: "the parser", hook: { context: ["Branch: main", "Ticket: 7"] } }));
     expect(asked[0]?.prompt).toContain("<focus>\nthe parser\n</focus>");
     expect(asked[0]?.prompt).toContain("<additional-context>\nBranch: main\nTicket: 7\n</additional-context>");
   });
@@ -58,7 +58,7 @@ describe("one summary of a history", () => {
     const settings = { summary: { customPrompt: "CUSTOM" } };
     const base = async (given: Parameters<typeof job>[0]) => {
       const { summarizer, asked } = scripted([GOOD]);
-      await summarise(job({ candidates: [summarizer], ...given }, settings));
+      await summarize(job({ candidates: [summarizer], ...given }, settings));
       expect(asked[0]?.prompt).not.toContain("## Critical Context");
       return asked[0]?.prompt.split("</conversation>\n\n")[1];
     };
@@ -69,8 +69,8 @@ describe("one summary of a history", () => {
 
   test("tells Opus once more to call no tools", async () => {
     const { summarizer, asked } = scripted([GOOD, GOOD]);
-    await summarise(job({ candidates: [summarizer], model: { modelId: "claude-opus-4-5" } }));
-    await summarise(job({ candidates: [summarizer], model: { modelId: "gpt-5" } }));
+    await summarize(job({ candidates: [summarizer], model: { modelId: "claude-opus-4-5" } }));
+    await summarize(job({ candidates: [summarizer], model: { modelId: "gpt-5" } }));
     expect(asked.map(({ prompt }) => prompt.includes("a tool call is thrown away"))).toEqual([true, false]);
   });
 
@@ -78,7 +78,7 @@ describe("one summary of a history", () => {
     const key = `ghp_${"Ab1".repeat(12)}`;
     const { summarizer, asked } = scripted([`${GOOD} The key is ${key}.`]);
     const plan = { summarize: items([user(`use ${key}`), ...conversation(10)]), prefix: [] };
-    const written = await summarise(
+    const written = await summarize(
       job({ candidates: [summarizer], plan, previousSummary: key, instructions: key, hook: { context: [key] } }),
     );
     expect(asked[0]?.prompt).not.toContain(key);
@@ -87,9 +87,9 @@ describe("one summary of a history", () => {
 
   test("caps the answer by the setting, or by a share of the reserve", async () => {
     const { summarizer, asked } = scripted([GOOD, GOOD]);
-    await summarise(job({ candidates: [summarizer] }, { summary: { maxOutputTokens: 700 } }));
+    await summarize(job({ candidates: [summarizer] }, { summary: { maxOutputTokens: 700 } }));
     // The reserve of a window of 200,000 is 15 % of it.
-    await summarise(job({ candidates: [summarizer] }, { summary: { maxOutputShare: 0.5 } }));
+    await summarize(job({ candidates: [summarizer] }, { summary: { maxOutputShare: 0.5 } }));
     expect(asked.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([700, 15_000]);
   });
 
@@ -100,7 +100,7 @@ describe("one summary of a history", () => {
       onText?.("\nMend");
       return GOOD;
     });
-    await summarise(job({ candidates: [summarizer], onProgress: (one) => told.push(one) }));
+    await summarize(job({ candidates: [summarizer], onProgress: (one) => told.push(one) }));
     expect(told).toEqual([
       { stage: "history", chars: 0 },
       { stage: "history", chars: 7 },
@@ -116,7 +116,7 @@ describe("an answer that is no summary", () => {
     ["larger than what it replaces", tooLong],
   ])("is asked for once more, more strictly: %s", async (_what, bad) => {
     const { summarizer, asked } = scripted([bad, GOOD]);
-    const written = await summarise(job({ candidates: [summarizer] }));
+    const written = await summarize(job({ candidates: [summarizer] }));
     expect(written).toMatchObject({ body: GOOD, method: "strict", calls: 2 });
     expect(written.failures.map(({ code }) => code)).toEqual(["SUMMARY_REJECTED"]);
     // Half of 900 tokens in words of three quarters each.
@@ -126,13 +126,13 @@ describe("an answer that is no summary", () => {
 
   test("without <summary>, where the preset needs it, too", async () => {
     const { summarizer } = scripted([GOOD, GOOD]);
-    const written = await summarise(job({ candidates: [summarizer] }, { summary: { prompt: "handoff" } }));
+    const written = await summarize(job({ candidates: [summarizer] }, { summary: { prompt: "handoff" } }));
     expect(written.method).toBe("strict");
   });
 
   test("twice, is answered by the extract, which is smaller too", async () => {
     const { summarizer } = scripted([tooLong, tooLong]);
-    const written = await summarise(job({ candidates: [summarizer] }));
+    const written = await summarize(job({ candidates: [summarizer] }));
     expect(written.method).toBe("extract");
     expect(written.calls).toBe(2);
     expect(written.failures).toHaveLength(2);
@@ -143,29 +143,29 @@ describe("an answer that is no summary", () => {
   test("twice, is answered by the marker where the setting says so; what was known is kept", async () => {
     const { summarizer } = scripted(["", ""]);
     const settings = { summary: { onFailure: "marker" } } as const;
-    const written = await summarise(job({ candidates: [summarizer], previousSummary: "OLD NOTES" }, settings));
+    const written = await summarize(job({ candidates: [summarizer], previousSummary: "OLD NOTES" }, settings));
     expect(written.method).toBe("marker");
     expect(written.body).toMatch(/^OLD NOTES\n\n\[20 earlier messages were left out/);
-    const again = await summarise(job({ candidates: [], previousSummary: written.body }, settings));
+    const again = await summarize(job({ candidates: [], previousSummary: written.body }, settings));
     expect(again.body).toMatch(/^OLD NOTES\n\n\[40 earlier messages were left out/);
   });
 
   test("twice, is the error where the setting is fail", async () => {
     const { summarizer } = scripted(["", "  "]);
-    const failing = summarise(job({ candidates: [summarizer] }, { summary: { onFailure: "fail" } }));
+    const failing = summarize(job({ candidates: [summarizer] }, { summary: { onFailure: "fail" } }));
     await expect(failing).rejects.toMatchObject({ code: "SUMMARY_REJECTED", reason: "empty" });
   });
 
   test("but for an answer that is larger than what there is: then the extract is taken, as no model failed", async () => {
     const { summarizer } = scripted([tooLong, tooLong]);
-    const written = await summarise(job({ candidates: [summarizer] }, { summary: { onFailure: "fail" } }));
+    const written = await summarize(job({ candidates: [summarizer] }, { summary: { onFailure: "fail" } }));
     expect(written).toMatchObject({ method: "extract", failures: [{}, { reason: "larger-than-source" }] });
   });
 
   test("cannot be mended where there is too little to be smaller than", async () => {
     const plan = { summarize: items([user("hi"), said("ho")]), prefix: [] };
     const { summarizer } = scripted([GOOD, GOOD]);
-    await expect(summarise(job({ candidates: [summarizer], plan, maxTokens: 2 }))).rejects.toThrow(SummaryRejectedError);
+    await expect(summarize(job({ candidates: [summarizer], plan, maxTokens: 2 }))).rejects.toThrow(SummaryRejectedError);
   });
 });
 
@@ -174,7 +174,7 @@ describe("a model that cannot be called", () => {
     const { summarizer, asked } = scripted(() => {
       throw new SummarizerCallError("auth", "no key");
     });
-    const written = await summarise(job({ candidates: [summarizer] }));
+    const written = await summarize(job({ candidates: [summarizer] }));
     expect(written).toMatchObject({ method: "extract", calls: 1, failures: [{ code: "SUMMARIZER_CALL" }] });
     expect(asked).toHaveLength(1);
   });
@@ -182,30 +182,30 @@ describe("a model that cannot be called", () => {
   test("is followed by the next one, and calls are counted for all", async () => {
     const broken = scripted([new Error("invalid api key")]);
     const whole = scripted([GOOD]);
-    const written = await summarise(job({ candidates: [broken.summarizer, whole.summarizer] }));
+    const written = await summarize(job({ candidates: [broken.summarizer, whole.summarizer] }));
     expect(written).toMatchObject({ body: GOOD, method: "normal", calls: 2 });
   });
 
   test("for a while only, is tried again", async () => {
     const { summarizer } = scripted([new SummarizerCallError("rate-limit", "slow down"), GOOD]);
     const waits: number[] = [];
-    const written = await summarise(job({ candidates: [summarizer] }), { sleep: async (ms) => void waits.push(ms) });
+    const written = await summarize(job({ candidates: [summarizer] }), { sleep: async (ms) => void waits.push(ms) });
     expect(written).toMatchObject({ body: GOOD, calls: 2 });
     expect(waits).toEqual([1_000]);
   });
 
   test("is not called at all without candidates, or while the breaker is open", async () => {
     const { summarizer, asked } = scripted([GOOD]);
-    expect((await summarise(job())).method).toBe("extract");
+    expect((await summarize(job())).method).toBe("extract");
     expect(
-      (await summarise(job({ candidates: [summarizer], skipModel: true }, { summary: { onFailure: "fail", shortSummary: true } }))).method,
+      (await summarize(job({ candidates: [summarizer], skipModel: true }, { summary: { onFailure: "fail", shortSummary: true } }))).method,
     ).toBe("extract");
     expect(asked).toEqual([]);
   });
 
   test("is an extract where the summariser says that it is one", async () => {
     const { summarizer } = scripted([{ text: "- mended", extracted: true }]);
-    const written = await summarise(job({ candidates: [summarizer] }, { summary: { prompt: "handoff" } }));
+    const written = await summarize(job({ candidates: [summarizer] }, { summary: { prompt: "handoff" } }));
     expect(written).toMatchObject({ body: "- mended", method: "extract" });
   });
 });
@@ -214,7 +214,7 @@ describe("a history larger than the summariser's window", () => {
   test("is folded, each call updating the summary before, and every message is read once", async () => {
     const { summarizer, asked } = scripted((_request, call) => `All is mended: SUMMARY${call}`);
     // 80 % of the window, less 15 % for the answer and 15 % of margin: 1,000 words, of which the prompt takes a good part.
-    const written = await summarise(
+    const written = await summarize(
       job({ candidates: [summarizer], plan: { summarize: items(conversation(40)), prefix: [] } }, { summary: { windowTokens: 2_000 } }),
     );
     expect(asked.length).toBeGreaterThan(2);
@@ -230,7 +230,7 @@ describe("a history larger than the summariser's window", () => {
       if (words.count(prompt) > 800) throw new SummarizerCallError("overflow", "prompt is too long");
       return `All is mended: SUMMARY${call}`;
     });
-    const written = await summarise(job({ candidates: [summarizer] }));
+    const written = await summarize(job({ candidates: [summarizer] }));
     expect(written.method).toBe("normal");
     const answered = asked.filter(({ prompt }) => words.count(prompt) <= 800).map(({ prompt }) => prompt);
     expect(answered.join("\n").match(/question\d+/g)).toHaveLength(10);
@@ -246,7 +246,7 @@ describe("an answer that says next to nothing", () => {
     const small = { summarize: items([user("please do mend it ".repeat(30)), said("it is mended ".repeat(30))]), prefix: [] };
     const { summarizer, asked } = scripted(() => answer);
     for (const onFailure of ["fail", "extract", "marker"] as const) {
-      const written = await summarise(job({ candidates: [summarizer], plan: small }, { summary: { onFailure } }));
+      const written = await summarize(job({ candidates: [summarizer], plan: small }, { summary: { onFailure } }));
       expect(written.fidelity.total).toBeLessThan(3);
       expect(written).toMatchObject({ method: "extract", failures: [{ reason: "low-fidelity" }, { reason: "low-fidelity" }] });
     }
@@ -256,14 +256,14 @@ describe("an answer that says next to nothing", () => {
   test("is taken at its second, strict try where that says more: a terse one in another language, say", async () => {
     const strict = "Mend src/parser.ts for tabs; then the lexer.";
     const { summarizer, asked } = scripted(["Der Fehler ist gefunden und wird gerade behoben.", strict]);
-    const written = await summarise(job({ candidates: [summarizer], plan }));
+    const written = await summarize(job({ candidates: [summarizer], plan }));
     expect(written).toMatchObject({ body: strict, method: "strict", failures: [{ reason: "low-fidelity" }] });
     expect(asked[1]?.prompt).toContain("these rules are strict");
   });
 
   test("gives way to the extract where the second call fails", async () => {
     const { summarizer } = scripted(["OK", new SummarizerCallError("auth", "no such key")]);
-    const written = await summarise(job({ candidates: [summarizer], plan }, { summary: { onFailure: "fail" } }));
+    const written = await summarize(job({ candidates: [summarizer], plan }, { summary: { onFailure: "fail" } }));
     expect(written.method).toBe("extract");
     expect(written.failures.map(({ code }) => code)).toEqual(["SUMMARY_REJECTED", "SUMMARIZER_CALL"]);
   });
@@ -276,13 +276,13 @@ describe("an answer that says next to nothing", () => {
     };
     const { summarizer, asked } = scripted([`Mended ${paths.slice(-3).join(", ")}.`]);
     const floor = { summary: { fidelityFloor: 0.5 } };
-    expect(await summarise(job({ candidates: [summarizer], plan: many }, floor))).toMatchObject({ method: "normal" });
+    expect(await summarize(job({ candidates: [summarizer], plan: many }, floor))).toMatchObject({ method: "normal" });
     expect(asked).toHaveLength(1);
   });
 
   test("passes where the floor is 0", async () => {
     const { summarizer } = scripted(["OK"]);
-    const written = await summarise(job({ candidates: [summarizer], plan }, { summary: { fidelityFloor: 0 } }));
+    const written = await summarize(job({ candidates: [summarizer], plan }, { summary: { fidelityFloor: 0 } }));
     expect(written).toMatchObject({ body: "OK", method: "normal" });
   });
 
@@ -290,7 +290,7 @@ describe("an answer that says next to nothing", () => {
     const mended = "\u4fee\u590d\u4e86\u89e3\u6790\u5668\u7684\u9519\u8bef";
     const { summarizer } = scripted([mended]);
     const small = { summarize: items([user("please do mend it ".repeat(30)), said("it is mended ".repeat(30))]), prefix: [] };
-    expect(await summarise(job({ candidates: [summarizer], plan: small }))).toMatchObject({ body: mended, method: "normal" });
+    expect(await summarize(job({ candidates: [summarizer], plan: small }))).toMatchObject({ body: mended, method: "normal" });
   });
 });
 
@@ -299,7 +299,7 @@ describe("a split turn", () => {
 
   test("gets two summaries, one after the other, joined in pi's form", async () => {
     const { summarizer, asked } = scripted(["HISTORY", "PREFIX"]);
-    const written = await summarise(job({ candidates: [summarizer], plan: split, instructions: "tabs" }));
+    const written = await summarize(job({ candidates: [summarizer], plan: split, instructions: "tabs" }));
     expect(written.body).toBe("HISTORY\n\n---\n\n**Turn Context (split turn):**\n\nPREFIX");
     expect(asked.map(({ source }) => source?.kind)).toEqual(["history", "turn-prefix"]);
     expect(asked[1]?.prompt).toContain("the turn begins");
@@ -322,21 +322,21 @@ describe("a split turn", () => {
       await bothAsked;
       return source?.kind === "history" ? "HISTORY" : "PREFIX";
     });
-    const written = await summarise(job({ candidates: [summarizer], plan: split }, { summary: { splitTurns: "concurrent" } }));
+    const written = await summarize(job({ candidates: [summarizer], plan: split }, { summary: { splitTurns: "concurrent" } }));
     expect(most).toBe(2);
     expect(written.body.startsWith("HISTORY\n\n---")).toBe(true);
   });
 
   test("gets one where there is no history", async () => {
     const { summarizer, asked } = scripted(["PREFIX of the turn"]);
-    const written = await summarise(job({ candidates: [summarizer], plan: { ...split, summarize: [] } }));
+    const written = await summarize(job({ candidates: [summarizer], plan: { ...split, summarize: [] } }));
     expect(written.body).toBe("PREFIX of the turn");
     expect(asked).toHaveLength(1);
   });
 
   test("carries the previous summary on where the prefix is all there is", async () => {
     const { summarizer, asked } = scripted(["HISTORY", "PREFIX"]);
-    const written = await summarise(job({ candidates: [summarizer], plan: { ...split, summarize: [] }, previousSummary: "OLD NOTES" }));
+    const written = await summarize(job({ candidates: [summarizer], plan: { ...split, summarize: [] }, previousSummary: "OLD NOTES" }));
     expect(asked[0]?.prompt).toContain("OLD NOTES");
     expect(written.body).toContain("PREFIX");
   });
@@ -344,7 +344,7 @@ describe("a split turn", () => {
   test("is never larger than what it replaces, together", async () => {
     // Each part is smaller than 100 words, both are not; the strict answers are.
     const { summarizer, asked } = scripted((_request, call) => (call % 2 === 1 ? "word ".repeat(60) : "short, in a few words"));
-    const written = await summarise(job({ candidates: [summarizer], plan: split, maxTokens: 100 }));
+    const written = await summarize(job({ candidates: [summarizer], plan: split, maxTokens: 100 }));
     expect(asked).toHaveLength(4);
     expect(words.count(written.body)).toBeLessThan(100);
     expect(written.method).toBe("strict");
@@ -359,7 +359,7 @@ describe("full mode", () => {
 
   test("sends the live request as it is, with one instruction behind it", async () => {
     const { summarizer, asked } = scripted([tagged]);
-    const written = await summarise(job({ ...full, candidates: [summarizer] }, { summary: { mode: "full" } }));
+    const written = await summarize(job({ ...full, candidates: [summarizer] }, { summary: { mode: "full" } }));
     expect(written).toMatchObject({ body: GOOD, method: "normal", calls: 1 });
     expect(asked[0]?.context).toBe(context);
     expect(asked[0]?.messages).toBe(context.messages);
@@ -371,23 +371,23 @@ describe("full mode", () => {
 
   test("falls back to simple mode whatever went wrong, and says what", async () => {
     const { summarizer, asked } = scripted(["no tag", GOOD]);
-    const written = await summarise(job({ ...full, candidates: [summarizer] }, { summary: { mode: "auto" } }));
+    const written = await summarize(job({ ...full, candidates: [summarizer] }, { summary: { mode: "auto" } }));
     expect(written).toMatchObject({ body: GOOD, method: "normal", failures: [{ code: "SUMMARY_REJECTED" }] });
     expect(asked[1]?.context).toBeUndefined();
   });
 
   test("is left out after an overflow, unless the mode is full (row 121)", async () => {
     const { summarizer, asked } = scripted([GOOD, tagged]);
-    await summarise(job({ ...full, candidates: [summarizer], forceSimple: true }, { summary: { mode: "auto" } }));
-    await summarise(job({ ...full, candidates: [summarizer], forceSimple: true }, { summary: { mode: "full" } }));
+    await summarize(job({ ...full, candidates: [summarizer], forceSimple: true }, { summary: { mode: "auto" } }));
+    await summarize(job({ ...full, candidates: [summarizer], forceSimple: true }, { summary: { mode: "full" } }));
     expect(asked.map((request) => request.context !== undefined)).toEqual([false, true]);
   });
 
   test("is left out where the live request lacks a message, or the earlier summary, that is to be summarised", async () => {
     const { summarizer, asked } = scripted([GOOD, GOOD]);
     const older = live(liveContext(history.slice(0, -1)));
-    await summarise(job({ ...full, full: older, candidates: [summarizer] }, { summary: { mode: "full" } }));
-    await summarise(job({ ...full, previousSummary: "OLD NOTES", candidates: [summarizer] }, { summary: { mode: "full" } }));
+    await summarize(job({ ...full, full: older, candidates: [summarizer] }, { summary: { mode: "full" } }));
+    await summarize(job({ ...full, previousSummary: "OLD NOTES", candidates: [summarizer] }, { summary: { mode: "full" } }));
     expect(asked[0]?.prompt).toContain("answer10");
     expect(asked[1]?.prompt).toContain("OLD NOTES");
   });
@@ -395,14 +395,14 @@ describe("full mode", () => {
   test("is left out where the live request, the instruction and the answer are more than the window, whatever the mode", async () => {
     const { summarizer, asked } = scripted([GOOD, tagged]);
     const nearly = { ...full, candidates: [summarizer] };
-    await summarise(job({ ...nearly, full: live(context, 196_000) }, { summary: { mode: "full" } }));
-    await summarise(job({ ...nearly, full: live(context, 196_000) }, { summary: { mode: "full", maxOutputTokens: 1_000 } }));
+    await summarize(job({ ...nearly, full: live(context, 196_000) }, { summary: { mode: "full" } }));
+    await summarize(job({ ...nearly, full: live(context, 196_000) }, { summary: { mode: "full", maxOutputTokens: 1_000 } }));
     expect(asked.map((request) => request.context !== undefined)).toEqual([false, true]);
   });
 
   test("is off by default", async () => {
     const { summarizer, asked } = scripted([GOOD]);
-    await summarise(job({ ...full, candidates: [summarizer] }));
+    await summarize(job({ ...full, candidates: [summarizer] }));
     expect(asked[0]?.context).toBeUndefined();
   });
 });
@@ -410,7 +410,7 @@ describe("full mode", () => {
 describe("a branch that is left", () => {
   test("is summarised for those who come back from it", async () => {
     const { summarizer, asked } = scripted([GOOD]);
-    const written = await summarise(
+    const written = await summarize(
       job({ kind: "branch", candidates: [summarizer], full: live(liveContext([])) }, { summary: { mode: "full" } }),
     );
     expect(written.body).toBe(GOOD);
@@ -423,10 +423,10 @@ describe("a branch that is left", () => {
   test("is read from its newest part, up to the window less the reserve", async () => {
     const { summarizer, asked } = scripted(() => GOOD);
     // Each message is counted as 47 words; four of them fit into what the reserve leaves of the window.
-    await summarise(job({ kind: "branch", candidates: [summarizer], windowTokens: 1_000 }, { branch: { reserveTokens: 800 } }));
+    await summarize(job({ kind: "branch", candidates: [summarizer], windowTokens: 1_000 }, { branch: { reserveTokens: 800 } }));
     expect(asked.flatMap(({ source }) => source?.messages ?? [])).toEqual(conversation(10).slice(-10));
     asked.length = 0;
-    await summarise(job({ kind: "branch", candidates: [summarizer], windowTokens: 400 }, { branch: { reserveTokens: 200 } }));
+    await summarize(job({ kind: "branch", candidates: [summarizer], windowTokens: 400 }, { branch: { reserveTokens: 200 } }));
     expect(asked.flatMap(({ source }) => source?.messages ?? [])).toEqual(conversation(10).slice(-4));
   });
 });
@@ -436,7 +436,7 @@ describe("facts that a summary lacks", () => {
 
   test("are counted, and nothing more is asked by default", async () => {
     const { summarizer } = scripted([`${GOOD} Never touch \`legacy_parser\`.`]);
-    const written = await summarise(job({ candidates: [summarizer], plan }));
+    const written = await summarize(job({ candidates: [summarizer], plan }));
     expect(written).toMatchObject({ method: "normal", calls: 1 });
     expect(written.fidelity.score).toBeLessThan(1);
   });
@@ -444,7 +444,7 @@ describe("facts that a summary lacks", () => {
   test("are named in one more call, and the better summary wins", async () => {
     const better = `${GOOD}\nNever touch \`legacy_parser\` and \`old_lexer\`.`;
     const { summarizer, asked } = scripted([GOOD, better]);
-    const written = await summarise(job({ candidates: [summarizer], plan }, { summary: { fidelity: 1 } }));
+    const written = await summarize(job({ candidates: [summarizer], plan }, { summary: { fidelity: 1 } }));
     expect(written).toMatchObject({ body: better, calls: 2 });
     const missing = /<missing-facts>\n([\s\S]*)\n<\/missing-facts>/.exec(asked[1]?.prompt ?? "")?.[1];
     expect(missing).toContain("legacy_parser");
@@ -457,7 +457,7 @@ describe("facts that a summary lacks", () => {
     ["fails", new SummarizerCallError("auth", "no key")],
   ])("leave the first summary standing where the second %s", async (_what, second) => {
     const { summarizer } = scripted([`${GOOD} \`legacy_parser\``, second]);
-    const written = await summarise(job({ candidates: [summarizer], plan }, { summary: { fidelity: 1 } }));
+    const written = await summarize(job({ candidates: [summarizer], plan }, { summary: { fidelity: 1 } }));
     expect(written.body).toBe(`${GOOD} \`legacy_parser\``);
     expect(written.calls).toBe(2);
   });
@@ -466,21 +466,21 @@ describe("facts that a summary lacks", () => {
 describe("the short summary", () => {
   test("is asked for where the setting says so, and becomes one line", async () => {
     const { summarizer, asked } = scripted([GOOD, "Mending the parser,\nhalf done"]);
-    const written = await summarise(job({ candidates: [summarizer] }, { summary: { shortSummary: true } }));
+    const written = await summarize(job({ candidates: [summarizer] }, { summary: { shortSummary: true } }));
     expect(written.shortSummary).toBe("Mending the parser, half done");
     expect(asked[1]?.prompt).toContain(GOOD);
   });
 
   test("is the first sentence where that call fails", async () => {
     const { summarizer } = scripted([GOOD, ""]);
-    const written = await summarise(job({ candidates: [summarizer] }, { summary: { shortSummary: true } }));
+    const written = await summarize(job({ candidates: [summarizer] }, { summary: { shortSummary: true } }));
     expect(written).toMatchObject({ body: GOOD, shortSummary: "Mend the parser.", method: "normal" });
     expect(written.failures).toHaveLength(1);
   });
 
   test("has at most 200 characters", async () => {
     const { summarizer } = scripted([`## Goal\n${"😀".repeat(300)}`]);
-    const { shortSummary } = await summarise(job({ candidates: [summarizer] }));
+    const { shortSummary } = await summarize(job({ candidates: [summarizer] }));
     expect(shortSummary.length).toBeLessThanOrEqual(200);
     expect(shortSummary.isWellFormed()).toBe(true);
   });
@@ -489,7 +489,7 @@ describe("the short summary", () => {
 describe("the title", () => {
   test("comes with the preset checkpoint", async () => {
     const { summarizer } = scripted(["<overview>All</overview>\n<checkpoint_title>Parser mended</checkpoint_title>"]);
-    const written = await summarise(job({ candidates: [summarizer] }, { summary: { prompt: "checkpoint" } }));
+    const written = await summarize(job({ candidates: [summarizer] }, { summary: { prompt: "checkpoint" } }));
     expect(written).toMatchObject({ title: "Parser mended", body: "<overview>All</overview>" });
   });
 });
@@ -499,7 +499,7 @@ describe("cancelling", () => {
 
   test("before the first call, calls nothing", async () => {
     const { summarizer, asked } = scripted([GOOD]);
-    await expect(summarise(job({ candidates: [summarizer], signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
+    await expect(summarize(job({ candidates: [summarizer], signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
     expect(asked).toEqual([]);
   });
 
@@ -523,7 +523,7 @@ describe("cancelling", () => {
       },
       { summary: { mode: "full", fidelity: 1, shortSummary: true } },
     );
-    await expect(summarise(running)).rejects.toBe(reason);
+    await expect(summarize(running)).rejects.toBe(reason);
     expect(asked).toHaveLength(at);
   });
 
@@ -533,6 +533,6 @@ describe("cancelling", () => {
       queueMicrotask(() => controller.abort(reason));
       return new Promise<string>(() => undefined);
     });
-    await expect(summarise(job({ candidates: [summarizer], signal: controller.signal }))).rejects.toBe(reason);
+    await expect(summarize(job({ candidates: [summarizer], signal: controller.signal }))).rejects.toBe(reason);
   });
 });

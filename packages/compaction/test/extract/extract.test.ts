@@ -2,7 +2,7 @@ import type { ContextMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { extract } from "../../src/extract/extract.js";
 import type { SummarySource } from "../../src/summarizers/summarizer.js";
-import { ran, said, user } from "../facts/talk.js";
+import { ran, said, user } from "./talk.js";
 
 function source(messages: readonly ContextMessage[], more: Partial<SummarySource> = {}): SummarySource {
   return { messages, kind: "history", previousSummary: null, instructions: null, ...more };

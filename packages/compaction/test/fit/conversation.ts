@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextMessage, ModelSetting } from "@bough/session-core";
-import { type RequestInput, type ShapedRequest, shapeRequest } from "../../src/fit/fit-request.js";
+import { type FitInput, type FittedRequest, fitRequest } from "../../src/fit/fit-request.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 import type { CompactionSettings, SettingsInput } from "../../src/settings/settings.js";
 
@@ -89,16 +89,16 @@ export interface Given {
   readonly system?: number;
   readonly window?: number;
   readonly model?: ModelSetting | null;
-  readonly leftOutThinking?: RequestInput["leftOutThinking"];
+  readonly leftOutThinking?: FitInput["summarizedThinking"];
   readonly settings?: NonNullable<SettingsInput["request"]>;
-  readonly count?: RequestInput["count"];
+  readonly count?: FitInput["count"];
 }
 
 export function settingsOf(request: Given["settings"]): CompactionSettings["request"] {
   return readSettings({ request }).request;
 }
 
-export function inputOf({ messages, entries }: Talk, given: Given = {}): RequestInput {
+export function inputOf({ messages, entries }: Talk, given: Given = {}): FitInput {
   const counter = given.count ?? count;
   return {
     messages,
@@ -110,30 +110,30 @@ export function inputOf({ messages, entries }: Talk, given: Given = {}): Request
     settings: settingsOf({ targetShare: 0.95, ...given.settings }),
     windowTokens: given.window ?? 10_000_000,
     model: given.model ?? null,
-    leftOutThinking: given.leftOutThinking,
+    summarizedThinking: given.leftOutThinking,
   };
 }
 
-export function shape(conversation: Talk | string, given: Given = {}): ShapedRequest {
-  return shapeRequest(inputOf(typeof conversation === "string" ? talk(conversation) : conversation, given));
+export function shape(conversation: Talk | string, given: Given = {}): FittedRequest {
+  return fitRequest(inputOf(typeof conversation === "string" ? talk(conversation) : conversation, given));
 }
 
 /** The names of what is left; a synthetic result is its call's id and "!". */
-export function names({ messages, entries }: Pick<ShapedRequest, "messages" | "entries">): string {
+export function names({ messages, entries }: Pick<FittedRequest, "messages" | "entries">): string {
   return messages
     .map((message, at) => (message.role === "toolResult" && message["synthetic"] === true ? `${message.toolCallId}!` : entries[at]))
     .join(" ");
 }
 
 /** The message of an entry, and an error where it is gone. */
-export function messageAt(shaped: ShapedRequest, name: string): ContextMessage {
+export function messageAt(shaped: FittedRequest, name: string): ContextMessage {
   const message = shaped.messages[shaped.entries.indexOf(name)];
   if (message === undefined) throw new Error(`${name} is not in the request`);
   return message;
 }
 
 /** The text of a message that is no reply. */
-export function textAt(shaped: ShapedRequest, name: string): string {
+export function textAt(shaped: FittedRequest, name: string): string {
   const message = messageAt(shaped, name);
   if (message.role === "compactionSummary" || message.role === "branchSummary") return message.summary;
   if (message.role === "bashExecution") return message.output;

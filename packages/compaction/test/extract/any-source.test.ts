@@ -1,11 +1,11 @@
 import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MARKER, OUTLINE } from "../../src/extract/blocks.js";
+import { BLOCK_SHAPES, MARKER } from "../../src/extract/blocks.js";
 import { extract } from "../../src/extract/extract.js";
-import { sourceChars } from "../../src/extract/source.js";
+import { countSourceChars } from "../../src/extract/source.js";
 import type { SummarySource } from "../../src/summarizers/summarizer.js";
-import { ran, said, user } from "../facts/talk.js";
+import { ran, said, user } from "./talk.js";
 
 const words = fc.constantFrom(
   "must",
@@ -56,7 +56,7 @@ const source: fc.Arbitrary<SummarySource> = fc.record({
 const room = fc.integer({ min: 40, max: 6_000 });
 
 const HEADINGS = new Set<string>(
-  Object.values(OUTLINE).flatMap((shape) => [`## ${shape.heading}`, ...("under" in shape ? [`### ${shape.under}`] : [])]),
+  Object.values(BLOCK_SHAPES).flatMap((shape) => [`## ${shape.heading}`, ...("under" in shape ? [`### ${shape.under}`] : [])]),
 );
 
 describe("an extract, whatever it is taken from", () => {
@@ -65,7 +65,7 @@ describe("an extract, whatever it is taken from", () => {
       fc.property(source, room, (given, maxChars) => {
         const made = extract(given, { maxChars });
         expect(made.length).toBeLessThanOrEqual(maxChars);
-        if (sourceChars(given) >= 300) expect(made.length).toBeLessThan(sourceChars(given));
+        if (countSourceChars(given) >= 300) expect(made.length).toBeLessThan(countSourceChars(given));
       }),
       { numRuns: 300 },
     );

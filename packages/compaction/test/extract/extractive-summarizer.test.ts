@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { extractiveSummarizer } from "../../src/extract/extract.js";
 import type { SummaryReply, SummaryRequest, SummarySource } from "../../src/summarizers/summarizer.js";
-import { ran, said, user } from "../facts/talk.js";
 import { summaryRequest } from "../summarizers/shipped.js";
 import { summarizerContract } from "../summarizers/summarizer-contract.js";
+import { ran, said, user } from "./talk.js";
 
 summarizerContract("extractiveSummarizer", () => extractiveSummarizer());
 

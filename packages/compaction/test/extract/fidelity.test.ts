@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { judgeFidelity } from "../../src/extract/fidelity.js";
+import { scoreFidelity } from "../../src/extract/fidelity.js";
 import { FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind } from "../../src/extract/find-facts.js";
 
 function fact(kind: FactKind, text: string, at = 0): Fact {
@@ -8,7 +8,7 @@ function fact(kind: FactKind, text: string, at = 0): Fact {
 }
 
 function isSaid(kind: FactKind, text: string, summary: string): boolean {
-  return judgeFidelity([fact(kind, text)], summary).inSummary[kind] === 1;
+  return scoreFidelity([fact(kind, text)], summary).inSummary[kind] === 1;
 }
 
 describe("a fact is in a summary", () => {
@@ -57,24 +57,24 @@ describe("a fact is in a summary", () => {
 
   test("where its file's name belongs to that file alone; else it needs the folders that tell them apart", () => {
     const facts = [fact("file", "a/src/index.ts"), fact("file", "b/src/index.ts")];
-    expect(judgeFidelity(facts, "index.ts, src/index.ts").inSummary.file).toBe(0);
-    expect(judgeFidelity(facts, "b/src/index.ts").byRecallOnly).toEqual([facts[0]]);
+    expect(scoreFidelity(facts, "index.ts, src/index.ts").inSummary.file).toBe(0);
+    expect(scoreFidelity(facts, "b/src/index.ts").byRecallOnly).toEqual([facts[0]]);
   });
 });
 
 describe("the score", () => {
   test("is 1 where nothing was found, and where all is there", () => {
-    expect(judgeFidelity([], "").score).toBe(1);
-    expect(judgeFidelity([fact("file", "a/b.ts"), fact("request", "Fix b.ts")], "Fix a/b.ts").score).toBe(1);
+    expect(scoreFidelity([], "").score).toBe(1);
+    expect(scoreFidelity([fact("file", "a/b.ts"), fact("request", "Fix b.ts")], "Fix a/b.ts").score).toBe(1);
   });
 
   test("is 0 where nothing is there", () => {
-    expect(judgeFidelity([fact("file", "a/b.ts"), fact("identifier", "abc")], "nothing").score).toBe(0);
+    expect(scoreFidelity([fact("file", "a/b.ts"), fact("identifier", "abc")], "nothing").score).toBe(0);
   });
 
   test("weighs a kind, however many there are of it", () => {
     const files = Array.from({ length: 30 }, (_one, at) => fact("file", `src/f${at}.ts`));
-    const { score, total, found, inSummary } = judgeFidelity([fact("request", "Remove the cache"), ...files], "Goal: remove the cache.");
+    const { score, total, found, inSummary } = scoreFidelity([fact("request", "Remove the cache"), ...files], "Goal: remove the cache.");
     expect(score).toBe(FACT_WEIGHTS.request / (FACT_WEIGHTS.request + FACT_WEIGHTS.file));
     expect({ total, request: inSummary.request, files: found.file, said: inSummary.file }).toEqual({
       total: 31,
@@ -94,8 +94,8 @@ describe("the score", () => {
       fc.property(facts, fc.nat(), (given, pick) => {
         const list = given.map(([kind, word]) => fact(kind, kind === "number" ? `${word.length} tokens` : `must ${word}`));
         const one = list[pick % list.length]?.text ?? "";
-        const before = judgeFidelity(list, "a summary").score;
-        expect(judgeFidelity(list, `a summary\n${one}`).score).toBeGreaterThanOrEqual(before);
+        const before = scoreFidelity(list, "a summary").score;
+        expect(scoreFidelity(list, `a summary\n${one}`).score).toBeGreaterThanOrEqual(before);
       }),
     );
   });
@@ -110,7 +110,7 @@ describe("what can be had by recall only", () => {
       ...[1, 2, 3].map((at) => fact("file", `src/f${at}.ts`)),
       fact("identifier", "abc"),
     ];
-    const named = judgeFidelity(facts, "").byRecallOnly;
+    const named = scoreFidelity(facts, "").byRecallOnly;
     expect(named.slice(0, 2).map(({ kind }) => kind)).toEqual(["request", "rule"]);
     expect(named).toHaveLength(facts.length);
     expect(named.at(-1)).toEqual(fact("identifier", "abc"));
@@ -119,9 +119,9 @@ describe("what can be had by recall only", () => {
   test("is bounded by the room it takes, and by number", () => {
     const long = Array.from({ length: 50 }, (_one, at) => fact("rule", `${at} ${"規".repeat(200)}`));
     const short = Array.from({ length: 50 }, (_one, at) => fact("rule", `rule ${at}`));
-    expect(JSON.stringify(judgeFidelity(long, "").byRecallOnly).length).toBeLessThan(3_000);
-    expect(new TextEncoder().encode(JSON.stringify(judgeFidelity(long, ""))).length).toBeLessThan(4_096);
-    expect(judgeFidelity(short, "").byRecallOnly).toHaveLength(30);
+    expect(JSON.stringify(scoreFidelity(long, "").byRecallOnly).length).toBeLessThan(3_000);
+    expect(new TextEncoder().encode(JSON.stringify(scoreFidelity(long, ""))).length).toBeLessThan(4_096);
+    expect(scoreFidelity(short, "").byRecallOnly).toHaveLength(30);
   });
 
   test("keeps the whole under 4 KB of JSON, whatever the facts are, and survives JSON", () => {
@@ -130,7 +130,7 @@ describe("what can be had by recall only", () => {
     });
     fc.assert(
       fc.property(texts, (given) => {
-        const fidelity = judgeFidelity(
+        const fidelity = scoreFidelity(
           given.map(([kind, text], at) => fact(kind, text, at)),
           "nothing",
         );

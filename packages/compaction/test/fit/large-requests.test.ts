@@ -1,6 +1,6 @@
 import type { ContextMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import { shapeRequest } from "../../src/fit/fit-request.js";
+import { fitRequest } from "../../src/fit/fit-request.js";
 import * as compaction from "../../src/index.js";
 import { count, inputOf, names, shape, type Talk, talk, textAt } from "./conversation.js";
 import { problemsOf } from "./providers.js";
@@ -30,7 +30,7 @@ describe("a megabyte without a space", () => {
     const { counter, spent } = watched();
     const input = inputOf(lone(text), { limit: 20_000, window: 30_000, count: counter });
     const before = spent();
-    const shaped = shapeRequest(input);
+    const shaped = fitRequest(input);
     expect(shaped.fits).toBe(true);
     // The cap is half the window; a cut comes within five hundredths of what it may have.
     expect(shaped.totalTokens).toBeGreaterThan(14_000);
@@ -64,9 +64,9 @@ describe("fifty thousand messages", () => {
     const totalTokens = given.tokens.reduce((sum, tokens) => sum + tokens, 0);
     const settings = { ...given.settings, imageBytes: 0, trimChars: 0, toolResultShare: 0 };
     const input = { ...given, settings, messages: watch(given.messages), known: { totalTokens, largestTokens: 10 } };
-    expect(shapeRequest(input).messages).toBe(input.messages);
+    expect(fitRequest(input).messages).toBe(input.messages);
     expect(reads).toBe(0);
-    compaction.shapeRequest(input);
+    compaction.fitRequest(input);
     expect(reads).toBeGreaterThan(given.messages.length);
   });
 
@@ -74,7 +74,7 @@ describe("fifty thousand messages", () => {
     const { counter, spent } = watched();
     const input = inputOf(conversation, { limit: 1_000, settings: { fit }, count: counter });
     const before = spent();
-    const shaped = shapeRequest(input);
+    const shaped = fitRequest(input);
     expect(spent()).toBe(before);
     // 95 messages of 10 tokens fit 950. In passes only what the person said is left; by priority whole rounds are.
     expect(shaped.totalTokens).toBe(950);

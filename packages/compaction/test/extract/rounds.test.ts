@@ -1,7 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
 import { extract } from "../../src/extract/extract.js";
-import { ran, said, user } from "../facts/talk.js";
+import { ran, said, user } from "./talk.js";
 
 const MAX_CHARS = 3_000;
 
