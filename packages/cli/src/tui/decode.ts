@@ -9,51 +9,55 @@ const CSI = /^\[([\d;:]*)([A-Za-z~])$/;
 const SS3 = /^O([A-Za-z])$/;
 
 /**
- * Turns what a terminal sends into events. Ink's own hook cannot be used for this: it takes Delete for Backspace and
- * knows no pastes. Hand it one sequence at a time, as Ink's parser cuts them; it remembers only a paste that goes on.
+ * Decodes terminal input into events. Ink's own hook is not used because it reports Delete as Backspace and does not support
+ * bracketed paste. Takes one sequence at a time, as Ink's parser splits them. Its only state is an unfinished paste.
  */
 export class InputDecoder {
   #pasted: string[] | undefined;
 
-  /** The events of a sequence, in order. Sequences that mean no key are dropped. */
+  /** The events of a sequence, in order. Sequences without a known key are dropped. */
   decode(sequence: string): readonly TerminalEvent[] {
     if (sequence === PASTE_START) {
       this.#pasted = [];
       return [];
     }
-    if (this.#pasted !== undefined) return this.#paste(sequence, this.#pasted);
-    if (!sequence.startsWith(ESC)) return typed(sequence);
-    const key = escaped(sequence);
+    if (this.#pasted !== undefined) return this.#decodePaste(sequence, this.#pasted);
+    if (!sequence.startsWith(ESC)) return decodeText(sequence);
+    const key = decodeEscape(sequence);
     return key === undefined ? [] : [key];
   }
 
-  #paste(sequence: string, pasted: string[]): readonly TerminalEvent[] {
+  #decodePaste(sequence: string, pasted: string[]): readonly TerminalEvent[] {
     if (sequence !== PASTE_END) {
       pasted.push(sequence);
       return [];
     }
     this.#pasted = undefined;
-    return [{ kind: "paste", text: pasted.join("").replace(/\r\n|\r/g, "\n") }];
+    return [pasteEvent(pasted.join(""))];
   }
 }
 
-/** More than anybody types between two looks: a paste of a terminal that puts no brackets around it. */
-const MOST_TYPED = 1_000;
+function pasteEvent(text: string): TerminalEvent {
+  return { kind: "paste", text: text.replace(/\r\n|\r/g, "\n") };
+}
 
-/** What was typed faster than it was read comes in one piece. */
-function typed(text: string): readonly TerminalEvent[] {
-  if (text.length === 1) return [character(text)];
-  if (text.length > MOST_TYPED) return [{ kind: "paste", text: text.replace(/\r\n|\r/g, "\n") }];
+/** Nobody types more characters between two reads: a longer text is a paste by a terminal without bracketed paste. */
+const MAX_TYPED = 1_000;
+
+/** A text of several characters is type-ahead that arrived in one chunk. */
+function decodeText(text: string): readonly TerminalEvent[] {
+  if (text.length === 1) return [characterKey(text)];
+  if (text.length > MAX_TYPED) return [pasteEvent(text)];
   const events: KeyEvent[] = [];
   for (const { segment } of graphemesOf(text)) {
-    // A segment of control characters is "\r\n" only.
-    if (segment.length > 1 && segment < " ") for (const one of segment) events.push(character(one));
-    else events.push(character(segment));
+    // The only segment of several control characters is "\r\n".
+    if (segment.length > 1 && segment < " ") for (const one of segment) events.push(characterKey(one));
+    else events.push(characterKey(segment));
   }
   return events.length === 1 ? events : events.map((event) => ({ ...event, isBurst: true }));
 }
 
-function character(text: string): KeyEvent {
+function characterKey(text: string): KeyEvent {
   const code = text.charCodeAt(0);
   if (text === " ") return { kind: "key", key: "space", text };
   const named = NAMED_CODES[code];
@@ -62,20 +66,20 @@ function character(text: string): KeyEvent {
   return { kind: "key", key: code === 0 ? "ctrl+space" : `ctrl+${String.fromCharCode(code + 0x60)}` };
 }
 
-function escaped(sequence: string): KeyEvent | undefined {
-  // Two escapes before a sequence: Alt, as some terminals send it.
+function decodeEscape(sequence: string): KeyEvent | undefined {
+  // Some terminals send Alt as an escape character before the sequence of the key.
   const isAlt = sequence.startsWith(`${ESC}${ESC}`) && sequence.length > 2;
   const rest = sequence.slice(isAlt ? 2 : 1);
   if (rest === "" || rest === ESC) return { kind: "key", key: "escape" };
   const csi = CSI.exec(rest);
-  if (csi !== null) return named(csiKey(csi[1] ?? "", csi[2] ?? ""), isAlt);
+  if (csi !== null) return keyEvent(csiKey(csi[1] ?? "", csi[2] ?? ""), isAlt);
   const ss3 = SS3.exec(rest);
-  if (ss3 !== null) return named(ss3Key(ss3[1] ?? ""), isAlt);
+  if (ss3 !== null) return keyEvent(ss3Key(ss3[1] ?? ""), isAlt);
   if (/^[[O]./s.test(rest)) return undefined;
-  return { kind: "key", key: `alt+${character(rest).key}` };
+  return { kind: "key", key: `alt+${characterKey(rest).key}` };
 }
 
-function named(key: string | undefined, isAlt: boolean): KeyEvent | undefined {
+function keyEvent(key: string | undefined, isAlt: boolean): KeyEvent | undefined {
   if (key === undefined) return undefined;
   const text = [...key].length === 1 ? key : undefined;
   return isAlt ? { kind: "key", key: `alt+${key}` } : { kind: "key", key, ...(text === undefined ? {} : { text }) };
@@ -88,32 +92,31 @@ function ss3Key(letter: string): string | undefined {
 
 function csiKey(parameters: string, final: string): string | undefined {
   const [first = "", second = "", third = ""] = parameters.split(";").map((part) => part.split(":")[0] ?? "");
-  if (final === "u") return coded(Number(first), second);
-  if (final === "~" && first === "27") return coded(Number(third), second);
+  if (final === "u") return codePointKey(Number(first), second);
+  if (final === "~" && first === "27") return codePointKey(Number(third), second);
   const key = final === "~" ? NUMBER_KEYS[first] : LETTER_KEYS[final];
   if (key === undefined || key === "shift+tab") return key;
-  return final !== "~" && final > "Z" ? `shift+${key}` : `${modifiers(second)}${key}`;
+  return final !== "~" && final > "Z" ? `shift+${key}` : `${modifierPrefix(second)}${key}`;
 }
 
-/** A key that the terminal tells by its code point (CSI u of kitty, modifyOtherKeys of xterm). */
-function coded(code: number, modifier: string): string | undefined {
+/** A key that is sent as a code point (CSI u of kitty, modifyOtherKeys of xterm). */
+function codePointKey(code: number, modifier: string): string | undefined {
   const key = NAMED_CODES[code] ?? (code > 0x20 && code <= 0x10ffff ? String.fromCodePoint(code) : undefined);
-  const before = modifiers(modifier);
-  // Shift is in the letter itself.
-  return key === undefined ? undefined : key.length === 1 && before === "shift+" ? key.toUpperCase() : `${before}${key}`;
+  const prefix = modifierPrefix(modifier);
+  // A capital letter is named without `shift+`.
+  return key === undefined ? undefined : key.length === 1 && prefix === "shift+" ? key.toUpperCase() : `${prefix}${key}`;
 }
 
-/** Caps and num lock are bits of their own and say nothing here (regression R188). */
-function modifiers(parameter: string): string {
+/** The modifiers in a CSI parameter. The bits of caps lock and num lock are ignored. */
+function modifierPrefix(parameter: string): string {
   const bits = Math.max(Number(parameter || "1") - 1, 0);
   return `${bits & 4 ? "ctrl+" : ""}${bits & 2 ? "alt+" : ""}${bits & 1 ? "shift+" : ""}`;
 }
 
-// Data: what terminals send for keys that type nothing. Source: xterm's ctlseqs, and rxvt and the Linux console where
-// they differ; the same keys as in terminfo.
+// What terminals send for keys that type nothing. Sources: xterm's ctlseqs; terminfo; rxvt and the Linux console where they differ.
 
 /** Final letters of `ESC [ … X` and `ESC O X`. */
-export const LETTER_KEYS: Readonly<Record<string, string>> = {
+const LETTER_KEYS: Readonly<Record<string, string>> = {
   A: "up",
   B: "down",
   C: "right",
@@ -135,7 +138,7 @@ export const LETTER_KEYS: Readonly<Record<string, string>> = {
 };
 
 /** Numbers of `ESC [ N ~`. */
-export const NUMBER_KEYS: Readonly<Record<string, string>> = {
+const NUMBER_KEYS: Readonly<Record<string, string>> = {
   1: "home",
   2: "insert",
   3: "delete",
@@ -159,7 +162,7 @@ export const NUMBER_KEYS: Readonly<Record<string, string>> = {
 };
 
 /** Code points that have a name rather than a character. */
-export const NAMED_CODES: Readonly<Record<number, string>> = {
+const NAMED_CODES: Readonly<Record<number, string>> = {
   8: "backspace",
   9: "tab",
   13: "enter",

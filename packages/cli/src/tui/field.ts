@@ -3,45 +3,62 @@ import { safe } from "../terminal/safe.js";
 import { displayWidth, truncate } from "../terminal/width.js";
 import type { TerminalEvent } from "./screen.js";
 
-/** A line of text that is being typed. `cursor` is an offset in UTF-16 code units, never inside a character. */
+/** A text field of one line. `cursor` is an offset in UTF-16 code units, never inside a grapheme cluster. */
 export interface Field {
   readonly text: string;
   readonly cursor: number;
 }
 
-/** What is longer was not meant for one line; finding its characters would take seconds. */
-const MOST_PASTED = 2_000;
-
-/** A field with the cursor behind its text. */
+/** A field with the cursor at the end of its text. */
 export function newField(text = ""): Field {
   return { text, cursor: text.length };
 }
 
-/** The offsets between the characters of a text as a person sees them, its end included. */
-function stops(text: string): readonly number[] {
-  return [...Array.from(graphemesOf(text), ({ index }) => index), text.length];
+/** Longer pastes are cut, in UTF-16 code units: segmenting them into graphemes at each key would take seconds. */
+const MAX_PASTED = 2_000;
+
+/**
+ * The field after an event; undefined: the field has no use for the event. Pasted lines become one line.
+ *
+ * @example
+ * editField(newField("plan"), { kind: "key", key: "s", text: "s" }); // { text: "plans", cursor: 5 }
+ */
+export function editField(field: Field, event: TerminalEvent): Field | undefined {
+  if (event.kind === "resize") return undefined;
+  if (event.kind === "paste") {
+    const text = event.text.slice(0, MAX_PASTED).toWellFormed();
+    return insertText(field, text.replace(/\s*\n\s*/g, " "));
+  }
+  if (event.text !== undefined) return insertText(field, event.text);
+  return KEYS[ALIASES[event.key] ?? event.key]?.(field);
 }
 
-const before = (text: string, cursor: number) => stops(text).findLast((stop) => stop < cursor) ?? 0;
-const after = (text: string, cursor: number) => stops(text).find((stop) => stop > cursor) ?? text.length;
-const wordBefore = (text: string, cursor: number) => text.slice(0, cursor).search(/\S+\s*$/u);
-const wordAfter = (text: string, cursor: number) => cursor + (/^\s*\S+/u.exec(text.slice(cursor))?.[0].length ?? text.length - cursor);
+/** The part of a field that fits `width` columns, and the column of the cursor, which is always inside this part. */
+export function visibleField({ text, cursor }: Field, width: number): { readonly text: string; readonly column: number } {
+  let from = 0;
+  const stops = graphemeStops(text);
+  const fits = () => displayWidth(safe(text.slice(from, cursor))) < width;
+  for (let at = 1; from < cursor && !fits(); at += 1) from = stops[at] ?? cursor;
+  const left = safe(text.slice(from, cursor));
+  const room = width - displayWidth(left);
+  return { text: left + truncate(safe(text.slice(cursor)), Math.max(room, 0), ""), column: displayWidth(left) };
+}
 
 const KEYS: Readonly<Record<string, (field: Field) => Field>> = {
-  left: ({ text, cursor }) => ({ text, cursor: before(text, cursor) }),
-  right: ({ text, cursor }) => ({ text, cursor: after(text, cursor) }),
+  left: ({ text, cursor }) => ({ text, cursor: stopBefore(text, cursor) }),
+  right: ({ text, cursor }) => ({ text, cursor: stopAfter(text, cursor) }),
   home: ({ text }) => ({ text, cursor: 0 }),
   end: ({ text }) => newField(text),
-  backspace: ({ text, cursor }) => cut(text, before(text, cursor), cursor),
-  delete: ({ text, cursor }) => cut(text, cursor, after(text, cursor)),
-  "ctrl+left": ({ text, cursor }) => ({ text, cursor: Math.max(wordBefore(text, cursor), 0) }),
-  "ctrl+right": ({ text, cursor }) => ({ text, cursor: wordAfter(text, cursor) }),
-  "ctrl+w": ({ text, cursor }) => cut(text, Math.max(wordBefore(text, cursor), 0), cursor),
-  "ctrl+u": ({ text, cursor }) => cut(text, 0, cursor),
-  "ctrl+k": ({ text, cursor }) => cut(text, cursor, text.length),
+  backspace: ({ text, cursor }) => cutText(text, stopBefore(text, cursor), cursor),
+  delete: ({ text, cursor }) => cutText(text, cursor, stopAfter(text, cursor)),
+  "ctrl+left": ({ text, cursor }) => ({ text, cursor: wordStart(text, cursor) }),
+  "ctrl+right": ({ text, cursor }) => ({ text, cursor: wordEnd(text, cursor) }),
+  "ctrl+w": ({ text, cursor }) => cutText(text, wordStart(text, cursor), cursor),
+  "ctrl+u": ({ text, cursor }) => cutText(text, 0, cursor),
+  "ctrl+k": ({ text, cursor }) => cutText(text, cursor, text.length),
 };
 
-const SAME: Readonly<Record<string, string>> = {
+const ALIASES: Readonly<Record<string, string>> = {
   "ctrl+b": "left",
   "ctrl+f": "right",
   "ctrl+a": "home",
@@ -53,41 +70,31 @@ const SAME: Readonly<Record<string, string>> = {
   "alt+backspace": "ctrl+w",
 };
 
-/**
- * The field after an event; undefined: the event is not about it. Pasted lines become one line.
- *
- * @example
- * editField(fieldOf("plan"), { kind: "key", key: "s", text: "s" }); // { text: "plans", cursor: 5 }
- */
-export function editField(field: Field, event: TerminalEvent): Field | undefined {
-  if (event.kind === "resize") return undefined;
-  if (event.kind === "paste")
-    return inserted(
-      field,
-      event.text
-        .slice(0, MOST_PASTED)
-        .toWellFormed()
-        .replace(/\s*\n\s*/g, " "),
-    );
-  if (event.text !== undefined) return inserted(field, event.text);
-  return KEYS[SAME[event.key] ?? event.key]?.(field);
+/** The offsets between grapheme clusters, and the end of the text. */
+function graphemeStops(text: string): readonly number[] {
+  return [...Array.from(graphemesOf(text), ({ index }) => index), text.length];
 }
 
-function inserted({ text, cursor }: Field, more: string): Field {
-  return { text: text.slice(0, cursor) + more + text.slice(cursor), cursor: cursor + more.length };
+function stopBefore(text: string, cursor: number): number {
+  return graphemeStops(text).findLast((stop) => stop < cursor) ?? 0;
 }
 
-function cut(text: string, from: number, to: number): Field {
+function stopAfter(text: string, cursor: number): number {
+  return graphemeStops(text).find((stop) => stop > cursor) ?? text.length;
+}
+
+function wordStart(text: string, cursor: number): number {
+  return Math.max(text.slice(0, cursor).search(/\S+\s*$/u), 0);
+}
+
+function wordEnd(text: string, cursor: number): number {
+  return cursor + (/^\s*\S+/u.exec(text.slice(cursor))?.[0].length ?? text.length - cursor);
+}
+
+function insertText({ text, cursor }: Field, inserted: string): Field {
+  return { text: text.slice(0, cursor) + inserted + text.slice(cursor), cursor: cursor + inserted.length };
+}
+
+function cutText(text: string, from: number, to: number): Field {
   return { text: text.slice(0, from) + text.slice(to), cursor: from };
-}
-
-/** The part of a field that fits `width` columns, and where the cursor stands in it. The cursor is always in it. */
-export function visibleField({ text, cursor }: Field, width: number): { readonly text: string; readonly column: number } {
-  let from = 0;
-  const all = stops(text);
-  const fits = () => displayWidth(safe(text.slice(from, cursor))) < width;
-  for (let at = 1; from < cursor && !fits(); at += 1) from = all[at] ?? cursor;
-  const left = safe(text.slice(from, cursor));
-  const room = width - displayWidth(left);
-  return { text: left + truncate(safe(text.slice(cursor)), Math.max(room, 0), ""), column: displayWidth(left) };
 }

@@ -1,92 +1,92 @@
 import type { Line } from "../terminal/line.js";
 
-/** What an update comes to: the next model, and what is to be done in the world. */
+/**
+ * A terminal program. `update` and `view` are pure: `update` returns the next model and the effects of an event, `view` draws a
+ * model. `perform` carries out an effect and dispatches events with its outcome.
+ */
+export interface Screen<Model, Effect, Event, Result> {
+  /** `full`: the whole terminal, on its alternate screen. `inline`: some lines below the output so far. */
+  readonly kind: "full" | "inline";
+  readonly start: (size: Size) => Step<Model, Effect>;
+  readonly update: (model: Model, event: TerminalEvent | Event) => Step<Model, Effect>;
+  readonly view: (model: Model) => Frame;
+  /** Must not throw; a failure is dispatched as an event. */
+  readonly perform: (effect: Effect, host: ScreenHost<Event>) => void;
+  /** The result that ends the screen; undefined: it goes on. */
+  readonly result: (model: Model) => Result | undefined;
+  /** Called once at the end of the screen, whatever ended it: stops timers and cancels work. */
+  readonly close?: (() => void) | undefined;
+}
+
+/** The outcome of an update: the next model, and effects to perform in order. */
 export interface Step<Model, Effect> {
   readonly model: Model;
   readonly effects: readonly Effect[];
 }
 
-/** What an effect can reach of the screen that asked for it. */
-export interface ScreenHost<Event> {
-  /** Hands the screen what an effect found out. Has no effect once the screen is closed. */
-  readonly dispatch: (event: Event) => void;
-  /** Prints lines above the screen, where they stay (inline screens only). */
-  readonly print: (lines: readonly Line[]) => void;
-  /** Puts a text on the clipboard of the person's terminal, also of one far away (OSC 52; terminals may refuse). */
-  readonly copy: (text: string) => void;
-}
-
-/**
- * A terminal program: three pure functions, and one that does things. `update` gives the next model for what happened;
- * `view` draws a model; `perform` carries out what an update asked for and tells the screen what came of it.
- */
-export interface Screen<Model, Effect, Event, Result> {
-  /** `full`: the whole terminal, on its alternate screen. `inline`: some lines below what was printed before. */
-  readonly kind: "full" | "inline";
-  readonly start: (size: Size) => Step<Model, Effect>;
-  readonly update: (model: Model, event: TerminalEvent | Event) => Step<Model, Effect>;
-  readonly view: (model: Model) => Frame;
-  /** Must not throw; what goes wrong is news. */
-  readonly perform: (effect: Effect, host: ScreenHost<Event>) => void;
-  /** What the screen ended with; undefined: it goes on. */
-  readonly result: (model: Model) => Result | undefined;
-  /** Called once when the screen has ended, however: ends timers and work that nobody waits for any more. */
-  readonly close?: (() => void) | undefined;
-}
-
-/** An update without effects. */
+/** A step without effects. */
 export function withoutEffects<Model>(model: Model): Step<Model, never> {
   return { model, effects: [] };
 }
 
-/** What a person does at a terminal. */
+/** The operations of a running screen that effects can use. */
+export interface ScreenHost<Event> {
+  /** Updates the screen with an event. Ignored once the screen is closed. */
+  readonly dispatch: (event: Event) => void;
+  /** Prints lines above the screen, where they stay (inline screens only). */
+  readonly print: (lines: readonly Line[]) => void;
+  /** Copies a text to the clipboard of the user's terminal (OSC 52), also over SSH. Terminals may refuse. */
+  readonly copy: (text: string) => void;
+}
+
+/** Input from the terminal. */
 export type TerminalEvent = KeyEvent | PasteEvent | ResizeEvent;
 
 /**
- * A key by its name: `up`, `down`, `left`, `right`, `home`, `end`, `pageup`, `pagedown`, `enter`, `tab`, `escape`,
- * `backspace`, `delete`, `space`; a character as it was typed (`a`, `G`, `?`, `é`, `你`); with `ctrl+`, `alt+` and, where the
- * terminal tells, `shift+` before it, in that order (`ctrl+left`, `alt+enter`, `shift+tab`). A capital letter is the
- * letter itself: `G`, not `shift+g`.
+ * A key by its name: `up`, `down`, `left`, `right`, `home`, `end`, `pageup`, `pagedown`, `enter`, `tab`, `escape`, `backspace`,
+ * `delete`, `space`; a character as it was typed (`a`, `G`, `?`, `é`, `你`); with `ctrl+`, `alt+` and, if the terminal sends it,
+ * `shift+` before it, in that order (`ctrl+left`, `alt+enter`, `shift+tab`). A capital letter is the letter itself: `G`, not
+ * `shift+g`.
  */
 export interface KeyEvent {
   readonly kind: "key";
   readonly key: string;
-  /** What it types into a field; undefined: it is a command key. */
+  /** The text that the key types into a field; undefined: it types none. */
   readonly text?: string | undefined;
-  /** It came in one piece with other keys: typed before anybody read it, or pasted by a terminal that does not say so. */
+  /** It arrived in one chunk with other keys: type-ahead, or a paste by a terminal without bracketed paste. */
   readonly isBurst?: boolean | undefined;
 }
 
-/** Text that was pasted, newlines as `\n`. It is never taken for keys. */
+/** Pasted text, newlines as `\n`. It is never interpreted as keys. */
 export interface PasteEvent {
   readonly kind: "paste";
   readonly text: string;
 }
 
-/** The terminal has this size now. Sent once before the first frame too. */
-export interface ResizeEvent {
+/** The terminal has a new size. */
+interface ResizeEvent {
   readonly kind: "resize";
   readonly size: Size;
 }
 
-/** What a screen may draw on, in characters: the terminal without its last line, which stays free. */
+/** The area for a screen, in characters: the terminal without its last line, which stays empty. */
 export interface Size {
   readonly columns: number;
   readonly rows: number;
 }
 
-/** One line of a screen. It must fit the width already: nothing is wrapped or cut after this. */
-export interface FrameLine {
-  readonly line: Line;
-  /** Drawn inverted over the whole width. A sign in the text must say it too, for terminals without colors. */
-  readonly isSelected?: boolean | undefined;
-}
-
-/** What a screen shows. A full screen has exactly as many lines as its size has rows; a shorter one is padded below. */
+/** The content of a screen. A full screen has as many lines as its size has rows. */
 export interface Frame {
   readonly lines: readonly FrameLine[];
-  /** Where the cursor stands, counted from 0, for input methods too (regression R189); undefined: hidden. */
+  /** The position of the cursor, counted from 0. Input methods draw there too. undefined: the cursor is hidden. */
   readonly cursor?: { readonly row: number; readonly column: number } | undefined;
+}
+
+/** One line of a screen. It must fit the width: it is neither wrapped nor cut. */
+export interface FrameLine {
+  readonly line: Line;
+  /** Drawn inverted over the whole width. The text must mark the selection too, for terminals without colors. */
+  readonly isSelected?: boolean | undefined;
 }
 
 /** A line that is not selected. */
