@@ -10,20 +10,10 @@ export type {
 } from "./context/context.js";
 // What providers take
 export { type AiSdkMessage, type AiSdkPrompt, toAiSdk } from "./context/converters/ai-sdk.js";
+export type { AnthropicMessage, AnthropicPrompt } from "./context/converters/anthropic.js";
 export { toAnthropic } from "./context/converters/anthropic.js";
-export type { AnthropicMessage, AnthropicPrompt } from "./context/converters/anthropic-message.js";
-export { type OpenAiChatMessage, toOpenAiChat } from "./context/converters/openai-chat.js";
-export { type OpenAiResponsesInput, toOpenAiResponses } from "./context/converters/openai-responses.js";
+export { type OpenAiChatMessage, type OpenAiResponsesInput, toOpenAiChat, toOpenAiResponses } from "./context/converters/openai.js";
 export type { DanglingCalls } from "./context/tool-pairs.js";
-export type {
-  AssistantBlock,
-  ContentBlock,
-  ForeignBlock,
-  ImageBlock,
-  TextBlock,
-  ThinkingBlock,
-  ToolCallBlock,
-} from "./entry/block.js";
 // Entries and messages
 export { assistantMessage, systemMessage, toolResult, userMessage } from "./entry/builders.js";
 export type {
@@ -40,25 +30,32 @@ export type {
 } from "./entry/entry.js";
 export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
 export type {
+  AssistantBlock,
   AssistantMessage,
   BashExecutionMessage,
+  ContentBlock,
   CustomMessage,
+  ForeignBlock,
+  ImageBlock,
   Message,
   MessageRole,
   SystemMessage,
+  TextBlock,
+  ThinkingBlock,
+  ToolCallBlock,
   ToolResultMessage,
   Usage,
   UserMessage,
 } from "./entry/message.js";
 // Errors
-export * from "./errors/argument-errors.js";
-export { BoughError } from "./errors/base.js";
-export * from "./errors/driver-error.js";
-export * from "./errors/entry-errors.js";
-export * from "./errors/import-errors.js";
+export * from "./errors/bough-error.js";
+export { BoughError } from "./errors/bough-error.js";
+export * from "./errors/session-errors.js";
+export * from "./errors/session-errors.js";
 export * from "./errors/session-errors.js";
 export * from "./errors/store-errors.js";
-export type { MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-document.js";
+export * from "./errors/store-errors.js";
+export type { MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-writer.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
 export type { Finding } from "./port/finding.js";

@@ -1,10 +1,10 @@
 // What only the sibling packages of this repository use: `@bough/session-core/internals`. Not supported for others: any
 // release may change or remove it.
 
-// Checks of arguments
-export * as shapes from "./arguments/conversation.js";
 export type { Misfit, Rule } from "./arguments/rules.js";
 export * as rules from "./arguments/rules.js";
+// Checks of arguments
+export * as shapes from "./arguments/shapes.js";
 // Tool calls and their results
 export * from "./context/tool-pairs.js";
 // Tools of agents: kinds, arguments, files

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "../errors/argument-errors.js";
+import { InvalidArgumentError } from "../errors/bough-error.js";
 
 // Callers without types hand in anything. Public methods check what they are given before the first step, so that a wrong
 // argument is a typed error and not a TypeError of some function below, or an SqliteError. A check costs well under a

@@ -1,8 +1,7 @@
-import type { ToolCallBlock } from "../entry/block.js";
-import type { AssistantMessage, ToolResultMessage } from "../entry/message.js";
+import { frozen } from "../entry/json.js";
+import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../entry/message.js";
 import type { EntryId } from "../ids/ids.js";
 import type { ContextMessage } from "./context.js";
-import { frozen } from "./frozen.js";
 
 /**
  * What happens to a tool call without a result (after a crash, at a leaf inside a batch of calls, in an import):

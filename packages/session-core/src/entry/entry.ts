@@ -1,9 +1,8 @@
 import { z } from "zod";
 import type { EntryId } from "../ids/ids.js";
-import { assistantBlockSchema, contentBlockSchema } from "./block.js";
 import { foreignBlock } from "./foreign-block.js";
 import { isObject } from "./json.js";
-import { messageSchema, usageSchema } from "./message.js";
+import { assistantBlockSchema, contentBlockSchema, messageSchema, usageSchema } from "./message.js";
 
 const tokens = z.number().nonnegative();
 const summaryFields = {

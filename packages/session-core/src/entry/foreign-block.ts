@@ -1,5 +1,5 @@
-import type { AssistantBlock, ContentBlock, ForeignBlock } from "./block.js";
 import { isObject } from "./json.js";
+import type { AssistantBlock, ContentBlock, ForeignBlock } from "./message.js";
 
 /** The blocks as a person, a tool or a host can say them: thoughts and calls become foreign blocks. */
 export function saidBlocks(content: readonly AssistantBlock[]): readonly ContentBlock[] {

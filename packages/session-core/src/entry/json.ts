@@ -1,4 +1,4 @@
-import { TooLargeError, UnserialisableValueError } from "../errors/entry-errors.js";
+import { TooLargeError, UnserialisableValueError } from "../errors/session-errors.js";
 
 /** What JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
@@ -117,4 +117,18 @@ export function jsonCopy<T>(value: T, at: string): T {
 function classOf(value: object): string {
   const made: unknown = value.constructor;
   return typeof made === "function" && made.name !== "" ? made.name : "class instance";
+}
+
+/**
+ * Freezes a value of JSON whole. Contexts share their objects, so a change by one reader would be sent to the model by
+ * the next; frozen, it throws.
+ */
+export function frozen<T extends object>(value: T): T {
+  // Values of JSON are frozen whole or not at all.
+  if (Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const member of Object.values(value)) {
+    if (typeof member === "object" && member !== null) frozen(member);
+  }
+  return value;
 }

@@ -1,7 +1,6 @@
 import { previewArgument } from "../tools/arguments.js";
-import type { AssistantBlock, ToolCallBlock } from "./block.js";
 import type { EntryPayload } from "./entry.js";
-import type { AssistantMessage, Message } from "./message.js";
+import type { AssistantBlock, AssistantMessage, Message, ToolCallBlock } from "./message.js";
 import type { Content } from "./text.js";
 
 /** Longest preview, in UTF-16 code units: one line of a wide terminal, and short enough to live in the row. */

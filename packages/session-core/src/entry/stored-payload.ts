@@ -1,5 +1,5 @@
-import { BLOCK, SAID_BLOCK } from "../arguments/conversation.js";
 import type { Rule } from "../arguments/rules.js";
+import { BLOCK, SAID_BLOCK } from "../arguments/shapes.js";
 import type { EntryPayload } from "./entry.js";
 import { foreignBlock } from "./foreign-block.js";
 import { isObject } from "./json.js";

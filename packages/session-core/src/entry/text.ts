@@ -1,6 +1,5 @@
-import type { AssistantBlock, ContentBlock } from "./block.js";
 import type { EntryPayload } from "./entry.js";
-import type { Message } from "./message.js";
+import type { AssistantBlock, ContentBlock, Message } from "./message.js";
 
 /** What a person, a tool or a model said: a text or blocks. */
 export type Content = string | readonly (ContentBlock | AssistantBlock)[];

@@ -1,19 +1,15 @@
 import { createHash } from "node:crypto";
-import type { JudgedEntry } from "../entry/gate.js";
-import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserialisableValueError } from "../errors/entry-errors.js";
+import type { JudgedEntry } from "../entry/validate.js";
+import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserialisableValueError } from "../errors/session-errors.js";
 import { quoted } from "../ids/ids.js";
 import type { ImportedSession, ImportOptions } from "../port/import-records.js";
 import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
 import { findEntryRow, payloadOf } from "../tree/entry-rows.js";
-import type { Target } from "../tree/entry-writer.js";
-import { EntryWriter } from "../tree/entry-writer.js";
+import { EntryWriter, type Target } from "../tree/entry-writer.js";
 import { findEntrySeq, START, type Tip, tipAt } from "../tree/tip.js";
-import { DifferentSession } from "./different-session.js";
-import { isGrown } from "./growth.js";
 import { Marks, wholeId } from "./marks.js";
-import { repaired } from "./repair.js";
-import { storable } from "./storable.js";
+import { isGrown, repaired, storable } from "./repair.js";
 
 /** Problems of one code that are kept; beyond it they are only counted, so that a broken file of a gigabyte does not fill memory. */
 const MOST_OF_A_CODE = 1000;
@@ -232,4 +228,18 @@ export class SessionImport {
 function typeNameOf(payload: unknown): string {
   const type = typeof payload === "object" && payload !== null && "type" in payload ? payload.type : undefined;
   return typeof type === "string" ? type : "unknown";
+}
+
+/**
+ * Thrown out of the transaction of an import to undo it: the store's session of this id holds other entries, so the
+ * source goes into a session of its own. Never leaves this folder.
+ */
+export class DifferentSession extends Error {
+  override readonly name = "DifferentSession";
+  constructor(
+    /** What was found different: names the other session, so that importing again finds it. */
+    readonly evidence: string,
+  ) {
+    super("the session holds other entries");
+  }
 }

@@ -1,5 +1,5 @@
 import { assertJson, jsonText } from "../entry/json.js";
-import { InvalidEntryError, ValueTooLargeError } from "../errors/entry-errors.js";
+import { InvalidEntryError, ValueTooLargeError } from "../errors/session-errors.js";
 import type { StoredValue } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";

@@ -1,5 +1,5 @@
-import { MESSAGE, MESSAGE_CONTENT, PAYLOAD, TOOL_CALL } from "../arguments/conversation.js";
 import { checked, TEXT } from "../arguments/rules.js";
+import { MESSAGE, MESSAGE_CONTENT, PAYLOAD, TOOL_CALL } from "../arguments/shapes.js";
 import * as templates from "../context/converters/templates.js";
 import * as preview from "../entry/preview.js";
 import * as text from "../entry/text.js";

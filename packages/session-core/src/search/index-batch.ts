@@ -1,4 +1,4 @@
-import { PAYLOAD } from "../arguments/conversation.js";
+import { PAYLOAD } from "../arguments/shapes.js";
 import { storedPayload } from "../entry/stored-payload.js";
 import { searchableText } from "../entry/text.js";
 import type { Connection } from "../storage/connection.js";

@@ -1,4 +1,4 @@
-import { InvalidQueryError } from "../errors/entry-errors.js";
+import { InvalidQueryError } from "../errors/session-errors.js";
 import { searchableForm } from "./terms.js";
 
 /** One part of a search: words in a row, the last of which may be a beginning. All parts must occur in an entry. */

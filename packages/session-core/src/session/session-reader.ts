@@ -1,5 +1,5 @@
-import { ID, OUTLINE, RANGE, SCAN, WALK } from "../arguments/requests.js";
 import { checkArgument, list, NUMBER, nullable, optional, TEXT } from "../arguments/rules.js";
+import { ID, OUTLINE, RANGE, SCAN, WALK } from "../arguments/shapes.js";
 import type { Entry } from "../entry/entry.js";
 import { SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";

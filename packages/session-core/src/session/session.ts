@@ -1,10 +1,9 @@
-import { APPEND, CONTEXT, COUNTS, ID, SEARCH, WRITES } from "../arguments/requests.js";
 import { checkArgument, having, nullable, TEXT } from "../arguments/rules.js";
-import { settingsOf } from "../context/build.js";
+import { APPEND, CONTEXT, COUNTS, ID, SEARCH, WRITES } from "../arguments/shapes.js";
 import type { SessionContext } from "../context/context.js";
-import { Placement } from "../context/placement.js";
+import { Placement, settingsOf } from "../context/message-list.js";
+import { ContextWindow } from "../context/projected-entries.js";
 import type { DanglingCalls } from "../context/tool-pairs.js";
-import { ContextWindow } from "../context/window.js";
 import type { EntryInput } from "../entry/entry.js";
 import { jsonCopy } from "../entry/json.js";
 import { LeafMovedError } from "../errors/session-errors.js";

@@ -1,6 +1,5 @@
 import { assertJson, jsonText } from "../entry/json.js";
-import { InvalidEntryError } from "../errors/entry-errors.js";
-import { SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
+import { InvalidEntryError, SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
 import { isId, newSessionId, type SessionId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/main-leaf.js";
 import type { NewSession, SessionKey, SessionRecord } from "../port/records.js";

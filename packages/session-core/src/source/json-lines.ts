@@ -1,7 +1,7 @@
-import { parsed } from "./json-text.js";
-import { linesOf, type SourceLine } from "./lines.js";
-import { isObject, type JsonObject } from "./narrow.js";
-import type { ImportProblem } from "./source-session.js";
+import { constants } from "node:buffer";
+import { isObject, type JsonObject, parsed } from "./json.js";
+import { OpenSource } from "./source-file.js";
+import type { FileHead, ImportProblem } from "./source-session.js";
 
 /** A line that holds a JSON object. */
 export interface JsonLine {
@@ -47,4 +47,136 @@ function badLine(path: string, line: SourceLine, notJson: boolean): ImportProble
       ? "the last line is torn (its writer was stopped); it was left out"
       : `${notJson ? "no JSON" : "no JSON object"}; the line was left out`,
   };
+}
+
+const LF = 0x0a;
+
+/** How much is read from a file at once, in bytes. */
+const CHUNK_BYTES = 1 << 20;
+
+/** The longest line that is read, in bytes: what fits into one string. */
+const MOST_LINE_BYTES = constants.MAX_STRING_LENGTH;
+
+/** One line of a file. */
+export interface SourceLine {
+  /** From 1; blank lines count. */
+  readonly number: number;
+  /** Empty when the line is too long to be read. */
+  readonly text: string;
+  readonly isTooLong: boolean;
+  /** Where the line starts in the file, in bytes. */
+  readonly offset: number;
+  /** Length without the line break, in bytes. */
+  readonly bytes: number;
+  /** Whether a line break follows; a last line without one may be torn. */
+  readonly ended: boolean;
+}
+
+/**
+ * The lines of a file, blank ones left out, split at LF only: U+2028 and its like are part of a text (regression R28).
+ *
+ * The file is opened for reading and read in pieces of 1 MiB, so memory holds one piece and one line, whatever the
+ * size of the file. A byte order mark at the start is skipped.
+ *
+ * Of a line that is longer than a string can be only the length is kept.
+ *
+ * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
+ */
+export function* linesOf(path: string, mostLineBytes = MOST_LINE_BYTES): Generator<SourceLine, void, void> {
+  const file = new OpenSource(path);
+  try {
+    yield* split(chunksOf(file), mostLineBytes);
+  } finally {
+    file.close();
+  }
+}
+
+function* chunksOf(file: OpenSource): Generator<Buffer, void, void> {
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    const length = file.read(chunk);
+    if (length === 0) return;
+    yield chunk.subarray(0, length);
+  }
+}
+
+function* split(chunks: Iterable<Buffer>, mostLineBytes: number): Generator<SourceLine, void, void> {
+  let line = new GrowingLine(mostLineBytes);
+  let number = 0;
+  let offset = 0;
+  for (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      line.add(chunk.subarray(start, end));
+      const whole = line.ended(++number, offset, true);
+      if (!isBlank(whole)) yield whole;
+      offset += whole.bytes + 1;
+      line = new GrowingLine(mostLineBytes);
+      start = end + 1;
+    }
+    line.add(chunk.subarray(start));
+  }
+  const last = line.ended(++number, offset, false);
+  if (!isBlank(last)) yield last;
+}
+
+function isBlank({ text, isTooLong }: SourceLine): boolean {
+  return !isTooLong && text.trim() === "";
+}
+
+/** A line while its end is looked for. Its pieces are joined once, so that a very long line costs linear time. */
+class GrowingLine {
+  readonly #most: number;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#most) this.#pieces = [];
+    else if (piece.length > 0) this.#pieces.push(piece);
+  }
+
+  ended(number: number, offset: number, ended: boolean): SourceLine {
+    const isTooLong = this.#bytes > this.#most;
+    const [first, ...more] = this.#pieces;
+    const text = first === undefined ? "" : (more.length === 0 ? first : Buffer.concat(this.#pieces)).toString("utf8");
+    return { number, text: number === 1 ? text.replace(/^\uFEFF/, "") : text, isTooLong, offset, bytes: this.#bytes, ended };
+  }
+}
+
+const HEAD_BYTES = 1 << 20;
+const MOST_RECORDS = 50;
+const SNIFF_BYTES = 64;
+
+/**
+ * The first complete JSON lines of a file, to tell its format by. A file that does not start like JSON is not read
+ * further than a few bytes, so that a walk through a folder of anything is cheap.
+ *
+ * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be read.
+ */
+export function headOf(path: string): FileHead {
+  const file = new OpenSource(path);
+  try {
+    const start = file.bytesAt(0, SNIFF_BYTES).toString("utf8");
+    return {
+      path,
+      records: /^\uFEFF?\s*\{/.test(start) ? recordsIn(file.bytesAt(0, Math.min(file.bytes, HEAD_BYTES)).toString("utf8")) : [],
+    };
+  } finally {
+    file.close();
+  }
+}
+
+function recordsIn(text: string): readonly JsonObject[] {
+  const records: JsonObject[] = [];
+  for (const line of text.replace(/^\uFEFF/, "").split("\n")) {
+    const value = parsed(line);
+    if (isObject(value)) records.push(value);
+    if (records.length === MOST_RECORDS) break;
+  }
+  return records;
 }

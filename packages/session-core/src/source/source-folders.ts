@@ -1,6 +1,8 @@
+import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { SourceNotFoundError, SourceUnreadableError } from "../errors/import-errors.js";
-import { entriesOf, type FolderEntry, statOf } from "./open-source.js";
+import type { BoughError } from "../errors/bough-error.js";
+import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/session-errors.js";
+import { entriesOf, type FolderEntry, kindOf, orThrow, statOf } from "./source-file.js";
 
 /**
  * The folders that one import has looked into. Each is listed once, whichever of its files asks: a folder of thousands
@@ -68,4 +70,142 @@ function isThere(path: string): boolean {
     if (error instanceof SourceUnreadableError) return true;
     throw error;
   }
+}
+
+/** A file to look at. */
+export interface SourceFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** Something below a folder that may hold sessions and cannot be read. */
+export interface Unreadable {
+  readonly path: string;
+  readonly error: BoughError;
+}
+
+/** What is at a path to import. */
+export interface SourceFiles {
+  readonly isFolder: boolean;
+  readonly files: readonly SourceFile[];
+  readonly unreadable: readonly Unreadable[];
+  /** Pipes, sockets, devices and links that lead nowhere, without the name of a session file. */
+  readonly others: number;
+}
+
+/** Folders that hold no sessions and very many files. */
+const SKIPPED = new Set(["node_modules", ".git"]);
+
+/**
+ * The files at `path`: itself, or every file below it in order of name. A file that several links lead to is given
+ * once (regression R162). A folder that cannot be listed, a path that the system does not take, a name that is not UTF-8
+ * and a session file's name that leads to no file are given as unreadable.
+ *
+ * `leftOut`: files that are not even opened, under whatever name they are met.
+ *
+ * @throws {SourceNotFoundError} nothing is at `path`.
+ * @throws {SourceUnreadableError} it is a pipe, a device or a socket, or a folder that cannot be listed.
+ * @throws {UnknownFormatError} it is left out.
+ */
+export function sourceFiles(path: string, folders: SourceFolders, leftOut: readonly string[] = []): SourceFiles {
+  const stats = statOf(path);
+  const outside = new Set(leftOut.flatMap(fileIdAt));
+  if (outside.has(fileIdOf(stats))) throw new UnknownFormatError(path, "it is the store itself, which is open");
+  if (stats.isFile()) return { isFolder: false, files: [{ path, bytes: stats.size }], unreadable: [], others: 0 };
+  if (!stats.isDirectory()) throw new SourceUnreadableError(path, `it is ${kindOf(stats)}, neither a file nor a folder`);
+  folders.list(path);
+  const walk = new Walk(folders, outside);
+  walk.folder(path, realPathOf(path));
+  return { isFolder: true, files: walk.files, unreadable: walk.unreadable, others: walk.others };
+}
+
+class Walk {
+  readonly files: SourceFile[] = [];
+  readonly unreadable: Unreadable[] = [];
+  others = 0;
+  /** Where the files and folders really are that were met. */
+  readonly #seen = new Set<string>();
+  readonly #folders: SourceFolders;
+  readonly #outside: ReadonlySet<string>;
+
+  constructor(folders: SourceFolders, outside: ReadonlySet<string>) {
+    this.#folders = folders;
+    this.#outside = outside;
+  }
+
+  folder(folder: string, real: string): void {
+    if (!this.#isNew(real)) return;
+    const entries = this.#attempt(folder, () => this.#folders.list(folder));
+    for (const entry of entries?.values() ?? []) {
+      const path = join(folder, entry.name);
+      this.#attempt(path, () => this.#entry(path, join(real, entry.name), entry));
+    }
+  }
+
+  #entry(path: string, real: string, entry: FolderEntry): void {
+    const { name, kind, isOpenable } = entry;
+    const stats = isOpenable ? this.#statOf(path, entry) : undefined;
+    if (stats === "gone") return;
+    if (!isOpenable && (kind === "folder" || isNamedLikeSession(entry))) {
+      throw new SourceUnreadableError(path, "its name is not valid UTF-8; rename it");
+    }
+    if (stats === undefined) this.others += 1;
+    else if (stats.isDirectory() && SKIPPED.has(name)) return;
+    else if (this.#outside.has(fileIdOf(stats))) return;
+    else if (stats.isDirectory()) this.folder(path, kind === "link" ? realPathOf(path) : real);
+    else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real)) this.files.push({ path, bytes: stats.size });
+  }
+
+  /**
+   * What is at `path`; undefined for what is no file or folder and was never meant to be a session file, `gone` for what
+   * another program removed after the folder was listed.
+   */
+  #statOf(path: string, entry: FolderEntry): Stats | "gone" | undefined {
+    try {
+      const stats = statOf(path);
+      if (stats.isFile() || stats.isDirectory()) return stats;
+      if (isNamedLikeSession(entry)) throw new SourceUnreadableError(path, `it is ${kindOf(stats)}, not a file`);
+    } catch (error) {
+      if (entry.kind !== "link" && error instanceof SourceNotFoundError) return "gone";
+      if (entry.kind !== "link" || isNamedLikeSession(entry) || !isUnreadable(error)) throw error;
+    }
+    return undefined;
+  }
+
+  #isNew(real: string): boolean {
+    if (this.#seen.has(real)) return false;
+    this.#seen.add(real);
+    return true;
+  }
+
+  #attempt<T>(path: string, read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      this.unreadable.push({ path, error });
+      return undefined;
+    }
+  }
+}
+
+function fileIdOf({ dev, ino }: Pick<Stats, "dev" | "ino">): string {
+  return `${dev}:${ino}`;
+}
+
+function fileIdAt(path: string): readonly string[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? [] : [fileIdOf(stats)];
+}
+
+function isUnreadable(error: unknown): error is SourceNotFoundError | SourceUnreadableError {
+  return error instanceof SourceNotFoundError || error instanceof SourceUnreadableError;
+}
+
+function isNamedLikeSession({ name }: FolderEntry): boolean {
+  return name.endsWith(".jsonl");
+}
+
+function realPathOf(path: string): string {
+  return orThrow(path, () => realpathSync(path));
 }

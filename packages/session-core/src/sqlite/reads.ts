@@ -1,6 +1,5 @@
 import type { Entry } from "../entry/entry.js";
-import { InvalidReferenceError } from "../errors/entry-errors.js";
-import { EntryNotFoundError } from "../errors/session-errors.js";
+import { EntryNotFoundError, InvalidReferenceError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { ContextPath, LeafMove, LeafRecord, OutlineRow, Page, PathScan, SessionKey } from "../port/records.js";
 import type { PathRange } from "../port/session-storage.js";

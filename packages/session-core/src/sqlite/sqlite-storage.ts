@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Entry } from "../entry/entry.js";
 import { jsonCopy } from "../entry/json.js";
-import { loadedGate, loadGate } from "../entry/load-gate.js";
+import { loadedGate, loadGate } from "../entry/load-validation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import { importSource } from "../import/import-source.js";
+import { importSource } from "../import/import-session.js";
 import { labelsOf } from "../labels/labels.js";
 import { findValue, valuesOf } from "../labels/values.js";
 import type { Finding } from "../port/finding.js";

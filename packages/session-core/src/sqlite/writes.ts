@@ -1,6 +1,5 @@
-import type { JudgedEntry } from "../entry/gate.js";
-import { InvalidEntryError } from "../errors/entry-errors.js";
-import { MainLeafError, SessionNotFoundError } from "../errors/session-errors.js";
+import type { JudgedEntry } from "../entry/validate.js";
+import { InvalidEntryError, MainLeafError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/main-leaf.js";
 import type { LeafView, NewSession, SessionKey, SessionRecord } from "../port/records.js";

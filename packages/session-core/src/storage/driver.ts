@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import Database from "better-sqlite3";
-import { type DriverFault, DriverUnusableError } from "../errors/driver-error.js";
+import { type DriverFault, DriverUnusableError } from "../errors/store-errors.js";
 
 // The one place that constructs better-sqlite3. It loads its native binary when the first database is opened, and not
 // before: until then a version that would end the whole process can still be refused with an error.

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
 import { MAX_JSON_LENGTH } from "../entry/json.js";
-import { TooLargeError } from "../errors/entry-errors.js";
+import { TooLargeError } from "../errors/session-errors.js";
 import { StoreBusyError, StoreDamagedError, StoreFullError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
 
 /** An error of the driver; `code` is SQLite's extended result code by name. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { CALLBACK, checkArgument, FILE, optional, record, SIGNAL } from "../arguments/rules.js";
-import { InvalidArgumentError } from "../errors/argument-errors.js";
+import { InvalidArgumentError } from "../errors/bough-error.js";
 import { BackupDamagedError, StoreDamagedError } from "../errors/store-errors.js";
 import { replaceStore } from "../storage/replace-store.js";
 import { openStore } from "./open-store.js";

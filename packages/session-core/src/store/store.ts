@@ -1,7 +1,7 @@
 import { setImmediate as pause } from "node:timers/promises";
-import { FILTER, FORK, ID, NEW_SESSION, OPEN, SEARCH, TITLE_SOURCE } from "../arguments/requests.js";
 import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, optional, SIGNAL, TEXT } from "../arguments/rules.js";
-import { BoughError } from "../errors/base.js";
+import { FILTER, FORK, ID, NEW_SESSION, OPEN, SEARCH, TITLE_SOURCE } from "../arguments/shapes.js";
+import { BoughError } from "../errors/bough-error.js";
 import { AmbiguousNameError, LeafNotFoundError, SessionNotFoundError } from "../errors/session-errors.js";
 import { StoreBusyError, StoreFullError } from "../errors/store-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";

@@ -1,5 +1,5 @@
-import { FILE_OPERATIONS } from "../arguments/conversation.js";
 import { checkArgument } from "../arguments/rules.js";
+import { FILE_OPERATIONS } from "../arguments/shapes.js";
 import type { EntryPayload, FileLists } from "../entry/entry.js";
 import { isObject } from "../entry/json.js";
 import type { ToolResultMessage } from "../entry/message.js";

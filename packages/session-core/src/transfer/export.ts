@@ -2,8 +2,8 @@ import { checkArgument, FLAG, having, oneOf, optional, record, TEXT } from "../a
 import type { Entry } from "../entry/entry.js";
 import { boughLines } from "../formats/bough/write.js";
 import { markdownOf } from "../formats/markdown/markdown.js";
-import type { MarkdownOptions } from "../formats/markdown/markdown-document.js";
-import { piLines } from "../formats/pi-export/lines.js";
+import type { MarkdownOptions } from "../formats/markdown/markdown-writer.js";
+import { piLines } from "../formats/pi-export/write.js";
 import type { EntryId } from "../ids/ids.js";
 import type { Session } from "../session/session.js";
 

@@ -1,21 +1,25 @@
 import { setImmediate } from "node:timers/promises";
 import { CALLBACK, checkArgument, FILE, having, optional, record } from "../arguments/rules.js";
-import { BoughError } from "../errors/base.js";
-import { InvalidEntryError, TooLargeError, UnserialisableValueError, ValueTooLargeError } from "../errors/entry-errors.js";
+import { BoughError } from "../errors/bough-error.js";
 import {
+  InvalidEntryError,
   NoSessionsFoundError,
   SourceNotFoundError,
   SourceUnreadableError,
+  TooLargeError,
   UnknownFormatError,
   UnknownFormatVersionError,
-} from "../errors/import-errors.js";
+  UnserialisableValueError,
+  ValueTooLargeError,
+} from "../errors/session-errors.js";
+import { boughFormat } from "../formats/bough/read.js";
+import { claudeFormat } from "../formats/claude/format.js";
+import { piFormat } from "../formats/pi/format.js";
 import type { ImportedSession } from "../port/import-records.js";
-import { headOf } from "../source/file-head.js";
-import { SourceFolders } from "../source/source-folders.js";
+import { headOf } from "../source/json-lines.js";
+import { type SourceFile, type SourceFiles, SourceFolders, sourceFiles } from "../source/source-folders.js";
 import type { SourceFormat, SourceSession } from "../source/source-session.js";
 import type { Store } from "../store/store.js";
-import { FORMATS } from "./formats.js";
-import { type SourceFile, type SourceFiles, sourceFiles } from "./source-files.js";
 
 /** One session of an import, and the file it was read from. */
 export interface ImportedFileSession extends ImportedSession {
@@ -216,3 +220,6 @@ const OF_SOURCE = [
   ValueTooLargeError,
   TooLargeError,
 ];
+
+/** Every format that can be imported. The first that knows the content of a file reads it. */
+export const FORMATS: readonly SourceFormat[] = [boughFormat, piFormat, claudeFormat];

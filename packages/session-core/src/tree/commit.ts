@@ -1,4 +1,4 @@
-import type { JudgedEntry } from "../entry/gate.js";
+import type { JudgedEntry } from "../entry/validate.js";
 import type { EntryId } from "../ids/ids.js";
 import { setLabel } from "../labels/labels.js";
 import { setValue } from "../labels/values.js";

@@ -1,6 +1,6 @@
 import type { EntryPayload } from "../entry/entry.js";
-import type { JudgedEntry } from "../entry/gate.js";
-import { EntryConflictError } from "../errors/entry-errors.js";
+import type { JudgedEntry } from "../entry/validate.js";
+import { EntryConflictError } from "../errors/session-errors.js";
 import { newEntryId, type SessionId } from "../ids/ids.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";

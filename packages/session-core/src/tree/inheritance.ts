@@ -1,5 +1,5 @@
 import type { CompactionPayload, ContextEditPayload, EntryPayload } from "../entry/entry.js";
-import { InvalidReferenceError } from "../errors/entry-errors.js";
+import { InvalidReferenceError } from "../errors/session-errors.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";

@@ -1,4 +1,4 @@
-import { InvalidEntryError } from "../errors/entry-errors.js";
+import { InvalidEntryError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";

@@ -1,5 +1,5 @@
-import { judgeEntry } from "../entry/gate.js";
-import { InvalidEntryError, UnserialisableValueError } from "../errors/entry-errors.js";
+import { judgeEntry } from "../entry/validate.js";
+import { InvalidEntryError, UnserialisableValueError } from "../errors/session-errors.js";
 import type { Finding } from "../port/finding.js";
 import { textOfRow } from "../search/index-batch.js";
 import type { Connection } from "../storage/connection.js";

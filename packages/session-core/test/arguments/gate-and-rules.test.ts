@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { BLOCK, MESSAGE, MESSAGE_CONTENT, PAYLOAD, SAID_BLOCK } from "../../src/arguments/conversation.js";
 import type { Rule } from "../../src/arguments/rules.js";
-import { assistantBlockSchema, contentBlockSchema } from "../../src/entry/block.js";
+import { BLOCK, MESSAGE, MESSAGE_CONTENT, PAYLOAD, SAID_BLOCK } from "../../src/arguments/shapes.js";
 import { entryPayloadSchema } from "../../src/entry/entry.js";
-import { messageSchema } from "../../src/entry/message.js";
+import { assistantBlockSchema, contentBlockSchema, messageSchema } from "../../src/entry/message.js";
 
 // Texts that fit the patterns of the schemas: base64, and an image type.
 const PATTERNED = fc.constantFrom("", "aGk=", "image/png");

@@ -4,12 +4,11 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isObject, type JsonObject } from "../../src/entry/json.js";
-import { BoughError } from "../../src/errors/base.js";
-import { headOf } from "../../src/source/file-head.js";
+import { BoughError } from "../../src/errors/bough-error.js";
+import { headOf } from "../../src/source/json-lines.js";
 import type { SourceRecord } from "../../src/source/source-session.js";
 import type { Store } from "../../src/store/store.js";
-import { FORMATS } from "../../src/transfer/formats.js";
-import { type ImportReport, importPath } from "../../src/transfer/import-path.js";
+import { FORMATS, type ImportReport, importPath } from "../../src/transfer/import-path.js";
 import { drawing, MUTATIONS, mutated } from "../world/mutations.js";
 import { findingsOf, openedStore, tempFolder } from "../world/stores.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { InvalidQueryError } from "../../src/errors/entry-errors.js";
+import { InvalidQueryError } from "../../src/errors/session-errors.js";
 import { parseQuery } from "../../src/search/query-syntax.js";
 import { openedStore } from "../world/stores.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
-import { InvalidQueryError } from "../../src/errors/entry-errors.js";
+import { InvalidQueryError } from "../../src/errors/session-errors.js";
 import type { SearchRequest } from "../../src/port/search-records.js";
 import type { Store } from "../../src/store/store.js";
 import { grow } from "../world/grow.js";

@@ -1,8 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
 import type { EntryInput } from "../../src/entry/entry.js";
-import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserialisableValueError } from "../../src/errors/entry-errors.js";
-import { EntryNotFoundError, LeafMovedError } from "../../src/errors/session-errors.js";
+import {
+  EntryConflictError,
+  EntryNotFoundError,
+  InvalidEntryError,
+  InvalidReferenceError,
+  LeafMovedError,
+  UnserialisableValueError,
+} from "../../src/errors/session-errors.js";
 import { contextNames, entryNamed, grow, pathNames, treeNames } from "../world/grow.js";
 import { findingsOf } from "../world/stores.js";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { UnserialisableValueError, ValueTooLargeError } from "../../src/errors/entry-errors.js";
-import { EntryNotFoundError } from "../../src/errors/session-errors.js";
+import { EntryNotFoundError, UnserialisableValueError, ValueTooLargeError } from "../../src/errors/session-errors.js";
 import { contextNames, grow, pathNames } from "../world/grow.js";
 
 describe("a label", () => {

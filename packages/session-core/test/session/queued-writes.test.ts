@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
-import { UnserialisableValueError } from "../../src/errors/entry-errors.js";
+import { UnserialisableValueError } from "../../src/errors/session-errors.js";
 import type { Write } from "../../src/port/session-storage.js";
 import { grow } from "../world/grow.js";
 

@@ -1,8 +1,16 @@
-import { SESSION_CONTEXT } from "../../arguments/conversation.js";
 import { checkArgument } from "../../arguments/rules.js";
+import { SESSION_CONTEXT } from "../../arguments/shapes.js";
 import type { SessionContext } from "../context.js";
-import { imagesOf, plainText, withoutForeign } from "./parts.js";
-import type { AnswerPart, ProjectedAnswer, ProjectedResult, ProjectedThinking, SaidPart } from "./projected-message.js";
+import {
+  type AnswerPart,
+  imagesOf,
+  type ProjectedAnswer,
+  type ProjectedResult,
+  type ProjectedThinking,
+  plainText,
+  type SaidPart,
+  withoutForeign,
+} from "./projected-message.js";
 import { projectMessages, systemText } from "./projection.js";
 
 /** Text of a message. */

@@ -1,27 +1,21 @@
-import { SESSION_CONTEXT } from "../../arguments/conversation.js";
 import { checkArgument } from "../../arguments/rules.js";
+import { SESSION_CONTEXT } from "../../arguments/shapes.js";
 import type { SessionContext } from "../context.js";
-import type {
-  AnthropicAssistantBlock,
-  AnthropicImageBlock,
-  AnthropicMessage,
-  AnthropicPrompt,
-  AnthropicRawBlock,
-  AnthropicTextBlock,
-  AnthropicUserBlock,
-} from "./anthropic-message.js";
-import { rawAssistantBlock, rawUserBlock, withPairedServerTools } from "./anthropic-raw.js";
-import { imagesOf, plainText, withoutForeign } from "./parts.js";
-import type {
-  AnswerPart,
-  ProjectedAnswer,
-  ProjectedImage,
-  ProjectedMessage,
-  ProjectedResult,
-  ProjectedThinking,
-  SaidPart,
+import {
+  type AnswerPart,
+  imagesOf,
+  type ProjectedAnswer,
+  type ProjectedForeign,
+  type ProjectedImage,
+  type ProjectedMessage,
+  type ProjectedResult,
+  type ProjectedThinking,
+  plainText,
+  type SaidPart,
+  withoutForeign,
 } from "./projected-message.js";
 import { projectMessages, systemText } from "./projection.js";
+import { wellFormed } from "./sanitize.js";
 import { IMAGES_FOLLOW, OPENING } from "./templates.js";
 
 /**
@@ -132,4 +126,127 @@ function resultBlock(result: ProjectedResult): AnthropicUserBlock {
   const text = plainText(result.parts);
   const content: AnthropicTextBlock[] = [{ type: "text", text: text === "" ? IMAGES_FOLLOW : text }];
   return { type: "tool_result", tool_use_id: result.callId, content, is_error: true };
+}
+
+type Raw = Readonly<Record<string, unknown>>;
+
+/** A block that the API takes inside a user message or a tool result: a document or a search result. */
+export function rawUserBlock(part: ProjectedForeign): AnthropicRawBlock | undefined {
+  const raw = recordOf(part.raw);
+  if (raw?.["type"] === "document" && recordOf(raw["source"]) !== undefined) return { ...raw, type: "document" };
+  if (raw?.["type"] === "search_result" && Array.isArray(raw["content"])) return { ...raw, type: "search_result" };
+  return undefined;
+}
+
+/** A block that the API takes inside an assistant message: a use of a tool that Anthropic runs, its result, hidden thought. */
+export function rawAssistantBlock(part: ProjectedForeign): AnthropicRawBlock | AnthropicRedactedThinkingBlock | undefined {
+  const raw = recordOf(part.raw);
+  const type = raw?.["type"];
+  if (raw === undefined || typeof type !== "string") return undefined;
+  if (type === "redacted_thinking") return typeof raw["data"] === "string" ? { type, data: raw["data"] } : undefined;
+  if (type === "server_tool_use" || type === "mcp_tool_use") return typeof raw["id"] === "string" ? { ...raw, type } : undefined;
+  return isServerResult(type) && typeof raw["tool_use_id"] === "string" ? { ...raw, type } : undefined;
+}
+
+function isServerResult(type: string): type is `${string}_tool_result` {
+  return type.endsWith("_tool_result");
+}
+
+/**
+ * The blocks without any use of a server tool that has no result behind it, and without results of no use: a reply
+ * that was broken off between them would make the API refuse every later request.
+ */
+export function withPairedServerTools(blocks: readonly AnthropicAssistantBlock[]): AnthropicAssistantBlock[] {
+  const used = new Set(blocks.flatMap((block) => (isServerUse(block) ? [block["id"]] : [])));
+  const answered = new Set(blocks.flatMap((block) => (isServerAnswer(block) ? [block["tool_use_id"]] : [])));
+  return blocks.filter((block) => {
+    if (isServerUse(block)) return answered.has(block["id"]);
+    return !isServerAnswer(block) || used.has(block["tool_use_id"]);
+  });
+}
+
+function isServerUse(block: AnthropicAssistantBlock): block is AnthropicRawBlock {
+  return block.type === "server_tool_use" || block.type === "mcp_tool_use";
+}
+
+function isServerAnswer(block: AnthropicAssistantBlock): block is AnthropicRawBlock {
+  return isServerResult(block.type);
+}
+
+function recordOf(value: unknown): Raw | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  return wellFormed(value) as Raw;
+}
+
+/** Text; never blank, because the API refuses that. */
+export interface AnthropicTextBlock {
+  readonly type: "text";
+  readonly text: string;
+}
+
+/** An image; `data` is base64. */
+export interface AnthropicImageBlock {
+  readonly type: "image";
+  readonly source: {
+    readonly type: "base64";
+    readonly media_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+    readonly data: string;
+  };
+}
+
+/** What the model thought, as signed by it. */
+export interface AnthropicThinkingBlock {
+  readonly type: "thinking";
+  readonly thinking: string;
+  readonly signature: string;
+}
+
+/** What the model thought and does not show. */
+export interface AnthropicRedactedThinkingBlock {
+  readonly type: "redacted_thinking";
+  readonly data: string;
+}
+
+/** A call. */
+export interface AnthropicToolUseBlock {
+  readonly type: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** A block of the API that Bough keeps as `foreign` and gives back as it came: documents, tools that Anthropic runs. */
+export interface AnthropicRawBlock {
+  readonly type: "document" | "search_result" | "server_tool_use" | "mcp_tool_use" | `${string}_tool_result`;
+  readonly [field: string]: unknown;
+}
+
+/** The result of a call. */
+export interface AnthropicToolResultBlock {
+  readonly type: "tool_result";
+  readonly tool_use_id: string;
+  readonly content: (AnthropicTextBlock | AnthropicImageBlock | AnthropicRawBlock)[];
+  readonly is_error?: true;
+}
+
+/** A block of a user message. */
+export type AnthropicUserBlock = AnthropicTextBlock | AnthropicImageBlock | AnthropicToolResultBlock | AnthropicRawBlock;
+
+/** A block of an assistant message. */
+export type AnthropicAssistantBlock =
+  | AnthropicTextBlock
+  | AnthropicThinkingBlock
+  | AnthropicRedactedThinkingBlock
+  | AnthropicToolUseBlock
+  | AnthropicRawBlock;
+
+/** A message of a request. */
+export type AnthropicMessage =
+  | { readonly role: "user"; readonly content: AnthropicUserBlock[] }
+  | { readonly role: "assistant"; readonly content: AnthropicAssistantBlock[] };
+
+/** What a Messages request takes of a context; spread it into the request. */
+export interface AnthropicPrompt {
+  readonly system?: string;
+  readonly messages: AnthropicMessage[];
 }

@@ -1,12 +1,19 @@
-import type { ToolCallBlock } from "../../entry/block.js";
-import type { AssistantMessage, ToolResultMessage } from "../../entry/message.js";
+import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
 import type { ContextMessage, SessionContext } from "../context.js";
 import { matchResults, NO_RESULT } from "../tool-pairs.js";
-import { callIds, toolNameFor } from "./call-names.js";
-import { answerParts, saidParts, textParts } from "./parts.js";
-import type { AnswerPart, ProjectedAnswer, ProjectedCall, ProjectedMessage, ProjectedResult, SaidPart } from "./projected-message.js";
+import {
+  type AnswerPart,
+  answerParts,
+  type ProjectedAnswer,
+  type ProjectedCall,
+  type ProjectedMessage,
+  type ProjectedResult,
+  type SaidPart,
+  saidParts,
+  textParts,
+} from "./projected-message.js";
+import { callIds, toolNameFor, wellFormed } from "./sanitize.js";
 import { bashExecutionText, branchSummaryText, compactionSummaryText, EMPTY_FAILURE, EMPTY_RESULT } from "./templates.js";
-import { wellFormed } from "./well-formed.js";
 
 /**
  * The one place that decides how each role of a context reaches a model.

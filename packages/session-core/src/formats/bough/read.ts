@@ -1,9 +1,9 @@
-import { UnknownFormatVersionError } from "../../errors/import-errors.js";
+import { UnknownFormatVersionError } from "../../errors/session-errors.js";
 import { isId } from "../../ids/ids.js";
+import { isObject, type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../../source/json.js";
 import { jsonLinesOf } from "../../source/json-lines.js";
-import { isObject, type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../../source/narrow.js";
 import type { SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
-import { BOUGH_TYPE, BOUGH_VERSION } from "./header.js";
+import { BOUGH_TYPE, BOUGH_VERSION } from "./write.js";
 
 /** Our own JSONL. */
 export const boughFormat: SourceFormat = {

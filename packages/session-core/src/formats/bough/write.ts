@@ -1,6 +1,5 @@
 import type { Entry } from "../../entry/entry.js";
 import type { Label, LeafRecord, SessionRecord, StoredValue } from "../../port/records.js";
-import { BOUGH_TYPE, BOUGH_VERSION } from "./header.js";
 
 /** A whole session, to be written out. */
 export interface BoughDocument {
@@ -35,3 +34,9 @@ function header(session: SessionRecord) {
   const { id, kind, title, titleSource, cwd, createdAtMs, parent, source, metadata } = session;
   return { type: BOUGH_TYPE, version: BOUGH_VERSION, id, kind, title, titleSource, cwd, createdAtMs, parent, source, metadata };
 }
+
+/** How the first line of our own files says what it is. */
+export const BOUGH_TYPE = "bough-session";
+
+/** The version of our own format that is written, and the newest that is read. */
+export const BOUGH_VERSION = 1;

@@ -1,13 +1,11 @@
 import { basename, dirname, join } from "node:path";
-import { SourceNotFoundError, SourceUnreadableError } from "../../errors/import-errors.js";
+import { SourceNotFoundError, SourceUnreadableError } from "../../errors/session-errors.js";
 import type { SessionId } from "../../ids/ids.js";
-import { type Attempt, attempt } from "../../source/attempt.js";
-import { parsedObject } from "../../source/json-text.js";
-import type { JsonObject } from "../../source/narrow.js";
-import { beginningOf, type FolderEntry, OpenSource, statOf } from "../../source/open-source.js";
+import { type JsonObject, parsedObject } from "../../source/json.js";
+import { beginningOf, type FolderEntry, OpenSource, statOf } from "../../source/source-file.js";
 import type { SourceFolders } from "../../source/source-folders.js";
-import type { ImportProblem } from "../../source/source-session.js";
-import { AGENT_FOLDER, agentOfFile, folderOwner } from "./identity.js";
+import { type Attempt, attempt, type ImportProblem } from "../../source/source-session.js";
+import { AGENT_FOLDER, agentOfFile, folderOwner } from "./ids.js";
 import { indexFile } from "./indexer.js";
 import type { SessionFile } from "./session-file.js";
 

@@ -1,4 +1,63 @@
-import { isObject, type JsonObject, numberAt, objectAt, stringAt, without } from "../../source/narrow.js";
+import { isObject, type JsonObject, numberAt, objectAt, stringAt, without } from "../../source/json.js";
+import { type BoundaryFacts, type IndexedRecord, type NodeIndex, ROOT } from "./session-file.js";
+
+/**
+ * The compactions of a file while it is read.
+ *
+ * What a compaction kept word for word stays where it was first written. From the boundary on, its uuids stand for the
+ * compaction: what hangs on them later, or on a second copy of them, continues after the compaction.
+ */
+export class Boundaries {
+  readonly facts = new Map<NodeIndex, BoundaryFacts>();
+  /** Where the records stand whose uuids now stand for a compaction. */
+  readonly #kept = new Map<string, NodeIndex>();
+  readonly #nodeOf: Map<string, NodeIndex>;
+  #latest: NodeIndex = ROOT;
+
+  constructor(nodeOf: Map<string, NodeIndex>) {
+    this.#nodeOf = nodeOf;
+  }
+
+  /** Notes a boundary. */
+  announced(record: JsonObject, node: NodeIndex, parentMissing: boolean): void {
+    const uuids = keptUuids(record);
+    const known = uuids.flatMap((uuid) => this.#placeOf(uuid) ?? []);
+    this.facts.set(node, { summary: undefined, firstKept: known[0], lastKept: known.at(-1), parentMissing });
+    this.#latest = node;
+    for (const uuid of uuids) this.#redirect(uuid, node);
+  }
+
+  #placeOf(uuid: string): NodeIndex | undefined {
+    return this.#kept.get(uuid) ?? this.#nodeOf.get(uuid);
+  }
+
+  #redirect(uuid: string, boundary: NodeIndex): void {
+    const place = this.#placeOf(uuid);
+    if (place === undefined || place === boundary) return;
+    this.#kept.set(uuid, place);
+    this.#nodeOf.set(uuid, boundary);
+  }
+
+  /** The boundary that a summary belongs to: the one it hangs on, or the one just before it; undefined: none. */
+  summarised(summary: NodeIndex, parent: NodeIndex, records: readonly IndexedRecord[]): NodeIndex | undefined {
+    let boundary = parent;
+    while (records[boundary]?.kind === "noise") boundary = records[boundary]?.parent ?? ROOT;
+    if (boundary < 0) boundary = this.#latest;
+    const facts = this.facts.get(boundary);
+    if (facts === undefined || facts.summary !== undefined) return undefined;
+    facts.summary = summary;
+    return boundary;
+  }
+}
+
+/** What a compaction kept word for word, as far as the boundary says it: a segment names its two ends only. */
+export function keptUuids(record: JsonObject): readonly string[] {
+  const metadata = objectAt(record, "compactMetadata") ?? {};
+  const listed = objectAt(metadata, "preservedMessages")?.uuids;
+  if (Array.isArray(listed)) return listed.filter((uuid) => typeof uuid === "string");
+  const segment = objectAt(metadata, "preservedSegment") ?? {};
+  return [stringAt(segment, "headUuid"), stringAt(segment, "tailUuid")].filter((uuid) => uuid !== undefined);
+}
 
 /**
  * The compaction of a boundary and its summary.

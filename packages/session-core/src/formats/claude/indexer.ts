@@ -1,16 +1,11 @@
-import { jsonLinesOf } from "../../source/json-lines.js";
-import { jsonText, parsedObject } from "../../source/json-text.js";
-import type { SourceLine } from "../../source/lines.js";
-import { type JsonObject, objectAt, stringAt } from "../../source/narrow.js";
+import { type JsonObject, jsonText, objectAt, parsedObject, stringAt } from "../../source/json.js";
+import { jsonLinesOf, type SourceLine } from "../../source/json-lines.js";
 import type { ImportProblem } from "../../source/source-session.js";
-import { Boundaries } from "./boundaries.js";
-import { CallBook } from "./calls.js";
-import { Chains } from "./chains.js";
-import { LineReader } from "./line-reader.js";
+import { Chains, Titles } from "./chains.js";
+import { Boundaries } from "./compaction.js";
 import { kindOf, type RecordKind } from "./record-kind.js";
-import { ReplyGroups } from "./reply-groups.js";
-import { type IndexedRecord, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
-import { Titles } from "./titles.js";
+import { CallBook, ReplyGroups } from "./replies.js";
+import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
 /**
  * The first pass: reads a file once and keeps of each record where it stands and what it belongs to.

@@ -1,16 +1,12 @@
 import { type EntryId, quoted } from "../../ids/ids.js";
-import type { JsonObject } from "../../source/narrow.js";
+import { type JsonObject, stringAt, without } from "../../source/json.js";
 import type { ImportProblem } from "../../source/source-session.js";
-import { keptUuids } from "./boundaries.js";
-import { compactionPayload, loneCompactionPayload } from "./compaction.js";
-import { isUsableId } from "./derived-id.js";
-import { leftoverOf } from "./leftover.js";
-import type { LineReader } from "./line-reader.js";
+import { compactionPayload, keptUuids, loneCompactionPayload } from "./compaction.js";
+import { isUsableId } from "./ids.js";
+import { replyMessage, userMessages } from "./messages.js";
 import type { Placement } from "./placement.js";
 import { typeName } from "./record-kind.js";
-import { replyMessage } from "./reply.js";
-import type { NodeIndex, SessionFile } from "./session-file.js";
-import { userMessages } from "./user-messages.js";
+import type { LineReader, NodeIndex, SessionFile } from "./session-file.js";
 
 /** What one record becomes: at least one payload, each the child of the one before. */
 export interface Made {
@@ -106,4 +102,45 @@ function foreign(record: JsonObject): Made {
     originalType === "unknown" || ((originalType === "user" || originalType === "assistant") && record.message === undefined);
   const message = `no message can be made of this record (${quoted(originalType)}); kept as a foreign entry`;
   return { payloads: [{ type: "foreign", originalType, raw: record }], problems: isBroken ? [{ code: "invalid-record", message }] : [] };
+}
+
+// Kept elsewhere: as the entry's id, parent and time, in its message, or once in the session's header.
+const KEPT_ELSEWHERE = [
+  "type",
+  "subtype",
+  "uuid",
+  "parentUuid",
+  "logicalParentUuid",
+  "timestamp",
+  "message",
+  "content",
+  "attachment",
+  "compactMetadata",
+  "toolUseResult",
+  "costUSD",
+  "isMeta",
+  "isSidechain",
+  "isApiErrorMessage",
+  "isCompactSummary",
+  "isVisibleInTranscriptOnly",
+  "sourceToolAssistantUUID",
+  "sessionId",
+  "agentId",
+  "cwd",
+  "gitBranch",
+  "version",
+  "userType",
+  "entrypoint",
+  "slug",
+];
+
+/**
+ * What a record says besides its message, under `claude`: fields that we do not know, and the git branch where it is
+ * not the one the session began on. Empty when there is nothing.
+ */
+export function leftoverOf(record: JsonObject, firstBranch: string | undefined): { readonly claude?: JsonObject } {
+  const rest = without(record, KEPT_ELSEWHERE);
+  const branch = stringAt(record, "gitBranch");
+  const claude = branch === undefined || branch === firstBranch ? rest : { gitBranch: branch, ...rest };
+  return Object.keys(claude).length === 0 ? {} : { claude };
 }

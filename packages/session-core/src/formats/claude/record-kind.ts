@@ -1,5 +1,4 @@
-import { isObject, type JsonObject, objectAt } from "../../source/narrow.js";
-import { speakerOf } from "./injected.js";
+import { isObject, type JsonObject, objectAt, stringAt } from "../../source/json.js";
 
 /**
  * What a record is to the tree:
@@ -68,4 +67,89 @@ export function typeName(record: JsonObject): string {
   if (typeof type !== "string" || type === "") return "unknown";
   const detail = type === "attachment" ? objectAt(record, "attachment")?.type : subtype;
   return typeof detail === "string" && detail !== "" ? `${type}/${detail}` : type;
+}
+
+/** Who is behind the text of a `user` record. */
+export type Speaker = "human" | "injected";
+
+/** How an injected text is kept: as a message of role `custom`, so that the model still reads it. */
+export interface InjectedKind {
+  readonly customType: string;
+  /** Whether a person saw it in the terminal. */
+  readonly display: boolean;
+}
+
+/** What a program put in without a person's doing: reminders, expanded prompts, caveats. */
+export const META: InjectedKind = { customType: "claude.meta", display: false };
+
+/** Text that a person queued while the model was at work, delivered to it as an attachment. */
+export const QUEUED: InjectedKind = { customType: "claude.queued", display: true };
+
+const COMMAND: InjectedKind = { customType: "claude.command", display: true };
+const BASH: InjectedKind = { customType: "claude.bash", display: true };
+const INTERRUPTED: InjectedKind = { customType: "claude.interrupted", display: true };
+const NOTIFICATION: InjectedKind = { customType: "claude.notification", display: true };
+
+/**
+ * Claude Code writes as `user` whatever it sends under that role. A text that starts with one of these was written by
+ * the program, not typed as a prompt:
+ *
+ * | starts with | kept as | a person saw it |
+ * |---|---|---|
+ * | `<command-name>`, `<command-message>`, `<command-args>`, `<local-command-stdout>`, `<local-command-stderr>` | `claude.command` | yes |
+ * | `<bash-input>`, `<bash-stdout>`, `<bash-stderr>` (a `!command` and what it printed) | `claude.bash` | yes |
+ * | `[Request interrupted by user` | `claude.interrupted` | yes |
+ * | `<task-notification>` (a background task has ended) | `claude.notification` | yes |
+ * | `<local-command-caveat>`, `Caveat: The messages below were generated` | `claude.meta` | no |
+ *
+ * Besides, whatever the text is: a record with `isMeta` is `claude.meta`, and so is a block that is nothing but
+ * `<system-reminder>…</system-reminder>`. All else is what a person said.
+ */
+const STARTS: readonly (readonly [start: string, kind: InjectedKind])[] = [
+  ["<command-name>", COMMAND],
+  ["<command-message>", COMMAND],
+  ["<command-args>", COMMAND],
+  ["<local-command-stdout>", COMMAND],
+  ["<local-command-stderr>", COMMAND],
+  ["<bash-input>", BASH],
+  ["<bash-stdout>", BASH],
+  ["<bash-stderr>", BASH],
+  ["[Request interrupted by user", INTERRUPTED],
+  ["<task-notification>", NOTIFICATION],
+  ["<local-command-caveat>", META],
+  ["Caveat: The messages below were generated", META],
+];
+
+/** How an injected text is kept; undefined: a person said it. */
+export function injectedKind(record: JsonObject, text: string): InjectedKind | undefined {
+  const start = text.trimStart();
+  const byText = STARTS.find(([prefix]) => start.startsWith(prefix))?.[1];
+  if (byText !== undefined) return byText;
+  return record.isMeta === true || isReminder(text) ? META : undefined;
+}
+
+/** Whether a text is a reminder of the program and nothing else. */
+export function isReminder(text: string): boolean {
+  const trimmed = text.trim();
+  return trimmed.startsWith("<system-reminder>") && trimmed.endsWith("</system-reminder>");
+}
+
+/** Who speaks in a `user` record without tool results: injected when no block of it is a person's. */
+export function speakerOf(record: JsonObject, content: unknown): Speaker {
+  if (injectedKind(record, spokenText(content)) !== undefined) return "injected";
+  if (!Array.isArray(content) || content.length === 0) return "human";
+  return content.every(isReminderBlock) ? "injected" : "human";
+}
+
+/** The texts of a content, reminders left out: what decides who speaks. */
+export function spokenText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  const texts = content.map((block: unknown) => (isObject(block) && block.type === "text" ? (stringAt(block, "text") ?? "") : ""));
+  return texts.filter((text) => text !== "" && !isReminder(text)).join("\n");
+}
+
+/** Whether a block is a reminder and nothing else. */
+export function isReminderBlock(block: unknown): boolean {
+  return isObject(block) && block.type === "text" && isReminder(stringAt(block, "text") ?? "");
 }

@@ -1,7 +1,6 @@
 import { type AuthoredBlock, authoredBlocks } from "./authored-block.js";
 import { authoredInline } from "./authored-inline.js";
-import { fencedLines } from "./fence.js";
-import { visible } from "./visible.js";
+import { fencedLines, visible } from "./markdown-text.js";
 
 /** Headings inside a message stand below those of the document: its title, then its messages. */
 const HIGHEST_LEVEL = 3;

@@ -1,12 +1,11 @@
-import type { ToolCallBlock } from "../../entry/block.js";
-import type { BashExecutionMessage, ToolResultMessage } from "../../entry/message.js";
+import type { BashExecutionMessage, ContentBlock, ImageBlock, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
 import { callPreview } from "../../entry/preview.js";
 import { textOf } from "../../entry/text.js";
-import { callInput, pathRead } from "./call-input.js";
-import { notedBlock } from "./content.js";
-import { fenced, languageOf } from "./fence.js";
-import type { Scribe } from "./scribe.js";
-import { htmlLine } from "./visible.js";
+import { type Arguments, callKind, commandArgument, contentArgument, pathArgument, textEdits } from "../../tools/arguments.js";
+import { patchArgument } from "../../tools/file-operations.js";
+import { authoredText } from "./authored-text.js";
+import { escapedLine, fenced, htmlLine, languageOf } from "./markdown-text.js";
+import type { Scribe } from "./markdown-writer.js";
 
 /** A call with what it gave, folded. */
 export function callSection(call: ToolCallBlock, result: ToolResultMessage | undefined, scribe: Scribe): string {
@@ -59,4 +58,135 @@ function outputBlocks(text: string, language: string, scribe: Scribe): readonly 
 /** Something that opens on a click. The blank lines end the HTML, so that what is inside is read as Markdown. */
 export function folded(summary: string, blocks: readonly string[]): string {
   return [`<details><summary>${htmlLine(summary)}</summary>`, ...blocks, "</details>"].join("\n\n");
+}
+
+/** What somebody said, block by block in its order (regression R146). */
+export function contentSections(content: string | readonly ContentBlock[], scribe: Scribe): readonly string[] {
+  if (typeof content === "string") return words(content);
+  return content.flatMap((block) => (block.type === "text" ? words(block.text) : notedBlock(block, scribe)));
+}
+
+function words(text: string): readonly string[] {
+  const written = authoredText(text);
+  return written === "" ? [] : [written];
+}
+
+/** A line in place of a block that a text cannot hold. */
+export function notedBlock(block: Exclude<ContentBlock, { type: "text" }>, scribe: Scribe): readonly string[] {
+  if (block.type === "image") {
+    scribe.omitted.count("image");
+    return [`*[image: ${escapedLine(block.mimeType)}, ${sizeOf(block)}]*`];
+  }
+  scribe.omitted.count("block");
+  return [`*[${escapedLine(block.originalType)}]*`];
+}
+
+// Four characters of base64 are three bytes.
+function sizeOf(image: ImageBlock): string {
+  const bytes = Math.floor((image.data.replace(/=+$/, "").length * 3) / 4);
+  return bytes < 1000 ? `${bytes} bytes` : `${Math.round(bytes / 1000).toLocaleString("en-US")} kB`;
+}
+
+/** One way to show arguments: as what, and which of them it shows. */
+interface Shown {
+  readonly text: string;
+  readonly language: string;
+  readonly keys: readonly string[];
+}
+
+/**
+ * What a call asks for: a change as a diff, a command as shell code, all else as JSON. An argument that stands in the
+ * call's title already (the path of a read) is not repeated.
+ */
+export function callInput(call: ToolCallBlock, scribe: Scribe): readonly string[] {
+  const args: Arguments = call.arguments;
+  const best = editShown(args) ?? commandShown(call) ?? contentShown(call);
+  const title = callPreview(call);
+  const isSaid = (key: string, value: unknown): boolean => best?.keys.includes(key) === true || title === `[${call.name} ${String(value)}]`;
+  const rest = Object.entries(args).filter(([key, value]) => value !== undefined && !isSaid(key, value));
+  const shown = best === undefined ? [] : block(best.text, best.language, scribe);
+  return rest.length === 0 ? shown : [...shown, ...block(JSON.stringify(Object.fromEntries(rest), null, 2), "json", scribe)];
+}
+
+function editShown(args: Arguments): Shown | undefined {
+  const edit = editDiff(args);
+  return edit === undefined ? undefined : { text: edit.diff, language: "diff", keys: edit.shown };
+}
+
+function commandShown(call: ToolCallBlock): Shown | undefined {
+  const command = commandArgument(call);
+  return command && { text: command.script, language: "sh", keys: [command.name] };
+}
+
+function contentShown(call: ToolCallBlock): Shown | undefined {
+  const content = contentArgument(call);
+  return content && { text: additions(content.text), language: "diff", keys: [content.name] };
+}
+
+/** The file that a call reads, if its tool reads files. */
+export function pathRead(call: ToolCallBlock): string | undefined {
+  return callKind(call) === "read" ? pathArgument(call.arguments)?.text : undefined;
+}
+
+function block(text: string, language: string, scribe: Scribe): readonly string[] {
+  const { text: shown, missing } = scribe.input(text);
+  return missing === null ? [fenced(shown, language)] : [fenced(shown, language), `*… ${missing}*`];
+}
+
+/** Unchanged lines shown on each side of a change. */
+const CONTEXT_LINES = 3;
+
+/** The arguments of a call as a diff, and those that the diff does not show. */
+export interface EditDiff {
+  readonly diff: string;
+  readonly shown: readonly string[];
+}
+
+/**
+ * What a call changes in a file: pairs of old and new text, one or several, or a patch. Undefined when its arguments
+ * have none of these shapes; what the tool is called does not matter.
+ *
+ * @example
+ * editDiff({ path: "a.ts", oldText: "a\nb", newText: "a\nc" })?.diff; // " a\n-b\n+c"
+ */
+export function editDiff(args: Arguments): EditDiff | undefined {
+  const edits = textEdits(args);
+  if (edits !== undefined) {
+    return { diff: edits.edits.map(({ before, after }) => changeOf(before, after)).join("\n@@\n"), shown: edits.names };
+  }
+  const patch = patchArgument(args);
+  return patch && { diff: patch.text.trimEnd(), shown: [patch.name] };
+}
+
+/** The text of a new file as a diff. */
+export function additions(text: string): string {
+  return marked("+", linesOf(text)).join("\n");
+}
+
+function changeOf(old: string, now: string): string {
+  const before = linesOf(old);
+  const after = linesOf(now);
+  const head = common(before, after, (lines, at) => lines[at]);
+  const tail = common(before.slice(head), after.slice(head), (lines, at) => lines[lines.length - 1 - at]);
+  return [
+    ...marked(" ", before.slice(Math.max(0, head - CONTEXT_LINES), head)),
+    ...marked("-", before.slice(head, before.length - tail)),
+    ...marked("+", after.slice(head, after.length - tail)),
+    ...marked(" ", after.slice(after.length - tail, after.length - tail + CONTEXT_LINES)),
+  ].join("\n");
+}
+
+function common(a: readonly string[], b: readonly string[], pick: (lines: readonly string[], at: number) => string | undefined): number {
+  const most = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < most && pick(a, length) === pick(b, length)) length++;
+  return length;
+}
+
+function linesOf(text: string): readonly string[] {
+  return text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r\n?|\n/);
+}
+
+function marked(mark: string, lines: readonly string[]): readonly string[] {
+  return lines.map((line) => `${mark}${line}`);
 }

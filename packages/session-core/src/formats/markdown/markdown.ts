@@ -1,11 +1,11 @@
-import type { MarkdownDocument, MarkdownOptions } from "./markdown-document.js";
-import { Omissions } from "./omissions.js";
-import { openingSections, titleFrom } from "./opening.js";
-import { entriesInRange } from "./range.js";
-import { Scribe } from "./scribe.js";
+import type { Entry } from "../../entry/entry.js";
+import { oneLine, previewOf } from "../../entry/preview.js";
+import { textOf } from "../../entry/text.js";
+import { EntryNotFoundError } from "../../errors/session-errors.js";
+import { codeSpan, escapedLine } from "./markdown-text.js";
+import { type MarkdownDocument, type MarkdownOptions, Omissions, Scribe } from "./markdown-writer.js";
 import { stepSections } from "./sections.js";
 import { type Step, stepsOf } from "./step.js";
-import { escapedLine } from "./visible.js";
 
 /** How many steps are looked through for the words that make a title, where the session has none. */
 const MAX_STEPS_BEFORE_TITLE = 50;
@@ -53,4 +53,66 @@ function labelSections(step: Step, document: MarkdownDocument, scribe: Scribe): 
 
 function* separated(sections: readonly string[]): Generator<string> {
   for (const section of sections) yield `${section}\n\n`;
+}
+
+/** Longest title made of somebody's words, in code points. */
+const TITLE_LENGTH = 80;
+
+/** The document's title, or null when neither the session nor this entry gives one. */
+export function titleFrom(document: MarkdownDocument, entry: Entry | undefined): string | null {
+  const given = document.session.title?.trim() ?? "";
+  if (given !== "") return given;
+  if (entry?.type !== "message" || entry.message.role !== "user") return null;
+  // The first paragraph: what comes behind it is often a listing or a log.
+  const [first = ""] = textOf(entry.message.content)
+    .trimStart()
+    .split(/\n\s*\n/, 1);
+  const paragraph = oneLine(first);
+  const words = [...(paragraph === "" ? previewOf(entry) : paragraph)];
+  if (words.length === 0) return null;
+  return words.length > TITLE_LENGTH
+    ? `${words
+        .slice(0, TITLE_LENGTH - 1)
+        .join("")
+        .trimEnd()}…`
+    : words.join("");
+}
+
+/** The first lines: what this is, from when, by which model, where. */
+export function openingSections(document: MarkdownDocument, title: string | null): readonly string[] {
+  const { session, model } = document;
+  const facts = [
+    dayOf(session.createdAtMs),
+    model === null ? "" : escapedLine(model),
+    codeSpan(session.cwd ?? ""),
+    `session ${codeSpan(session.id)}`,
+  ];
+  return [`# ${escapedLine(title ?? `Session ${session.id}`)}`, facts.filter((fact) => fact !== "").join(" · ")];
+}
+
+/** The day in UTC; nothing for a time that is none. */
+function dayOf(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, 10);
+}
+
+/**
+ * The entries from `from` up to `to`, both included. Of what is behind `to` one entry is read, to know that there is one.
+ *
+ * @throws {EntryNotFoundError} an end of the range is not on the branch, or `to` stands before `from`.
+ */
+export async function* entriesInRange(document: MarkdownDocument, options: MarkdownOptions, omitted: Omissions): AsyncGenerator<Entry> {
+  const { from, to } = options;
+  let inside = from === undefined;
+  let ended = false;
+  for await (const entry of document.entries) {
+    if (ended) return omitted.endsEarly();
+    inside ||= entry.id === from;
+    ended = entry.id === to;
+    if (inside) yield entry;
+    else if (ended) break;
+    else omitted.count("earlier");
+  }
+  if (!inside && from !== undefined) throw new EntryNotFoundError(document.session.id, from);
+  if (!ended && to !== undefined) throw new EntryNotFoundError(document.session.id, to);
 }

@@ -1,14 +1,10 @@
-import type { AssistantBlock } from "../../entry/block.js";
-import type { Entry } from "../../entry/entry.js";
-import type { Message } from "../../entry/message.js";
+import type { BranchSummaryPayload, CompactionPayload, Entry } from "../../entry/entry.js";
+import type { AssistantBlock, Message } from "../../entry/message.js";
 import { authoredText } from "./authored-text.js";
-import { bashSection, callSection, folded, strayResultSection } from "./call-section.js";
-import { contentSections, notedBlock } from "./content.js";
-import { fenced } from "./fence.js";
-import type { Scribe } from "./scribe.js";
+import { bashSection, callSection, contentSections, folded, notedBlock, strayResultSection } from "./call-section.js";
+import { codeSpan, escapedLine, fenced } from "./markdown-text.js";
+import type { Scribe } from "./markdown-writer.js";
 import type { ReplyStep, Step } from "./step.js";
-import { branchSummarySection, compactionSection } from "./summary-section.js";
-import { escapedLine } from "./visible.js";
 
 /** The sections of a step, each a block of Markdown that stands between blank lines. */
 export function stepSections(step: Step, scribe: Scribe): readonly string[] {
@@ -111,4 +107,40 @@ function endingOf({ message }: ReplyStep): readonly string[] {
   if (message.stopReason === "aborted") return ["*The reply was stopped before it was finished.*"];
   if (message.stopReason === "error" || detail !== "") return [`*The reply failed${detail}*`];
   return message.stopReason === "length" ? ["*The reply was cut off at the model's limit.*"] : [];
+}
+
+/** A summary in place of what came before, marked as one. */
+export function compactionSection(payload: CompactionPayload): string {
+  const { tokensBefore, tokensAfter } = payload;
+  const size = tokensBefore === undefined ? "" : ` (${tokensBefore.toLocaleString("en-US")} tokens`;
+  const sizes = size === "" ? "" : tokensAfter === undefined ? `${size})` : `${size} → ${tokensAfter.toLocaleString("en-US")})`;
+  return summaryQuote(`**Compaction** — summary of the conversation before this point${sizes}. The model went on from it.`, payload);
+}
+
+/** A summary of a branch that was left, marked as one. */
+export function branchSummarySection(payload: BranchSummaryPayload): string {
+  const from = payload.fromId === null ? "" : ` (left at ${codeSpan(payload.fromId)})`;
+  return summaryQuote(`**Branch summary** — what happened on another branch${from}.`, payload);
+}
+
+function summaryQuote(title: string, payload: { readonly summary: string; readonly details?: unknown }): string {
+  const text = authoredText(payload.summary);
+  const blocks = [
+    title,
+    text,
+    fileList("Modified files", payload.details, "modifiedFiles"),
+    fileList("Read files", payload.details, "readFiles"),
+  ];
+  return quoted(blocks.filter((block) => block !== "").join("\n\n"));
+}
+
+function quoted(text: string): string {
+  return text.replace(/^(?=.)/gm, "> ").replace(/^$/gm, ">");
+}
+
+// A hook may have put anything into the details, so each step is looked at.
+function fileList(title: string, details: unknown, key: string): string {
+  const files = typeof details === "object" && details !== null ? (details as Readonly<Record<string, unknown>>)[key] : undefined;
+  const paths = Array.isArray(files) ? files.filter((file): file is string => typeof file === "string" && file.trim() !== "") : [];
+  return paths.length === 0 ? "" : `**${title}:** ${paths.map(codeSpan).join(", ")}`;
 }

@@ -1,8 +1,6 @@
-import type { AssistantBlock, ContentBlock } from "../../entry/block.js";
-import type { AssistantMessage, Message } from "../../entry/message.js";
-import { isObject, type JsonObject } from "../../source/narrow.js";
-import { FOREIGN_BLOCK } from "../pi/marks.js";
-import { filled, replaced } from "./filled.js";
+import type { AssistantBlock, AssistantMessage, ContentBlock, Message } from "../../entry/message.js";
+import { isObject, type JsonObject } from "../../source/json.js";
+import { FILLED, FOREIGN_BLOCK } from "../pi/marks.js";
 
 /** A message as pi keeps it: what pi reads without looking (a time, a usage, a reason to stop) is there. */
 export function piMessageOf(message: Message, createdAtMs: number): JsonObject {
@@ -59,4 +57,22 @@ function hasAllCounts(usage: AssistantMessage["usage"]): boolean {
 function countedUsage(usage: JsonObject): JsonObject {
   const cost = isObject(usage.cost) ? usage.cost : {};
   return { ...NO_USAGE, ...usage, cost: { ...NO_COST, ...cost } };
+}
+
+/**
+ * `object` with `required` members put in where it has none (or null, where pi cannot bear it), and a note of which,
+ * so that reading the file again takes them out. An object that lacks nothing stays as it is.
+ */
+export function filled(object: JsonObject, required: JsonObject): JsonObject {
+  const lacking = Object.keys(required).filter((key) => object[key] === undefined || object[key] === null);
+  if (lacking.length === 0) return object;
+  const before = lacking.map((key) => (object[key] === null ? [key, null] : [key]));
+  return { ...object, ...Object.fromEntries(lacking.map((key) => [key, required[key]])), [FILLED]: before };
+}
+
+/** `object` with `key` replaced by `value`, and a note of what was there before. */
+export function replaced(object: JsonObject, key: string, value: unknown): JsonObject {
+  const noted = object[FILLED];
+  const before = [...(Array.isArray(noted) ? noted : []), [key, object[key]]];
+  return { ...object, [key]: value, [FILLED]: before };
 }

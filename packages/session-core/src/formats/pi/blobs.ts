@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
-import { SourceNotFoundError, SourceUnreadableError } from "../../errors/import-errors.js";
-import { isObject, type JsonObject } from "../../source/narrow.js";
-import { OpenSource } from "../../source/open-source.js";
+import { SourceNotFoundError, SourceUnreadableError } from "../../errors/session-errors.js";
+import { isObject, type JsonObject } from "../../source/json.js";
+import { OpenSource } from "../../source/source-file.js";
 
 /** How a text that oh-my-pi moved out of a session file starts; 64 hex digits follow. */
 export const BLOB_PREFIX = "blob:sha256:";

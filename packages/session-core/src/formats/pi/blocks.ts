@@ -1,6 +1,5 @@
-import { isObject, type JsonObject, stringAt, without, withoutNulls } from "../../source/narrow.js";
+import { isObject, type JsonObject, parsed, stringAt, without, withoutNulls } from "../../source/json.js";
 import { foreignOf, markedForeign } from "./marks.js";
-import { toolArgumentsOf } from "./tool-arguments.js";
 
 /** Fields that some versions left behind from streaming (regression R11): they repeat what the record says anyway. */
 export const SCRATCH = ["partialJson", "jsonlEvents"];
@@ -83,4 +82,11 @@ function isImage({ data, mimeType }: JsonObject): boolean {
 
 function isOptional(value: unknown, type: "string" | "boolean"): boolean {
   return value === undefined || typeof value === type;
+}
+
+/** The arguments of a tool call as an object: some programs wrote them as JSON text, and some texts are no JSON. */
+export function toolArgumentsOf(given: unknown): JsonObject {
+  if (given === null || given === undefined || given === "") return {};
+  const value = typeof given === "string" ? parsed(given) : given;
+  return isObject(value) ? value : { raw: given };
 }

@@ -1,9 +1,9 @@
-import { type JsonObject, stringAt, without, withoutNulls } from "../../source/narrow.js";
-import { contentOf } from "./blocks.js";
-import { type EntryReading, fieldsOf } from "./entry-reading.js";
+import type { EntryId } from "../../ids/ids.js";
+import { isObject, type JsonObject, numberAt, stringAt, without, withoutNulls } from "../../source/json.js";
+import { assistantContentOf, contentOf } from "./blocks.js";
+import type { Links } from "./links.js";
 import { FOREIGN_MARK, foreignOf, USAGE_MARKS, unfilled } from "./marks.js";
-import { messageOf } from "./messages.js";
-import { branchSummaryOf, compactionOf, contextEditOf } from "./summaries.js";
+import { messageOf, withUsage } from "./messages.js";
 
 /** Makes an entry's payload of a record; undefined when the record's shape does not allow it. */
 type ReadEntry = (record: JsonObject, reading: EntryReading) => JsonObject | undefined;
@@ -71,4 +71,58 @@ function customMessageEntryOf(record: JsonObject): JsonObject | undefined {
   const content = contentOf(record.content);
   const isWhole = typeof record.customType === "string" && content !== undefined;
   return isWhole ? { ...withoutNulls(fieldsOf(record), ["display"]), content } : undefined;
+}
+
+/** A compaction. One that names itself as its first kept entry kept nothing. */
+export function compactionOf(record: JsonObject, reading: EntryReading): JsonObject | undefined {
+  if (typeof record.summary !== "string") return undefined;
+  const tokens = ["tokensBefore", "tokensAfter"].filter((key) => (numberAt(record, key) ?? -1) < 0);
+  const fields = without(summaryFields(record), [...tokens, "firstKeptEntryIndex"]);
+  return { ...withoutNulls(fields, ["trigger", "title", "shortSummary", "instructions"]), firstKeptEntryId: reading.firstKept() };
+}
+
+/**
+ * A branch summary. Before pi 0.84.3, and in oh-my-pi, `fromId` names the entry that was gone to (regression R62):
+ * that is the summary's own parent, so the branch left behind is not known.
+ */
+export function branchSummaryOf(record: JsonObject, reading: EntryReading): JsonObject | undefined {
+  if (typeof record.summary !== "string") return undefined;
+  const fromId = stringAt(record, "fromId");
+  const isTarget = fromId !== undefined && fromId === record.parentId && !reading.isOurs;
+  const isKnown = fromId !== undefined && fromId !== "root" && !isTarget;
+  return { ...summaryFields(record), fromId: isKnown ? reading.links.entryFor(fromId) : null };
+}
+
+/** An edit of one earlier entry of the path; undefined when it does not say what to put in its place. */
+export function contextEditOf(record: JsonObject, { links }: EntryReading): JsonObject | undefined {
+  const { targetId, replacement } = record;
+  if (typeof targetId !== "string") return undefined;
+  const edit = { ...fieldsOf(record), targetId: links.entryFor(targetId) ?? targetId };
+  if (replacement === null) return edit;
+  if (!isObject(replacement) || replacement.content === null || replacement.content === undefined) return undefined;
+  const content = assistantContentOf(replacement.content);
+  return content === undefined ? undefined : { ...edit, replacement: { ...replacement, content } };
+}
+
+// oh-my-pi calls a summary that an extension supplied `fromExtension`.
+function summaryFields(record: JsonObject): JsonObject {
+  const { fromExtension, ...fields } = withUsage(fieldsOf(record));
+  const fromHook = fields.fromHook ?? fromExtension;
+  return typeof fromHook === "boolean" ? { ...fields, fromHook } : without(fields, ["fromHook"]);
+}
+
+/** What a record needs to know of the file around it. */
+export interface EntryReading {
+  readonly links: Links;
+  /** Bough wrote the file: its `fromId` always names the branch left behind. */
+  readonly isOurs: boolean;
+  /** The first entry that the record, a compaction, kept; null: nothing kept. */
+  firstKept(): EntryId | null;
+}
+
+const POSITION = ["id", "parentId", "timestamp"];
+
+/** What a record carries, without where it stands. */
+export function fieldsOf(record: JsonObject): JsonObject {
+  return without(record, POSITION);
 }

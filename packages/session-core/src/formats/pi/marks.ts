@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, without } from "../../source/narrow.js";
+import { isObject, type JsonObject, without } from "../../source/json.js";
 
 // What Bough writes into a pi file beyond pi's own records, so that reading the file again gives the same entries.
 // pi keeps fields it does not know, and shows `custom` entries to nobody.

@@ -1,9 +1,6 @@
-import { isObject, type JsonObject, objectAt, stringAt, without, withoutNulls } from "../../source/narrow.js";
+import { isObject, type JsonObject, objectAt, stringAt, without, withoutNulls } from "../../source/json.js";
 import { assistantContentOf, contentOf, SCRATCH } from "./blocks.js";
-import { executionOf, pythonExecutionOf } from "./executions.js";
-import { fileMentionOf } from "./file-mention.js";
 import { unfilled } from "./marks.js";
-import { withUsage } from "./usage.js";
 
 /** Makes a message of ours from one of pi's or oh-my-pi's; undefined when its shape does not allow it. */
 type ReadMessage = (message: JsonObject) => JsonObject | undefined;
@@ -56,4 +53,68 @@ function toolResultOf(message: JsonObject): JsonObject | undefined {
 function customMessageOf(message: JsonObject, customType: string): JsonObject | undefined {
   const custom = { customType, ...withoutNulls(message, ["customType", "display"]), role: "custom" };
   return withContent(custom, contentOf(message.content));
+}
+
+const FLAGS = ["cancelled", "truncated", "excludeFromContext"];
+
+/** A command that the person ran; undefined when it says no command. */
+export function executionOf(message: JsonObject): JsonObject | undefined {
+  const { command, output, exitCode } = message;
+  if (typeof command !== "string") return undefined;
+  const flags = FLAGS.filter((key) => message[key] !== undefined).map((key) => [key, Boolean(message[key])] as const);
+  const plain = exitCode === null || typeof exitCode === "number" ? message : without(message, ["exitCode"]);
+  return { ...plain, ...Object.fromEntries(flags), output: typeof output === "string" ? output : "" };
+}
+
+/** oh-my-pi's Python cell: an execution whose command is the code. */
+export function pythonExecutionOf(message: JsonObject): JsonObject | undefined {
+  return executionOf({ ...without(message, ["code"]), role: "bashExecution", command: message.code, language: "python" });
+}
+
+/**
+ * oh-my-pi's files that a person named with @: a custom message with their texts and images. What else was noted of
+ * each file stays in `details.files`.
+ */
+export function fileMentionOf(message: JsonObject): JsonObject | undefined {
+  const { files } = message;
+  if (!Array.isArray(files) || !files.every(isObject)) return undefined;
+  return {
+    ...without(message, ["files"]),
+    role: "custom",
+    customType: "fileMention",
+    content: contentOf(files.flatMap(blocksOfFile)),
+    details: { files: files.map((file) => without(file, ["content", "image"])) },
+  };
+}
+
+function blocksOfFile(file: JsonObject): readonly unknown[] {
+  const text = { type: "text", text: `<file path="${stringAt(file, "path") ?? ""}">\n${stringAt(file, "content") ?? ""}\n</file>` };
+  return file.image === undefined || file.image === null ? [text] : [text, file.image];
+}
+
+const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"];
+
+/**
+ * `owner` with a `usage` that can be added up. Figures that are no count (null where a provider's number was NaN, a
+ * negative cost) would make the whole message unreadable, so they move to `usage.unusable`.
+ */
+export function withUsage(owner: JsonObject): JsonObject {
+  const { usage } = owner;
+  if (usage === undefined) return owner;
+  return isObject(usage) ? { ...owner, usage: usableUsage(usage) } : without(owner, ["usage"]);
+}
+
+function usableUsage(usage: JsonObject): JsonObject {
+  const unusable = COUNTS.filter((key) => usage[key] !== undefined && !isCount(usage[key]));
+  if (usage.cost !== undefined && !isCost(usage.cost)) unusable.push("cost");
+  if (unusable.length === 0) return usage;
+  return { ...without(usage, unusable), unusable: Object.fromEntries(unusable.map((key) => [key, usage[key]])) };
+}
+
+function isCost(cost: unknown): boolean {
+  return isObject(cost) && (cost.total === undefined || isCount(cost.total));
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }

@@ -1,6 +1,9 @@
-import { UnknownFormatError, UnknownFormatVersionError } from "../../errors/import-errors.js";
+import { createHash } from "node:crypto";
+import { UnknownFormatError, UnknownFormatVersionError } from "../../errors/session-errors.js";
+import { type EntryId, isId, type SessionId } from "../../ids/ids.js";
+import { type JsonObject, millisecondsOf, numberAt, stringAt, without } from "../../source/json.js";
 import { jsonLinesOf } from "../../source/json-lines.js";
-import { type JsonObject, numberAt } from "../../source/narrow.js";
+import type { SourceHeader, SourceParent } from "../../source/source-session.js";
 
 /** Newest version of pi's session files that is read; oh-my-pi uses the same numbers. */
 const NEWEST_VERSION = 3;
@@ -70,4 +73,83 @@ function isHarnessHeader(record: JsonObject): boolean {
 
 function isTitleSlot(record: JsonObject): boolean {
   return record.type === "title" && typeof record.title === "string";
+}
+
+const KNOWN = ["type", "id", "timestamp", "cwd", "title"];
+
+/** The id of the session in `file`: its own, unless that could not name a session. */
+export function sessionIdOf(file: PiFile): SessionId {
+  const id = stringAt(file.header, "id") ?? "";
+  return isId(id) ? id : derivedId(id);
+}
+
+/** What the first lines say of a session; `startedBy` when it is a subagent's. */
+export function headerOf(file: PiFile, sessionId: SessionId, startedBy: SessionId | undefined): SourceHeader {
+  return {
+    sessionId,
+    createdAtMs: millisecondsOf(file.header.timestamp),
+    cwd: nonEmpty(stringAt(file.header, "cwd")),
+    title: titleOf(file),
+    kind: startedBy === undefined ? "conversation" : "subagent",
+    parent: parentOf(file.header, startedBy),
+    metadata: without(file.header, KNOWN),
+  };
+}
+
+/** The title in the slot of an oh-my-pi file, or else in its header. */
+export function titleOf({ titleSlot, header }: PiFile): string | undefined {
+  return nonEmpty(titleSlot === undefined ? undefined : stringAt(titleSlot, "title")) ?? nonEmpty(stringAt(header, "title"));
+}
+
+function parentOf(header: JsonObject, startedBy: SessionId | undefined): SourceParent | undefined {
+  const sessionId = startedBy ?? parentSessionOf(header);
+  return sessionId === undefined ? undefined : { sessionId };
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+// pi names a file `<time>_<session id>.jsonl`; the time has no underscore, an id may.
+const FILE_NAME = /^\d{4}-\d\d-\d\dT[\d-]+Z_(.+)$/;
+
+// A copy whose name was taken ends in -1, -2…; only behind a UUID can that be told from the id.
+const UUID_AND_SUFFIX = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-\d+)?$/i;
+
+/**
+ * The session that this one was forked from, as the header names it: a file's path (pi; `branchedFrom` in version 1,
+ * which pi's own migration loses, regression R60) or a session id (oh-my-pi). The file is not looked for.
+ */
+export function parentSessionOf(header: JsonObject): SessionId | undefined {
+  const given = stringAt(header, "parentSession") ?? stringAt(header, "branchedFrom");
+  if (given === undefined) return undefined;
+  const name =
+    given
+      .split(/[\\/]/)
+      .at(-1)
+      ?.replace(/\.jsonl$/, "") ?? "";
+  const id = FILE_NAME.exec(name)?.[1] ?? name;
+  const sessionId = UUID_AND_SUFFIX.exec(id)?.[1] ?? id;
+  return isId(sessionId) ? sessionId : undefined;
+}
+
+/**
+ * The model and the thinking level that a file of version 1 names in its header, as the entries that later versions
+ * write for them (regression R174). Later versions ignore these fields, and so do we.
+ */
+export function initialSettingsOf({ header, version }: PiFile): readonly JsonObject[] {
+  if (version >= 2) return [];
+  const modelId = stringAt(header, "modelId");
+  const thinkingLevel = stringAt(header, "thinkingLevel");
+  const model = modelId === undefined ? [] : [{ type: "model_change", provider: stringAt(header, "provider"), modelId }];
+  return thinkingLevel === undefined ? model : [...model, { type: "thinking_level_change", thinkingLevel }];
+}
+
+// Bough's alphabet without its last letter: 32 characters, so that five bits of the hash choose one without bias.
+const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
+
+/** An id of 12 characters that depends on nothing but `parts`: the same file gives the same ids at each import. */
+export function derivedId(...parts: readonly (string | number)[]): EntryId {
+  const hash = createHash("sha256").update(parts.join("\n")).digest();
+  return Array.from(hash.subarray(0, 12), (byte) => ALPHABET.charAt(byte & 31)).join("");
 }

@@ -1,19 +1,12 @@
-import type { EntryId, SessionId } from "../../ids/ids.js";
-import { isId } from "../../ids/ids.js";
+import { type EntryId, isId, quoted, type SessionId } from "../../ids/ids.js";
+import { type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../../source/json.js";
 import { type JsonLine, jsonLinesOf } from "../../source/json-lines.js";
-import { type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../../source/narrow.js";
-import type { SourceEntry, SourceRecord } from "../../source/source-session.js";
-import { BLOB_PREFIX, withBlobs } from "./blobs.js";
-import { derivedId } from "./derived-id.js";
+import type { ImportProblem, SourceEntry, SourceRecord } from "../../source/source-session.js";
+import { BLOB_PREFIX, type MissingBlob, withBlobs } from "./blobs.js";
 import { payloadOf } from "./entries.js";
-import { titleOf } from "./header.js";
-import { initialSettingsOf } from "./initial-settings.js";
-import { Links } from "./links.js";
+import { isOutsideTree, Links, outsideRecordOf } from "./links.js";
 import { EXPORTED_BY } from "./marks.js";
-import { isOutsideTree, outsideRecordOf } from "./outside-tree.js";
-import type { PiFile } from "./pi-file.js";
-import { invalidRecord, missingBlob, pointlessLabel } from "./problems.js";
-import { recordAt } from "./record-at.js";
+import { derivedId, initialSettingsOf, type PiFile, titleOf } from "./pi-file.js";
 
 /**
  * The records of a session file in file order. Versions 1, 2 and 3 take the same way: a record without an id gets one
@@ -140,4 +133,47 @@ class Reading {
 function timeOf(record: JsonObject): number | undefined {
   const message = objectAt(record, "message");
   return millisecondsOf(record.timestamp) ?? (message === undefined ? undefined : millisecondsOf(message.timestamp));
+}
+
+/**
+ * The record with number `index` of a file, the header being number 0; lines that are no records do not count.
+ *
+ * Reads the file again from its start up to that record: version 1 counts the entries it kept, such files are few and
+ * their compactions fewer, and so no file makes us remember the ids of all its entries.
+ */
+export function recordAt(file: PiFile, index: number): JsonLine | undefined {
+  let at = -1;
+  for (const line of jsonLinesOf(file.path)) {
+    if (line.kind === "problem" || line.line.number < file.headerLine) continue;
+    at++;
+    if (at === index) return line;
+  }
+  return undefined;
+}
+
+/** Reports a problem of one line. */
+export function problemAt(path: string, line: number, code: ImportProblem["code"], message: string): SourceRecord {
+  return { kind: "problem", problem: { code, path, line, message } };
+}
+
+/** Reports a record of a known type whose shape does not fit. */
+export function invalidRecord(path: string, { line, object }: JsonLine): SourceRecord {
+  const type = quoted(stringAt(object, "type") ?? "record without a type");
+  return problemAt(
+    path,
+    line.number,
+    "invalid-record",
+    `this ${type} has an unexpected shape; it was kept as a foreign entry, outside the context`,
+  );
+}
+
+/** Reports a label that names no entry. */
+export function pointlessLabel(path: string, line: number): SourceRecord {
+  return problemAt(path, line, "invalid-record", "the label names no entry; it was left out");
+}
+
+/** Reports an image that oh-my-pi keeps in a file of its own, which is not there or cannot be read. */
+export function missingBlob(path: string, line: number, { reference, reason }: MissingBlob): SourceRecord {
+  const name = reference.slice(BLOB_PREFIX.length, BLOB_PREFIX.length + 12);
+  return problemAt(path, line, "missing-blob", `the image ${name}… ${reason}; the reference was kept`);
 }

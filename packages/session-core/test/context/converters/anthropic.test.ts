@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toAnthropic } from "../../../src/context/converters/anthropic.js";
-import type { AnthropicMessage } from "../../../src/context/converters/anthropic-message.js";
-import type { AssistantBlock } from "../../../src/entry/block.js";
+import { type AnthropicMessage, toAnthropic } from "../../../src/context/converters/anthropic.js";
+import type { AssistantBlock } from "../../../src/entry/message.js";
 import { anyContext, assistant, call, contextOf, countCalls, foreign, image, PIXEL, result, text, textsIn, user } from "./contexts.js";
 
 const signed: AssistantBlock = { type: "thinking", thinking: "hm\ud800", thinkingSignature: "c2ln+/=" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { claudeFormat } from "../../../src/formats/claude/claude.js";
+import { claudeFormat } from "../../../src/formats/claude/format.js";
 import { type Line, progress, side, user } from "./claude-file.js";
 
 const detects = (...records: Line[]) => claudeFormat.detects({ path: "some.jsonl", records });

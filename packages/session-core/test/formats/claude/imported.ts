@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { EntryPayload } from "../../../src/entry/entry.js";
-import { judgeEntry } from "../../../src/entry/gate.js";
-import { claudeFormat } from "../../../src/formats/claude/claude.js";
+import { judgeEntry } from "../../../src/entry/validate.js";
+import { claudeFormat } from "../../../src/formats/claude/format.js";
 import type { ImportProblem, SourceHeader, SourceRecord } from "../../../src/source/source-session.js";
 import { fileOf, type Line } from "./claude-file.js";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clipped } from "../../../src/formats/markdown/clip.js";
+import { clipped } from "../../../src/formats/markdown/markdown-writer.js";
 
 const LIMIT = { lines: 2, characters: 10 };
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { judgeEntry } from "../../../src/entry/gate.js";
+import { judgeEntry } from "../../../src/entry/validate.js";
 import { entriesOf, recordsOf } from "./pi-files.js";
 
 const TYPES = [

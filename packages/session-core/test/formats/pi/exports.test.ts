@@ -2,8 +2,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry, EntryPayload } from "../../../src/entry/entry.js";
-import { judgeEntry } from "../../../src/entry/gate.js";
-import { type PiExport, piLines } from "../../../src/formats/pi-export/lines.js";
+import { judgeEntry } from "../../../src/entry/validate.js";
+import { type PiExport, piLines } from "../../../src/formats/pi-export/write.js";
 import { entriesOf, folder, leafOf, sessionIn, write } from "./pi-files.js";
 
 const SESSION = { id: "s1", title: null, cwd: "/project", createdAtMs: Date.UTC(2026, 0, 2), parentSessionId: null };

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { judgeEntry } from "../../../src/entry/gate.js";
+import { judgeEntry } from "../../../src/entry/validate.js";
 import { piFormat } from "../../../src/formats/pi/format.js";
 import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../../../src/source/source-session.js";
 

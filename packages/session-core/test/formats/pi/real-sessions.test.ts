@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { judgeEntry } from "../../../src/entry/gate.js";
-import { piLines } from "../../../src/formats/pi-export/lines.js";
+import { judgeEntry } from "../../../src/entry/validate.js";
+import { piLines } from "../../../src/formats/pi-export/write.js";
 import { entriesOf, folder, leafOf, problemsOf, sessionIn, write } from "./pi-files.js";
 
 // Public sessions that are not part of this repository; see the README there.

@@ -1,0 +1,160 @@
+// The shapes that functions on contexts read: deep enough that none of them meets a member of another type. Linear in
+// messages and blocks, not in the length of texts.
+import { byMember, CURSOR, FLAG, list, NUMBER, nullable, OBJECT, oneOf, optional, type Rule, record, ruleOf, TEXT } from "./rules.js";
+
+const TEXT_BLOCK = record({ text: TEXT });
+const IMAGE_BLOCK = record({ data: TEXT, mimeType: TEXT });
+const FOREIGN_BLOCK = record({ originalType: TEXT });
+const BLOCKS: Readonly<Record<string, Rule>> = {
+  text: TEXT_BLOCK,
+  image: IMAGE_BLOCK,
+  thinking: record({ thinking: TEXT, thinkingSignature: optional(TEXT) }),
+  toolCall: record({ id: TEXT, name: TEXT, arguments: OBJECT }),
+  foreign: FOREIGN_BLOCK,
+};
+/** A block of any message. */
+export const BLOCK: Rule = byMember("type", BLOCKS);
+/** A block of what a person, a tool or a host said. */
+export const SAID_BLOCK: Rule = byMember("type", { text: TEXT_BLOCK, image: IMAGE_BLOCK, foreign: FOREIGN_BLOCK });
+const LIST_OF_BLOCKS = list(BLOCK, "a text or an array of blocks");
+const CONTENT: Rule = (value, at) => (typeof value === "string" ? undefined : LIST_OF_BLOCKS(value, at));
+
+const MESSAGES_BY_ROLE: Readonly<Record<string, Rule>> = {
+  system: record({ content: CONTENT }),
+  user: record({ content: CONTENT }),
+  assistant: record({ content: LIST_OF_BLOCKS, usage: optional(OBJECT), stopReason: optional(TEXT), model: optional(TEXT) }),
+  toolResult: record({ toolCallId: TEXT, toolName: optional(TEXT), content: CONTENT }),
+  bashExecution: record({ command: TEXT, output: TEXT }),
+  custom: record({ customType: TEXT, content: CONTENT }),
+  compactionSummary: record({ summary: TEXT }),
+  branchSummary: record({ summary: TEXT }),
+};
+
+/** A message of a conversation or of a context. */
+export const MESSAGE: Rule = byMember("role", MESSAGES_BY_ROLE);
+/** Messages of a conversation or of a context. */
+export const MESSAGES: Rule = list(MESSAGE, "an array of messages");
+/** A tool call. */
+export const TOOL_CALL: Rule = record({ id: TEXT, name: TEXT, arguments: OBJECT });
+/** What a person, a tool or a model said: a text or blocks. */
+export const MESSAGE_CONTENT: Rule = CONTENT;
+
+const PAYLOADS: Readonly<Record<string, Rule>> = {
+  message: record({ message: MESSAGE }),
+  compaction: record({ summary: TEXT, firstKeptEntryId: nullable(TEXT) }),
+  branch_summary: record({ summary: TEXT }),
+  model_change: record({ modelId: TEXT, provider: optional(TEXT) }),
+  thinking_level_change: record({ thinkingLevel: nullable(TEXT) }),
+  context_edit: record({ targetId: TEXT, replacement: nullable(OBJECT) }),
+  custom_message: record({ customType: TEXT, content: CONTENT }),
+  custom: record({ customType: TEXT }),
+  foreign: record({ originalType: TEXT }),
+};
+
+/** What an entry carries. */
+export const PAYLOAD: Rule = byMember("type", PAYLOADS);
+
+/** A context, as `Session.context` gives it. */
+export const SESSION_CONTEXT: Rule = record({
+  messages: MESSAGES,
+  entries: list(TEXT, "an array of ids"),
+  system: nullable(TEXT),
+  compaction: nullable(OBJECT),
+  model: nullable(record({ modelId: TEXT, provider: optional(TEXT) })),
+});
+
+/** Operations on files, as `Session.fileOperations` gives them. */
+export const FILE_OPERATIONS: Rule = list(record({ path: TEXT, kind: TEXT, outcome: TEXT }));
+
+// The shapes of what methods of stores and sessions are asked with, as their types in `port/` say.
+
+/** An id of a session or an entry. Any text: what names nothing is told as not found. */
+export const ID = TEXT;
+/** Options of an append. */
+export const APPEND = record({ onConflict: optional(oneOf("error", "follow", "branch")), expectedLeafId: optional(nullable(ID)) });
+/** Options of a context. */
+export const CONTEXT = record({ leafId: optional(nullable(ID)), danglingCalls: optional(oneOf("close", "drop")) });
+/** Token counts by entry. */
+export const COUNTS = ruleOf(
+  "a Map of ids and numbers",
+  (value) => isMap(value) && [...value].every(([id, tokens]) => typeof id === "string" && typeof tokens === "number"),
+);
+const FINITE = ruleOf("a number that is not NaN", (value) => typeof value === "number" && !Number.isNaN(value));
+
+/** What a search may be asked, by `Store.search` and `Session.search`. */
+export const SEARCH: Rule = record({
+  query: TEXT,
+  sessionId: optional(TEXT),
+  roles: optional(list(TEXT, "an array of roles")),
+  types: optional(list(TEXT, "an array of types")),
+  sinceMs: optional(FINITE),
+  untilMs: optional(FINITE),
+  path: optional(TEXT),
+  cwd: optional(TEXT),
+  limit: optional(NUMBER),
+  cursor: optional(CURSOR),
+});
+
+/** What is written in one batch. */
+export const WRITES = list(
+  byMember("kind", {
+    // The entry itself has a gate of its own.
+    entry: record({}),
+    label: record({ entryId: ID, label: nullable(TEXT) }),
+    value: record({ key: TEXT }),
+    moveLeaf: record({ to: nullable(ID) }),
+  }),
+  "an array of writes",
+);
+const OPTIONAL_LEAF = optional(nullable(TEXT));
+/** Options of a walk along a path. */
+export const WALK = record({ leafId: OPTIONAL_LEAF, stopAt: optional(TEXT) });
+/** Options of a page of a path. */
+export const SCAN = record({
+  leafId: OPTIONAL_LEAF,
+  stopAt: optional(TEXT),
+  order: optional(oneOf("up", "down")),
+  types: optional(list(TEXT, "an array of types")),
+  roles: optional(list(TEXT, "an array of roles")),
+  limit: optional(NUMBER),
+  cursor: optional(CURSOR),
+});
+/** Options of an outline. */
+export const OUTLINE = record({ afterSeq: optional(NUMBER), limit: optional(NUMBER) });
+/** Two places of a path. */
+export const RANGE = record({ fromId: optional(TEXT), toId: optional(TEXT) });
+
+/** Who gave a title. */
+export const TITLE_SOURCE = oneOf("user", "auto");
+const KINDS = ["conversation", "subagent"] as const;
+const FLAG_OR_ALL = ruleOf("true, false or all", (value) => typeof value === "boolean" || value === "all");
+/** What a new session starts with. */
+export const NEW_SESSION = record({
+  id: optional(ID),
+  title: optional(TEXT),
+  titleSource: optional(TITLE_SOURCE),
+  cwd: optional(TEXT),
+  kind: optional(oneOf(...KINDS)),
+  createdAtMs: optional(NUMBER),
+  parent: optional(record({ sessionId: ID, entryId: nullable(ID), toolCallId: nullable(TEXT) })),
+  metadata: optional(OBJECT),
+});
+/** Which sessions to list. */
+export const FILTER = record({
+  cwd: optional(TEXT),
+  kind: optional(oneOf(...KINDS, "all")),
+  archived: optional(FLAG_OR_ALL),
+  empty: optional(FLAG),
+  parentId: optional(ID),
+  limit: optional(NUMBER),
+  cursor: optional(CURSOR),
+});
+/** Options of a fork. */
+export const FORK = record({ at: optional(ID), title: optional(TEXT), id: optional(ID), cwd: optional(TEXT) });
+/** Options of opening a session. */
+export const OPEN = record({ leaf: optional(TEXT) });
+
+/** Also a Map of another realm, such as a worker's or a test runner's. */
+function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {
+  return Object.prototype.toString.call(value) === "[object Map]";
+}

@@ -1,0 +1,165 @@
+import { checkArgument } from "../../arguments/rules.js";
+import { SESSION_CONTEXT } from "../../arguments/shapes.js";
+import type { SessionContext } from "../context.js";
+import {
+  type AnswerPart,
+  dataUrl,
+  imagesOf,
+  type ProjectedAnswer,
+  type ProjectedCall,
+  type ProjectedResult,
+  plainText,
+  type SaidPart,
+  withoutForeign,
+} from "./projected-message.js";
+import { projectMessages, systemText } from "./projection.js";
+import { toolNameFor } from "./sanitize.js";
+import { IMAGES_FOLLOW, imagesOfResult } from "./templates.js";
+
+/** Text or an image inside a user message. */
+export type OpenAiChatPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
+
+/** A call inside an assistant message; `arguments` is JSON text. */
+export interface OpenAiChatToolCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** A message of a chat completion request. */
+export type OpenAiChatMessage =
+  | { readonly role: "system"; readonly content: string }
+  | { readonly role: "user"; readonly content: string | OpenAiChatPart[] }
+  | { readonly role: "assistant"; readonly content: string | null; readonly tool_calls?: OpenAiChatToolCall[] }
+  | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
+
+/** OpenAI's longest name of a function. */
+export const OPENAI_NAME_LENGTH = 64;
+
+/**
+ * A context as the `messages` of an OpenAI chat completion, the instructions first.
+ *
+ * Thinking is left out: the format has no place for it. A tool message holds only text, so the images of a batch of
+ * results follow the batch in a user message. Says nothing of a failed call beyond the text of its result.
+ *
+ * @example
+ * await openai.chat.completions.create({ model, messages: toOpenAiChat(context) });
+ */
+export function toOpenAiChat(context: SessionContext): OpenAiChatMessage[] {
+  checkArgument("context", context, SESSION_CONTEXT);
+  const system = systemText(context);
+  const messages: OpenAiChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
+  for (const message of projectMessages(context.messages)) {
+    if (message.role === "user") messages.push({ role: "user", content: userContent(message.parts) });
+    else messages.push(...answerMessages(message));
+  }
+  return messages;
+}
+
+// A plain text where it will do: many servers that speak this format take nothing else.
+function userContent(parts: readonly SaidPart[]): string | OpenAiChatPart[] {
+  return imagesOf(parts).length === 0 ? plainText(parts) : parts.map(chatPart);
+}
+
+function chatPart(part: SaidPart): OpenAiChatPart {
+  const known = withoutForeign(part);
+  return known.type === "text" ? known : { type: "image_url", image_url: { url: dataUrl(known) } };
+}
+
+function answerMessages(answer: ProjectedAnswer): readonly OpenAiChatMessage[] {
+  const text = answer.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  const calls = answer.parts.filter((part) => part.type === "call").map(toolCall);
+  if (text === "" && calls.length === 0) return [];
+  const content = text === "" ? null : text;
+  if (calls.length === 0) return [{ role: "assistant", content }];
+  return [{ role: "assistant", content, tool_calls: calls }, ...answer.results.map(toolMessage), ...imageMessage(answer.results)];
+}
+
+function toolCall(call: ProjectedCall): OpenAiChatToolCall {
+  const name = toolNameFor(call.name, OPENAI_NAME_LENGTH);
+  return { id: call.id, type: "function", function: { name, arguments: JSON.stringify(call.input) } };
+}
+
+function toolMessage(result: ProjectedResult): OpenAiChatMessage {
+  const text = plainText(result.parts);
+  return { role: "tool", tool_call_id: result.callId, content: text === "" ? IMAGES_FOLLOW : text };
+}
+
+// Behind all results: a user message between two of them would tear the batch apart, which the API refuses.
+function imageMessage(results: readonly ProjectedResult[]): readonly OpenAiChatMessage[] {
+  const content = results.flatMap((result): readonly OpenAiChatPart[] => {
+    const images = imagesOf(result.parts);
+    return images.length === 0 ? [] : [{ type: "text", text: imagesOfResult(result.toolName) }, ...images.map(chatPart)];
+  });
+  return content.length === 0 ? [] : [{ role: "user", content }];
+}
+
+/** Text or an image inside an input item. */
+export type OpenAiResponsesPart =
+  | { readonly type: "input_text"; readonly text: string }
+  | { readonly type: "input_image"; readonly image_url: string; readonly detail: "auto" };
+
+/** One item of the `input` of a Responses request; `arguments` is JSON text. */
+export type OpenAiResponsesItem =
+  | { readonly type: "message"; readonly role: "user"; readonly content: OpenAiResponsesPart[] }
+  | { readonly type: "message"; readonly role: "assistant"; readonly content: string }
+  | { readonly type: "function_call"; readonly call_id: string; readonly name: string; readonly arguments: string }
+  | { readonly type: "function_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] };
+
+/** What a Responses request takes of a context; spread it into the request. */
+export interface OpenAiResponsesInput {
+  readonly instructions?: string;
+  readonly input: OpenAiResponsesItem[];
+}
+
+/**
+ * A context as `instructions` and `input` of the OpenAI Responses API.
+ *
+ * Reasoning items are left out: they hold only with the very item ids of the response they came in, and a context
+ * may have been edited, cut or answered by another model since.
+ *
+ * @example
+ * await openai.responses.create({ model, store: false, ...toOpenAiResponses(context) });
+ */
+export function toOpenAiResponses(context: SessionContext): OpenAiResponsesInput {
+  checkArgument("context", context, SESSION_CONTEXT);
+  const instructions = systemText(context);
+  const input: OpenAiResponsesItem[] = [];
+  for (const message of projectMessages(context.messages)) {
+    if (message.role === "user") input.push({ type: "message", role: "user", content: message.parts.map(inputPart) });
+    else input.push(...answerItems(message));
+  }
+  return instructions === undefined ? { input } : { instructions, input };
+}
+
+function inputPart(part: SaidPart): OpenAiResponsesPart {
+  const known = withoutForeign(part);
+  if (known.type === "text") return { type: "input_text", text: known.text };
+  return { type: "input_image", image_url: dataUrl(known), detail: "auto" };
+}
+
+function answerItems(answer: ProjectedAnswer): readonly OpenAiResponsesItem[] {
+  return [...answer.parts.flatMap(answerItem), ...answer.results.map(outputItem)];
+}
+
+function answerItem(part: AnswerPart): readonly OpenAiResponsesItem[] {
+  switch (part.type) {
+    case "text":
+      return [{ type: "message", role: "assistant", content: part.text }];
+    case "call": {
+      const name = toolNameFor(part.name, OPENAI_NAME_LENGTH);
+      return [{ type: "function_call", call_id: part.id, name, arguments: JSON.stringify(part.input) }];
+    }
+    case "image":
+    case "thinking":
+    case "foreign":
+      return [];
+  }
+}
+
+function outputItem(result: ProjectedResult): OpenAiResponsesItem {
+  const output = imagesOf(result.parts).length === 0 ? plainText(result.parts) : result.parts.map(inputPart);
+  return { type: "function_call_output", call_id: result.callId, output };
+}

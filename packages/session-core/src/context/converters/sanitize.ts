@@ -1,0 +1,68 @@
+/** Longest id a call is sent with: OpenAI's chat completions refuse more than 40 characters, the others allow more. */
+const MAX_ID_LENGTH = 40;
+
+/** Longest name of a tool: Anthropic's limit. */
+const MAX_NAME_LENGTH = 128;
+
+const REFUSED = /[^a-zA-Z0-9_-]/g;
+
+/**
+ * Names calls so that every provider takes them: letters, digits, `_` and `-`, at most 40 characters, and no two
+ * alike in one request. An id that fits is kept. What a call is named depends only on the calls before it, so a
+ * longer context starts with the same bytes and the provider's prompt cache holds.
+ *
+ * @example
+ * const draw = callIds();
+ * draw("call.1"); // "call_1"
+ * draw("call:1"); // "call_1_2"
+ */
+export function callIds(): (given: string) => string {
+  const taken = new Set<string>();
+  return (given) => {
+    const wanted = fitting(given);
+    let id = wanted;
+    for (let copy = 2; taken.has(id); copy++) id = `${wanted.slice(0, MAX_ID_LENGTH - `_${copy}`.length)}_${copy}`;
+    taken.add(id);
+    return id;
+  };
+}
+
+// Some ids are hundreds of characters that differ only at the end, so what is cut off is replaced by its hash.
+function fitting(given: string): string {
+  const id = given.replace(REFUSED, "_");
+  if (id === "") return "call";
+  return id.length <= MAX_ID_LENGTH ? id : `${id.slice(0, MAX_ID_LENGTH - 9)}_${hash(given)}`;
+}
+
+// FNV-1a, 32 bits: short, and the same in every run. Two equal ones are told apart by the copy number above.
+function hash(text: string): string {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  return (value >>> 0).toString(16).padStart(8, "0");
+}
+
+/** A tool's name as every provider takes it: letters, digits, `_` and `-`, at most `longest` characters. */
+export function toolNameFor(given: string, longest: number = MAX_NAME_LENGTH): string {
+  const name = given.replace(REFUSED, "_").slice(0, longest);
+  return name === "" ? "tool" : name;
+}
+
+/**
+ * `value` with every lone surrogate replaced by U+FFFD, in texts and keys at any depth: one of them makes a provider
+ * refuse the whole request. A value without any is given back as it is, not copied.
+ *
+ * @example
+ * wellFormed({ path: "a\ud800" }); // { path: "a\ufffd" }
+ */
+export function wellFormed(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return changed(value, value.map(wellFormed));
+  const members = Object.entries(value);
+  const judged = members.map(([key, member]) => [key.toWellFormed(), wellFormed(member)] as const);
+  return judged.every(([key, member], at) => key === members[at]?.[0] && member === members[at]?.[1]) ? value : Object.fromEntries(judged);
+}
+
+function changed(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
+  return after.every((member, at) => member === before[at]) ? before : after;
+}

@@ -1,0 +1,162 @@
+import type { SessionId } from "../../ids/ids.js";
+import type { JsonObject } from "../../source/json.js";
+import { SourceFolders } from "../../source/source-folders.js";
+import type {
+  FileHead,
+  ImportProblem,
+  SourceFormat,
+  SourceHeader,
+  SourceParent,
+  SourceRecord,
+  SourceSession,
+} from "../../source/source-session.js";
+import { agentFilesOf, agentMetaOf, indexParent, starterOf } from "./agent-files.js";
+import { agentOfFile, agentSessionId, conversationId, isUsableId } from "./ids.js";
+import { indexFile } from "./indexer.js";
+import { recordsOf } from "./records.js";
+import type { CallFacts, ChainFacts, SessionFile } from "./session-file.js";
+
+/**
+ * Sessions of Claude Code: `<session>.jsonl`, with its agents inline, in `<session>/subagents/` or beside it.
+ *
+ * The conversation comes first, then its agents. The file of an agent, given alone, is the same session with the same
+ * parent as when it is reached through the conversation. A file without any conversation has no sessions.
+ */
+export const claudeFormat: SourceFormat = { name: "claude", detects: isClaude, starterOf, sessions };
+
+function* sessions(path: string, folders = new SourceFolders()): Generator<SourceSession, void, void> {
+  const file = indexFile(path, agentOfFile(path));
+  const conversation = conversationId(file);
+  const agents = agentFilesOf(path, conversation, folders);
+  const main = file.chains[0];
+  if (main !== undefined && main.records > 0) {
+    yield session(file, 0, conversationHeader(file, main, conversation), agents.problems);
+    yield* agentsIn(file, { conversation, starter: file, folders, problems: [] });
+  } else {
+    const starter = indexParent(path, conversation, folders);
+    const problems = [...agents.problems, ...starter.problems];
+    yield* agentsIn(file, { conversation, starter: starter.value ?? file, folders, problems });
+  }
+  for (const agentPath of agents.paths) {
+    yield* agentsIn(indexFile(agentPath, agentOfFile(agentPath)), { conversation, starter: file, folders, problems: [] });
+  }
+}
+
+interface Around {
+  readonly conversation: SessionId;
+  /** The file whose calls started the agents. */
+  readonly starter: SessionFile;
+  readonly folders: SourceFolders;
+  readonly problems: readonly ImportProblem[];
+}
+
+function* agentsIn(file: SessionFile, { conversation, starter, folders, problems }: Around): Generator<SourceSession, void, void> {
+  const meta = agentMetaOf(file.path, folders);
+  const agents = [...file.chains.entries()].filter(([chain]) => chain > 0);
+  for (const [at, [chain, facts]] of agents.entries()) {
+    yield session(file, chain, agentHeader(facts, conversation, starter, meta.value), at === 0 ? [...problems, ...meta.problems] : []);
+  }
+}
+
+function session(file: SessionFile, chain: number, header: SourceHeader, problems: readonly ImportProblem[]): SourceSession {
+  return {
+    header,
+    path: file.path,
+    *records() {
+      yield* problems.map((problem): SourceRecord => ({ kind: "problem", problem }));
+      yield* recordsOf(file, chain, header.sessionId);
+    },
+  };
+}
+
+/**
+ * Whether the file with this head was written by Claude Code: one of its records has a place in a tree of uuids, or is
+ * a side record of a kind that no other program writes.
+ */
+export function isClaude({ records }: FileHead): boolean {
+  return records.some((record) => isStep(record) || isSideRecord(record));
+}
+
+function isStep(record: JsonObject): boolean {
+  const { type, uuid, parentUuid } = record;
+  return typeof type === "string" && typeof uuid === "string" && (parentUuid === null || typeof parentUuid === "string");
+}
+
+function isSideRecord(record: JsonObject): boolean {
+  switch (record.type) {
+    case "summary":
+      return typeof record.summary === "string" && typeof record.leafUuid === "string";
+    case "queue-operation":
+      return typeof record.operation === "string" && typeof record.sessionId === "string";
+    case "file-history-snapshot":
+      return typeof record.messageId === "string" && typeof record.snapshot === "object";
+    case "custom-title":
+    case "ai-title":
+    case "last-prompt":
+    case "permission-mode":
+      return typeof record.sessionId === "string";
+  }
+  return false;
+}
+
+/** The header of the conversation in a file. */
+export function conversationHeader(file: SessionFile, facts: ChainFacts, sessionId: SessionId): SourceHeader {
+  const title = file.titles.user ?? file.titles.auto;
+  return {
+    sessionId,
+    kind: "conversation",
+    createdAtMs: facts.createdAtMs,
+    cwd: facts.cwd,
+    ...(title === undefined ? {} : { title }),
+    metadata: metadataOf(facts, sessionId),
+  };
+}
+
+/**
+ * The header of an agent's session.
+ * @param starter the file whose calls started it: its own, or the one of the conversation.
+ */
+export function agentHeader(facts: ChainFacts, conversation: SessionId, starter: SessionFile, meta: JsonObject | undefined): SourceHeader {
+  const start = startOf(starter, facts);
+  const title = start?.call.description;
+  return {
+    sessionId: agentSessionId(conversation, facts.key),
+    kind: "subagent",
+    createdAtMs: facts.createdAtMs,
+    cwd: facts.cwd,
+    ...(title === undefined ? {} : { title }),
+    parent: start === undefined ? { sessionId: conversation } : linkTo(starter, conversation, start),
+    metadata: { agentId: facts.key, ...metadataOf(facts, conversation), ...(meta === undefined ? {} : { agent: meta }) },
+  };
+}
+
+interface Start {
+  readonly id: string;
+  readonly call: CallFacts;
+}
+
+// What the result and the progress of a call say of its agent is certain; two calls may have the same prompt.
+function startOf(starter: SessionFile, facts: ChainFacts): Start | undefined {
+  const id = starter.agentCalls.get(facts.key) ?? starter.promptCalls.get(facts.promptDigest ?? "");
+  const call = id === undefined ? undefined : starter.calls.get(id);
+  if (id === undefined || call === undefined) return undefined;
+  const caller = starter.chains[starter.records[call.reply]?.chain ?? 0];
+  return caller?.key === facts.key ? undefined : { id, call };
+}
+
+function linkTo(starter: SessionFile, conversation: SessionId, { id, call }: Start): SourceParent {
+  const reply = starter.records[call.reply];
+  const caller = starter.chains[reply?.chain ?? 0]?.key ?? "";
+  const hasOwnId = reply !== undefined && isUsableId(reply.uuid) && !starter.renamed.has(call.reply);
+  return {
+    sessionId: caller === "" ? conversation : agentSessionId(conversation, caller),
+    ...(hasOwnId ? { entryId: reply.uuid } : {}),
+    toolCallId: id,
+  };
+}
+
+function metadataOf(facts: ChainFacts, sessionId: SessionId): JsonObject {
+  const { version, gitBranch, recordedSessionId } = facts;
+  const given = { version, gitBranch, recordedSessionId: recordedSessionId === sessionId ? undefined : recordedSessionId };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}

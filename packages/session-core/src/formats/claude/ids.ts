@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { basename, dirname } from "node:path";
+import { type EntryId, isId, type SessionId } from "../../ids/ids.js";
+import type { SessionFile } from "./session-file.js";
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+const AGENT_FILE = /^agent-(.+)\.jsonl$/;
+
+/** Name of the folder with the files of a session's agents, inside a folder with the session's name. */
+export const AGENT_FOLDER = "subagents";
+
+/** The agent whose file this is, by its name; undefined: a session's own file. */
+export function agentOfFile(path: string): string | undefined {
+  return AGENT_FILE.exec(basename(path))?.[1];
+}
+
+/**
+ * The id of the conversation in a file; for an agent's file, of the conversation that started the agent.
+ *
+ * A file's name comes first: a resumed or forked session begins with records of the one before it, under that one's
+ * id. Where the name is no id, an agent's folder says it, and else the records.
+ */
+export function conversationId(file: Pick<SessionFile, "path" | "chains">): SessionId {
+  const name = basename(file.path, ".jsonl");
+  if (UUID.test(name)) return name;
+  const owner = folderOwner(file.path);
+  if (owner !== undefined) return owner;
+  const recorded = file.chains.map((chain) => chain.recordedSessionId).find((id) => id !== undefined);
+  if (recorded !== undefined && isId(recorded)) return recorded;
+  return isId(name) ? name : createHash("sha256").update(name).digest("hex").slice(0, 16);
+}
+
+/** The session in whose folder of agents a file lies. */
+export function folderOwner(path: string): SessionId | undefined {
+  const folder = dirname(path);
+  const owner = basename(dirname(folder));
+  return basename(folder) === AGENT_FOLDER && UUID.test(owner) ? owner : undefined;
+}
+
+/** The id of an agent's session: the same whether it is reached through its parent or alone. */
+export function agentSessionId(conversation: SessionId, key: string): SessionId {
+  const id = `${conversation}.${key}`;
+  return isId(id) ? id : `${conversation.slice(0, 64)}.${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
+}
+
+/** Room for the `2:`, `3:`… of a record that becomes several entries, within the 128 characters of an id. */
+const LONGEST_UUID = 100;
+
+/**
+ * The id of a record that has none of its own: 12 characters of a digest over session, line and text. Claude Code only
+ * ever appends to a file, so the id is the same at each import, also when the file has grown.
+ */
+export function derivedId(session: SessionId, line: number, text: string): EntryId {
+  return createHash("sha256").update(`${session}\n${line}\n${text}`).digest("hex").slice(0, 12);
+}
+
+/** Whether a record's uuid can be the id of its entry as it stands. */
+export function isUsableId(uuid: string): boolean {
+  return uuid.length <= LONGEST_UUID && isId(uuid);
+}
+
+/**
+ * The id of the `count`-th entry, from 1, of a record that becomes several. The number comes first, so that a short prefix
+ * still names the record's own entry.
+ */
+export function partId(first: EntryId, count: number): EntryId {
+  return count === 1 ? first : `${count}:${first}`;
+}
+
+/** A short digest of a prompt: enough to recognise it, and small enough to keep for each call of a session. */
+export function promptDigest(prompt: string): string {
+  return createHash("sha256").update(prompt.trim()).digest("hex").slice(0, 16);
+}

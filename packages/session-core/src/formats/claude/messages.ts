@@ -1,0 +1,257 @@
+import { foreignBlock } from "../../entry/foreign-block.js";
+import { isObject, type JsonObject, numberAt, objectAt, parsedObject, stringAt, without } from "../../source/json.js";
+import {
+  type InjectedKind,
+  injectedKind,
+  isReminderBlock,
+  isResultBlock,
+  META,
+  QUEUED,
+  queuedPrompt,
+  resultBlocks,
+  spokenText,
+} from "./record-kind.js";
+
+/** The name of the tool behind a call; undefined when the file does not have the call. */
+export type ToolNames = (toolCallId: string) => string | undefined;
+
+/**
+ * The messages of one `user` record (or of a queued prompt): its tool results first, one message each, because they
+ * must follow their calls; then what stands next to them (regression R66). Reminders of the program among the blocks
+ * become a message of their own, after the other one: so what a person said reads as they said it, and it begins the
+ * turn that the reminders belong to. At least one.
+ */
+export function userMessages(record: JsonObject, toolNames: ToolNames): readonly JsonObject[] {
+  const queued = queuedPrompt(record);
+  if (queued !== undefined) return [queuedMessage(record, queued)];
+  const content = objectAt(record, "message")?.content;
+  const results = resultMessages(record, content, toolNames);
+  const rest = Array.isArray(content) ? content.filter((block) => !isResultBlock(block)) : content;
+  const isEmpty = Array.isArray(rest) && rest.length === 0;
+  return results.length > 0 && isEmpty ? results : [...results, ...spokenMessages(record, rest)];
+}
+
+function queuedMessage(record: JsonObject, prompt: unknown): JsonObject {
+  const message = custom(injectedKind({}, spokenText(prompt)) ?? QUEUED, contentOf(prompt));
+  const details = without(objectAt(record, "attachment") ?? {}, ["type", "prompt"]);
+  return Object.keys(details).length === 0 ? message : { ...message, details };
+}
+
+function resultMessages(record: JsonObject, content: unknown, toolNames: ToolNames): readonly JsonObject[] {
+  return resultBlocks(content).map((block, at) => {
+    const toolCallId = String(block.tool_use_id);
+    const toolName = toolNames(toolCallId);
+    // The record has one structured result, whatever the number of its blocks.
+    const details = at === 0 ? record.toolUseResult : undefined;
+    return {
+      role: "toolResult",
+      toolCallId,
+      ...(toolName === undefined ? {} : { toolName }),
+      content: contentOf(block.content),
+      isError: block.is_error === true,
+      ...(details === undefined ? {} : { details }),
+    };
+  });
+}
+
+function spokenMessages(record: JsonObject, content: unknown): readonly JsonObject[] {
+  const kind = injectedKind(record, spokenText(content));
+  if (!Array.isArray(content) || kind === META) return [spoken(kind, contentOf(content))];
+  const reminders = content.filter(isReminderBlock);
+  const said = content.filter((block) => !isReminderBlock(block));
+  const remarks = reminders.length === 0 ? [] : [spoken(META, reminders.map(contentBlock))];
+  return said.length === 0 && remarks.length > 0 ? remarks : [spoken(kind, said.map(contentBlock)), ...remarks];
+}
+
+function spoken(kind: InjectedKind | undefined, content: string | readonly JsonObject[]): JsonObject {
+  return kind === undefined ? { role: "user", content } : custom(kind, content);
+}
+
+function custom({ customType, display }: InjectedKind, content: string | readonly JsonObject[]): JsonObject {
+  return { role: "custom", customType, display, content };
+}
+
+/** The model that Claude Code names for texts it wrote itself. */
+const SYNTHETIC = "<synthetic>";
+
+/**
+ * The message of one reply, from all its lines in the order of the file. The reason it stopped is that of the last
+ * line that has one; while a reply is being written it is null and stays out.
+ */
+export function replyMessage(lines: readonly JsonObject[]): JsonObject {
+  const messages = lines.map((line) => objectAt(line, "message") ?? {});
+  const usages = messages.map((message) => objectAt(message, "usage")).filter((usage) => usage !== undefined);
+  const costs = lines.flatMap((line) => numberAt(line, "costUSD") ?? []).filter((cost) => cost >= 0);
+  return compact({
+    role: "assistant",
+    content: onceEach(messages.flatMap((message) => replyBlocks(message.content))),
+    ...modelOf(messages),
+    usage: usageOf(usages, costs),
+    ...endOf(lines, messages),
+    responseId: firstText(messages, "id"),
+  });
+}
+
+// A call that is written twice would be refused by the provider with the whole context.
+function onceEach(blocks: readonly JsonObject[]): readonly JsonObject[] {
+  const calls = new Set<unknown>();
+  return blocks.filter((block) => {
+    if (block.type !== "toolCall") return true;
+    if (calls.has(block.id)) return false;
+    calls.add(block.id);
+    return true;
+  });
+}
+
+function modelOf(messages: readonly JsonObject[]): JsonObject {
+  const model = firstText(messages, "model");
+  return model === undefined || model === SYNTHETIC ? {} : { provider: "anthropic", model };
+}
+
+function endOf(lines: readonly JsonObject[], messages: readonly JsonObject[]): JsonObject {
+  if (lines.some((line) => line.isApiErrorMessage === true)) {
+    return {
+      stopReason: "error",
+      errorMessage: messages
+        .map(textOf)
+        .filter((text) => text !== "")
+        .join("\n"),
+    };
+  }
+  const reason = messages.map((message) => stringAt(message, "stop_reason")).findLast((text) => text !== undefined);
+  return reason === undefined ? {} : { stopReason: stopReasonOf(reason) };
+}
+
+function stopReasonOf(reason: string): string {
+  switch (reason) {
+    case "end_turn":
+    case "stop_sequence":
+      return "stop";
+    case "max_tokens":
+      return "length";
+    case "tool_use":
+      return "toolUse";
+    case "refusal":
+      return "error";
+  }
+  return reason;
+}
+
+function textOf(message: JsonObject): string {
+  const { content } = message;
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((block: unknown) => (isObject(block) ? (stringAt(block, "text") ?? "") : "")).join("");
+}
+
+function firstText(messages: readonly JsonObject[], key: string): string | undefined {
+  return messages.map((message) => stringAt(message, key)).find((text) => text !== undefined && text !== "");
+}
+
+function compact(message: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined));
+}
+
+const FIGURES = [
+  ["input", "input_tokens"],
+  ["output", "output_tokens"],
+  ["cacheRead", "cache_read_input_tokens"],
+  ["cacheWrite", "cache_creation_input_tokens"],
+] as const;
+
+const OUR_NAMES = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost"];
+
+/**
+ * What one reply used. Each of its lines repeats the usage of the whole reply, the early ones with a partial count, so
+ * the largest of each figure is taken and nothing is added up. Fields that we do not know are those of the last line.
+ *
+ * `costs` are US dollars; only versions before 1.0 wrote them, with each line of its own.
+ */
+export function usageOf(usages: readonly JsonObject[], costs: readonly number[]): JsonObject | undefined {
+  const last = usages.at(-1);
+  if (last === undefined) return undefined;
+  const figures = FIGURES.flatMap(([ours, theirs]) => {
+    const found = usages.flatMap((usage) => numberAt(usage, theirs) ?? []).filter((figure) => figure >= 0);
+    return found.length === 0 ? [] : [[ours, Math.max(...found)] as const];
+  });
+  const rest = without(last, [...OUR_NAMES, ...FIGURES.map(([, theirs]) => theirs)]);
+  const cost = costs.length === 0 ? {} : { cost: { total: Math.max(...costs) } };
+  return { ...Object.fromEntries(figures), ...cost, ...rest };
+}
+
+// The gate refuses an image that is none, and with it the whole message; so such a block is kept as a foreign one.
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const IMAGE_TYPE = /^image\/[\w.+-]+$/;
+
+/** The content of a person's message or a tool's answer: a text as it stands, or blocks. null and the like: nothing. */
+export function contentOf(content: unknown): string | readonly JsonObject[] {
+  if (typeof content === "string") return content;
+  return Array.isArray(content) ? content.map(contentBlock) : [];
+}
+
+/** One block of a person's message or a tool's answer. */
+export function contentBlock(block: unknown): JsonObject {
+  if (!isObject(block)) return foreignBlock(block);
+  switch (block.type) {
+    case "text":
+      return typeof block.text === "string" ? block : foreignBlock(block);
+    case "image":
+      return imageBlock(block);
+  }
+  return foreignBlock(block);
+}
+
+/** The blocks of one line of a reply. */
+export function replyBlocks(content: unknown): readonly JsonObject[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  return Array.isArray(content) ? content.map(replyBlock) : [];
+}
+
+function replyBlock(block: unknown): JsonObject {
+  if (!isObject(block)) return foreignBlock(block);
+  switch (block.type) {
+    case "thinking":
+      return thinkingBlock(block);
+    case "redacted_thinking":
+      return redactedBlock(block);
+    case "tool_use":
+      return toolCallBlock(block);
+  }
+  return contentBlock(block);
+}
+
+function thinkingBlock(block: JsonObject): JsonObject {
+  const { thinking, signature } = block;
+  if (typeof thinking !== "string") return foreignBlock(block);
+  const rest = without(block, ["signature", "thinkingSignature", "redacted"]);
+  return typeof signature === "string" ? { ...rest, thinkingSignature: signature } : rest;
+}
+
+function redactedBlock(block: JsonObject): JsonObject {
+  const data = stringAt(block, "data");
+  if (data === undefined) return foreignBlock(block);
+  return { ...without(block, ["data"]), type: "thinking", thinking: "", thinkingSignature: data, redacted: true };
+}
+
+function toolCallBlock(block: JsonObject): JsonObject {
+  const id = stringAt(block, "id");
+  const name = stringAt(block, "name");
+  if (id === undefined || name === undefined) return foreignBlock(block);
+  return { ...without(block, ["input"]), type: "toolCall", id, name, arguments: argumentsOf(block.input) };
+}
+
+// Arguments are an object, or a text that should have become one; what is neither is kept under `input`.
+function argumentsOf(input: unknown): JsonObject {
+  if (isObject(input)) return input;
+  if (input === undefined || input === null || input === "") return {};
+  return (typeof input === "string" ? parsedObject(input) : undefined) ?? { input };
+}
+
+function imageBlock(block: JsonObject): JsonObject {
+  const source = objectAt(block, "source");
+  const data = source === undefined ? undefined : stringAt(source, "data");
+  const mimeType = source === undefined ? undefined : stringAt(source, "media_type");
+  if (source?.type !== "base64" || data === undefined || mimeType === undefined) return foreignBlock(block);
+  if (!BASE64.test(data) || !IMAGE_TYPE.test(mimeType)) return foreignBlock(block);
+  return { ...without(block, ["source"]), type: "image", data, mimeType };
+}

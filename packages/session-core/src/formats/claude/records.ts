@@ -1,0 +1,139 @@
+import { type EntryId, quoted, type SessionId } from "../../ids/ids.js";
+import { type JsonObject, millisecondsOf, parsedObject, stringAt } from "../../source/json.js";
+import type { ImportProblem, SourceRecord } from "../../source/source-session.js";
+import { titleClaim } from "./chains.js";
+import { derivedId, isUsableId, partId } from "./ids.js";
+import { Payloads } from "./payloads.js";
+import { Placement } from "./placement.js";
+import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
+
+/**
+ * The second pass: the records of one session of the file, in the order of the file, each line read when its turn
+ * comes. Memory holds the index and the lines of one reply.
+ *
+ * @throws {SourceNotFoundError | SourceUnreadableError} the file is gone or is another one now.
+ */
+export function* recordsOf(file: SessionFile, chain: number, sessionId: SessionId): Generator<SourceRecord, void, void> {
+  const reader = new LineReader(file.path);
+  try {
+    yield* new SessionReading(file, chain, sessionId, reader).records();
+  } finally {
+    reader.close();
+  }
+}
+
+class SessionReading {
+  readonly #file: SessionFile;
+  readonly #chain: number;
+  readonly #sessionId: SessionId;
+  readonly #reader: LineReader;
+  readonly #placement: Placement;
+  readonly #payloads: Payloads;
+  /** Last ids of records whose uuid is not the id of their last entry. */
+  readonly #lastIds = new Map<NodeIndex, EntryId>();
+  #timeMs: number;
+
+  constructor(file: SessionFile, chain: number, sessionId: SessionId, reader: LineReader) {
+    this.#file = file;
+    this.#chain = chain;
+    this.#sessionId = sessionId;
+    this.#reader = reader;
+    this.#placement = new Placement(file);
+    this.#payloads = new Payloads(file, chain, reader, this.#placement);
+    this.#timeMs = file.chains[chain]?.createdAtMs ?? 0;
+  }
+
+  *records(): Generator<SourceRecord, void, void> {
+    for (const [node, record] of this.#file.records.entries()) {
+      if (this.#isOurs(record)) yield* this.#recordsAt(node, record);
+    }
+    const leaf = this.#placement.current;
+    if (leaf !== this.#placement.lastPlaced) yield { kind: "leaf", name: "main", entryId: this.#lastIdOf(leaf) };
+    yield* this.#title();
+  }
+
+  // In the file of an agent, lines that belong to nobody are the agent's.
+  #isOurs(record: IndexedRecord): boolean {
+    if (record.chain === this.#chain) return true;
+    return record.chain === 0 && this.#chain === 1 && this.#file.chains[0]?.records === 0;
+  }
+
+  *#title(): Generator<SourceRecord, void, void> {
+    if (this.#chain > 0) return;
+    const { user, auto } = this.#file.titles;
+    if (user !== undefined) yield { kind: "title", title: user, source: "user" };
+    else if (auto !== undefined) yield { kind: "title", title: auto, source: "auto" };
+  }
+
+  *#recordsAt(node: NodeIndex, record: IndexedRecord): Generator<SourceRecord, void, void> {
+    if (record.kind === "absorbed") return;
+    const problem = this.#file.problems.get(node);
+    if (problem !== undefined) {
+      yield { kind: "problem", problem };
+      return;
+    }
+    const text = this.#reader.textAt(record);
+    const object = parsedObject(text);
+    if (object === undefined)
+      yield this.#problem("malformed-line", record, "the file was changed while it was read; the line was left out");
+    else if (record.kind === "side") yield* this.#side(node, record, object, text);
+    else yield* this.#step(node, record, object, text);
+  }
+
+  *#side(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
+    const title = titleClaim(object);
+    if (title !== undefined && (title.kind !== "summary" || this.#file.nodeOf.has(title.leafUuid))) return;
+    if (object.type === "tag") {
+      yield { kind: "value", key: "claude.tag", value: object.tag ?? null };
+      return;
+    }
+    yield* this.#step(node, record, object, text);
+  }
+
+  *#step(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
+    if (this.#file.renamed.has(node)) {
+      yield this.#problem("duplicate-id", record, `another record has the uuid ${quoted(record.uuid)}; this one got an id of its own`);
+    }
+    const { payloads, problems } = this.#payloads.of(node, object);
+    for (const { code, message } of problems) yield this.#problem(code, record, message);
+    yield* this.#entries(node, record, object, text, payloads);
+  }
+
+  *#entries(
+    node: NodeIndex,
+    record: IndexedRecord,
+    object: JsonObject,
+    text: string,
+    payloads: readonly JsonObject[],
+  ): Generator<SourceRecord, void, void> {
+    const createdAtMs = millisecondsOf(object.timestamp) ?? this.#timeMs;
+    this.#timeMs = createdAtMs;
+    const first = this.#idFor(node, record, text);
+    let parentId = this.#parentId(record, object, this.#placement.place(node));
+    for (const [at, payload] of payloads.entries()) {
+      const id = partId(first, at + 1);
+      yield { kind: "entry", line: record.line, id, parentId, createdAtMs, payload };
+      parentId = id;
+    }
+    if (parentId !== null && parentId !== record.uuid) this.#lastIds.set(node, parentId);
+  }
+
+  #idFor(node: NodeIndex, record: IndexedRecord, text: string): EntryId {
+    const isOwn = isUsableId(record.uuid) && !this.#file.renamed.has(node);
+    return isOwn ? record.uuid : derivedId(this.#sessionId, record.line, text);
+  }
+
+  // A parent that is not there is passed on as it stands: whoever writes the entries reports it.
+  #parentId(record: IndexedRecord, object: JsonObject, under: NodeIndex): EntryId | null {
+    const isUnknown = record.parent === MISSING && record.kind !== "boundary";
+    return (isUnknown ? stringAt(object, "parentUuid") : undefined) ?? this.#lastIdOf(under);
+  }
+
+  #lastIdOf(node: NodeIndex): EntryId | null {
+    return node === ROOT ? null : (this.#lastIds.get(node) ?? this.#file.records[node]?.uuid ?? null);
+  }
+
+  #problem(code: ImportProblem["code"], record: IndexedRecord, message: string): SourceRecord {
+    return { kind: "problem", problem: { code, path: this.#file.path, line: record.line, message } };
+  }
+}

@@ -1,0 +1,113 @@
+import { isObject, type JsonObject, objectAt, stringAt } from "../../source/json.js";
+import { promptDigest } from "./ids.js";
+import { resultBlocks } from "./record-kind.js";
+import { type CallFacts, type IndexedRecord, MISSING, type NodeIndex } from "./session-file.js";
+
+/** The lines of a reply stand close together; so many replies back are looked at, the agents beside it included. */
+const OPEN_REPLIES = 256;
+
+interface OpenReply {
+  readonly first: NodeIndex;
+  readonly requestId: string | undefined;
+}
+
+/**
+ * Finds the lines that are one reply: each block of a reply is a record of its own, with the same `message.id`.
+ *
+ * The id alone is not enough, because some proxies give every reply the same one. A line belongs to an open reply if it
+ * hangs on it, on a result of its calls, on noise behind either, beside its first line, or on a line that is lost.
+ */
+export class ReplyGroups {
+  readonly #open = new Map<string, OpenReply>();
+  readonly lines = new Map<NodeIndex, NodeIndex[]>();
+
+  /** The first line of the reply that this line belongs to; undefined: it is the first. */
+  find(record: JsonObject, parent: NodeIndex, chain: number, records: readonly IndexedRecord[]): NodeIndex | undefined {
+    const open = this.#open.get(messageIdOf(record) ?? "");
+    const first = open === undefined ? undefined : records[open.first];
+    if (open === undefined || first === undefined || first.chain !== chain) return undefined;
+    if (!sameRequest(open.requestId, stringAt(record, "requestId"))) return undefined;
+    const belongs = parent === MISSING || parent === first.parent || records[parent]?.reply === open.first;
+    return belongs ? open.first : undefined;
+  }
+
+  /** Notes the first line of a reply. */
+  begin(record: JsonObject, node: NodeIndex): void {
+    const id = messageIdOf(record);
+    if (id === undefined) return;
+    this.#open.delete(id);
+    this.#open.set(id, { first: node, requestId: stringAt(record, "requestId") });
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > OPEN_REPLIES && oldest !== undefined) this.#open.delete(oldest);
+  }
+
+  /** Notes a later line of the reply that begins at `first`. */
+  add(first: NodeIndex, node: NodeIndex): void {
+    const lines = this.lines.get(first);
+    if (lines === undefined) this.lines.set(first, [node]);
+    else lines.push(node);
+  }
+}
+
+function messageIdOf(record: JsonObject): string | undefined {
+  const id = stringAt(objectAt(record, "message") ?? {}, "id");
+  return id === "" ? undefined : id;
+}
+
+function sameRequest(a: string | undefined, b: string | undefined): boolean {
+  return a === undefined || b === undefined || a === b;
+}
+
+/** The tools that start agents; `Task` was renamed. */
+const AGENT_TOOLS = ["Task", "Agent"];
+
+/** The tool calls of a file while it is read: who made them, who answered them, and which agents they started. */
+export class CallBook {
+  readonly calls = new Map<string, CallFacts>();
+  readonly repeatedAnswers = new Map<NodeIndex, NodeIndex>();
+  readonly agentCalls = new Map<string, string>();
+  readonly promptCalls = new Map<string, string>();
+
+  /** Notes the calls on one line of `reply`. */
+  made(record: JsonObject, reply: NodeIndex): void {
+    const content = objectAt(record, "message")?.content;
+    if (!Array.isArray(content)) return;
+    for (const block of content.filter(isObject)) {
+      const id = block.type === "tool_use" ? stringAt(block, "id") : undefined;
+      if (id !== undefined && !this.calls.has(id)) this.calls.set(id, this.#factsOf(id, block, reply));
+    }
+  }
+
+  #factsOf(id: string, block: JsonObject, reply: NodeIndex): CallFacts {
+    const name = stringAt(block, "name") ?? "";
+    const input = AGENT_TOOLS.includes(name) ? objectAt(block, "input") : undefined;
+    const prompt = input === undefined ? undefined : stringAt(input, "prompt");
+    const digest = prompt === undefined ? undefined : promptDigest(prompt);
+    if (digest !== undefined && !this.promptCalls.has(digest)) this.promptCalls.set(digest, id);
+    return { name, reply, description: input === undefined ? undefined : stringAt(input, "description"), answer: undefined };
+  }
+
+  /** Notes a record of tool results; returns the reply whose call it answers. */
+  answered(record: JsonObject, node: NodeIndex): NodeIndex | undefined {
+    const ids = resultBlocks(objectAt(record, "message")?.content).map((block) => String(block.tool_use_id));
+    const [first] = ids;
+    const agentId = stringAt(objectAt(record, "toolUseResult") ?? {}, "agentId");
+    if (agentId !== undefined && first !== undefined) this.agentCalls.set(agentId, first);
+    for (const id of ids) this.#answer(id, node);
+    return first === undefined ? undefined : this.calls.get(first)?.reply;
+  }
+
+  #answer(id: string, node: NodeIndex): void {
+    const call = this.calls.get(id);
+    if (call === undefined) return;
+    if (call.answer === undefined) call.answer = node;
+    else if (call.answer !== node) this.repeatedAnswers.set(node, call.answer);
+  }
+
+  /** Notes what a progress record says of the agent that a call started; a result says it with more authority. */
+  progressed(record: JsonObject): void {
+    const agentId = stringAt(objectAt(record, "data") ?? {}, "agentId");
+    const call = stringAt(record, "parentToolUseID");
+    if (agentId !== undefined && call !== undefined && !this.agentCalls.has(agentId)) this.agentCalls.set(agentId, call);
+  }
+}

@@ -1,0 +1,88 @@
+// Escape sequences as a whole: without its ESC, the rest of a colour code would stand in the text as `[31m`.
+// An operating system command counts only when it is closed, or a lone ESC ] would take the rest of the line.
+const ESCAPE_SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
+
+// Control characters but tab and line feed; marks, embeddings and isolates of the writing direction; zero-width characters
+// but the joiners that scripts and emoji need; fillers; tags and rare variation selectors, which can hide a whole text.
+const UNSEEN =
+  /\u034f|[\u180b-\u180f]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
+
+/**
+ * Text without what a page or a terminal would obey or hide instead of show: control characters but tab and line feed,
+ * escape sequences, what changes the writing direction, and characters that nobody sees. Every kind of line end becomes a
+ * line feed.
+ *
+ * @example
+ * visible("\u001b[31mred\u001b[0m\r\n"); // "red\n"
+ */
+export function visible(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(ESCAPE_SEQUENCE, "")
+    .replace(/\r\n?|[\u0085\u2028\u2029]/g, "\n")
+    .replace(UNSEEN, "");
+}
+
+/** Visible text on one line, runs of white space as one space. */
+export function onOneLine(text: string): string {
+  return visible(text).replace(/\s+/g, " ").trim();
+}
+
+// GFM makes links of bare addresses and takes a backslash as part of them, so that what it was to disarm is armed again:
+// `www.a.example\<img>`. So nothing may look like an address, and what HTML reads is an entity.
+const IN_MARKDOWN: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", "://": ":&#47;/" };
+
+/** One line of visible text in which no character means anything to Markdown, of CommonMark or of GFM. */
+export function escapedLine(text: string): string {
+  return onOneLine(text).replace(
+    /:\/\/|(?<=www)\.|[\\`*_[\]<>#|~&!$@]/gi,
+    (found) => IN_MARKDOWN[found] ?? (found === "." ? "&#46;" : `\\${found}`),
+  );
+}
+
+/** One line of visible text in which no character means anything to HTML. */
+export function htmlLine(text: string): string {
+  return onOneLine(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+}
+
+/** The text as a block of code. The fence is longer than any run of backticks inside, so nothing in the text ends it. */
+export function fenced(text: string, language = ""): string {
+  return fencedLines(visible(text).replace(/\n$/, "").split("\n"), language).join("\n");
+}
+
+/** The lines of a block of code, with those of its fence. They must be visible text. */
+export function fencedLines(lines: readonly string[], language: string): readonly string[] {
+  const fence = "`".repeat(lines.reduce((length, line) => Math.max(length, longestRun(line) + 1), 3));
+  return [`${fence}${infoWord(language)}`, ...lines, fence];
+}
+
+/** Text as code inside a line. */
+export function codeSpan(text: string): string {
+  const line = onOneLine(text);
+  if (!line.includes("`")) return line === "" ? "" : `\`${line}\``;
+  const ticks = "`".repeat(longestRun(line) + 1);
+  return `${ticks} ${line} ${ticks}`;
+}
+
+/**
+ * The word that names the language of a file to a renderer: its extension, or its whole name where it has none.
+ *
+ * @example
+ * languageOf("src/a.ts"); // "ts"
+ */
+export function languageOf(path: string): string {
+  const name = path.split(/[\\/]/).at(-1) ?? "";
+  return name.slice(name.lastIndexOf(".") + 1).toLowerCase();
+}
+
+// The rest of an info string means something only to the program that wrote it.
+function infoWord(language: string): string {
+  const word = language.trim().split(/\s/)[0] ?? "";
+  return /^[\w+#.-]{1,30}$/.test(word) ? word : "";
+}
+
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
+}

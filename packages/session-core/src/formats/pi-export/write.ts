@@ -1,0 +1,139 @@
+import type { Entry, EntryPayload, PayloadOf } from "../../entry/entry.js";
+import type { EntryId, SessionId } from "../../ids/ids.js";
+import { isObject, type JsonObject, millisecondsOf } from "../../source/json.js";
+import { EXPORTED_BY, FOREIGN_MARK, LEAF_MARK, USAGE_MARKS } from "../pi/marks.js";
+import { derivedId } from "../pi/pi-file.js";
+import { filled, piContentOf, piMessageOf } from "./message.js";
+
+/** What of a session goes into pi's header and its last lines. */
+export interface PiExportSession {
+  readonly id: SessionId;
+  readonly title: string | null;
+  readonly cwd: string | null;
+  readonly createdAtMs: number;
+  readonly parentSessionId: SessionId | null;
+}
+
+/** A label on an entry of the export. */
+export interface PiExportLabel {
+  readonly entryId: EntryId;
+  readonly label: string;
+  readonly createdAtMs: number;
+}
+
+/** A session to write as a pi file. Entries come parents first; nothing but the one at hand is kept in memory. */
+export interface PiExport {
+  readonly session: PiExportSession;
+  readonly entries: AsyncIterable<Entry> | Iterable<Entry>;
+  readonly labels: AsyncIterable<PiExportLabel> | Iterable<PiExportLabel>;
+  /** Where the session stands; null: before its first entry. */
+  readonly leafId: EntryId | null;
+}
+
+/**
+ * The lines of a session file of pi, version 3, each without its line break: header, entries in the order given, then
+ * labels and title. Reading them back with `piFormat` gives the same tree, leaf, labels, title and payloads.
+ *
+ * @example
+ * for await (const line of piLines(input)) file.write(`${line}\n`);
+ */
+export async function* piLines(input: PiExport): AsyncGenerator<string, void, void> {
+  yield JSON.stringify(headerOf(input.session));
+  let last: EntryId | null = null;
+  for await (const entry of input.entries) {
+    last = entry.id;
+    yield JSON.stringify(piRecordOf(entry));
+  }
+  yield* lastLines(input, last);
+}
+
+function headerOf({ id, cwd, createdAtMs, parentSessionId }: PiExportSession): JsonObject {
+  const header = { type: "session", version: 3, id, timestamp: isoTime(createdAtMs), cwd: cwd ?? "", [EXPORTED_BY]: "bough" };
+  return parentSessionId === null ? header : { ...header, parentSession: parentSessionId };
+}
+
+// pi takes the last line of a file for the leaf. So the lines behind the entries hang on the leaf, one below the
+// other; where there would be none and the leaf is not the last entry, a line is written for nothing but that.
+async function* lastLines({ session, labels, leafId }: PiExport, last: EntryId | null): AsyncGenerator<string, void, void> {
+  const chain = new Chain(session, leafId);
+  if (leafId !== last) yield chain.line(session.createdAtMs, { type: "custom", customType: LEAF_MARK });
+  for await (const { entryId, label, createdAtMs } of labels) yield chain.line(createdAtMs, { type: "label", targetId: entryId, label });
+  if (session.title !== null) yield chain.line(session.createdAtMs, { type: "session_info", name: session.title });
+}
+
+class Chain {
+  #written = 0;
+
+  constructor(
+    private readonly session: PiExportSession,
+    private parentId: string | null,
+  ) {}
+
+  line(createdAtMs: number, record: JsonObject): string {
+    const id = derivedId(this.session.id, "last line", ++this.#written);
+    const line = JSON.stringify({ ...record, id, parentId: this.parentId, timestamp: isoTime(createdAtMs) });
+    this.parentId = id;
+    return line;
+  }
+}
+
+// Records that pi or our own reader take for something: a foreign record of such a type must not be mistaken for one.
+const KNOWN_TYPES: ReadonlySet<unknown> = new Set([
+  ...["session", "title", "label", "session_info", "title_change", "message", "model_change", "thinking_level_change"],
+  ...["compaction", "branch_summary", "context_edit", "custom", "custom_message", "usage", "model_usage"],
+]);
+
+/** The line of a pi file (version 3) that holds `entry`. */
+export function piRecordOf(entry: Entry): JsonObject {
+  if (entry.type === "foreign" && isUntouched(entry)) return entry.raw;
+  const { id, seq: _seq, parentId, createdAtMs, ...payload } = entry;
+  const { type, ...fields } = piPayloadOf(payload, entry);
+  return { type, ...fields, id, parentId, timestamp: isoTime(createdAtMs) };
+}
+
+/** A time as pi writes it; times that no date can hold become the first of 1970. */
+export function isoTime(milliseconds: number): string {
+  const date = new Date(milliseconds);
+  return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString();
+}
+
+type ForeignEntry = Extract<Entry, { type: "foreign" }>;
+
+// A record that pi or oh-my-pi wrote goes back as it was, if reading it again gives this very entry.
+function isUntouched(entry: ForeignEntry): entry is ForeignEntry & { raw: JsonObject } {
+  const { raw, originalType } = entry;
+  if (!isObject(raw) || KNOWN_TYPES.has(originalType) || raw.type !== originalType) return false;
+  const stands = raw.id === entry.id && raw.parentId === entry.parentId;
+  return stands && typeof raw.timestamp === "string" && millisecondsOf(raw.timestamp) === entry.createdAtMs;
+}
+
+function piPayloadOf(payload: EntryPayload, { id, createdAtMs }: Entry): JsonObject {
+  switch (payload.type) {
+    case "message":
+      return { ...payload, message: piMessageOf(payload.message, createdAtMs) };
+    case "compaction":
+      // pi has no null here: a compaction that kept nothing names itself.
+      return { ...filled(payload, { tokensBefore: 0 }), firstKeptEntryId: payload.firstKeptEntryId ?? id };
+    case "branch_summary":
+      return { ...payload, fromId: payload.fromId ?? "root" };
+    case "model_change":
+      return filled(payload, { provider: "unknown" });
+    case "thinking_level_change":
+      return filled(payload, { thinkingLevel: "off" });
+    case "custom_message":
+      return filled({ ...payload, content: piContentOf(payload.content) }, { display: true });
+    case "custom":
+      return customOf(payload);
+    case "foreign": {
+      const { type: _type, ...data } = payload;
+      return { type: "custom", customType: FOREIGN_MARK, data };
+    }
+    case "context_edit":
+      return payload;
+  }
+}
+
+function customOf(payload: PayloadOf<"custom">): JsonObject {
+  const isUsage = payload.customType === USAGE_MARKS.usage && isObject(payload.data) && Object.keys(payload).length === 3;
+  return isUsage && isObject(payload.data) ? { ...payload.data, type: "usage" } : payload;
+}

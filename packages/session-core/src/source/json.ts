@@ -1,0 +1,66 @@
+import { isObject, type JsonObject } from "../entry/json.js";
+
+/** The value that `text` says in JSON; undefined where it is no JSON. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The JSON object that `text` holds; undefined where it holds none. */
+export function parsedObject(text: string): JsonObject | undefined {
+  const value = parsed(text);
+  return isObject(value) ? value : undefined;
+}
+
+/** `value` as JSON; undefined where it is nested deeper than JSON.stringify, which calls itself for each level, can follow. */
+export function jsonText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+export { isObject, type JsonObject };
+
+/** The text under `key`; undefined where there is none or something else. */
+export function stringAt(object: JsonObject, key: string): string | undefined {
+  const value = object[key];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The finite number under `key`; undefined where there is none or something else. */
+export function numberAt(object: JsonObject, key: string): number | undefined {
+  const value = object[key];
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** The object under `key`; undefined where there is none or something else. */
+export function objectAt(object: JsonObject, key: string): JsonObject | undefined {
+  const value = object[key];
+  return isObject(value) ? value : undefined;
+}
+
+/** A copy of `object` without `keys`; the other members keep their order and their values. */
+export function without(object: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
+}
+
+/** A copy of `object` without those of `keys` that are null: many programs write null for "nothing". */
+export function withoutNulls(object: JsonObject, keys: readonly string[]): JsonObject {
+  return without(
+    object,
+    keys.filter((key) => object[key] === null),
+  );
+}
+
+/** Milliseconds since 1970 from an ISO text or a number of milliseconds; undefined where it is neither. */
+export function millisecondsOf(value: unknown): number | undefined {
+  const time = typeof value === "string" ? Date.parse(value) : typeof value === "number" ? Math.trunc(value) : Number.NaN;
+  return Number.isSafeInteger(time) ? time : undefined;
+}
