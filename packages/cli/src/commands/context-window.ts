@@ -135,11 +135,11 @@ export function describeChange(change: Change): string {
 }
 
 const REMOVAL_REASONS: Readonly<Record<Extract<Change, { kind: "removed-messages" }>["pass"], string>> = {
-  1: "old replies and their results, so that what the person said stays longest",
-  2: "what is older than the newest prompt",
-  3: "older rounds of the running turn",
+  "old-replies": "old replies and their results, so that what the person said stays longest",
+  "old-messages": "what is older than the newest prompt",
+  "turn-replies": "older rounds of the running turn",
   priority: "what has the lowest priority, the oldest first",
   orphans: "results without a call",
   summaries: "summaries; nothing else was left to go",
-  turn: "everything but the newest prompt; nothing else was left to go",
+  "all-but-prompt": "everything but the newest prompt; nothing else was left to go",
 };

@@ -107,10 +107,10 @@ function runSteps(given: RequestParts, rules: readonly ((parts: RequestParts) =>
 
 function dropToFit(parts: RequestParts, budget: FitBudget, { settings, count }: FitInput): FitStep {
   if (sumTokens(parts) <= budget.limitTokens) return keepParts(parts);
-  const layout = groupRequest(parts.messages, settings.protectedTools);
-  const stages = settings.fit === "byPriority" ? planByPriority(layout) : planOldestFirst(layout);
+  const groups = groupRequest(parts, settings.protectedTools);
+  const passes = settings.fit === "byPriority" ? planByPriority(groups) : planOldestFirst(groups);
   return runSteps(parts, [
-    (whole) => dropInPasses(whole, stages, budget),
+    (whole) => dropInPasses(whole, passes, budget),
     (left) => (sumTokens(left) <= budget.limitTokens ? keepParts(left) : applyLastResort(left, { budget, settings, count })),
   ]);
 }

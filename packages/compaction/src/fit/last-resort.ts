@@ -1,7 +1,8 @@
 import type { ContextMessage } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
 import { cutMessage } from "./cut-message.js";
-import { findPromptIndex, type Group, groupRequest } from "./layout.js";
+import { markDropped } from "./drop-messages.js";
+import { findPromptIndex, groupRequest, isSummary, type RequestGroup } from "./layout.js";
 import {
   type Change,
   type CountedMessage,
@@ -50,26 +51,24 @@ export function applyLastResort(parts: RequestParts, { budget, settings, count }
 }
 
 function dropSummaries(parts: RequestParts): FitStep {
-  const { old, turn } = groupRequest(parts.messages, []);
-  const summaries = [...old, ...turn].filter(({ kind }) => kind === "summary");
-  return dropGroups(parts, summaries, "summaries");
+  const { old, turn } = groupRequest(parts, []);
+  return dropGroups(parts, [...old, ...turn].filter(isSummary), "summaries");
 }
 
 function keepPromptOnly(parts: RequestParts): FitStep {
-  const { old, prompt, turn } = groupRequest(parts.messages, []);
-  const stays = prompt ?? turn.at(-1);
-  const rest = [...old, ...turn].filter((group) => group !== stays);
-  return dropGroups(parts, rest, "turn");
+  const { old, prompt, turn } = groupRequest(parts, []);
+  const kept = prompt ?? turn.at(-1);
+  const rest = [...old, ...turn].filter((group) => group !== kept);
+  return dropGroups(parts, rest, "all-but-prompt");
 }
 
-function dropGroups(parts: RequestParts, groups: readonly Group[], pass: RemovalPass): FitStep {
+function dropGroups(parts: RequestParts, groups: readonly RequestGroup[], pass: RemovalPass): FitStep {
   if (groups.length === 0) return keepParts(parts);
-  const gone = new Set<number>();
-  for (const { start, end } of groups) for (let at = start; at < end; at += 1) gone.add(at);
-  const left = filterParts(parts, (at) => !gone.has(at));
+  const dropped = new Set<number>();
+  for (const group of groups) markDropped(parts, group, dropped);
+  const left = filterParts(parts, (at) => !dropped.has(at));
   const tokens = sumTokens(parts) - sumTokens(left);
-  const change: Change = { kind: "removed-messages", pass, messages: gone.size, tokens };
-  return { parts: left, changes: [change] };
+  return { parts: left, changes: [{ kind: "removed-messages", pass, messages: dropped.size, tokens }] };
 }
 
 // A result of fewer tokens tells a model nothing; then something else must go.

@@ -1,31 +1,30 @@
 import type { ContextMessage } from "@bough/session-core";
 import { callsOf } from "@bough/session-core/internals";
+import { groupMessages, type MessageGroup } from "../plan/cut-points.js";
+import type { RequestParts } from "./request-parts.js";
 
-/** Messages that are left out together or not at all: a reply with the results of its calls, or one other message. */
-export interface Group {
-  /** Its messages are those from `start` up to, without, `end`. */
-  readonly start: number;
-  readonly end: number;
-  /** `said`: by a person or a host; `summary`: of a compaction or a branch, the memory of what is no longer there. */
-  readonly kind: "reply" | "said" | "summary";
-  /** It calls a tool whose calls are left out last. */
+/** Messages that are dropped together: a reply with the results of its calls, or one other message. */
+export interface RequestGroup extends MessageGroup {
+  /** The reply calls a protected tool, so it is dropped last. */
   readonly isProtected: boolean;
 }
 
-/** A request as the rules for leaving out messages see it. */
+/** The groups of a request, split at the newest prompt; each list oldest first. */
 export interface RequestGroups {
-  /** What stands before the newest prompt, oldest first. */
-  readonly old: readonly Group[];
-  /** null: nobody said anything. */
-  readonly prompt: Group | null;
-  /** What stands behind the newest prompt, oldest first. */
-  readonly turn: readonly Group[];
+  /** Before the newest prompt. */
+  readonly old: readonly RequestGroup[];
+  /** null: the request has no prompt (`findPromptIndex` is -1). */
+  readonly prompt: RequestGroup | null;
+  /** After the newest prompt. */
+  readonly turn: readonly RequestGroup[];
 }
 
-/** Groups the messages of a request whose results stand behind their calls. Linear. */
-export function groupRequest(messages: readonly ContextMessage[], protectedTools: readonly string[]): RequestGroups {
+/** Groups the messages of a request in which each result follows its call. Linear. */
+export function groupRequest({ messages, tokens }: RequestParts, protectedTools: readonly string[]): RequestGroups {
   const promptAt = findPromptIndex(messages);
-  const groups = groupsOf(messages, new Set(protectedTools));
+  const tools = new Set(protectedTools);
+  const items = messages.map((message, at) => ({ messages: [message], tokens: tokens[at] ?? 0 }));
+  const groups = groupMessages(items).map((group) => ({ ...group, isProtected: callsAnyTool(messages[group.start], tools) }));
   return {
     old: groups.filter(({ start }) => start < promptAt),
     prompt: groups.find(({ start }) => start === promptAt) ?? null,
@@ -33,41 +32,30 @@ export function groupRequest(messages: readonly ContextMessage[], protectedTools
   };
 }
 
-/** The newest reply of the turn with its results: what the model has to go on from. */
-export function findNewestReply({ turn }: RequestGroups): Group | undefined {
-  return turn.findLast(({ kind }) => kind === "reply");
+/** The newest reply of the turn with its results: the model continues from it. */
+export function findNewestReply({ turn }: RequestGroups): RequestGroup | undefined {
+  return turn.findLast(isReply);
+}
+
+/** Whether a group is a reply with its results. */
+export function isReply({ role }: MessageGroup): boolean {
+  return role === "assistant";
+}
+
+/** Whether a group is the summary of a compaction or of a branch. */
+export function isSummary({ role }: Pick<MessageGroup, "role">): boolean {
+  return role === "compactionSummary" || role === "branchSummary";
 }
 
 /**
- * The place of the newest prompt, −1 for none. After a compaction inside a long turn no message of a person may be
- * left; then the newest summary, which holds the prompt, stands for it.
+ * The index of the newest prompt, -1 for none: the last user message; if there is none, because a compaction summarized
+ * the prompt of a long turn, the newest summary; else the last message of the host or command of the user.
  */
 export function findPromptIndex(messages: readonly ContextMessage[]): number {
-  const byPerson = messages.findLastIndex(({ role }) => role === "user");
-  if (byPerson >= 0) return byPerson;
+  const byUser = messages.findLastIndex(({ role }) => role === "user");
+  if (byUser >= 0) return byUser;
   const summary = messages.findLastIndex(isSummary);
   return summary >= 0 ? summary : messages.findLastIndex(({ role }) => role === "custom" || role === "bashExecution");
-}
-
-function groupsOf(messages: readonly ContextMessage[], protectedTools: ReadonlySet<string>): readonly Group[] {
-  const groups: Group[] = [];
-  for (let start = 0; start < messages.length; ) {
-    const message = messages[start];
-    let end = start + 1;
-    if (message?.role === "assistant") while (messages[end]?.role === "toolResult") end += 1;
-    groups.push({ start, end, kind: kindOf(message), isProtected: callsAnyTool(message, protectedTools) });
-    start = end;
-  }
-  return groups;
-}
-
-function kindOf(message: ContextMessage | undefined): Group["kind"] {
-  if (message?.role === "assistant") return "reply";
-  return message !== undefined && isSummary(message) ? "summary" : "said";
-}
-
-function isSummary({ role }: ContextMessage): boolean {
-  return role === "compactionSummary" || role === "branchSummary";
 }
 
 function callsAnyTool(message: ContextMessage | undefined, tools: ReadonlySet<string>): boolean {

@@ -63,7 +63,7 @@ export function countSavedTokens({ tokens }: RequestParts, changed: ReadonlyMap<
  * Why messages were left out: the pass of Copilot CLI's truncator, VS Code's priorities, results without a call
  * (`orphans`), and, where all that was not enough, the `summaries`, and then everything but the prompt, its `turn` included.
  */
-export type RemovalPass = 1 | 2 | 3 | "priority" | "orphans" | "summaries" | "turn";
+export type RemovalPass = "old-replies" | "old-messages" | "turn-replies" | "priority" | "orphans" | "summaries" | "all-but-prompt";
 
 /** One thing that was done to a request. `tokens` is what it saved, unless it says that it added them. */
 export type Change =

@@ -1,7 +1,10 @@
 import type { PathItem } from "./span.js";
 
+/** What is grouped: an item of a path, or one message of a request. */
+export type GroupedItem = Pick<PathItem, "messages" | "tokens">;
+
 /** Items that are kept or summarised together: a message at which a path may be cut, and all up to the next one. */
-export interface Group {
+export interface MessageGroup {
   /** Where its first item is. */
   readonly start: number;
   /** Role of its first message; null: what stands before the first cut point of a span. */
@@ -11,7 +14,7 @@ export interface Group {
 }
 
 /** The role that decides whether a path may be cut before an item; undefined: the model reads nothing of it. */
-function roleOf({ messages }: PathItem): Group["role"] | undefined {
+function roleOf({ messages }: GroupedItem): MessageGroup["role"] | undefined {
   return messages[0]?.role;
 }
 
@@ -21,8 +24,8 @@ function roleOf({ messages }: PathItem): Group["role"] | undefined {
  * result where somebody spoke meanwhile: the context would drop a result whose call is summarised. Settings and data stand
  * at the end of the group before a cut point; `withMetadata` moves them over. Linear in the items.
  */
-export function groupsOf(items: readonly PathItem[]): readonly Group[] {
-  const groups: Group[] = [];
+export function groupMessages(items: readonly GroupedItem[]): readonly MessageGroup[] {
+  const groups: MessageGroup[] = [];
   const calledAt = new Map<string, number>();
   for (const [at, item] of items.entries()) {
     groups.push({ start: at, role: cutRole(item), messages: item.messages.length, tokens: item.tokens });
@@ -32,13 +35,13 @@ export function groupsOf(items: readonly PathItem[]): readonly Group[] {
   return groups;
 }
 
-function cutRole(item: PathItem): Group["role"] {
+function cutRole(item: GroupedItem): MessageGroup["role"] {
   const role = roleOf(item);
   return role === undefined || role === "toolResult" ? null : role;
 }
 
 /** The oldest item that must be on the same side of a cut as the one at `at`. */
-function oldestTogether(item: PathItem, at: number, calledAt: ReadonlyMap<string, number>): number {
+function oldestTogether(item: GroupedItem, at: number, calledAt: ReadonlyMap<string, number>): number {
   if (cutRole(item) !== null) return at;
   const [message] = item.messages;
   const call = message?.role === "toolResult" ? calledAt.get(message.toolCallId) : undefined;
@@ -46,12 +49,12 @@ function oldestTogether(item: PathItem, at: number, calledAt: ReadonlyMap<string
 }
 
 /** Ids may occur again in a later reply: a result belongs to the nearest one before it, as in a context. */
-function callsOf({ messages: [message] }: PathItem): readonly string[] {
+function callsOf({ messages: [message] }: GroupedItem): readonly string[] {
   return message?.role === "assistant" ? message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])) : [];
 }
 
 /** Makes one group of all that start behind `position` and the one before them. */
-function mergeGroupsAfter(groups: Group[], position: number): void {
+function mergeGroupsAfter(groups: MessageGroup[], position: number): void {
   for (let last = groups.at(-1); last !== undefined && last.start > position; last = groups.at(-1)) {
     const before = groups[groups.length - 2];
     if (before === undefined) return;
@@ -60,7 +63,7 @@ function mergeGroupsAfter(groups: Group[], position: number): void {
 }
 
 /** Whether a turn starts with the group (oh-my-pi's rule): somebody but the model spoke, or came back from a branch. */
-export function startsTurn({ role }: Group): boolean {
+export function startsTurn({ role }: MessageGroup): boolean {
   return role === "user" || role === "custom" || role === "bashExecution" || role === "branchSummary";
 }
 

@@ -2,7 +2,7 @@ import type { EntryId } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
 import { KEEP, KEEP_BOUNDS } from "../arguments/shapes.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { type Group, startsTurn } from "./cut-points.js";
+import { type MessageGroup, startsTurn } from "./cut-points.js";
 import type { PathItem } from "./span.js";
 
 /** How much of the newest is kept word for word. */
@@ -59,7 +59,7 @@ export function keepRuleOf(keep: CompactionSettings["keep"], bounds: KeepBounds)
  * How many of the newest groups are kept. What stands at the item `unsent` or behind it always is (regression R99), and so is the
  * newest group, however large, unless nothing is to be kept: so there is always a place to cut (R98, R117).
  */
-export function keptGroups(groups: readonly Group[], rule: KeepRule, items: readonly PathItem[], unsent: number | null): number {
+export function keptGroups(groups: readonly MessageGroup[], rule: KeepRule, items: readonly PathItem[], unsent: number | null): number {
   const kept =
     rule.by === "entry"
       ? groupsFromEntry(
@@ -71,16 +71,16 @@ export function keptGroups(groups: readonly Group[], rule: KeepRule, items: read
 }
 
 /** An entry that is not among the items stands above them: what is before it is summarised already. */
-function groupsFromEntry(groups: readonly Group[], item: number): number {
+function groupsFromEntry(groups: readonly MessageGroup[], item: number): number {
   return item < 0 ? groups.length : groupsFrom(groups, item);
 }
 
 /** The group of an item and all behind it. */
-function groupsFrom(groups: readonly Group[], item: number): number {
+function groupsFrom(groups: readonly MessageGroup[], item: number): number {
   return groups.length - groups.findLastIndex(({ start }) => start <= item);
 }
 
-function keptByRule(groups: readonly Group[], rule: Exclude<KeepRule, { by: "entry" }>): number {
+function keptByRule(groups: readonly MessageGroup[], rule: Exclude<KeepRule, { by: "entry" }>): number {
   switch (rule.by) {
     case "nothing":
       return 0;
@@ -96,12 +96,12 @@ function keptByRule(groups: readonly Group[], rule: Exclude<KeepRule, { by: "ent
   }
 }
 
-function countWithinTokens(groups: readonly Group[], bound = Number.POSITIVE_INFINITY): number {
+function countWithinTokens(groups: readonly MessageGroup[], bound = Number.POSITIVE_INFINITY): number {
   return countWithin(groups, bound, ({ tokens }) => tokens);
 }
 
 /** From the newest back while the sum stays within the bound; at least one. */
-function countWithin(groups: readonly Group[], bound: number, size: (group: Group) => number): number {
+function countWithin(groups: readonly MessageGroup[], bound: number, size: (group: MessageGroup) => number): number {
   let sum = 0;
   for (const [back, group] of groups.toReversed().entries()) {
     sum += size(group);
@@ -111,14 +111,14 @@ function countWithin(groups: readonly Group[], bound: number, size: (group: Grou
 }
 
 /** The newest turn; 0 where it is larger than `bound`, or all there is: then it is cut, as else nothing would be won (R117). */
-function newestTurnGroups(groups: readonly Group[], bound: number): number {
+function newestTurnGroups(groups: readonly MessageGroup[], bound: number): number {
   const start = groups.findLastIndex(startsTurn);
   const size = groups.slice(Math.max(0, start)).reduce((sum, { tokens }) => sum + tokens, 0);
   return start <= 0 || size > bound ? 0 : groups.length - start;
 }
 
 /** VS Code's cut: so many rounds of the newest turn, or where it has no more than these, the turn with its prompt. */
-function newestRoundGroups(groups: readonly Group[], rounds: number): number {
+function newestRoundGroups(groups: readonly MessageGroup[], rounds: number): number {
   let seen = 0;
   let kept = groups.length;
   for (const [back, group] of groups.toReversed().entries()) {

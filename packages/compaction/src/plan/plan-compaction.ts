@@ -1,5 +1,5 @@
 import type { ContextMessage, EntryId } from "@bough/session-core";
-import { type Group, groupsOf, startsTurn, unsentStart, withMetadata } from "./cut-points.js";
+import { groupMessages, type MessageGroup, startsTurn, unsentStart, withMetadata } from "./cut-points.js";
 import { type KeepRule, keptGroups } from "./kept-tail.js";
 import type { PathItem } from "./span.js";
 
@@ -65,7 +65,7 @@ export function planCompaction(input: PlanInput): CompactionPlan {
   if (isJustCompacted(items, inForce)) return nothingToCompact("just-compacted");
   const messages = items.reduce((sum, item) => sum + item.messages.length, 0);
   if (messages === 0 || messages < minMessages) return nothingToCompact("too-few-messages");
-  const groups = groupsOf(items);
+  const groups = groupMessages(items);
   const kept = keptGroups(groups, keep, items, unsentStart(items));
   const first = groups.length - kept;
   if (!groups.slice(0, first).some((group) => group.messages > 0))
@@ -83,11 +83,11 @@ function isJustCompacted(items: readonly PathItem[], inForce: EntryId | null): b
   return items.findLast(({ id, messages }) => messages.length > 0 || id === inForce)?.id === inForce;
 }
 
-function exceedsRule(groups: readonly Group[], keep: KeepRule): boolean {
+function exceedsRule(groups: readonly MessageGroup[], keep: KeepRule): boolean {
   return keep.by === "tokens" && groups.reduce((sum, { tokens }) => sum + tokens, 0) > keep.tokens;
 }
 
-function planWithCut(items: readonly PathItem[], groups: readonly Group[], first: number): CompactionPlan {
+function planWithCut(items: readonly PathItem[], groups: readonly MessageGroup[], first: number): CompactionPlan {
   const group = groups[first];
   if (group === undefined) return { kind: "whole-turns", summarize: items, prefix: [], keep: [], firstKeptEntryId: null };
   const cut = withMetadata(items, group.start);

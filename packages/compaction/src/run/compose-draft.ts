@@ -1,7 +1,7 @@
 import { type EntryId, type FileLists, fileLists, type Session, textOf } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
-import { groupsOf, unsentStart, withMetadata } from "../plan/cut-points.js";
+import { groupMessages, unsentStart, withMetadata } from "../plan/cut-points.js";
 import { fileListsOf, joinLists } from "../plan/file-lists.js";
 import { type Compactable, coveredItems, coveredMessages, coveredTokens, type Trigger } from "../plan/plan-compaction.js";
 import type { PathItem, Span } from "../plan/span.js";
@@ -112,8 +112,8 @@ function invalidCutReason(items: readonly PathItem[], at: number): string | null
   if (!items.slice(0, at).some(({ messages }) => messages.length > 0)) return "leaves nothing to summarise";
   const unsent = unsentStart(items);
   if (unsent !== null && at > unsent) return "would summarise a prompt that the model has not answered";
-  const starts = groupsOf(items).map(({ start }) => withMetadata(items, start));
-  const isCut = at === items.length || groupsOf(items).some(({ start }) => start === at) || starts.includes(at);
+  const starts = groupMessages(items).map(({ start }) => withMetadata(items, start));
+  const isCut = at === items.length || groupMessages(items).some(({ start }) => start === at) || starts.includes(at);
   return isCut ? null : "is no place to cut: it would part a call from its result";
 }
 

@@ -134,7 +134,7 @@ describe("what cannot be left out is too long", () => {
   test("the newest round goes when its call alone is too long", () => {
     const shaped = shape("u1 k1(c1):5000 r1(c1)", { limit: 1_000 });
     expect(names(shaped)).toBe("u1");
-    expect(shaped.changes).toEqual([{ kind: "removed-messages", pass: "turn", messages: 2, tokens: 5_010 }]);
+    expect(shaped.changes).toEqual([{ kind: "removed-messages", pass: "all-but-prompt", messages: 2, tokens: 5_010 }]);
   });
 
   test("a prompt larger than the window loses its middle, as the very last thing, and what hangs on it stays", () => {

@@ -16,7 +16,7 @@ describe("a request over the limit, in Copilot CLI's passes", () => {
   test("loses replies before the newest prompt with their results first, oldest first, and stops at the target", () => {
     const shaped = shape(TALK, { limit: 100 });
     expect(names(shaped)).toBe("u1 u2 a2 u3 k3 r3 k4 r4");
-    expect(shaped.changes).toEqual([{ kind: "removed-messages", pass: 1, messages: 3, tokens: 30 }]);
+    expect(shaped.changes).toEqual([{ kind: "removed-messages", pass: "old-replies", messages: 3, tokens: 30 }]);
     expect(shaped).toMatchObject({ totalTokens: 80, fits: true });
   });
 
@@ -30,8 +30,8 @@ describe("a request over the limit, in Copilot CLI's passes", () => {
     const shaped = shape(TALK, { limit: 60 });
     expect(names(shaped)).toBe("u3 k3 r3 k4 r4");
     expect(shaped.changes).toEqual([
-      { kind: "removed-messages", pass: 1, messages: 4, tokens: 40 },
-      { kind: "removed-messages", pass: 2, messages: 2, tokens: 20 },
+      { kind: "removed-messages", pass: "old-replies", messages: 4, tokens: 40 },
+      { kind: "removed-messages", pass: "old-messages", messages: 2, tokens: 20 },
     ]);
   });
 
@@ -69,8 +69,8 @@ describe("a request over the limit, in Copilot CLI's passes", () => {
     const shaped = shape("s u1 a1 b u2 a2 u3 k3(c1) r3(c1)", { limit: 60 });
     expect(names(shaped)).toBe("s b u3 k3 r3");
     expect(shaped.changes).toEqual([
-      { kind: "removed-messages", pass: 1, messages: 2, tokens: 20 },
-      { kind: "removed-messages", pass: 2, messages: 2, tokens: 20 },
+      { kind: "removed-messages", pass: "old-replies", messages: 2, tokens: 20 },
+      { kind: "removed-messages", pass: "old-messages", messages: 2, tokens: 20 },
     ]);
   });
 
