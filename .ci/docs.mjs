@@ -25,12 +25,12 @@ try {
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
     logLevel: "error",
   });
-  const { commandsPage, configPage, exitCodesPage } = await import(pathToFileURL(join(folder, "pages.mjs")).href);
-  const { navigatorPage } = await import(pathToFileURL(join(folder, "navigator.mjs")).href);
-  writeFileSync(join(root, "docs/config.md"), configPage());
-  writeFileSync(join(root, "docs/navigator.md"), navigatorPage());
-  writeFileSync(join(root, "docs/commands.md"), commandsPage());
-  writeFileSync(join(root, "docs/exit-codes.md"), exitCodesPage());
+  const { renderCommandsPage, renderConfigPage, renderExitCodesPage } = await import(pathToFileURL(join(folder, "pages.mjs")).href);
+  const { renderNavigatorPage } = await import(pathToFileURL(join(folder, "navigator.mjs")).href);
+  writeFileSync(join(root, "docs/config.md"), renderConfigPage());
+  writeFileSync(join(root, "docs/navigator.md"), renderNavigatorPage());
+  writeFileSync(join(root, "docs/commands.md"), renderCommandsPage());
+  writeFileSync(join(root, "docs/exit-codes.md"), renderExitCodesPage());
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,117 +1,117 @@
-/** Base of the failures that the command itself raises. `code` chooses the exit code; `message` is one line for people. */
+/** Base of the errors that the command itself throws. `code` selects the exit code; `message` is one line. */
 export abstract class CommandError extends Error {
   abstract readonly code: string;
 }
 
-/** What was typed does not fit together. */
+/** Invalid command line: an option or argument is missing, empty, or excludes another one. */
 export class UsageError extends CommandError {
   readonly code = "USAGE";
   override readonly name = "UsageError";
 }
 
-/** `verify` found something that does not hold. */
+/** `verify` found integrity violations in the store. */
 export class ViolationsError extends CommandError {
   readonly code = "FINDINGS";
-  override readonly name = "FindingsError";
+  override readonly name = "ViolationsError";
 }
 
-/** Files of a folder could not be imported; the others were. */
+/** `import`: some files could not be imported. The other files were imported. */
 export class FilesFailedError extends CommandError {
   readonly code = "FILES_FAILED";
   override readonly name = "FilesFailedError";
 }
 
-/** Lines of imported files are not JSON; they were left out, everything else was imported. */
+/** `import`: some lines are not JSON. They were skipped; everything else was imported. */
 export class InvalidJsonError extends CommandError {
   readonly code = "INVALID_JSON";
   override readonly name = "InvalidJsonError";
 }
 
-/** Records of imported files fit no schema; they were kept as `foreign` entries. */
+/** `import`: some records match no schema. They were stored as `foreign` entries. */
 export class InvalidRecordsError extends CommandError {
   readonly code = "INVALID_RECORDS";
   override readonly name = "InvalidRecordsError";
 }
 
-/** The person said no. Nothing was done. */
+/** The user answered no to a confirmation. Nothing was changed. */
 export class DeclinedError extends CommandError {
   readonly code = "DECLINED";
   override readonly name = "DeclinedError";
 }
 
-/** There is no leaf move left to undo or redo, or no compaction in force to undo. */
+/** There is no leaf move to undo or redo, or no active compaction to undo. */
 export class NothingToUndoError extends CommandError {
   readonly code = "NOTHING_TO_UNDO";
   override readonly name = "NothingToUndoError";
 }
 
-/** The person interrupted work that can be cancelled. Nothing was written, but for the sessions that an import had done. */
+/** The user interrupted the command. Nothing was written, except for the sessions that an import had finished. */
 export class CancelledError extends CommandError {
   readonly code = "CANCELLED";
   override readonly name = "CancelledError";
 }
 
-/** There is nothing that a compaction could take out of the context. */
+/** No part of the context can be compacted; `message` gives the reason. */
 export class NothingToCompactError extends CommandError {
   readonly code = "NOTHING_TO_COMPACT";
   override readonly name = "NothingToCompactError";
 }
 
-/** While the summary was written the leaf went elsewhere, or another compaction was faster. Nothing was written. */
+/** While the summary was written, the leaf moved to another branch or another compaction was written. Nothing was written. */
 export class SupersededError extends CommandError {
   readonly code = "SUPERSEDED";
   override readonly name = "SupersededError";
 }
 
-/** The compaction would have to wait until a turn is over, and nobody here runs one. */
+/** The preset compacts at the end of a turn only, and the session is inside a turn. Nothing was written. */
 export class TurnOpenError extends CommandError {
   readonly code = "TURN_RUNNING";
   override readonly name = "TurnOpenError";
 }
 
-/** No checkpoint on the path has this number. */
+/** The path of the leaf has no checkpoint with this number. */
 export class CheckpointNotFoundError extends CommandError {
   readonly code = "CHECKPOINT_NOT_FOUND";
   override readonly name = "CheckpointNotFoundError";
 }
 
-/** Nobody is there to confirm, and `--yes` was not given. */
+/** The command needs a confirmation, stdin is not a terminal, and `--yes` is missing. */
 export class ConfirmationNeededError extends CommandError {
   readonly code = "CONFIRMATION_NEEDED";
   override readonly name = "ConfirmationNeededError";
 }
 
-/** No session was named, and there is none to take instead. */
+/** No session was given, and there is no default session. */
 export class NoSessionError extends CommandError {
   readonly code = "NO_SESSION";
   override readonly name = "NoSessionError";
 }
 
-/** What was asked for is drawn on a terminal, and there is none. */
+/** The command draws a screen, and there is no terminal. */
 export class NoTerminalError extends CommandError {
   readonly code = "NO_TERMINAL";
   override readonly name = "NoTerminalError";
 }
 
-/** No store was named, and the person has no home directory where one could be. */
+/** No store was given, and there is no home directory for the default store. */
 export class NoHomeError extends CommandError {
   readonly code = "NO_HOME";
   override readonly name = "NoHomeError";
 }
 
-/** The store that would be used is not there yet. */
+/** The store, or the backup to restore, does not exist. */
 export class NoStoreError extends CommandError {
   readonly code = "STORE_NOT_FOUND";
-  override readonly name = "NoStoreYetError";
+  override readonly name = "NoStoreError";
 }
 
-/** A command that `bough demo` runs has failed; it has said why. */
+/** A command that `bough demo` runs failed; its own message is already printed. */
 export class DemoFailedError extends CommandError {
   readonly code = "DEMO_FAILED";
   override readonly name = "DemoFailedError";
 }
 
-/** A file to export to is there already. */
+/** The output file exists. */
 export class OutputExistsError extends CommandError {
   readonly code = "TARGET_EXISTS";
   override readonly name = "OutputExistsError";
@@ -123,13 +123,13 @@ export class OutputFailedError extends CommandError {
   override readonly name = "OutputFailedError";
 }
 
-/** The config file cannot be read or written, or a setting in it is not valid. `message` names the file and the field. */
+/** The config file cannot be read or written, or a setting in it is invalid. `message` names the file and the setting. */
 export class ConfigError extends CommandError {
   readonly code = "CONFIG_INVALID";
   override readonly name = "ConfigError";
 }
 
-/** An error as one line; what a store or a model throws may be anything. */
+/** The first line of an error's message, for screens. A store, a model or a tool may throw any value. */
 export function errorLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }

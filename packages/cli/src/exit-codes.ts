@@ -11,110 +11,166 @@ type CodeOf<T> = T extends abstract new (
   : never;
 type CodesIn<T> = { [K in keyof T]: CodeOf<T[K]> }[keyof T];
 
-/** The code of every error that a command can end with; one that is missing below does not compile. */
+/** The code of every error that can end a command. An error without a row in `EXIT_CODES` does not compile. */
 export type ErrorCode = CodesIn<typeof core> | CodesIn<typeof compaction> | CodesIn<typeof own>;
 
-/** What a command ends with, and what it means to whoever called it. */
+/** An exit code of the program. */
 export interface ExitCode {
   readonly exit: number;
+  /** What it means, as docs/exit-codes.md lists it. */
   readonly meaning: string;
+  /** What the user can do, as a command line; printed after the message. Errors whose message already says it have none. */
+  readonly hint?: string;
 }
 
-/** The exit code of each failure. The numbers are stable: scripts may rely on them. */
+/** The exit code of each error. The numbers are stable: scripts may rely on them. */
 export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
-  USAGE: { exit: 2, meaning: "The command line does not make sense: unknown command or option, missing or contradicting arguments" },
-  FINDINGS: { exit: 3, meaning: "`verify` found something that does not hold" },
+  USAGE: { exit: 2, meaning: "Invalid command line: unknown command or option, missing or contradictory arguments" },
+  FINDINGS: { exit: 3, meaning: "`verify`: integrity violations in the store" },
   FILES_FAILED: { exit: 4, meaning: "`import`: some files could not be imported; the others were" },
-  DECLINED: { exit: 5, meaning: "A question was answered with no; nothing was done" },
-  NOTHING_TO_UNDO: { exit: 6, meaning: "`undo`: no move of the leaf is left to undo or redo; `compact --undo`: no compaction is in force" },
-  CONFIRMATION_NEEDED: { exit: 7, meaning: "`delete`, `restore`: nobody is there to confirm; give `--yes`" },
-  NO_SESSION: { exit: 8, meaning: "No session was named, and there is none to take instead" },
+  DECLINED: { exit: 5, meaning: "The confirmation was answered with no; nothing was changed" },
+  NOTHING_TO_UNDO: { exit: 6, meaning: "`undo`: no move of the leaf to undo or redo; `compact --undo`: no active compaction" },
+  CONFIRMATION_NEEDED: { exit: 7, meaning: "`delete`, `restore`: stdin is not a terminal, so the confirmation needs `--yes`" },
+  NO_SESSION: { exit: 8, meaning: "No session was given, and there is no default session" },
   OUTPUT_FAILED: { exit: 9, meaning: "A file could not be written" },
-  SESSION_NOT_FOUND: { exit: 10, meaning: "No session has this id, prefix or title" },
-  ENTRY_NOT_FOUND: { exit: 11, meaning: "No entry of the session has this id, prefix, label or mark" },
-  AMBIGUOUS_NAME: { exit: 12, meaning: "Several sessions or entries have this name; the message lists them" },
-  LEAF_NOT_FOUND: { exit: 13, meaning: "The session has no leaf of this name" },
+  SESSION_NOT_FOUND: {
+    exit: 10,
+    meaning: "No session has this id, prefix or title",
+    hint: "List sessions with `bough sessions`.",
+  },
+  ENTRY_NOT_FOUND: {
+    exit: 11,
+    meaning: "No entry of the session has this id, prefix or label, or the @NAME does not exist",
+    hint: "List entries with `bough tree SESSION --all`.",
+  },
+  AMBIGUOUS_NAME: {
+    exit: 12,
+    meaning: "Several sessions or entries have this name; the message lists them",
+    hint: "Type more of the name.",
+  },
+  LEAF_NOT_FOUND: { exit: 13, meaning: "The session has no leaf with this name", hint: "List leaves with `bough show SESSION`." },
   SESSION_EXISTS: { exit: 14, meaning: "A session with this id exists already" },
-  LEAF_MOVED: { exit: 15, meaning: "Another process moved the leaf meanwhile; nothing was written" },
-  MAIN_LEAF: { exit: 16, meaning: "The leaf `main` cannot be taken away" },
-  CHECKPOINT_NOT_FOUND: { exit: 17, meaning: "`checkpoints`: the path has no checkpoint of this number" },
-  STORE_NOT_FOUND: { exit: 20, meaning: "There is no store, or no backup to restore, at this path" },
-  FOREIGN_FILE: { exit: 21, meaning: "The file is another program's; it was left as it is" },
-  NEWER_STORE: { exit: 22, meaning: "The store was written by a newer Bough; it was left as it is" },
-  STORE_BUSY: { exit: 23, meaning: "Another process held the write lock too long; nothing was written" },
-  STORE_READ_ONLY: { exit: 24, meaning: "The store can only be read; nothing was written" },
-  STORE_FULL: { exit: 25, meaning: "No space left; nothing was written" },
-  STORE_DAMAGED: { exit: 26, meaning: "The store is damaged" },
+  LEAF_MOVED: { exit: 15, meaning: "Another process moved the leaf; nothing was written", hint: "Run the command again." },
+  MAIN_LEAF: { exit: 16, meaning: "The leaf `main` cannot be deleted" },
+  CHECKPOINT_NOT_FOUND: { exit: 17, meaning: "`checkpoints`: the path of the leaf has no checkpoint with this number" },
+  STORE_NOT_FOUND: { exit: 20, meaning: "The store, or the backup to restore, does not exist" },
+  FOREIGN_FILE: {
+    exit: 21,
+    meaning: "The file belongs to another program; it was not changed",
+    hint: "Name another file with --store PATH.",
+  },
+  NEWER_STORE: {
+    exit: 22,
+    meaning: "The store was written by a newer version of Bough; it was not changed",
+    hint: "Update Bough: npm install --global @bough/cli.",
+  },
+  STORE_BUSY: {
+    exit: 23,
+    meaning: "Another process held the write lock for too long; nothing was written",
+    hint: "Run the command again.",
+  },
+  STORE_READ_ONLY: {
+    exit: 24,
+    meaning: "The store cannot be written; nothing was changed",
+    hint: "Check the permissions of the file and its folder, or name another store with --store PATH.",
+  },
+  STORE_FULL: { exit: 25, meaning: "No space left on the disk; nothing was written", hint: "Free some space, then run the command again." },
+  STORE_DAMAGED: {
+    exit: 26,
+    meaning: "The store is damaged",
+    hint: "Restore a backup with `bough restore FILE`, or export what is readable with `bough export SESSION`.",
+  },
   STORE_UNAVAILABLE: {
     exit: 27,
-    meaning: "The store cannot be opened, or its file was replaced while it was open: a write was refused or is not certain",
+    meaning: "The store cannot be opened, or its file was replaced while it was open: a write failed or may not be durable",
   },
-  STORE_CLOSED: { exit: 28, meaning: "The store was closed too early (a fault of Bough)" },
-  TARGET_EXISTS: { exit: 29, meaning: "The file to write exists already; it was left as it is" },
-  SOURCE_NOT_FOUND: { exit: 30, meaning: "`import`: nothing to read at this path" },
-  NO_SESSIONS_FOUND: { exit: 31, meaning: "`import`: the folder holds no session files" },
-  UNKNOWN_FORMAT: { exit: 32, meaning: "`import`: the file is not a session file of a known agent" },
-  UNKNOWN_FORMAT_VERSION: { exit: 33, meaning: "`import`: the file is of a version that is not known" },
-  INVALID_JSON: { exit: 34, meaning: "`import`: lines that are not JSON or too long were left out; everything else was imported" },
-  INVALID_RECORDS: { exit: 35, meaning: "`import`: records that fit no schema were kept as `foreign` entries; everything was imported" },
-  SOURCE_UNREADABLE: { exit: 36, meaning: "`import`: the path cannot be read: no permission, a pipe or a device, links in a circle" },
-  INVALID_ENTRY: { exit: 40, meaning: "An entry, label or title does not fit its schema; the message names the field" },
-  UNSERIALISABLE_VALUE: { exit: 41, meaning: "A value cannot be kept as JSON" },
-  ENTRY_CONFLICT: { exit: 42, meaning: "An entry of this id has other content; entries never change" },
-  INVALID_REFERENCE: { exit: 43, meaning: "An entry refers to one that is not where it must be" },
-  VALUE_TOO_LARGE: { exit: 44, meaning: "A small named value is too large" },
-  INVALID_ARGUMENT: { exit: 46, meaning: "A function of the library was called with a wrong argument (a fault of Bough)" },
-  TOO_LARGE: { exit: 47, meaning: "An entry or another text is larger than one row of the store can be; nothing was written" },
-  INVALID_QUERY: { exit: 45, meaning: "`search`: the query cannot be understood" },
-  NOTHING_TO_COMPACT: { exit: 50, meaning: "`compact`: there is nothing to compact; the message says why" },
+  STORE_CLOSED: { exit: 28, meaning: "The store was closed too early (a bug in Bough)" },
+  TARGET_EXISTS: { exit: 29, meaning: "The output file exists; it was not changed" },
+  SOURCE_NOT_FOUND: { exit: 30, meaning: "`import`: the path does not exist", hint: "Check the path." },
+  NO_SESSIONS_FOUND: {
+    exit: 31,
+    meaning: "`import`: the folder contains no session files",
+    hint: "Name a file or folder of pi, oh-my-pi, Claude Code or Bough sessions: bough import PATH.",
+  },
+  UNKNOWN_FORMAT: { exit: 32, meaning: "`import`: the file is not a session file of a supported agent" },
+  UNKNOWN_FORMAT_VERSION: {
+    exit: 33,
+    meaning: "`import`: the version of the file format is not supported",
+    hint: "Update Bough: npm install --global @bough/cli.",
+  },
+  INVALID_JSON: { exit: 34, meaning: "`import`: lines that are not JSON or too long were skipped; everything else was imported" },
+  INVALID_RECORDS: {
+    exit: 35,
+    meaning: "`import`: records that match no schema were stored as `foreign` entries; everything was imported",
+  },
+  SOURCE_UNREADABLE: {
+    exit: 36,
+    meaning: "`import`: the path cannot be read: no permission, a pipe or device, or a cycle of symbolic links",
+  },
+  INVALID_ENTRY: { exit: 40, meaning: "An entry, label or title does not match its schema; the message names the field" },
+  UNSERIALISABLE_VALUE: { exit: 41, meaning: "A value cannot be stored as JSON" },
+  ENTRY_CONFLICT: { exit: 42, meaning: "An entry with this id and different content exists; entries never change" },
+  INVALID_REFERENCE: { exit: 43, meaning: "An entry refers to an entry that is missing or on another path" },
+  VALUE_TOO_LARGE: { exit: 44, meaning: "A named value of the session exceeds its size limit" },
+  INVALID_QUERY: { exit: 45, meaning: "`search`: the query is invalid" },
+  INVALID_ARGUMENT: { exit: 46, meaning: "A library function was called with an invalid argument (a bug in Bough)" },
+  TOO_LARGE: { exit: 47, meaning: "An entry or another text exceeds the maximum size of a row in the store; nothing was written" },
+  NOTHING_TO_COMPACT: { exit: 50, meaning: "`compact`: there is nothing to compact; the message gives the reason" },
   SUPERSEDED: {
     exit: 51,
-    meaning: "`compact`: while the summary was written the leaf went elsewhere, or another compaction was faster; nothing was written",
+    meaning:
+      "`compact`: while the summary was written, the leaf moved to another branch or another compaction was written; nothing was written",
   },
-  SUMMARIZER_CALL: { exit: 52, meaning: "The model that was to write the summary could not be called; nothing was written" },
-  SUMMARY_REJECTED: { exit: 53, meaning: "The model's answer is no summary, or larger than what it replaces; nothing was written" },
-  INVALID_SETTING: { exit: 54, meaning: "A setting of the compaction is out of range; the message names it" },
-  COMPACTOR_BUSY: { exit: 55, meaning: "Another compaction or navigation of this session is running in this program" },
-  TURN_RUNNING: { exit: 56, meaning: "`compact`: the preset waits for the end of a turn, and the session is inside one" },
-  REQUEST_TOO_LARGE: { exit: 57, meaning: "The request does not fit the window, whatever is left out of it" },
+  SUMMARIZER_CALL: { exit: 52, meaning: "The request to the summary model failed; nothing was written" },
+  SUMMARY_REJECTED: { exit: 53, meaning: "The model returned no usable summary, or one larger than its source; nothing was written" },
+  INVALID_SETTING: { exit: 54, meaning: "A compaction setting is out of range; the message names it" },
+  COMPACTOR_BUSY: { exit: 55, meaning: "Another compaction or navigation of this session is running in this process" },
+  TURN_RUNNING: { exit: 56, meaning: "`compact`: the preset compacts at the end of a turn, and the session is inside a turn" },
+  REQUEST_TOO_LARGE: { exit: 57, meaning: "The request does not fit the context window, even with everything optional removed" },
   CHECKPOINT: { exit: 58, meaning: "A checkpoint file or its folder could not be read, written or removed" },
-  HOOK_RESULT: { exit: 59, meaning: "A hook supplied a result that cannot be used (a fault of Bough: the command has no hooks)" },
-  AI_SDK_MISSING: { exit: 60, meaning: "The package `ai` is missing (a fault of Bough: the command does not use it)" },
-  CONFIG_INVALID: { exit: 61, meaning: "The config file cannot be read or written, or a setting in it is not valid; the message names it" },
-  NO_TERMINAL: { exit: 62, meaning: "The shell and the navigator need a terminal to draw on; `bough sessions` and `bough tree` print" },
-  BACKUP_DAMAGED: { exit: 63, meaning: "`restore`: something does not hold in the backup; nothing was replaced" },
-  STORE_IN_USE: { exit: 64, meaning: "`restore`: another program has the store open; nothing was replaced" },
-  DRIVER_UNUSABLE: { exit: 70, meaning: "better-sqlite3 cannot run on this Node; the message says the command that repairs it" },
-  NO_HOME: { exit: 71, meaning: "No store was named, and there is no home directory to look for one in" },
-  DEMO_FAILED: { exit: 72, meaning: "`demo`: a command that it runs has failed, and said why above" },
+  HOOK_RESULT: { exit: 59, meaning: "A hook returned an invalid result (a bug in Bough: the command has no hooks)" },
+  AI_SDK_MISSING: { exit: 60, meaning: "The package `ai` is not installed (a bug in Bough: it is a dependency)" },
+  CONFIG_INVALID: { exit: 61, meaning: "The config file cannot be read or written, or a setting is invalid; the message names it" },
+  NO_TERMINAL: { exit: 62, meaning: "The shell and the navigator need a terminal; `bough sessions` and `bough tree` print instead" },
+  BACKUP_DAMAGED: { exit: 63, meaning: "`restore`: the backup is damaged or has integrity violations; nothing was replaced" },
+  STORE_IN_USE: { exit: 64, meaning: "`restore`: another process has the store open; nothing was replaced" },
+  DRIVER_UNUSABLE: {
+    exit: 70,
+    meaning: "better-sqlite3 does not load on this version of Node; the message names the command that repairs it",
+  },
+  NO_HOME: { exit: 71, meaning: "No store was given, and there is no home directory for the default store" },
+  DEMO_FAILED: { exit: 72, meaning: "`demo`: a command that it runs failed; its message is printed above" },
   CANCELLED: {
     exit: 130,
-    meaning:
-      "Interrupted (Ctrl+C); nothing half done is in the store: `import` keeps the sessions before, and says how many; all else wrote nothing",
+    meaning: "Interrupted (Ctrl+C): `import` keeps the sessions that were finished and prints their number; other commands write nothing",
   },
 };
 
-/** The codes that belong to no error of ours. */
+/** The exit codes without an error. */
 export const OTHER_EXIT_CODES: readonly ExitCode[] = [
-  { exit: 0, meaning: "Done; also when whoever read the output stopped reading (`| head`)" },
-  { exit: 1, meaning: "Something nobody expected: a fault of Bough, please report it" },
+  { exit: 0, meaning: "Success; also when the reader of the output closes the pipe (`| head`)" },
+  { exit: 1, meaning: "Unexpected error: a bug in Bough, please report it" },
 ];
 
-/** Nothing went wrong. */
+/** Success. */
 export const EXIT_OK = 0;
-/** What an unexpected failure ends with. */
+/** An unexpected error. */
 export const EXIT_UNEXPECTED = 1;
-/** What an interruption ends with. */
+/** An interruption by SIGINT. */
 export const EXIT_INTERRUPTED = EXIT_CODES.CANCELLED.exit;
 
-/** The exit code for what a command threw; undefined: nobody expected it. */
-export function exitCodeOf(error: unknown): number | undefined {
+/** The row of the table for an error; undefined: the error is unexpected. */
+export function findExitCode(error: unknown): ExitCode | undefined {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return undefined;
-  return Object.hasOwn(EXIT_CODES, error.code) ? EXIT_CODES[error.code as ErrorCode].exit : undefined;
+  return isErrorCode(error.code) ? EXIT_CODES[error.code] : undefined;
 }
 
-/** Every exit code with the name of its failure, in order of number. */
-export function exitCodeList(): readonly (ExitCode & { readonly name: string })[] {
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(EXIT_CODES, code);
+}
+
+/** Every exit code with the code of its error ("" for success and unexpected errors), ordered by number. */
+export function listExitCodes(): readonly (ExitCode & { readonly name: string })[] {
   const named = Object.entries(EXIT_CODES).map(([name, code]) => ({ name, ...code }));
   return [...named, ...OTHER_EXIT_CODES.map((code) => ({ name: "", ...code }))].sort((a, b) => a.exit - b.exit);
 }

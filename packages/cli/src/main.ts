@@ -6,12 +6,12 @@ import { type Cancellation, type Io, ReaderGoneError, type Sink, type Terminal }
 import { wantsColor } from "./terminal/line.js";
 import { afterMoment, LineReader } from "./terminal/line-reader.js";
 
-// The one file that touches `process`. Nobody listens for SIGINT unless a command has something to clean up: the
-// default ends the process at once, also in the middle of a transaction, and SQLite takes that back.
+// The only file that uses `process`. A command listens for SIGINT only while it has something to clean up. The default
+// action ends the process at once; SQLite rolls back a transaction that was open.
 
 function createSink(stream: NodeJS.WriteStream): Sink {
   let failure: Error | undefined;
-  // Each write hears of its own failure; this is for those that come between two writes.
+  // An error of a write is passed to its callback; this listener is for errors between two writes.
   stream.on("error", (error: NodeJS.ErrnoException) => {
     failure = toOutputError(error);
   });
@@ -52,12 +52,12 @@ function onInterrupt(cleanUp: () => void): () => void {
   });
 }
 
-/** Only the first one: whoever interrupts again does not want to wait, and the default ends the process. */
+/** Aborts on the first signal only; a second one has its default action and ends the process. */
 function cancelOnInterrupt(): Cancellation {
   const controller = new AbortController();
   let exitAtEnd: number | undefined;
   const stopListening = onSignals((exit) => {
-    // Ctrl-C ends the work; a signal to the whole process ends that too, after the work has cleaned up.
+    // SIGINT aborts the work. SIGTERM and SIGHUP also end the process, after the work has cleaned up.
     if (exit !== EXIT_INTERRUPTED) exitAtEnd = exit;
     controller.abort();
   });
@@ -70,16 +70,16 @@ function cancelOnInterrupt(): Cancellation {
   };
 }
 
-/** Calls `ended` with the exit code of the first signal that would end the process; gives back what takes that away again. */
-function onSignals(ended: (exit: number) => void): () => void {
-  const listeners = ENDING_SIGNALS.map(([signal, exit]) => [signal, () => ended(exit)] as const);
-  for (const [signal, listener] of listeners) process.once(signal, listener);
+/** Calls `listener` with the exit code of the first SIGINT, SIGTERM or SIGHUP. Returns a function that removes the listener. */
+function onSignals(listener: (exit: number) => void): () => void {
+  const listeners = ENDING_SIGNALS.map(([signal, exit]) => [signal, () => listener(exit)] as const);
+  for (const [signal, onSignal] of listeners) process.once(signal, onSignal);
   return () => {
-    for (const [signal, listener] of listeners) process.off(signal, listener);
+    for (const [signal, onSignal] of listeners) process.off(signal, onSignal);
   };
 }
 
-/** Signals end the process by `exit`, which comes by here on every other way out too. */
+/** Calls `restore` when the process ends, also by a signal. Returns a function that removes the listeners. */
 function onEnd(restore: () => void): () => void {
   const ends = ENDING_SIGNALS.map(([signal, exit]) => [signal, () => process.exit(exit)] as const);
   for (const [signal, end] of ends) process.on(signal, end);
@@ -92,18 +92,18 @@ function onEnd(restore: () => void): () => void {
 
 function suspend(resumed: () => void): void {
   process.once("SIGCONT", resumed);
-  // The whole group, so that the shell sees its job stop.
+  // Stops the whole process group, so that the shell reports a stopped job.
   process.kill(0, "SIGTSTP");
 }
 
-/** Screens need keys and a terminal that can be drawn on. */
+/** The terminal, if stdin and stdout are terminals that support cursor movement. */
 function drawableTerminal(): Terminal | undefined {
   const { stdin, stdout, env } = process;
   if (stdin.isTTY !== true || stdout.isTTY !== true || env["TERM"] === "dumb") return undefined;
   return { stdin, stdout, color: wantsColor(env, true), onEnd, suspend };
 }
 
-/** Where the person stands; the root where that folder has been taken away meanwhile. */
+/** The working directory; `/` if it was deleted. */
 function workingDirectory(): string {
   try {
     return process.cwd();
@@ -113,7 +113,7 @@ function workingDirectory(): string {
   }
 }
 
-/** The person's own folder; empty where neither `HOME` nor the user database has one, as in some containers. */
+/** The home directory; "" if neither `HOME` nor the user database has one, as in some containers. */
 function homeDirectory(): string {
   try {
     return homedir();
@@ -126,7 +126,7 @@ function homeDirectory(): string {
 const io: Io = {
   stdout: createSink(process.stdout),
   stderr: createSink(process.stderr),
-  // A copy: the shell erases keys from the memory of this process.
+  // A copy, because the shell erases keys from the environment in the memory of this process.
   env: { ...process.env },
   cwd: workingDirectory(),
   home: homeDirectory(),

@@ -1,61 +1,63 @@
 import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
-import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, exitCodeOf } from "./exit-codes.js";
+import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, findExitCode } from "./exit-codes.js";
 import { createProgram, insertDefaultCommand, type ParserOutput } from "./program/program.js";
 import { type Io, ReaderGoneError } from "./terminal/io.js";
 import { styled } from "./terminal/line.js";
 import { Printer } from "./terminal/printer.js";
 import { safeLines } from "./terminal/safe.js";
 
-/** Runs a command line (without `node` and the script) and gives back its exit code. Never throws. */
+/** Runs a command line (without `node` and the script) and returns its exit code. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const out = new Printer(io);
-  const said: ParserOutput = { out: "", err: "" };
+  const output: ParserOutput = { out: "", err: "" };
   try {
-    const exit = await parseAndRun(args, io, out, said);
-    out.document(said.out);
+    const exit = await parseAndRun(args, io, out, output);
+    out.document(output.out);
     await out.flush();
-    if (said.err !== "") await io.stderr.write(said.err);
+    if (output.err !== "") await io.stderr.write(output.err);
     return exit;
   } catch (error) {
     return reportError(error, io, out);
   }
 }
 
-async function parseAndRun(args: readonly string[], io: Io, out: Printer, said: ParserOutput): Promise<number> {
+async function parseAndRun(args: readonly string[], io: Io, out: Printer, output: ParserOutput): Promise<number> {
   try {
-    await createProgram(io, out, said).parseAsync(insertDefaultCommand(args), { from: "user" });
+    await createProgram(io, out, output).parseAsync(insertDefaultCommand(args), { from: "user" });
     return EXIT_OK;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.code === "commander.help" ? printHelp(said) : usageExitCode(error, said);
+    return error.code === "commander.help" ? moveHelpToStdout(output) : usageExitCode(error, output);
   }
 }
 
+/** Prints the message of an error and its hint to stderr, in one line. `BOUGH_DEBUG` adds the stack of an unexpected one. */
 async function reportError(error: unknown, io: Io, out: Printer): Promise<number> {
   if (error instanceof ReaderGoneError) return EXIT_OK;
-  const exit = exitCodeOf(error);
-  const text = error instanceof Error ? error.message : String(error);
-  const trace = exit === undefined && error instanceof Error && (io.env["BOUGH_DEBUG"] ?? "") !== "" ? safeLines(error.stack ?? "") : [];
+  const code = findExitCode(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const text = code === undefined ? `unexpected error: ${message}` : code.hint === undefined ? message : `${message} ${code.hint}`;
+  const stack = code === undefined && error instanceof Error && (io.env["BOUGH_DEBUG"] ?? "") !== "" ? safeLines(error.stack ?? "") : [];
   try {
-    await out.note(styled("error", "bough: "), exit === undefined ? `unexpected failure: ${text}` : text);
-    for (const line of trace) await out.note(line);
-  } catch (silent) {
-    // What cannot be said is told by the exit code alone.
-    if (!(silent instanceof ReaderGoneError || silent instanceof OutputFailedError)) throw silent;
+    await out.note(styled("error", "bough: "), text);
+    for (const line of stack) await out.note(line);
+  } catch (outputError) {
+    // stderr is closed or full: the exit code is all that can be reported.
+    if (!(outputError instanceof ReaderGoneError || outputError instanceof OutputFailedError)) throw outputError;
   }
-  return exit ?? EXIT_UNEXPECTED;
+  return code?.exit ?? EXIT_UNEXPECTED;
 }
 
-/** `bough` alone explains itself. */
-function printHelp(said: ParserOutput): number {
-  said.out += said.err;
-  said.err = "";
+/** `bough help` without a command exits with 0, so its text goes to stdout; commander writes it to stderr. */
+function moveHelpToStdout(output: ParserOutput): number {
+  output.out += output.err;
+  output.err = "";
   return EXIT_OK;
 }
 
-function usageExitCode(error: CommanderError, said: ParserOutput): number {
+function usageExitCode(error: CommanderError, output: ParserOutput): number {
   if (error.exitCode === 0) return EXIT_OK;
-  if (!said.err.endsWith("\n")) said.err += "\n";
+  if (!output.err.endsWith("\n")) output.err += "\n";
   return EXIT_CODES.USAGE.exit;
 }

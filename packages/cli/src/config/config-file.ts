@@ -4,31 +4,46 @@ import { dirname, isAbsolute, join } from "node:path";
 import type { z } from "zod";
 import { ConfigError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
-import { type Config, type ConfigInput, configSchema } from "./schema.js";
+import { type Config, type ConfigInput, configJsonSchema, configSchema } from "./schema.js";
 
-/** Settings to change; a group is changed member by member, and `undefined` takes a setting away. */
+/** Settings to change. The members of a group are merged; `undefined` removes a setting. */
 export type ConfigChange = { readonly [K in keyof ConfigInput]?: ConfigInput[K] | undefined };
 
+/** A config file as the user wrote it, and parsed. */
+interface ParsedConfig {
+  readonly written: ConfigInput;
+  readonly config: Config;
+}
+
+/** The path of the config file, `bough/config.json` in `XDG_CONFIG_HOME` or `~/.config`; "": there is no home directory. */
+export function resolveConfigPath({ env, home }: Pick<Io, "env" | "home">): string {
+  const configHome = env["XDG_CONFIG_HOME"];
+  // The XDG standard says that a relative path is to be ignored.
+  const isSet = configHome !== undefined && isAbsolute(configHome);
+  if (!isSet && home === "") return "";
+  return join(isSet ? configHome : join(home, ".config"), "bough", "config.json");
+}
+
 /**
- * The person's settings; none where the file is not there.
+ * Reads the config file. Without a file there are no settings.
  *
- * @throws {ConfigError} the file cannot be read, or is not valid; the message is one line with file and field.
+ * @throws {ConfigError} the file cannot be read or is invalid; the message is one line with the file and the setting.
  */
 export async function loadConfig(io: Pick<Io, "env" | "home">): Promise<Config> {
   return (await readConfigFile(resolveConfigPath(io))).config;
 }
 
 /**
- * Changes settings in the file, which is read again first, so that what another process or an editor changed meanwhile
- * stays. The new file takes the old one's place at once, and only its owner may read it. Gives back what is in force now.
+ * Changes settings in the config file and returns the new settings. The file is read again first, which keeps changes by
+ * other processes and editors. The new file replaces the old one atomically; only its owner may read it.
  *
- * @throws {ConfigError} the file is not valid (it is left as it is), cannot be written, or the change does not fit.
+ * @throws {ConfigError} the file is invalid (it is not changed), cannot be written, or the change is invalid.
  * @example
  * await saveConfig(io, { tools: { bash: "allow" } });
  */
 export async function saveConfig(io: Pick<Io, "env" | "home">, change: ConfigChange): Promise<Config> {
   const path = resolveConfigPath(io);
-  if (path === "") throw new ConfigError("There is no home directory to keep settings in. Set HOME or XDG_CONFIG_HOME.");
+  if (path === "") throw new ConfigError("There is no home directory for the config file. Set HOME or XDG_CONFIG_HOME.");
   const { written } = await readConfigFile(path);
   const text = `${JSON.stringify(mergeConfig(written, change), null, 2)}\n`;
   const { config } = parseConfig(text, path);
@@ -42,7 +57,7 @@ async function readConfigFile(path: string): Promise<ParsedConfig> {
   } catch (error) {
     if (errorCodeOf(error) === "ENOENT") return { written: {}, config: {} };
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError(`${path} cannot be read (${errorCodeOf(error) ?? String(error)}). Check that it is a file that you may read.`, {
+    throw new ConfigError(`${path} cannot be read (${errorCodeOf(error) ?? String(error)}). Check that it is a file and its permissions.`, {
       cause: error,
     });
   }
@@ -64,31 +79,30 @@ function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
 async function replaceFile(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
-    // Where the file is a link into a folder of settings, the file it leads to is replaced and the link stays.
+    // If the file is a symbolic link, its target is replaced and the link stays.
     const target = await realpath(path).catch(() => path);
     await writeAtomically(target, text);
   } catch (error) {
-    // The person goes on with the old settings; which failure it was is in the message.
-    throw new ConfigError(`${path} cannot be written (${errorCodeOf(error) ?? String(error)}). The settings are as they were.`, {
+    throw new ConfigError(`${path} cannot be written (${errorCodeOf(error) ?? String(error)}). The settings did not change.`, {
       cause: error,
     });
   }
 }
 
 async function writeAtomically(target: string, text: string): Promise<void> {
-  const beside = `${target}.${randomUUID()}`;
+  const temporary = `${target}.${randomUUID()}`;
   try {
-    const file = await open(beside, "wx", 0o600);
+    const file = await open(temporary, "wx", 0o600);
     try {
       await file.writeFile(text);
-      // Without it a power cut could leave an empty file under the new name.
+      // Without it, a power loss could leave an empty file under the new name.
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(beside, target);
+    await rename(temporary, target);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
 }
@@ -97,33 +111,13 @@ function errorCodeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Where the config file is, whether it is there or not: `bough/config.json` in `XDG_CONFIG_HOME`, or `~/.config`. Empty: there is no home directory, and so no file. */
-export function resolveConfigPath({ env, home }: Pick<Io, "env" | "home">): string {
-  // The XDG standard: a relative path there is to be ignored.
-  const named = env["XDG_CONFIG_HOME"];
-  const isNamed = named !== undefined && isAbsolute(named);
-  if (!isNamed && home === "") return "";
-  const folder = isNamed ? named : join(home, ".config");
-  return join(folder, "bough", "config.json");
-}
-
-/** A config file: as it was written, and as it is used. */
-export interface ParsedConfig {
-  readonly written: ConfigInput;
-  readonly config: Config;
-}
-
-/**
- * Reads the text of a config file; an empty one has no settings.
- *
- * @throws {ConfigError} one line: the file, the field and what to do. Values are not repeated: one could be a key.
- */
-export function parseConfig(text: string, path: string): ParsedConfig {
+/** Error messages name settings but do not repeat their values: a value could be an API key. */
+function parseConfig(text: string, path: string): ParsedConfig {
   const json = parseJson(text.replace(/^\uFEFF/, ""), path);
-  const judged = configSchema.safeParse(json);
-  if (!judged.success) throw new ConfigError(`${path}: ${describeProblem(judged.error)}`);
-  // The gate let it through, so it is what the gate takes; its output has other keys than what was written.
-  return { written: json as ConfigInput, config: judged.data };
+  const parsed = configSchema.safeParse(json);
+  if (!parsed.success) throw new ConfigError(`${path}: ${describeProblem(parsed.error)}`);
+  // Cast: the schema accepted it as input; its output has transformed keys.
+  return { written: json as ConfigInput, config: parsed.data };
 }
 
 function parseJson(text: string, path: string): unknown {
@@ -131,50 +125,84 @@ function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The parser quotes what it stumbled over; only its place is told.
+    // The message of JSON.parse quotes the text; only the position is used.
     const [, position] = /position (\d+)/.exec(error instanceof Error ? error.message : "") ?? [];
     const line = position === undefined ? "" : ` (line ${text.slice(0, Number(position)).split("\n").length})`;
-    throw new ConfigError(`${path} is not JSON${line}. Correct it, or delete it to start again.`);
+    throw new ConfigError(`${path} is not valid JSON${line}. Correct it, or delete the file.`);
   }
 }
 
 function describeProblem(error: z.ZodError): string {
   const [issue] = error.issues;
-  if (issue === undefined) return "is not valid.";
-  const field = issue.path.map(String).join(".");
+  if (issue === undefined) return "is invalid.";
   const others = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : "";
-  return `${describeIssue(field, issue)}${others}.`;
+  const text = `${describeIssue(issue)}${others}`;
+  return text.endsWith("?") ? text : `${text}.`;
 }
 
-function describeIssue(field: string, issue: z.core.$ZodIssue): string {
-  const where = field === "" ? "the file" : field;
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const field = issue.path.length === 0 ? "the file" : issue.path.map(String).join(".");
   switch (issue.code) {
     case "unrecognized_keys":
-      return `${field === "" ? "" : `${field}.`}${issue.keys[0] ?? ""} is no setting; see docs/config.md for those there are`;
+      return describeUnknownSetting(issue.path.map(String), issue.keys[0] ?? "");
     case "invalid_value":
-      return `${where} must be ${issue.values
+      return `${field} must be ${issue.values
         .map((value) => `"${String(value)}"`)
         .join(", ")
         .replace(/, ([^,]*)$/, " or $1")}`;
     case "invalid_type":
-      return `${where} must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+      return `${field} must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
     case "too_small":
-      return issue.origin === "string" ? `${where} must not be empty` : `${where} must be at least ${String(issue.minimum)}`;
+      return issue.origin === "string" ? `${field} must not be empty` : `${field} must be at least ${String(issue.minimum)}`;
     case "invalid_union":
-      return `${where} must be a key or a list of keys, such as "ctrl+d"`;
-    case "custom":
-      return `${where} ${issue.message}`;
+      return `${field} must be a key or a list of keys, such as "ctrl+d"`;
     default:
-      return `${where} ${issue.message}`;
+      return `${field} ${issue.message}`;
   }
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
-  string: "a text",
-  int: "a whole number",
+  string: "a string",
+  int: "an integer",
   number: "a number",
   boolean: "true or false",
   object: "an object",
   record: "an object",
   array: "a list",
 };
+
+function describeUnknownSetting(group: readonly string[], name: string): string {
+  const nearest = findNearest(name, settingsIn(group));
+  const path = [...group, name].join(".");
+  return `${path} is not a setting; ${nearest === undefined ? "see docs/config.md for the settings" : `did you mean ${[...group, nearest].join(".")}?`}`;
+}
+
+/** The names of the settings in a group of the schema; [] is the file itself. */
+function settingsIn(group: readonly string[]): readonly string[] {
+  let schema: unknown = configJsonSchema();
+  for (const name of ["properties", ...group.flatMap((one) => [one, "properties"])]) schema = isGroup(schema) ? schema[name] : undefined;
+  return isGroup(schema) ? Object.keys(schema) : [];
+}
+
+/** Misspelled names are corrected up to this many edits, and only if at least half of the letters are right. */
+const MAX_EDITS = 3;
+
+function findNearest(name: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates
+    .map((candidate) => ({ candidate, edits: countEdits(name.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, edits }) => edits <= MAX_EDITS && edits * 2 <= candidate.length)
+    .sort((a, b) => a.edits - b.edits);
+  return ranked[0]?.candidate;
+}
+
+/** The Levenshtein distance. */
+function countEdits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (const [line, letter] of [...from].entries()) {
+    const next = [line + 1];
+    for (let at = 1; at <= to.length; at += 1)
+      next.push(Math.min((next[at - 1] ?? 0) + 1, (row[at] ?? 0) + 1, (row[at - 1] ?? 0) + (to[at - 1] === letter ? 0 : 1)));
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -5,80 +5,80 @@ const GROUP = "Change";
 const MOVED = "{ sessionId, leafId, previousLeafId }";
 const SESSION = "{ session: SessionRecord }";
 
-/** The commands that change something; none of them changes an entry. */
-export function defineChangeCommands(to: CommandRegistry): void {
-  defineGo(to);
-  defineUndo(to);
-  defineCompact(to);
-  defineLabel(to);
-  defineFork(to);
-  defineRename(to);
-  defineArchive(to);
-  defineDelete(to);
+/** Adds the commands that change a session. Entries never change. */
+export function defineChangeCommands(registry: CommandRegistry): void {
+  defineGo(registry);
+  defineUndo(registry);
+  defineCompact(registry);
+  defineLabel(registry);
+  defineFork(registry);
+  defineRename(registry);
+  defineArchive(registry);
+  defineDelete(registry);
 }
 
-function defineGo(to: CommandRegistry): void {
+function defineGo(registry: CommandRegistry): void {
   const command = defineCommand(
-    to,
+    registry,
     "go <session> [entry]",
     {
       group: GROUP,
-      summary: "Go to an entry: what is appended next starts a branch there",
+      summary: "Move the leaf to an entry: the next entry starts a branch there",
       more:
-        "Nothing is lost: the branch that is left stays in the tree, and the move can be undone. " +
-        "With --summarize a summary of the branch that is left is put at the entry, and the leaf stands at that summary; " +
-        "a message of the user that is chosen so is taken to be said again: the leaf goes above it, and its text is printed. " +
+        "The abandoned branch stays in the tree, and `bough undo` moves the leaf back. " +
+        "With --summarize a summary of the abandoned branch is appended to the entry, and the leaf moves to the summary. " +
+        "If the entry is a message of the user, the leaf moves to its parent instead, and the text is printed so that it can be sent again. " +
         MODEL_HELP,
       examples: [
         ["bough go parser ~3", "three entries up"],
         ["bough go parser before-rewrite", "to a label"],
         ["bough go parser --start", "before the first entry"],
-        ["bough go parser ~9 --summarize --focus 'why it failed'", "takes along what was learned"],
+        ["bough go parser ~9 --summarize --focus 'why it failed'", "with a summary of the abandoned branch"],
       ],
       json: `${MOVED}; with --summarize also { text, summaryEntryId, summary, method, usage, model, modelFailure }`,
     },
     async () => (await import("../commands/go.js")).runGo,
   )
-    .option("--start", "before the first entry, to begin anew")
-    .option("--summarize", "leave a summary of the branch that is left")
+    .option("--start", "before the first entry")
+    .option("--summarize", "append a summary of the abandoned branch")
     .option("--label <text>", "a label for that summary");
   addSummaryOptions(command);
 }
 
-function defineUndo(to: CommandRegistry): void {
+function defineUndo(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "undo [session]",
     {
       group: GROUP,
-      summary: "Take the last move of the leaf back",
-      more: "Without SESSION: the one of this directory that was active last. Entries are never taken back.",
+      summary: "Undo the last move of the leaf",
+      more: "Without SESSION: the most recently active session of this directory. Entries are not removed.",
       examples: [
-        ["bough undo parser", "back to where the leaf was"],
-        ["bough undo parser --redo", "and forth again"],
+        ["bough undo parser", "moves the leaf back"],
+        ["bough undo parser --redo", "undoes the undo"],
       ],
       json: MOVED,
     },
     async () => (await import("../commands/go.js")).runUndo,
-  ).option("--redo", "take the last undo back");
+  ).option("--redo", "redo the last undone move");
 }
 
-function defineCompact(to: CommandRegistry): void {
+function defineCompact(registry: CommandRegistry): void {
   const command = defineCommand(
-    to,
+    registry,
     "compact [session]",
     {
       group: GROUP,
-      summary: "Put a summary in the place of what is old, so that the context is short again",
+      summary: "Replace old messages in the context by a summary",
       more:
-        "Without SESSION: the one of this directory that was active last. No entry is changed or lost: the summary is one more " +
-        `entry, and --undo takes it back. ${MODEL_HELP}`,
+        "Without SESSION: the most recently active session of this directory. No entry is changed or removed: the summary is a new " +
+        `entry, and --undo deactivates it. ${MODEL_HELP}`,
       examples: [
-        ["bough compact parser --dry-run", "what would be summarised, and what kept"],
+        ["bough compact parser --dry-run", "prints what would be summarized and kept"],
         ["bough compact parser", "with the configured model, or as an extract"],
-        ["bough compact parser --model qwen3:8b --base-url http://127.0.0.1:11434/v1", "with a model of this machine"],
-        ["bough compact parser --focus 'the open questions' --keep 8000", "keeps less than usual"],
-        ["bough compact parser --undo", "as if it had not been"],
+        ["bough compact parser --model qwen3:8b --base-url http://127.0.0.1:11434/v1", "with a local model"],
+        ["bough compact parser --focus 'the open questions' --keep 8000", "keeps fewer messages"],
+        ["bough compact parser --undo", "restores the context before the last compaction"],
       ],
       json:
         "{ sessionId, entryId, summary, title, shortSummary, method, tokensBefore, tokensAfter, messagesBefore, messagesAfter, fidelity, " +
@@ -87,35 +87,35 @@ function defineCompact(to: CommandRegistry): void {
     },
     async () => (await import("../commands/compact.js")).runCompact,
   )
-    .option("--keep <tokens>", "keep the newest messages up to this many tokens (default: 20,000); 0: nothing", parseWholeNumber)
-    .option("--keep-from <entry>", "keep this entry of the branch and all behind it")
-    .option("--dry-run", "say what would be done, and do nothing")
-    .option("--undo", "take the compaction in force back, on this branch");
+    .option("--keep <tokens>", "keep the newest messages up to this many tokens (default: 20,000)", parseWholeNumber)
+    .option("--keep-from <entry>", "keep this entry of the branch and everything after it")
+    .option("--dry-run", "print what would be done; write nothing")
+    .option("--undo", "undo the active compaction of this branch");
   addSummaryOptions(command);
 }
 
-function defineLabel(to: CommandRegistry): void {
+function defineLabel(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "label <session> <entry> [text...]",
     {
       group: GROUP,
-      summary: "Label an entry, tell its label, or take it away",
-      more: "A label names its entry wherever an entry can be named.",
+      summary: "Set, print or remove the label of an entry",
+      more: "A label can be used wherever a command takes an entry.",
       examples: [
         ["bough label parser @leaf before rewrite", "labels the entry at the leaf"],
-        ["bough label parser 3f2a", "tells its label"],
-        ["bough label parser 3f2a --remove", "takes it away"],
+        ["bough label parser 3f2a", "prints its label"],
+        ["bough label parser 3f2a --remove", "removes it"],
       ],
       json: "{ sessionId, entryId, label }",
     },
     async () => (await import("../commands/label.js")).runLabel,
-  ).option("--remove", "take the label away");
+  ).option("--remove", "remove the label");
 }
 
-function defineFork(to: CommandRegistry): void {
+function defineFork(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "fork <session>",
     {
       group: GROUP,
@@ -129,57 +129,57 @@ function defineFork(to: CommandRegistry): void {
     async () => (await import("../commands/edit-session.js")).runFork,
   )
     .option("--at <entry>", "the last entry to copy (default: the leaf)")
-    .option("--title <title>", "title of the new session (default: that of the old one)");
+    .option("--title <title>", "title of the new session (default: that of the original)");
 }
 
-function defineRename(to: CommandRegistry): void {
+function defineRename(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "rename <session> [title...]",
     {
       group: GROUP,
-      summary: "Give a session a title",
+      summary: "Set or remove the title of a session",
       examples: [
-        ["bough rename 01J8 Fix the parser", "gives it one"],
-        ["bough rename parser --remove", "takes it away"],
+        ["bough rename 01J8 Fix the parser", "sets the title"],
+        ["bough rename parser --remove", "removes it"],
       ],
       json: SESSION,
     },
     async () => (await import("../commands/edit-session.js")).runRename,
-  ).option("--remove", "take the title away");
+  ).option("--remove", "remove the title");
 }
 
-function defineArchive(to: CommandRegistry): void {
+function defineArchive(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "archive <session>",
     {
       group: GROUP,
-      summary: "Put a session away from lists, or back",
+      summary: "Archive or unarchive a session: lists omit archived sessions",
       examples: [
-        ["bough archive parser", "lists leave it out; search still finds it"],
-        ["bough archive parser --undo", "lists show it again"],
+        ["bough archive parser", "lists omit it; search still finds it"],
+        ["bough archive parser --undo", "lists include it again"],
       ],
       json: SESSION,
     },
     async () => (await import("../commands/edit-session.js")).runArchive,
-  ).option("--undo", "list it again");
+  ).option("--undo", "unarchive the session");
 }
 
-function defineDelete(to: CommandRegistry): void {
+function defineDelete(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "delete <session>",
     {
       group: GROUP,
-      summary: "Take a session away for good",
-      more: "Asks first; where nobody can answer, --yes is needed. Sessions of its subagents go with it; forks of it stay.",
+      summary: "Delete a session permanently",
+      more: "Asks for confirmation; without a terminal, --yes is required. Sessions of its subagents are deleted too; its forks are kept.",
       examples: [
-        ["bough delete parser", "asks first"],
+        ["bough delete parser", "asks for confirmation"],
         ["bough delete 01J8 --yes", "does not ask"],
       ],
       json: "{ deleted: SessionRecord, subagents: string[] }",
     },
     async () => (await import("../commands/edit-session.js")).runDelete,
-  ).option("--yes", "do not ask");
+  ).option("--yes", "do not ask for confirmation");
 }

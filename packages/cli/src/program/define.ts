@@ -3,57 +3,58 @@ import type { Command, CommonOptions } from "../commands/command.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 
-/** Where the definitions of commands are put. */
+/** The program that commands are added to, and what they run with. */
 export interface CommandRegistry {
   readonly program: Commander;
   readonly io: Io;
   readonly out: Printer;
 }
 
-/** What a command is called and how it is explained. */
+/** The help text of a command. */
 export interface CommandHelp {
-  /** The heading that it is listed under. */
+  /** The heading of its group in the list of commands. */
   readonly group: string;
+  /** One line, without a period at its end. */
   readonly summary: string;
-  /** What the summary leaves open. */
+  /** Further sentences of the description. */
   readonly more?: string;
-  /** Lines to type, each with what it does. */
-  readonly examples: readonly (readonly [line: string, does: string])[];
-  /** What `--json` prints; undefined: the command has no such option. */
+  /** Command lines with their effect. */
+  readonly examples: readonly (readonly [line: string, effect: string])[];
+  /** The shape that `--json` prints; undefined: the command has no such option. */
   readonly json?: string;
 }
 
-/** Imports the module of a command. It is called when the command runs, so a start loads one command only. */
+/** Imports the module of a command. It is called when the command runs, so that a start loads one command only. */
 type Loader<O extends CommonOptions> = () => Promise<Command<O>>;
 
-/** Defines a command; its options are added to what comes back. */
+/** Adds a command to the program. The caller adds options to the result. */
 export function defineCommand<O extends CommonOptions>(
   { program, io, out }: CommandRegistry,
   usage: string,
-  about: CommandHelp,
+  help: CommandHelp,
   load: Loader<O>,
 ): Commander {
-  const command = program.command(usage).helpGroup(`${about.group}:`).summary(about.summary);
-  command.description(about.more === undefined ? `${about.summary}.` : `${about.summary}. ${about.more}`);
-  if (about.json !== undefined) command.option("--json", "print JSON instead of text");
-  command.addHelpText("after", renderHelpEnd(about));
+  const command = program.command(usage).helpGroup(`${help.group}:`).summary(help.summary);
+  command.description(help.more === undefined ? `${help.summary}.` : `${help.summary}. ${help.more}`);
+  if (help.json !== undefined) command.option("--json", "print JSON instead of text");
+  command.addHelpText("after", renderHelpEnd(help));
   return command.action(async () => {
     const run = await load();
     await run({ io, out, args: flattenArguments(command.processedArgs), options: command.optsWithGlobals<O>() });
   });
 }
 
-/** A variadic argument comes as a list of its own. */
+/** Commander passes a variadic argument as a list. */
 function flattenArguments(args: readonly unknown[]): readonly (string | undefined)[] {
   return args.flat().map((arg) => (typeof arg === "string" ? arg : undefined));
 }
 
-/** Examples and the shape of the JSON, as they stand below the options. */
+/** The part of the help below the options: examples and the shape of the JSON. */
 export function renderHelpEnd({ examples, json }: CommandHelp): string {
   const widest = Math.max(...examples.map(([line]) => line.length));
-  // Side by side where both fit eighty columns, else one below the other (regression R185).
-  const lines = examples.map(([line, does]) =>
-    widest + does.length < 74 ? `  ${line.padEnd(widest)}  ${does}` : `  ${line}\n      ${does}`,
+  // On one line if it fits 80 columns, else the effect on a second line.
+  const lines = examples.map(([line, effect]) =>
+    widest + effect.length < 74 ? `  ${line.padEnd(widest)}  ${effect}` : `  ${line}\n      ${effect}`,
   );
   return `\nExamples:\n${lines.join("\n")}${json === undefined ? "" : `\n\nJSON: ${json}`}`;
 }

@@ -1,47 +1,47 @@
 import { Option } from "commander";
 import { type CommandRegistry, defineCommand } from "./define.js";
 
-const GROUP = "Bring in, take out, look after";
+const GROUP = "Import, export, maintain";
 
-/** The commands that read and write files. */
-export function defineFileCommands(to: CommandRegistry): void {
-  defineImport(to);
-  defineExport(to);
-  defineVerify(to);
-  defineBackup(to);
-  defineRestore(to);
-  defineDemo(to);
+/** Adds the commands that import, export, check and copy files. */
+export function defineFileCommands(registry: CommandRegistry): void {
+  defineImport(registry);
+  defineExport(registry);
+  defineVerify(registry);
+  defineBackup(registry);
+  defineRestore(registry);
+  defineDemo(registry);
 }
 
-function defineDemo(to: CommandRegistry): void {
+function defineDemo(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "demo",
     {
       group: GROUP,
-      summary: "Import the sample session that comes with Bough, show it, and say what to type next",
-      more: "Without --store: into a throw-away store, so that your own is not touched.",
-      examples: [["bough demo", "a session as a tree, and what its model would be sent"]],
+      summary: "Import the bundled sample session, print it, and list commands to try",
+      more: "Without --store it uses a temporary store.",
+      examples: [["bough demo", "prints a session as a tree, and its context"]],
     },
     async () => (await import("../commands/demo.js")).runDemo,
   );
 }
 
-function defineImport(to: CommandRegistry): void {
+function defineImport(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "import <path...>",
     {
       group: GROUP,
-      summary: "Bring session files into the store",
+      summary: "Import session files into the store",
       more:
-        "Reads pi, oh-my-pi, Claude Code and Bough sessions, a file or every file below a folder; the format is told by content. " +
-        "Sources are never changed, and importing again adds only what is new. Makes the store where it is missing. " +
-        "Ends with 0 when everything was taken, 4 when files failed, 34 when lines were not JSON, 35 when records fit no schema.",
+        "Reads sessions of pi, oh-my-pi, Claude Code and Bough: a file, or every file below a folder. The content decides the format. " +
+        "Sources are not changed; a repeated import adds new entries only. Creates the store if it does not exist. " +
+        "Exit code 0: everything was imported; 4: files failed; 34: lines are not JSON; 35: records match no schema.",
       examples: [
-        ["bough import ~/.claude/projects", "all of Claude Code's"],
-        ["bough import ~/.pi/agent/sessions", "all of pi's"],
-        ["bough import session.jsonl --verbose", "one file, with every problem"],
+        ["bough import ~/.claude/projects", "all sessions of Claude Code"],
+        ["bough import ~/.pi/agent/sessions", "all sessions of pi"],
+        ["bough import session.jsonl --verbose", "one file; lists every problem"],
       ],
       json: "{ store, sessions: ImportedFileSession[], failed: [{ path, code, message }], otherFiles }",
     },
@@ -49,47 +49,45 @@ function defineImport(to: CommandRegistry): void {
   ).option("--verbose", "list every session and every problem");
 }
 
-function defineExport(to: CommandRegistry): void {
+function defineExport(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "export [session]",
     {
       group: GROUP,
-      summary: "Write a session, or a branch of it, to stdout or into a file",
-      more: "Without SESSION: the one of this directory that was active last, or else of the store.",
+      summary: "Write a session or one of its branches to stdout or a file",
+      more: "Without SESSION: the most recently active session of this directory, else of the store.",
       examples: [
-        ["bough export parser -o parser.md", "the leaf's branch as Markdown"],
+        ["bough export parser -o parser.md", "the branch of the leaf as Markdown"],
         ["bough export parser --branch before-rewrite", "another branch, to stdout"],
-        ["bough export parser --format bough -o parser.jsonl", "everything, to be imported again"],
+        ["bough export parser --format bough -o parser.jsonl", "the whole session, for another import"],
         ["bough export parser --format pi > parser.jsonl", "for pi"],
       ],
     },
     async () => (await import("../commands/export.js")).runExport,
   )
     .addOption(
-      new Option("--format <format>", "Markdown of a branch, Bough's own JSONL of the whole session, or pi's JSONL")
+      new Option("--format <format>", "Markdown of a branch, Bough's JSONL of the whole session, or pi's JSONL")
         .choices(["markdown", "bough", "pi"])
         .default("markdown"),
     )
-    .option("-o, --output <file>", "write this file; one that exists is left as it is")
-    .option("--force", "replace the file if it exists")
-    .option("--branch <entry>", "the branch that ends at this entry (default: Markdown the leaf's, pi the whole tree)")
-    .addOption(
-      new Option("--tool-output <amount>", "Markdown: how much of tool results (default: short)").choices(["none", "short", "full"]),
-    )
-    .option("--thinking", "Markdown: what the model thought too")
+    .option("-o, --output <file>", "write to this file; an existing file is not replaced")
+    .option("--force", "replace an existing file")
+    .option("--branch <entry>", "the branch that ends at this entry (default: Markdown: that of the leaf; pi: the whole tree)")
+    .addOption(new Option("--tool-output <amount>", "Markdown: length of tool results (default: short)").choices(["none", "short", "full"]))
+    .option("--thinking", "Markdown: include the thinking of the model")
     .option("--from <entry>", "Markdown: the first entry")
     .option("--to <entry>", "Markdown: the last entry");
 }
 
-function defineVerify(to: CommandRegistry): void {
+function defineVerify(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "verify [session]",
     {
       group: GROUP,
-      summary: "Check that everything holds that must hold",
-      more: "Reads the whole store, or one session, and changes nothing. Ends with 3 when something does not hold.",
+      summary: "Check the store for integrity violations",
+      more: "Reads the whole store, or one session; changes nothing. Exit code 3: there are violations.",
       examples: [
         ["bough verify", "the whole store"],
         ["bough verify parser", "one session"],
@@ -100,37 +98,37 @@ function defineVerify(to: CommandRegistry): void {
   );
 }
 
-function defineBackup(to: CommandRegistry): void {
+function defineBackup(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "backup <file>",
     {
       group: GROUP,
-      summary: "Copy the store into a new file, also while it is in use",
-      examples: [["bough backup ~/sessions-backup.db", "a file that exists is left as it is"]],
+      summary: "Copy the store to a new file, also while it is in use",
+      examples: [["bough backup ~/sessions-backup.db", "an existing file is not replaced"]],
       json: "{ file, bytes }",
     },
     async () => (await import("../commands/maintain-store.js")).runBackup,
   );
 }
 
-function defineRestore(to: CommandRegistry): void {
+function defineRestore(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "restore <backup>",
     {
       group: GROUP,
-      summary: "Put a backup in the place of the store",
+      summary: "Replace the store by a backup",
       more:
-        "Checks the backup first as verify does, and asks before it replaces anything. The store that was there is kept beside the " +
-        "new one under a name that is printed. Refused while another program has the store open. Use this rather than copying a " +
-        "backup over the store: a store that is in use, or whose journal (-wal) is left, is damaged by that.",
+        "Verifies the backup, then asks for confirmation. The old store is renamed and kept in the same folder; its new name is " +
+        "printed. Fails while another process has the store open. Do not copy a backup over the store instead: that damages a " +
+        "store that is in use or has a write-ahead log (-wal).",
       examples: [
         ["bough restore ~/sessions-backup.db", "asks, then replaces the store"],
-        ["bough restore ~/sessions-backup.db --yes --store other.db", "replaces another one without asking"],
+        ["bough restore ~/sessions-backup.db --yes --store other.db", "replaces another store without asking"],
       ],
       json: "{ path, keptAt: string | null }",
     },
     async () => (await import("../commands/maintain-store.js")).runRestore,
-  ).option("--yes", "do not ask");
+  ).option("--yes", "do not ask for confirmation");
 }

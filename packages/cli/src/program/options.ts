@@ -1,57 +1,57 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { PRESET_NAMES } from "../session/presets.js";
 
-/** A whole number above zero, as an option's value. */
+/** Parses an option's value as an integer above 0. */
 export function parsePositive(text: string): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || !Number.isSafeInteger(value))
-    throw new InvalidArgumentError("It must be a whole number above zero.");
+  if (!/^\d+$/.test(text) || value < 1 || !Number.isSafeInteger(value)) throw new InvalidArgumentError("It must be an integer above 0.");
   return value;
 }
 
-/** A whole number, as an option's value. */
+/** Parses an option's value as an integer of at least 0. */
 export function parseWholeNumber(text: string): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) throw new InvalidArgumentError("It must be a whole number from zero up.");
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) throw new InvalidArgumentError("It must be an integer of at least 0.");
   return value;
 }
 
-/** A path as an option's value: an unset variable of a script becomes an empty word, which is no path. */
+/** Parses an option's value as a path. An unset variable of a script becomes an empty argument, which is rejected. */
 export function parsePath(text: string): string {
-  if (text === "") throw new InvalidArgumentError("It is empty; name a file, or leave the option out.");
+  if (text === "") throw new InvalidArgumentError("It is empty. Name a file, or omit the option.");
   return text;
 }
 
-/** The size of a window in tokens, or the word for that of the model. */
+/** Parses a context window in tokens, or `auto`. */
 export function parseWindow(text: string): number | "auto" {
   return text === "auto" ? text : parsePositive(text);
 }
 
-/** The width of a drawing: below 20 columns nothing can be read. */
+/** Parses a width in columns; a tree is unreadable below 20. */
 export function parseWidth(text: string): number {
   const value = parsePositive(text);
   if (value < 20) throw new InvalidArgumentError("It must be at least 20.");
   return value;
 }
 
-/** What is said in the help of each command that has a summary written. */
+/** The help about the summary model, for each command that writes a summary. */
 export const MODEL_HELP =
-  "A model writes the summary where one is named; without one it is an extract of the entries themselves, made at once. " +
-  "The model gets the text of the session. Its key is read from a variable, never from the command line. Ctrl+C cancels; then nothing is written.";
+  "If a model is configured, it writes the summary; otherwise the summary is an extract of the entries. " +
+  "The model is sent the text of the session. Its API key is read from an environment variable. " +
+  "Ctrl+C cancels; nothing is written then.";
 
-/** Adds the options about the model that writes, and the window it writes for. */
+/** Adds the options of commands that write a summary. */
 export function addSummaryOptions(command: Command): Command {
   return command
-    .option("--focus <text>", "what the summary should look at")
+    .option("--focus <text>", "what the summary should concentrate on")
     .option("--model <name>", "the model that writes the summary (default: $BOUGH_MODEL)")
-    .option("--base-url <url>", "its address, with the version: any server that speaks OpenAI's protocol (default: $BOUGH_BASE_URL)")
-    .option("--api-key-env <variable>", "the variable that holds its key (default: BOUGH_API_KEY)")
-    .addOption(new Option("--extract", "no model, also where one is configured").conflicts(["model", "baseUrl", "apiKeyEnv"]))
-    .option("--window <tokens>", "the window of the session's model (default: by its name, else 200,000)", parsePositive)
+    .option("--base-url <url>", "URL of an OpenAI-compatible API, with the version (default: $BOUGH_BASE_URL)")
+    .option("--api-key-env <variable>", "environment variable with its API key (default: BOUGH_API_KEY)")
+    .addOption(new Option("--extract", "use no model, even if one is configured").conflicts(["model", "baseUrl", "apiKeyEnv"]))
+    .option("--window <tokens>", "context window of the session's model (default: from its name, else 200,000)", parsePositive)
     .addOption(presetOption());
 }
 
-/** Which system's habits to follow. */
+/** The option `--preset`. */
 export function presetOption(): Option {
-  return new Option("--preset <name>", "the settings of this preset (default: balanced)").choices(PRESET_NAMES);
+  return new Option("--preset <name>", "compaction settings of this preset (default: balanced)").choices(PRESET_NAMES);
 }

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { UsageError } from "../errors.js";
-import { exitCodeList } from "../exit-codes.js";
+import { listExitCodes } from "../exit-codes.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
 import { safeLines } from "../terminal/safe.js";
@@ -10,17 +10,22 @@ import { defineFileCommands } from "./file-commands.js";
 import { parsePath, parsePositive } from "./options.js";
 import { defineReadCommands } from "./read-commands.js";
 
-/** What the parser of the command line had to say to the person. */
+/** The version of this package. */
+const VERSION = "0.1.0";
+
+/** Text that commander printed: help, the version, and errors in the command line. */
 export interface ParserOutput {
   out: string;
   err: string;
 }
 
-/** The command `bough` with everything below it. What it says itself is gathered in `said`. */
-export function createProgram(io: Io, out: Printer, said: ParserOutput): Command {
+/** The program `bough` with all its commands. Commander's own text is appended to `output`. */
+export function createProgram(io: Io, out: Printer, output: ParserOutput): Command {
   const program = new Command("bough");
   program
-    .description("Sessions of LLM agents as trees: see, search, branch, import and export them. Alone it opens the shell.")
+    .description(
+      "Stores sessions of LLM agents as trees: view, search, branch, import and export them. Without a command it opens the shell.",
+    )
     .version(VERSION, "-V, --version", "print the version")
     .option("--store <path>", "the store (default: $BOUGH_STORE, or bough/sessions.db in the XDG data directory)", parsePath)
     .helpOption("-h, --help", "print help")
@@ -28,10 +33,10 @@ export function createProgram(io: Io, out: Printer, said: ParserOutput): Command
     .configureHelp({ showGlobalOptions: true, subcommandTerm: commandTerm })
     .configureOutput({
       writeOut: (text) => {
-        said.out += text;
+        output.out += text;
       },
       writeErr: (text) => {
-        said.err += sanitize(text);
+        output.err += sanitize(text);
       },
       getOutHelpWidth: () => Math.min(out.width, 100),
       getErrHelpWidth: () => Math.min(out.width, 100),
@@ -45,26 +50,9 @@ export function createProgram(io: Io, out: Printer, said: ParserOutput): Command
   defineReadCommands({ program, io, out });
   defineChangeCommands({ program, io, out });
   defineFileCommands({ program, io, out });
-  defineHelp(program, said);
+  defineHelp(program, output);
   program.addHelpText("after", "\nStart with: bough import PATH, then bough sessions and bough tree.");
   return program;
-}
-
-function defineHelp(program: Command, output: ParserOutput): void {
-  const topics = Object.keys(TOPICS).join(", ");
-  program
-    .command("help [topic]")
-    .helpGroup("Help:")
-    .summary("Help on a command or a topic")
-    .description(`Help on a command, or on one of these topics: ${topics}.`)
-    .action((topic: string | undefined) => {
-      const command = program.commands.find((one) => one.name() === topic);
-      if (topic === undefined) return program.outputHelp();
-      if (command !== undefined) return command.outputHelp();
-      const text = Object.hasOwn(TOPICS, topic) ? TOPICS[topic] : undefined;
-      if (text === undefined) throw new UsageError(`No help on '${topic}'. Topics: ${topics}; or name a command.`);
-      output.out += text();
-    });
 }
 
 /** A command in the list of commands: its name and arguments. */
@@ -76,107 +64,116 @@ function commandTerm(command: Command): string {
   return [command.name(), ...args].join(" ");
 }
 
-/** What was typed may hold anything too. */
+/** Commander's errors quote the command line, which may contain control characters. */
 function sanitize(text: string): string {
   return safeLines(text).join("\n");
 }
 
-/** The name of the command that `bough` alone means. */
+/** The command that runs when none is named. */
 const DEFAULT_COMMAND = "shell";
 
-/** Options of the whole command that take a value. */
+/** Global options with a value. */
 const OPTIONS_WITH_VALUE = ["--store"];
 const PROGRAM_OPTIONS = ["-h", "--help", "-V", "--version"];
 
-/** The interactive shell. */
-export function defineShell(to: CommandRegistry): void {
-  defineCommand(
-    to,
-    DEFAULT_COMMAND,
-    {
-      group: "Start",
-      summary: "The interactive shell; bough alone is the same",
-      more:
-        "Goes on with the newest session of this directory, or begins one. What is typed is stored before anything is done with it. " +
-        "With a model the reply streams in; without one it is a notebook. /help lists the commands, /tree opens the navigator.",
-      examples: [
-        ["bough shell", "goes on here"],
-        ["bough shell --new", "begins a session"],
-        ["bough shell --session parser", "goes on with this one"],
-        ["bough shell --resume", "picks one"],
-        ["bough shell --model qwen3-coder --base-url http://127.0.0.1:11434/v1", "a model of this machine answers"],
-      ],
-    },
-    async () => (await import("../commands/shell.js")).runShell,
-  )
-    .option("--new", "begin a session")
-    .option("--session <name>", "go on with this session: id, prefix or title")
-    .option("--resume", "pick a session")
-    .option("--model <name>", "the model that answers (default: $BOUGH_MODEL, or the config file)")
-    .option("--base-url <url>", "its address (default: $BOUGH_BASE_URL, or the config file)")
-    .option("--api-key-env <variable>", "the variable that holds its key (default: BOUGH_API_KEY)")
-    .option("--window <tokens>", "its window (default: by its name)", parsePositive);
-}
-
 /**
- * The command line with the command that was left out: `bough`, `bough --new` and `bough --store x` mean the shell.
+ * Inserts `shell` into a command line that names no command: `bough`, `bough --new`, `bough --store x`.
  *
  * @example
- * withDefault(["--session", "parser"]); // ["shell", "--session", "parser"]
+ * insertDefaultCommand(["--session", "parser"]); // ["shell", "--session", "parser"]
  */
 export function insertDefaultCommand(args: readonly string[]): readonly string[] {
   let at = 0;
   while (at < args.length && isProgramOption(args[at] ?? "")) at += OPTIONS_WITH_VALUE.includes(args[at] ?? "") ? 2 : 1;
   const next = args[at];
-  const isCommandLine = next !== undefined && (!next.startsWith("-") || PROGRAM_OPTIONS.includes(next));
-  return isCommandLine ? args : [...args.slice(0, at), DEFAULT_COMMAND, ...args.slice(at)];
+  const namesCommand = next !== undefined && (!next.startsWith("-") || PROGRAM_OPTIONS.includes(next));
+  return namesCommand ? args : [...args.slice(0, at), DEFAULT_COMMAND, ...args.slice(at)];
 }
 
 function isProgramOption(arg: string): boolean {
   return OPTIONS_WITH_VALUE.some((option) => arg === option || arg.startsWith(`${option}=`));
 }
 
-/** Help that belongs to no single command, by the name it is asked for. */
+function defineShell(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    DEFAULT_COMMAND,
+    {
+      group: "Start",
+      summary: "Open the interactive shell; the default command",
+      more:
+        "Opens the newest session of this directory, or creates one. Each message is stored before anything else is done with it. " +
+        "With a model the reply is streamed; without one the shell only stores messages. /help lists the commands, /tree opens the navigator.",
+      examples: [
+        ["bough shell", "the newest session of this directory"],
+        ["bough shell --new", "a new session"],
+        ["bough shell --session parser", "this session"],
+        ["bough shell --resume", "choose a session from a list"],
+        ["bough shell --model qwen3-coder --base-url http://127.0.0.1:11434/v1", "replies from a local model"],
+      ],
+    },
+    async () => (await import("../commands/shell.js")).runShell,
+  )
+    .option("--new", "create a session")
+    .option("--session <name>", "open this session: id, prefix or title")
+    .option("--resume", "choose a session from a list")
+    .option("--model <name>", "the model that replies (default: $BOUGH_MODEL, or the config file)")
+    .option("--base-url <url>", "URL of its API (default: $BOUGH_BASE_URL, or the config file)")
+    .option("--api-key-env <variable>", "environment variable with its API key (default: BOUGH_API_KEY)")
+    .option("--window <tokens>", "its context window (default: from the name of the model)", parsePositive);
+}
+
+function defineHelp(program: Command, output: ParserOutput): void {
+  const topics = Object.keys(TOPICS).join(", ");
+  program
+    .command("help [topic]")
+    .helpGroup("Help:")
+    .summary("Print help for a command or a topic")
+    .description(`Print help for a command, or for one of these topics: ${topics}.`)
+    .action((topic: string | undefined) => {
+      const command = program.commands.find((candidate) => candidate.name() === topic);
+      if (topic === undefined) return program.outputHelp();
+      if (command !== undefined) return command.outputHelp();
+      const text = Object.hasOwn(TOPICS, topic) ? TOPICS[topic] : undefined;
+      if (text === undefined) throw new UsageError(`There is no help for '${topic}'. Name a command, or one of these topics: ${topics}.`);
+      output.out += text();
+    });
+}
+
+/** Help topics that belong to no single command, by name. */
 export const TOPICS: Readonly<Record<string, () => string>> = {
-  names: namesTopic,
-  environment: environmentTopic,
-  "exit-codes": exitCodesTopic,
+  names: () => NAMES_TOPIC,
+  environment: () => ENVIRONMENT_TOPIC,
+  "exit-codes": renderExitCodesTopic,
 };
 
-function namesTopic(): string {
-  return `A session is named by
-  its id, or a beginning of it that no other session has
-  its title, the beginning of it, or a part of it
+const NAMES_TOPIC = `A session is named by
+  its id, or a unique prefix of the id
+  its title, or a prefix or part of the title
 
 An entry is named by
-  its id, or a beginning of it that no other entry of the session has
+  its id, or a prefix of the id that is unique in the session
   its label
-  @leaf        where the session stands
+  @leaf        the leaf: the current position of the session
   @root        the first entry of the leaf's path
-  @NAME        the leaf of this name
-  ~N           N entries above the leaf; behind any of the others: N above it
+  @NAME        the leaf with this name
+  ~N           N entries above the leaf; after any other name: N entries above it
 `;
-}
 
-function environmentTopic(): string {
-  return `BOUGH_STORE     the store, where --store is not given; empty: as if it were not set
-XDG_DATA_HOME   the default store is bough/sessions.db in it (or in ~/.local/share)
-NO_COLOR        no colours
-FORCE_COLOR     colours also without a terminal; 0: none
-BOUGH_MODEL     the model that writes summaries; none: they are extracts
-BOUGH_BASE_URL  its address, such as http://127.0.0.1:11434/v1
-BOUGH_API_KEY   its key; another --base-url does not get it
-BOUGH_ASCII     draw with plain ASCII; 0: never
-BOUGH_DEBUG     say where an unexpected failure came from
+const ENVIRONMENT_TOPIC = `BOUGH_STORE     the store, if --store is not given; an empty value counts as unset
+XDG_DATA_HOME   directory of the default store, bough/sessions.db (default: ~/.local/share)
+NO_COLOR        no colors
+FORCE_COLOR     colors even if the output is not a terminal; 0: no colors
+BOUGH_MODEL     the model that writes summaries; unset: summaries are extracts
+BOUGH_BASE_URL  URL of its API, such as http://127.0.0.1:11434/v1
+BOUGH_API_KEY   its API key; it is not sent to another --base-url
+BOUGH_ASCII     draw with ASCII characters only; 0: never
+BOUGH_DEBUG     print the stack of an unexpected error
 `;
-}
 
-function exitCodesTopic(): string {
-  return exitCodeList()
+function renderExitCodesTopic(): string {
+  return listExitCodes()
     .map(({ exit, name, meaning }) => `${String(exit).padStart(3)}  ${name === "" ? "" : `${name}: `}${meaning.replaceAll("`", "")}`)
     .join("\n")
     .concat("\n");
 }
-
-/** The version of this package. */
-export const VERSION = "0.1.0";

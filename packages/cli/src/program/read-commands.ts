@@ -2,29 +2,29 @@ import { Option } from "commander";
 import { type CommandRegistry, defineCommand } from "./define.js";
 import { parsePositive, parseWholeNumber, parseWidth, parseWindow, presetOption } from "./options.js";
 
-const GROUP = "Look";
-const SESSION = "Without SESSION: the one of this directory that was active last, or else of the store.";
+const GROUP = "Read";
+const DEFAULT_SESSION = "Without SESSION: the most recently active session of this directory, else of the store.";
 
-/** The commands that look and change nothing. */
-export function defineReadCommands(to: CommandRegistry): void {
-  defineSessions(to);
-  defineTree(to);
-  defineShow(to);
-  defineContext(to);
-  defineCheckpoints(to);
-  defineSearch(to);
-  defineStats(to);
+/** Adds the commands that only read the store. */
+export function defineReadCommands(registry: CommandRegistry): void {
+  defineSessions(registry);
+  defineTree(registry);
+  defineShow(registry);
+  defineContext(registry);
+  defineCheckpoints(registry);
+  defineSearch(registry);
+  defineStats(registry);
 }
 
-function defineSessions(to: CommandRegistry): void {
+function defineSessions(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "sessions",
     {
       group: GROUP,
-      summary: "List sessions, the one that was active last first",
+      summary: "List sessions, the most recently active first",
       examples: [
-        ["bough sessions", "the newest fifty of all directories"],
+        ["bough sessions", "the newest 50 of all directories"],
         ["bough sessions --here", "only those of this directory"],
         ["bough sessions --json --limit 500", "for a script"],
       ],
@@ -33,47 +33,47 @@ function defineSessions(to: CommandRegistry): void {
     async () => (await import("../commands/sessions.js")).runSessions,
   )
     .option("--here", "only sessions recorded in this directory")
-    .option("--archived", "archived sessions too")
-    .option("--subagents", "subagents' sessions too")
-    .option("--empty", "sessions without an entry too")
-    .option("--limit <n>", "at most this many", parsePositive, 50);
+    .option("--archived", "include archived sessions")
+    .option("--subagents", "include sessions of subagents")
+    .option("--empty", "include sessions without entries")
+    .option("--limit <n>", "print at most this many", parsePositive, 50);
 }
 
-function defineTree(to: CommandRegistry): void {
+function defineTree(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "tree [session]",
     {
       group: GROUP,
-      summary: "Draw a session as a tree",
-      more: `${SESSION} A bullet marks the path of the leaf, an arrow the leaf; the branch that the leaf is on comes first. Long runs are folded.`,
+      summary: "Print a session as a tree",
+      more: `${DEFAULT_SESSION} A bullet marks entries on the path of the leaf, an arrow marks the leaf; the branch of the leaf comes first. Long runs without branch points are folded.`,
       examples: [
         ["bough tree", "the newest session of this directory"],
-        ["bough tree parser -i", "the navigator: look around, search, go somewhere"],
-        ["bough tree 01J8 --full", "nothing folded"],
-        ["bough tree parser --user", "only what the person said"],
+        ["bough tree parser -i", "opens the navigator: browse, search, move the leaf"],
+        ["bough tree 01J8 --full", "without folding"],
+        ["bough tree parser --user", "only messages of the user"],
       ],
       json: "{ session: { id, title }, leafId, leaves: [{ name, entryId }], entries: [{ id, seq, parentId, type, role, depth, createdAtMs, preview, isError, payloadBytes, label }] }",
     },
     async () => (await import("../commands/tree.js")).runTree,
   )
-    .option("-i, --interactive", "open the navigator on the whole terminal")
-    .option("--all", "every entry: tool results, settings, custom and foreign ones too")
-    .option("--no-tools", "no tool calls")
-    .option("--user", "only what the person said")
-    .option("--full", "fold nothing")
-    .option("--time", "say when each entry was made")
-    .option("--width <columns>", "stay within this width (default: the terminal's, or 100)", parseWidth);
+    .option("-i, --interactive", "open the navigator (full screen)")
+    .option("--all", "every entry, including tool results, settings, custom and foreign entries")
+    .option("--no-tools", "omit tool calls")
+    .option("--user", "only messages of the user")
+    .option("--full", "do not fold")
+    .option("--time", "print the time of each entry")
+    .option("--width <columns>", "maximum width (default: that of the terminal, or 100)", parseWidth);
 }
 
-function defineShow(to: CommandRegistry): void {
+function defineShow(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "show [session] [entry]",
     {
       group: GROUP,
-      summary: "Show an entry in full, or what is known of a session",
-      more: SESSION,
+      summary: "Print an entry in full, or the data of a session",
+      more: DEFAULT_SESSION,
       examples: [
         ["bough show", "the newest session of this directory"],
         ["bough show parser @leaf", "the entry at the leaf"],
@@ -85,19 +85,19 @@ function defineShow(to: CommandRegistry): void {
   );
 }
 
-function defineContext(to: CommandRegistry): void {
+function defineContext(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "context [session]",
     {
       group: GROUP,
-      summary: "Print what the model is sent at the leaf, or at another entry",
-      more: `${SESSION} Token counts are rough: about four characters each, one in Chinese, Japanese and Korean, two in base64; 1,500 for an image. With --exact or --window they are those of the model's vocabulary. --window says what a request to a model of that window would be at the leaf: how full, what would be left out of it, and why; nothing is compacted.`,
+      summary: "Print the context at the leaf or another entry: the messages that a request sends",
+      more: `${DEFAULT_SESSION} Token counts are estimates: about four characters per token, one in Chinese, Japanese and Korean, two in base64; 1,500 per image. With --exact or --window the model's tokenizer counts. --window prints how a request would fit that context window: its size, and what would be removed and why. Nothing is compacted.`,
       examples: [
         ["bough context", "the messages in full"],
         ["bough context parser --brief", "one line each"],
         ["bough context parser --at ~4 --format anthropic", "as a request for Anthropic, four entries earlier"],
-        ["bough context parser --brief --window 32000", "what a model of 32,000 tokens would be sent"],
+        ["bough context parser --brief --window 32000", "the request for a context window of 32,000 tokens"],
       ],
       json:
         "SessionContext ({ messages, entries, model, thinkingLevel, system, compaction }) with session and roughTokens: { system, messages: number[], total }; " +
@@ -107,33 +107,33 @@ function defineContext(to: CommandRegistry): void {
   )
     .option("--at <entry>", "at this entry instead of the leaf")
     .addOption(
-      new Option("--format <format>", "text, or the JSON that a provider takes")
+      new Option("--format <format>", "text, or the JSON of a provider's API")
         .choices(["text", "json", "openai", "responses", "anthropic", "ai-sdk"])
         .conflicts("json"),
     )
-    .option("--brief", "one line for each message")
-    .option("--exact", "count tokens exactly; the tables take half a second to load")
+    .option("--brief", "print one line per message")
+    .option("--exact", "count with the model's tokenizer, which takes half a second to load")
     .addOption(
-      new Option("--window <tokens>", "the request at a window of this size, or auto: that of the model")
+      new Option("--window <tokens>", "fit the request to this context window; auto: that of the model")
         .argParser(parseWindow)
         .conflicts("at"),
     )
-    .option("--tool-tokens <n>", "with --window: what the definitions of tools take", parseWholeNumber)
+    .option("--tool-tokens <n>", "with --window: tokens of the tool definitions", parseWholeNumber)
     .addOption(presetOption());
 }
 
-function defineCheckpoints(to: CommandRegistry): void {
+function defineCheckpoints(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "checkpoints [session] [number]",
     {
       group: GROUP,
-      summary: "List the summaries of a session, print one, or write them as files",
+      summary: "List the summaries of a session, print one, or write them to files",
       more:
-        `${SESSION} Numbered are the compactions that count on the leaf's path, the oldest first; summaries of branches that were ` +
-        "left stand among them. One is named by its number or its entry.",
+        `${DEFAULT_SESSION} Active compactions on the path of the leaf are numbered, oldest first; the list also has ` +
+        "the branch summaries. A summary is named by its number or its entry.",
       examples: [
-        ["bough checkpoints parser", "what was summarised, and when"],
+        ["bough checkpoints parser", "what was summarized, and when"],
         ["bough checkpoints parser 2", "the second one in full"],
         ["bough checkpoints parser --write notes/checkpoints", "numbered Markdown files and an index"],
       ],
@@ -144,47 +144,47 @@ function defineCheckpoints(to: CommandRegistry): void {
     },
     async () => (await import("../commands/checkpoints.js")).runCheckpoints,
   )
-    .option("--all", "those of every branch")
-    .option("--write <directory>", "write each as NNN-title.md, with an index.md; files that are there stay");
+    .option("--all", "include the summaries of every branch")
+    .option("--write <directory>", "write each to NNN-title.md, and an index.md; existing files are kept");
 }
 
-function defineSearch(to: CommandRegistry): void {
+function defineSearch(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "search <query...>",
     {
       group: GROUP,
-      summary: "Find entries and titles that hold all the words",
-      more: 'Case and accents do not count. "several words" in quotes must stand in a row; word* finds beginnings.',
+      summary: "Find entries and titles that contain all the words",
+      more: 'Case and accents are ignored. "several words" in quotes is a phrase; word* is a prefix.',
       examples: [
         ["bough search lexer tabs", "both words in one entry"],
         ["bough search '\"out of memory\"'", "a phrase"],
-        ["bough search parser --role user --since 2w", "what the person said in the last two weeks"],
-        ["bough search error --path src/lexer.ts", "entries whose tool calls touch that file"],
+        ["bough search parser --role user --since 2w", "messages of the user of the last two weeks"],
+        ["bough search error --path src/lexer.ts", "entries with tool calls on that file"],
       ],
       json: "{ hits: [{ sessionId, sessionTitle, entryId, seq, type, role, createdAtMs, snippet, matches: [start, end][] }], total, next }",
     },
     async () => (await import("../commands/search.js")).runSearch,
   )
-    .option("--session <session>", "in this session only")
+    .option("--session <session>", "search this session only")
     .option("--role <role...>", "system, user, assistant, toolResult, bashExecution or custom")
     .option("--type <type...>", "message, compaction, branch_summary, custom_message, context_edit")
-    .option("--path <file>", "entries whose tool calls touch this file: its whole path or its end")
+    .option("--path <file>", "entries with tool calls on this file: its path, or the end of its path")
     .option("--directory <path>", "sessions recorded in this directory")
-    .option("--since <time>", "made at or after: 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago")
-    .option("--until <time>", "made before")
-    .option("--limit <n>", "at most this many hits", parsePositive, 20)
-    .option("--all", "every hit");
+    .option("--since <time>", "created at or after: 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago")
+    .option("--until <time>", "created before")
+    .option("--limit <n>", "print at most this many hits", parsePositive, 20)
+    .option("--all", "print every hit");
 }
 
-function defineStats(to: CommandRegistry): void {
+function defineStats(registry: CommandRegistry): void {
   defineCommand(
-    to,
+    registry,
     "stats [session]",
     {
       group: GROUP,
       summary: "Count entries by type, and tokens and cost by model",
-      more: "Without SESSION: of the whole store.",
+      more: "Without SESSION: for the whole store.",
       examples: [
         ["bough stats", "the whole store"],
         ["bough stats parser", "one session"],

@@ -1,17 +1,16 @@
 import type { PresetName } from "@bough/compaction";
 
-// A record, so that a preset that is added there does not compile until it is here. The package itself is not loaded:
-// the help needs the names at every start.
-const PRESETS: Readonly<Record<PresetName, true>> = {
-  balanced: true,
-  pi: true,
-  "copilot-cli": true,
-  vscode: true,
-  "co-cli": true,
-  "python-agent": true,
+/** The presets of @bough/compaction by name. This file does not load that package, because every help text lists the names. */
+export const PRESETS: { readonly [Name in PresetName]: Name } = {
+  balanced: "balanced",
+  pi: "pi",
+  "copilot-cli": "copilot-cli",
+  vscode: "vscode",
+  "co-cli": "co-cli",
+  "python-agent": "python-agent",
 };
 
-/** The names of the presets, ours first. */
-export const PRESET_NAMES: readonly string[] = Object.keys(PRESETS);
+/** The names of the presets, the default first. */
+export const PRESET_NAMES: readonly PresetName[] = Object.values(PRESETS);
 
 export type { PresetName };

@@ -26,23 +26,23 @@ function written(text: string) {
 async function messageFor(text: string): Promise<string> {
   const io = written(text);
   const error: unknown = await loadConfig(io).catch((caught: unknown) => caught);
-  if (!(error instanceof ConfigError)) throw new TypeError("the config was taken");
+  if (!(error instanceof ConfigError)) throw new TypeError("the config was accepted");
   return error.message.replace(io.path, "FILE");
 }
 
-describe("the place of the config file", () => {
+describe("the path of the config file", () => {
   test("is bough/config.json in ~/.config", () => {
     expect(resolveConfigPath({ env: {}, home: "/home/ann" })).toBe("/home/ann/.config/bough/config.json");
   });
 
-  test("is in XDG_CONFIG_HOME where that is an absolute path", () => {
+  test("is in XDG_CONFIG_HOME if that is an absolute path", () => {
     expect(resolveConfigPath({ env: { XDG_CONFIG_HOME: "/etc/ann" }, home: "/home/ann" })).toBe("/etc/ann/bough/config.json");
     expect(resolveConfigPath({ env: { XDG_CONFIG_HOME: "etc" }, home: "/home/ann" })).toBe("/home/ann/.config/bough/config.json");
   });
 });
 
 describe("without a home directory", () => {
-  test("there are no settings, and none can be kept", async () => {
+  test("there are no settings, and none can be saved", async () => {
     const nowhere = { env: {}, home: "" };
     expect(await loadConfig(nowhere)).toEqual({});
     await expect(saveConfig(nowhere, { tools: { bash: "allow" } })).rejects.toThrow(/HOME/);
@@ -50,12 +50,12 @@ describe("without a home directory", () => {
 });
 
 describe("reading the config", () => {
-  test("gives no settings where there is no file, and where it is empty", async () => {
+  test("returns no settings if the file is missing or empty", async () => {
     expect(await loadConfig(home())).toEqual({});
     expect(await loadConfig(written("\n"))).toEqual({});
   });
 
-  test("takes the example of the documentation", async () => {
+  test("accepts the example of docs/config.md", async () => {
     expect(await loadConfig(written(configExample()))).toMatchObject({
       model: "qwen3-coder",
       tools: { read: "allow", edit: "ask", bash: "ask" },
@@ -63,48 +63,50 @@ describe("reading the config", () => {
     });
   });
 
-  test("makes a list of a key that stands alone", async () => {
+  test("turns a single key into a list", async () => {
     expect((await loadConfig(written('\uFEFF{"keys":{"shell":{"quit":"ctrl+q"}}}'))).keys).toEqual({ shell: { quit: ["ctrl+q"] } });
   });
 
   test.each([
-    ['{"modle": "x"}', "FILE: modle is no setting; see docs/config.md for those there are."],
-    ['{"tools": {"bahs": "ask"}}', "FILE: tools.bahs is no setting; see docs/config.md for those there are."],
+    ['{"modle": "x"}', "FILE: modle is not a setting; did you mean model?"],
+    ['{"tools": {"bahs": "ask"}}', "FILE: tools.bahs is not a setting; did you mean tools.bash?"],
+    ['{"base-URL": "http://localhost"}', "FILE: base-URL is not a setting; did you mean baseUrl?"],
+    ['{"navigator": {"colors": 1}}', "FILE: navigator.colors is not a setting; see docs/config.md for the settings."],
     ['{"tools": {"bash": "yes"}}', 'FILE: tools.bash must be "off", "ask" or "allow".'],
     ['{"window": "large"}', "FILE: window must be a number."],
     ['{"window": 5}', "FILE: window must be at least 1000."],
-    ['{"window": 5000.5}', "FILE: window must be a whole number."],
+    ['{"window": 5000.5}', "FILE: window must be an integer."],
     ['{"model": ""}', "FILE: model must not be empty."],
     ['{"navigator": {"preview": 1}}', "FILE: navigator.preview must be true or false."],
     ['{"keys": {"navigator": {"fold": 1}}}', 'FILE: keys.navigator.fold must be a key or a list of keys, such as "ctrl+d".'],
     ['{"baseUrl": "localhost:11434"}', "FILE: baseUrl must begin with http:// or https://."],
-    ['{"model": 1, "window": ""}', "FILE: model must be a text (and 1 more)."],
+    ['{"model": 1, "window": ""}', "FILE: model must be a string (and 1 more)."],
     ["[]", "FILE: the file must be an object."],
-    ['{\n"model": "a"\n"window": 1}', "FILE is not JSON (line 3). Correct it, or delete it to start again."],
-  ])("refuses %s in one line that names the field", async (text, says) => {
+    ['{\n"model": "a"\n"window": 1}', "FILE is not valid JSON (line 3). Correct it, or delete the file."],
+  ])("rejects %s in one line that names the setting", async (text, says) => {
     expect(await messageFor(text)).toBe(says);
   });
 
   test.each(['{"apiKeyEnv": "sk-secret-1"}', '{"baseUrl": "https://ann:sk-secret-1@example.org"}', '{"apiKeyEnv": sk-secret-1}'])(
-    "never repeats what may be a key: %s",
+    "never repeats a value that may be an API key: %s",
     async (text) => {
       expect(await messageFor(text)).not.toContain("sk-secret");
     },
   );
 
-  test("says that a file cannot be read", async () => {
+  test("reports that a file cannot be read", async () => {
     const io = home();
     mkdirSync(io.path, { recursive: true });
     await expect(loadConfig(io)).rejects.toThrow(/cannot be read \(EISDIR\)/);
   });
 
-  test("ends a command with an exit code of its own", () => {
+  test("has an exit code of its own", () => {
     expect(EXIT_CODES.CONFIG_INVALID.exit).toBe(61);
   });
 });
 
 describe("changing the config", () => {
-  test("makes the file, which only its owner may read, and leaves nothing beside it", async () => {
+  test("creates the file with mode 600, and leaves no temporary file", async () => {
     const io = home();
     expect(await saveConfig(io, { model: "m" })).toEqual({ model: "m" });
     expect(statSync(io.path).mode & 0o777).toBe(0o600);
@@ -112,7 +114,7 @@ describe("changing the config", () => {
     expect(await loadConfig(io)).toEqual({ model: "m" });
   });
 
-  test("keeps every other setting as it was written, in groups too", async () => {
+  test("keeps every other setting, also in groups", async () => {
     const io = written('{"keys": {"shell": {"quit": "ctrl+q"}}, "tools": {"read": "allow", "bash": "ask"}}');
     await saveConfig(io, { tools: { bash: "allow" }, navigator: { preview: true } });
     expect(JSON.parse(readFileSync(io.path, "utf8"))).toEqual({
@@ -122,14 +124,14 @@ describe("changing the config", () => {
     });
   });
 
-  test("takes a setting away that becomes undefined", async () => {
+  test("removes a setting whose value is undefined", async () => {
     const io = written('{"model": "m", "window": 8000}');
     expect(await saveConfig(io, { model: undefined })).toEqual({ window: 8000 });
   });
 
-  test("touches no file that is not valid, and writes no setting that does not fit", async () => {
+  test("does not change an invalid file, and writes no invalid setting", async () => {
     const io = written('{"modle": "x"}');
-    await expect(saveConfig(io, { window: 9000 })).rejects.toThrow("modle is no setting");
+    await expect(saveConfig(io, { window: 9000 })).rejects.toThrow("modle is not a setting");
     expect(readFileSync(io.path, "utf8")).toBe('{"modle": "x"}');
     await expect(saveConfig(written("{}"), { window: 1 })).rejects.toThrow("window must be at least 1000");
   });
@@ -144,7 +146,7 @@ describe("changing the config", () => {
     expect(JSON.parse(readFileSync(real, "utf8"))).toEqual({ model: "m" });
   });
 
-  test("says so where the folder is a file", async () => {
+  test("reports a folder that is a file", async () => {
     const io = home();
     writeFileSync(join(io.home, ".config"), "");
     chmodSync(join(io.home, ".config"), 0o600);
@@ -153,11 +155,11 @@ describe("changing the config", () => {
 });
 
 describe("docs/config.md", () => {
-  test("is made from the schema", () => {
+  test("is generated from the schema", () => {
     expect(readFileSync(new URL("../../../../docs/config.md", import.meta.url), "utf8")).toBe(renderConfigPage());
   });
 
-  test("knows every preset", () => {
+  test("lists every preset", () => {
     expect(configJsonSchema()).toMatchObject({ properties: { preset: { enum: PRESET_NAMES } } });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { exitCodeList } from "../../src/exit-codes.js";
+import { listExitCodes } from "../../src/exit-codes.js";
 import { createProgram } from "../../src/program/program.js";
 import { Printer } from "../../src/terminal/printer.js";
 import { world } from "../world.js";
@@ -73,7 +73,7 @@ describe("the command line", () => {
 
 describe("exit codes", () => {
   test("are all different", () => {
-    const codes = exitCodeList().map(({ exit }) => exit);
+    const codes = listExitCodes().map(({ exit }) => exit);
     expect(new Set(codes).size).toBe(codes.length);
   });
 });
