@@ -138,7 +138,7 @@ function formatJsonLine(value: unknown): string {
 }
 
 /** A text on one line, as a title. */
-export function joinLines(text: string): string {
+function joinLines(text: string): string {
   return cleanText(text).replace(/\s+/g, " ").trim();
 }
 

@@ -42,7 +42,7 @@ export async function writeCheckpoint(directory: string, checkpoint: Checkpoint)
 }
 
 /** The same without the index. */
-export async function addCheckpoint(directory: string, checkpoint: Checkpoint): Promise<WrittenCheckpoint> {
+async function addCheckpoint(directory: string, checkpoint: Checkpoint): Promise<WrittenCheckpoint> {
   const text = formatCheckpoint(checkpoint);
   await removeLeftovers(directory);
   let number = findHighest(await listNames(directory)) + 1;
@@ -79,7 +79,7 @@ const MAX_REWRITES = 20;
  * Writes the index from the files that are there. Several processes may do so at once: whoever is last looks whether it
  * still says what is there.
  */
-export async function writeIndex(directory: string): Promise<void> {
+async function writeIndex(directory: string): Promise<void> {
   for (let tries = 0; tries < MAX_REWRITES; tries += 1) {
     const before = await readNumberedNames(directory);
     await replaceFile(directory, INDEX_NAME, formatIndex(await listStoredCheckpoints(directory)));

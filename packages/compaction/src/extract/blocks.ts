@@ -7,10 +7,10 @@ export const MARKER = "Extracted mechanically; no model wrote this.";
 export const LEFT_OUT = /^\(\d+ more left out\)$/;
 
 /** How the lines of a block stand on the page. */
-export type LineStyle = "quote" | "list" | "done" | "open" | "steps" | "inline" | "plain";
+type LineStyle = "quote" | "list" | "done" | "open" | "steps" | "inline" | "plain";
 
 /** One block of an extract. */
-export interface BlockShape {
+interface BlockShape {
   readonly heading: string;
   /** A heading below it, as `### Done`. */
   readonly under?: string | undefined;
@@ -149,18 +149,18 @@ const MARKS: Readonly<Record<LineStyle, string>> = {
 export const INLINE_BREAK = ", ";
 
 /** Characters that a line takes on the page, its break included. */
-export function countLineChars(name: BlockName, text: string): number {
+function countLineChars(name: BlockName, text: string): number {
   return getShape(name).style === "inline" ? text.length + INLINE_BREAK.length : MARKS[getShape(name).style].length + text.length + 1;
 }
 
 /** Characters that a block's heading and lead take at most. */
-export function countFrameChars({ heading, under, lead }: BlockShape): number {
+function countFrameChars({ heading, under, lead }: BlockShape): number {
   const below = under === undefined ? "" : `### ${under}\n\n`;
   return `\n\n## ${heading}\n\n${below}${lead ?? ""}\n`.length;
 }
 
 /** An extract as Markdown: under each heading its blocks, those without lines left out. */
-export function renderExtract(first: string, lines: ReadonlyMap<BlockName, readonly string[]>): string {
+function renderExtract(first: string, lines: ReadonlyMap<BlockName, readonly string[]>): string {
   const pieces = [first];
   let heading = "";
   for (const name of BLOCK_NAMES) {

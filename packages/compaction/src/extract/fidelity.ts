@@ -90,7 +90,7 @@ interface Passage {
 }
 
 /** A summary, read once so that many facts can be looked up in it. */
-export class SummaryText {
+class SummaryText {
   /** White space as one space, without marks of Markdown. */
   readonly #plain: string;
   readonly #lower: string;

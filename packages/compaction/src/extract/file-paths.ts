@@ -2,7 +2,7 @@ import type { ToolCallBlock } from "@bough/session-core";
 import { callTouches, toolKind } from "@bough/session-core/internals";
 
 /** A file that a tool call names. */
-export interface TouchedFile {
+interface TouchedFile {
   readonly path: string;
   readonly changed: boolean;
 }

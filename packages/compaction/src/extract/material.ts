@@ -48,7 +48,7 @@ export function rankInOrder(texts: readonly string[], first: number, step: numbe
 }
 
 /** Bounds of the parts of an extract, from the room it has. In UTF-16 code units and lines. */
-export interface BlockLimits {
+interface BlockLimits {
   readonly goalChars: number;
   readonly latestChars: number;
   readonly lastChars: number;
@@ -79,10 +79,10 @@ function clamp(least: number, wanted: number, most: number): number {
 const LINE_CHARS = 1_000;
 
 /** The lines of an extract by block, without marks. */
-export type ParsedExtract = ReadonlyMap<BlockName, readonly string[]>;
+type ParsedExtract = ReadonlyMap<BlockName, readonly string[]>;
 
 /** A summary as the next extract carries it on. */
-export interface PreviousSummary {
+interface PreviousSummary {
   /** What is no extract: a summary that a model wrote. */
   readonly before: string;
   /** null: there is no extract in it. */
@@ -184,7 +184,7 @@ const GOAL = /^(?:#{1,3} )?(?:1\. )?(?:Goal|Primary Request(?: and Intent)?|Over
 const HEADING = /^#{1,3} |^\d{1,2}\. [A-Z][^.]{2,60}:\s*$/;
 
 /** A summary that a model wrote, and the section of it that says what is wanted. */
-export interface SummaryGoal {
+interface SummaryGoal {
   /** null: it has no such section. */
   readonly goal: string | null;
   readonly rest: string;

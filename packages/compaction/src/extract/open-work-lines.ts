@@ -43,7 +43,7 @@ export function listBlocked({ story, limits }: ExtractMaterial): readonly Line[]
 }
 
 /** The last runs of commands of the last turn that went wrong. */
-export function findBlockedOutcomes({ turns }: Timeline): ReadonlySet<CallOutcome> {
+function findBlockedOutcomes({ turns }: Timeline): ReadonlySet<CallOutcome> {
   return new Set([...findLastRuns(turns.at(-1)?.outcomes ?? []).values()].filter(hasFailed));
 }
 

@@ -135,7 +135,7 @@ interface Open {
  * @example
  * conclusionOf("Perfect! I've moved the lexer to its own file. Let me run the tests:"); // "I've moved the lexer to its own file."
  */
-export function findConclusion(reply: string): string | null {
+function findConclusion(reply: string): string | null {
   const sentences = splitSentences(extractProse(reply));
   for (const [at, { text }] of sentences.entries()) {
     const said = text.replace(INTERJECTION_BEFORE, "");
@@ -152,7 +152,7 @@ export function findConclusion(reply: string): string | null {
  * @example
  * reasonOf("The index is missing, so all is read. Let me add it:", 200); // "The index is missing, so all is read."
  */
-export function findReason(remark: string, maxChars: number): string {
+function findReason(remark: string, maxChars: number): string {
   const [first = "", second = ""] = splitSentences(extractProse(remark))
     .map(({ text }) => text.replace(INTERJECTION_BEFORE, ""))
     .filter((text) => !isFiller(text) && !text.endsWith(":") && text.length >= BARE_STATEMENT)

@@ -2,27 +2,31 @@ import { type ContentBlock, type ContextMessage, textOf } from "@bough/session-c
 import { cutMiddle } from "../shrink/request/cut-text.js";
 import type { CountedMessage, CountMessage } from "./request-parts.js";
 
-/** A cut text keeps at least this many UTF-16 units: less tells a model nothing. */
+/** A cut text keeps at least this many UTF-16 code units; a shorter one is of no use to a model. */
 const LEAST_CHARS = 200;
-// The least and its marker. What is not longer is not cut, so a cut text is never cut into something else again.
+
+// The minimum and its marker. Texts up to this length are not cut, so a cut text is not cut again.
 const SHORT_CHARS = LEAST_CHARS + 100;
-// Each look counts a text once more. The first guess is right for text of one density; eight find any.
-const MOST_LOOKS = 8;
+
+// Each attempt counts the text once. One suffices for text of even token density, eight for any text.
+const MOST_ATTEMPTS = 8;
+
 const CLOSE_ENOUGH = 0.95;
 
 /** How a message is cut. */
-export interface CutOptions {
-  /** What the message may have. */
+interface CutOptions {
+  /** The most tokens that the message may have. */
   readonly budgetTokens: number;
-  /** Share of what stays that is the head; the rest is the tail. */
+  /** Share of the kept characters that is taken from the start; the rest is taken from the end. */
   readonly headShare: number;
   readonly count: CountMessage;
 }
 
 /**
- * The message without the middle of its text, as long as its budget allows. Attachments go only where cutting the text
- * is not enough. A message that has nothing to cut comes back as it is; one that stays too long comes back as short as it
- * gets, which the caller sees by its tokens. Linear: at most `MOST_LOOKS` counts for the text with and without attachments.
+ * Removes the middle of a message's text so that the message is within its budget, with as much text as fits.
+ * Attachments are removed only if cutting the text is not enough. A message without text to cut is returned as it is; one
+ * that cannot be made small enough is returned at its minimum, so the caller must check `tokens`. Linear: at most
+ * `MOST_ATTEMPTS` counts each for the text with and without attachments.
  */
 export function cutMessage(whole: CountedMessage, cut: CutOptions): CountedMessage {
   const content = readMessageText(whole.message);
@@ -33,46 +37,53 @@ export function cutMessage(whole: CountedMessage, cut: CutOptions): CountedMessa
   return cutWithoutAttachments(whole, content, cut);
 }
 
-/** Cuts a message whose attachments must go. */
+/** Cuts a message and removes its attachments. */
 function cutWithoutAttachments(whole: CountedMessage, { text, attachments }: MessageText, cut: CutOptions): CountedMessage {
   const bare: MessageText = { text, attachments: [] };
-  const note = attachments.length;
-  const most = cutTo(whole.message, bare, text.length, cut, note);
+  const most = cutTo(whole.message, bare, text.length, cut, attachments.length);
   if (most.tokens <= cut.budgetTokens) return most;
-  const least = cutToMinimum(whole, bare, cut, note);
-  return least.tokens <= cut.budgetTokens ? findLongestFit(whole.message, bare, { least, most }, cut, note) : pickSmaller(least, whole);
+  const least = cutToMinimum(whole, bare, cut, attachments.length);
+  return least.tokens <= cut.budgetTokens
+    ? findLongestFit(whole.message, bare, { least, most }, cut, attachments.length)
+    : pickSmaller(least, whole);
 }
 
-function cutTo(message: ContextMessage, content: MessageText, chars: number, { headShare, count }: CutOptions, gone = 0): CountedMessage {
-  const text = cutMiddle(content.text, chars, headShare, gone);
+function cutToMinimum(whole: CountedMessage, content: MessageText, cut: CutOptions, removedAttachments = 0): CountedMessage {
+  if (removedAttachments === 0 && content.text.length <= SHORT_CHARS) return whole;
+  return cutTo(whole.message, content, LEAST_CHARS, cut, removedAttachments);
+}
+
+function cutTo(
+  message: ContextMessage,
+  content: MessageText,
+  chars: number,
+  { headShare, count }: CutOptions,
+  removedAttachments = 0,
+): CountedMessage {
+  const text = cutMiddle(content.text, chars, headShare, removedAttachments);
   const shorter = replaceText(message, { text, attachments: content.attachments });
   return { message: shorter, tokens: count(shorter) };
-}
-
-function cutToMinimum(whole: CountedMessage, content: MessageText, cut: CutOptions, gone = 0): CountedMessage {
-  if (gone === 0 && content.text.length <= SHORT_CHARS) return whole;
-  return cutTo(whole.message, content, LEAST_CHARS, cut, gone);
 }
 
 function pickSmaller(one: CountedMessage, other: CountedMessage): CountedMessage {
   return one.tokens < other.tokens ? one : other;
 }
 
-/** Looks for the longest text between one that fits and one that does not, by the tokens that both have. */
+/** Searches the longest text between `least`, which fits, and `most`, which does not, by interpolating their tokens. */
 function findLongestFit(
   message: ContextMessage,
   content: MessageText,
   between: { readonly least: CountedMessage; readonly most: CountedMessage },
   cut: CutOptions,
-  gone = 0,
+  removedAttachments = 0,
 ): CountedMessage {
   const { budgetTokens } = cut;
   let best = between.least;
   let fits = { chars: Math.min(LEAST_CHARS, content.text.length), tokens: best.tokens };
   let over = { chars: content.text.length, tokens: between.most.tokens };
-  for (let look = 0; look < MOST_LOOKS && over.chars - fits.chars > 1 && best.tokens < CLOSE_ENOUGH * budgetTokens; look += 1) {
-    const chars = guessChars(fits, over, budgetTokens, look);
-    const tried = cutTo(message, content, chars, cut, gone);
+  for (let attempt = 0; attempt < MOST_ATTEMPTS && over.chars - fits.chars > 1 && best.tokens < CLOSE_ENOUGH * budgetTokens; attempt += 1) {
+    const chars = guessChars(fits, over, budgetTokens, attempt);
+    const tried = cutTo(message, content, chars, cut, removedAttachments);
     if (tried.tokens <= budgetTokens) [best, fits] = [tried, { chars, tokens: tried.tokens }];
     else over = { chars, tokens: tried.tokens };
   }
@@ -84,22 +95,22 @@ interface CutAttempt {
   readonly tokens: number;
 }
 
-// Every third look halves what is left, for texts that are dense in one place and thin in another.
-function guessChars(fits: CutAttempt, over: CutAttempt, budgetTokens: number, look: number): number {
+// Every third attempt halves the interval, because the token density of a text can vary.
+function guessChars(fits: CutAttempt, over: CutAttempt, budgetTokens: number, attempt: number): number {
   const span = over.chars - fits.chars;
-  const share = look % 3 === 2 ? 0.5 : (0.98 * (budgetTokens - fits.tokens)) / Math.max(1, over.tokens - fits.tokens);
+  const share = attempt % 3 === 2 ? 0.5 : (0.98 * (budgetTokens - fits.tokens)) / Math.max(1, over.tokens - fits.tokens);
   return fits.chars + Math.min(span - 1, Math.max(1, Math.floor(span * share)));
 }
 
-/** What may be cut of a message: its text, and what stands beside it. */
-export interface MessageText {
+/** The text of a message and its other blocks. */
+interface MessageText {
   readonly text: string;
-  /** Images, documents and other blocks that are no text. */
+  /** Images, documents and other blocks that are not text. */
   readonly attachments: readonly ContentBlock[];
 }
 
-/** The text of a message that may be cut; null: of a reply, where every word may belong to a call or a signature. */
-export function readMessageText(message: ContextMessage): MessageText | null {
+/** The text of a message that may be cut. null for a reply: its text may belong to a call or a signature. */
+function readMessageText(message: ContextMessage): MessageText | null {
   switch (message.role) {
     case "assistant":
       return null;
@@ -119,8 +130,8 @@ function attachmentsOf(content: string | readonly ContentBlock[]): readonly Cont
   return typeof content === "string" ? [] : content.filter((block) => block.type !== "text");
 }
 
-/** The message with another text, its role, ids and all else as they were. Several texts become one, before the attachments. */
-export function replaceText(message: ContextMessage, { text, attachments }: MessageText): ContextMessage {
+/** The message with another text; role, ids and other fields stay. Several text blocks become one, before the attachments. */
+function replaceText(message: ContextMessage, { text, attachments }: MessageText): ContextMessage {
   switch (message.role) {
     case "assistant":
       return message;

@@ -11,7 +11,7 @@ import {
 } from "./request-parts.js";
 
 /** Groups that may be dropped, in the order in which they are dropped. */
-export interface DropPass {
+interface DropPass {
   readonly pass: RemovalPass;
   readonly groups: readonly RequestGroup[];
 }

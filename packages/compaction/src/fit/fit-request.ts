@@ -18,55 +18,61 @@ import {
 } from "./request-parts.js";
 import { capResults, trimResults } from "./trim-results.js";
 
-/** A request as the session gives it, and what it must fit. */
+/** A request as the session provides it, and the limit it must fit. */
 export interface FitInput {
   readonly messages: readonly ContextMessage[];
-  /** `entries[i]` is the entry behind `messages[i]`. */
+  /** `entries[i]` is the entry of `messages[i]`. */
   readonly entries: readonly EntryId[];
-  /** `tokens[i]` is what `messages[i]` has. */
+  /** `tokens[i]` is the token count of `messages[i]`. */
   readonly tokens: readonly number[];
-  /** Counts a message that was changed, as `tokens` were counted. */
+  /** Counts a changed message in the same way as `tokens`. */
   readonly count: CountMessage;
-  /** What messages and instructions may have together: the window after tools and margins; with the guard off, without margins. */
+  /**
+   * The most tokens of messages and system message: the context window less tools and margins; with `fit: "off"` without
+   * margins.
+   */
   readonly limitTokens: number;
-  /** What the instructions have. */
+  /** Tokens of the system message. */
   readonly systemTokens: number;
   readonly settings: CompactionSettings["request"];
-  /** The model's whole window: the cap of a tool result is a share of it. */
+  /** The model's context window; the cap of a tool result is a share of it. */
   readonly windowTokens: number;
   readonly model: ModelSetting | null;
-  /** The last thinking block of what a compaction covers, where it was kept with it. */
+  /** The last thinking block of the summarized messages, if the compaction stored it. */
   readonly summarizedThinking?: ThinkingBlock | null | undefined;
-  /** What is known of a context as session-core builds it, each result behind its call: so a request that fits costs no pass. */
+  /**
+   * Known totals of a context built by session-core, in which each result follows its call. With them a request that fits
+   * is returned without a pass over its messages.
+   */
   readonly known?: { readonly totalTokens: number; readonly largestTokens: number } | undefined;
 }
 
-/** A request as it is sent. */
+/** A request ready to be sent. */
 export interface FittedRequest {
   readonly messages: readonly ContextMessage[];
   readonly entries: readonly EntryId[];
   readonly tokens: readonly number[];
-  /** The sum of `tokens`, without the instructions. */
+  /** The sum of `tokens`, without the system message. */
   readonly totalTokens: number;
-  /** Messages and instructions are within the limit. */
+  /** Messages and system message are within the limit. */
   readonly fits: boolean;
-  /** What was done, in the order in which it was done; empty: the messages are those of the session. */
+  /** The changes in the order in which they were made; empty: the messages are those of the session. */
   readonly changes: readonly Change[];
 }
 
 /**
- * Makes one request valid and fit; the session is not changed. Pure; linear in the request; where
- * nothing applies the very same arrays come back, after looks that allocate nothing.
+ * Makes one request valid and fit for the context window. The session is not changed. Pure; linear in the request. If no
+ * step applies, the same arrays are returned and nothing is allocated.
  *
- * In this order: each result behind its call; image budget; trimming of old results; the cap of single results; then,
- * only over the limit, messages are left out by the guard's rule and at last what is left is cut. A thinking block that
- * was left out comes back at the end, where there is room.
+ * The steps, in order: put each result after its call; limit image bytes; trim old results; cap single results. Only if
+ * the request is then over the limit: drop messages by the rule `settings.fit`, and as the last resort cut the remaining
+ * ones. Finally the last dropped thinking block is put back if it fits.
  *
- * Never left out: the newest prompt. A reply and the results of its calls stay or go together.
+ * The newest prompt is never dropped. A reply and the results of its calls are kept or dropped together.
  *
  * @example
- * const shaped = fitRequest({ ...measured, limitTokens: 120_000, systemTokens: 4_000, settings: settings.request, ... });
- * if (!shaped.fits) throw new Error("The newest prompt alone is too long for this model");
+ * const fitted = fitRequest({ ...measured, limitTokens: 120_000, systemTokens: 4_000, settings: settings.request, ... });
+ * if (!fitted.fits) throw new Error("The newest prompt alone is too long for this model");
  */
 export function fitRequest(input: FitInput): FittedRequest {
   const { settings, count, known } = input;
@@ -74,7 +80,7 @@ export function fitRequest(input: FitInput): FittedRequest {
   const given: RequestParts = { messages: input.messages, entries: input.entries, tokens: input.tokens };
   const budget = computeBudget(input.limitTokens, input.systemTokens, settings.targetShare);
   const cap = { capTokens: Math.floor(settings.toolResultShare * input.windowTokens), headShare: settings.toolResultHeadShare };
-  const shaped = runSteps(given, [
+  const fitted = runSteps(given, [
     (parts) => pairRequest(parts, danglingRule(settings.danglingCalls, input.model), count),
     (parts) => limitImages(parts, settings.imageBytes, count),
     (parts) => trimResults(parts, settings.trimChars, count),
@@ -82,9 +88,9 @@ export function fitRequest(input: FitInput): FittedRequest {
     (parts) => dropToFit(parts, budget, input),
     (parts) => restoreThinking(parts, budget, input),
   ]);
-  const totalTokens = sumTokens(shaped.parts);
-  const { messages, entries, tokens } = shaped.parts;
-  return { messages, entries, tokens, totalTokens, fits: totalTokens <= budget.limitTokens, changes: shaped.changes };
+  const totalTokens = sumTokens(fitted.parts);
+  const { messages, entries, tokens } = fitted.parts;
+  return { messages, entries, tokens, totalTokens, fits: totalTokens <= budget.limitTokens, changes: fitted.changes };
 }
 
 function isUnchanged(input: FitInput, { totalTokens, largestTokens }: NonNullable<FitInput["known"]>): boolean {
@@ -98,9 +104,9 @@ function returnAsGiven({ messages, entries, tokens }: FitInput, totalTokens: num
   return { messages, entries, tokens, totalTokens, fits: true, changes: [] };
 }
 
-function runSteps(given: RequestParts, rules: readonly ((parts: RequestParts) => FitStep)[]): FitStep {
-  return rules.reduce<FitStep>((before, rule) => {
-    const { parts, changes } = rule(before.parts);
+function runSteps(given: RequestParts, steps: readonly ((parts: RequestParts) => FitStep)[]): FitStep {
+  return steps.reduce<FitStep>((before, step) => {
+    const { parts, changes } = step(before.parts);
     return { parts, changes: [...before.changes, ...changes] };
   }, keepParts(given));
 }
@@ -117,12 +123,12 @@ function dropToFit(parts: RequestParts, budget: FitBudget, { settings, count }: 
 
 function restoreThinking(parts: RequestParts, budget: FitBudget, input: FitInput): FitStep {
   const { model, summarizedThinking = null } = input;
-  const rule = {
+  const options = {
     setting: input.settings.reattachThinking,
     model,
     before: input,
     summarized: summarizedThinking,
     limitTokens: budget.limitTokens,
   };
-  return reattachThinking(parts, sumTokens(parts), rule, input.count);
+  return reattachThinking(parts, sumTokens(parts), options, input.count);
 }

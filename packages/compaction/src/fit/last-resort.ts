@@ -18,22 +18,21 @@ import {
   sumTokens,
 } from "./request-parts.js";
 
-/** What is there to decide by. */
-export interface LastResortOptions {
+/** Limits and settings of the last resort. */
+interface LastResortOptions {
   readonly budget: FitBudget;
   readonly settings: CompactionSettings["request"];
   readonly count: CountMessage;
 }
 
 /**
- * Makes a request fit from which everything that is old is gone already: the prompt and what hangs on it are larger than
- * the window. The first of these that fits, else the smallest:
+ * Fits a request whose prompt and running turn alone are larger than the context window. Returns the first attempt that
+ * fits, else the smallest:
  *
- * 1. tool results (and output of commands, and what a host put in) share the room that is left;
+ * 1. cut tool results, output of commands and messages of the host to equal size within the budget;
  * 2. the same without summaries;
- * 3. the newest prompt alone, or the newest reply where nobody said anything;
- * 4. only where even the prompt alone does not fit: the same three, with the prompt among what is cut. Not where the host
- *    wants an error instead (`failWhenTooLarge`).
+ * 3. the same with only the newest prompt, or the newest reply if there is no prompt;
+ * 4. the same three with the prompt cut as well, unless `failWhenTooLarge` is set.
  *
  * Linear: six attempts at most.
  */
@@ -71,27 +70,27 @@ function dropGroups(parts: RequestParts, groups: readonly RequestGroup[], pass: 
   return { parts: left, changes: [{ kind: "removed-messages", pass, messages: dropped.size, tokens }] };
 }
 
-// A result of fewer tokens tells a model nothing; then something else must go.
+// A result of fewer tokens is of no use to a model; other messages are dropped instead.
 const LEAST_TOKENS = 64;
-// Of a prompt, beginning and end say as much.
+// The start and the end of a prompt are equally important.
 const PROMPT_HEAD_SHARE = 0.5;
 
-/** How room is shared out. */
-export interface DistributeOptions {
+/** How a budget is distributed. */
+interface DistributeOptions {
   readonly budget: FitBudget;
-  /** Of a result that is cut, this share of what stays is its head. */
+  /** Share of a cut result that is taken from its start. */
   readonly headShare: number;
-  /** The newest prompt is cut too, where it is too long. */
+  /** The newest prompt may be cut too. */
   readonly cutsPrompt: boolean;
   readonly count: CountMessage;
 }
 
 /**
- * Cuts tool results, output of commands, what a host put in and, when asked, the newest prompt, so that the request comes
- * down to the target: the small ones stay whole, the large ones are cut to the same size, at least 64 tokens. Linear,
- * but for sorting the sizes.
+ * Cuts tool results, output of commands, messages of the host and, if `cutsPrompt`, the newest prompt, so that the
+ * request meets the target. Small ones stay whole; large ones are cut to the same size, at least 64 tokens. Linear, plus
+ * a sort of the sizes.
  */
-export function distributeBudget(parts: RequestParts, sharing: DistributeOptions): FitStep {
+function distributeBudget(parts: RequestParts, sharing: DistributeOptions): FitStep {
   const promptAt = findPromptIndex(parts.messages);
   const places = parts.messages.flatMap((message, at) => (mayBeCut(message, at === promptAt, sharing) ? [at] : []));
   const sizes = places.map((at) => parts.tokens[at] ?? 0);
@@ -115,7 +114,7 @@ function mayBeCut({ role }: ContextMessage, isPrompt: boolean, { cutsPrompt }: D
   return role === "toolResult" || role === "bashExecution" || role === "custom";
 }
 
-/** The height up to which all are filled when a sum is shared out: the small ones whole, the rest alike. */
+/** The size above which messages are cut so that all sizes together are at most `sum`; infinite if none needs to be cut. */
 function cutoff(sizes: readonly number[], sum: number): number {
   let left = sum;
   for (const [at, size] of sizes.toSorted((one, other) => one - other).entries()) {

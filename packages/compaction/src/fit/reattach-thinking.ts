@@ -3,22 +3,22 @@ import type { CompactionSettings } from "../settings/settings.js";
 import { isClaude } from "../shrink/request/model-family.js";
 import { type CountMessage, type FitStep, keepParts, type RequestParts, replaceParts } from "./request-parts.js";
 
-/** What decides whether a thinking block comes back. */
-export interface ReattachOptions {
+/** Conditions for putting a thinking block back. */
+interface ReattachOptions {
   readonly setting: CompactionSettings["request"]["reattachThinking"];
   readonly model: ModelSetting | null;
-  /** The request before anything was left out. */
+  /** The request before messages were dropped. */
   readonly before: Pick<RequestParts, "messages" | "entries">;
-  /** The last thinking block of what a compaction covers. */
+  /** The last thinking block of the messages that the compaction summarized. */
   readonly summarized: ThinkingBlock | null;
-  /** The block comes back only where all messages together have no more than this. */
+  /** The most tokens of all messages with the block. */
   readonly limitTokens: number;
 }
 
 /**
- * Puts the last thinking block that was left out before the first reply that is still there, byte for byte: Anthropic's
- * models refuse a tool loop that does not start with one. The rule of VS Code and Copilot CLI. A reply that starts with
- * thinking keeps its own. `auto` is for Anthropic's models and for blocks and replies of theirs.
+ * Puts the last dropped thinking block before the first remaining reply, byte for byte, because Anthropic's models refuse
+ * a tool loop that does not start with one. A reply that starts with thinking is not changed. With `auto` this applies
+ * only to Anthropic's models, and to blocks and replies of theirs.
  */
 export function reattachThinking(parts: RequestParts, total: number, input: ReattachOptions, count: CountMessage): FitStep {
   if (input.setting === "never" || (input.setting === "auto" && !isClaude(input.model))) return keepParts(parts);
@@ -26,7 +26,7 @@ export function reattachThinking(parts: RequestParts, total: number, input: Reat
   const reply = parts.messages[at];
   const entry = parts.entries[at];
   if (reply?.role !== "assistant" || entry === undefined || reply.content[0]?.type === "thinking") return keepParts(parts);
-  // One that does not fit, or that Anthropic would refuse, leaves the place to the one of the compaction.
+  // If the block of the request does not fit or would be refused, the block of the compaction is tried.
   for (const block of [findThinkingBefore(input.before, entry), input.summarized]) {
     if (!block || (input.setting === "auto" && !isAccepted(block, reply))) continue;
     const message: AssistantMessage = { ...reply, content: [block, ...reply.content] };
@@ -54,7 +54,7 @@ function findThinkingIn(message: ContextMessage | undefined): ThinkingBlock | un
   return message.content.findLast((block): block is ThinkingBlock => block.type === "thinking");
 }
 
-// Without its signature a block is refused, and so is one in the mouth of another company's model.
+// Anthropic refuses a block without its signature, and one in a reply of another company's model.
 function isAccepted({ thinkingSignature }: ThinkingBlock, { provider, model }: AssistantMessage): boolean {
   const isTheirs = (provider === undefined && model === undefined) || isClaude({ provider, modelId: model });
   return thinkingSignature !== undefined && thinkingSignature !== "" && isTheirs;

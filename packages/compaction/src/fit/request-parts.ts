@@ -1,40 +1,40 @@
 import type { ContextMessage, EntryId } from "@bough/session-core";
 
-/** The messages of a request: `entries[i]` is behind `messages[i]`, which has `tokens[i]`. */
+/** The messages of a request: `entries[i]` is the entry of `messages[i]`, `tokens[i]` its token count. */
 export interface RequestParts {
   readonly messages: readonly ContextMessage[];
   readonly entries: readonly EntryId[];
   readonly tokens: readonly number[];
 }
 
-/** Counts the tokens of a message that a rule has changed. */
+/** Counts the tokens of a changed message. */
 export type CountMessage = (message: ContextMessage) => number;
 
-/** A message with its tokens. */
+/** A message with its token count. */
 export interface CountedMessage {
   readonly message: ContextMessage;
   readonly tokens: number;
 }
 
-/** What a rule made of a request. */
+/** The request after a step, and what the step changed. */
 export interface FitStep {
   readonly parts: RequestParts;
   readonly changes: readonly Change[];
 }
 
-/** The answer of a rule that has nothing to do: the same object. */
+/** The result of a step that changes nothing: the same object, no changes. */
 export function keepParts(parts: RequestParts): FitStep {
   return { parts, changes: [] };
 }
 
-/** Tokens of all messages. */
+/** The tokens of all messages. */
 export function sumTokens({ tokens }: RequestParts): number {
   let total = 0;
   for (const one of tokens) total += one;
   return total;
 }
 
-/** The parts at the places that `stays` accepts, in their order. Linear. */
+/** The parts at the indexes that `stays` accepts, in order. Linear. */
 export function filterParts({ messages, entries, tokens }: RequestParts, stays: (at: number) => boolean): RequestParts {
   return {
     messages: messages.filter((_, at) => stays(at)),
@@ -43,7 +43,7 @@ export function filterParts({ messages, entries, tokens }: RequestParts, stays: 
   };
 }
 
-/** The parts with other messages at some places. Linear. */
+/** The parts with some messages replaced, by index. Linear. */
 export function replaceParts({ messages, entries, tokens }: RequestParts, changed: ReadonlyMap<number, CountedMessage>): RequestParts {
   return {
     messages: messages.map((message, at) => changed.get(at)?.message ?? message),
@@ -52,7 +52,7 @@ export function replaceParts({ messages, entries, tokens }: RequestParts, change
   };
 }
 
-/** Tokens that the changed messages have less than before. */
+/** The tokens that the changed messages have fewer than before. */
 export function countSavedTokens({ tokens }: RequestParts, changed: ReadonlyMap<number, CountedMessage>): number {
   let saved = 0;
   for (const [at, now] of changed) saved += (tokens[at] ?? 0) - now.tokens;
@@ -60,40 +60,40 @@ export function countSavedTokens({ tokens }: RequestParts, changed: ReadonlyMap<
 }
 
 /**
- * Why messages were left out: the pass of Copilot CLI's truncator, VS Code's priorities, results without a call
- * (`orphans`), and, where all that was not enough, the `summaries`, and then everything but the prompt, its `turn` included.
+ * Which pass or step dropped messages: the three passes of `dropOldest`, the pass of `byPriority`, results without a call
+ * (`orphans`), and, as the last resort, `summaries` and then `all-but-prompt`.
  */
 export type RemovalPass = "old-replies" | "old-messages" | "turn-replies" | "priority" | "orphans" | "summaries" | "all-but-prompt";
 
-/** One thing that was done to a request. `tokens` is what it saved, unless it says that it added them. */
+/** One change to a request. `tokens` is the number saved, unless its description says that they were added. */
 export type Change =
   | { readonly kind: "removed-messages"; readonly pass: RemovalPass; readonly messages: number; readonly tokens: number }
-  /** Results were put behind their calls again. */
+  /** Results were moved behind their calls. */
   | { readonly kind: "moved-results"; readonly messages: number }
-  /** Calls without a result were given one that says so. Added `tokens`. */
+  /** Calls without a result got a synthetic one. Added `tokens`. */
   | { readonly kind: "closed-calls"; readonly calls: number; readonly tokens: number }
-  /** Calls without a result were taken out of their replies. */
+  /** Calls without a result were removed from their replies. */
   | { readonly kind: "dropped-calls"; readonly calls: number; readonly tokens: number }
-  /** Old images became a line of text. `bytes` of base64. */
+  /** Old images were replaced by a line of text. `bytes` of base64. */
   | { readonly kind: "images"; readonly images: number; readonly bytes: number; readonly tokens: number }
-  /** Old tool results were cut by characters. */
+  /** Old tool results were cut to a number of characters. */
   | { readonly kind: "trimmed"; readonly results: number; readonly tokens: number }
-  /** Tool results and output of commands lost their middle; where nothing else was left to go, what a host put in too. */
+  /** The middle of tool results and output of commands was removed; as the last resort also of messages of the host. */
   | { readonly kind: "cut-tool-results"; readonly results: number; readonly tokens: number }
-  /** The newest prompt lost its middle. */
+  /** The middle of the newest prompt was removed. */
   | { readonly kind: "cut-prompt"; readonly tokens: number }
-  /** A thinking block was put before the first reply, which is of `entry`. Added `tokens`. */
+  /** A thinking block was put before the first reply, which belongs to `entry`. Added `tokens`. */
   | { readonly kind: "reattached-thinking"; readonly entry: EntryId; readonly tokens: number };
 
-/** How many tokens the messages of a request may have, beside instructions and tools. May be negative. */
+/** The tokens that the messages of a request may have, apart from system message and tools. May be negative. */
 export interface FitBudget {
-  /** Above this something must go. */
+  /** Above this, messages are dropped or cut. */
   readonly limitTokens: number;
-  /** Once something goes, this is aimed at, so that the next request does not come too late at once. */
+  /** Messages are dropped down to this, so that the next request is not over the limit at once. */
   readonly targetTokens: number;
 }
 
-/** The room under a limit for messages and instructions. */
+/** The budget of the messages under a limit for messages and system message. */
 export function computeBudget(limitTokens: number, systemTokens: number, targetShare: number): FitBudget {
   return { limitTokens: limitTokens - systemTokens, targetTokens: Math.floor(limitTokens * targetShare) - systemTokens };
 }

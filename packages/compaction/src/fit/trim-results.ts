@@ -15,10 +15,9 @@ import {
 const LEAST_CHARS = 80;
 
 /**
- * Cuts tool results to their first `trimChars` characters (UTF-16 units), a line that says how many are gone among them; all
- * but those of the newest reply, which the model has not read yet. co-cli's rule, whose last two messages are a reply and
- * all its results: so a long turn is trimmed while it runs. Tool name and call id stay, a result of JSON is measured and
- * cut as its JSON text. 0 disables; less than 80 counts as 80. Linear.
+ * Cuts tool results to their first `trimChars` UTF-16 code units, a line with the number of removed characters included.
+ * Results of the newest reply stay whole, because the model has not read them yet. Tool name and call id stay; a result
+ * in JSON is measured and cut as JSON text. 0 disables; a value below 80 counts as 80. Linear.
  */
 export function trimResults(parts: RequestParts, trimChars: number, count: CountMessage): FitStep {
   if (trimChars === 0) return keepParts(parts);
@@ -56,16 +55,16 @@ function blockText(block: ContentBlock): readonly string[] {
   }
 }
 
-/** The most that one tool result may take. */
-export interface ResultCap {
-  /** 0: there is no cap. */
+/** The most tokens of one tool result. */
+interface ResultCap {
+  /** 0: no cap. */
   readonly capTokens: number;
   readonly headShare: number;
 }
 
 /**
- * Cuts the middle out of each tool result that is over the cap, whatever the request has in all. VS Code's rule; here also
- * for the output of a command that the person ran. Linear.
+ * Removes the middle of each tool result, and of each output of a command that the user ran, that is over the cap, also
+ * in a request that fits. Linear.
  */
 export function capResults(parts: RequestParts, { capTokens, headShare }: ResultCap, count: CountMessage): FitStep {
   if (capTokens <= 0) return keepParts(parts);

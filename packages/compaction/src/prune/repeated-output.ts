@@ -2,9 +2,9 @@ import { type EntryId, textOf } from "@bough/session-core";
 import { type FileRead, fileReadOf, type ToolOutput } from "./tool-output.js";
 
 /**
- * The reads of files that were read again later, with the path: a read of the whole file takes the place of every earlier
- * one, a read of a part that of the same part (oh-my-pi's rule). Whether the file changed in between does not matter: an
- * old state helps nobody. Only outputs of which `stays` is true take the place of others. Linear.
+ * Reads of files that were read again later, with the path. A read of a whole file supersedes every earlier read of it, a
+ * read of a part supersedes earlier reads of the same part. This also applies if the file changed in between, because the
+ * earlier content is outdated. Only outputs for which `stays` is true supersede others. Linear.
  */
 export function findSupersededReads(outputs: readonly ToolOutput[], stays: (output: ToolOutput) => boolean): ReadonlyMap<EntryId, string> {
   const found = new Map<EntryId, string>();
@@ -21,12 +21,12 @@ export function findSupersededReads(outputs: readonly ToolOutput[], stays: (outp
 
 const WHOLE = "whole";
 
-/** A whole file that its tool cut is the same as another such one, but does not hold every part. */
+/** The part of a file that an output has. A whole file that its tool truncated is a part of its own. */
 function identifyPart({ part }: FileRead, { result }: ToolOutput): string {
   return part ?? (wasCut(result.details) ? "whole, cut" : WHOLE);
 }
 
-/** pi's and oh-my-pi's tools say in `details.truncation` that they cut. */
+/** pi's and oh-my-pi's tools set `details.truncation` when they truncate. */
 function wasCut(details: unknown): boolean {
   if (typeof details !== "object" || details === null) return false;
   const { truncated, truncation } = details as Readonly<Record<string, unknown>>;
@@ -37,9 +37,8 @@ function wasCut(details: unknown): boolean {
 }
 
 /**
- * The outputs whose text a later one repeats, where it has at least `minChars` characters (co-cli's rule); 0: none. Outputs
- * with anything but text are never the same. Only those of which `stays` is true make earlier ones superfluous. Linear in
- * the texts.
+ * The outputs whose text occurs again in a later output and has at least `minChars` characters; 0 disables. Outputs with
+ * anything but text never match. Only outputs for which `stays` is true count as later copies. Linear in the texts.
  */
 export function findDuplicates(
   outputs: readonly ToolOutput[],

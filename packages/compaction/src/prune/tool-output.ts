@@ -2,19 +2,19 @@ import type { ContextMessage, EntryId, ToolCallBlock } from "@bough/session-core
 import { callKind, pathArgument } from "@bough/session-core/internals";
 import type { PathItem } from "../plan/span.js";
 
-/** What a tool answered, as it stands on a path, with the call that it answers. */
+/** A tool result of a path with its call. */
 export interface ToolOutput {
-  /** Where it is among the items. */
+  /** Its index in the items. */
   readonly at: number;
   readonly id: EntryId;
   readonly tokens: number;
   readonly result: Extract<ContextMessage, { role: "toolResult" }>;
-  /** Name of the tool; empty: neither the result nor its call tells. */
+  /** Name of the tool; empty: neither the result nor its call has one. */
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** The tool outputs among items, in their order. A call id may occur again: a result belongs to the nearest call before it. */
+/** The tool outputs among the items, in order. Call ids may repeat: a result belongs to the nearest call before it. */
 export function toolOutputs(items: readonly PathItem[]): readonly ToolOutput[] {
   const calls = new Map<string, ToolCallBlock>();
   const outputs: ToolOutput[] = [];
@@ -30,19 +30,20 @@ export function toolOutputs(items: readonly PathItem[]): readonly ToolOutput[] {
   return outputs;
 }
 
-/** Which file a tool output shows, and which part of it. */
+/** The file that a tool output contains, and which part of it. */
 export interface FileRead {
   readonly path: string;
-  /** null: the whole file. Parts are the same where these texts are. */
+  /** null: the whole file. Equal strings are equal parts. */
   readonly part: string | null;
 }
 
-/** Arguments that choose no part of a file: the words of a model about its call, and what a reader is told to do. */
+/** Arguments that do not select a part of the file. */
 const NO_PART: ReadonlySet<string> = new Set(["command", "description", "explanation", "reason", "should_read_entire_file"]);
 
 /**
- * What an output shows, from the arguments of its call; null: it is no read of one file. Every argument besides the path
- * selects a part, also one that we do not know: then two reads are the same only where they were asked for in the same way.
+ * The file and part that an output contains, from the arguments of its call; null: the call does not read one file. Every
+ * other argument than the path counts as a selector, also an unknown one: two reads are the same part only if their
+ * arguments are equal.
  */
 export function fileReadOf({ tool, arguments: given }: Pick<ToolOutput, "tool" | "arguments">): FileRead | null {
   const file = callKind({ name: tool, arguments: given }) === "read" ? pathArgument(given) : undefined;
@@ -53,12 +54,12 @@ export function fileReadOf({ tool, arguments: given }: Pick<ToolOutput, "tool" |
   return { path, part: JSON.stringify([lines, ...selectors.sort(([a], [b]) => (a < b ? -1 : 1))]) };
 }
 
-/** Models send null, false or nothing for what they do not want to say. */
+/** Models send null, false or an empty string for arguments that they leave out. */
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== "";
 }
 
-/** oh-my-pi's reader takes lines behind the path: `src/a.ts:50-100`. */
+/** oh-my-pi's read tool takes lines in the path: `src/a.ts:50-100`. */
 function withoutLines(given: string): { readonly path: string; readonly lines: string | null } {
   const plain = given.replace(/^(?:\.\/)+/, "");
   const [, path, lines] = /^(.+):(\d[\d,+-]*)$/s.exec(plain) ?? [];

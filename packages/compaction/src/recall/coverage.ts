@@ -4,7 +4,7 @@ import type { Entry, EntryId } from "@bough/session-core";
 export type CompactionEntry = Extract<Entry, { readonly type: "compaction" }>;
 
 /** A compaction that counts on a path, and the part of the path that it stands for. */
-export interface CoveredRange {
+interface CoveredRange {
   readonly entry: CompactionEntry;
   /** The compaction whose summary this one continues. */
   readonly previousId: EntryId | null;

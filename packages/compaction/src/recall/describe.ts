@@ -104,14 +104,14 @@ const MADE_BY = {
 } as const;
 
 /** Who wrote a summary, in words. */
-export function describeAuthor(summary: SummaryEntry): string {
+function describeAuthor(summary: SummaryEntry): string {
   const { method } = worthSchema.parse(summary);
   if (method !== undefined) return MADE_BY[method];
   return summary.fromHook === true ? MADE_BY.hook : "another program";
 }
 
 /** How many of the facts of its source a summary holds, and some of those that only recall gives; empty: not known. */
-export function formatFidelity(summary: SummaryEntry): string {
+function formatFidelity(summary: SummaryEntry): string {
   const { fidelity } = worthSchema.parse(summary);
   if (fidelity === undefined || fidelity.total === 0) return "";
   const missing = fidelity.byRecallOnly.map(({ kind, text }) => `${kind} ${JSON.stringify(text)}`);

@@ -10,7 +10,7 @@ const HEAD = /^(?=\[[^\]\s]{1,128}\] (?:\d{4}-\d\d-\d\d \d\d:\d\d|time unknown) 
  * Two things are kept from it: what the person ran outside of the conversation, and data that only hosts read. Control
  * characters go, and no text can pass for the head of another entry.
  */
-export function formatEntry(entry: Entry): string {
+function formatEntry(entry: Entry): string {
   const head = `[${entry.id}] ${formatTime(entry.createdAtMs)} ${formatSpeaker(entry)}`;
   return `${cleanText(head).replace(/\s+/g, " ")}\n${cleanText(formatBody(entry)).replace(HEAD, "> ")}`.trimEnd();
 }
@@ -101,7 +101,7 @@ function formatBlock(block: AssistantBlock | ContentBlock): string {
 }
 
 /** A range of a path to read. */
-export interface RangeRequest {
+interface RangeRequest {
   readonly from: EntryId;
   readonly to: EntryId;
   /** Entries more on both sides. */

@@ -132,7 +132,7 @@ async function toAiSdkTools(definitions: readonly RecallTool[]): Promise<ToolSet
 const offset = z.int().min(0).default(0).describe("Characters to skip: what the last answer said to continue with.");
 
 /** Words to look for. */
-export const searchInput = z.strictObject({
+const searchInput = z.strictObject({
   query: z
     .string()
     .min(1)
@@ -145,7 +145,7 @@ export const searchInput = z.strictObject({
 });
 
 /** A summary to describe. */
-export const describeInput = z.strictObject({
+const describeInput = z.strictObject({
   summary: z
     .union([z.string().min(1).max(200), z.int().min(1)])
     .optional()
@@ -154,7 +154,7 @@ export const describeInput = z.strictObject({
 });
 
 /** A range to read. */
-export const expandInput = z.strictObject({
+const expandInput = z.strictObject({
   from: z.string().min(1).max(200).describe("Id of the first entry to read."),
   to: z
     .string()
@@ -167,7 +167,7 @@ export const expandInput = z.strictObject({
 });
 
 /** The text that tells a model what each tool is for, and when. */
-export const DESCRIPTIONS = {
+const DESCRIPTIONS = {
   recall_search:
     "Find words in the part of this conversation that was summarised or pruned and is no longer in your context: exact error messages, commands, decisions, file names, what the user said. Gives entry ids with the surroundings of each match; read the whole entry with recall_expand. Use it before you ask the user again, guess, or repeat work. Does not search what you still see.",
   recall_describe:
@@ -184,6 +184,6 @@ export function hasRecallTools(session: Session): boolean {
 }
 
 /** Remembers that they were. */
-export function markRecallTools(session: Session): void {
+function markRecallTools(session: Session): void {
   sessionsWithTools.add(session);
 }

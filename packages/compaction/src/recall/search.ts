@@ -12,7 +12,7 @@ const PAGE = 500;
 const MAX_LOOKED_AT = 20_000;
 
 /** What to look for. */
-export interface SearchRequest {
+interface SearchRequest {
   readonly query: string;
   readonly limit: number;
   /** 1 for the best hits. */

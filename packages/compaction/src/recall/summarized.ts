@@ -114,7 +114,7 @@ async function collectBranches(session: Session, outline: RowIndex, entries: rea
 const PAGE = 5_000;
 
 /** The tree of a session without its bodies. */
-export class RowIndex {
+class RowIndex {
   readonly #bySeq = new Map<number, OutlineRow>();
   readonly #byId = new Map<EntryId, OutlineRow>();
   #last: OutlineRow | undefined;
@@ -157,7 +157,7 @@ const outlines = new WeakMap<Session, RowIndex>();
  * Reads the outline. Cost: a row for each entry of the session at first (a tenth of a second for 50,000), no bodies; after
  * that the rows that are new. It is kept as long as the handle.
  */
-export async function readRowIndex(session: Session): Promise<RowIndex> {
+async function readRowIndex(session: Session): Promise<RowIndex> {
   const outline = outlines.get(session) ?? new RowIndex();
   outlines.set(session, outline);
   for (;;) {
@@ -168,7 +168,7 @@ export async function readRowIndex(session: Session): Promise<RowIndex> {
 }
 
 /** What `branch` has below the point where it parts from `path`: the end of it that is on no other. */
-export function takeBelowFork(path: readonly OutlineRow[], branch: readonly OutlineRow[]): readonly OutlineRow[] {
+function takeBelowFork(path: readonly OutlineRow[], branch: readonly OutlineRow[]): readonly OutlineRow[] {
   const parted = branch.findIndex(({ id }, at) => path[at]?.id !== id);
   return parted === -1 ? [] : branch.slice(parted);
 }

@@ -69,7 +69,7 @@ function classifyByStatus(status: number | undefined, byWords: CallFailure | und
 const MAX_SAID = 400;
 
 /** What `asCallError` needs to know. */
-export interface CallErrorOptions {
+interface CallErrorOptions {
   /** Never shown, whoever repeats them. */
   readonly secrets?: readonly string[] | undefined;
   /** For a `Retry-After` that names a date. */

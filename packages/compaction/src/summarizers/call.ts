@@ -21,7 +21,7 @@ export interface CallDependencies {
 }
 
 /** A summary, which of the candidates wrote it (0: the first), and how many calls it took in all. */
-export interface CalledReply extends SummaryReply {
+interface CalledReply extends SummaryReply {
   readonly candidate: number;
   readonly attempts: number;
 }

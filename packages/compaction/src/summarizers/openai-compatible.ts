@@ -109,7 +109,7 @@ export interface ChatTool {
 }
 
 /** What a host says about its model. */
-export interface ChatModel {
+interface ChatModel {
   readonly model: string;
   readonly temperature?: number | undefined;
   readonly tools?: readonly ChatTool[] | undefined;
@@ -124,10 +124,7 @@ export interface ChatModel {
  * the agent sends them, so that the provider's prompt cache is read, then the task as one more user message;
  * `tool_choice: "none"`, because taking the tools away would change the cached prefix.
  */
-export function buildChatBody(
-  { model, temperature: own, tools, maxTokensField }: ChatModel,
-  request: SummaryRequest,
-): Record<string, unknown> {
+function buildChatBody({ model, temperature: own, tools, maxTokensField }: ChatModel, request: SummaryRequest): Record<string, unknown> {
   const temperature = own ?? request.temperature;
   const task = { role: "user", content: request.prompt };
   const live = request.context === undefined ? undefined : toOpenAiChat(request.context);

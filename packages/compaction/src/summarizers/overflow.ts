@@ -92,7 +92,7 @@ function isSilentOverflow({ stopReason, usage }: z.output<typeof storedReply>, m
 }
 
 /** What a provider says when a request is too long for its model. */
-export interface OverflowPhrase {
+interface OverflowPhrase {
   /** Whose words these are. */
   readonly from: string;
   /** A group `limit` holds the window in tokens, where it is named. */
@@ -105,7 +105,7 @@ export interface OverflowPhrase {
 // line in the table test. Wide gaps are bounded, so that a long error page costs no more than its length.
 
 /** Every known wording of "too long", the most telling first: the first one with a limit says which it is. */
-export const OVERFLOW_PHRASES: readonly OverflowPhrase[] = [
+const OVERFLOW_PHRASES: readonly OverflowPhrase[] = [
   { from: "Anthropic", says: /prompt is too long: [\d,]+ tokens > (?<limit>[\d,]+) maximum/i, measured: true },
   { from: "Anthropic", says: /input length and \W{0,2}max_tokens\W{0,2} exceed context limit: [\d,]+ \+ [\d,]+ > (?<limit>[\d,]+)/i },
   { from: "Anthropic through Copilot CLI", says: /input length (?:and|\+) \W{0,2}max_tokens\W{0,2} exceed/i },
@@ -170,7 +170,7 @@ export const OVERFLOW_PHRASES: readonly OverflowPhrase[] = [
 ];
 
 /** The request's bytes, not its tokens, were too many. Believed only where the context is near its window. */
-export const TOO_MANY_BYTES: readonly RegExp[] = [
+const TOO_MANY_BYTES: readonly RegExp[] = [
   /request_too_large/i,
   /request exceeds the maximum (?:size|allowed number of bytes)/i,
   /payload too large/i,
@@ -181,7 +181,7 @@ export const TOO_MANY_BYTES: readonly RegExp[] = [
  * What sounds like "too long" and is not (R108, R109). Looked for first; one of these ends the question.
  * A limit per time passes by itself, and a limit of the output is not met by a shorter input.
  */
-export const NOT_OVERFLOW: readonly RegExp[] = [
+const NOT_OVERFLOW: readonly RegExp[] = [
   /rate[ _-]?limit/i,
   /too many requests/i,
   /(?:tokens|requests) per (?:second|min|minute|hour|day|month)|\bTPM\b|\bTPD\b|\bRPM\b/i,
@@ -200,4 +200,4 @@ export const NOT_OVERFLOW: readonly RegExp[] = [
 ];
 
 /** The window as a number of its own in the answer (llama.cpp's `n_ctx`). */
-export const LIMIT_FIELDS: readonly RegExp[] = [/\bn_ctx\b\W{1,4}(?<limit>\d+)/i];
+const LIMIT_FIELDS: readonly RegExp[] = [/\bn_ctx\b\W{1,4}(?<limit>\d+)/i];

@@ -102,14 +102,14 @@ function needsReminder(setting: CompactionSettings["summary"]["keepGoing"], mode
 }
 
 /** Which entries a summary stands for. */
-export interface CoveredEntries {
+interface CoveredEntries {
   readonly fromEntryId: string;
   readonly toEntryId: string;
   readonly entries: number;
 }
 
 /** How what is covered can be looked up. */
-export interface LookUpHints {
+interface LookUpHints {
   /** The host offers the tools of `recallTools`. */
   readonly recall: boolean;
   /** A file with the whole record. */
@@ -117,7 +117,7 @@ export interface LookUpHints {
 }
 
 /** What a summary covers and how to ask for it: written into the summary once, when it is made (row 109). */
-export function formatCoverage({ fromEntryId, toEntryId, entries }: CoveredEntries, { recall, recordPath }: LookUpHints): string {
+function formatCoverage({ fromEntryId, toEntryId, entries }: CoveredEntries, { recall, recordPath }: LookUpHints): string {
   const range = fromEntryId === toEntryId ? `entry ${safe(fromEntryId)}` : `entries ${safe(fromEntryId)} to ${safe(toEntryId)}`;
   const lines = [`This summary covers ${entries === 1 ? "1 entry" : `${entries} entries`} of the session (${range}). Nothing was deleted.`];
   if (recall) {
@@ -147,11 +147,7 @@ const MAX_PATHS = 300;
  * The files of a summary, one path a line, relative to the session's directory `cwd`; pi's form. Empty lists are not shown.
  * Of what `mostPaths` allows for both, the files that were read have what the modified ones leave.
  */
-export function formatFileBlocks(
-  { readFiles, modifiedFiles }: FileLists,
-  cwd: string | null,
-  mostPaths = 2 * MAX_PATHS,
-): readonly string[] {
+function formatFileBlocks({ readFiles, modifiedFiles }: FileLists, cwd: string | null, mostPaths = 2 * MAX_PATHS): readonly string[] {
   const relative = makePathsRelativeTo(cwd);
   // One file may have been named in both ways.
   const distinct = new Set(modifiedFiles.map(relative));
@@ -171,7 +167,7 @@ function paths(all: readonly string[], most: number): string {
 }
 
 /** A session's first run: its messages up to the first answer in words (co-cli's head). */
-export function takeFirstRun(messages: readonly ContextMessage[]): readonly ContextMessage[] {
+function takeFirstRun(messages: readonly ContextMessage[]): readonly ContextMessage[] {
   const answer = messages.findIndex(
     (message) => message.role === "assistant" && message.content.some((block) => block.type === "text" && block.text.trim() !== ""),
   );
@@ -179,7 +175,7 @@ export function takeFirstRun(messages: readonly ContextMessage[]): readonly Cont
 }
 
 /** The same as a text for a summary, at most `maxChars` characters of it. */
-export function formatFirstRun(messages: readonly ContextMessage[], options: SerializeOptions, maxChars: number): string {
+function formatFirstRun(messages: readonly ContextMessage[], options: SerializeOptions, maxChars: number): string {
   return escapeForSummary(cutMiddle(serializeToText(takeFirstRun(messages), options), maxChars));
 }
 
@@ -201,7 +197,7 @@ export interface HostState {
 }
 
 /** The blocks of a host's state, Copilot CLI's form (row 105): the newest skill in full, older ones by their paths. */
-export function formatHostState({ plan, todos, skills = [], agentSummary }: HostState): readonly string[] {
+function formatHostState({ plan, todos, skills = [], agentSummary }: HostState): readonly string[] {
   const state = [formatInnerTag("plan", plan), formatInnerTag("todos", todos)].filter((part) => part !== "");
   return [
     state.length === 0 ? "" : wrapInTag("current_state", state.join("\n")),

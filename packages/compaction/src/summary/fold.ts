@@ -13,7 +13,7 @@ export interface Chunk {
 }
 
 /** What is folded, and how a piece is written. `Answer` holds the summary so far as its `body`. */
-export interface FoldTask<Answer extends { readonly body: string }> {
+interface FoldTask<Answer extends { readonly body: string }> {
   readonly messages: readonly SerializedMessage[];
   readonly previous: string | null;
   readonly counter: TokenCounter;
@@ -56,7 +56,7 @@ export async function foldMessages<Answer extends { readonly body: string }>(tas
 }
 
 /** As many messages as fit, at least one; pure. `sizes`: tokens of each message. */
-export function takeChunk(
+function takeChunk(
   { messages, counter }: Pick<FoldTask<never>, "messages" | "counter">,
   sizes: readonly number[],
   from: number,
@@ -91,7 +91,7 @@ const MOST_OF_WINDOW = 0.15;
 const LEAST_FOR_CONVERSATION = 0.25;
 
 /** What bounds a summariser's input; tokens. */
-export interface InputBounds {
+interface InputBounds {
   readonly windowTokens: number;
   readonly inputShare: number;
   /** undefined: the usual one. */

@@ -162,7 +162,7 @@ const MIN_CHARS = 40;
  *
  * @throws {SummaryRejectedError} `larger-than-source`: there is so little that nothing smaller can stand for it.
  */
-export function writeExtract(job: SummaryJob, masked: (text: string) => string): WrittenPart {
+function writeExtract(job: SummaryJob, masked: (text: string) => string): WrittenPart {
   const messages = [...collectMessages(job.plan.summarize), ...collectMessages(job.plan.prefix)];
   const source = buildSource(job, { about: job.kind === "branch" ? "branch" : "history", messages, previous: job.previousSummary });
   const { counter, maxTokens: replaced, wantedTokens = replaced } = job;
@@ -177,7 +177,7 @@ export function writeExtract(job: SummaryJob, masked: (text: string) => string):
 }
 
 /** A fixed line that says how much is missing. @throws {SummaryRejectedError} even that is not smaller. */
-export function writeMarker(job: SummaryJob): WrittenPart {
+function writeMarker(job: SummaryJob): WrittenPart {
   // What an earlier summary knew is not given up; its markers become one with ours.
   const { rest, messages } = extractMarkers(job.previousSummary ?? "");
   const marker = formatMarker(messages + collectMessages(job.plan.summarize).length + collectMessages(job.plan.prefix).length);

@@ -143,7 +143,7 @@ export class SummarizerClient {
 }
 
 /** What a model's reply says. */
-export interface ParsedReply {
+interface ParsedReply {
   readonly body: string;
   /** Two to six words, where the prompt asked for them (Copilot CLI's `<checkpoint_title>`). */
   readonly title: string | null;
@@ -232,7 +232,7 @@ function readSummaryTag(text: string, needsTag: boolean): string | null {
 const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const;
 
 /** Two usages as one. A figure that neither tells is not told; cost in US dollars. */
-export function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
+function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   const sum: Usage = {};
   for (const key of COUNTS) {

@@ -11,22 +11,14 @@ const PROMPT_TAGS = [
 ] as const;
 
 /** Blocks of a stored summary, beside its body, in the order they stand in. */
-export const BLOCKS_BEFORE = ["branch-note", "first-run", "user-messages", "current-prompt"] as const;
+const BLOCKS_BEFORE = ["branch-note", "first-run", "user-messages", "current-prompt"] as const;
 /** The same behind its body. */
-export const BLOCKS_AFTER = [
-  "read-files",
-  "modified-files",
-  "current_state",
-  "invoked_skills",
-  "agent_summary",
-  "covers",
-  "keep-going",
-] as const;
+const BLOCKS_AFTER = ["read-files", "modified-files", "current_state", "invoked_skills", "agent_summary", "covers", "keep-going"] as const;
 
 /** A tag whose place in a prompt means something. */
-export type PromptTag = (typeof PROMPT_TAGS)[number];
+type PromptTag = (typeof PROMPT_TAGS)[number];
 /** The tag of a block of a stored summary. */
-export type BlockTag = (typeof BLOCKS_BEFORE)[number] | (typeof BLOCKS_AFTER)[number];
+type BlockTag = (typeof BLOCKS_BEFORE)[number] | (typeof BLOCKS_AFTER)[number];
 
 // Spaces are tolerated as a lenient reader would; bounded, so that the cost stays linear.
 const opensAny = (tags: readonly string[]) => new RegExp(`<(?=\\s{0,4}/?\\s{0,4}(?:${tags.join("|")})(?![\\w-]))`, "gi");
@@ -55,7 +47,7 @@ export function wrapInTag(tag: PromptTag | BlockTag, text: string): string {
 }
 
 /** A stored summary, taken apart. */
-export interface ComposedSummary {
+interface ComposedSummary {
   readonly body: string;
   readonly blocks: ReadonlyMap<BlockTag, string>;
 }

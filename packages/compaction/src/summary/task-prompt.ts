@@ -13,7 +13,7 @@ export interface PromptTask {
 }
 
 /** What fills the slots of a prompt. */
-export interface PromptSlots {
+interface PromptSlots {
   /** Serialised, so safe already. */
   readonly conversation: string | null;
   /** Of what came before the conversation; to be brought up to date. */
@@ -47,7 +47,7 @@ export function buildStrictTask(about: PartKind, maxWords: number): PromptTask {
 }
 
 /** The form that a part's summary has. */
-export function selectForm({ settings }: Pick<PromptOptions, "settings">, about: PartKind): Form {
+function selectForm({ settings }: Pick<PromptOptions, "settings">, about: PartKind): Form {
   switch (about) {
     case "history":
       return FORMS[settings.summary.prompt];

@@ -5,7 +5,7 @@ import { escapeForSummary } from "./tagged-blocks.js";
 import { headOf } from "./text/cut-text.js";
 
 /** One message of the person, and how many before it are not there. */
-export interface UserQuote {
+interface UserQuote {
   readonly text: string;
   readonly omittedBefore: number;
 }
