@@ -1,7 +1,7 @@
 import type { SessionId } from "@bough/session-core";
 import type { Question, ShellEffect, ShellEvent, ShellResult } from "../shell/model.js";
 import { ShellPerformer } from "../shell/perform.js";
-import { type SlashName, typed } from "../shell/slash-commands.js";
+import { parseLine, type SlashName } from "../shell/slash-commands.js";
 import type { ShellHost, ShellWorld } from "../shell/world.js";
 import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
@@ -26,12 +26,12 @@ export async function runLineMode(run: InteractiveRun, out: Printer, ask: Ask, s
 /** `waiting`: lines that were typed before anybody asked for them; they go out first. */
 async function runSession(run: InteractiveRun, out: Printer, ask: Ask, waiting: string[], id: SessionId): Promise<SessionId | null> {
   return withSession(run, id, async (opened) => {
-    const world = createShellWorld(run, opened);
-    const performer = new ShellPerformer(world, { showsEnd: true, saysNotebook: !run.isNotebookShown });
-    run.isNotebookShown = true;
-    const questions = new QuestionAsker(out, ask, waiting, (effect) => performer.perform(effect, host));
-    const host = new PrintingHost(out, (question) => questions.ask(question));
-    const talk: LineSession = { run, world, performer, host };
+    const world = shellWorld(run, opened);
+    const performer = new ShellPerformer(world, { showsTranscript: true, showsNotebookNote: !run.saidNotebook });
+    run.saidNotebook = true;
+    const questions = new Questions(out, ask, waiting, (effect) => performer.perform(effect, host));
+    const host = new PrintingHost(out, (question) => questions.put(question));
+    const talk: Talk = { run, world, performer, host };
     try {
       await performer.performed({ kind: "open" }, host);
       for (;;) {
@@ -55,11 +55,11 @@ interface LineSession {
 }
 
 /** Does what a line asks for. Where it leads: another session, away (null), or nowhere (undefined). */
-async function handleLine(talk: LineSession, text: string): Promise<SessionId | null | undefined> {
-  const line = typed(text);
-  if (line.kind === "command") return handleCommand(talk, line.name, line.rest);
+async function answered(talk: Talk, text: string): Promise<SessionId | null | undefined> {
+  const line = parseLine(text);
+  if (line.kind === "command") return commanded(talk, line.name, line.rest);
   if (line.kind === "unknown") talk.host.print([[styled("error", `No command /${line.name}. /help lists them.`)]]);
-  else if (line.text.trim() !== "") await performInterruptibly(talk, { kind: "say", text: line.text });
+  else if (line.text.trim() !== "") await interruptible(talk, { kind: "send", text: line.text });
   return undefined;
 }
 
@@ -107,7 +107,7 @@ class PrintingHost implements ShellHost {
   // The rest of the news is about what a screen shows meanwhile.
   readonly dispatch = (event: ShellEvent): void => {
     if (event.kind === "notice") this.print([[event.isError ? styled("error", event.text) : event.text]]);
-    if (event.kind === "unstored") this.print([[styled("error", event.why)], ["Not stored: ", event.text]]);
+    if (event.kind === "message-not-stored") this.print([[styled("error", event.reason)], ["Not stored: ", event.text]]);
     if (event.kind === "ask") this.#onQuestion(event.question);
     if (event.kind === "leave") this.left = event.result;
   };

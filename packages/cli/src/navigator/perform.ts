@@ -4,8 +4,8 @@ import { CommandError, errorLine } from "../errors.js";
 import { entryLines } from "../format/entry-lines.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { comparisonLines, loadComparison } from "../preview/comparison.js";
-import { previewLines } from "../preview/entry.js";
-import { toFileName, writeNewFile } from "../session/write-file.js";
+import { entryPreview } from "../preview/entry.js";
+import { inFileName, writeNewFile } from "../session/write-file.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { type Line, textOfLine } from "../terminal/line.js";
 import type { ScreenHost } from "../tui/screen.js";
@@ -84,7 +84,7 @@ export class Performer {
   async #preview({ entryId, width, isBranchPoint, label }: Extract<NavigatorEffect, { kind: "preview" }>): Promise<readonly Line[]> {
     const { session } = this.world;
     const glyphs = glyphsFor(this.world.io.env);
-    const lines = previewLines({ entry: await session.entry(entryId), sessionId: session.id, label }, width, glyphs);
+    const lines = entryPreview({ entry: await session.entry(entryId), sessionId: session.id, label }, width, glyphs);
     if (!isBranchPoint) return lines;
     return [...branchLines(await loadBranchOverview(session, entryId), width, glyphs), [], ...lines];
   }

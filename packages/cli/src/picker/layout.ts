@@ -6,13 +6,13 @@ import { isSearching, type PickerModel, type Scope } from "./model.js";
 import { promptLines } from "./prompt.js";
 
 /** Most rows that a question or a message may take. */
-const MOST_PROMPT_ROWS = 3;
+const MAX_PROMPT_ROWS = 3;
 
 /** From this width on the preview stands beside the list. */
-const BESIDE_FROM = 120;
+const MIN_COLUMNS_SIDE_BY_SIDE = 120;
 
 /** Fewer rows than this leave no room for the names of the columns. */
-const HEADINGS_FROM = 8;
+const MIN_ROWS_WITH_HEADINGS = 8;
 
 /** Where the parts of the screen are, in columns and rows. */
 export interface Layout {
@@ -20,67 +20,67 @@ export interface Layout {
   readonly hasHeadings: boolean;
   readonly list: Size;
   /** undefined: no preview, or no room for one. `below` has a line above it that takes one row more. */
-  readonly preview: (Size & { readonly place: "beside" | "below" }) | undefined;
+  readonly preview: (Size & { readonly position: "beside" | "below" }) | undefined;
 }
 
 /** How the screen is divided. Takes the same time however many sessions there are. */
-export function layoutOf(model: PickerModel): Layout {
+export function computeLayout(model: PickerModel): Layout {
   const { columns, rows } = model.size;
-  const prompt = wrappedPrompt(model);
-  const hasHeadings = rows >= HEADINGS_FROM;
+  const prompt = wrapPrompt(model);
+  const hasHeadings = rows >= MIN_ROWS_WITH_HEADINGS;
   // Above it the title and the prompt, below it the keys.
   const space = Math.max(1, rows - 2 - prompt.length - (hasHeadings ? 1 : 0));
   const whole = { prompt, hasHeadings, list: { columns, rows: space }, preview: undefined };
   if (!model.preview.isOpen) return whole;
-  if (columns >= BESIDE_FROM) {
+  if (columns >= MIN_COLUMNS_SIDE_BY_SIDE) {
     const list = Math.floor(columns * 0.6);
-    return { ...whole, list: { columns: list, rows: space }, preview: { place: "beside", columns: columns - list - 3, rows: space } };
+    return { ...whole, list: { columns: list, rows: space }, preview: { position: "beside", columns: columns - list - 3, rows: space } };
   }
   const below = Math.floor(space / 2);
   if (below < 2) return whole;
-  return { ...whole, list: { columns, rows: space - below }, preview: { place: "below", columns, rows: below - 1 } };
+  return { ...whole, list: { columns, rows: space - below }, preview: { position: "below", columns, rows: below - 1 } };
 }
 
-function wrappedPrompt(model: PickerModel): readonly Line[] {
+function wrapPrompt(model: PickerModel): readonly Line[] {
   const { columns } = model.size;
   // A field scrolls sideways in its one row.
   if (model.mode.kind === "search" || model.mode.kind === "rename") return promptLines(model);
   // The blank behind the last word of a line counts too.
   const wrapped = promptLines(model).flatMap((line) => wrapLine(line, Math.max(columns - 1, 1)));
-  return wrapped.slice(0, MOST_PROMPT_ROWS);
+  return wrapped.slice(0, MAX_PROMPT_ROWS);
 }
 
 /** How many screen rows a row of the list takes: a hit in the text has its snippet below it. */
-export function heightOf(model: PickerModel, at: number): 1 | 2 {
-  return isSearching(model) && at >= model.byName && at < model.rows.length ? 2 : 1;
+export function rowHeight(model: PickerModel, at: number): 1 | 2 {
+  return isSearching(model) && at >= model.nameMatchCount && at < model.rows.length ? 2 : 1;
 }
 
 /** The model with its list scrolled so far that the selected row is in sight. Looks at no more rows than a screen has. */
-export function scrolled(model: PickerModel): PickerModel {
-  const { rows } = layoutOf(model).list;
+export function scrollToSelection(model: PickerModel): PickerModel {
+  const { rows } = computeLayout(model).list;
   const last = Math.max(0, model.rows.length - 1);
   const selected = Math.max(0, Math.min(model.selected, last));
-  const highest = Math.min(selected, firstWith(model, last, rows));
-  return { ...model, selected, top: Math.max(firstWith(model, selected, rows), Math.min(model.top, highest)) };
+  const highest = Math.min(selected, firstRowAbove(model, last, rows));
+  return { ...model, selected, top: Math.max(firstRowAbove(model, selected, rows), Math.min(model.top, highest)) };
 }
 
 /** The first row of a screen whose last one is `last`. */
-function firstWith(model: PickerModel, last: number, rows: number): number {
+function firstRowAbove(model: PickerModel, last: number, rows: number): number {
   let first = last;
-  let room = rows - heightOf(model, last);
-  while (first > 0 && room >= heightOf(model, first - 1)) {
+  let room = rows - rowHeight(model, last);
+  while (first > 0 && room >= rowHeight(model, first - 1)) {
     first -= 1;
-    room -= heightOf(model, first);
+    room -= rowHeight(model, first);
   }
   return first;
 }
 
 /** The rows of the list in sight, from the first to behind the last. A row of two lines may be cut. */
 export function visibleRange(model: PickerModel): { readonly from: number; readonly to: number } {
-  let room = layoutOf(model).list.rows;
+  let room = computeLayout(model).list.rows;
   let to = model.top;
   while (to < model.rows.length && room > 0) {
-    room -= heightOf(model, to);
+    room -= rowHeight(model, to);
     to += 1;
   }
   return { from: model.top, to };
@@ -98,37 +98,37 @@ export interface PickerColumn {
 }
 
 /** Columns between two of them. */
-export const GAP = 2;
+export const COLUMN_GAP = 2;
 
 /** Columns of the signs before a title: selected, current, and a blank. */
-export const SIGNS = 3;
+export const MARKER_COLUMNS = 3;
 
 interface Candidate extends PickerColumn {
   /** It is left out where the title would be narrower than this. */
-  readonly leaves: number;
+  readonly minTitle: number;
 }
 
-const AGE: Candidate = { name: "age", heading: "age", width: 4, align: "right", leaves: 20 };
-const COUNT: Candidate = { name: "count", heading: "msgs", width: 6, align: "right", leaves: 20 };
-const DIRECTORY: Candidate = { name: "directory", heading: "directory", width: 20, align: "left", leaves: 24 };
-const MODEL: Candidate = { name: "model", heading: "model", width: 18, align: "left", leaves: 30 };
-const SIZE: Candidate = { name: "size", heading: "size", width: 8, align: "right", leaves: 28 };
+const AGE: Candidate = { name: "age", heading: "age", width: 4, align: "right", minTitle: 20 };
+const COUNT: Candidate = { name: "count", heading: "msgs", width: 6, align: "right", minTitle: 20 };
+const DIRECTORY: Candidate = { name: "directory", heading: "directory", width: 20, align: "left", minTitle: 24 };
+const MODEL: Candidate = { name: "model", heading: "model", width: 18, align: "left", minTitle: 30 };
+const SIZE: Candidate = { name: "size", heading: "size", width: 8, align: "right", minTitle: 28 };
 
 /** The most important first: on a narrow screen the last ones are left out. */
 const BY_IMPORTANCE: readonly Candidate[] = [AGE, COUNT, DIRECTORY, MODEL, SIZE];
-const IN_PLACE: readonly ColumnName[] = ["directory", "count", "age", "model", "size"];
+const DISPLAY_ORDER: readonly ColumnName[] = ["directory", "count", "age", "model", "size"];
 
 /** The columns that a list of this width has, and what is left for the title. Where all sessions are listed, directories are shown. */
-export function columnsFor(width: number, scope: Scope): { readonly columns: readonly PickerColumn[]; readonly title: number } {
-  let title = width - SIGNS;
+export function chooseColumns(width: number, scope: Scope): { readonly columns: readonly PickerColumn[]; readonly title: number } {
+  let title = width - MARKER_COLUMNS;
   const chosen: Candidate[] = [];
   for (const candidate of BY_IMPORTANCE) {
     if (candidate.name === "directory" && scope === "here") continue;
-    if (title - candidate.width - GAP < candidate.leaves) break;
-    title -= candidate.width + GAP;
+    if (title - candidate.width - COLUMN_GAP < candidate.minTitle) break;
+    title -= candidate.width + COLUMN_GAP;
     chosen.push(candidate);
   }
-  chosen.sort((a, b) => IN_PLACE.indexOf(a.name) - IN_PLACE.indexOf(b.name));
+  chosen.sort((a, b) => DISPLAY_ORDER.indexOf(a.name) - DISPLAY_ORDER.indexOf(b.name));
   return { columns: chosen, title: Math.max(title, 1) };
 }
 
@@ -143,6 +143,6 @@ export function helpLines({ settings, size }: Pick<PickerModel, "settings" | "si
 }
 
 /** Rows of the help screen between its title and its last line. */
-export function helpRoom({ size }: Pick<PickerModel, "size">): number {
+export function helpRows({ size }: Pick<PickerModel, "size">): number {
   return Math.max(1, size.rows - 2);
 }

@@ -4,7 +4,7 @@ import type { Field } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
 import type { Size } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
-import type { Listed, Row, Sort, TextHit } from "./session-rows.js";
+import type { ListedSession, SessionRow, Sort, TextHit } from "./session-rows.js";
 
 /** What the picker ends with. */
 export type PickerResult =
@@ -16,17 +16,17 @@ export type PickerResult =
 export type Scope = "here" | "all";
 
 /** Who takes the keys. Letters act in `list`, and type in `search` and `rename`. */
-export type Mode =
+export type PickerMode =
   | { readonly kind: "list" }
   | { readonly kind: "search" }
   | { readonly kind: "rename"; readonly id: SessionId; readonly field: Field }
   | { readonly kind: "delete"; readonly record: SessionRecord; readonly subagents: number }
   | { readonly kind: "help"; readonly top: number };
 
-/** The sessions of one scope, newest first. `coming`: those of a reading that is not complete yet. */
+/** The sessions of one scope, newest first. `incoming`: those of a reading that is not complete yet. */
 export interface SessionList {
-  readonly sessions: readonly Listed[];
-  readonly coming: readonly Listed[];
+  readonly sessions: readonly ListedSession[];
+  readonly incoming: readonly ListedSession[];
   readonly round: number;
   readonly state: "unread" | "reading" | "complete" | "failed";
 }
@@ -87,15 +87,15 @@ export interface PickerModel {
   readonly scope: Scope;
   readonly sort: Sort;
   readonly withArchived: boolean;
-  readonly mode: Mode;
+  readonly mode: PickerMode;
   readonly lists: Readonly<Record<Scope, SessionList>>;
   /** The sessions of this scope that may be shown, and their rows without a search. */
-  readonly pool: readonly Listed[];
-  readonly arranged: readonly Row[];
+  readonly pool: readonly ListedSession[];
+  readonly sortedRows: readonly SessionRow[];
   /** The rows of the list: `arranged`, or what fits the search. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly SessionRow[];
   /** How many of `rows` fit the search by name. */
-  readonly byName: number;
+  readonly nameMatchCount: number;
   readonly search: Search;
   readonly selected: number;
   /** Whether a person chose the selected row; until then the first one stays selected. */
@@ -105,7 +105,7 @@ export interface PickerModel {
   /** Models of sessions as far as they were asked for; null: it has none. */
   readonly models: ReadonlyMap<SessionId, string | null>;
   /** The sessions whose model was asked for last. */
-  readonly asked: readonly SessionId[];
+  readonly requestedModels: readonly SessionId[];
   readonly preview: Preview;
   readonly notice: Notice | undefined;
   readonly result: PickerResult | undefined;
@@ -144,8 +144,8 @@ export type PickerEvent =
   | { readonly kind: "preview"; readonly number: number; readonly messages: readonly PreviewMessage[] }
   | { readonly kind: "hits"; readonly number: number; readonly hits: ReadonlyMap<SessionId, TextHit>; readonly more: boolean }
   | { readonly kind: "searchFailed"; readonly number: number; readonly isInvalid: boolean; readonly reason: string }
-  | { readonly kind: "there"; readonly id: SessionId }
-  | { readonly kind: "gone"; readonly id: SessionId }
+  | { readonly kind: "found"; readonly id: SessionId }
+  | { readonly kind: "missing"; readonly id: SessionId }
   | { readonly kind: "changed"; readonly record: SessionRecord; readonly what: "renamed" | "archived" | "unarchived" }
   | { readonly kind: "subagents"; readonly id: SessionId; readonly count: number }
   | { readonly kind: "deleted"; readonly id: SessionId; readonly subagents: number }
@@ -158,7 +158,7 @@ export interface PickerStep {
 }
 
 /** The selected row; undefined: the list is empty. */
-export function selectedRow(model: PickerModel): Row | undefined {
+export function selectedRow(model: PickerModel): SessionRow | undefined {
   return model.rows[model.selected];
 }
 

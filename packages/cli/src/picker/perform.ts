@@ -14,7 +14,7 @@ import {
 import { listSubagents } from "../session/paging.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";
-import { groupedHits } from "./session-rows.js";
+import { groupHitsBySession } from "./session-rows.js";
 
 /** Where effects look. */
 export interface PickerWorld {
@@ -24,73 +24,73 @@ export interface PickerWorld {
   readonly now: () => number;
 }
 
-type Of<Kind extends PickerEffect["kind"]> = Extract<PickerEffect, { kind: Kind }>;
+type EffectOf<Kind extends PickerEffect["kind"]> = Extract<PickerEffect, { kind: Kind }>;
 type PickerDispatch = ScreenHost<PickerEvent>["dispatch"];
 
 /** Sessions read at once: about 10 ms, between two keys. */
-const PAGE = 1000;
+const SESSIONS_PER_PAGE = 1000;
 
 /** Sessions whose models are asked for between two pauses. */
-const MODELS_AT_ONCE = 8;
+const MODELS_PER_PAUSE = 8;
 
 /** Hits read of a search, and at most so many pages of them until `ENOUGH` sessions are found. */
-const HITS = 200;
-const MOST_PAGES = 4;
-const ENOUGH = 30;
+const HITS_PER_PAGE = 200;
+const MAX_HIT_PAGES = 4;
+const ENOUGH_SESSIONS = 30;
 
 /** Messages of a preview, and how much of each. */
 const PREVIEW_MESSAGES = 12;
-const PREVIEW_TEXT = 4000;
+const PREVIEW_CHARACTERS = 4000;
 
 /**
  * What carries out the effects of one picker. A later effect of a kind replaces an earlier one that waits or reads;
  * changes are always done. What goes wrong is news.
  */
-export function performer(world: PickerWorld): (effect: PickerEffect, host: ScreenHost<PickerEvent>) => void {
+export function createPerformer(world: PickerWorld): (effect: PickerEffect, host: ScreenHost<PickerEvent>) => void {
   const newest = new Map<string, PickerEffect>();
   return (effect, { dispatch }) => {
     const key = effect.kind === "list" ? `list ${effect.scope}` : effect.kind;
     newest.set(key, effect);
-    void done(world, effect, dispatch, () => newest.get(key) === effect);
+    void performSafely(world, effect, dispatch, () => newest.get(key) === effect);
   };
 }
 
-async function done(world: PickerWorld, effect: PickerEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
+async function performSafely(world: PickerWorld, effect: PickerEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   try {
     if ("delayMs" in effect) {
       await delay(effect.delayMs);
       if (!isNewest()) return;
     }
-    await performed(world, effect, dispatch, isNewest);
+    await performEffect(world, effect, dispatch, isNewest);
   } catch (error) {
     // A screen's effects have nobody above them to throw to: whatever it is, the person reads it.
     dispatch(failureEvent(effect, error));
   }
 }
 
-async function performed(world: PickerWorld, effect: PickerEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
+async function performEffect(world: PickerWorld, effect: PickerEffect, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   const { store } = world;
   switch (effect.kind) {
     case "list":
-      return list(world, effect, dispatch, isNewest);
+      return readSessions(world, effect, dispatch, isNewest);
     case "models":
-      return models(store, effect, dispatch, isNewest);
+      return readModels(store, effect, dispatch, isNewest);
     case "preview":
-      return dispatch({ kind: "preview", number: effect.number, messages: await previewed(store, effect) });
+      return dispatch({ kind: "preview", number: effect.number, messages: await readPreview(store, effect) });
     case "search":
-      return search(world, effect, dispatch, isNewest);
+      return searchTexts(world, effect, dispatch, isNewest);
     case "check":
-      return dispatch({ kind: (await store.findSession(effect.record.id)) === undefined ? "gone" : "there", id: effect.record.id });
+      return dispatch({ kind: (await store.findSession(effect.record.id)) === undefined ? "missing" : "found", id: effect.record.id });
     case "rename":
       await store.renameSession(effect.id, effect.title);
-      return dispatch(await changed(store, effect.id, "renamed"));
+      return dispatch(await readChange(store, effect.id, "renamed"));
     case "archive":
       await store.archiveSession(effect.id, effect.archived);
-      return dispatch(await changed(store, effect.id, effect.archived ? "archived" : "unarchived"));
+      return dispatch(await readChange(store, effect.id, effect.archived ? "archived" : "unarchived"));
     case "countSubagents":
       return dispatch({ kind: "subagents", id: effect.id, count: (await listSubagents(store, effect.id)).length });
     case "delete":
-      return dispatch({ kind: "deleted", id: effect.id, subagents: await deleteAll(store, effect.id) });
+      return dispatch({ kind: "deleted", id: effect.id, subagents: await deleteWithSubagents(store, effect.id) });
   }
 }
 
@@ -98,11 +98,16 @@ function directoriesOf({ directories }: PickerWorld, scope: Scope): readonly (st
   return scope === "all" ? [undefined] : directories;
 }
 
-async function list(world: PickerWorld, { scope, round }: Of<"list">, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
+async function readSessions(
+  world: PickerWorld,
+  { scope, round }: EffectOf<"list">,
+  dispatch: PickerDispatch,
+  isNewest: () => boolean,
+): Promise<void> {
   const directories = directoriesOf(world, scope);
   for (const [at, cwd] of directories.entries()) {
     for (let cursor: string | undefined; ; ) {
-      const page = await world.store.listSessions({ cwd, archived: "all", limit: PAGE, cursor });
+      const page = await world.store.listSessions({ cwd, archived: "all", limit: SESSIONS_PER_PAGE, cursor });
       if (!isNewest()) return;
       const isLast = page.next === null && at === directories.length - 1;
       dispatch({ kind: "sessions", scope, round, records: page.items, isLast, nowMs: world.now() });
@@ -115,18 +120,18 @@ async function list(world: PickerWorld, { scope, round }: Of<"list">, dispatch: 
   }
 }
 
-async function models(store: Store, { ids }: Of<"models">, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
+async function readModels(store: Store, { ids }: EffectOf<"models">, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
   const found = new Map<SessionId, string | null>();
   for (const [at, id] of ids.entries()) {
-    if (at % MODELS_AT_ONCE === MODELS_AT_ONCE - 1) await pause();
+    if (at % MODELS_PER_PAUSE === MODELS_PER_PAUSE - 1) await pause();
     if (!isNewest()) break;
-    found.set(id, await modelOf(store, id));
+    found.set(id, await readModel(store, id));
   }
   dispatch({ kind: "models", models: found });
 }
 
 /** The model that answers at the leaf: two rows are read for it, no path. */
-async function modelOf(store: Store, id: SessionId): Promise<string | null> {
+async function readModel(store: Store, id: SessionId): Promise<string | null> {
   try {
     const { model } = await (await store.openSession(id)).settings();
     return model?.modelId ?? null;
@@ -137,61 +142,66 @@ async function modelOf(store: Store, id: SessionId): Promise<string | null> {
   }
 }
 
-async function previewed(store: Store, { id, end }: Of<"preview">): Promise<readonly PreviewMessage[]> {
+async function readPreview(store: Store, { id, end }: EffectOf<"preview">): Promise<readonly PreviewMessage[]> {
   const session = await store.openSession(id);
   const order = end === "first" ? "down" : "up";
   const { items } = await session.scan({ order, types: ["message"], roles: ["user", "assistant"], limit: PREVIEW_MESSAGES });
-  const messages = items.flatMap(previewMessage);
+  const messages = items.flatMap(toPreviewMessage);
   return order === "up" ? messages.reverse() : messages;
 }
 
-function previewMessage(entry: Entry): readonly PreviewMessage[] {
+function toPreviewMessage(entry: Entry): readonly PreviewMessage[] {
   if (entry.type !== "message" || (entry.message.role !== "user" && entry.message.role !== "assistant")) return [];
   const { role, content } = entry.message;
-  const text = textOf(content).trim().slice(0, PREVIEW_TEXT);
+  const text = textOf(content).trim().slice(0, PREVIEW_CHARACTERS);
   // A reply of tool calls only is shown as in lists.
   return [{ role, text: text === "" ? previewOf(entry) : text.toWellFormed() }];
 }
 
-async function search(world: PickerWorld, effect: Of<"search">, dispatch: PickerDispatch, isNewest: () => boolean): Promise<void> {
+async function searchTexts(
+  world: PickerWorld,
+  effect: EffectOf<"search">,
+  dispatch: PickerDispatch,
+  isNewest: () => boolean,
+): Promise<void> {
   const hits: SearchHit[] = [];
   let more = false;
   for (const cwd of directoriesOf(world, effect.scope)) {
     let cursor: string | undefined;
-    for (let page = 0; page < MOST_PAGES; page += 1) {
+    for (let page = 0; page < MAX_HIT_PAGES; page += 1) {
       // Titles are looked for without the index, so they are not asked for here.
       const found = await world.store.search({
         query: effect.query,
         cwd,
         types: ENTRY_TYPES,
-        limit: HITS,
+        limit: HITS_PER_PAGE,
         cursor,
       });
       if (!isNewest()) return;
       for (const hit of found.hits) hits.push(hit);
       more ||= found.next !== null;
-      if (found.next === null || new Set(hits.map(({ sessionId }) => sessionId)).size >= ENOUGH) break;
+      if (found.next === null || new Set(hits.map(({ sessionId }) => sessionId)).size >= ENOUGH_SESSIONS) break;
       cursor = found.next;
       await pause();
     }
   }
-  dispatch({ kind: "hits", number: effect.number, hits: groupedHits(hits), more });
+  dispatch({ kind: "hits", number: effect.number, hits: groupHitsBySession(hits), more });
 }
 
-async function changed(store: Store, id: SessionId, what: "renamed" | "archived" | "unarchived"): Promise<PickerEvent> {
+async function readChange(store: Store, id: SessionId, what: "renamed" | "archived" | "unarchived"): Promise<PickerEvent> {
   const record = await store.findSession(id);
-  return record === undefined ? { kind: "gone", id } : { kind: "changed", record, what };
+  return record === undefined ? { kind: "missing", id } : { kind: "changed", record, what };
 }
 
-async function deleteAll(store: Store, id: SessionId): Promise<number> {
-  const subagents = await listSubagents(store, id);
-  for (const one of subagents) await deleteIfThere(store, one.id);
+async function deleteWithSubagents(store: Store, id: SessionId): Promise<number> {
+  const subagents = await subagentsOf(store, id);
+  for (const one of subagents) await deleteIfExists(store, one.id);
   await store.deleteSession(id);
   return subagents.length;
 }
 
 /** Whoever deletes the subagent's session meanwhile did what was wanted. */
-async function deleteIfThere(store: Store, id: SessionId): Promise<void> {
+async function deleteIfExists(store: Store, id: SessionId): Promise<void> {
   try {
     await store.deleteSession(id);
   } catch (error) {
@@ -200,7 +210,7 @@ async function deleteIfThere(store: Store, id: SessionId): Promise<void> {
   }
 }
 
-const CHANGES: Readonly<Record<"rename" | "archive" | "delete", string>> = {
+const FAILED_CHANGES: Readonly<Record<"rename" | "archive" | "delete", string>> = {
   rename: "Not renamed",
   archive: "Not archived",
   delete: "Not deleted",
@@ -208,7 +218,7 @@ const CHANGES: Readonly<Record<"rename" | "archive" | "delete", string>> = {
 
 function failureEvent(effect: PickerEffect, error: unknown): PickerEvent {
   const reason = error instanceof Error ? error.message : String(error);
-  if (error instanceof SessionNotFoundError) return { kind: "gone", id: error.sessionId };
+  if (error instanceof SessionNotFoundError) return { kind: "missing", id: error.sessionId };
   switch (effect.kind) {
     case "list":
       return { kind: "listFailed", scope: effect.scope, round: effect.round, reason };
@@ -217,7 +227,7 @@ function failureEvent(effect: PickerEffect, error: unknown): PickerEvent {
     case "rename":
     case "archive":
     case "delete":
-      return { kind: "failed", what: CHANGES[effect.kind], reason };
+      return { kind: "failed", what: FAILED_CHANGES[effect.kind], reason };
     case "models":
     case "preview":
     case "check":

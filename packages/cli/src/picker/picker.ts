@@ -6,8 +6,8 @@ import type { KeyTable } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { PICKER_KEYS, type PickerAction } from "./keys.js";
 import type { PickerEffect, PickerEvent, PickerModel, PickerResult, PickerSettings, PickerStep } from "./model.js";
-import { performer } from "./perform.js";
-import { inScope, UNREAD } from "./session-lists.js";
+import { createPerformer } from "./perform.js";
+import { showScope, UNREAD_LIST } from "./session-lists.js";
 import { update } from "./update.js";
 import { view } from "./view.js";
 
@@ -37,15 +37,15 @@ export function pickerScreen(options: PickerOptions): Screen<PickerModel, Picker
   const directories = [...new Set([io.cwd, io.env["PWD"] || io.cwd])];
   return {
     kind: "full",
-    start: (size) => started(options, size),
+    start: (size) => startPicker(options, size),
     update,
     view,
-    perform: performer({ store, directories, now: io.now }),
+    perform: createPerformer({ store, directories, now: io.now }),
     result: ({ result }) => result,
   };
 }
 
-function started({ io, glyphs, keys = PICKER_KEYS, currentSessionId, everywhere }: PickerOptions, size: Size): PickerStep {
+function startPicker({ io, glyphs, keys = PICKER_KEYS, currentSessionId, everywhere }: PickerOptions, size: Size): PickerStep {
   const settings: PickerSettings = {
     glyphs,
     keys,
@@ -53,10 +53,10 @@ function started({ io, glyphs, keys = PICKER_KEYS, currentSessionId, everywhere 
     directory: io.env["PWD"] || io.cwd,
     home: io.home,
   };
-  return inScope(untouched(settings, size, io.now()), everywhere === true ? "all" : "here");
+  return showScope(initialModel(settings, size, io.now()), everywhere === true ? "all" : "here");
 }
 
-function untouched(settings: PickerSettings, size: Size, nowMs: number): PickerModel {
+function initialModel(settings: PickerSettings, size: Size, nowMs: number): PickerModel {
   return {
     settings,
     size,
@@ -65,17 +65,17 @@ function untouched(settings: PickerSettings, size: Size, nowMs: number): PickerM
     sort: "threads",
     withArchived: false,
     mode: { kind: "list" },
-    lists: { here: UNREAD, all: UNREAD },
+    lists: { here: UNREAD_LIST, all: UNREAD_LIST },
     pool: [],
-    arranged: [],
+    sortedRows: [],
     rows: [],
-    byName: 0,
-    search: { field: newField(), number: 0, hits: new Map(), state: "idle", reason: "", more: false },
+    nameMatchCount: 0,
+    search: { field: fieldOf(), number: 0, hits: new Map(), state: "idle", reason: "", more: false },
     selected: 0,
     isChosen: false,
     top: 0,
     models: new Map(),
-    asked: [],
+    requestedModels: [],
     preview: { isOpen: false, end: "last", number: 0, id: undefined, messages: undefined },
     notice: undefined,
     result: undefined,

@@ -9,18 +9,18 @@ import type { PickerAction } from "./keys.js";
 import { isSearching, type PickerModel, type PickerSettings } from "./model.js";
 
 /** Longest title in a question, in columns; the list shows the whole of it. */
-const TITLE = 40;
+const MAX_TITLE_COLUMNS = 40;
 
 /** What stands before the text of each field. */
 const LABELS = { search: "Search: ", rename: "Title: " } as const;
 
 /** A title between quotes, short enough for a question. */
-export function quoted(title: string, { glyphs }: Pick<PickerSettings, "glyphs">): string {
-  return `"${truncate(safe(title), TITLE, glyphs.ellipsis)}"`;
+export function quoteTitle(title: string, { glyphs }: Pick<PickerSettings, "glyphs">): string {
+  return `"${truncate(safe(title), MAX_TITLE_COLUMNS, glyphs.ellipsis)}"`;
 }
 
 /** The first key of an action as people call it; empty: it has none. */
-export function keyOf({ keys, glyphs }: PickerSettings, action: PickerAction): string {
+export function firstKeyName({ keys, glyphs }: PickerSettings, action: PickerAction): string {
   const first = keys.find((binding) => binding.action === action)?.keys[0];
   return first === undefined ? "" : keyName(first, glyphs.arrow === "<-");
 }
@@ -31,25 +31,25 @@ export function promptLines(model: PickerModel): readonly Line[] {
   const said = notice === undefined ? [] : [[styled(notice.kind === "error" ? "error" : "label", notice.text)]];
   switch (mode.kind) {
     case "search":
-      return [fieldLine(model, LABELS.search, model.search.field), ...(said.length > 0 ? said.slice(0, 1) : [searchState(model)])];
+      return [fieldLine(model, LABELS.search, model.search.field), ...(said.length > 0 ? said.slice(0, 1) : [searchStateText(model)])];
     case "rename":
       return [fieldLine(model, LABELS.rename, mode.field), [styled("dim", "Enter saves, Esc keeps the old one, empty removes it")]];
     case "delete":
-      return [question(model, mode)];
+      return [deleteQuestion(model, mode)];
     case "list":
     case "help":
-      return said.length > 0 ? said : [restingLine(model)];
+      return said.length > 0 ? said : [searchLine(model)];
   }
 }
 
-function restingLine(model: PickerModel): Line {
+function searchLine(model: PickerModel): Line {
   if (!isSearching(model)) return [];
-  return [styled("bold", LABELS.search), model.search.field.text, "  ", ...searchState(model)];
+  return [styled("bold", LABELS.search), model.search.field.text, "  ", ...searchStateText(model)];
 }
 
-function question({ settings }: PickerModel, { record, subagents }: Extract<PickerModel["mode"], { kind: "delete" }>): Line {
+function deleteQuestion({ settings }: PickerModel, { record, subagents }: Extract<PickerModel["mode"], { kind: "delete" }>): Line {
   const beside = subagents === 0 ? "" : ` and ${counted(subagents, "session of its subagents", "sessions of its subagents")}`;
-  const what = `${quoted(sessionTitle(record), settings)} with ${counted(record.messageCount, "message")}${beside}`;
+  const what = `${quoteTitle(titleOf(record), settings)} with ${counted(record.messageCount, "message")}${beside}`;
   return [styled("error", "Delete "), what, styled("error", " for good? "), styled("bold", "y/n")];
 }
 
@@ -58,7 +58,7 @@ function fieldLine({ size }: PickerModel, label: string, field: Field): Line {
 }
 
 /** Where the cursor stands while something is typed (regression R189). */
-export function cursorOf(model: PickerModel): { readonly row: number; readonly column: number } | undefined {
+export function promptCursor(model: PickerModel): { readonly row: number; readonly column: number } | undefined {
   const { mode, size } = model;
   if (mode.kind !== "search" && mode.kind !== "rename") return undefined;
   const [label, field] = mode.kind === "search" ? [LABELS.search, model.search.field] : [LABELS.rename, mode.field];
@@ -67,11 +67,11 @@ export function cursorOf(model: PickerModel): { readonly row: number; readonly c
 }
 
 /** What the search came to: counts of both kinds, or why texts were not searched. */
-function searchState(model: PickerModel): readonly (string | Span)[] {
-  const { search, rows, byName, settings } = model;
+function searchStateText(model: PickerModel): readonly (string | Span)[] {
+  const { search, rows, nameMatchCount, settings } = model;
   if (!isSearching(model)) return [styled("dim", 'words, "phrases", begin*; names first, then texts')];
-  const names = `${count(byName)} by name`;
-  const texts = count(rows.length - byName);
+  const names = `${count(nameMatchCount)} by name`;
+  const texts = count(rows.length - nameMatchCount);
   switch (search.state) {
     case "idle":
     case "running":

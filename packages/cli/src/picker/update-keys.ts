@@ -3,21 +3,21 @@ import { editField, newField } from "../tui/field.js";
 import { actionOf } from "../tui/key-table.js";
 import { type KeyEvent, type PasteEvent, withoutEffects } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
-import { helpLines, helpRoom, layoutOf } from "./layout.js";
-import { isSearching, type Mode, type PickerModel, type PickerStep, selectedRow } from "./model.js";
-import { quoted } from "./prompt.js";
-import { inScope, searched, withPool } from "./session-lists.js";
+import { computeLayout, helpLines, helpRows } from "./layout.js";
+import { isSearching, type PickerMode, type PickerModel, type PickerStep, selectedRow } from "./model.js";
+import { quoteTitle } from "./prompt.js";
+import { refreshPool, showScope, startSearch } from "./session-lists.js";
 import { SORTS } from "./session-rows.js";
 
 /** What an action of the key table does to the list. */
-export function updateList(model: PickerModel, action: PickerAction): PickerStep {
-  const moved = movedTo(model, action);
-  return moved === undefined ? updateOther(model, action) : withoutEffects(chosen(model, moved));
+export function updateByAction(model: PickerModel, action: PickerAction): PickerStep {
+  const moved = targetRow(model, action);
+  return moved === undefined ? updateListView(model, action) : withoutEffects(selectRow(model, moved));
 }
 
 /** The row that a movement leads to; undefined: the action is none. */
-function movedTo(model: PickerModel, action: PickerAction): number | undefined {
-  const page = Math.max(1, layoutOf(model).list.rows - 1);
+function targetRow(model: PickerModel, action: PickerAction): number | undefined {
+  const page = Math.max(1, computeLayout(model).list.rows - 1);
   switch (action) {
     case "up":
       return model.selected - 1;
@@ -36,68 +36,68 @@ function movedTo(model: PickerModel, action: PickerAction): number | undefined {
   }
 }
 
-function chosen(model: PickerModel, at: number): PickerModel {
+function selectRow(model: PickerModel, at: number): PickerModel {
   return { ...model, selected: Math.max(0, Math.min(at, model.rows.length - 1)), isChosen: true };
 }
 
-function updateOther(model: PickerModel, action: PickerAction): PickerStep {
+function updateListView(model: PickerModel, action: PickerAction): PickerStep {
   switch (action) {
     case "new":
       return withoutEffects({ ...model, result: { kind: "new" } });
     case "cancel":
-      return isSearching(model) ? searched(model, newField()) : withoutEffects({ ...model, result: { kind: "cancelled" } });
+      return isSearching(model) ? startSearch(model, fieldOf()) : withoutEffects({ ...model, result: { kind: "cancelled" } });
     case "search":
       return withoutEffects({ ...model, mode: { kind: "search" } });
     case "scope":
-      return searchedAgain(inScope(model, model.scope === "here" ? "all" : "here"));
+      return repeatSearch(showScope(model, model.scope === "here" ? "all" : "here"));
     case "sort":
-      return withoutEffects(sortedNext(model));
+      return withoutEffects(nextSort(model));
     case "archived":
-      return withoutEffects(withPool({ ...model, withArchived: !model.withArchived }));
+      return withoutEffects(refreshPool({ ...model, withArchived: !model.withArchived }));
     case "preview":
       return withoutEffects({ ...model, preview: { ...model.preview, isOpen: !model.preview.isOpen, id: undefined } });
     case "previewEnd":
-      return withoutEffects({ ...model, preview: { ...model.preview, isOpen: true, id: undefined, end: otherEnd(model) } });
+      return withoutEffects({ ...model, preview: { ...model.preview, isOpen: true, id: undefined, end: togglePreviewEnd(model) } });
     case "help":
       return withoutEffects({ ...model, mode: { kind: "help", top: 0 } });
     default:
-      return updateSelected(model, action);
+      return updateSelectedSession(model, action);
   }
 }
 
-function otherEnd({ preview }: PickerModel): "first" | "last" {
+function togglePreviewEnd({ preview }: PickerModel): "first" | "last" {
   return preview.isOpen && preview.end === "last" ? "first" : "last";
 }
 
-function sortedNext(model: PickerModel): PickerModel {
+function nextSort(model: PickerModel): PickerModel {
   const sort = SORTS[(SORTS.indexOf(model.sort) + 1) % SORTS.length] ?? "threads";
   const names = { threads: "forks under what they were forked from", newest: "newest conversation first", name: "by name" };
   const withSearch = isSearching(model) ? "; what was found stays in the order of how well it fits" : "";
-  return withPool({ ...model, sort, notice: { kind: "info", text: `Sorted: ${names[sort]}${withSearch}.` } });
+  return refreshPool({ ...model, sort, notice: { kind: "info", text: `Sorted: ${names[sort]}${withSearch}.` } });
 }
 
 /** What was searched for is searched for in the other directories too. */
-function searchedAgain({ model, effects }: PickerStep): PickerStep {
-  const again = searched(model, model.search.field);
+function repeatSearch({ model, effects }: PickerStep): PickerStep {
+  const again = startSearch(model, model.search.field);
   return { model: again.model, effects: [...effects, ...again.effects] };
 }
 
 /** What is done to the selected session. */
-function updateSelected(model: PickerModel, action: PickerAction): PickerStep {
-  const record = selectedRow(model)?.listed.record;
+function updateSelectedSession(model: PickerModel, action: PickerAction): PickerStep {
+  const record = selectedRow(model)?.session.record;
   if (record === undefined) return withoutEffects(model);
   const { id } = record;
   switch (action) {
     case "open":
       return { model, effects: [{ kind: "check", record }] };
     case "rename":
-      return withoutEffects({ ...chosen(model, model.selected), mode: { kind: "rename", id, field: newField(record.title ?? "") } });
+      return withoutEffects({ ...selectRow(model, model.selected), mode: { kind: "rename", id, field: fieldOf(record.title ?? "") } });
     case "archive":
-      return { model: chosen(model, model.selected), effects: [{ kind: "archive", id, archived: record.archivedAtMs === null }] };
+      return { model: selectRow(model, model.selected), effects: [{ kind: "archive", id, archived: record.archivedAtMs === null }] };
     case "delete":
-      if (id === model.settings.currentId) return withoutEffects(refused(model, sessionTitle(record)));
+      if (id === model.settings.currentId) return withoutEffects(refuseDelete(model, titleOf(record)));
       return {
-        model: { ...chosen(model, model.selected), mode: { kind: "delete", record, subagents: 0 } },
+        model: { ...selectRow(model, model.selected), mode: { kind: "delete", record, subagents: 0 } },
         effects: [{ kind: "countSubagents", id }],
       };
     default:
@@ -105,70 +105,70 @@ function updateSelected(model: PickerModel, action: PickerAction): PickerStep {
   }
 }
 
-function refused(model: PickerModel, title: string): PickerModel {
-  const text = `${quoted(title, model.settings)} is open here and cannot be deleted. Open another session first.`;
+function refuseDelete(model: PickerModel, title: string): PickerModel {
+  const text = `${quoteTitle(title, model.settings)} is open here and cannot be deleted. Open another session first.`;
   return { ...model, notice: { kind: "error", text } };
 }
 
-type Typed = KeyEvent | PasteEvent;
+type InputEvent = KeyEvent | PasteEvent;
 
 /** What acts in the search field too, by keys that type nothing. Home, End, left and right belong to the field. */
-const IN_SEARCH: ReadonlySet<PickerAction> = new Set(["up", "down", "pageUp", "pageDown", "open", "scope"]);
+const SEARCH_ACTIONS: ReadonlySet<PickerAction> = new Set(["up", "down", "pageUp", "pageDown", "open", "scope"]);
 
 /** Keys and pastes while a field, a question or the help has them. */
-export function updateField(model: PickerModel, event: Typed): PickerStep {
+export function updateByMode(model: PickerModel, event: InputEvent): PickerStep {
   switch (model.mode.kind) {
     case "search":
-      return inSearch(model, event);
+      return updateSearchField(model, event);
     case "rename":
-      return inRename(model, model.mode, event);
+      return updateRenameField(model, model.mode, event);
     case "delete":
-      return inQuestion(model, model.mode, event);
+      return answerDeleteQuestion(model, model.mode, event);
     case "help":
-      return withoutEffects(inHelp(model, model.mode, event));
+      return withoutEffects(scrollHelp(model, model.mode, event));
     case "list":
       return withoutEffects(model);
   }
 }
 
-const inList = (model: PickerModel): PickerModel => ({ ...model, mode: { kind: "list" } });
+const backToList = (model: PickerModel): PickerModel => ({ ...model, mode: { kind: "list" } });
 
-function inSearch(model: PickerModel, event: Typed): PickerStep {
+function updateSearchField(model: PickerModel, event: InputEvent): PickerStep {
   if (event.kind === "key" && event.text === undefined) {
-    if (event.key === "escape") return withoutEffects(inList(model));
+    if (event.key === "escape") return withoutEffects(backToList(model));
     const action = event.key === "enter" ? "open" : actionOf(model.settings.keys, event.key);
-    if (action !== undefined && IN_SEARCH.has(action)) return updateList(model, action);
+    if (action !== undefined && SEARCH_ACTIONS.has(action)) return updateByAction(model, action);
   }
   const field = editField(model.search.field, event);
   if (field === undefined) return withoutEffects(model);
   // Moving the cursor searches for nothing else.
   if (field.text === model.search.field.text) return withoutEffects({ ...model, search: { ...model.search, field } });
-  return searched(model, field);
+  return startSearch(model, field);
 }
 
-function inRename(model: PickerModel, mode: Extract<Mode, { kind: "rename" }>, event: Typed): PickerStep {
-  if (event.kind === "key" && event.key === "escape") return withoutEffects(inList(model));
+function updateRenameField(model: PickerModel, mode: Extract<PickerMode, { kind: "rename" }>, event: InputEvent): PickerStep {
+  if (event.kind === "key" && event.key === "escape") return withoutEffects(backToList(model));
   if (event.kind === "key" && event.key === "enter") {
     const title = mode.field.text.trim();
-    return { model: inList(model), effects: [{ kind: "rename", id: mode.id, title: title === "" ? null : title }] };
+    return { model: backToList(model), effects: [{ kind: "rename", id: mode.id, title: title === "" ? null : title }] };
   }
   return withoutEffects({ ...model, mode: { ...mode, field: editField(mode.field, event) ?? mode.field } });
 }
 
 /** Only a clear yes deletes; a key that means neither leaves the question where it is. */
-function inQuestion(model: PickerModel, mode: Extract<Mode, { kind: "delete" }>, event: Typed): PickerStep {
+function answerDeleteQuestion(model: PickerModel, mode: Extract<PickerMode, { kind: "delete" }>, event: InputEvent): PickerStep {
   if (event.kind === "paste") return withoutEffects(model);
-  if (event.key === "y" || event.key === "Y") return { model: inList(model), effects: [{ kind: "delete", id: mode.record.id }] };
+  if (event.key === "y" || event.key === "Y") return { model: backToList(model), effects: [{ kind: "delete", id: mode.record.id }] };
   const isNo = ["n", "N", "q", "escape"].includes(event.key);
-  return withoutEffects(isNo ? { ...inList(model), notice: { kind: "info", text: "Nothing was deleted." } } : model);
+  return withoutEffects(isNo ? { ...backToList(model), notice: { kind: "info", text: "Nothing was deleted." } } : model);
 }
 
-function inHelp(model: PickerModel, mode: Extract<Mode, { kind: "help" }>, event: Typed): PickerModel {
+function scrollHelp(model: PickerModel, mode: Extract<PickerMode, { kind: "help" }>, event: InputEvent): PickerModel {
   if (event.kind === "paste") return model;
-  const page = Math.max(1, helpRoom(model) - 1);
+  const page = Math.max(1, helpRows(model) - 1);
   const steps: Partial<Record<PickerAction, number>> = { up: -1, down: 1, pageUp: -page, pageDown: page, first: -1e6, last: 1e6 };
   const action = event.key === "escape" ? "cancel" : actionOf(model.settings.keys, event.key);
-  if (action === "cancel" || action === "help") return inList(model);
+  if (action === "cancel" || action === "help") return backToList(model);
   const step = action === undefined ? 0 : (steps[action] ?? 0);
-  return { ...model, mode: { ...mode, top: Math.max(0, Math.min(mode.top + step, helpLines(model).length - helpRoom(model))) } };
+  return { ...model, mode: { ...mode, top: Math.max(0, Math.min(mode.top + step, helpLines(model).length - helpRows(model))) } };
 }

@@ -6,15 +6,24 @@ import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/li
 import { safe } from "../terminal/safe.js";
 import { displayWidth, padStart, truncate } from "../terminal/width.js";
 import { type FrameLine, plainLine } from "../tui/screen.js";
-import { type ColumnName, columnsFor, GAP, heightOf, type Layout, type PickerColumn, SIGNS, visibleRange } from "./layout.js";
+import {
+  COLUMN_GAP,
+  type ColumnName,
+  chooseColumns,
+  type Layout,
+  MARKER_COLUMNS,
+  type PickerColumn,
+  rowHeight,
+  visibleRange,
+} from "./layout.js";
 import { isSearching, type PickerModel } from "./model.js";
-import type { Row, TextHit } from "./session-rows.js";
+import type { SessionRow, TextHit } from "./session-rows.js";
 
 /** The names of the columns. */
 export function headingLine(model: PickerModel, layout: Layout): Line {
-  const { columns, title } = columnsFor(layout.list.columns, model.scope);
-  const cells = columns.map((column) => cell([styled("dim", column.heading)], column.width, column.align, model));
-  return [" ".repeat(SIGNS), ...cell([styled("dim", "session")], title, "left", model), ...joined(cells)];
+  const { columns, title } = chooseColumns(layout.list.columns, model.scope);
+  const cells = columns.map((column) => formatCell([styled("dim", column.heading)], column.width, column.align, model));
+  return [" ".repeat(MARKER_COLUMNS), ...formatCell([styled("dim", "session")], title, "left", model), ...joinCells(cells)];
 }
 
 /** The rows in sight, as many lines as the list has rows or fewer. */
@@ -27,54 +36,54 @@ export function rowLines(model: PickerModel, layout: Layout): readonly FrameLine
     // Beside a preview the inversion would run through it; the sign and the bold title say it there.
     lines.push({
       line: rowLine(model, layout, row, at === model.selected),
-      isSelected: at === model.selected && layout.preview?.place !== "beside",
+      isSelected: at === model.selected && layout.preview?.position !== "beside",
     });
-    const hit = heightOf(model, at) === 2 ? model.search.hits.get(row.listed.record.id) : undefined;
+    const hit = rowHeight(model, at) === 2 ? model.search.hits.get(row.session.record.id) : undefined;
     if (hit !== undefined) lines.push(plainLine(...snippetLine(model, layout, hit)));
   }
   return lines.slice(0, layout.list.rows);
 }
 
-function rowLine(model: PickerModel, layout: Layout, row: Row, isSelected: boolean): Line {
-  const { record } = row.listed;
+function rowLine(model: PickerModel, layout: Layout, row: SessionRow, isSelected: boolean): Line {
+  const { record } = row.session;
   const { glyphs, currentId } = model.settings;
-  const { columns, title } = columnsFor(layout.list.columns, model.scope);
-  const cells = columns.map(({ name, width, align }) => cell(cellOf(model, record, name, width), width, align, model));
+  const { columns, title } = chooseColumns(layout.list.columns, model.scope);
+  const cells = columns.map(({ name, width, align }) => formatCell(cellContent(model, record, name, width), width, align, model));
   const mark = record.id === currentId ? styled("leaf", glyphs.onPath) : " ";
   return [
     isSelected ? styled("bold", ">") : " ",
     mark,
     " ",
-    ...cell(titleLine(model, row, title, isSelected), title, "left", model),
-    ...joined(cells),
+    ...formatCell(titleLine(model, row, title, isSelected), title, "left", model),
+    ...joinCells(cells),
   ];
 }
 
-function joined(cells: readonly Line[]): Line {
-  return cells.flatMap((one) => [" ".repeat(GAP), ...one]);
+function joinCells(cells: readonly Line[]): Line {
+  return cells.flatMap((one) => [" ".repeat(COLUMN_GAP), ...one]);
 }
 
 /** A text in its column, cut or filled so that the next one keeps its place. */
-function cell(line: Line, width: number, align: PickerColumn["align"], { settings }: PickerModel): Line {
+function formatCell(line: Line, width: number, align: PickerColumn["align"], { settings }: PickerModel): Line {
   const fitted = fitLine(line, width, settings.glyphs.ellipsis);
   const space = " ".repeat(Math.max(0, width - lineWidth(fitted)));
   return align === "right" ? [space, ...fitted] : [...fitted, space];
 }
 
-function titleLine(model: PickerModel, row: Row, width: number, isSelected: boolean): Line {
-  const { record } = row.listed;
-  const title = sessionTitle(record);
+function titleLine(model: PickerModel, row: SessionRow, width: number, isSelected: boolean): Line {
+  const { record } = row.session;
+  const title = titleOf(record);
   const badge = record.archivedAtMs === null ? [] : [styled("label", "[archived] ")];
   const name: string | Span = isSelected
     ? styled("bold", title)
     : record.title === null && record.firstText === null
       ? styled("dim", title)
       : title;
-  return [styled("dim", gutter(model, row, width)), ...badge, name];
+  return [styled("dim", threadGutter(model, row, width)), ...badge, name];
 }
 
 /** The lines from a fork to its parent. A deep fork shows the last of them only, so that 20 columns of title are left. */
-function gutter({ settings: { glyphs } }: PickerModel, row: Row, width: number): string {
+function threadGutter({ settings: { glyphs } }: PickerModel, row: SessionRow, width: number): string {
   if (row.depth === 0) return "";
   const most = Math.max(1, Math.min(5, Math.floor((width - 20) / displayWidth(glyphs.branch))));
   const parts = [row.isLast ? glyphs.lastBranch : glyphs.branch];
@@ -84,7 +93,7 @@ function gutter({ settings: { glyphs } }: PickerModel, row: Row, width: number):
   return parts.join("");
 }
 
-function cellOf(model: PickerModel, record: SessionRecord, name: ColumnName, width: number): Line {
+function cellContent(model: PickerModel, record: SessionRecord, name: ColumnName, width: number): Line {
   switch (name) {
     case "age":
       return [styled("dim", age(record.activeAtMs, model.nowMs))];
@@ -95,7 +104,7 @@ function cellOf(model: PickerModel, record: SessionRecord, name: ColumnName, wid
     case "model":
       return [styled("dim", model.models.get(record.id) ?? "")];
     case "directory":
-      return [styled("dim", endOf(shortDirectory(record.cwd ?? "", model.settings.home), width, model))];
+      return [styled("dim", pathEnd(shortDirectory(record.cwd ?? "", model.settings.home), width, model))];
   }
 }
 
@@ -106,7 +115,7 @@ export function shortDirectory(path: string, home: string | undefined): string {
 }
 
 /** The end of a path, whose last parts tell the most. */
-function endOf(path: string, width: number, { settings: { glyphs } }: PickerModel): string {
+function pathEnd(path: string, width: number, { settings: { glyphs } }: PickerModel): string {
   const text = safe(path);
   if (displayWidth(text) <= width) return text;
   const parts = text.split("/");
@@ -118,10 +127,10 @@ function endOf(path: string, width: number, { settings: { glyphs } }: PickerMode
 
 function snippetLine(model: PickerModel, layout: Layout, { hit, count: hits }: TextHit): Line {
   const more = hits > 1 ? [styled("dim", `${count(hits)}${model.search.more ? "+" : ""} hits  `)] : [];
-  return fitLine(["     ", ...more, ...marked(hit.snippet, hit.matches)], layout.list.columns, model.settings.glyphs.ellipsis);
+  return fitLine(["     ", ...more, ...highlightMatches(hit.snippet, hit.matches)], layout.list.columns, model.settings.glyphs.ellipsis);
 }
 
-function marked(snippet: string, matches: readonly (readonly [number, number])[]): Line {
+function highlightMatches(snippet: string, matches: readonly (readonly [number, number])[]): Line {
   const pieces: (string | Span)[] = [];
   let done = 0;
   for (const [start, end] of matches) {
@@ -137,7 +146,7 @@ export function emptyLines(model: PickerModel, keyOf: (action: "scope" | "archiv
   const { state, sessions } = model.lists[model.scope];
   if (state === "reading" && sessions.length === 0) return [`Reading the sessions${model.settings.glyphs.ellipsis}`];
   if (state === "failed") return ["The sessions could not be read."];
-  if (isSearching(model)) return notFound(model, keyOf);
+  if (isSearching(model)) return noMatchLines(model, keyOf);
   const begin = `${keyOf("new")} begins a session.`;
   if (sessions.length > 0) {
     const are = sessions.length === 1 ? "The only session here is archived." : `All ${count(sessions.length)} sessions here are archived.`;
@@ -148,7 +157,7 @@ export function emptyLines(model: PickerModel, keyOf: (action: "scope" | "archiv
   return ["The store holds no conversation yet.", `${begin} bough import PATH brings those of other agents.`];
 }
 
-function notFound(model: PickerModel, keyOf: (action: "scope" | "archived" | "cancel") => string): readonly string[] {
+function noMatchLines(model: PickerModel, keyOf: (action: "scope" | "archived" | "cancel") => string): readonly string[] {
   if (model.search.state === "running") return [`Searching the texts${model.settings.glyphs.ellipsis}`];
   const of = model.scope === "here" ? "of this directory" : "of all directories";
   const none =

@@ -4,9 +4,9 @@ import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
 import { type Frame, type FrameLine, plainLine } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
-import { helpLines, helpRoom, type Layout, layoutOf } from "./layout.js";
+import { computeLayout, helpLines, helpRows, type Layout } from "./layout.js";
 import { isSearching, type PickerModel, type PreviewMessage, selectedRow } from "./model.js";
-import { cursorOf, keyOf } from "./prompt.js";
+import { firstKeyName, promptCursor } from "./prompt.js";
 import { emptyLines, headingLine, rowLines, shortDirectory } from "./view-rows.js";
 
 /** The picker as it is drawn: title, prompt, list and preview, keys. Takes the same time however many sessions there are. */
@@ -18,36 +18,36 @@ export function view(model: PickerModel): Frame {
     const { line, isSelected } = lines[at] ?? plainLine();
     return { line: fitLine(line, columns, ellipsis), isSelected };
   });
-  return { lines: fitted, cursor: cursorOf(model) };
+  return { lines: fitted, cursor: promptCursor(model) };
 }
 
 function listScreen(model: PickerModel): readonly FrameLine[] {
-  const layout = layoutOf(model);
+  const layout = computeLayout(model);
   return [
     plainLine(...titleLine(model)),
     ...layout.prompt.map((line) => plainLine(...line)),
     ...(layout.hasHeadings ? [plainLine(...headingLine(model, layout))] : []),
-    ...middle(model, layout),
+    ...bodyLines(model, layout),
     plainLine(...keysLine(model)),
   ];
 }
 
-function middle(model: PickerModel, layout: Layout): readonly FrameLine[] {
+function bodyLines(model: PickerModel, layout: Layout): readonly FrameLine[] {
   const rows = model.rows.length === 0 ? emptyRows(model) : rowLines(model, layout);
   const list = Array.from({ length: layout.list.rows }, (_, at) => rows[at] ?? plainLine());
   const preview = previewLines(model, layout);
   if (layout.preview === undefined) return list;
-  if (layout.preview.place === "below") return [...list, plainLine(...previewRule(model)), ...preview.map((line) => plainLine(...line))];
+  if (layout.preview.position === "below") return [...list, plainLine(...previewRule(model)), ...preview.map((line) => plainLine(...line))];
   const { ellipsis, through } = model.settings.glyphs;
   const rule = styled("dim", ` ${through.trim()} `);
   return list.map(({ line, ...rest }, at) => ({
     ...rest,
-    line: [...filled(line, layout.list.columns, ellipsis), rule, ...(preview[at] ?? [])],
+    line: [...padLine(line, layout.list.columns, ellipsis), rule, ...(preview[at] ?? [])],
   }));
 }
 
 function emptyRows(model: PickerModel): readonly FrameLine[] {
-  return emptyLines(model, (action) => keyOf(model.settings, action)).map((text) => plainLine("   ", text));
+  return emptyLines(model, (action) => firstKeyName(model.settings, action)).map((text) => plainLine("   ", text));
 }
 
 /** What is listed, and how many: those that fit, of all. */
@@ -60,7 +60,7 @@ function titleLine(model: PickerModel): Line {
   const order = isSearching(model) ? "best first" : sort === "name" ? "by name" : sort;
   const right = ` ${of}${reading} ${dot} ${order}${model.withArchived ? ` ${dot} with archived` : ""}`;
   const room = Math.max(size.columns - lineWidth([right]), 10);
-  return [...filled([styled("heading", "Sessions"), ` ${dot} `, styled("bold", place)], room, ellipsis), styled("dim", right)];
+  return [...padLine([styled("heading", "Sessions"), ` ${dot} `, styled("bold", place)], room, ellipsis), styled("dim", right)];
 }
 
 const HINTS: Readonly<Record<"list" | "search" | "rename" | "delete", readonly (readonly [PickerAction, string])[]>> = {
@@ -88,7 +88,7 @@ const HINTS: Readonly<Record<"list" | "search" | "rename" | "delete", readonly (
 /** The keys that matter now, as many as fit whole. */
 function keysLine(model: PickerModel): Line {
   const { mode, settings, size } = model;
-  const hints = mode.kind === "help" ? [] : HINTS[mode.kind].map(([action, what]) => [keyOf(settings, action), what] as const);
+  const hints = mode.kind === "help" ? [] : HINTS[mode.kind].map(([action, what]) => [firstKeyName(settings, action), what] as const);
   const all = mode.kind === "search" ? [...hints, ["Esc", "back to the list, where letters act"] as const] : hints;
   const pieces: Line[number][] = [];
   for (const [key, what] of all) {
@@ -102,7 +102,7 @@ function keysLine(model: PickerModel): Line {
 
 function helpScreen(model: PickerModel, top: number): readonly FrameLine[] {
   const lines = helpLines(model);
-  const room = helpRoom(model);
+  const room = helpRows(model);
   const shown = Array.from({ length: room }, (_, at) => plainLine(...(lines[top + at] ?? [])));
   const below = lines.length - top - room;
   const more = below > 0 ? `${count(below)} more below; ` : "";
@@ -112,7 +112,7 @@ function helpScreen(model: PickerModel, top: number): readonly FrameLine[] {
 /** The lines of the preview, as many as it has rows; empty without one. Wraps no more text than fits. */
 export function previewLines(model: PickerModel, { preview }: Layout): readonly Line[] {
   if (preview === undefined) return [];
-  const lines = linesOf(model, preview.columns, preview.rows);
+  const lines = messagesPreview(model, preview.columns, preview.rows);
   return Array.from({ length: preview.rows }, (_, at) => fitLine(lines[at] ?? [], preview.columns, model.settings.glyphs.ellipsis));
 }
 
@@ -123,15 +123,15 @@ export function previewRule({ preview, settings, size }: PickerModel): Line {
   return fitLine([styled("dim", sign.repeat(2) + text + sign.repeat(Math.max(0, size.columns - text.length - 2)))], size.columns, "");
 }
 
-function linesOf(model: PickerModel, columns: number, rows: number): readonly Line[] {
+function messagesPreview(model: PickerModel, columns: number, rows: number): readonly Line[] {
   const { messages, end } = model.preview;
   if (selectedRow(model) === undefined) return [[styled("dim", "(no session is selected)")]];
   if (messages === undefined) return [[styled("dim", `reading${model.settings.glyphs.ellipsis}`)]];
   if (messages.length === 0) return [[styled("dim", "(nobody has said anything on this branch)")]];
-  return end === "first" ? fromStart(messages, columns, rows) : fromEnd(messages, columns, rows);
+  return end === "first" ? firstMessages(messages, columns, rows) : lastMessages(messages, columns, rows);
 }
 
-function fromStart(messages: readonly PreviewMessage[], columns: number, rows: number): readonly Line[] {
+function firstMessages(messages: readonly PreviewMessage[], columns: number, rows: number): readonly Line[] {
   const lines: Line[] = [];
   for (const message of messages) {
     if (lines.length >= rows) break;
@@ -141,7 +141,7 @@ function fromStart(messages: readonly PreviewMessage[], columns: number, rows: n
 }
 
 /** So much of the end as fits: the beginnings of the last messages, or the beginning of the last one alone. */
-function fromEnd(messages: readonly PreviewMessage[], columns: number, rows: number): readonly Line[] {
+function lastMessages(messages: readonly PreviewMessage[], columns: number, rows: number): readonly Line[] {
   const shown: (readonly Line[])[] = [];
   let room = rows;
   for (let at = messages.length - 1; at >= 0 && room > 0; at -= 1) {
@@ -163,15 +163,15 @@ function messageLines({ role, text }: PreviewMessage, columns: number, most: num
     for (const line of wrapLine([part], Math.max(columns - 3, 8))) lines.push(line);
   }
   const sign = role === "user" ? "> " : "  ";
-  return lines.slice(0, most).map((line, at) => [styled(role, at === 0 ? sign : "  "), ...(role === "user" ? coloured(line) : line)]);
+  return lines.slice(0, most).map((line, at) => [styled(role, at === 0 ? sign : "  "), ...(role === "user" ? inUserStyle(line) : line)]);
 }
 
-function coloured(line: Line): Line {
+function inUserStyle(line: Line): Line {
   return line.map((piece) => (typeof piece === "string" ? styled("user", piece) : piece));
 }
 
 /** A line filled with blanks up to a width, for what stands beside it. */
-export function filled(line: Line, width: number, ellipsis: string): Line {
+export function padLine(line: Line, width: number, ellipsis: string): Line {
   const fitted = fitLine(line, width, ellipsis);
   return [...fitted, " ".repeat(Math.max(0, width - lineWidth(fitted)))];
 }

@@ -44,7 +44,7 @@ export interface BranchOverview {
 }
 
 /** What is counted of a branch while its rows go by. */
-interface Counting {
+interface BranchCount {
   readonly first: OutlineRow;
   firstText: string;
   lastText: string;
@@ -66,11 +66,11 @@ interface Counting {
 export async function loadBranchOverview(session: Session, branchPointId: EntryId | null): Promise<BranchOverview> {
   const children = await session.children(branchPointId);
   const labels = new Map((await session.labels()).map(({ entryId, label }) => [entryId, label]));
-  const branchOf = new Map<number, Counting>();
-  const counted = children.map(countingFrom);
+  const branchOf = new Map<number, BranchCount>();
+  const counted = children.map(startCount);
   const bySeq = new Map(counted.map((counting) => [counting.first.seq, counting]));
   let rows = 0;
-  for await (const row of rowsAfter(session, await seqOf(session, branchPointId))) {
+  for await (const row of readRowsAfter(session, await seqOf(session, branchPointId))) {
     rows += 1;
     if (rows > MAX_ROWS) break;
     const branch = bySeq.get(row.seq) ?? (row.parentSeq === null ? undefined : branchOf.get(row.parentSeq));
@@ -80,11 +80,11 @@ export async function loadBranchOverview(session: Session, branchPointId: EntryI
   }
   const ordered = [...counted.filter(({ isActive }) => isActive), ...counted.filter(({ isActive }) => !isActive)].slice(0, MAX_BRANCHES);
   const branches: BranchFacts[] = [];
-  for (const counting of ordered) branches.push(await factsOf(session, counting));
+  for (const counting of ordered) branches.push(await toBranchFacts(session, counting));
   return { branchPointId, branches, more: children.length - branches.length, isPartial: rows > MAX_ROWS };
 }
 
-function countingFrom(first: OutlineRow): Counting {
+function startCount(first: OutlineRow): BranchCount {
   const text = first.preview;
   return {
     first,
@@ -99,7 +99,7 @@ function countingFrom(first: OutlineRow): Counting {
   };
 }
 
-function countRow(branch: Counting, row: OutlineRow, label: string | undefined, isLeaf: boolean): void {
+function countRow(branch: BranchCount, row: OutlineRow, label: string | undefined, isLeaf: boolean): void {
   branch.entries += 1;
   branch.label ??= label ?? null;
   if (row.seq !== branch.first.seq && row.parentSeq !== null) branch.parents.add(row.parentSeq);
@@ -112,7 +112,7 @@ function countRow(branch: Counting, row: OutlineRow, label: string | undefined, 
   branch.lastText = row.preview;
 }
 
-async function factsOf(session: Session, branch: Counting): Promise<BranchFacts> {
+async function toBranchFacts(session: Session, branch: BranchCount): Promise<BranchFacts> {
   const { first, tip, label, entries, messages, isActive, firstText, lastText } = branch;
   const files = fileLists(await session.fileOperations({ fromId: first.id, toId: tip.id }));
   return {
@@ -131,33 +131,34 @@ async function factsOf(session: Session, branch: Counting): Promise<BranchFacts>
 }
 
 /** From this width on branches stand beside each other. */
-const SIDE_BY_SIDE = 80;
+const MIN_WIDTH_SIDE_BY_SIDE = 80;
 
 /** Columns that one of them keeps. */
-const LEAST_COLUMN = 30;
+const MIN_COLUMN_WIDTH = 30;
 
 /** Beside each other at most. */
 const MAX_COLUMNS = 4;
 
 /** Lines that a text or a list of files takes. */
-const TEXT_LINES = 3;
+const MAX_TEXT_LINES = 3;
 
 /** Branches side by side: from 80 columns on in 2 to 4 columns, below each other where it is narrower. Each line fits `width`. */
 export function branchLines(overview: BranchOverview, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   const { branches, more, isPartial } = overview;
   const heading = wrapLine([styled("heading", `${count(branches.length + more)} branches from here`)], width);
-  const columns = width < SIDE_BY_SIDE ? 1 : Math.max(1, Math.min(MAX_COLUMNS, branches.length, Math.floor(width / LEAST_COLUMN)));
+  const columns =
+    width < MIN_WIDTH_SIDE_BY_SIDE ? 1 : Math.max(1, Math.min(MAX_COLUMNS, branches.length, Math.floor(width / MIN_COLUMN_WIDTH)));
   const lines: Line[] = [...heading];
   for (let at = 0; at < branches.length; at += columns) {
     lines.push([]);
-    for (const line of besideEachOther(branches.slice(at, at + columns), columns, at, width, glyphs)) lines.push(line);
+    for (const line of sideBySide(branches.slice(at, at + columns), columns, at, width, glyphs)) lines.push(line);
   }
   if (more > 0) lines.push([], ...wrapLine([styled("dim", `and ${counted(more, "more branch", "more branches")}`)], width));
   if (isPartial) lines.push(...wrapLine([styled("dim", "Only the first 100,000 entries below were counted.")], width));
   return lines.flatMap((line) => forceWidth(line, width));
 }
 
-function besideEachOther(branches: readonly BranchFacts[], columns: number, from: number, width: number, glyphs: Glyphs): readonly Line[] {
+function sideBySide(branches: readonly BranchFacts[], columns: number, from: number, width: number, glyphs: Glyphs): readonly Line[] {
   const gap = ` ${glyphs.bar} `;
   const room = Math.floor((width - gap.length * (columns - 1)) / columns);
   const cells = branches.map((branch, at) => cellLines(branch, from + at + 1, room, glyphs));
@@ -184,16 +185,22 @@ function cellLines(branch: BranchFacts, number: number, width: number, glyphs: G
   const figures = `${counted(messages, "message")}, ${counted(entries, "entry", "entries")}${tips > 1 ? `, ${counted(tips, "end")}` : ""}`;
   return [
     fitLine(name, width, glyphs.ellipsis),
-    ...short([styled("dim", figures)], width, glyphs),
-    ...short([styled("dim", "first: "), branch.firstText || "(empty)"], width, glyphs),
-    ...short([styled("dim", "last: "), branch.lastText || "(empty)"], width, glyphs),
-    ...filesLines("modified", branch.filesModified, width, glyphs),
-    ...filesLines("read", branch.filesRead, width, glyphs),
+    ...shortenLines([styled("dim", figures)], width, glyphs),
+    ...shortenLines([styled("dim", "first: "), branch.firstText || "(empty)"], width, glyphs),
+    ...shortenLines([styled("dim", "last: "), branch.lastText || "(empty)"], width, glyphs),
+    ...fileListLines("modified", branch.filesModified, width, glyphs),
+    ...fileListLines("read", branch.filesRead, width, glyphs),
   ];
 }
 
 /** A list of files in a few lines; nothing for none. */
-export function filesLines(name: string, files: readonly string[], width: number, glyphs: Glyphs, most = TEXT_LINES): readonly Line[] {
+export function fileListLines(
+  name: string,
+  files: readonly string[],
+  width: number,
+  glyphs: Glyphs,
+  most = MAX_TEXT_LINES,
+): readonly Line[] {
   if (files.length === 0) return [];
   const shown = files.slice(0, most);
   const rest = files.length - shown.length;
@@ -203,17 +210,17 @@ export function filesLines(name: string, files: readonly string[], width: number
   ];
 }
 
-function short(line: Line, width: number, { ellipsis }: Glyphs): readonly Line[] {
+function shortenLines(line: Line, width: number, { ellipsis }: Glyphs): readonly Line[] {
   const lines = wrapLine(line, width);
-  const last = lines[TEXT_LINES - 1];
-  if (lines.length <= TEXT_LINES || last === undefined) return lines;
-  return [...lines.slice(0, TEXT_LINES - 1), fitLine([...last, ` ${ellipsis}`], width, ellipsis)];
+  const last = lines[MAX_TEXT_LINES - 1];
+  if (lines.length <= MAX_TEXT_LINES || last === undefined) return lines;
+  return [...lines.slice(0, MAX_TEXT_LINES - 1), fitLine([...last, ` ${ellipsis}`], width, ellipsis)];
 }
 
 const PAGE = 10_000;
 
 /** The rows of a session that arrived after `afterSeq` and not after `lastSeq`, in order; a page of 10,000 at a time. */
-export async function* rowsAfter(
+export async function* readRowsAfter(
   session: Session,
   afterSeq: number,
   lastSeq = Number.POSITIVE_INFINITY,

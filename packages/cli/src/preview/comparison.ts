@@ -3,12 +3,12 @@ import { counted } from "../format/numbers.js";
 import { forceWidth, prefixLines, wrapLine } from "../format/wrap.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
-import { filesLines, isMessage, rowsAfter, seqOf } from "./branches.js";
+import { fileListLines, isMessage, readRowsAfter, seqOf } from "./branches.js";
 import { markdownLines } from "./markdown.js";
 import { TextBudget } from "./text-budget.js";
 
 /** First messages of a person that are shown of a side. */
-const FIRST_TEXTS = 3;
+const MAX_FIRST_TEXTS = 3;
 
 /** What is on one side only: the entries below the common ancestor, down to the one that was marked. */
 export interface ComparedSide {
@@ -47,10 +47,10 @@ export async function loadComparison(session: Session, aId: EntryId, bId: EntryI
   const from = await seqOf(session, commonAncestorId);
   const [a, b] = [await seqOf(session, aId), await seqOf(session, bId)];
   const rows = new Map<number, OutlineRow>();
-  if (Math.max(a, b) > from) for await (const row of rowsAfter(session, from, Math.max(a, b))) rows.set(row.seq, row);
-  const left = await sideOf(session, aId, pathUp(rows, a));
-  const right = await sideOf(session, bId, pathUp(rows, b));
-  const [ofLeft, ofRight] = [filesOn(left), filesOn(right)];
+  if (Math.max(a, b) > from) for await (const row of readRowsAfter(session, from, Math.max(a, b))) rows.set(row.seq, row);
+  const left = await loadSide(session, aId, pathTo(rows, a));
+  const right = await loadSide(session, bId, pathTo(rows, b));
+  const [ofLeft, ofRight] = [touchedFiles(left), touchedFiles(right)];
   return {
     commonAncestorId,
     left,
@@ -62,13 +62,13 @@ export async function loadComparison(session: Session, aId: EntryId, bId: EntryI
 }
 
 /** The rows of a path below the common ancestor, oldest first. */
-function pathUp(rows: ReadonlyMap<number, OutlineRow>, seq: number): readonly OutlineRow[] {
+function pathTo(rows: ReadonlyMap<number, OutlineRow>, seq: number): readonly OutlineRow[] {
   const path: OutlineRow[] = [];
   for (let row = rows.get(seq); row !== undefined; row = row.parentSeq === null ? undefined : rows.get(row.parentSeq)) path.push(row);
   return path.reverse();
 }
 
-async function sideOf(session: Session, id: EntryId, path: readonly OutlineRow[]): Promise<ComparedSide> {
+async function loadSide(session: Session, id: EntryId, path: readonly OutlineRow[]): Promise<ComparedSide> {
   const first = path[0];
   const files = fileLists(first === undefined ? [] : await session.fileOperations({ fromId: first.id, toId: id }));
   const summary = path.findLast(({ type }) => type === "compaction" || type === "branch_summary");
@@ -78,38 +78,38 @@ async function sideOf(session: Session, id: EntryId, path: readonly OutlineRow[]
     messages: path.filter(isMessage).length,
     filesRead: files.readFiles,
     filesModified: files.modifiedFiles,
-    summary: summary === undefined ? null : await summaryOf(session, summary.id),
+    summary: summary === undefined ? null : await loadSummary(session, summary.id),
     firstTexts: path
       .filter(({ role }) => role === "user")
-      .slice(0, FIRST_TEXTS)
+      .slice(0, MAX_FIRST_TEXTS)
       .map(({ preview }) => preview),
   };
 }
 
-async function summaryOf(session: Session, id: EntryId): Promise<ComparedSide["summary"]> {
+async function loadSummary(session: Session, id: EntryId): Promise<ComparedSide["summary"]> {
   const entry = await session.entry(id);
   return entry.type === "compaction" || entry.type === "branch_summary" ? { entryId: id, text: entry.summary } : null;
 }
 
-function filesOn({ filesRead, filesModified }: ComparedSide): ReadonlySet<string> {
+function touchedFiles({ filesRead, filesModified }: ComparedSide): ReadonlySet<string> {
   return new Set([...filesRead, ...filesModified]);
 }
 
 /** Files of one list that are named. */
-const MOST_FILES = 200;
+const MAX_FILES = 200;
 
 /** What differs between two branches: where they part, what was said on each, their files and summaries. Each line fits `width`. */
 export function comparisonLines(comparison: Comparison, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   const { filesInBoth, onlyLeft, onlyRight, left, right } = comparison;
   const budget = new TextBudget(width);
   const files = [
-    ...filesLines("touched in both", filesInBoth, width, glyphs, MOST_FILES),
-    ...filesLines("only in A", onlyLeft, width, glyphs, MOST_FILES),
-    ...filesLines("only in B", onlyRight, width, glyphs, MOST_FILES),
+    ...fileListLines("touched in both", filesInBoth, width, glyphs, MAX_FILES),
+    ...fileListLines("only in A", onlyLeft, width, glyphs, MAX_FILES),
+    ...fileListLines("only in B", onlyRight, width, glyphs, MAX_FILES),
   ];
   const lines = [
     ...wrapLine([styled("heading", "What differs")], width),
-    ...wrapLine([styled("dim", whereTheyPart(comparison))], width),
+    ...wrapLine([styled("dim", commonAncestorText(comparison))], width),
     [],
     ...sideLines("A", left, budget, glyphs),
     [],
@@ -117,10 +117,10 @@ export function comparisonLines(comparison: Comparison, width: number, glyphs: G
     [],
     ...(files.length > 0 ? files : wrapLine([styled("dim", "No files were touched on either side.")], width)),
   ];
-  return budget.bounded(lines, "bough show SESSION ENTRY").flatMap((line) => forceWidth(line, width));
+  return budget.truncate(lines, "bough show SESSION ENTRY").flatMap((line) => forceWidth(line, width));
 }
 
-function whereTheyPart({ commonAncestorId, left, right }: Comparison): string {
+function commonAncestorText({ commonAncestorId, left, right }: Comparison): string {
   if (left.id === right.id) return "A and B are the same entry.";
   if (commonAncestorId === null) return "They share no entry.";
   if (commonAncestorId === left.id) return "A is above B on the same branch.";

@@ -5,7 +5,7 @@ import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { type Line, type Style, styled } from "../terminal/line.js";
 
 /** Unchanged lines that are shown around a change. */
-const CONTEXT = 3;
+const CONTEXT_LINES = 3;
 
 /** Lines that differ; texts that differ in more are shown one after the other, because comparing takes the square of it. */
 const MAX_EDITS = 1000;
@@ -23,23 +23,23 @@ const MAX_LINES = 1000;
  */
 export function diffLines(before: string, after: string, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   if (before === after) return [];
-  const hunks = hunksOf(before, after);
-  if (hunks === undefined) return [...allLines("-", before, width, glyphs), ...allLines("+", after, width, glyphs)];
+  const hunks = computeHunks(before, after);
+  if (hunks === undefined) return [...undiffedLines("-", before, width, glyphs), ...undiffedLines("+", after, width, glyphs)];
   // Pieces of files seldom end with a newline; only a difference in that is worth a line.
   const newlineDiffers = before.endsWith("\n") !== after.endsWith("\n") && before !== "" && after !== "";
   return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => {
     const place = hunks.length === 1 ? [] : [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`];
     const shown = lines.filter((line) => newlineDiffers || !line.startsWith("\\"));
-    return [...place, ...shown].flatMap((line) => breakLine(line, width, styleOf(line)));
+    return [...place, ...shown].flatMap((line) => breakLine(line, width, lineStyle(line)));
   });
 }
 
-function hunksOf(before: string, after: string) {
+function computeHunks(before: string, after: string) {
   if (before.length + after.length > MAX_LENGTH) return undefined;
-  return structuredPatch("", "", before, after, undefined, undefined, { context: CONTEXT, maxEditLength: MAX_EDITS })?.hunks;
+  return structuredPatch("", "", before, after, undefined, undefined, { context: CONTEXT_LINES, maxEditLength: MAX_EDITS })?.hunks;
 }
 
-function styleOf(line: string): Style | undefined {
+function lineStyle(line: string): Style | undefined {
   switch (line.charAt(0)) {
     case "@":
       return "heading";
@@ -54,10 +54,10 @@ function styleOf(line: string): Style | undefined {
   }
 }
 
-function allLines(sign: "-" | "+", text: string, width: number, glyphs: Glyphs): readonly Line[] {
+function undiffedLines(sign: "-" | "+", text: string, width: number, glyphs: Glyphs): readonly Line[] {
   if (text === "") return [];
   const { lines, more } = firstLines(text);
-  const shown = lines.flatMap((line) => breakLine(`${sign}${line}`, width, styleOf(sign)));
+  const shown = lines.flatMap((line) => breakLine(`${sign}${line}`, width, lineStyle(sign)));
   if (more === 0) return shown;
   const note = `${glyphs.ellipsis} ${count(more)} more characters`;
   return [...shown, ...breakLine(note, width).map((line): Line => [styled("dim", line.join(""))])];

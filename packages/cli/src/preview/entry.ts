@@ -28,16 +28,16 @@ export interface PreviewSubject {
  * the command that shows them; a megabyte costs no more than its first 120,000 characters. Never throws for anything that
  * the store can hold. `loadExactWidths` goes before it.
  */
-export function previewLines(subject: PreviewSubject, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
+export function entryPreview(subject: PreviewSubject, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   const budget = new TextBudget(width);
   const { entry, sessionId } = subject;
   const body = bodyLines(entry, budget, glyphs);
-  const lines = [...headLines(subject, width), ...(body.length === 0 ? wrapLine([styled("dim", "(empty)")], width) : body)];
+  const lines = [...headerLines(subject, width), ...(body.length === 0 ? wrapLine([styled("dim", "(empty)")], width) : body)];
   const command = `bough show ${sessionId ?? "SESSION"} ${entry.id}`;
-  return budget.bounded(lines, command).flatMap((line) => forceWidth(line, width));
+  return budget.truncate(lines, command).flatMap((line) => forceWidth(line, width));
 }
 
-function headLines({ entry, label, tokens }: PreviewSubject, width: number): readonly Line[] {
+function headerLines({ entry, label, tokens }: PreviewSubject, width: number): readonly Line[] {
   return [
     ...wrapLine([kindSpan(entry), styled("dim", `  ${entry.id}  ${dateTime(entry.createdAtMs)}`)], width),
     ...(label === null || label === undefined ? [] : factLines("label", label, width, "label")),
@@ -98,7 +98,7 @@ function bodyLines(entry: Entry, budget: TextBudget, glyphs: Glyphs): readonly L
       return messagePreview(entry.message, budget, glyphs);
     case "compaction":
     case "branch_summary":
-      return summaryPreview(entry, budget, glyphs);
+      return summaryLines(entry, budget, glyphs);
     case "model_change":
       return factLines("from here on", entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}`, width);
     case "thinking_level_change":
@@ -130,7 +130,7 @@ function replacementLines(content: string | readonly unknown[], budget: TextBudg
 }
 
 // What our own engine writes beside the schema. Other programs write such entries too, so each member stands alone.
-const besideSchema = z.object({
+const engineFieldsSchema = z.object({
   covers: z
     .looseObject({
       fromEntryId: z.string(),
@@ -145,7 +145,7 @@ const besideSchema = z.object({
 });
 
 /** A compaction or the summary of a branch: what it covers, what it cost, its files, then its text. */
-export function summaryPreview(
+export function summaryLines(
   entry: Extract<Entry, { type: "compaction" | "branch_summary" }>,
   budget: TextBudget,
   glyphs: Glyphs,
@@ -155,13 +155,13 @@ export function summaryPreview(
 }
 
 function summaryFacts(entry: Extract<Entry, { type: "compaction" | "branch_summary" }>, width: number, { to }: Glyphs): readonly Line[] {
-  const { covers, method, fidelity } = besideSchema.parse(entry);
+  const { covers, method, fidelity } = engineFieldsSchema.parse(entry);
   const fact = (name: string, value: string | number | null | undefined) =>
     value === undefined || value === null || value === "" ? [] : factLines(name, value, width);
   const { readFiles, modifiedFiles } = fileLists(entry.details);
   return [
     ...(entry.type === "compaction" ? compactionFacts(entry, to, fact) : fact("of the branch that ends at", entry.fromId ?? "(unknown)")),
-    ...fact("covers", covers === undefined ? undefined : coverText(covers, to)),
+    ...fact("covers", covers === undefined ? undefined : coverageText(covers, to)),
     ...fact("written as", method),
     ...fact(
       "fidelity",
@@ -172,11 +172,12 @@ function summaryFacts(entry: Extract<Entry, { type: "compaction" | "branch_summa
   ];
 }
 
-type FactDrawing = (name: string, value: string | number | null | undefined) => readonly Line[];
+type DrawFact = (name: string, value: string | number | null | undefined) => readonly Line[];
 
-function compactionFacts(entry: Extract<Entry, { type: "compaction" }>, to: string, fact: FactDrawing): readonly Line[] {
+function compactionFacts(entry: Extract<Entry, { type: "compaction" }>, to: string, fact: DrawFact): readonly Line[] {
   const { tokensBefore, tokensAfter } = entry;
-  const tokens = tokensBefore === undefined && tokensAfter === undefined ? "" : `${figure(tokensBefore)} ${to} ${figure(tokensAfter)}`;
+  const tokens =
+    tokensBefore === undefined && tokensAfter === undefined ? "" : `${tokenText(tokensBefore)} ${to} ${tokenText(tokensAfter)}`;
   return [
     ...fact("title", entry.title),
     ...fact("kept from", entry.firstKeptEntryId ?? "nothing kept"),
@@ -186,11 +187,11 @@ function compactionFacts(entry: Extract<Entry, { type: "compaction" }>, to: stri
   ];
 }
 
-function figure(tokens: number | undefined): string {
+function tokenText(tokens: number | undefined): string {
   return tokens === undefined ? "?" : count(tokens);
 }
 
-function coverText(covers: NonNullable<z.output<typeof besideSchema>["covers"]>, to: string): string {
+function coverageText(covers: NonNullable<z.output<typeof engineFieldsSchema>["covers"]>, to: string): string {
   const { entries, messages, fromEntryId, toEntryId } = covers;
   const figures = [
     ...(entries === undefined ? [] : [counted(entries, "entry", "entries")]),

@@ -3,7 +3,7 @@ import { breakText, forceWidth, prefixLines, wrapLine, wrapText } from "../forma
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { inlineLines } from "./markdown-inline.js";
-import { known, markdownTokens } from "./markdown-lexer.js";
+import { asMarkedToken, lexMarkdown } from "./markdown-lexer.js";
 import { patchLines, patchParts } from "./patch-text.js";
 
 /** Longer texts are shown as they are: nobody reads them as a document, and the lexer would hold the screen up. */
@@ -29,7 +29,7 @@ export function markdownLines(text: string, width: number, glyphs: Glyphs = UNIC
 function documentLines(text: string, width: number, glyphs: Glyphs): readonly Line[] {
   if (text.length > MAX_LENGTH) return wrapText(text, width);
   try {
-    return blockLines(markdownTokens(text), width, glyphs);
+    return blockLines(lexMarkdown(text), width, glyphs);
   } catch (error) {
     // Text that the library cannot take, whatever the reason, is still text; everything else is our own mistake.
     if (!(error instanceof RangeError)) throw error;
@@ -41,15 +41,15 @@ function documentLines(text: string, width: number, glyphs: Glyphs): readonly Li
 export function blockLines(tokens: readonly Token[], width: number, glyphs: Glyphs, close = false): readonly Line[] {
   const lines: Line[] = [];
   for (const token of tokens) {
-    const block = oneBlock(token, width, glyphs);
+    const block = drawBlock(token, width, glyphs);
     if (block.length > 0 && lines.length > 0 && !close) lines.push([]);
     for (const line of block) lines.push(line);
   }
   return lines;
 }
 
-function oneBlock(given: Token, width: number, glyphs: Glyphs): readonly Line[] {
-  const token = known(given);
+function drawBlock(given: Token, width: number, glyphs: Glyphs): readonly Line[] {
+  const token = asMarkedToken(given);
   switch (token.type) {
     case "space":
     case "checkbox":
@@ -71,7 +71,7 @@ function oneBlock(given: Token, width: number, glyphs: Glyphs): readonly Line[] 
     case "list":
       return listLines(token, width, glyphs);
     case "table":
-      return markdownTable(token, width, glyphs);
+      return tableLines(token, width, glyphs);
     case "hr":
       return [[styled("dim", glyphs.rule.repeat(Math.min(width, 40)))]];
     case "def":
@@ -88,7 +88,7 @@ function codeLines({ text, lang }: Tokens.Code, width: number): readonly Line[] 
 }
 
 function listLines({ items, ordered, loose }: Tokens.List, width: number, glyphs: Glyphs): readonly Line[] {
-  const numbers = items.map(({ raw }, at) => (ordered ? writtenNumber(raw, at) : ""));
+  const numbers = items.map(({ raw }, at) => (ordered ? itemNumber(raw, at) : ""));
   const widest = numbers.reduce((most, { length }) => Math.max(most, length), 0);
   const lines: Line[] = [];
   for (const [at, item] of items.entries()) {
@@ -102,7 +102,7 @@ function listLines({ items, ordered, loose }: Tokens.List, width: number, glyphs
 }
 
 /** The number as it was written: people and models refer to "point 10" by what they wrote, not by what Markdown counts. */
-function writtenNumber(raw: string, at: number): string {
+function itemNumber(raw: string, at: number): string {
   return /^\s*(\d{1,9}[.)])/.exec(raw)?.[1] ?? `${at + 1}.`;
 }
 
@@ -113,27 +113,27 @@ function itemLines({ tokens, loose }: Tokens.ListItem, width: number, glyphs: Gl
 }
 
 /** Columns of text that a column of a table keeps. */
-const LEAST = 4;
+const MIN_CELL_COLUMNS = 4;
 
 type Align = "center" | "left" | "right" | null;
 
 /** A table that fits: columns give way, the widest first, and cells are wrapped; where that is not enough, rows become lists. */
-export function markdownTable(table: Tokens.Table, width: number, glyphs: Glyphs): readonly Line[] {
+export function tableLines(table: Tokens.Table, width: number, glyphs: Glyphs): readonly Line[] {
   const columns = table.header.length;
   const between = (columns - 1) * 3;
   const header = table.header.map(({ tokens }) => inlineLines(tokens, "bold"));
   const rows = table.rows.map((row) => row.map(({ tokens }) => inlineLines(tokens)));
   if (columns === 0) return [];
-  if (width - between < columns * LEAST) return rows.flatMap((row) => listedRow(header, row, width, glyphs));
-  const widths = fittingWidths([header, ...rows], columns, width - between);
+  if (width - between < columns * MIN_CELL_COLUMNS) return rows.flatMap((row) => rowAsList(header, row, width, glyphs));
+  const widths = fitColumns([header, ...rows], columns, width - between);
   const rule = widths.map((one) => glyphs.rule.repeat(one)).join(`${glyphs.rule}${glyphs.cross}${glyphs.rule}`);
   const drawn = (row: readonly (readonly Line[])[]) => rowLines(row, widths, table.align, glyphs);
   return [...drawn(header), [styled("dim", rule)], ...rows.flatMap(drawn)];
 }
 
-function fittingWidths(rows: readonly (readonly (readonly Line[])[])[], columns: number, room: number): readonly number[] {
+function fitColumns(rows: readonly (readonly (readonly Line[])[])[], columns: number, room: number): readonly number[] {
   const widths = Array.from({ length: columns }, () => 1);
-  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 1, widest(cell, room));
+  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 1, cellWidth(cell, room));
   for (let excess = widths.reduce((sum, one) => sum + one, 0) - room; excess > 0; excess -= 1) {
     const at = widths.indexOf(Math.max(...widths.slice(0, columns)));
     widths[at] = (widths[at] ?? 1) - 1;
@@ -141,7 +141,7 @@ function fittingWidths(rows: readonly (readonly (readonly Line[])[])[], columns:
   return widths;
 }
 
-function widest(cell: readonly Line[], room: number): number {
+function cellWidth(cell: readonly Line[], room: number): number {
   return cell.reduce((most, line) => Math.max(most, Math.min(lineWidth(line), room)), 0);
 }
 
@@ -153,20 +153,20 @@ function rowLines(row: readonly (readonly Line[])[], widths: readonly number[], 
     for (const [column, width] of widths.entries()) {
       if (column > 0) line.push(styled("dim", ` ${bar} `));
       const text = cells[column]?.[at] ?? [];
-      const [before, after] = spaces(width - lineWidth(text), align[column] ?? null);
+      const [before, after] = alignmentSpaces(width - lineWidth(text), align[column] ?? null);
       line.push(before, ...text, column === widths.length - 1 ? "" : after);
     }
     return line.filter((piece) => piece !== "");
   });
 }
 
-function spaces(free: number, align: Align): readonly [before: string, after: string] {
+function alignmentSpaces(free: number, align: Align): readonly [before: string, after: string] {
   const room = Math.max(0, free);
   const before = align === "right" ? room : align === "center" ? Math.floor(room / 2) : 0;
   return [" ".repeat(before), " ".repeat(room - before)];
 }
 
-function listedRow(
+function rowAsList(
   header: readonly (readonly Line[])[],
   row: readonly (readonly Line[])[],
   width: number,

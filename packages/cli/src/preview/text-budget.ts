@@ -20,12 +20,12 @@ export class TextBudget {
     const room = this.#left;
     this.#left = Math.max(0, room - text.length);
     if (text.length <= room) return text;
-    this.#hiddenLines += Math.max(newlines(text, room), Math.ceil((text.length - room) / this.width));
+    this.#hiddenLines += Math.max(countNewlines(text, room), Math.ceil((text.length - room) / this.width));
     return text.slice(0, room).toWellFormed();
   }
 
   /** The lines that are shown, and a note of how many more there are. */
-  bounded(lines: readonly Line[], command: string): readonly Line[] {
+  truncate(lines: readonly Line[], command: string): readonly Line[] {
     const hidden = Math.max(0, lines.length - MAX_LINES) + this.#hiddenLines;
     if (hidden === 0) return lines;
     const about = this.#hiddenLines === 0 ? "" : "about ";
@@ -34,7 +34,7 @@ export class TextBudget {
   }
 }
 
-function newlines(text: string, from: number): number {
+function countNewlines(text: string, from: number): number {
   let found = 0;
   for (let at = text.indexOf("\n", from); at >= 0; at = text.indexOf("\n", at + 1)) found += 1;
   return found;

@@ -1,12 +1,12 @@
 import type { Editor } from "./editor.js";
-import { snapped } from "./graphemes.js";
+import { snapToGrapheme } from "./graphemes.js";
 
 /** One way to complete what is typed. */
 export interface Completion {
   /** What takes the place of the word that is typed. */
   readonly insert: string;
   /** What the list shows. */
-  readonly shown: string;
+  readonly display: string;
   readonly help: string;
 }
 
@@ -25,10 +25,10 @@ const COMMAND = /^\/(\S*)(\s+)?/;
  * the order of the source; behind the name, what the source says about its arguments. None for any other text, and
  * none for text of several lines.
  */
-export function completionsOf(text: string, cursor: number, source: CompletionSource): readonly Completion[] {
+export function findCompletions(text: string, cursor: number, source: CompletionSource): readonly Completion[] {
   const [head, name = ""] = COMMAND.exec(text) ?? [];
   if (head === undefined || text.includes("\n") || cursor === 0) return [];
-  if (cursor <= name.length + 1) return namesOf(text.slice(1, cursor).toLowerCase(), source);
+  if (cursor <= name.length + 1) return completeNames(text.slice(1, cursor).toLowerCase(), source);
   const isKnown = source.commands.some((command) => command.name === name);
   return cursor >= head.length && isKnown ? (source.argumentsOf?.(name, text.slice(head.length, cursor)) ?? []) : [];
 }
@@ -37,7 +37,7 @@ export function completionsOf(text: string, cursor: number, source: CompletionSo
  * The editor with a completion in the place of the word, or of the arguments up to the end of the word, that the cursor
  * is in; the cursor goes behind it.
  */
-export function completed(editor: Editor, completion: Completion): Editor {
+export function applyCompletion(editor: Editor, completion: Completion): Editor {
   const { text, cursor } = editor;
   const [head = "", name = ""] = COMMAND.exec(text) ?? [];
   const from = cursor <= name.length + 1 ? 0 : Math.min(head.length, cursor);
@@ -45,10 +45,10 @@ export function completed(editor: Editor, completion: Completion): Editor {
   // A space that is there already is not typed twice.
   const tail = completion.insert.endsWith(" ") ? rest.replace(/^ /, "") : rest;
   const whole = text.slice(0, from) + completion.insert + tail;
-  return { ...editor, text: whole, cursor: snapped(whole, from + completion.insert.length), column: null };
+  return { ...editor, text: whole, cursor: snapToGrapheme(whole, from + completion.insert.length), column: null };
 }
 
-function namesOf(typed: string, { commands }: CompletionSource): readonly Completion[] {
+function completeNames(typed: string, { commands }: CompletionSource): readonly Completion[] {
   const rank = (name: string) => (name === typed ? 0 : name.startsWith(typed) ? 1 : name.includes(typed) ? 2 : 3);
   return commands
     .map((command) => ({ command, rank: rank(command.name.toLowerCase()) }))
@@ -56,7 +56,7 @@ function namesOf(typed: string, { commands }: CompletionSource): readonly Comple
     .sort((a, b) => a.rank - b.rank)
     .map(({ command: { name, args, help } }) => ({
       insert: args === "" ? `/${name}` : `/${name} `,
-      shown: args === "" ? `/${name}` : `/${name} ${args}`,
+      display: args === "" ? `/${name}` : `/${name} ${args}`,
       help,
     }));
 }

@@ -1,6 +1,6 @@
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import type { Editor } from "./editor.js";
-import { columnOf, rowAt, rowsOf } from "./rows.js";
+import { columnAt, rowIndexAt, wrapToRows } from "./rows.js";
 
 /** What is drawn of an editor. */
 export interface EditorView {
@@ -22,18 +22,18 @@ interface Window {
  * scrolled so that the cursor is visible. "… n more lines" tells what is above and below, from three rows on.
  */
 export function editorView(editor: Editor, width: number, mostRows: number): EditorView {
-  const rows = rowsOf(editor.text, width);
-  const here = rowAt(rows, editor.cursor);
-  const window = windowOf(rows.length, here, Math.max(mostRows, 1));
-  const above = window.isCounted ? more(window.from, width) : [];
-  const below = window.isCounted ? more(rows.length - window.to, width) : [];
+  const rows = wrapToRows(editor.text, width);
+  const here = rowIndexAt(rows, editor.cursor);
+  const window = chooseWindow(rows.length, here, Math.max(mostRows, 1));
+  const above = window.isCounted ? countLine(window.from, width) : [];
+  const below = window.isCounted ? countLine(rows.length - window.to, width) : [];
   const shown = rows.slice(window.from, window.to).map((row) => fitLine([editor.text.slice(row.start, row.end)], width, ""));
   const row = rows[here];
-  const column = row === undefined ? 0 : columnOf(editor.text, row, editor.cursor, width);
+  const column = row === undefined ? 0 : columnAt(editor.text, row, editor.cursor, width);
   return { lines: [...above, ...shown, ...below], cursor: { row: above.length + here - window.from, column } };
 }
 
-function windowOf(count: number, here: number, most: number): Window {
+function chooseWindow(count: number, here: number, most: number): Window {
   if (count <= most) return { from: 0, to: count, isCounted: false };
   if (most < 3) {
     const from = Math.max(here - most + 1, 0);
@@ -45,6 +45,6 @@ function windowOf(count: number, here: number, most: number): Window {
   return { from, to: from + most - 2, isCounted: true };
 }
 
-function more(count: number, width: number): readonly Line[] {
+function countLine(count: number, width: number): readonly Line[] {
   return count === 0 ? [] : [fitLine([styled("dim", `… ${count} more ${count === 1 ? "line" : "lines"}`)], width, "")];
 }

@@ -1,9 +1,9 @@
 import type { TerminalEvent } from "../tui/screen.js";
-import { after, before, lineEnd, lineStart, snapped, wordAfter, wordBefore } from "./graphemes.js";
-import { columnOf, lastOf, offsetAt, rowAt, rowsOf } from "./rows.js";
+import { graphemeAfter, graphemeBefore, lineEnd, lineStart, snapToGrapheme, wordAfter, wordBefore } from "./graphemes.js";
+import { columnAt, lastOffset, offsetAt, rowIndexAt, wrapToRows } from "./rows.js";
 
 /** Where a person is in the history: at this entry, and what had been typed before they went there. */
-export interface HistoryPlace {
+export interface HistoryPosition {
   /** Index in the list of what was sent, oldest first. */
   readonly at: number;
   readonly draft: string;
@@ -19,54 +19,57 @@ export interface Editor {
   /** What was cut last, for `ctrl+y`. */
   readonly killed: string;
   /** null: what is shown is what was typed. */
-  readonly history: HistoryPlace | null;
+  readonly history: HistoryPosition | null;
 }
 
 /** An editor with this text and the cursor behind it; every kind of line end becomes `\n`. */
-export function editorOf(text = ""): Editor {
-  return withText({ text: "", cursor: 0, column: null, killed: "", history: null }, text);
+export function createEditor(text = ""): Editor {
+  return setText({ text: "", cursor: 0, column: null, killed: "", history: null }, text);
 }
 
 /** The editor with another text, its cursor behind it; what was cut and the place in the history stay. */
-export function withText(editor: Editor, text: string): Editor {
-  const lines = withPlainLineEnds(text);
+export function setText(editor: Editor, text: string): Editor {
+  const lines = normalizeLineEnds(text);
   return { ...editor, text: lines, cursor: lines.length, column: null };
 }
 
 /** The text with `\n` for `\r\n` and `\r`: a cursor between the two could not be shown. */
-export function withPlainLineEnds(text: string): string {
+export function normalizeLineEnds(text: string): string {
   return text.replace(/\r\n?/g, "\n");
 }
 
 type Edit = (editor: Editor, width: number) => Editor | undefined;
 
-const KEYS: Readonly<Record<string, Edit>> = {
-  left: (editor) => at(editor, before(editor.text, editor.cursor)),
-  right: (editor) => at(editor, after(editor.text, editor.cursor)),
-  up: (editor, width) => vertical(editor, -1, width),
-  down: (editor, width) => vertical(editor, 1, width),
-  home: (editor, width) => at(editor, rowOf(editor, width)?.start ?? 0),
+const EDITS: Readonly<Record<string, Edit>> = {
+  left: (editor) => moveTo(editor, graphemeBefore(editor.text, editor.cursor)),
+  right: (editor) => moveTo(editor, graphemeAfter(editor.text, editor.cursor)),
+  up: (editor, width) => moveVertically(editor, -1, width),
+  down: (editor, width) => moveVertically(editor, 1, width),
+  home: (editor, width) => moveTo(editor, cursorRow(editor, width)?.start ?? 0),
   end: (editor, width) => {
-    const row = rowOf(editor, width);
-    return at(editor, row === undefined ? editor.text.length : lastOf(editor.text, row));
+    const row = cursorRow(editor, width);
+    return moveTo(editor, row === undefined ? editor.text.length : lastOffset(editor.text, row));
   },
-  "ctrl+left": (editor) => at(editor, wordBefore(editor.text, editor.cursor)),
-  "ctrl+right": (editor) => at(editor, wordAfter(editor.text, editor.cursor)),
-  "ctrl+home": (editor) => at(editor, 0),
-  "ctrl+end": (editor) => at(editor, editor.text.length),
-  backspace: (editor) => replaced(editor, before(editor.text, editor.cursor), editor.cursor, ""),
-  delete: (editor) => replaced(editor, editor.cursor, after(editor.text, editor.cursor), ""),
-  "ctrl+d": (editor) => (editor.text === "" ? undefined : replaced(editor, editor.cursor, after(editor.text, editor.cursor), "")),
-  "ctrl+u": (editor) => killed(editor, Math.min(lineStart(editor.text, editor.cursor), before(editor.text, editor.cursor)), editor.cursor),
-  "ctrl+k": (editor) => killed(editor, editor.cursor, Math.max(lineEnd(editor.text, editor.cursor), after(editor.text, editor.cursor))),
-  "ctrl+w": (editor) => killed(editor, wordBefore(editor.text, editor.cursor), editor.cursor),
-  "alt+d": (editor) => killed(editor, editor.cursor, wordAfter(editor.text, editor.cursor)),
-  "ctrl+y": (editor) => inserted(editor, editor.killed),
-  "ctrl+j": (editor) => inserted(editor, "\n"),
-  space: (editor) => inserted(editor, " "),
+  "ctrl+left": (editor) => moveTo(editor, wordBefore(editor.text, editor.cursor)),
+  "ctrl+right": (editor) => moveTo(editor, wordAfter(editor.text, editor.cursor)),
+  "ctrl+home": (editor) => moveTo(editor, 0),
+  "ctrl+end": (editor) => moveTo(editor, editor.text.length),
+  backspace: (editor) => replaceRange(editor, graphemeBefore(editor.text, editor.cursor), editor.cursor, ""),
+  delete: (editor) => replaceRange(editor, editor.cursor, graphemeAfter(editor.text, editor.cursor), ""),
+  "ctrl+d": (editor) =>
+    editor.text === "" ? undefined : replaceRange(editor, editor.cursor, graphemeAfter(editor.text, editor.cursor), ""),
+  "ctrl+u": (editor) =>
+    kill(editor, Math.min(lineStart(editor.text, editor.cursor), graphemeBefore(editor.text, editor.cursor)), editor.cursor),
+  "ctrl+k": (editor) =>
+    kill(editor, editor.cursor, Math.max(lineEnd(editor.text, editor.cursor), graphemeAfter(editor.text, editor.cursor))),
+  "ctrl+w": (editor) => kill(editor, wordBefore(editor.text, editor.cursor), editor.cursor),
+  "alt+d": (editor) => kill(editor, editor.cursor, wordAfter(editor.text, editor.cursor)),
+  "ctrl+y": (editor) => insert(editor, editor.killed),
+  "ctrl+j": (editor) => insert(editor, "\n"),
+  space: (editor) => insert(editor, " "),
 };
 
-const SAME: Readonly<Record<string, string>> = {
+const ALIASES: Readonly<Record<string, string>> = {
   "ctrl+b": "left",
   "ctrl+f": "right",
   "ctrl+a": "home",
@@ -95,52 +98,52 @@ const SAME: Readonly<Record<string, string>> = {
  */
 export function edit(editor: Editor, event: TerminalEvent, width: number): Editor | undefined {
   if (event.kind === "resize") return undefined;
-  if (event.kind === "paste") return inserted(editor, withPlainLineEnds(event.text).replaceAll("\t", "    "));
-  if (event.text !== undefined) return inserted(editor, event.text);
-  const key = SAME[event.key] ?? event.key;
-  return Object.hasOwn(KEYS, key) ? KEYS[key]?.(editor, width) : undefined;
+  if (event.kind === "paste") return insert(editor, normalizeLineEnds(event.text).replaceAll("\t", "    "));
+  if (event.text !== undefined) return insert(editor, event.text);
+  const key = ALIASES[event.key] ?? event.key;
+  return Object.hasOwn(EDITS, key) ? EDITS[key]?.(editor, width) : undefined;
 }
 
 /**
  * What `enter` makes of a text that ends with a backslash, if the cursor is behind it: the backslash becomes a line end.
  * undefined: the text does not go on.
  */
-export function continues(editor: Editor): Editor | undefined {
+export function continueLine(editor: Editor): Editor | undefined {
   const end = editor.text.length;
-  return editor.cursor === end && editor.text.endsWith("\\") ? replaced(editor, end - 1, end, "\n") : undefined;
+  return editor.cursor === end && editor.text.endsWith("\\") ? replaceRange(editor, end - 1, end, "\n") : undefined;
 }
 
-function at(editor: Editor, cursor: number): Editor {
+function moveTo(editor: Editor, cursor: number): Editor {
   return { ...editor, cursor, column: null };
 }
 
-function inserted(editor: Editor, more: string): Editor {
-  return replaced(editor, editor.cursor, editor.cursor, more);
+function insert(editor: Editor, more: string): Editor {
+  return replaceRange(editor, editor.cursor, editor.cursor, more);
 }
 
 /** What comes together may become one character, as a letter and an accent do; the cursor goes behind it. */
-function replaced(editor: Editor, from: number, to: number, by: string): Editor {
+function replaceRange(editor: Editor, from: number, to: number, by: string): Editor {
   const text = editor.text.slice(0, from) + by + editor.text.slice(to);
-  return { ...editor, text, cursor: snapped(text, from + by.length), column: null };
+  return { ...editor, text, cursor: snapToGrapheme(text, from + by.length), column: null };
 }
 
 /** Cutting nothing keeps what was cut before. */
-function killed(editor: Editor, from: number, to: number): Editor {
-  return from === to ? at(editor, editor.cursor) : { ...replaced(editor, from, to, ""), killed: editor.text.slice(from, to) };
+function kill(editor: Editor, from: number, to: number): Editor {
+  return from === to ? moveTo(editor, editor.cursor) : { ...replaceRange(editor, from, to, ""), killed: editor.text.slice(from, to) };
 }
 
-function rowOf({ text, cursor }: Editor, width: number) {
-  const rows = rowsOf(text, width);
-  return rows[rowAt(rows, cursor)];
+function cursorRow({ text, cursor }: Editor, width: number) {
+  const rows = wrapToRows(text, width);
+  return rows[rowIndexAt(rows, cursor)];
 }
 
-function vertical(editor: Editor, by: 1 | -1, width: number): Editor | undefined {
-  const rows = rowsOf(editor.text, width);
-  const here = rowAt(rows, editor.cursor);
+function moveVertically(editor: Editor, by: 1 | -1, width: number): Editor | undefined {
+  const rows = wrapToRows(editor.text, width);
+  const here = rowIndexAt(rows, editor.cursor);
   const row = rows[here];
   const target = rows[here + by];
   if (row === undefined || target === undefined) return undefined;
-  const column = editor.column ?? columnOf(editor.text, row, editor.cursor, width);
+  const column = editor.column ?? columnAt(editor.text, row, editor.cursor, width);
   return { ...editor, cursor: offsetAt(editor.text, target, column), column };
 }
 
@@ -148,23 +151,23 @@ function vertical(editor: Editor, by: 1 | -1, width: number): Editor | undefined
  * The editor with what was sent before the entry it shows, its cursor at the end; the same editor at the oldest one.
  * `history` has the newest last. What had been typed is kept as the draft.
  */
-export function older(editor: Editor, history: readonly string[]): Editor {
+export function showOlder(editor: Editor, history: readonly string[]): Editor {
   const at = Math.min(editor.history?.at ?? history.length, history.length) - 1;
   const entry = history[at];
-  return entry === undefined ? editor : withText({ ...editor, history: { at, draft: draftOf(editor, history) } }, entry);
+  return entry === undefined ? editor : setText({ ...editor, history: { at, draft: keepDraft(editor, history) } }, entry);
 }
 
 /** The editor with what was sent after the entry it shows; behind the newest one comes the draft. */
-export function newer(editor: Editor, history: readonly string[]): Editor {
+export function showNewer(editor: Editor, history: readonly string[]): Editor {
   if (editor.history === null) return editor;
-  const place: HistoryPlace = { at: editor.history.at + 1, draft: draftOf(editor, history) };
+  const place: HistoryPosition = { at: editor.history.at + 1, draft: keepDraft(editor, history) };
   const entry = history[place.at];
-  return entry === undefined ? withText({ ...editor, history: null }, place.draft) : withText({ ...editor, history: place }, entry);
+  return entry === undefined ? setText({ ...editor, history: null }, place.draft) : setText({ ...editor, history: place }, entry);
 }
 
 /** An old entry that was changed is a draft too, unless there is one already. */
-function draftOf({ text, history: place }: Editor, history: readonly string[]): string {
+function keepDraft({ text, history: place }: Editor, history: readonly string[]): string {
   if (place === null) return text;
-  const isChanged = text !== withPlainLineEnds(history[place.at] ?? "");
+  const isChanged = text !== normalizeLineEnds(history[place.at] ?? "");
   return place.draft === "" && isChanged ? text : place.draft;
 }

@@ -14,22 +14,22 @@ export function lineEnd(text: string, offset: number): number {
 }
 
 /** The beginning of the character before an offset; 0 at the beginning. */
-export function before(text: string, offset: number): number {
+export function graphemeBefore(text: string, offset: number): number {
   const from = lineStart(text, offset);
-  return offset === from ? Math.max(offset - 1, 0) : from + stopBefore(text.slice(from, lineEnd(text, offset)), offset - from);
+  return offset === from ? Math.max(offset - 1, 0) : from + boundaryBefore(text.slice(from, lineEnd(text, offset)), offset - from);
 }
 
 /** The end of the character behind an offset; the end of the text at its end. */
-export function after(text: string, offset: number): number {
+export function graphemeAfter(text: string, offset: number): number {
   const from = lineStart(text, offset);
   const to = lineEnd(text, offset);
-  return offset === to ? Math.min(offset + 1, text.length) : from + stopFrom(text.slice(from, to), offset - from + 1);
+  return offset === to ? Math.min(offset + 1, text.length) : from + boundaryFrom(text.slice(from, to), offset - from + 1);
 }
 
 /** The offset itself if it is between two characters, otherwise the end of the one it is in. */
-export function snapped(text: string, offset: number): number {
+export function snapToGrapheme(text: string, offset: number): number {
   const from = lineStart(text, offset);
-  return from + stopFrom(text.slice(from, lineEnd(text, offset)), offset - from);
+  return from + boundaryFrom(text.slice(from, lineEnd(text, offset)), offset - from);
 }
 
 /** The beginning of the word before an offset; a word is what stands between white space. */
@@ -37,7 +37,7 @@ export function wordBefore(text: string, offset: number): number {
   let at = offset;
   while (at > 0 && isSpace(text, at - 1)) at -= 1;
   while (at > 0 && !isSpace(text, at - 1)) at -= 1;
-  return at === offset || snapped(text, at) === at ? at : before(text, at);
+  return at === offset || snapToGrapheme(text, at) === at ? at : graphemeBefore(text, at);
 }
 
 /** The end of the word behind an offset. */
@@ -45,14 +45,14 @@ export function wordAfter(text: string, offset: number): number {
   let at = offset;
   while (at < text.length && isSpace(text, at)) at += 1;
   while (at < text.length && !isSpace(text, at)) at += 1;
-  return snapped(text, at);
+  return snapToGrapheme(text, at);
 }
 
 function isSpace(text: string, at: number): boolean {
   return /\s/.test(text.charAt(at));
 }
 
-function stopBefore(line: string, offset: number): number {
+function boundaryBefore(line: string, offset: number): number {
   let stop = 0;
   for (const { index } of graphemesOf(line)) {
     if (index >= offset) break;
@@ -62,7 +62,7 @@ function stopBefore(line: string, offset: number): number {
 }
 
 /** The first place between characters at or behind an offset. */
-function stopFrom(line: string, offset: number): number {
+function boundaryFrom(line: string, offset: number): number {
   if (offset <= 0) return 0;
   for (const { index } of graphemesOf(line)) if (index >= offset) return index;
   return line.length;

@@ -1,39 +1,39 @@
 import { graphemesOf } from "../terminal/graphemes.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth } from "../terminal/width.js";
-import { before, lineEnd } from "./graphemes.js";
+import { graphemeBefore, lineEnd } from "./graphemes.js";
 
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /** One line on the screen: the text from `start` to `end`, offsets in UTF-16 code units. */
-export interface Row {
+export interface EditorRow {
   readonly start: number;
   readonly end: number;
   /** Whether the text goes on in the next row without a line end; the offset `end` is shown there. */
   readonly isWrapped: boolean;
 }
 
-let last: { readonly text: string; readonly width: number; readonly rows: readonly Row[] } | undefined;
+let cached: { readonly text: string; readonly width: number; readonly rows: readonly EditorRow[] } | undefined;
 
 /**
  * The rows of a text on `width` columns, at least one. They are broken between words where that is possible, and leave
  * the last column to the cursor and to the space at a break. The last answer is kept, because a key asks for it and then
  * the drawing: O(length) otherwise.
  */
-export function rowsOf(text: string, width: number): readonly Row[] {
-  if (last?.text === text && last.width === width) return last.rows;
-  const rows: Row[] = [];
+export function wrapToRows(text: string, width: number): readonly EditorRow[] {
+  if (cached?.text === text && cached.width === width) return cached.rows;
+  const rows: EditorRow[] = [];
   for (let start = 0; start <= text.length; ) {
     const end = lineEnd(text, start);
-    wrapInto(rows, text.slice(start, end), start, Math.max(width - 1, 1));
+    addRows(rows, text.slice(start, end), start, Math.max(width - 1, 1));
     start = end + 1;
   }
-  last = { text, width, rows };
+  cached = { text, width, rows };
   return rows;
 }
 
 /** The index of the row in which an offset is shown. */
-export function rowAt(rows: readonly Row[], offset: number): number {
+export function rowIndexAt(rows: readonly EditorRow[], offset: number): number {
   let low = 0;
   let high = rows.length - 1;
   while (low < high) {
@@ -45,18 +45,18 @@ export function rowAt(rows: readonly Row[], offset: number): number {
 }
 
 /** The last offset that is shown in this row. */
-export function lastOf(text: string, row: Row): number {
-  return row.isWrapped ? Math.max(before(text, row.end), row.start) : row.end;
+export function lastOffset(text: string, row: EditorRow): number {
+  return row.isWrapped ? Math.max(graphemeBefore(text, row.end), row.start) : row.end;
 }
 
 /** The column at which an offset of a row is shown. */
-export function columnOf(text: string, row: Row, offset: number, width: number): number {
+export function columnAt(text: string, row: EditorRow, offset: number, width: number): number {
   return Math.min(displayWidth(safe(text.slice(row.start, offset))), Math.max(width - 1, 0));
 }
 
 /** The offset in a row that is nearest to a column, from the left. */
-export function offsetAt(text: string, row: Row, column: number): number {
-  const end = lastOf(text, row);
+export function offsetAt(text: string, row: EditorRow, column: number): number {
+  const end = lastOffset(text, row);
   let used = 0;
   for (const { segment, index } of graphemesOf(text.slice(row.start, end))) {
     used += displayWidth(safe(segment));
@@ -66,7 +66,7 @@ export function offsetAt(text: string, row: Row, column: number): number {
 }
 
 /** Adds the rows of one line that begins at `from`. */
-function wrapInto(rows: Row[], line: string, from: number, room: number): void {
+function addRows(rows: EditorRow[], line: string, from: number, room: number): void {
   let start = 0;
   let used = 0;
   let gap = { at: 0, used: 0 };

@@ -28,7 +28,7 @@ export interface Status {
 export interface Reply {
   readonly text: string;
   /** What it does now: thinks, writes, runs a tool. */
-  readonly doing: string;
+  readonly activity: string;
   readonly sinceMs: number;
   readonly isStopping: boolean;
 }
@@ -70,30 +70,30 @@ export interface ShellModel {
   readonly status: Status;
   readonly reply: Reply | null;
   /** Something other than a reply is going on, such as a compaction; null: nothing. */
-  readonly work: { readonly says: string; readonly sinceMs: number; readonly isStopping: boolean } | null;
+  readonly work: { readonly text: string; readonly sinceMs: number; readonly isStopping: boolean } | null;
   readonly question: AskedQuestion | null;
   /** Sent lines that are being carried out. The next one waits for their end: it may stand on what they change. */
   readonly running: number;
   /** Lines that were sent meanwhile, as they were typed; they go out one after the other. */
   readonly queue: readonly string[];
   /** Where the person goes once what runs has ended, so that what came is stored; null: nowhere. */
-  readonly leaving: ShellResult | null;
+  readonly pendingResult: ShellResult | null;
   readonly notice: { readonly text: string; readonly isError: boolean } | null;
   /** Ctrl-C or Esc was pressed a moment ago, at this time; a second one does more. */
-  readonly armed: { readonly key: "ctrl+c" | "escape"; readonly atMs: number } | null;
+  readonly lastPress: { readonly key: "ctrl+c" | "escape"; readonly atMs: number } | null;
   readonly result: ShellResult | undefined;
 }
 
 /** What the shell asks of the world. */
 export type ShellEffect =
   | { readonly kind: "open" }
-  | { readonly kind: "say"; readonly text: string }
+  | { readonly kind: "send"; readonly text: string }
   | { readonly kind: "command"; readonly name: SlashName; readonly rest: string }
   | { readonly kind: "stop" }
   /** The person leaves, and these lines did not go out. */
-  | { readonly kind: "unsent"; readonly texts: readonly string[] }
+  | { readonly kind: "print-unsent"; readonly texts: readonly string[] }
   /** A question was shown, or a key came too early for it: tell `moment-passed` after a moment from now. */
-  | { readonly kind: "await-moment"; readonly id: string }
+  | { readonly kind: "start-answer-delay"; readonly id: string }
   | { readonly kind: "answer"; readonly id: string; readonly answer: "yes" | "no" | "always" };
 
 /** A step of the shell. */
@@ -104,19 +104,19 @@ export type ShellEvent =
   | { readonly kind: "status"; readonly status: Partial<Status> }
   | { readonly kind: "notice"; readonly text: string; readonly isError: boolean }
   /** The message is on disk. */
-  | { readonly kind: "stored"; readonly text: string }
+  | { readonly kind: "message-stored"; readonly text: string }
   /** It is not; what was typed comes back to the prompt. */
-  | { readonly kind: "unstored"; readonly text: string; readonly why: string }
+  | { readonly kind: "message-not-stored"; readonly text: string; readonly reason: string }
   | { readonly kind: "reply-started" }
-  | { readonly kind: "delta"; readonly text: string; readonly doing: string }
+  | { readonly kind: "delta"; readonly text: string; readonly activity: string }
   | { readonly kind: "reply-stored"; readonly entryId: EntryId; readonly usage?: Usage | undefined }
   | { readonly kind: "ask"; readonly question: Question }
   /** The question has stood for a moment, and no key came. */
-  | { readonly kind: "moment-passed"; readonly id: string }
+  | { readonly kind: "answer-delay-passed"; readonly id: string }
   | { readonly kind: "reply-ended" }
-  | { readonly kind: "work"; readonly says: string }
+  | { readonly kind: "work-started"; readonly text: string }
   | { readonly kind: "work-ended" }
   /** A line that was sent is carried out, well or not. */
-  | { readonly kind: "done" }
+  | { readonly kind: "line-done" }
   | { readonly kind: "tick"; readonly nowMs: number }
   | { readonly kind: "leave"; readonly result: ShellResult };

@@ -11,12 +11,12 @@ import { glyphsFor } from "../terminal/glyphs.js";
 import { styled } from "../terminal/line.js";
 import { afterMoment } from "../terminal/line-reader.js";
 import type { ShellEffect } from "./model.js";
-import { type Opening, printOpening } from "./opening.js";
+import { type Intro, printIntro } from "./opening.js";
 import { ReplyRun } from "./reply-run.js";
 import type { SlashName } from "./slash-commands.js";
-import { chooseThinking, helpText, labelLines, runSlash, settingsText } from "./slash-run.js";
+import { helpScreenLines, labelLines, runSlashCommand, setThinkingLevel, settingsLines } from "./slash-run.js";
 import { StatusReader } from "./status.js";
-import { saidLines } from "./transcript.js";
+import { promptLines } from "./transcript.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 
 const SECOND = 1000;
@@ -35,7 +35,7 @@ export class ShellPerformer {
 
   constructor(
     private readonly world: ShellWorld,
-    private readonly opening: Opening,
+    private readonly intro: Intro,
   ) {
     this.#model = world.model;
     this.#status = new StatusReader(world.session);
@@ -47,10 +47,10 @@ export class ShellPerformer {
 
   /** The same; resolves when it is done. Never rejects: what goes wrong is told. */
   async performed(effect: ShellEffect, host: ShellHost): Promise<void> {
-    const tellFailure = (error: unknown) => told(host, error);
+    const tellFailure = (error: unknown) => dispatchFailure(host, error);
     await this.#do(effect, host).catch(tellFailure);
-    if (effect.kind !== "say" && effect.kind !== "command") return;
-    host.dispatch({ kind: "done" });
+    if (effect.kind !== "send" && effect.kind !== "command") return;
+    host.dispatch({ kind: "line-done" });
     await this.#tellStatus(host).catch(tellFailure);
   }
 
@@ -74,17 +74,17 @@ export class ShellPerformer {
         this.#ticks = setInterval(() => host.dispatch({ kind: "tick", nowMs: this.world.io.now() }), SECOND);
         this.#ticks.unref();
         this.world.onBackground((background) => host.dispatch({ kind: "status", status: { background } }));
-        await printOpening(this.world, host, this.#glyphs, this.opening);
+        await printIntro(this.world, host, this.#glyphs, this.intro);
         return this.#tellStatus(host);
-      case "say":
+      case "send":
         return this.#say(effect.text, host);
       case "command":
         return this.#command(effect.name, effect.rest, host);
-      case "unsent":
+      case "print-unsent":
         return this.#printUnsent(effect.texts, host);
       case "stop":
         return this.#stop();
-      case "await-moment":
+      case "start-answer-delay":
         return this.#awaitMoment(effect.id, host);
       case "answer":
         return this.#reply?.answer(effect.id, effect.answer);
@@ -98,7 +98,7 @@ export class ShellPerformer {
 
   #awaitMoment(id: string, host: ShellHost): void {
     this.#cancelMoment();
-    this.#cancelMoment = (this.world.afterMoment ?? afterMoment)(() => host.dispatch({ kind: "moment-passed", id }));
+    this.#cancelMoment = (this.world.afterMoment ?? afterMoment)(() => host.dispatch({ kind: "answer-delay-passed", id }));
   }
 
   async #tellStatus(host: ShellHost): Promise<void> {
@@ -112,13 +112,13 @@ export class ShellPerformer {
     } catch (error) {
       // Nothing was written: what was typed comes back.
       if (!(error instanceof BoughError)) throw error;
-      const why =
+      const reason =
         error instanceof SessionNotFoundError ? "Another process deleted this session. /new begins another one." : errorLine(error);
-      host.dispatch({ kind: "unstored", text, why });
+      host.dispatch({ kind: "message-not-stored", text, reason });
       return;
     }
-    host.dispatch({ kind: "stored", text });
-    host.print(saidLines(text, this.#width, this.#glyphs));
+    host.dispatch({ kind: "message-stored", text });
+    host.print(promptLines(text, this.#width, this.#glyphs));
     const model = this.#model;
     if (model !== null) await this.#answer(model, host);
   }
@@ -148,32 +148,32 @@ export class ShellPerformer {
     this.#compaction = controller;
     try {
       const result = await this.world.compactor.turnEnded({ signal });
-      if (result?.kind === "failed") host.dispatch({ kind: "notice", text: compacted(result), isError: true });
+      if (result?.kind === "failed") host.dispatch({ kind: "notice", text: compactionText(result), isError: true });
       if (result?.kind === "compacted") await this.#tellStatus(host);
     } catch (error) {
-      if (!signal.aborted || error !== signal.reason) told(host, error);
+      if (!signal.aborted || error !== signal.reason) dispatchFailure(host, error);
     } finally {
       if (this.#compaction === controller) this.#compaction = undefined;
     }
   }
 
   #printUnsent(texts: readonly string[], host: ShellHost): void {
-    host.print([[styled("error", "This was not sent:")], ...texts.flatMap((text) => saidLines(text, this.#width, this.#glyphs))]);
+    host.print([[styled("error", "This was not sent:")], ...texts.flatMap((text) => promptLines(text, this.#width, this.#glyphs))]);
   }
 
   async #command(name: SlashName, rest: string, host: ShellHost): Promise<void> {
     // Several answers in a row are told apart by what was asked.
     host.print([[styled("dim", `${this.#glyphs.cursor} /${name}${rest === "" ? "" : ` ${rest}`}`)]]);
-    if (await runSlash(this.world, host, name, rest)) return;
+    if (await runSlashCommand(this.world, host, name, rest)) return;
     switch (name) {
       case "help":
-        return host.print(helpText(this.world, this.#width, this.#glyphs));
+        return host.print(helpScreenLines(this.world, this.#width, this.#glyphs));
       case "settings":
-        return host.print(settingsText({ ...this.world, model: this.#model }));
+        return host.print(settingsLines({ ...this.world, model: this.#model }));
       case "label":
         return host.print(await labelLines(this.world));
       case "thinking":
-        return chooseThinking(this.world, host, rest);
+        return setThinkingLevel(this.world, host, rest);
       case "model":
         return this.#chooseModel(rest, host);
       case "fork":
@@ -219,12 +219,12 @@ export class ShellPerformer {
     const result = await this.#working(host, "summarising", (signal) =>
       this.world.compactor.compact({ instructions: focus === "" ? undefined : focus, signal }),
     );
-    host.dispatch({ kind: "notice", text: compacted(result), isError: result.kind === "failed" });
+    host.dispatch({ kind: "notice", text: compactionText(result), isError: result.kind === "failed" });
   }
 
-  async #working<T>(host: ShellHost, says: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #working<T>(host: ShellHost, text: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
-    host.dispatch({ kind: "work", says });
+    host.dispatch({ kind: "work-started", text });
     try {
       await this.#betweenTurns;
       this.#compaction = controller;
@@ -236,13 +236,13 @@ export class ShellPerformer {
   }
 }
 
-function told(host: ShellHost, error: unknown): void {
+function dispatchFailure(host: ShellHost, error: unknown): void {
   const isKnown = error instanceof BoughError || error instanceof CommandError;
   // A defect of ours is said, and the shell goes on: what was typed and what came is stored.
   host.dispatch({ kind: "notice", text: isKnown ? errorLine(error) : `Unexpected failure: ${errorLine(error)}`, isError: true });
 }
 
-function compacted(result: CompactionResult): string {
+function compactionText(result: CompactionResult): string {
   switch (result.kind) {
     case "compacted":
       return `Compacted: ${count(result.tokensBefore)} tokens are ${count(result.tokensAfter)} now. Nothing is lost: /compact --undo takes it back.`;

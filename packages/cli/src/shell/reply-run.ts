@@ -11,7 +11,7 @@ import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import { safe, safeLines } from "../terminal/safe.js";
 import { transcriptLines } from "./transcript.js";
-import { callRoom } from "./view.js";
+import { maxCallLines } from "./view.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 
 type Tools = NonNullable<Config["tools"]>;
@@ -72,10 +72,10 @@ export class ReplyRun {
         dispatch({ kind: "status", status: { usedTokens: event.use.totalTokens, windowTokens: event.use.windowTokens } });
         break;
       case "text":
-        dispatch({ kind: "delta", text: event.delta, doing: "writing" });
+        dispatch({ kind: "delta", text: event.delta, activity: "writing" });
         break;
       case "thinking":
-        dispatch({ kind: "delta", text: "", doing: "thinking" });
+        dispatch({ kind: "delta", text: "", activity: "thinking" });
         break;
       case "usage":
         break;
@@ -83,7 +83,7 @@ export class ReplyRun {
         this.#printEntry(event.entryId, true);
         break;
       case "tool":
-        dispatch({ kind: "delta", text: "", doing: `running ${event.name}` });
+        dispatch({ kind: "delta", text: "", activity: `running ${event.name}` });
         break;
       case "tool-result":
         this.#printEntry(event.entryId, false);
@@ -113,7 +113,7 @@ export class ReplyRun {
     const block = { type: "toolCall" as const, id: call.id, name: call.name, arguments: call.input };
     const lines = [...outsideLines(call, this.width), ...toolCallLines(block, new TextBudget(this.width), this.glyphs)];
     // Nobody can judge a call of which a part is not seen.
-    if (lines.length > callRoom((this.world.io.terminal?.stdout.rows || 24) - 1)) this.host.print([...lines, []]);
+    if (lines.length > maxCallLines((this.world.io.terminal?.stdout.rows || 24) - 1)) this.host.print([...lines, []]);
     this.host.dispatch({ kind: "ask", question: { id: call.id, name: call.name, lines, isOutside: call.isOutside } });
     return new Promise((resolve) => {
       this.#answers.set(call.id, (answer) => {
@@ -124,7 +124,7 @@ export class ReplyRun {
   }
 
   #ended(result: TurnResult): void {
-    const said = endText(result);
+    const said = turnEndText(result);
     if (result.kind === "failed" && result.unstored !== null) {
       const lines = safeLines(result.unstored).map((line): Line => [line]);
       this.host.print([[styled("error", "This could not be stored:")], ...lines, []]);
@@ -139,7 +139,7 @@ function outsideLines({ isOutside, target }: PermissionRequest, width: number): 
 }
 
 /** What a person is told of the end of a turn; null: the reply says it all. */
-function endText(result: TurnResult): string | null {
+function turnEndText(result: TurnResult): string | null {
   switch (result.kind) {
     case "done":
       return null;

@@ -1,12 +1,12 @@
-import { editorOf } from "../prompt/editor.js";
-import { sessionTitle } from "../session/choose-session.js";
+import { createEditor } from "../prompt/editor.js";
+import { titleOf } from "../session/choose-session.js";
 import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { rebindKeys } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { SHELL_KEYS } from "./keys.js";
 import type { ShellEffect, ShellEvent, ShellModel, ShellResult, ShellStep } from "./model.js";
-import type { Opening } from "./opening.js";
+import type { Intro } from "./opening.js";
 import { ShellPerformer } from "./perform.js";
 import { update } from "./update.js";
 import { view } from "./view.js";
@@ -23,7 +23,7 @@ export interface ShellStart {
   readonly history?: readonly string[] | undefined;
   readonly notice?: string | undefined;
   /** Default: everything, as for the first time. */
-  readonly opening?: Opening | undefined;
+  readonly intro?: Intro | undefined;
 }
 
 /**
@@ -35,10 +35,10 @@ export interface ShellStart {
  * if (result.kind === "tree") draft = result.draft;
  */
 export function shellScreen(world: ShellWorld, start: ShellStart): ShellScreen {
-  const performer = new ShellPerformer(world, start.opening ?? { showsEnd: true, saysNotebook: true });
+  const performer = new ShellPerformer(world, start.intro ?? { showsTranscript: true, showsNotebookNote: true });
   return {
     kind: "inline",
-    start: (size) => started(world, start, size),
+    start: (size) => startShell(world, start, size),
     update,
     view,
     perform: (effect, host) => performer.perform(effect, host),
@@ -48,7 +48,7 @@ export function shellScreen(world: ShellWorld, start: ShellStart): ShellScreen {
 }
 
 /** The shell before anything was typed. */
-export function started(world: ShellWorld, { draft = "", history = [], notice }: ShellStart, size: Size): ShellStep {
+export function startShell(world: ShellWorld, { draft = "", history = [], notice }: ShellStart, size: Size): ShellStep {
   const { io, config, model, record } = world;
   const status = {
     title: sessionTitle(record),
@@ -66,7 +66,7 @@ export function started(world: ShellWorld, { draft = "", history = [], notice }:
       glyphs: glyphsFor(io.env),
       keys: rebindKeys(SHELL_KEYS, config.keys?.shell ?? {}),
       nowMs: io.now(),
-      editor: editorOf(draft),
+      editor: createEditor(draft),
       history,
       completions: [],
       chosen: 0,
@@ -76,9 +76,9 @@ export function started(world: ShellWorld, { draft = "", history = [], notice }:
       question: null,
       running: 0,
       queue: [],
-      leaving: null,
+      pendingResult: null,
       notice: notice === undefined ? null : { text: notice, isError: false },
-      armed: null,
+      lastPress: null,
       result: undefined,
     },
     effects: [{ kind: "open" }],

@@ -64,17 +64,17 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
 ];
 
 /** What the prompt offers to complete: the commands, and behind one what is known to stand there. */
-export const OFFERED: CompletionSource = {
+export const COMPLETIONS: CompletionSource = {
   commands: SLASH_COMMANDS,
   argumentsOf: (command, typed) => {
     const { values = [], help = "" } = SLASH_COMMANDS.find(({ name }) => name === command) ?? {};
     const fitting = values.filter((value) => value.startsWith(typed.toLowerCase()) && value !== typed);
-    return fitting.map((value) => ({ insert: value, shown: value, help }));
+    return fitting.map((value) => ({ insert: value, display: value, help }));
   },
 };
 
 /** What a typed line means. */
-export type Typed =
+export type ParsedLine =
   | { readonly kind: "message"; readonly text: string }
   | { readonly kind: "command"; readonly name: SlashName; readonly rest: string }
   | { readonly kind: "unknown"; readonly name: string; readonly nearest: string | null };
@@ -83,25 +83,25 @@ export type Typed =
  * A line with a slash in front is a command; two slashes, or a space before it, make it a message. Something such as a path
  * (`/usr/bin is empty`) is no command: their names have no second slash.
  */
-export function typed(text: string): Typed {
+export function parseLine(text: string): ParsedLine {
   const match = /^\/([a-z][\w-]*)(?:\s+([\s\S]*))?$/i.exec(text.trimEnd());
   if (match === null) return { kind: "message", text: text.startsWith("//") ? text.slice(1) : text };
   const [, name = "", rest = ""] = match;
   const command = SLASH_COMMANDS.find((one) => one.name === name.toLowerCase());
   if (command !== undefined) return { kind: "command", name: command.name, rest: rest.trim() };
-  return { kind: "unknown", name, nearest: nearest(name.toLowerCase()) };
+  return { kind: "unknown", name, nearest: nearestCommand(name.toLowerCase()) };
 }
 
 /** The command that was meant: one that begins so, or differs by two letters at most. */
-function nearest(name: string): string | null {
+function nearestCommand(name: string): string | null {
   const beginning = SLASH_COMMANDS.find((one) => one.name.startsWith(name));
   if (beginning !== undefined) return beginning.name;
-  const close = SLASH_COMMANDS.map((one) => ({ name: one.name, by: distance(name, one.name) })).sort((a, b) => a.by - b.by);
+  const close = SLASH_COMMANDS.map((one) => ({ name: one.name, by: editDistance(name, one.name) })).sort((a, b) => a.by - b.by);
   return close[0] !== undefined && close[0].by <= 2 ? close[0].name : null;
 }
 
 /** Letters to insert, delete or replace (Levenshtein). Names are short. */
-function distance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...a].entries()) {
     const next = [i + 1];

@@ -21,14 +21,14 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
     case "search":
       return ["search", "--session", sessionId, "--", ...words];
     case "export": {
-      const { isGiven, others } = withoutFlag(rest, "--force");
-      const path = others === "" ? `bough-${toFileName(sessionId)}.md` : typedPath(others, home);
+      const { isGiven, others } = extractFlag(rest, "--force");
+      const path = others === "" ? `bough-${inFileName(sessionId)}.md` : expandHome(others, home);
       const flags = isGiven ? ["--force"] : [];
       return ["export", sessionId, ...flags, "--format", exportFormat(path) ?? "markdown", "--output", path];
     }
     case "import": {
-      const { isGiven, others } = withoutFlag(rest, "--verbose");
-      return ["import", ...(isGiven ? ["--verbose"] : []), "--", typedPath(others, home)];
+      const { isGiven, others } = extractFlag(rest, "--verbose");
+      return ["import", ...(isGiven ? ["--verbose"] : []), "--", expandHome(others, home)];
     }
     case "stats":
       return ["stats", sessionId];
@@ -48,7 +48,7 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
 }
 
 /** What was typed without a flag before or behind it; a path between may hold spaces. */
-function withoutFlag(rest: string, flag: string): { readonly isGiven: boolean; readonly others: string } {
+function extractFlag(rest: string, flag: string): { readonly isGiven: boolean; readonly others: string } {
   const words = rest.split(/(\s+)/);
   if (words[0] === flag) return { isGiven: true, others: words.slice(1).join("").trim() };
   if (words.at(-1) === flag) return { isGiven: true, others: words.slice(0, -1).join("").trim() };
@@ -58,24 +58,24 @@ function withoutFlag(rest: string, flag: string): { readonly isGiven: boolean; r
 const CONTEXT_BAR = 20;
 
 /** Commands that need a word behind them. */
-const NEEDS: Readonly<Partial<Record<SlashName, string>>> = {
+const MISSING_ARGUMENT: Readonly<Partial<Record<SlashName, string>>> = {
   search: "What for? /search WORDS",
   import: "From where? /import PATH",
   name: "Which? /name TITLE",
 };
 
 /** What a command was not told; undefined: it has all that it needs. */
-function missing(name: SlashName, rest: string): string | undefined {
-  if (rest === "" || (name === "import" && rest === "--verbose")) return NEEDS[name];
+function missingArgument(name: SlashName, rest: string): string | undefined {
+  if (rest === "" || (name === "import" && rest === "--verbose")) return MISSING_ARGUMENT[name];
   // A word such as `clipboard` is no file that anybody meant (regression R157).
-  const file = withoutFlag(rest, "--force").others;
+  const file = extractFlag(rest, "--force").others;
   const isUnclear = name === "export" && file !== "" && exportFormat(file) === undefined;
   return isUnclear ? "Into which file? /export FILE.md, FILE.jsonl (every branch) or FILE.pi.jsonl (for pi)" : undefined;
 }
 
 /** Runs a command that needs nothing but the store and the session. Whether it was one. */
-export async function runSlash(world: ShellWorld, host: ShellHost, name: SlashName, rest: string): Promise<boolean> {
-  const needed = missing(name, rest);
+export async function runSlashCommand(world: ShellWorld, host: ShellHost, name: SlashName, rest: string): Promise<boolean> {
+  const needed = missingArgument(name, rest);
   if (needed !== undefined) {
     host.dispatch({ kind: "notice", text: needed, isError: true });
     return true;
@@ -86,7 +86,7 @@ export async function runSlash(world: ShellWorld, host: ShellHost, name: SlashNa
   // What a command prints has the width of the terminal; what it says beside may be longer.
   const width = world.io.terminal?.stdout.columns || 80;
   const said = [...lines, ...notes].flatMap((one) => (lineWidth(one) > width ? wrapLine(one, width) : [one]));
-  host.print([...said, ...(name === "context" && exit === 0 ? await barLines(world) : []), []]);
+  host.print([...said, ...(name === "context" && exit === 0 ? await windowBarLines(world) : []), []]);
   if (exit !== 0 && notes.length === 0 && lines.length === 0)
     host.dispatch({ kind: "notice", text: `/${name} ended with ${exit}.`, isError: true });
   await world.session.refresh();
@@ -94,13 +94,13 @@ export async function runSlash(world: ShellWorld, host: ShellHost, name: SlashNa
 }
 
 /** How full the window is, for the eye. */
-async function barLines({ compactor, io }: ShellWorld): Promise<readonly Line[]> {
+async function windowBarLines({ compactor, io }: ShellWorld): Promise<readonly Line[]> {
   const { totalTokens, windowTokens } = await compactor.usage();
   return [[windowBar(totalTokens, windowTokens, CONTEXT_BAR, glyphsFor(io.env))]];
 }
 
 /** `/help`. */
-export function helpText(world: ShellWorld, width: number, glyphs: Glyphs): readonly Line[] {
+export function helpScreenLines(world: ShellWorld, width: number, glyphs: Glyphs): readonly Line[] {
   const widest = Math.max(...SLASH_COMMANDS.map(({ name, args }) => name.length + args.length + 2));
   const commands = SLASH_COMMANDS.map(
     ({ name, args, help }): Line => [styled("bold", padEnd(`  /${name} ${args}`, widest + 4)), styled("dim", help)],
@@ -110,7 +110,7 @@ export function helpText(world: ShellWorld, width: number, glyphs: Glyphs): read
 }
 
 /** `/settings`: what is in force, and where it comes from. */
-export function settingsText(world: ShellWorld): readonly Line[] {
+export function settingsLines(world: ShellWorld): readonly Line[] {
   const { config, configPath, model, io } = world;
   const from = (variable: string, configured: boolean) =>
     (io.env[variable] ?? "") !== "" ? variable : configured ? "config file" : "default";
@@ -143,7 +143,7 @@ function toolsText(tools: Readonly<Record<string, string | undefined>>): string 
 }
 
 /** `/thinking`: a level for the replies from here on. */
-export async function chooseThinking(world: ShellWorld, host: ShellHost, level: string): Promise<void> {
+export async function setThinkingLevel(world: ShellWorld, host: ShellHost, level: string): Promise<void> {
   const known: readonly string[] = THINKING_LEVELS;
   if (level !== "" && !known.includes(level)) {
     host.dispatch({ kind: "notice", text: `No such level. There are: ${known.join(", ")}.`, isError: true });
@@ -170,7 +170,7 @@ export async function labelLines({ session }: ShellWorld): Promise<readonly Line
 }
 
 /** A path as it was typed at the prompt: `~/` is the person's own folder, as in a shell. */
-export function typedPath(text: string, home: string): string {
+export function expandHome(text: string, home: string): string {
   if (text === "~") return home;
   return text.startsWith("~/") ? join(home, text.slice(2)) : text;
 }

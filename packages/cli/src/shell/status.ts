@@ -9,14 +9,14 @@ import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/li
 import type { Status } from "./model.js";
 
 /** Sessions up to this many entries are asked for their cost; it takes a pass over them. */
-const MOST_FOR_COST = 20_000;
+const MAX_ENTRIES_FOR_COST = 20_000;
 
 /** Messages of a context are the same objects from one context to the next. */
-const tokens = new WeakMap<ContextMessage, number>();
+const tokensByMessage = new WeakMap<ContextMessage, number>();
 
-function tokensOf(message: ContextMessage): number {
-  const known = tokens.get(message) ?? roughMessageTokens(message);
-  tokens.set(message, known);
+function messageTokens(message: ContextMessage): number {
+  const known = tokensByMessage.get(message) ?? roughMessageTokens(message);
+  tokensByMessage.set(message, known);
   return known;
 }
 
@@ -38,15 +38,15 @@ export class StatusReader {
   async read(model: ChatModel | null): Promise<Partial<Status>> {
     const session = this.#session;
     const [record, { messages }, mayHaveCost] = await Promise.all([session.record(), session.context(), this.#readTips()]);
-    if (mayHaveCost) this.#costUsd = record.entryCount > MOST_FOR_COST ? null : await costOf(session);
+    if (mayHaveCost) this.#costUsd = record.entryCount > MAX_ENTRIES_FOR_COST ? null : await readCost(session);
     const tip = [...this.#tips.values()].find(({ id }) => id === session.leafId);
     return {
-      title: sessionTitle(record),
-      depth: tip === undefined ? await depthOf(session) : tip.depth + 1,
+      title: titleOf(record),
+      depth: tip === undefined ? await readDepth(session) : tip.depth + 1,
       branches: this.#tips.size,
       model: model?.name ?? null,
       windowTokens: model?.windowTokens ?? DEFAULT_WINDOW,
-      usedTokens: messages.reduce((sum, message) => sum + tokensOf(message), 0),
+      usedTokens: messages.reduce((sum, message) => sum + messageTokens(message), 0),
       costUsd: this.#costUsd,
     };
   }
@@ -74,7 +74,7 @@ export class StatusReader {
   }
 }
 
-async function depthOf(session: Session): Promise<number> {
+async function readDepth(session: Session): Promise<number> {
   const { leafId } = session;
   if (leafId === null) return 0;
   const { parentId } = await session.entry(leafId);
@@ -82,14 +82,14 @@ async function depthOf(session: Session): Promise<number> {
   return row === undefined ? 0 : row.depth + 1;
 }
 
-async function costOf(session: Session): Promise<number | null> {
+async function readCost(session: Session): Promise<number | null> {
   const { usage } = await session.statistics();
   const cost = usage.reduce((sum, { costUsd }) => sum + costUsd, 0);
   return cost > 0 ? cost : null;
 }
 
-const BAR = 8;
-const LEAST_TITLE = 12;
+const BAR_COLUMNS = 8;
+const MIN_TITLE_COLUMNS = 12;
 
 /** One line about the session; what matters least leaves first where there is no room. */
 export function statusLine(status: Status, columns: number, glyphs: Glyphs): Line {
@@ -107,23 +107,23 @@ export function statusLine(status: Status, columns: number, glyphs: Glyphs): Lin
       .slice(0, count)
       .flatMap((part) => [styled("dim", ` ${glyphs.dot} `), typeof part === "string" ? styled("dim", part) : part]);
     const room = columns - lineWidth(right);
-    if (room >= Math.min(LEAST_TITLE, title.length)) return [...fitLine([styled("bold", title)], room, glyphs.ellipsis), ...right];
+    if (room >= Math.min(MIN_TITLE_COLUMNS, title.length)) return [...fitLine([styled("bold", title)], room, glyphs.ellipsis), ...right];
   }
   return fitLine([styled("bold", title)], columns, glyphs.ellipsis);
 }
 
 function windowPart({ usedTokens, windowTokens }: Status, glyphs: Glyphs): readonly (string | Span)[] {
   if (usedTokens === null) return [];
-  return [windowBar(usedTokens, windowTokens, BAR, glyphs)];
+  return [windowBar(usedTokens, windowTokens, BAR_COLUMNS, glyphs)];
 }
 
 /** How full a window is: a bar of `columns` columns and the share in words. Red above 90 %. */
 export function windowBar(usedTokens: number, windowTokens: number, columns: number, glyphs: Glyphs): Span {
   const share = Math.min(usedTokens / windowTokens, 1);
   const bar = barText(share, columns, glyphs);
-  return styled(share > 0.9 ? "error" : "dim", `${bar} ${(share * 100).toFixed(0)}% of ${short(windowTokens)}`);
+  return styled(share > 0.9 ? "error" : "dim", `${bar} ${(share * 100).toFixed(0)}% of ${shortCount(windowTokens)}`);
 }
 
-function short(tokens: number): string {
+function shortCount(tokens: number): string {
   return tokens < 1000 ? String(tokens) : tokens < 1e6 ? `${Math.round(tokens / 1000)}k` : `${(tokens / 1e6).toFixed(1)}M`;
 }

@@ -17,7 +17,7 @@ export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): re
       return messageTranscript(entry.message, width, glyphs);
     case "compaction":
     case "branch_summary":
-      return [...wrapLine([styled("summary", `[${entryKind(entry)}]`), " ", firstLine(entry.summary)], width), []];
+      return [...wrapLine([styled("summary", `[${entryKind(entry)}]`), " ", summaryFirstLine(entry.summary)], width), []];
     case "custom_message":
       return [
         ...messageLines({ role: "custom", customType: entry.customType, content: entry.content })
@@ -38,7 +38,7 @@ export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): re
 }
 
 /** What the person said. */
-export function saidLines(text: string, width: number, glyphs: Glyphs): readonly Line[] {
+export function promptLines(text: string, width: number, glyphs: Glyphs): readonly Line[] {
   const lines = safeLines(text).flatMap((line) => wrapLine([styled("bold", line)], Math.max(width - 2, 1)));
   return [...lines.map((line, at): Line => [at === 0 ? styled("user", `${glyphs.cursor} `) : "  ", ...line]), []];
 }
@@ -61,9 +61,9 @@ export function resultLines(text: string, isError: boolean, width: number, glyph
 function messageTranscript(message: Extract<Entry, { type: "message" }>["message"], width: number, glyphs: Glyphs): readonly Line[] {
   switch (message.role) {
     case "user":
-      return saidLines(textOfContent(message.content), width, glyphs);
+      return promptLines(textOfContent(message.content), width, glyphs);
     case "assistant":
-      return [...assistantLines(message.content, width, glyphs), ...endLines(message, width), []];
+      return [...assistantLines(message.content, width, glyphs), ...stopLines(message, width), []];
     case "toolResult":
       return [...resultLines(textOfContent(message.content), message.isError === true, width, glyphs), []];
     case "bashExecution":
@@ -92,7 +92,7 @@ function assistantLines(content: Content, width: number, glyphs: Glyphs): readon
   });
 }
 
-function endLines(
+function stopLines(
   { stopReason, errorMessage }: { readonly stopReason?: string | undefined; readonly errorMessage?: string | undefined },
   width: number,
 ): readonly Line[] {
@@ -105,7 +105,7 @@ function endLines(
 }
 
 /** How a summary begins for a person: what is between tags at its start is for the model. */
-function firstLine(text: string): string {
+function summaryFirstLine(text: string): string {
   const own = text.replace(/^\s*<([a-z-]+)>[\s\S]*?<\/\1>/, "");
   return own.split("\n").find((line) => line.trim() !== "" && !/^<[^>]*>$/.test(line.trim())) ?? "";
 }

@@ -9,9 +9,9 @@ import { statusLine } from "./status.js";
 
 /** Lines of the reply in progress that are seen; it is printed whole once it is there. */
 const REPLY_ROWS = 8;
-const MOST_OFFERS = 6;
+const MAX_OFFERS = 6;
 /** Lines of a long failure; the whole of it would push the prompt away. */
-const MOST_NOTICE = 4;
+const MAX_NOTICE_LINES = 4;
 /** What the prompt takes at most, as a part of the screen. */
 const PROMPT_SHARE = 0.5;
 
@@ -19,7 +19,7 @@ const PROMPT_SHARE = 0.5;
 export function view(model: ShellModel): Frame {
   const { size, question, glyphs } = model;
   const above = [...replyLines(model), ...workLines(model), ...questionLines(model), ...queueLines(model)];
-  const below = [...offerLines(model), ...noticeLines(model), plainLine(...statusLine(model.status, size.columns, glyphs))];
+  const below = [...completionLines(model), ...noticeLines(model), plainLine(...statusLine(model.status, size.columns, glyphs))];
   const room = Math.max(Math.min(Math.floor(size.rows * PROMPT_SHARE), size.rows - 2), 1);
   const prompt = editorView(model.editor, Math.max(size.columns - 2, 1), room);
   const sign = question === null ? styled("user", `${glyphs.cursor} `) : styled("dim", `${glyphs.cursor} `);
@@ -46,23 +46,23 @@ function replyLines({ reply, size, glyphs, nowMs }: ShellModel): readonly FrameL
     .filter((line) => line !== "")
     .flatMap((line) => wrapLine([line], size.columns));
   const shown = lines.slice(-rows).map((line) => plainLine(...line));
-  const says = reply.isStopping ? "stopping" : reply.doing;
-  return [...shown, progress(says, reply.sinceMs, nowMs, size.columns, glyphs)];
+  const activity = reply.isStopping ? "stopping" : reply.activity;
+  return [...shown, progressLine(activity, reply.sinceMs, nowMs, size.columns, glyphs)];
 }
 
 function workLines({ work, size, glyphs, nowMs }: ShellModel): readonly FrameLine[] {
   if (work === null) return [];
-  return [progress(work.isStopping ? "cancelling" : work.says, work.sinceMs, nowMs, size.columns, glyphs)];
+  return [progressLine(work.isStopping ? "cancelling" : work.text, work.sinceMs, nowMs, size.columns, glyphs)];
 }
 
-function progress(says: string, sinceMs: number, nowMs: number, columns: number, glyphs: ShellModel["glyphs"]): FrameLine {
+function progressLine(text: string, sinceMs: number, nowMs: number, columns: number, glyphs: ShellModel["glyphs"]): FrameLine {
   const seconds = Math.max(Math.floor((nowMs - sinceMs) / 1000), 0);
   const spin = glyphs.spinner[seconds % glyphs.spinner.length] ?? "";
-  return plainLine(...fitLine([styled("summary", `${spin} ${says}`), styled("dim", ` ${seconds} s  Esc stops`)], columns, glyphs.ellipsis));
+  return plainLine(...fitLine([styled("summary", `${spin} ${text}`), styled("dim", ` ${seconds} s  Esc stops`)], columns, glyphs.ellipsis));
 }
 
 /** Lines of a call that fit beside its question, on a screen of so many rows. A longer one is to be printed above too. */
-export function callRoom(rows: number): number {
+export function maxCallLines(rows: number): number {
   return Math.max(rows - 9, 1);
 }
 
@@ -79,7 +79,7 @@ function answersLine({ phase, isOutside }: AskedQuestion, isTyping: boolean): Li
 
 function questionLines({ question, editor, size, glyphs }: ShellModel): readonly FrameLine[] {
   if (question === null) return [];
-  const room = callRoom(size.rows);
+  const room = maxCallLines(size.rows);
   const rest = question.lines.length - room;
   const lines: readonly Line[] = [
     [styled("bold", `May the model use ${question.name}?`)],
@@ -94,13 +94,13 @@ function queueLines({ queue, size, glyphs }: ShellModel): readonly FrameLine[] {
   return queue.map((text) => plainLine(...fitLine([styled("dim", `waits: ${text.replace(/\s+/g, " ")}`)], size.columns, glyphs.ellipsis)));
 }
 
-function offerLines({ completions, chosen, size, glyphs }: ShellModel): readonly FrameLine[] {
-  const from = Math.max(0, Math.min(chosen - MOST_OFFERS + 1, completions.length - MOST_OFFERS));
-  return completions.slice(from, from + MOST_OFFERS).map(({ shown, help }, at): FrameLine => {
+function completionLines({ completions, chosen, size, glyphs }: ShellModel): readonly FrameLine[] {
+  const from = Math.max(0, Math.min(chosen - MAX_OFFERS + 1, completions.length - MAX_OFFERS));
+  return completions.slice(from, from + MAX_OFFERS).map(({ display, help }, at): FrameLine => {
     const isChosen = from + at === chosen;
     const sign = isChosen ? styled("leaf", `${glyphs.cursor} `) : "  ";
     return plainLine(
-      ...fitLine([sign, isChosen ? styled("bold", shown) : shown, styled("dim", `  ${help}`)], size.columns, glyphs.ellipsis),
+      ...fitLine([sign, isChosen ? styled("bold", display) : display, styled("dim", `  ${help}`)], size.columns, glyphs.ellipsis),
     );
   });
 }
@@ -108,5 +108,5 @@ function offerLines({ completions, chosen, size, glyphs }: ShellModel): readonly
 function noticeLines({ notice, size }: ShellModel): readonly FrameLine[] {
   if (notice === null) return [];
   const lines = wrapLine([notice.isError ? styled("error", notice.text) : styled("dim", notice.text)], size.columns);
-  return lines.slice(0, MOST_NOTICE).map((line) => plainLine(...line));
+  return lines.slice(0, MAX_NOTICE_LINES).map((line) => plainLine(...line));
 }

@@ -92,7 +92,7 @@ export class Driven {
 
   /** The titles in the list, in order. */
   get titles(): readonly string[] {
-    return this.model.rows.map(({ listed }) => listed.record.title ?? listed.record.firstText ?? "");
+    return this.model.rows.map(({ session }) => session.record.title ?? session.record.firstText ?? "");
   }
 
   get selectedTitle(): string | undefined {

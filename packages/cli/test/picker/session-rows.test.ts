@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arranged, listed, matching, queryWhileTyping, type Row } from "../../src/picker/session-rows.js";
+import { matchSessions, prefixQuery, type SessionRow, sortSessions, toListedSession } from "../../src/picker/session-rows.js";
 import { record } from "./driven.js";
 
-const shown = (rows: readonly Row[]) =>
+const shown = (rows: readonly SessionRow[]) =>
   rows.map(
     ({
       depth,
-      listed: {
+      session: {
         record: { title },
       },
     }) => `${"  ".repeat(depth)}${title}`,
@@ -22,7 +22,7 @@ describe("The order of the list", () => {
       record("older fork", 5, { forkOf: "old" }),
       record("old", 9),
     ];
-    expect(shown(arranged(sessions.map(listed), "threads"))).toEqual(["old", "  new fork", "  older fork", "middle"]);
+    expect(shown(sortSessions(sessions.map(toListedSession), "threads"))).toEqual(["old", "  new fork", "  older fork", "middle"]);
   });
 
   it("counts the activity of a fork's fork for the whole thread", () => {
@@ -32,11 +32,11 @@ describe("The order of the list", () => {
       record("fork", 8, { forkOf: "root" }),
       record("root", 9),
     ];
-    expect(shown(arranged(sessions.map(listed), "threads"))).toEqual(["root", "  fork", "    deepest", "alone"]);
+    expect(shown(sortSessions(sessions.map(toListedSession), "threads"))).toEqual(["root", "  fork", "    deepest", "alone"]);
   });
 
   it("lets a fork whose parent is not listed stand alone", () => {
-    expect(shown(arranged([listed(record("fork", 1, { forkOf: "nobody" }))], "threads"))).toEqual(["fork"]);
+    expect(shown(sortSessions([toListedSession(record("fork", 1, { forkOf: "nobody" }))], "threads"))).toEqual(["fork"]);
   });
 
   it("opens a circle of records that name each other, and loses none of them", () => {
@@ -47,30 +47,30 @@ describe("The order of the list", () => {
       record("me", 4, { forkOf: "me" }),
     ];
     expect(
-      shown(arranged(sessions.map(listed), "threads"))
+      shown(sortSessions(sessions.map(toListedSession), "threads"))
         .map((name) => name.trim())
         .sort(),
     ).toEqual(["a", "b", "c", "me"]);
   });
 
   it("takes a chain of 20,000 forks without recursion", () => {
-    const chain = Array.from({ length: 20_000 }, (_, at) => listed(record(`${at}`, at, at === 0 ? {} : { forkOf: `${at - 1}` })));
-    expect(arranged(chain, "threads").at(-1)?.depth).toBe(19_999);
+    const chain = Array.from({ length: 20_000 }, (_, at) => toListedSession(record(`${at}`, at, at === 0 ? {} : { forkOf: `${at - 1}` })));
+    expect(sortSessions(chain, "threads").at(-1)?.depth).toBe(19_999);
   });
 
   it("is flat by time and by name", () => {
-    const sessions = [record("Zebra", 1), record("ant", 3), record("Éclair", 2, { forkOf: "Zebra" })].map(listed);
-    expect(shown(arranged(sessions, "newest"))).toEqual(["Zebra", "Éclair", "ant"]);
-    expect(shown(arranged(sessions, "name"))).toEqual(["ant", "Éclair", "Zebra"]);
+    const sessions = [record("Zebra", 1), record("ant", 3), record("Éclair", 2, { forkOf: "Zebra" })].map(toListedSession);
+    expect(shown(sortSessions(sessions, "newest"))).toEqual(["Zebra", "Éclair", "ant"]);
+    expect(shown(sortSessions(sessions, "name"))).toEqual(["ant", "Éclair", "Zebra"]);
   });
 
   it("lists every session once, each behind the one it was forked from, whatever forks from what", () => {
     const forest = fc.array(fc.record({ parent: fc.nat(30), hours: fc.nat(50) }), { maxLength: 30 });
     fc.assert(
       fc.property(forest, (nodes) => {
-        const sessions = nodes.map(({ parent, hours }, at) => listed(record(`${at}`, hours, { forkOf: `${parent}` })));
-        const rows = arranged(sessions, "threads");
-        expect(new Set(rows.map((row) => row.listed)).size).toBe(sessions.length);
+        const sessions = nodes.map(({ parent, hours }, at) => toListedSession(record(`${at}`, hours, { forkOf: `${parent}` })));
+        const rows = sortSessions(sessions, "threads");
+        expect(new Set(rows.map((row) => row.session)).size).toBe(sessions.length);
         for (const [at, row] of rows.entries()) if (row.parent !== null) expect(rows.indexOf(row.parent)).toBeLessThan(at);
       }),
     );
@@ -80,8 +80,8 @@ describe("The order of the list", () => {
 describe("A search by name", () => {
   const found = (typed: string, ...titles: string[]) =>
     shown(
-      matching(
-        titles.map((title, at) => listed(record(title, at))),
+      matchSessions(
+        titles.map((title, at) => toListedSession(record(title, at))),
         typed,
         NO_HITS,
       ).rows,
@@ -112,9 +112,9 @@ describe("A search by name", () => {
 
 describe("What the index is asked while somebody types", () => {
   it("has a last word that may go on, but no phrase that may", () => {
-    expect(queryWhileTyping("fix pars")).toBe("fix pars*");
-    expect(queryWhileTyping('"fix pars')).toBe('"fix pars');
-    expect(queryWhileTyping('"fix parser"')).toBe('"fix parser"');
-    expect(queryWhileTyping("fix ")).toBe("fix ");
+    expect(prefixQuery("fix pars")).toBe("fix pars*");
+    expect(prefixQuery('"fix pars')).toBe('"fix pars');
+    expect(prefixQuery('"fix parser"')).toBe('"fix parser"');
+    expect(prefixQuery("fix ")).toBe("fix ");
   });
 });

@@ -177,14 +177,14 @@ describe("Another program", () => {
   it("that deletes a session is named in one line; the list is read again and the nearest row stays selected", () => {
     three().press("down");
     picker.wanted();
-    picker.event({ kind: "gone", id: "id-Lexer" });
+    picker.event({ kind: "missing", id: "id-Lexer" });
     expect(picker.text).toContain('"Lexer" was deleted meanwhile by another program.');
     expect(picker.selectedTitle).toBe("Printer");
     expect(picker.wanted()).toContainEqual({ kind: "list", scope: "here", round: 2 });
   });
 
   it("ends a question about the session that it deleted", () => {
-    three().press("down", "d").event({ kind: "gone", id: "id-Lexer" });
+    three().press("down", "d").event({ kind: "missing", id: "id-Lexer" });
     expect(picker.model.mode.kind).toBe("list");
   });
 });
@@ -243,7 +243,7 @@ describe("Results", () => {
   it("are the session, once it is known to be there", () => {
     three().press("enter");
     expect(picker.screen.result(picker.model)).toBeUndefined();
-    expect(picker.screen.result(picker.event({ kind: "there", id: "id-Parser" }).model)).toEqual({ kind: "open", sessionId: "id-Parser" });
+    expect(picker.screen.result(picker.event({ kind: "found", id: "id-Parser" }).model)).toEqual({ kind: "open", sessionId: "id-Parser" });
   });
 
   it("are a new session, or nothing", () => {

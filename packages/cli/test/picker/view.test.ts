@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { columnsFor } from "../../src/picker/layout.js";
+import { chooseColumns } from "../../src/picker/layout.js";
 import { glyphsFor } from "../../src/terminal/glyphs.js";
 import { lineWidth } from "../../src/terminal/line.js";
 import { displayWidth, loadExactWidths } from "../../src/terminal/width.js";
@@ -107,13 +107,13 @@ describe("The screen", () => {
 
 describe("The columns", () => {
   it("go one by one as the screen gets narrower, the title never", () => {
-    const names = (width: number) => columnsFor(width, "here").columns.map(({ name }) => name);
+    const names = (width: number) => chooseColumns(width, "here").columns.map(({ name }) => name);
     expect(names(120)).toEqual(["count", "age", "model", "size"]);
     expect(names(70)).toEqual(["count", "age", "model"]);
     expect(names(60)).toEqual(["count", "age"]);
     expect(names(40)).toEqual(["count", "age"]);
     expect(names(34)).toEqual(["age"]);
     expect(names(25)).toEqual([]);
-    for (let width = 23; width < 300; width += 1) expect(columnsFor(width, "all").title).toBeGreaterThanOrEqual(20);
+    for (let width = 23; width < 300; width += 1) expect(chooseColumns(width, "all").title).toBeGreaterThanOrEqual(20);
   });
 });

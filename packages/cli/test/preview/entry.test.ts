@@ -1,7 +1,7 @@
 import { assistantMessage, type Entry, type EntryInput, openStore, systemMessage, toolResult, userMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { previewLines } from "../../src/preview/entry.js";
+import { entryPreview } from "../../src/preview/entry.js";
 import { lineWidth, textOfLine } from "../../src/terminal/line.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import { drawn, inStyle } from "./drawn.js";
@@ -24,7 +24,7 @@ async function stored(input: EntryInput, ...before: readonly EntryInput[]): Prom
 }
 
 async function texts(input: EntryInput, width = 80): Promise<string> {
-  return drawn(previewLines({ entry: await stored(input) }, width), width);
+  return drawn(entryPreview({ entry: await stored(input) }, width), width);
 }
 
 function call(name: string, args: Record<string, unknown>): EntryInput {
@@ -48,7 +48,7 @@ const REPLY = assistantMessage(
 
 describe("a preview", () => {
   test.each([40, 80, 120])("shows a reply in full at %i columns", async (width) => {
-    const lines = previewLines({ entry: await stored(REPLY), label: "first try", tokens: 412 }, width);
+    const lines = entryPreview({ entry: await stored(REPLY), label: "first try", tokens: 412 }, width);
     expect(drawn(lines, width)).toMatchSnapshot();
     expect(inStyle(lines, "added")).toEqual(["+B"]);
     expect(inStyle(lines, "removed")).toEqual(["-b"]);
@@ -71,7 +71,7 @@ describe("a preview", () => {
       },
     };
     const entry = await stored(summary, { ...userMessage("hello"), id: "kept" });
-    expect(drawn(previewLines({ entry }, width), width)).toMatchSnapshot();
+    expect(drawn(entryPreview({ entry }, width), width)).toMatchSnapshot();
   });
 
   test("shows a branch summary with the branch it tells of, and ignores odd members", async () => {
@@ -133,7 +133,7 @@ describe("a preview", () => {
     `);
     expect(await texts(call("shell", { command: ["bash", "-lc", "ls"] }))).toContain("\n$ bash -lc ls\n");
     const patch = "*** Begin Patch\n*** Update File: a.ts\n@@\n-a\n+b\n*** End Patch";
-    expect(inStyle(previewLines({ entry: await stored(call("apply_patch", { input: patch })) }, 80), "added")).toEqual(["+b"]);
+    expect(inStyle(entryPreview({ entry: await stored(call("apply_patch", { input: patch })) }, 80), "added")).toEqual(["+b"]);
   });
 
   test("hides no argument, of whatever type it is (R193)", async () => {
@@ -174,14 +174,14 @@ describe("a preview", () => {
       { type: "context_edit", targetId: "target", replacement: { content: [{ type: "text", text: "**short**" }] } },
       target,
     );
-    expect(drawn(previewLines({ entry: replaced }, 60), 60)).toContain("replaces in the context: target\n\nshort\n");
+    expect(drawn(entryPreview({ entry: replaced }, 60), 60)).toContain("replaces in the context: target\n\nshort\n");
     const omitted = await stored({ type: "context_edit", targetId: "target", replacement: null }, target);
-    expect(drawn(previewLines({ entry: omitted }, 60), 60)).toContain("leaves out of the context: target\n");
+    expect(drawn(entryPreview({ entry: omitted }, 60), 60)).toContain("leaves out of the context: target\n");
   });
 
   test("of a megabyte ends after 2,000 lines, and says how many more there are and how to see them", async () => {
     const entry = await stored(toolResult("call-1", "some line of output\n".repeat(50_000)));
-    const lines = previewLines({ entry, sessionId: "a-session" }, 80);
+    const lines = entryPreview({ entry, sessionId: "a-session" }, 80);
     expect(lines).toHaveLength(2001);
     expect(textOfLine(lines.at(-1) ?? [])).toBe("(about 48,003 more lines; all of it: bough show a-session an-entry)");
   });
@@ -204,7 +204,7 @@ describe("a preview", () => {
               { type: "toolCall" as const, id: said, name: "edit", arguments: args },
             ],
           };
-          for (const line of previewLines({ entry: { ...entry, message }, label: said }, width))
+          for (const line of entryPreview({ entry: { ...entry, message }, label: said }, width))
             expect(lineWidth(line)).toBeLessThanOrEqual(width);
         },
       ),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type CompletionSource, completed, completionsOf } from "../../src/prompt/completion.js";
+import { applyCompletion, type CompletionSource, findCompletions } from "../../src/prompt/completion.js";
 import { marked, shown } from "./typing.js";
 
 const SOURCE: CompletionSource = {
@@ -10,13 +10,13 @@ const SOURCE: CompletionSource = {
     { name: "label", args: "<text>", help: "name this place" },
   ],
   argumentsOf: (command, typed) =>
-    ["alpha", "beta"].filter((name) => name.startsWith(typed)).map((name) => ({ insert: name, shown: name, help: command })),
+    ["alpha", "beta"].filter((name) => name.startsWith(typed)).map((name) => ({ insert: name, display: name, help: command })),
 };
 
 /** What is offered where the cursor is marked. */
 function offered(text: string, source = SOURCE): readonly string[] {
   const { text: whole, cursor } = marked(text);
-  return completionsOf(whole, cursor, source).map((one) => one.shown);
+  return findCompletions(whole, cursor, source).map((one) => one.display);
 }
 
 describe("completions", () => {
@@ -55,12 +55,12 @@ describe("completing", () => {
     ["/label a|l rest", "alpha", "/label alpha| rest"],
     ["/label |", "alpha", "/label alpha|"],
   ])("%s with %j makes %s", (text, insert, expected) => {
-    expect(shown(completed(marked(text), { insert, shown: insert, help: "" }))).toBe(expected);
+    expect(shown(applyCompletion(marked(text), { insert, display: insert, help: "" }))).toBe(expected);
   });
 
   it("puts in what is offered", () => {
     const editor = marked("/lab|");
-    const [first] = completionsOf(editor.text, editor.cursor, SOURCE);
-    expect(first && shown(completed(editor, first))).toBe("/label |");
+    const [first] = findCompletions(editor.text, editor.cursor, SOURCE);
+    expect(first && shown(applyCompletion(editor, first))).toBe("/label |");
   });
 });

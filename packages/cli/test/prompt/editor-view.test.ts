@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { edit, editorOf } from "../../src/prompt/editor.js";
+import { createEditor, edit } from "../../src/prompt/editor.js";
 import { editorView } from "../../src/prompt/editor-view.js";
 import { lineWidth, textOfLine } from "../../src/terminal/line.js";
 import { safe } from "../../src/terminal/safe.js";
@@ -50,7 +50,7 @@ describe("an editor as it is drawn", () => {
         fc.integer({ min: 1, max: 24 }),
         fc.integer({ min: 1, max: 8 }),
         (start, events, width, mostRows) => {
-          const editor = events.reduce((now, event) => edit(now, event, width) ?? now, editorOf(start));
+          const editor = events.reduce((now, event) => edit(now, event, width) ?? now, createEditor(start));
           const { lines, cursor } = editorView(editor, width, mostRows);
           expect(lines.length).toBeLessThanOrEqual(mostRows);
           for (const line of lines) expect(lineWidth(line)).toBeLessThanOrEqual(width);
@@ -65,7 +65,7 @@ describe("an editor as it is drawn", () => {
   it("draws the whole text, nothing lost at the breaks", () => {
     fc.assert(
       fc.property(plainText, fc.integer({ min: 12, max: 24 }), (text, width) => {
-        const editor = editorOf(text);
+        const editor = createEditor(text);
         const { lines } = editorView(editor, width, 1_000);
         expect(lines.map(textOfLine).join("")).toBe(editor.text.split("\n").map(safe).join(""));
       }),
@@ -75,7 +75,7 @@ describe("an editor as it is drawn", () => {
   it("visits every row on the way up, one at a time", () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 2, max: 20 }), (text, width) => {
-        let editor = editorOf(text);
+        let editor = createEditor(text);
         let { row } = editorView(editor, width, 1_000).cursor;
         for (let next = edit(editor, key("up"), width); next !== undefined; next = edit(editor, key("up"), width)) {
           editor = next;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { continues, edit, editorOf } from "../../src/prompt/editor.js";
+import { continueLine, createEditor, edit } from "../../src/prompt/editor.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import { InputDecoder } from "../../src/tui/decode.js";
 import { after, anyEvent, anyText, FAMILY, isBetween, key, marked, plainText, shown } from "./typing.js";
@@ -49,11 +49,11 @@ describe("keys in an editor of several lines", () => {
   });
 
   it.each(["enter", "escape", "tab", "shift+tab", "ctrl+c", "pageup", "f1", "toString"])("leaves %s to the screen", (name) => {
-    expect(edit(editorOf("text"), { kind: "key", key: name }, 80)).toBeUndefined();
+    expect(edit(createEditor("text"), { kind: "key", key: name }, 80)).toBeUndefined();
   });
 
   it("leaves ctrl+d in an empty text, up in the first row and down in the last one to the screen", () => {
-    expect(edit(editorOf(), key("ctrl+d"), 80)).toBeUndefined();
+    expect(edit(createEditor(), key("ctrl+d"), 80)).toBeUndefined();
     expect(edit(marked("a|\nb"), key("up"), 80)).toBeUndefined();
     expect(edit(marked("a\nb|"), key("down"), 80)).toBeUndefined();
   });
@@ -73,13 +73,13 @@ describe("keys in an editor of several lines", () => {
     const decoder = new InputDecoder();
     const sent = ["f", "o", "\u001b\r", "x", "\u001b[13;2u", "\n", "\u001b\u007f", "\u001b[32;1u"];
     const events = sent.flatMap((sequence) => decoder.decode(sequence));
-    expect(shown(events.reduce((now, event) => edit(now, event, 80) ?? now, editorOf()))).toBe("fo\n |");
+    expect(shown(events.reduce((now, event) => edit(now, event, 80) ?? now, createEditor()))).toBe("fo\n |");
   });
 
   it("never puts the cursor inside a character", () => {
     fc.assert(
       fc.property(anyText, fc.array(anyEvent, { maxLength: 15 }), fc.integer({ min: 1, max: 20 }), (start, events, width) => {
-        let editor = editorOf(start);
+        let editor = createEditor(start);
         for (const event of events) {
           editor = edit(editor, event, width) ?? editor;
           expect(isBetween(editor.text, editor.cursor)).toBe(true);
@@ -92,7 +92,7 @@ describe("keys in an editor of several lines", () => {
     const cuts = fc.constantFrom("ctrl+u", "ctrl+k", "ctrl+w", "alt+d");
     fc.assert(
       fc.property(anyText, fc.array(anyEvent, { maxLength: 8 }), cuts, (start, events, name) => {
-        const before = events.reduce((now, event) => edit(now, event, 12) ?? now, editorOf(start));
+        const before = events.reduce((now, event) => edit(now, event, 12) ?? now, createEditor(start));
         const cut = edit(before, key(name), 12) ?? before;
         // What came together may have become one character; the text cannot come back between its parts.
         const place = name === "ctrl+u" || name === "ctrl+w" ? before.cursor - (before.text.length - cut.text.length) : before.cursor;
@@ -105,7 +105,7 @@ describe("keys in an editor of several lines", () => {
   it("comes back to the column from which it went up, if it went down as often", () => {
     fc.assert(
       fc.property(plainText, fc.integer({ min: 12, max: 24 }), (start, width) => {
-        const from = editorOf(start);
+        const from = createEditor(start);
         const up = edit(from, key("up"), width);
         fc.pre(up !== undefined);
         if (up !== undefined) expect(edit(up, key("down"), width)?.cursor).toBe(from.cursor);
@@ -115,18 +115,18 @@ describe("keys in an editor of several lines", () => {
 
   it("finds its way in a paste of 210,000 characters in one line", () => {
     const text = "日本 ".repeat(70_000);
-    let editor = editorOf(text);
+    let editor = createEditor(text);
     for (const name of ["x", "up", "down", "backspace", "home", "end"]) editor = edit(editor, key(name), 80) ?? editor;
-    expect(editor).toEqual(editorOf(text));
+    expect(editor).toEqual(createEditor(text));
   });
 });
 
 describe("a line that goes on", () => {
   it("has a backslash at the end of the text, before the cursor", () => {
-    expect(continues(editorOf("one\\"))).toMatchObject({ text: "one\n", cursor: 4 });
+    expect(continueLine(createEditor("one\\"))).toMatchObject({ text: "one\n", cursor: 4 });
   });
 
   it.each(["one|\\", "one\\ |", "one|", "|"])("is not %s", (text) => {
-    expect(continues(marked(text))).toBeUndefined();
+    expect(continueLine(marked(text))).toBeUndefined();
   });
 });

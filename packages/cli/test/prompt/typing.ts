@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type Editor, edit, editorOf } from "../../src/prompt/editor.js";
+import { createEditor, type Editor, edit } from "../../src/prompt/editor.js";
 import type { TerminalEvent } from "../../src/tui/screen.js";
 
 export const FAMILY = "👩‍👩‍👧";
@@ -12,7 +12,7 @@ export function key(name: string): TerminalEvent {
 /** An editor of a text in which `|` marks the cursor. */
 export function marked(text: string): Editor {
   const cursor = text.indexOf("|");
-  return { ...editorOf(text.replace("|", "")), cursor };
+  return { ...createEditor(text.replace("|", "")), cursor };
 }
 
 /** The text of an editor with its cursor marked. */

@@ -29,7 +29,7 @@ class Heard implements ShellHost {
   }
 }
 
-const stored = (text: string) => (news: ShellEvent) => news.kind === "stored" && news.text === text;
+const stored = (text: string) => (news: ShellEvent) => news.kind === "message-stored" && news.text === text;
 const compacting = (background: boolean) => (news: ShellEvent) => news.kind === "status" && news.status.background === background;
 
 /** A shell whose first turn ends just above the threshold, as its answer is long; then the summary is asked for and waits. */
@@ -45,11 +45,11 @@ async function overThreshold(work: (it: { shell: Shell; performer: ShellPerforme
   const io = { now: Date.now, cwd: shell.folder, env: {}, home: shell.folder } as Partial<Io> as Io;
   const run = { io, store: shell.store, storePath: "", config, model, isNotebookShown: true, options: {} };
   await withSession(run, "talk", async (opened) => {
-    const performer = new ShellPerformer(createShellWorld(run, opened), { showsEnd: false, saysNotebook: false });
+    const performer = new ShellPerformer(shellWorld(run, opened), { showsTranscript: false, showsNotebookNote: false });
     onTestFinished(() => performer.end());
     const heard = new Heard();
     await performer.performed({ kind: "open" }, heard);
-    await performer.performed({ kind: "say", text: "first" }, heard);
+    await performer.performed({ kind: "send", text: "first" }, heard);
     await shell.server.request(1);
     await work({ shell, performer, heard, write: written.open });
   });
@@ -60,11 +60,11 @@ describe("a compaction that is due when a turn ends", () => {
     await overThreshold(async ({ shell, performer, heard, write }) => {
       const kinds = heard.news.map(({ kind }) => kind);
       expect(kinds).toContain("reply-ended");
-      expect(kinds).toContain("done");
+      expect(kinds).toContain("line-done");
       expect(heard.news.findLast((news) => news.kind === "status" && news.status.background !== undefined)).toMatchObject({
         status: { background: true },
       });
-      const second = performer.performed({ kind: "say", text: "second" }, heard);
+      const second = performer.performed({ kind: "send", text: "second" }, heard);
       await heard.until(stored("second"));
       expect(shell.server.requests).toHaveLength(2);
       write();
@@ -98,7 +98,7 @@ describe("a compaction that is due when a turn ends", () => {
       await shell.server.requests[1]?.gone;
       await heard.until(compacting(false));
       expect(heard.news.some(({ kind }) => kind === "notice")).toBe(false);
-      await performer.performed({ kind: "say", text: "second" }, heard);
+      await performer.performed({ kind: "send", text: "second" }, heard);
       const path = await (await shell.other()).path();
       expect(path.filter(({ type }) => type === "compaction")).toHaveLength(1);
       expect(path.at(-1)).toMatchObject({ type: "message", message: { role: "assistant", stopReason: "stop" } });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SLASH_COMMANDS, typed } from "../../src/shell/slash-commands.js";
+import { parseLine, SLASH_COMMANDS } from "../../src/shell/slash-commands.js";
 import { opened } from "./opened.js";
 
 /** What the prompt holds. */
@@ -20,7 +20,7 @@ describe("what a typed line means", () => {
     ["/stat", { kind: "unknown", name: "stat", nearest: "stats" }],
     ["/zebra", { kind: "unknown", name: "zebra", nearest: null }],
   ])("%j", (text, meaning) => {
-    expect(typed(text)).toEqual(meaning);
+    expect(parseLine(text)).toEqual(meaning);
   });
 });
 
@@ -211,16 +211,16 @@ describe("while a reply is written", () => {
     expect(driven.text).toContain("waits: second");
     expect(driven.wanted()).toEqual([]);
     driven.event({ kind: "reply-ended" });
-    expect(driven.wanted()).toEqual([{ kind: "say", text: "second" }]);
+    expect(driven.wanted()).toEqual([{ kind: "send", text: "second" }]);
     driven.event({ kind: "reply-started" }).event({ kind: "reply-ended" });
     expect(driven.wanted()).toEqual([]);
-    driven.event({ kind: "done" });
-    expect(driven.wanted()).toEqual([{ kind: "say", text: "third" }]);
+    driven.event({ kind: "line-done" });
+    expect(driven.wanted()).toEqual([{ kind: "send", text: "third" }]);
   });
 
   it("Esc stops it, and other screens wait", async () => {
     const { driven } = await opened("u1 a1");
-    driven.event({ kind: "reply-started" }).event({ kind: "delta", text: "The beginning", doing: "writing" });
+    driven.event({ kind: "reply-started" }).event({ kind: "delta", text: "The beginning", activity: "writing" });
     expect(driven.text).toContain("The beginning");
     expect(driven.press("ctrl+t").text).toContain("Esc stops it.");
     driven.press("escape");
@@ -238,8 +238,8 @@ describe("while a reply is written", () => {
       const question = { id: "c1", name: "bash", lines: [["$ rm -rf /"]], isOutside: false };
       driven.event({ kind: "reply-started" }).event({ kind: "ask", question });
       expect(driven.text).toContain("$ rm -rf /");
-      expect(driven.wanted()).toEqual([{ kind: "await-moment", id: "c1" }]);
-      expect(driven.event({ kind: "moment-passed", id: "c1" }).press("x").wanted()).toEqual([]);
+      expect(driven.wanted()).toEqual([{ kind: "start-answer-delay", id: "c1" }]);
+      expect(driven.event({ kind: "answer-delay-passed", id: "c1" }).press("x").wanted()).toEqual([]);
       // Another letter is the beginning of a message; Tab leads back to the question.
       expect(driven.press("tab", key).wanted()).toEqual([effect]);
     }
@@ -257,7 +257,7 @@ describe("the shell's screen", () => {
     expect(driven.text).toMatchSnapshot("offers");
     driven.press("ctrl+c").event({ kind: "paste", text: `${"日本語 and words ".repeat(12)}\n\u001b[2J\u202eend` });
     expect(driven.text).toMatchSnapshot("prompt");
-    driven.event({ kind: "reply-started" }).event({ kind: "delta", text: "word ".repeat(300), doing: "writing" });
+    driven.event({ kind: "reply-started" }).event({ kind: "delta", text: "word ".repeat(300), activity: "writing" });
     driven.event({ kind: "ask", question: { id: "c1", name: "bash", lines: [["$ ls"]], isOutside: false } });
     expect(driven.text).toMatchSnapshot("question");
     expect(driven.frame.length).toBeLessThanOrEqual(size.rows);

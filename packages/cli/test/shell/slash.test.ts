@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assistantMessage, userMessage } from "@bough/session-core";
 import { describe, expect, test } from "vitest";
-import { completionsOf } from "../../src/prompt/completion.js";
-import { OFFERED, SLASH_COMMANDS } from "../../src/shell/slash-commands.js";
+import { findCompletions } from "../../src/prompt/completion.js";
+import { COMPLETIONS, SLASH_COMMANDS } from "../../src/shell/slash-commands.js";
 import { commandLineOf } from "../../src/shell/slash-run.js";
 import { DrivenShell } from "./driven.js";
 
@@ -135,7 +135,7 @@ describe("slash commands on a store", () => {
 });
 
 describe("completion behind a command", () => {
-  const offered = (text: string) => completionsOf(text, text.length, OFFERED).map(({ insert }) => insert);
+  const offered = (text: string) => findCompletions(text, text.length, COMPLETIONS).map(({ insert }) => insert);
 
   test("offers what is known to stand there", () => {
     expect(offered("/thinking ")).toEqual(["off", "minimal", "low", "medium", "high"]);

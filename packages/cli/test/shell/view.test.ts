@@ -14,7 +14,7 @@ const REPLY = Array.from({ length: 12 }, (_, at) => `Line ${at + 1} of a reply, 
 /** A shell in which everything happens at once. */
 async function busy(size: Size): Promise<DrivenShell> {
   const shell = await DrivenShell.open({ size });
-  shell.event({ kind: "reply-started" }).event({ kind: "delta", text: REPLY.join("\n"), doing: "writing" });
+  shell.event({ kind: "reply-started" }).event({ kind: "delta", text: REPLY.join("\n"), activity: "writing" });
   shell.enter("this waits").type("first line\nsecond 👩‍👩‍👧 line");
   return shell.event({ kind: "status", status: { model: "test-model", usedTokens: 91_000, windowTokens: 100_000, costUsd: 0.1234 } });
 }
