@@ -26,12 +26,12 @@ export async function runLineMode(run: InteractiveRun, out: Printer, ask: Ask, s
 /** `waiting`: lines that were typed before anybody asked for them; they go out first. */
 async function runSession(run: InteractiveRun, out: Printer, ask: Ask, waiting: string[], id: SessionId): Promise<SessionId | null> {
   return withSession(run, id, async (opened) => {
-    const world = shellWorld(run, opened);
-    const performer = new ShellPerformer(world, { showsTranscript: true, showsNotebookNote: !run.saidNotebook });
-    run.saidNotebook = true;
-    const questions = new Questions(out, ask, waiting, (effect) => performer.perform(effect, host));
-    const host = new PrintingHost(out, (question) => questions.put(question));
-    const talk: Talk = { run, world, performer, host };
+    const world = createShellWorld(run, opened);
+    const performer = new ShellPerformer(world, { showsTranscript: true, showsNotebookNote: !run.isNotebookShown });
+    run.isNotebookShown = true;
+    const questions = new QuestionAsker(out, ask, waiting, (effect) => performer.perform(effect, host));
+    const host = new PrintingHost(out, (question) => questions.ask(question));
+    const talk: LineSession = { run, world, performer, host };
     try {
       await performer.performed({ kind: "open" }, host);
       for (;;) {
@@ -55,11 +55,11 @@ interface LineSession {
 }
 
 /** Does what a line asks for. Where it leads: another session, away (null), or nowhere (undefined). */
-async function answered(talk: Talk, text: string): Promise<SessionId | null | undefined> {
+async function handleLine(talk: LineSession, text: string): Promise<SessionId | null | undefined> {
   const line = parseLine(text);
-  if (line.kind === "command") return commanded(talk, line.name, line.rest);
+  if (line.kind === "command") return handleCommand(talk, line.name, line.rest);
   if (line.kind === "unknown") talk.host.print([[styled("error", `No command /${line.name}. /help lists them.`)]]);
-  else if (line.text.trim() !== "") await interruptible(talk, { kind: "send", text: line.text });
+  else if (line.text.trim() !== "") await performInterruptibly(talk, { kind: "send", text: line.text });
   return undefined;
 }
 

@@ -5,7 +5,7 @@ import { entryLines } from "../format/entry-lines.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { comparisonLines, loadComparison } from "../preview/comparison.js";
 import { entryPreview } from "../preview/entry.js";
-import { inFileName, writeNewFile } from "../session/write-file.js";
+import { toFileName, writeNewFile } from "../session/write-file.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { type Line, textOfLine } from "../terminal/line.js";
 import type { ScreenHost } from "../tui/screen.js";

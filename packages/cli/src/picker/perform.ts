@@ -194,7 +194,7 @@ async function readChange(store: Store, id: SessionId, what: "renamed" | "archiv
 }
 
 async function deleteWithSubagents(store: Store, id: SessionId): Promise<number> {
-  const subagents = await subagentsOf(store, id);
+  const subagents = await listSubagents(store, id);
   for (const one of subagents) await deleteIfExists(store, one.id);
   await store.deleteSession(id);
   return subagents.length;

@@ -70,7 +70,7 @@ function initialModel(settings: PickerSettings, size: Size, nowMs: number): Pick
     sortedRows: [],
     rows: [],
     nameMatchCount: 0,
-    search: { field: fieldOf(), number: 0, hits: new Map(), state: "idle", reason: "", more: false },
+    search: { field: newField(), number: 0, hits: new Map(), state: "idle", reason: "", more: false },
     selected: 0,
     isChosen: false,
     top: 0,

@@ -49,7 +49,7 @@ function searchLine(model: PickerModel): Line {
 
 function deleteQuestion({ settings }: PickerModel, { record, subagents }: Extract<PickerModel["mode"], { kind: "delete" }>): Line {
   const beside = subagents === 0 ? "" : ` and ${counted(subagents, "session of its subagents", "sessions of its subagents")}`;
-  const what = `${quoteTitle(titleOf(record), settings)} with ${counted(record.messageCount, "message")}${beside}`;
+  const what = `${quoteTitle(sessionTitle(record), settings)} with ${counted(record.messageCount, "message")}${beside}`;
   return [styled("error", "Delete "), what, styled("error", " for good? "), styled("bold", "y/n")];
 }
 

@@ -12,7 +12,7 @@ export interface ListedSession {
 
 /** A session of the store as the list keeps it. */
 export function toListedSession(record: SessionRecord): ListedSession {
-  return { record, name: normalizeForSearch(titleOf(record)), directory: normalizeForSearch(record.cwd ?? "") };
+  return { record, name: normalizeForSearch(sessionTitle(record)), directory: normalizeForSearch(record.cwd ?? "") };
 }
 
 const PLAIN = /^[\x20-\x7e]*$/;

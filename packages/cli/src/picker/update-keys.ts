@@ -45,7 +45,7 @@ function updateListView(model: PickerModel, action: PickerAction): PickerStep {
     case "new":
       return withoutEffects({ ...model, result: { kind: "new" } });
     case "cancel":
-      return isSearching(model) ? startSearch(model, fieldOf()) : withoutEffects({ ...model, result: { kind: "cancelled" } });
+      return isSearching(model) ? startSearch(model, newField()) : withoutEffects({ ...model, result: { kind: "cancelled" } });
     case "search":
       return withoutEffects({ ...model, mode: { kind: "search" } });
     case "scope":
@@ -91,11 +91,11 @@ function updateSelectedSession(model: PickerModel, action: PickerAction): Picker
     case "open":
       return { model, effects: [{ kind: "check", record }] };
     case "rename":
-      return withoutEffects({ ...selectRow(model, model.selected), mode: { kind: "rename", id, field: fieldOf(record.title ?? "") } });
+      return withoutEffects({ ...selectRow(model, model.selected), mode: { kind: "rename", id, field: newField(record.title ?? "") } });
     case "archive":
       return { model: selectRow(model, model.selected), effects: [{ kind: "archive", id, archived: record.archivedAtMs === null }] };
     case "delete":
-      if (id === model.settings.currentId) return withoutEffects(refuseDelete(model, titleOf(record)));
+      if (id === model.settings.currentId) return withoutEffects(refuseDelete(model, sessionTitle(record)));
       return {
         model: { ...selectRow(model, model.selected), mode: { kind: "delete", record, subagents: 0 } },
         effects: [{ kind: "countSubagents", id }],

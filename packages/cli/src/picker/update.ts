@@ -125,7 +125,7 @@ function withNotice(model: PickerModel, notice: Notice): PickerModel {
 }
 
 function changeNotice({ settings, withArchived }: PickerModel, { record, what }: Extract<PickerEvent, { kind: "changed" }>): Notice {
-  const name = quoteTitle(titleOf(record), settings);
+  const name = quoteTitle(sessionTitle(record), settings);
   switch (what) {
     case "renamed":
       return { kind: "info", text: record.title === null ? `Without a title it is called ${name}.` : `Renamed to ${name}.` };
@@ -162,5 +162,5 @@ function removeMissing(model: PickerModel, id: string): PickerStep {
 
 function sessionName({ lists, scope, settings }: PickerModel, id: string): string {
   const known = lists[scope].sessions.find(({ record }) => record.id === id)?.record;
-  return known === undefined ? `The session ${id}` : quoteTitle(titleOf(known), settings);
+  return known === undefined ? `The session ${id}` : quoteTitle(sessionTitle(known), settings);
 }

@@ -72,7 +72,7 @@ function formatCell(line: Line, width: number, align: PickerColumn["align"], { s
 
 function titleLine(model: PickerModel, row: SessionRow, width: number, isSelected: boolean): Line {
   const { record } = row.session;
-  const title = titleOf(record);
+  const title = sessionTitle(record);
   const badge = record.archivedAtMs === null ? [] : [styled("label", "[archived] ")];
   const name: string | Span = isSelected
     ? styled("bold", title)

@@ -1,5 +1,5 @@
 import type { Editor } from "./editor.js";
-import { snapToGrapheme } from "./graphemes.js";
+import { snapToGrapheme } from "./offsets.js";
 
 /** One way to complete what is typed. */
 export interface Completion {

@@ -1,6 +1,6 @@
 import { fitLine, type Line, styled } from "../terminal/line.js";
 import type { Editor } from "./editor.js";
-import { columnAt, rowIndexAt, wrapToRows } from "./rows.js";
+import { columnAt, rowIndexAt, wrapToRows } from "./editor-rows.js";
 
 /** What is drawn of an editor. */
 export interface EditorView {

@@ -1,6 +1,6 @@
 import type { TerminalEvent } from "../tui/screen.js";
-import { graphemeAfter, graphemeBefore, lineEnd, lineStart, snapToGrapheme, wordAfter, wordBefore } from "./graphemes.js";
-import { columnAt, lastOffset, offsetAt, rowIndexAt, wrapToRows } from "./rows.js";
+import { columnAt, lastOffset, offsetAt, rowIndexAt, wrapToRows } from "./editor-rows.js";
+import { graphemeAfter, graphemeBefore, lineEnd, lineStart, snapToGrapheme, wordAfter, wordBefore } from "./offsets.js";
 
 /** Where a person is in the history: at this entry, and what had been typed before they went there. */
 export interface HistoryPosition {

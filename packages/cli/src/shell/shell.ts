@@ -1,12 +1,12 @@
 import { createEditor } from "../prompt/editor.js";
-import { titleOf } from "../session/choose-session.js";
+import { sessionTitle } from "../session/choose-session.js";
 import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { rebindKeys } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
+import type { Intro } from "./intro.js";
 import { SHELL_KEYS } from "./keys.js";
 import type { ShellEffect, ShellEvent, ShellModel, ShellResult, ShellStep } from "./model.js";
-import type { Intro } from "./opening.js";
 import { ShellPerformer } from "./perform.js";
 import { update } from "./update.js";
 import { view } from "./view.js";

@@ -22,7 +22,7 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
       return ["search", "--session", sessionId, "--", ...words];
     case "export": {
       const { isGiven, others } = extractFlag(rest, "--force");
-      const path = others === "" ? `bough-${inFileName(sessionId)}.md` : expandHome(others, home);
+      const path = others === "" ? `bough-${toFileName(sessionId)}.md` : expandHome(others, home);
       const flags = isGiven ? ["--force"] : [];
       return ["export", sessionId, ...flags, "--format", exportFormat(path) ?? "markdown", "--output", path];
     }

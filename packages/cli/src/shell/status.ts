@@ -41,7 +41,7 @@ export class StatusReader {
     if (mayHaveCost) this.#costUsd = record.entryCount > MAX_ENTRIES_FOR_COST ? null : await readCost(session);
     const tip = [...this.#tips.values()].find(({ id }) => id === session.leafId);
     return {
-      title: titleOf(record),
+      title: sessionTitle(record),
       depth: tip === undefined ? await readDepth(session) : tip.depth + 1,
       branches: this.#tips.size,
       model: model?.name ?? null,

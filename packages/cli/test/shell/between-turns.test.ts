@@ -45,7 +45,7 @@ async function overThreshold(work: (it: { shell: Shell; performer: ShellPerforme
   const io = { now: Date.now, cwd: shell.folder, env: {}, home: shell.folder } as Partial<Io> as Io;
   const run = { io, store: shell.store, storePath: "", config, model, isNotebookShown: true, options: {} };
   await withSession(run, "talk", async (opened) => {
-    const performer = new ShellPerformer(shellWorld(run, opened), { showsTranscript: false, showsNotebookNote: false });
+    const performer = new ShellPerformer(createShellWorld(run, opened), { showsTranscript: false, showsNotebookNote: false });
     onTestFinished(() => performer.end());
     const heard = new Heard();
     await performer.performed({ kind: "open" }, heard);

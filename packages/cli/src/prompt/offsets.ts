@@ -1,6 +1,5 @@
-import { graphemesOf } from "../terminal/graphemes.js";
-
 // Offsets of a text in UTF-16 code units. Only the line around an offset is read: a pasted text may be long, and no grapheme spans a line end.
+import { graphemesOf } from "../terminal/graphemes.js";
 
 /** Where the line around an offset begins. */
 export function lineStart(text: string, offset: number): number {
