@@ -2,9 +2,9 @@ import { homedir } from "node:os";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_INTERRUPTED } from "./exit-codes.js";
 import { run } from "./run.js";
-import { type Cancellation, type Io, ReaderGoneError, type Sink, type Terminal } from "./terminal/io.js";
+import { type Cancellation, type Io, OutputClosedError, type Sink, type Terminal } from "./terminal/io.js";
 import { wantsColor } from "./terminal/line.js";
-import { afterMoment, LineReader } from "./terminal/line-reader.js";
+import { LineReader, startAnswerDelay } from "./terminal/line-reader.js";
 
 // The only file that uses `process`. A command listens for SIGINT only while it has something to clean up. The default
 // action ends the process at once; SQLite rolls back a transaction that was open.
@@ -28,7 +28,7 @@ function createSink(stream: NodeJS.WriteStream): Sink {
 }
 
 function toOutputError(error: NodeJS.ErrnoException): Error {
-  if (error.code === "EPIPE") return new ReaderGoneError();
+  if (error.code === "EPIPE") return new OutputClosedError();
   return new OutputFailedError(`Cannot write the output: ${error.code === "ENOSPC" ? "no space left" : error.message}.`, { cause: error });
 }
 
@@ -36,7 +36,7 @@ const lines = new LineReader({
   input: process.stdin,
   output: process.stderr,
   onInterrupt: () => process.exit(EXIT_INTERRUPTED),
-  afterMoment,
+  startDelay: startAnswerDelay,
 });
 
 const ENDING_SIGNALS: readonly (readonly [signal: NodeJS.Signals, exit: number])[] = [

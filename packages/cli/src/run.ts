@@ -2,7 +2,7 @@ import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, findExitCode } from "./exit-codes.js";
 import { createProgram, insertDefaultCommand, type ParserOutput } from "./program/program.js";
-import { type Io, ReaderGoneError } from "./terminal/io.js";
+import { type Io, OutputClosedError } from "./terminal/io.js";
 import { styled } from "./terminal/line.js";
 import { Printer } from "./terminal/printer.js";
 import { safeLines } from "./terminal/safe.js";
@@ -34,7 +34,7 @@ async function parseAndRun(args: readonly string[], io: Io, out: Printer, output
 
 /** Prints the message of an error and its hint to stderr, in one line. `BOUGH_DEBUG` adds the stack of an unexpected one. */
 async function reportError(error: unknown, io: Io, out: Printer): Promise<number> {
-  if (error instanceof ReaderGoneError) return EXIT_OK;
+  if (error instanceof OutputClosedError) return EXIT_OK;
   const code = findExitCode(error);
   const message = error instanceof Error ? error.message : String(error);
   const text = code === undefined ? `unexpected error: ${message}` : code.hint === undefined ? message : `${message} ${code.hint}`;
@@ -44,7 +44,7 @@ async function reportError(error: unknown, io: Io, out: Printer): Promise<number
     for (const line of stack) await out.note(line);
   } catch (outputError) {
     // stderr is closed or full: the exit code is all that can be reported.
-    if (!(outputError instanceof ReaderGoneError || outputError instanceof OutputFailedError)) throw outputError;
+    if (!(outputError instanceof OutputClosedError || outputError instanceof OutputFailedError)) throw outputError;
   }
   return code?.exit ?? EXIT_UNEXPECTED;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { assistantMessage, type EntryInput, openStore, type Session, type Store, toolResult, userMessage } from "@bough/session-core";
 import { onTestFinished } from "vitest";
 import { run } from "../src/run.js";
-import { type Cancellation, type Io, ReaderGoneError, type Sink } from "../src/terminal/io.js";
+import { type Cancellation, type Io, OutputClosedError, type Sink } from "../src/terminal/io.js";
 
 /** What a command did. */
 export interface Ran {
@@ -52,7 +52,7 @@ export class World {
       color: around.color ?? false,
       columns: around.columns,
       write: async (piece) => {
-        if (key === "out" && text.out.length >= (around.readerLeavesAfter ?? Number.POSITIVE_INFINITY)) throw new ReaderGoneError();
+        if (key === "out" && text.out.length >= (around.readerLeavesAfter ?? Number.POSITIVE_INFINITY)) throw new OutputClosedError();
         text[key] += piece;
       },
     });

@@ -8,7 +8,7 @@ import { withStore } from "../session/open-store.js";
 import { readOutline } from "../session/paging.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
-import { learnWidths, truncate } from "../terminal/width.js";
+import { loadWidthsFor, truncate } from "../terminal/width.js";
 import type { TreeFilter } from "../tree/filter.js";
 import { printTree, type SessionTree } from "../tree/print-tree.js";
 import type { Command, CommonOptions } from "./command.js";
@@ -37,7 +37,7 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
     const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels(), session.leaves()]);
     const drawn = { rows: filter === "no-tools" ? rows.map(withoutCalls) : rows, labels, leaves, leafName: session.leafName };
     if (options.json === true) return printJson(out, chosen, drawn);
-    await learnWidths(shownTexts(drawn));
+    await loadWidthsFor(shownTexts(drawn));
     const width = options.width ?? out.width;
     const { lines, hidden } = printTree(drawn, {
       width,

@@ -1,5 +1,5 @@
 import { fitLine, type Line, lineWidth, type Span, styled, textOfLine } from "../terminal/line.js";
-import { learnWidths } from "../terminal/width.js";
+import { loadWidthsFor } from "../terminal/width.js";
 
 /** A column of a table. */
 export interface Column {
@@ -23,7 +23,7 @@ export async function tableLines(
   width: number,
   ellipsis = "…",
 ): Promise<readonly Line[]> {
-  await learnWidths(rows.flatMap((row) => row.map(textOfLine)));
+  await loadWidthsFor(rows.flatMap((row) => row.map(textOfLine)));
   return fittedTable(columns, rows, width, ellipsis);
 }
 

@@ -1,7 +1,7 @@
 import { type EntryId, SessionNotFoundError } from "@bough/session-core";
 import { errorLine } from "../errors.js";
 import { readOutline } from "../session/paging.js";
-import { learnWidths } from "../terminal/width.js";
+import { loadWidthsFor } from "../terminal/width.js";
 import { TreeIndex } from "../tree/tree-index.js";
 import type { NavigatorDispatch, NavigatorWorld } from "./model.js";
 
@@ -29,7 +29,7 @@ export class TreeReader {
     const { session } = this.world;
     await session.refresh();
     const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels(), session.leaves()]);
-    await learnWidths(labels.map(({ label }) => label));
+    await loadWidthsFor(labels.map(({ label }) => label));
     const { leafId, leafName } = session;
     this.#lastSeq = rows.at(-1)?.seq ?? 0;
     this.#seen = seen(leafId, leaves, labels);

@@ -9,7 +9,7 @@ import { count } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { styled } from "../terminal/line.js";
-import { afterMoment } from "../terminal/line-reader.js";
+import { startAnswerDelay } from "../terminal/line-reader.js";
 import { type Intro, printIntro } from "./intro.js";
 import type { ShellEffect } from "./model.js";
 import { ReplyRun } from "./reply-run.js";
@@ -98,7 +98,7 @@ export class ShellPerformer {
 
   #awaitMoment(id: string, host: ShellHost): void {
     this.#cancelMoment();
-    this.#cancelMoment = (this.world.afterMoment ?? afterMoment)(() => host.dispatch({ kind: "answer-delay-passed", id }));
+    this.#cancelMoment = (this.world.startAnswerDelay ?? startAnswerDelay)(() => host.dispatch({ kind: "answer-delay-passed", id }));
   }
 
   async #tellStatus(host: ShellHost): Promise<void> {

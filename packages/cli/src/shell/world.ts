@@ -4,7 +4,7 @@ import type { ChatModel } from "../agent/chat-model.js";
 import type { Config } from "../config/schema.js";
 import type { Io } from "../terminal/io.js";
 import type { Line } from "../terminal/line.js";
-import type { AfterMoment } from "../terminal/line-reader.js";
+import type { StartDelay } from "../terminal/line-reader.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { ShellEvent } from "./model.js";
 
@@ -27,7 +27,7 @@ export interface ShellWorld {
   /** Erases a chosen model's secrets from this process; a warning where commands could still read them, else null. */
   readonly hideKey: (secrets: readonly string[]) => string | null;
   /** Waits a moment for a question to be seen. Default: 800 ms, in which no key may come. */
-  readonly afterMoment?: AfterMoment | undefined;
+  readonly startAnswerDelay?: StartDelay | undefined;
   /** Runs `bough ARGS…` on the same store, and gives back what it printed. Never throws. */
   readonly runCommand: (args: readonly string[]) => Promise<CommandOutput>;
 }

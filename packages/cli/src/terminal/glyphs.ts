@@ -1,5 +1,6 @@
-/** The signs that drawings are made of. */
+/** The characters of trees, rules and marks, as Unicode or ASCII. */
 export interface Glyphs {
+  /** The gutter of a tree: connectors of a branch, the line beside a branch, and an empty level. */
   readonly branch: string;
   readonly lastBranch: string;
   readonly through: string;
@@ -12,7 +13,7 @@ export interface Glyphs {
   readonly to: string;
   /** Before the selected row. */
   readonly cursor: string;
-  /** What hangs below is folded away, or can be. */
+  /** The row is folded; the row can be folded. */
   readonly folded: string;
   readonly unfolded: string;
   /** Between panes. */
@@ -22,16 +23,16 @@ export interface Glyphs {
   readonly cross: string;
   /** Before an item of a list. */
   readonly bullet: string;
-  /** What bars are made of. */
+  /** The two parts of a bar. */
   readonly full: string;
   readonly empty: string;
   /** Whether only ASCII may be drawn. */
   readonly isAscii: boolean;
-  /** Drawn one after the other while something runs. */
+  /** Frames of an animation while work runs. */
   readonly spinner: readonly string[];
 }
 
-/** The default where no environment is given. */
+/** The default without an environment. */
 export const UNICODE_GLYPHS: Glyphs = {
   branch: "├─ ",
   lastBranch: "└─ ",
@@ -80,7 +81,7 @@ const ASCII_GLYPHS: Glyphs = {
   spinner: ["|", "/", "-", "\\"],
 };
 
-/** Plain ASCII with `BOUGH_ASCII` or under a locale that is not UTF-8. No locale at all says nothing against UTF-8. */
+/** ASCII if `BOUGH_ASCII` is set or the locale is not UTF-8; Unicode if no locale is set. */
 export function glyphsFor(env: Readonly<Record<string, string | undefined>>): Glyphs {
   const wanted = env["BOUGH_ASCII"];
   if (wanted !== undefined && wanted !== "") return wanted === "0" ? UNICODE_GLYPHS : ASCII_GLYPHS;
@@ -88,7 +89,7 @@ export function glyphsFor(env: Readonly<Record<string, string | undefined>>): Gl
   return locale === "" || /utf-?8/i.test(locale) ? UNICODE_GLYPHS : ASCII_GLYPHS;
 }
 
-/** A share of something as a bar of `columns`; more than all of it fills the bar, and anything at all shows. */
+/** A share (0 to 1) as a bar of `columns`. More than 1 fills the bar; any share above 0 fills at least one column. */
 export function barText(share: number, columns: number, { full, empty }: Pick<Glyphs, "full" | "empty">): string {
   const filled = Math.min(share > 0 ? Math.max(Math.round(share * columns), 1) : 0, columns);
   return full.repeat(filled) + empty.repeat(columns - filled);

@@ -1,20 +1,20 @@
 import type { Interface } from "node:readline";
 
-/** What a reader of lines reads from, and what it cannot do itself. */
-export interface LineSource {
+/** The streams of a `LineReader`, and what it needs from its process. */
+interface LineSource {
   readonly input: NodeJS.ReadableStream;
-  /** Where questions and what is typed are shown. */
+  /** For questions, and the echo of the input. */
   readonly output: NodeJS.WritableStream;
-  /** Ctrl-C while a question stands. */
+  /** Called on Ctrl-C while a question is open. */
   readonly onInterrupt: () => void;
-  readonly afterMoment: AfterMoment;
+  readonly startDelay: StartDelay;
 }
 
-/** Takes a line that was typed before the question could be answered. */
-export type TakeEarly = (line: string) => void;
+/** Receives a line that was typed before the question accepted an answer. */
+type TakeEarly = (line: string) => void;
 
 /**
- * Asks a person for lines, on any terminal. What is typed faster than it is asked for is kept for the next question.
+ * Asks the user for lines, on any terminal. Lines that arrive before they are asked for answer the next questions.
  *
  * @example
  * const name = await reader.ask("> ");
@@ -22,18 +22,18 @@ export type TakeEarly = (line: string) => void;
  */
 export class LineReader {
   readonly #source: LineSource;
-  /** Lines that nobody has asked for yet. */
+  /** Lines for the next questions. */
   readonly #ahead: string[] = [];
-  /** What was typed of a line that has no end yet. */
-  #begun = "";
+  /** The beginning of a line that was not finished when the last question ended. */
+  #unfinished = "";
 
   constructor(source: LineSource) {
     this.#source = source;
   }
 
   /**
-   * The next line; undefined: the input has ended. With `takeEarly` only a line counts that was typed from its first key
-   * after the question had stood for a moment, and that came alone: every other line is handed to `takeEarly`.
+   * The next line; undefined: the input has ended. With `takeEarly` a line is an answer only if its first key came at least
+   * 0.8 s after the question was printed and no other line came with it. All other lines go to `takeEarly`.
    */
   async ask(question: string, takeEarly?: TakeEarly): Promise<string | undefined> {
     if (takeEarly !== undefined) for (const line of this.#ahead.splice(0)) takeEarly(line);
@@ -48,44 +48,44 @@ export class LineReader {
   }
 
   #read(lines: Interface, takeEarly: TakeEarly | undefined): Promise<string | undefined> {
-    const { onInterrupt, afterMoment } = this.#source;
-    const judge = takeEarly === undefined ? new FirstLine(this.#ahead) : new ConsideredLine(lines, takeEarly);
+    const { onInterrupt, startDelay } = this.#source;
+    const rule = takeEarly === undefined ? new FirstLineAnswers(this.#ahead) : new LaterLineAnswers(lines, takeEarly);
     return new Promise((resolve) => {
-      let cancelMoment: () => void = () => undefined;
+      let cancelDelay: () => void = () => undefined;
       let isOver = false;
-      const came: string[] = [];
+      const received: string[] = [];
       const end = (answer: string | undefined): void => {
         isOver = true;
-        cancelMoment();
-        this.#begun = answer === undefined ? "" : lines.line;
+        cancelDelay();
+        this.#unfinished = answer === undefined ? "" : lines.line;
         lines.close();
         resolve(answer);
       };
-      const wait = (): void => {
+      const prompt = (): void => {
         lines.prompt();
-        cancelMoment();
-        if (!judge.isOpen) cancelMoment = afterMoment(() => judge.open());
+        cancelDelay();
+        if (!rule.isOpen) cancelDelay = startDelay(() => rule.open());
       };
-      const settle = (): void => {
+      const answer = (): void => {
         if (isOver) return;
-        const answer = judge.answerOf(came.splice(0));
-        if (answer === undefined) wait();
-        else end(answer);
+        const found = rule.answerOf(received.splice(0));
+        if (found === undefined) prompt();
+        else end(found);
       };
       lines.on("line", (line) => {
-        // Lines that are pasted come together.
-        if (came.push(line) === 1) setImmediate(settle);
+        // Pasted lines are emitted in one turn of the event loop and processed together.
+        if (received.push(line) === 1) setImmediate(answer);
       });
-      lines.once("close", () => isOver || end(judge.answerOf(came.splice(0))));
+      lines.once("close", () => isOver || end(rule.answerOf(received.splice(0))));
       lines.once("SIGINT", onInterrupt);
-      wait();
-      if (this.#begun !== "") lines.write(this.#begun);
+      prompt();
+      if (this.#unfinished !== "") lines.write(this.#unfinished);
     });
   }
 }
 
-/** The first line answers; the others are for the questions after it. */
-class FirstLine {
+/** The first line is the answer; the others answer later questions. */
+class FirstLineAnswers {
   readonly isOpen = true;
   readonly #ahead: string[];
 
@@ -101,11 +101,11 @@ class FirstLine {
   }
 }
 
-/** A line answers that a person typed when they had seen the question. */
-class ConsideredLine {
+/** Only a line that was begun after `open` and came alone is the answer. */
+class LaterLineAnswers {
   isOpen = false;
-  /** The line that is being typed began too early. */
-  #isBegun = false;
+  /** The current line was begun before `open`. */
+  #isEarly = false;
   readonly #lines: Interface;
   readonly #takeEarly: TakeEarly;
 
@@ -116,37 +116,37 @@ class ConsideredLine {
 
   open(): void {
     this.isOpen = true;
-    this.#isBegun = this.#lines.line !== "";
+    this.#isEarly = this.#lines.line !== "";
   }
 
   answerOf(lines: readonly string[]): string | undefined {
     const [line] = lines;
-    if (this.isOpen && !this.#isBegun && lines.length === 1 && this.#lines.line === "") return line;
+    if (this.isOpen && !this.#isEarly && lines.length === 1 && this.#lines.line === "") return line;
     for (const early of lines) this.#takeEarly(early);
-    this.#isBegun = this.#lines.line !== "";
+    this.#isEarly = this.#lines.line !== "";
     return undefined;
   }
 }
 
-// Longer than the 660 ms at most after which a key that is held down begins to repeat.
+// Longer than the delay before a held key repeats, which is at most 660 ms.
 const STEPS = 8;
 const STEP_MS = 100;
 
-/** Calls `then` once a moment has passed, and gives what cancels that. */
-export type AfterMoment = (then: () => void) => () => void;
+/** Starts a delay that calls `then` at its end; returns a function that cancels it. */
+export type StartDelay = (then: () => void) => () => void;
 
 /**
- * After 800 ms, and after what was typed by then has been read. The time is counted in steps, so that a process that
- * stands still does not use it up before it has drawn what a person is to see.
+ * A delay of 800 ms, before which a key is no answer to a question. `then` runs after the input that is pending by then was read.
+ * The delay is counted in steps, so that it does not elapse while the process is blocked and has not drawn the question.
  */
-export const afterMoment: AfterMoment = (then) => {
+export const startAnswerDelay: StartDelay = (then) => {
   let left = STEPS;
   let reading: NodeJS.Immediate | undefined;
   const step = setInterval(() => {
     left -= 1;
     if (left > 0) return;
     clearInterval(step);
-    // Timers run before input is read, and immediates after it.
+    // Node runs timers before it reads input, and immediates after it.
     reading = setImmediate(then);
   }, STEP_MS);
   return () => {

@@ -1,7 +1,7 @@
 import { safe } from "./safe.js";
 import { displayWidth, truncate } from "./width.js";
 
-/** What a piece of text is, for the eye. */
+/** The styles of text; `paintLine` maps them to colors. */
 export type Style =
   | "bold"
   | "dim"
@@ -23,25 +23,25 @@ export interface Span {
   readonly style: Style;
 }
 
-/** One line for the terminal, in pieces; a bare text has no style. It goes through `safe` before it is written. */
+/** One line for the terminal, in pieces; a plain string has no style. `paintLine` makes it safe to write. */
 export type Line = readonly (string | Span)[];
 
-/** A piece of a line in a style. */
+/** A text in a style. */
 export function styled(style: Style, text: string): Span {
   return { text, style };
 }
 
-/** The text of a line, as it will be seen. */
+/** The text of a line as the terminal shows it. */
 export function textOfLine(line: Line): string {
   return line.map((piece) => safe(typeof piece === "string" ? piece : piece.text)).join("");
 }
 
-/** Columns that a line takes. */
+/** The width of a line in columns. */
 export function lineWidth(line: Line): number {
   return displayWidth(textOfLine(line));
 }
 
-/** The line, cut to `width` columns; `ellipsis` says that something was cut. */
+/** The line, cut to `width` columns; a cut line ends with `ellipsis`. */
 export function fitLine(line: Line, width: number, ellipsis = "…"): Line {
   if (lineWidth(line) <= width) return line;
   const fitted: (string | Span)[] = [];
@@ -79,7 +79,7 @@ const CODES: Readonly<Record<Style, readonly [on: number | string, off: number |
   removed: [31, 39],
 };
 
-/** A line as it is written: every piece of it safe, and with its colors where they are wanted. */
+/** A line as text for the terminal: control characters made visible, with escape codes for styles if `color`. */
 export function paintLine(line: Line, color: boolean): string {
   let text = "";
   for (const piece of line) {
@@ -95,8 +95,8 @@ function inStyle(style: Style, text: string): string {
 }
 
 /**
- * Whether to color: `FORCE_COLOR` (not 0) always, `NO_COLOR` never, else only on a terminal that is not dumb. The first
- * one that is set decides, as in Node.
+ * Whether to write colors: `FORCE_COLOR` (not 0) always, else `NO_COLOR` never, else only on a terminal that is not dumb. The
+ * same order as in Node.
  */
 export function wantsColor(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
   const forced = env["FORCE_COLOR"];

@@ -3,59 +3,61 @@ import type { Io } from "./io.js";
 import { type Line, paintLine } from "./line.js";
 import { safeJson } from "./safe.js";
 
-/** How much text is gathered before it is written, in UTF-16 code units. */
+/** Size from which `pump` writes the buffer, in UTF-16 code units. */
 const BUFFER = 1 << 16;
 
-/** Width of what is written where there is no terminal. */
+/** Width of the output where there is no terminal. */
 const DEFAULT_WIDTH = 100;
 
 /**
- * The one way from a command to its outputs. Lines go through `safe`; documents of a format that is its own protection
- * (JSON, exported files) go through `document`.
+ * Prints the output of a command. Lines are made safe for terminals; documents in a format that does its own escaping (JSON,
+ * exported files) are printed as they are.
  */
 export class Printer {
   readonly glyphs: Glyphs;
+  readonly #io: Io;
   #buffer = "";
 
-  constructor(private readonly io: Io) {
+  constructor(io: Io) {
+    this.#io = io;
     this.glyphs = glyphsFor(io.env);
   }
 
-  /** Columns to fill. */
+  /** Columns to fill; at least 20. */
   get width(): number {
-    return Math.max(this.io.stdout.columns ?? DEFAULT_WIDTH, 20);
+    return Math.max(this.#io.stdout.columns ?? DEFAULT_WIDTH, 20);
   }
 
-  /** One line of the command's answer. */
+  /** Buffers one line of the output. */
   line(...line: Line): void {
-    this.#buffer += `${paintLine(line, this.io.stdout.color)}\n`;
+    this.#buffer += `${paintLine(line, this.#io.stdout.color)}\n`;
   }
 
-  /** A piece of a document, as it stands. */
+  /** Buffers a part of a document, unchanged. */
   document(text: string): void {
     this.#buffer += text;
   }
 
-  /** A whole JSON document. */
+  /** Buffers a value as a JSON document. */
   json(value: unknown): void {
     this.document(`${safeJson(JSON.stringify(value, null, 2))}\n`);
   }
 
-  /** Writes what was gathered, once it is much. To be awaited in loops of unknown length. */
+  /** Writes the buffer if it is large. Await it in loops that print many lines. */
   async pump(): Promise<void> {
     if (this.#buffer.length >= BUFFER) await this.flush();
   }
 
-  /** Writes what was gathered. */
+  /** Writes the buffer. */
   async flush(): Promise<void> {
     const text = this.#buffer;
     this.#buffer = "";
-    if (text !== "") await this.io.stdout.write(text);
+    if (text !== "") await this.#io.stdout.write(text);
   }
 
-  /** One line beside the answer: what was chosen, how far it is, what went wrong. */
+  /** Writes one line to stderr: a choice that was made, progress, a warning. */
   async note(...line: Line): Promise<void> {
     await this.flush();
-    await this.io.stderr.write(`${paintLine(line, this.io.stderr.color)}\n`);
+    await this.#io.stderr.write(`${paintLine(line, this.#io.stderr.color)}\n`);
   }
 }

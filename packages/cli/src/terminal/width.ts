@@ -5,32 +5,32 @@ const PLAIN = /^[\x20-\x7e]*$/;
 let exactWidth: ((text: string) => number) | undefined;
 
 /**
- * Loads the exact measure for emoji, accents that combine, Hangul and whatever else is not simple. It asks ICU for
- * graphemes, which costs every start 30 ms, so it is loaded only before such texts are drawn.
+ * Loads `string-width`, which measures emoji, combining accents and Hangul exactly. Loading it and ICU takes 30 ms, so it is
+ * done only before such texts are drawn.
  */
 export async function loadExactWidths(): Promise<void> {
   exactWidth ??= (await import("string-width")).default;
 }
 
-/** Loads the exact measure if one of these texts needs it. */
-export async function learnWidths(texts: Iterable<string>): Promise<void> {
+/** Loads it if one of these texts needs it. */
+export async function loadWidthsFor(texts: Iterable<string>): Promise<void> {
   if (exactWidth !== undefined) return;
   for (const text of texts) if (!SIMPLE_TEXT.test(text)) return loadExactWidths();
 }
 
 /**
- * Columns that a text takes on a terminal: wide characters two, combining ones none. Until `loadExactWidths` has run,
+ * The width of a text in columns of a terminal: two for wide characters, none for combining ones. Until `loadExactWidths` has run,
  * each code unit that is not known to be simple counts as two, which is an upper bound. Linear in the length of the text.
  */
 export function displayWidth(text: string): number {
   return PLAIN.test(text) ? text.length : (simpleWidth(text) ?? exactOrBound(text));
 }
 
-/** Texts of fewer code units are measured whole and remembered; measuring takes microseconds, and words repeat. */
+/** Texts of fewer code units are measured whole and cached: measuring takes microseconds, and words repeat. */
 const SHORT = 50;
 
-const MOST_REMEMBERED = 10_000;
-const remembered = new Map<string, number>();
+const MAX_CACHED = 10_000;
+const cachedWidths = new Map<string, number>();
 
 function exactOrBound(text: string): number {
   if (exactWidth === undefined) return upperBound(text);
@@ -41,10 +41,10 @@ function exactOrBound(text: string): number {
 }
 
 function shortWidth(text: string, measure: (text: string) => number): number {
-  const known = remembered.get(text);
+  const known = cachedWidths.get(text);
   if (known !== undefined) return known;
   const width = measure(text);
-  if (remembered.size < MOST_REMEMBERED) remembered.set(text, width);
+  if (cachedWidths.size < MAX_CACHED) cachedWidths.set(text, width);
   return width;
 }
 
@@ -54,7 +54,7 @@ function upperBound(text: string): number {
   return width;
 }
 
-/** The width of a text of characters that stand alone; undefined: it has others. */
+/** The width of a text of simple characters; undefined: it has others. */
 function simpleWidth(text: string): number | undefined {
   let width = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -65,7 +65,7 @@ function simpleWidth(text: string): number | undefined {
   return width;
 }
 
-// Hangul is not among them, because its syllables join with letters behind them; nor are © and ®, which can be emoji.
+// Characters that never combine with the next one. Not Hangul, whose letters join to syllables; not © and ®, which can be emoji.
 const SIMPLE: readonly (readonly [from: number, to: number, columns: 1 | 2])[] = [
   [0x20, 0x7e, 1],
   [0xa0, 0xa8, 1],
@@ -84,30 +84,30 @@ const SIMPLE: readonly (readonly [from: number, to: number, columns: 1 | 2])[] =
   [0x4e00, 0x9fff, 2], // ideographs
 ];
 
-/** A text of such characters only. */
+/** A text of simple characters only. */
 const SIMPLE_TEXT = new RegExp(`^[${SIMPLE.map(([from, to]) => `${unicode(from)}-${unicode(to)}`).join("")}]*$`);
 
 function unicode(code: number): string {
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** Columns of a character that joins with no other one; 0: it may join, or is not known here. */
+/** Columns of a simple character; 0: it is not in the table. */
 function simpleColumns(code: number): 0 | 1 | 2 {
   for (const [from, to, columns] of SIMPLE) if (code <= to) return code >= from ? columns : 0;
   return 0;
 }
 
-/** The beginning of a text that takes at most `width` columns, never splitting what is seen as one character. */
+/** The longest prefix of a text that fits `width` columns with the ellipsis, without splitting a grapheme cluster. */
 export function truncate(text: string, width: number, ellipsis = "…"): string {
   if (displayWidth(text) <= width) return text;
   const room = width - displayWidth(ellipsis);
   if (room < 0) return "";
   if (PLAIN.test(text)) return `${text.slice(0, room)}${ellipsis}`;
-  if (simpleWidth(text) !== undefined) return `${simpleBeginning(text, room)}${ellipsis}`;
-  return `${beginning(text, room)}${ellipsis}`;
+  if (simpleWidth(text) !== undefined) return `${simplePrefix(text, room)}${ellipsis}`;
+  return `${exactPrefix(text, room)}${ellipsis}`;
 }
 
-function simpleBeginning(text: string, room: number): string {
+function simplePrefix(text: string, room: number): string {
   let end = 0;
   for (let used = 0; end < text.length; end += 1) {
     used += simpleColumns(text.charCodeAt(end));
@@ -116,7 +116,7 @@ function simpleBeginning(text: string, room: number): string {
   return text.slice(0, end);
 }
 
-function beginning(text: string, room: number): string {
+function exactPrefix(text: string, room: number): string {
   let kept = "";
   let used = 0;
   for (const { segment } of graphemesOf(text)) {
@@ -127,12 +127,12 @@ function beginning(text: string, room: number): string {
   return kept;
 }
 
-/** The text, with spaces behind it up to `width` columns. */
+/** Appends spaces up to `width` columns. */
 export function padEnd(text: string, width: number): string {
   return `${text}${" ".repeat(Math.max(0, width - displayWidth(text)))}`;
 }
 
-/** The text, with spaces before it up to `width` columns. */
+/** Prepends spaces up to `width` columns. */
 export function padStart(text: string, width: number): string {
   return `${" ".repeat(Math.max(0, width - displayWidth(text)))}${text}`;
 }

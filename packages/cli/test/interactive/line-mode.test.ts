@@ -35,7 +35,7 @@ async function lineShell() {
     moments.add(then);
     return () => void moments.delete(then);
   };
-  const reader = new LineReader({ input, output, onInterrupt: () => undefined, afterMoment });
+  const reader = new LineReader({ input, output, onInterrupt: () => undefined, startDelay: afterMoment });
   const sink = { isTerminal: true, color: false, columns: 80, write };
   const io = {
     stdout: sink,

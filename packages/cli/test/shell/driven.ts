@@ -73,7 +73,7 @@ export class DrivenShell {
     const moments: (() => void)[] = [];
     const screen = shellScreen(
       {
-        afterMoment: (then) => {
+        startAnswerDelay: (then) => {
           moments.push(then);
           return () => void moments.splice(moments.indexOf(then), 1);
         },

@@ -18,7 +18,7 @@ class Person {
     input: this.#input,
     output: this.#output,
     onInterrupt: () => undefined,
-    afterMoment: (then) => {
+    startDelay: (then) => {
       this.#moments.push(then);
       return () => {
         this.#moments = this.#moments.filter((one) => one !== then);
