@@ -94,7 +94,7 @@ const SHARE = 0.25;
 const CHARS_PER_TOKEN = 3;
 
 /**
- * A summariser that needs no model: it takes goal, rules, progress, decisions, errors, files, last state and next steps from
+ * A summarizer that needs no model: it takes goal, rules, progress, decisions, errors, files, last state and next steps from
  * the messages themselves, in their own words (`extract`). What a person without an API key gets.
  *
  * `maxChars`: upper bound of what it writes, in UTF-16 code units; default: a quarter of the source, 8,000 at most, 600

@@ -87,7 +87,7 @@ function rewriteArgument(value: unknown, rewrite: Rewrite, depth: number): unkno
 /** A source of fewer characters is as short as any summary of it. */
 const SHORT = 300;
 
-/** Characters of everything a source says: texts, calls with their arguments, output, summaries. Thoughts are not summarised. */
+/** Characters of everything a source says: texts, calls with their arguments, output, summaries. Thoughts are not summarized. */
 export function countSourceChars({ messages, previousSummary }: SummarySource): number {
   return messages.reduce((sum, message) => sum + countChars(message), previousSummary?.length ?? 0);
 }

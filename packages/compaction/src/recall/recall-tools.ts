@@ -43,7 +43,7 @@ const MIN_CHARS = 200;
 const MAX_LINE = 600;
 
 /**
- * What lets a model look up what was summarised on the session's current path, so that nothing compacted is out of reach:
+ * What lets a model look up what was summarized on the session's current path, so that nothing compacted is out of reach:
  * search it, describe a summary and what it covers, read the entries word for word. From then on the summaries of
  * compactors of this handle name the tools. They read this session only, and never write.
  *
@@ -169,7 +169,7 @@ const expandInput = z.strictObject({
 /** The text that tells a model what each tool is for, and when. */
 const DESCRIPTIONS = {
   recall_search:
-    "Find words in the part of this conversation that was summarised or pruned and is no longer in your context: exact error messages, commands, decisions, file names, what the user said. Gives entry ids with the surroundings of each match; read the whole entry with recall_expand. Use it before you ask the user again, guess, or repeat work. Does not search what you still see.",
+    "Find words in the part of this conversation that was summarized or pruned and is no longer in your context: exact error messages, commands, decisions, file names, what the user said. Gives entry ids with the surroundings of each match; read the whole entry with recall_expand. Use it before you ask the user again, guess, or repeat work. Does not search what you still see.",
   recall_describe:
     "List the summaries that stand for earlier parts of this conversation, or describe one of them: which entries it covers and when, what the user asked there (with entry ids), which files were read and modified, which facts it leaves out. Use it to find out where to look when you do not know a word to search for.",
   recall_expand:

@@ -4,9 +4,9 @@ import { formatTime, isPrivate } from "./entry-text.js";
 import { readSummarizedPath, type SummarizedPath } from "./summarized.js";
 
 /** What is said where there is nothing to look up. */
-export const ALL_IN_CONTEXT = "Nothing on this path has been summarised yet: everything is in your context.";
+export const ALL_IN_CONTEXT = "Nothing on this path has been summarized yet: everything is in your context.";
 
-/** Hits that are read from the index at once: many lie outside of what was summarised. */
+/** Hits that are read from the index at once: many lie outside of what was summarized. */
 const PAGE = 500;
 /** Beyond so many the words are too common for the answer to be of use. */
 const MAX_LOOKED_AT = 20_000;
@@ -27,11 +27,11 @@ interface SearchRequest {
  * @throws {InvalidQueryError} the query has no letter or digit.
  */
 export async function searchSummarized(session: Session, { query, limit, page }: SearchRequest): Promise<string> {
-  const summarised = await readSummarizedPath(session);
-  if (summarised.isEmpty) return ALL_IN_CONTEXT;
+  const summarized = await readSummarizedPath(session);
+  if (summarized.isEmpty) return ALL_IN_CONTEXT;
   const wanted = page * limit;
   // One more, to know whether there is another page.
-  const { lines, gaveUp } = await collectHits(session, summarised, query, wanted + 1);
+  const { lines, gaveUp } = await collectHits(session, summarized, query, wanted + 1);
   const shown = lines.slice(wanted - limit, wanted);
   if (shown.length === 0) return explainNoHits(page, gaveUp);
   const more = lines.length > wanted ? ` More: the same with page ${page + 1}.` : "";
@@ -43,7 +43,7 @@ const TOO_MANY = "Too many entries hold these words to look at all; use rarer on
 function explainNoHits(page: number, gaveUp: boolean): string {
   if (gaveUp) return TOO_MANY;
   if (page > 1) return "There are no more hits.";
-  return "Nothing in what was summarised holds all these words in one entry. Try fewer words, or word* for beginnings.";
+  return "Nothing in what was summarized holds all these words in one entry. Try fewer words, or word* for beginnings.";
 }
 
 interface CollectedHits {
@@ -52,13 +52,13 @@ interface CollectedHits {
   readonly gaveUp: boolean;
 }
 
-async function collectHits(session: Session, summarised: SummarizedPath, query: string, most: number): Promise<CollectedHits> {
+async function collectHits(session: Session, summarized: SummarizedPath, query: string, most: number): Promise<CollectedHits> {
   const lines: string[] = [];
   let cursor: string | undefined;
   for (let looked = 0; looked < MAX_LOOKED_AT; looked += PAGE) {
     const { hits, next } = await session.search({ query, limit: PAGE, cursor });
     for (const hit of hits) {
-      const line = await formatHit(session, summarised, hit);
+      const line = await formatHit(session, summarized, hit);
       if (line !== null) lines.push(line);
       if (lines.length >= most) return { lines, gaveUp: false };
     }
@@ -69,9 +69,9 @@ async function collectHits(session: Session, summarised: SummarizedPath, query: 
 }
 
 /** null: the hit is none that is to be told. */
-async function formatHit(session: Session, summarised: SummarizedPath, hit: SearchHit): Promise<string | null> {
+async function formatHit(session: Session, summarized: SummarizedPath, hit: SearchHit): Promise<string | null> {
   const { entryId, role, type, createdAtMs, snippet } = hit;
-  const teller = entryId === null ? null : summarised.findSummaryOf(entryId);
+  const teller = entryId === null ? null : summarized.findSummaryOf(entryId);
   if (entryId === null || teller === null) return null;
   if (role === "bashExecution" && isPrivate(await session.entry(entryId))) return null;
   const where = teller === "edit" ? "taken out of your context" : `in summary ${teller}`;

@@ -19,7 +19,7 @@ export interface SummarizedPart {
 }
 
 /**
- * All that was summarised on a path: what its compactions stand for, and the branches that were left with a summary on
+ * All that was summarized on a path: what its compactions stand for, and the branches that were left with a summary on
  * it, also those that were left on the way in such a branch.
  */
 export class SummarizedPath {
@@ -70,7 +70,7 @@ function mapEntriesToSummaries(
 }
 
 /**
- * Reads what was summarised on the path of a leaf (default: where the handle stands). Cost: the outline of the session and
+ * Reads what was summarized on the path of a leaf (default: where the handle stands). Cost: the outline of the session and
  * the bodies of summaries and edits, whatever lies between.
  */
 export async function readSummarizedPath(session: Session, leafId: EntryId | null = session.leafId): Promise<SummarizedPath> {

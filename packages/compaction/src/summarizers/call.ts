@@ -37,12 +37,12 @@ const IS_RETRYABLE: Readonly<Record<CallFailure, boolean>> = {
 };
 
 /**
- * Asks one summariser after the other until one gives a summary.
+ * Asks one summarizer after the other until one gives a summary.
  *
  * A failure that may pass is tried again after a doubling wait, or after the wait that the provider asks for; where that is
  * longer than `maxRetryDelayMs`, and after any other failure, the next candidate is asked. Three things end it at once,
  * because only the caller can answer them: the caller's abort, an overflow (a smaller input is needed) and a reply that is no
- * summary (a stricter prompt is needed). A summariser that never settles is left behind after `timeoutMs`; whatever it does
+ * summary (a stricter prompt is needed). A summarizer that never settles is left behind after `timeoutMs`; whatever it does
  * later is dropped. No timer and no listener is left.
  *
  * @throws the signal's reason; {SummaryRejectedError}; {SummarizerCallError} the overflow, or the last candidate's failure.
@@ -53,7 +53,7 @@ export async function callSummarizer(
   policy: CallPolicy,
   { sleep = wait }: CallDependencies = {},
 ): Promise<CalledReply> {
-  let failure = new SummarizerCallError("bad-request", "no summariser is configured");
+  let failure = new SummarizerCallError("bad-request", "no summarizer is configured");
   let attempts = 0;
   for (const [candidate, summarizer] of candidates.entries()) {
     for (let tries = 0; ; tries += 1) {
@@ -93,7 +93,7 @@ async function callWithTimeout(summarizer: Summarizer, request: SummaryRequest, 
   );
   const signal = request.signal === undefined ? own.signal : AbortSignal.any([request.signal, own.signal]);
   try {
-    // In an async function, so that a summariser which throws before its first await fails like any other.
+    // In an async function, so that a summarizer which throws before its first await fails like any other.
     return await untilAborted(signal, async () => summarizer({ ...request, signal }));
   } finally {
     clearTimeout(timer);

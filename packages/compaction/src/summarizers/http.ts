@@ -5,7 +5,7 @@ import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";
 import { withoutSecrets } from "./failures/secrets.js";
 
-/** Where a summariser posts to, and with what. */
+/** Where a summarizer posts to, and with what. */
 export interface Endpoint {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -21,12 +21,12 @@ export interface OpenAiCompatibleOptions extends EndpointOptions {
 }
 
 /**
- * A summariser behind any server that speaks OpenAI's chat completions: OpenAI, OpenRouter, Ollama, llama.cpp, vLLM,
+ * A summarizer behind any server that speaks OpenAI's chat completions: OpenAI, OpenRouter, Ollama, llama.cpp, vLLM,
  * LM Studio and others. Streams, so that `onText` hears each piece; takes an answer in one piece too. Thoughts
  * (`reasoning_content`, a leading `<think>`) are no part of the summary. One call is one request: who wants it tried
  * again uses `callSummarizer`.
  *
- * @throws {InvalidArgumentError} `baseURL` is no HTTP address. The summariser itself throws as the port says; no message holds the key.
+ * @throws {InvalidArgumentError} `baseURL` is no HTTP address. The summarizer itself throws as the port says; no message holds the key.
  * @example
  * const summarizer = openAiCompatibleSummarizer({ baseURL: "http://127.0.0.1:11434/v1", model: "qwen3:8b" });
  */

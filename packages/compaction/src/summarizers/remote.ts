@@ -10,10 +10,10 @@ import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 const answer = z.looseObject({ summary: z.unknown(), usage: z.unknown().optional(), model: z.unknown().optional() });
 
 /**
- * A summariser behind an address that takes `{systemPrompt, prompt}` and answers `{summary, usage?, model?}` (oh-my-pi's
+ * A summarizer behind an address that takes `{systemPrompt, prompt}` and answers `{summary, usage?, model?}` (oh-my-pi's
  * remote endpoint). It does not stream, and cannot continue a live request: full mode fails with `bad-request`.
  *
- * @throws {InvalidArgumentError} `url` is no HTTP address. The summariser itself throws as the port says; no message holds a key.
+ * @throws {InvalidArgumentError} `url` is no HTTP address. The summarizer itself throws as the port says; no message holds a key.
  * @example
  * const summarizer = remoteSummarizer("https://summaries.example/v1", { headers: { authorization: `Bearer ${key}` } });
  */
@@ -26,7 +26,7 @@ async function requestSummary(
   endpoint: Endpoint,
   { system, prompt, context, maxOutputTokens, signal }: SummaryRequest,
 ): Promise<SummaryReply> {
-  if (context !== undefined) throw new SummarizerCallError("bad-request", "a remote summariser takes the conversation as text only");
+  if (context !== undefined) throw new SummarizerCallError("bad-request", "a remote summarizer takes the conversation as text only");
   const body = { systemPrompt: system, prompt, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
   const judged = answer.safeParse(await readJson(await postJson(endpoint, body, signal), endpoint));
   if (!judged.success) throw new SummaryRejectedError("not-a-text");

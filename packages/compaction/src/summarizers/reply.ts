@@ -15,7 +15,7 @@ export interface ModelReply {
   readonly refuses?: boolean | undefined;
 }
 
-/** Calls that a server did not recognise and left in the text, as Qwen, Hermes, Mistral and Anthropic's models write them. */
+/** Calls that a server did not recognize and left in the text, as Qwen, Hermes, Mistral and Anthropic's models write them. */
 const CALL_IN_TEXT = /^\s*(?:<tool_call>|<\|tool_call|<function_calls>|<function=|\[TOOL_CALLS\])/;
 
 /**
@@ -37,7 +37,7 @@ export function validateReply({ text, end, callsTool, refuses }: ModelReply): st
 const count = z.number().nonnegative().optional().catch(undefined);
 const usage = z.looseObject({ input: count, output: count, cacheRead: count, cacheWrite: count, totalTokens: count });
 
-/** What a summariser may give. Only the text must be right; the rest is dropped where it is not. */
+/** What a summarizer may give. Only the text must be right; the rest is dropped where it is not. */
 const reply = z.object({
   text: z.string(),
   usage: usage.optional().catch(undefined),
@@ -47,7 +47,7 @@ const reply = z.object({
 });
 
 /**
- * The one gate for what a summariser gave, ours or a host's.
+ * The one gate for what a summarizer gave, ours or a host's.
  *
  * @throws {SummaryRejectedError} it is no text, or its text is none that can stand as a summary.
  */

@@ -1,7 +1,7 @@
 import type { ContextMessage, SessionContext, Usage } from "@bough/session-core";
 import type { Trigger } from "../plan/plan-compaction.js";
 
-/** What is to be summarised, for summarisers that need no model. A model reads it in `prompt` or `context`. */
+/** What is to be summarized, for summarizers that need no model. A model reads it in `prompt` or `context`. */
 export interface SummarySource {
   /** The messages that the summary replaces, oldest first, as the model saw them. */
   readonly messages: readonly ContextMessage[];
@@ -19,7 +19,7 @@ export interface SummarySource {
   readonly redact?: boolean | undefined;
 }
 
-/** One call of a summariser. */
+/** One call of a summarizer. */
 export interface SummaryRequest {
   /** What asked for the summary, so that one by hand can get another model than an automatic one; `branch`: a navigation. */
   readonly trigger?: Trigger | "branch" | undefined;
@@ -32,11 +32,11 @@ export interface SummaryRequest {
   readonly messages?: readonly ContextMessage[] | undefined;
   /** Upper bound of the answer, in tokens; undefined: the model's own. */
   readonly maxOutputTokens?: number | undefined;
-  /** From 0 up; undefined: the model's own. A temperature that the summariser was made with comes first. */
+  /** From 0 up; undefined: the model's own. A temperature that the summarizer was made with comes first. */
   readonly temperature?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly source?: SummarySource | undefined;
-  /** Called with each piece of the answer as it comes, for progress; not every summariser streams. */
+  /** Called with each piece of the answer as it comes, for progress; not every summarizer streams. */
   readonly onText?: ((piece: string) => void) | undefined;
 }
 

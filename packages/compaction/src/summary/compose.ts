@@ -8,36 +8,53 @@ import { escapeForSummary, parseComposed, wrapInTag } from "./tagged-blocks.js";
 import { cutMiddle } from "./text/cut-text.js";
 import { collectQuotes, formatQuotes, parseQuotes, selectQuotes } from "./user-quotes.js";
 
-/** What a stored summary is made of. */
+/** The parts of a stored summary. */
 export interface SummaryParts {
   readonly kind: "compaction" | "branch";
   readonly body: string;
-  /** The messages that are summarised, oldest first. */
+  /** The summarized messages, oldest first. */
   readonly messages: readonly ContextMessage[];
-  /** The stored text of the summary that this one continues; the person's words and the first run are carried on from it. */
+  /** The stored text of the summary that this one continues. User messages and the first run are carried over from it. */
   readonly previous: string | null;
-  /** The prompt of the turn that goes on, where it is among what is summarised: carried word for word. */
+  /** The prompt of the running turn, if it is among the summarized messages; kept word for word. */
   readonly prompt?: string | null | undefined;
-  /** Cumulative. */
+  /** Cumulative over all compactions. */
   readonly files: FileLists;
-  /** So many of them are shown, at most; undefined: as many as a reader of a large window can use. */
+  /** The most paths to list; undefined: up to 300 of each list. */
   readonly mostPaths?: number | undefined;
-  /** The session's directory: listed paths are relative to it. Default: they stay as they are. */
+  /** The session's directory. Listed paths are relative to it; without it they stay as they are. */
   readonly cwd?: string | null | undefined;
   readonly host: HostState | null;
-  /** null: not known, and nothing is said of it. */
+  /** null: unknown, and the block is omitted. */
   readonly covers: CoveredEntries | null;
-  /** Whether the agent offers the tools of `recallTools`. */
+  /** The agent offers the tools of `recallTools`. */
   readonly recall: boolean;
   readonly settings: CompactionSettings;
   readonly model: { readonly modelId: string } | null;
 }
 
+/** State of the host outside of the conversation that the model needs after a compaction. */
+export interface HostState {
+  readonly plan?: string | undefined;
+  readonly todos?: string | undefined;
+  /** Oldest first. */
+  readonly skills?: readonly InvokedSkill[] | undefined;
+  /** A description of the active agent. */
+  readonly agentSummary?: string | undefined;
+}
+
+/** A skill that was used in the session. */
+export interface InvokedSkill {
+  readonly name: string;
+  readonly path?: string | undefined;
+  readonly instructions: string;
+}
+
 /**
- * The text that is stored as an entry's `summary`, and that the context wraps into `<summary>`: the body, before it the first
- * run and the person's words, behind it files, the host's state, what it covers and how to look that up. Each of these is
- * a block in a tag of its own, which nothing inside can close, so that `stripComposed` gives the body back. Secrets are
- * masked where the setting says so. Pure, linear.
+ * The text that is stored as an entry's `summary` and that the context wraps in `<summary>`: before the body the first
+ * run and the user's messages, after it file lists, host state, the covered range and how to look it up. Each part is a
+ * block in its own tag, which text inside cannot close, so `stripComposed` recovers the body. Secrets are masked if
+ * `summary.redact` is set. Pure, linear.
  */
 export function composeSummary(parts: SummaryParts): string {
   const { settings } = parts;
@@ -47,8 +64,8 @@ export function composeSummary(parts: SummaryParts): string {
 }
 
 /**
- * The body of a stored summary, ours or one that was imported from pi, without lists, notes and reminders: what the next
- * summary is to bring up to date. Thus nothing piles up, however often a session is compacted.
+ * The body of a stored summary, also of one imported from pi, without file lists, notes and reminders. The next summary
+ * updates this text, so blocks do not accumulate over compactions.
  */
 export function stripComposed(summary: string): string {
   return parseComposed(summary).body;
@@ -69,7 +86,7 @@ function formatBlocksBefore(parts: SummaryParts): readonly string[] {
 
 const CURRENT_PROMPT = "What the user asked last and is being worked on, word for word:";
 
-/** The prompt that a stored summary carries; null: none. */
+/** The prompt stored in a summary (block `current-prompt`); null: none. */
 export function readCurrentPrompt(summary: string): string | null {
   return parseComposed(summary).blocks.get("current-prompt")?.replace(`${CURRENT_PROMPT}\n`, "") ?? null;
 }
@@ -96,33 +113,33 @@ function formatBlocksAfter(parts: SummaryParts): readonly string[] {
   ];
 }
 
-/** GPT-4.1 stops to ask after its context was shortened (VS Code's rule, row 106). */
+/** GPT-4.1 stops and asks the user after its context was shortened. */
 function needsReminder(setting: CompactionSettings["summary"]["keepGoing"], model: SummaryParts["model"]): boolean {
   return setting === "always" || (setting === "auto" && model !== null && /gpt-?4\.1/i.test(model.modelId));
 }
 
-/** Which entries a summary stands for. */
+/** The range of entries that a summary covers. */
 interface CoveredEntries {
   readonly fromEntryId: string;
   readonly toEntryId: string;
   readonly entries: number;
 }
 
-/** How what is covered can be looked up. */
+/** How covered entries can be looked up. */
 interface LookUpHints {
   /** The host offers the tools of `recallTools`. */
   readonly recall: boolean;
-  /** A file with the whole record. */
+  /** A file with the full record. */
   readonly recordPath: string | null;
 }
 
-/** What a summary covers and how to ask for it: written into the summary once, when it is made (row 109). */
+/** The covered range and how to look it up. Written once, when the summary is composed. */
 function formatCoverage({ fromEntryId, toEntryId, entries }: CoveredEntries, { recall, recordPath }: LookUpHints): string {
   const range = fromEntryId === toEntryId ? `entry ${safe(fromEntryId)}` : `entries ${safe(fromEntryId)} to ${safe(toEntryId)}`;
   const lines = [`This summary covers ${entries === 1 ? "1 entry" : `${entries} entries`} of the session (${range}). Nothing was deleted.`];
   if (recall) {
     lines.push(
-      "When a detail is missing, look it up before asking the user or guessing: recall_search finds words in what was summarised, recall_describe says what a summary covers, recall_expand gives entries word for word, by id.",
+      "When a detail is missing, look it up before asking the user or guessing: recall_search finds words in what was summarized, recall_describe says what a summary covers, recall_expand gives entries word for word, by id.",
     );
   }
   if (recordPath !== null) {
@@ -140,16 +157,16 @@ function quoted(path: string): string {
   return /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** Paths that one list shows; the whole lists are in the `details` of the entry. */
+/** The most paths of one list; the complete lists are in the `details` of the entry. */
 const MAX_PATHS = 300;
 
 /**
- * The files of a summary, one path a line, relative to the session's directory `cwd`; pi's form. Empty lists are not shown.
- * Of what `mostPaths` allows for both, the files that were read have what the modified ones leave.
+ * The blocks with file lists, in pi's form: one path a line, relative to `cwd`. Empty lists are omitted. Modified files
+ * are listed first within `mostPaths`; read files get the rest.
  */
 function formatFileBlocks({ readFiles, modifiedFiles }: FileLists, cwd: string | null, mostPaths = 2 * MAX_PATHS): readonly string[] {
   const relative = makePathsRelativeTo(cwd);
-  // One file may have been named in both ways.
+  // A file may be in the list both as an absolute and as a relative path.
   const distinct = new Set(modifiedFiles.map(relative));
   const changed = [...distinct];
   const read = [...new Set(readFiles.map(relative))].filter((path) => !distinct.has(path));
@@ -161,12 +178,12 @@ function formatFileBlocks({ readFiles, modifiedFiles }: FileLists, cwd: string |
 }
 
 function paths(all: readonly string[], most: number): string {
-  // A path may hold anything but a line break of ours.
+  // A path may contain anything except a line break.
   const shown = all.slice(0, most).map((path) => escapeForSummary(cleanText(path).replace(/\n/g, " ")));
   return [...shown, ...(all.length > most ? [`(${all.length - most} more)`] : [])].join("\n");
 }
 
-/** A session's first run: its messages up to the first answer in words (co-cli's head). */
+/** The first run of a session: its messages up to the first reply with text. */
 function takeFirstRun(messages: readonly ContextMessage[]): readonly ContextMessage[] {
   const answer = messages.findIndex(
     (message) => message.role === "assistant" && message.content.some((block) => block.type === "text" && block.text.trim() !== ""),
@@ -174,29 +191,12 @@ function takeFirstRun(messages: readonly ContextMessage[]): readonly ContextMess
   return answer === -1 ? messages : messages.slice(0, answer + 1);
 }
 
-/** The same as a text for a summary, at most `maxChars` characters of it. */
+/** The first run as text, at most `maxChars` UTF-16 code units. */
 function formatFirstRun(messages: readonly ContextMessage[], options: SerializeOptions, maxChars: number): string {
   return escapeForSummary(cutMiddle(serializeToText(takeFirstRun(messages), options), maxChars));
 }
 
-/** A skill that was used in the session. */
-export interface InvokedSkill {
-  readonly name: string;
-  readonly path?: string | undefined;
-  readonly instructions: string;
-}
-
-/** What a host keeps beside the conversation, and wants the model to have after it was shortened. */
-export interface HostState {
-  readonly plan?: string | undefined;
-  readonly todos?: string | undefined;
-  /** Oldest first. */
-  readonly skills?: readonly InvokedSkill[] | undefined;
-  /** What the agent in charge is (Copilot CLI's active agent). */
-  readonly agentSummary?: string | undefined;
-}
-
-/** The blocks of a host's state, Copilot CLI's form (row 105): the newest skill in full, older ones by their paths. */
+/** The blocks with the host's state, in the form of Copilot CLI: the newest skill in full, older ones by their paths. */
 function formatHostState({ plan, todos, skills = [], agentSummary }: HostState): readonly string[] {
   const state = [formatInnerTag("plan", plan), formatInnerTag("todos", todos)].filter((part) => part !== "");
   return [

@@ -5,14 +5,14 @@ import type { SummarizerClient } from "./summarizer-client.js";
 import { collectMessages, computeOutputCap, type SummaryJob } from "./summary-job.js";
 import { buildNormalTask, buildPrompt } from "./task-prompt.js";
 
-/** The answer needs room in the window too: at least this share of it, where no larger cap is set, up to so many tokens. */
+/** Tokens reserved for the answer if no larger cap is set: this share of the window, at most `ANSWER_TOKENS`. */
 const ANSWER_SHARE = 0.05;
 const ANSWER_TOKENS = 4_096;
 
 /**
- * The live request of a job that may be summarised in full mode; null: simple mode. A request that lacks one of the
- * messages to be summarised (it came later, or the request guard left it out) will not do: it would be lost. Nor will one
- * that with the instruction and its answer is larger than the window: its provider would refuse it.
+ * The live request of a job that can be summarized in full mode; null: simple mode. A request that lacks one of the
+ * messages to be summarized, because it came later or was dropped to fit, cannot be used: the message would be lost. Nor
+ * can one that exceeds the context window together with the instruction and its answer.
  */
 export function selectFullContext(job: SummaryJob): SessionContext | null {
   const { full, settings, forceSimple, kind, plan, previousSummary } = job;
@@ -33,50 +33,51 @@ function isWithinWindow(job: SummaryJob, { usedTokens, limitTokens }: NonNullabl
 }
 
 /**
- * The live request without the calls of some tools and their results (Anthropic refuses a request with a client's
- * tool_search pairs). The same object where there are none, so that it stays byte for byte what the provider has cached.
+ * The live request without the calls of some tools and their results, because Anthropic refuses a client's tool_search
+ * pairs. The same object if there are none, so that the provider's cached prefix stays valid.
  */
 function stripToolCalls(context: SessionContext, names: readonly string[]): SessionContext {
-  const gone = new Set<string>();
+  const removed = new Set<string>();
   const messages: ContextMessage[] = [];
   const entries: string[] = [];
   for (const [at, message] of context.messages.entries()) {
-    const left = stripCalls(message, names, gone);
+    const left = stripCalls(message, names, removed);
     if (left === null) continue;
     messages.push(left);
     entries.push(context.entries[at] ?? "");
   }
-  // What is left, and not the ids: one that was taken out may have been used again by a call that stays.
+  // Compares messages, not ids: a removed id may also belong to a call that stays.
   const isWhole = messages.length === context.messages.length && messages.every((message, at) => message === context.messages[at]);
   return isWhole ? context : { ...context, messages, entries };
 }
 
-/** null: nothing of the message is left. `gone`: ids of the calls that were taken out so far. */
-function stripCalls(message: ContextMessage, names: readonly string[], gone: Set<string>): ContextMessage | null {
-  if (message.role === "toolResult") return gone.has(message.toolCallId) ? null : message;
+/** null: nothing of the message is left. `removed`: the ids of the calls removed so far. */
+function stripCalls(message: ContextMessage, names: readonly string[], removed: Set<string>): ContextMessage | null {
+  if (message.role === "toolResult") return removed.has(message.toolCallId) ? null : message;
   if (message.role !== "assistant") return message;
   const content = message.content.filter((block) => {
     if (block.type !== "toolCall") return true;
-    // An id may occur again in a later reply.
-    if (names.includes(block.name)) gone.add(block.id);
-    else gone.delete(block.id);
-    return !gone.has(block.id);
+    // A later reply may reuse an id.
+    if (names.includes(block.name)) removed.add(block.id);
+    else removed.delete(block.id);
+    return !removed.has(block.id);
   });
   if (content.length === message.content.length) return message;
-  // A thought without the words or calls that came of it is no message.
+  // A reply of thinking blocks alone is invalid.
   return content.every(({ type }) => type === "thinking") ? null : { ...message, content };
 }
 
 /**
- * Asks behind the live conversation, which the provider has in its cache: its messages as they were sent, and one
- * instruction more. The answer stands in `<summary>` (VS Code's rule). The previous summary is in the conversation.
+ * Sends the live conversation, which the provider has cached, with one more instruction. The answer is in `<summary>`.
+ * The previous summary is part of the conversation.
  *
- * @throws as `Asker.ask`; {SummaryRejectedError} also when the answer is not smaller than what it replaces.
+ * @throws as `SummarizerClient.send`; {SummaryRejectedError} also if the answer is not smaller than the messages it
+ * replaces.
  */
-export async function writeFull(asker: SummarizerClient, context: SessionContext): Promise<WrittenPart> {
-  const { job } = asker;
+export async function writeFull(client: SummarizerClient, context: SessionContext): Promise<WrittenPart> {
+  const { job } = client;
   const messages = [...collectMessages(job.plan.summarize), ...collectMessages(job.plan.prefix)];
-  const answer = await asker.send({
+  const answer = await client.send({
     stage: "full",
     system: context.system ?? "",
     prompt: buildFullPrompt(job, Math.max(0, context.messages.length - messages.length - (context.compaction === null ? 0 : 1))),

@@ -7,40 +7,40 @@ import type { SummarizerClient } from "./summarizer-client.js";
 import { collectMessages } from "./summary-job.js";
 import { buildPrompt, type PartKind } from "./task-prompt.js";
 
-/** A summary and how many of the facts are in it. */
+/** A summary and its fidelity. */
 export interface ScoredPart {
   readonly part: WrittenPart;
   readonly fidelity: Fidelity;
 }
 
 /**
- * Where a model's summary lacks too many facts (setting `summary.fidelity`), asks it once more with the missing ones named,
- * and takes the better of the two. The facts are quotations from the source, so the source need not be read again and
- * the call is small. A call that fails leaves the first summary as it is.
+ * If a model's summary lacks more facts than `summary.fidelity` allows, sends it once more with the missing facts, and
+ * returns the better of both. The facts are quotes, so the source is not sent again and the call is small. If the call
+ * fails, the first summary is returned.
  *
- * @throws the signal's reason only.
+ * @throws only the signal's reason.
  */
-export async function addMissingFacts(asker: SummarizerClient, part: WrittenPart, facts: readonly Fact[]): Promise<ScoredPart> {
+export async function addMissingFacts(client: SummarizerClient, part: WrittenPart, facts: readonly Fact[]): Promise<ScoredPart> {
   const fidelity = scoreFidelity(facts, part.body);
-  const wanted = asker.job.settings.summary.fidelity;
+  const wanted = client.job.settings.summary.fidelity;
   const byModel = part.method === "normal" || part.method === "strict";
   if (!byModel || fidelity.score >= wanted) return { part, fidelity };
   try {
-    const body = await requestMissingFacts(asker, part, fidelity);
+    const body = await requestMissingFacts(client, part, fidelity);
     const again = scoreFidelity(facts, body);
     return again.score > fidelity.score ? { part: { ...part, body }, fidelity: again } : { part, fidelity };
   } catch (error) {
-    asker.recordFailure(error);
+    client.recordFailure(error);
     return { part, fidelity };
   }
 }
 
-/** With fewer facts a good summary may happen to have none of them; one that has as many does say something. */
+/** With fewer facts in the source, a good summary may contain none of them by chance. */
 const LEAST_FACTS = 3;
 
 /**
- * Whether a model's answer says next to nothing of its source: an OK, a refusal in plain words, another conversation's
- * summary. An answer with hardly any text in it is judged so whatever the source has.
+ * Whether a model's answer contains almost nothing of its source: "OK", a refusal in plain words, a summary of another
+ * conversation. An answer with almost no text always counts as uninformative.
  */
 export function isUninformative({ part, fidelity }: ScoredPart, { fidelityFloor }: CompactionSettings["summary"]): boolean {
   const byModel = part.method === "normal" || part.method === "strict";
@@ -50,7 +50,7 @@ export function isUninformative({ part, fidelity }: ScoredPart, { fidelityFloor 
   return fidelity.total >= LEAST_FACTS && named < LEAST_FACTS && fidelity.score < fidelityFloor;
 }
 
-/** Letters and digits that a summary has at least beyond its headings. A letter of a script without alphabet says as much as two. */
+/** The least letters and digits of a summary apart from its headings. A character of Chinese, Japanese or Korean counts twice. */
 const LEAST_TEXT = 12;
 const NO_TEXT = /^\s*(?:#.*|\*\*[^*]*\*\*:?|[-*+\d.)\s]*(?:\[[ x]\]\s*)?\(?none\)?\.?|(?:-{3,}|={3,}))\s*$/gim;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
@@ -60,13 +60,13 @@ function countTextWidth(body: string): number {
   return said.length + (said.match(DENSE)?.length ?? 0);
 }
 
-async function requestMissingFacts(asker: SummarizerClient, part: WrittenPart, { byRecallOnly }: Fidelity): Promise<string> {
-  const { job } = asker;
+async function requestMissingFacts(client: SummarizerClient, part: WrittenPart, { byRecallOnly }: Fidelity): Promise<string> {
+  const { job } = client;
   const about: PartKind = job.kind === "branch" ? "branch" : "history";
   const task = { text: MISSING_FACTS, needsTag: false };
   const missingFacts = byRecallOnly.map(({ kind, text }) => `- ${kind}: ${text.replace(/\s+/g, " ")}`);
   const messages = [...collectMessages(job.plan.summarize), ...collectMessages(job.plan.prefix)];
-  const answer = await asker.send({
+  const answer = await client.send({
     stage: "missing-facts",
     system: SYSTEM_PROMPT,
     prompt: buildPrompt(job, about, task, { conversation: null, previous: null, notes: part.body, missingFacts }),

@@ -8,40 +8,40 @@ import type { SummarizerClient, SummaryPrompt, SummaryResponse } from "./summari
 import { computeOutputCap, getSummaryWindow, lowerQuality, type SummaryJob, type SummaryMethod } from "./summary-job.js";
 import { buildNormalTask, buildPrompt, buildStrictTask, type PartKind, type PromptTask } from "./task-prompt.js";
 
-/** One part of a session that gets a summary of its own. */
+/** A part of a session that is summarized on its own. */
 export interface SummaryPart {
   readonly about: PartKind;
   readonly messages: readonly ContextMessage[];
   readonly previous: string | null;
   /** The summary must have fewer tokens than this. */
   readonly maxTokens: number;
-  /** The prompt that is used first. Default `normal`. */
+  /** The first prompt to send; default `normal`. */
   readonly from?: FirstPrompt | undefined;
 }
 
-/** A normal prompt, and a strict one where its answer is rejected; or the strict one at once. */
+/** `normal`: the normal prompt, then the strict one if its answer is rejected. `strict`: only the strict one. */
 export type FirstPrompt = "normal" | "strict";
 
-/** A part's summary. */
+/** The summary of a part. */
 export interface WrittenPart {
   readonly body: string;
   readonly title: string | null;
   readonly method: SummaryMethod;
 }
 
-/** A summary so far may take at most this share of what a call may read; else old notes would crowd out what is new. */
+/** The most that the summary so far may take of a call's input, so that old notes leave room for new messages. */
 const PREVIOUS_SHARE = 1 / 3;
-/** Answer of a prefix: half the cap, as oh-my-pi has it. */
+/** The answer for a turn prefix may have half of the output cap. */
 const PREFIX_OUTPUT_SHARE = 0.5;
 
 /**
- * Writes the summary of a part, folded where it is larger than the summariser's window. A call whose answer is rejected or
- * not smaller than the part's bound is made once more, with the strict prompt.
+ * Writes the summary of a part, in chunks if it is larger than the summarizer's context window. A call whose answer is
+ * rejected, or is not smaller than the part's bound, is repeated once with the strict prompt.
  *
- * @throws {SummaryRejectedError} the strict answer was none either; {SummarizerCallError}; the signal's reason.
+ * @throws {SummaryRejectedError} the strict answer was rejected too; {SummarizerCallError}; the signal's reason.
  */
-export async function writePart(asker: SummarizerClient, part: SummaryPart): Promise<WrittenPart> {
-  const { job } = asker;
+export async function writePart(client: SummarizerClient, part: SummaryPart): Promise<WrittenPart> {
+  const { job } = client;
   const messages = serializeMessages(part.messages, buildSerializeOptions(job));
   let method: SummaryMethod = "normal";
   const answer = await foldMessages({
@@ -49,8 +49,8 @@ export async function writePart(asker: SummarizerClient, part: SummaryPart): Pro
     previous: part.previous,
     counter: job.counter,
     budget: (previous) => computeChunkBudget(job, part, previous),
-    write: async (piece, previous) => {
-      const written = await writeChunk(asker, { ...part, messages: selectSource(part, messages, piece), previous }, piece.text);
+    write: async (chunk, previous) => {
+      const written = await writeChunk(client, { ...part, messages: selectSource(part, messages, chunk), previous }, chunk.text);
       method = lowerQuality(method, written.method);
       return written;
     },
@@ -58,7 +58,7 @@ export async function writePart(asker: SummarizerClient, part: SummaryPart): Pro
   return { body: answer.body, title: answer.title, method };
 }
 
-/** What the settings let a summariser read; its window is known here. */
+/** The serialize options of the settings, with the cut of tool results that depends on the context window. */
 function buildSerializeOptions(job: SummaryJob): SerializeOptions {
   const { summary } = job.settings;
   if (summary.toolResultShare === 0) return summary;
@@ -66,20 +66,20 @@ function buildSerializeOptions(job: SummaryJob): SerializeOptions {
   return { ...summary, cutResult: (text) => cutToTokens(text, mostTokens, job.counter) };
 }
 
-/** Normal, then strict. */
-async function writeChunk(asker: SummarizerClient, part: SummaryPart, conversation: string): Promise<WrittenPart> {
-  const answer = part.from === "strict" ? null : await tryNormalPrompt(asker, part, conversation);
+/** Sends the normal prompt, then the strict one. */
+async function writeChunk(client: SummarizerClient, part: SummaryPart, conversation: string): Promise<WrittenPart> {
+  const answer = part.from === "strict" ? null : await tryNormalPrompt(client, part, conversation);
   if (answer !== null) return toWrittenPart(answer, "normal");
-  return toWrittenPart(await sendChunk(asker, part, buildStrictTask(part.about, toMaxWords(part.maxTokens)), conversation), "strict");
+  return toWrittenPart(await sendChunk(client, part, buildStrictTask(part.about, toMaxWords(part.maxTokens)), conversation), "strict");
 }
 
 /** null: the answer was rejected. */
-async function tryNormalPrompt(asker: SummarizerClient, part: SummaryPart, conversation: string): Promise<SummaryResponse | null> {
+async function tryNormalPrompt(client: SummarizerClient, part: SummaryPart, conversation: string): Promise<SummaryResponse | null> {
   try {
-    return await sendChunk(asker, part, buildNormalTask(asker.job, part.about, part.previous !== null), conversation);
+    return await sendChunk(client, part, buildNormalTask(client.job, part.about, part.previous !== null), conversation);
   } catch (error) {
     if (!(error instanceof SummaryRejectedError)) throw error;
-    asker.recordFailure(error);
+    client.recordFailure(error);
     return null;
   }
 }
@@ -88,13 +88,13 @@ function toWrittenPart({ body, title, extracted }: SummaryResponse, method: Summ
   return { body, title, method: extracted ? "extract" : method };
 }
 
-async function sendChunk(asker: SummarizerClient, part: SummaryPart, task: PromptTask, conversation: string): Promise<SummaryResponse> {
-  const answer = await asker.send(buildChunkPrompt(asker.job, part, task, conversation));
-  assertSmaller(asker.job, answer.body, part.maxTokens);
+async function sendChunk(client: SummarizerClient, part: SummaryPart, task: PromptTask, conversation: string): Promise<SummaryResponse> {
+  const answer = await client.send(buildChunkPrompt(client.job, part, task, conversation));
+  assertSmaller(client.job, answer.body, part.maxTokens);
   return answer;
 }
 
-/** @throws {SummaryRejectedError} the text is not smaller than what it is to replace. */
+/** @throws {SummaryRejectedError} the text is not smaller than what it replaces. */
 export function assertSmaller({ counter }: Pick<SummaryJob, "counter">, text: string, maxTokens: number): void {
   if (counter.count(text) >= maxTokens) throw new SummaryRejectedError("larger-than-source", text);
 }
@@ -111,7 +111,7 @@ function buildChunkPrompt(job: SummaryJob, part: SummaryPart, task: PromptTask, 
   };
 }
 
-/** What a summariser without a model reads. */
+/** The source for summarizers that use no model. */
 export function buildSource(
   { instructions, wantedTokens, cwd, settings }: Pick<SummaryJob, "instructions" | "wantedTokens" | "cwd" | "settings">,
   part: Omit<SummaryPart, "maxTokens">,
@@ -120,13 +120,13 @@ export function buildSource(
   return { messages, kind, previousSummary, instructions, wantedTokens, cwd, redact: settings.summary.redact };
 }
 
-/** The messages of a piece, those that say nothing among them. */
-function selectSource(part: SummaryPart, serialised: readonly SerializedMessage[], { from, to }: Chunk): readonly ContextMessage[] {
-  const start = from === 0 ? 0 : (serialised[from]?.at ?? 0);
-  return part.messages.slice(start, serialised[to]?.at ?? part.messages.length);
+/** The messages of a chunk, including those without text. */
+function selectSource(part: SummaryPart, serialized: readonly SerializedMessage[], { from, to }: Chunk): readonly ContextMessage[] {
+  const start = from === 0 ? 0 : (serialized[from]?.at ?? 0);
+  return part.messages.slice(start, serialized[to]?.at ?? part.messages.length);
 }
 
-/** Tokens that the conversation may take in a prompt with this summary in it. */
+/** Tokens available for the conversation in a prompt that contains this summary. */
 function computeChunkBudget(job: SummaryJob, part: SummaryPart, previous: string | null): number {
   const task = buildNormalTask(job, part.about, previous !== null);
   const frame = buildPrompt(job, part.about, task, { conversation: "", previous: boundPrevious(job, previous) });
@@ -143,7 +143,7 @@ function computePromptBudget(job: SummaryJob): number {
   return computeInputBudget({ windowTokens, inputShare, maxOutputTokens: computeOutputCap(job) });
 }
 
-/** A hard size for the strict prompt: about half of the bound, as a token is about three quarters of an English word. */
+/** The word limit of the strict prompt: about half of the bound, as a token is about three quarters of an English word. */
 function toMaxWords(maxTokens: number): number {
   return Math.max(20, Math.min(500, Math.floor(maxTokens * 0.375)));
 }

@@ -12,12 +12,12 @@ import { redact } from "../text/redact.js";
 import { escapeForPrompt, parseComposed } from "./tagged-blocks.js";
 import { cutMiddle } from "./text/cut-text.js";
 
-/** What a summariser reads of a conversation: the settings of the same names. */
+/** How a conversation is serialized: the settings of the same names. */
 export type SerializeOptions = Pick<
   CompactionSettings["summary"],
   "toolResultChars" | "toolArgumentChars" | "includeThinking" | "stripTools" | "redact"
 > & {
-  /** Shortens the output of a tool, in place of the cut at `toolResultChars`. */
+  /** Shortens the output of a tool instead of the cut at `toolResultChars`. */
   readonly cutResult?: ((text: string) => string) | undefined;
 };
 
@@ -29,10 +29,10 @@ export interface SerializedMessage {
 }
 
 /**
- * A conversation as texts, one for each message that says something. What must not reach a summariser is left out here:
- * secrets, thoughts, images, control characters, ids, usage, errors of failed replies, and what only hosts read (regression
- * R102). The tags of our prompts inside a text are made harmless, and lines that look like our headings are quoted, so that
- * a session cannot break out of its slot or speak as somebody else. Cost is linear.
+ * Serializes a conversation, one text for each message with content. Omits what a summarizer must not read: secrets,
+ * thinking (unless `includeThinking`), images, control characters, ids, usage, errors of failed replies and data of the
+ * host. Prompt tags inside a text are escaped, and lines that look like a heading of this format are quoted, so that no
+ * text can leave its slot or pose as another speaker. Linear.
  */
 export function serializeMessages(messages: readonly ContextMessage[], options: SerializeOptions): readonly SerializedMessage[] {
   const writer = new MessageWriter(options);
@@ -42,29 +42,32 @@ export function serializeMessages(messages: readonly ContextMessage[], options: 
   });
 }
 
-/** The same as one text. */
+/** The serialized conversation as one text. */
 export function serializeToText(messages: readonly ContextMessage[], options: SerializeOptions): string {
   return serializeMessages(messages, options)
     .map(({ text }) => text)
     .join(MESSAGE_SEPARATOR);
 }
 
-/** Between two messages of a serialised conversation. */
+/** Separates two messages of a serialized conversation. */
 export const MESSAGE_SEPARATOR = "\n\n";
 
-/** Lines of a text that would read as a heading of ours. */
+/** Lines of a text that look like a heading of this format. */
 const HEADING = /^(?=\[(?:User|Assistant|Tool result|Tool error|Context|Command|Summary)\b)/gm;
 
-/** Writes messages in order: which calls were left out decides about their results. */
+/** Writes messages in order, because a result is omitted if its call was. */
 class MessageWriter {
+  readonly #options: SerializeOptions;
   readonly #stripped = new Set<string>();
 
-  constructor(readonly options: SerializeOptions) {}
+  constructor(options: SerializeOptions) {
+    this.#options = options;
+  }
 
   write(message: ContextMessage): string {
     switch (message.role) {
       case "user":
-        return this.#said("User", this.#content(message.content));
+        return this.#speak("User", this.#content(message.content));
       case "assistant":
         return message.content
           .map((block) => this.#block(block))
@@ -75,80 +78,80 @@ class MessageWriter {
       case "bashExecution":
         return message.excludeFromContext === true ? "" : this.#command(message);
       case "custom":
-        return this.#said("Context", this.#content(message.content));
+        return this.#speak("Context", this.#content(message.content));
       case "compactionSummary":
-        return this.#said("Summary of what came before", this.#safe(stripBlocks(message.summary)));
+        return this.#speak("Summary of what came before", this.#escape(stripBlocks(message.summary)));
       case "branchSummary":
-        return this.#said("Summary of a branch that was left", this.#safe(stripBlocks(message.summary)));
+        return this.#speak("Summary of a branch that was left", this.#escape(stripBlocks(message.summary)));
     }
   }
 
   #block(block: AssistantBlock): string {
     switch (block.type) {
       case "text":
-        return this.#said("Assistant", this.#safe(block.text));
+        return this.#speak("Assistant", this.#escape(block.text));
       case "thinking":
-        return this.options.includeThinking ? this.#said("Assistant thought", this.#safe(block.thinking)) : "";
+        return this.#options.includeThinking ? this.#speak("Assistant thought", this.#escape(block.thinking)) : "";
       case "toolCall":
         return this.#call(block);
       case "image":
       case "foreign":
-        return this.#said("Assistant", formatAttachment(block));
+        return this.#speak("Assistant", formatAttachment(block));
     }
   }
 
   #call({ id, name, arguments: given }: ToolCallBlock): string {
-    if (this.options.stripTools.includes(name)) {
+    if (this.#options.stripTools.includes(name)) {
       this.#stripped.add(id);
       return "";
     }
     this.#stripped.delete(id);
     const all = Object.entries(given).map(([key, value]) => `${key}=${this.#argument(value)}`);
-    return this.#said("Assistant calls", this.#safe(`${name}(${all.join(", ")})`));
+    return this.#speak("Assistant calls", this.#escape(`${name}(${all.join(", ")})`));
   }
 
   #argument(value: unknown): string {
-    const text = this.#redacted(JSON.stringify(value) ?? "null");
-    return cut(text, this.options.toolArgumentChars);
+    const text = this.#mask(JSON.stringify(value) ?? "null");
+    return cut(text, this.#options.toolArgumentChars);
   }
 
   #result({ toolCallId, toolName, content, isError }: ToolResultMessage): string {
-    if (this.#stripped.has(toolCallId) || (toolName !== undefined && this.options.stripTools.includes(toolName))) return "";
+    if (this.#stripped.has(toolCallId) || (toolName !== undefined && this.#options.stripTools.includes(toolName))) return "";
     const text = this.#output(this.#content(content));
-    const of = toolName === undefined ? "" : ` of ${this.#safe(toolName)}`;
+    const of = toolName === undefined ? "" : ` of ${this.#escape(toolName)}`;
     return `[${isError ? "Tool error" : "Tool result"}${of}]: ${text === "" ? "(no output)" : text}`;
   }
 
   #command({ command, output, exitCode }: BashExecutionMessage): string {
     const code = typeof exitCode === "number" && exitCode !== 0 ? `\n(exit code ${exitCode})` : "";
-    return `[Command that the user ran]: ${this.#safe(command)}\n${this.#output(this.#safe(output))}${code}`;
+    return `[Command that the user ran]: ${this.#escape(command)}\n${this.#output(this.#escape(output))}${code}`;
   }
 
   #output(text: string): string {
-    const { cutResult, toolResultChars } = this.options;
+    const { cutResult, toolResultChars } = this.#options;
     return cutResult === undefined ? cut(text, toolResultChars) : cutResult(text);
   }
 
   #content(content: string | readonly ContentBlock[]): string {
-    if (typeof content === "string") return this.#safe(content);
-    return content.map((block) => (block.type === "text" ? this.#safe(block.text) : formatAttachment(block))).join("\n");
+    if (typeof content === "string") return this.#escape(content);
+    return content.map((block) => (block.type === "text" ? this.#escape(block.text) : formatAttachment(block))).join("\n");
   }
 
-  #said(who: string, text: string): string {
+  #speak(who: string, text: string): string {
     return text.trim() === "" ? "" : `[${who}]: ${text}`;
   }
 
-  #safe(text: string): string {
-    return escapeForPrompt(this.#redacted(cleanText(text))).replace(HEADING, "> ");
+  #escape(text: string): string {
+    return escapeForPrompt(this.#mask(cleanText(text))).replace(HEADING, "> ");
   }
 
-  // Before anything is cut: half a key is no longer known as one.
-  #redacted(text: string): string {
-    return this.options.redact ? redact(text) : text;
+  // Secrets are masked before the text is cut, because half a key is not recognized.
+  #mask(text: string): string {
+    return this.#options.redact ? redact(text) : text;
   }
 }
 
-/** Lists and notes around an earlier summary are kept elsewhere, and would only be told again. */
+/** The file lists and notes of an earlier summary are stored elsewhere and are not repeated. */
 function stripBlocks(summary: string): string {
   return parseComposed(summary).body || summary;
 }
@@ -157,7 +160,7 @@ function cut(text: string, maxChars: number): string {
   return maxChars === 0 ? text : cutMiddle(text, maxChars);
 }
 
-/** Row 68: images cost much and say little in a summary; what we do not know is named by its kind only. */
+/** Images are expensive and add little to a summary; unknown blocks are named by their kind. */
 function formatAttachment(block: Exclude<ContentBlock, { type: "text" }>): string {
   return block.type === "image" ? "[image]" : "[content of another kind]";
 }

@@ -4,19 +4,20 @@ import type { SummarizerClient } from "./summarizer-client.js";
 import { buildPrompt } from "./task-prompt.js";
 import { headOf } from "./text/cut-text.js";
 
-/** How long a short summary may be, in UTF-16 code units. */
+/** Longest short summary, in UTF-16 code units. */
 const MAX_CHARS = 200;
-/** Share of the cap of an answer, where there is one (oh-my-pi's). */
+
+/** Share of the output cap, if there is one. */
 const OUTPUT_SHARE = 0.2;
 
 /**
- * One line for screens: asked of a model where the setting `summary.shortSummary` says so and one may be asked, else the first sentence
- * of the summary.
+ * One line for screens: written by a model if `summary.shortSummary` is set and a model may be called, else the first
+ * sentence of the summary. If the call fails, the first sentence is returned.
  *
- * @throws the signal's reason only; a call that fails is answered by the first sentence.
+ * @throws only the signal's reason.
  */
-export async function writeShortSummary(asker: SummarizerClient, body: string): Promise<string> {
-  const { job } = asker;
+export async function writeShortSummary(client: SummarizerClient, body: string): Promise<string> {
+  const { job } = client;
   if (!job.settings.summary.shortSummary || job.skipModel || job.candidates.length === 0) return takeFirstSentence(body);
   try {
     const prompt = buildPrompt(
@@ -25,7 +26,7 @@ export async function writeShortSummary(asker: SummarizerClient, body: string): 
       { text: SHORT_SUMMARY, needsTag: false },
       { conversation: null, previous: null, notes: body },
     );
-    const answer = await asker.send({
+    const answer = await client.send({
       stage: "short-summary",
       system: SYSTEM_PROMPT,
       prompt,
@@ -35,20 +36,21 @@ export async function writeShortSummary(asker: SummarizerClient, body: string): 
     });
     return answer.extracted ? takeFirstSentence(body) : oneLine(answer.body);
   } catch (error) {
-    asker.recordFailure(error);
+    client.recordFailure(error);
     return takeFirstSentence(body);
   }
 }
 
-/** Lines that say nothing of their own: headings, labels, tags, rules, fences, and what an extract says of itself. */
+/** Lines without a statement: headings, labels, tags, rules, fences and the marker of an extract. */
 const NO_SENTENCE = /^(?:#|<[^>]*>$|[-*_=`~]{3,}|\*\*[^*]*\*\*:?$|[^.!?]{1,60}:$|\(none\)|none\.?$|\[?extracted mechanically)/i;
+
 const MARKS = /^(?:[-*+>]\s+|\d+[.)]\s+|\[[ xX]\]\s+)+/;
 
 /**
- * The first sentence of a summary, without markup, as one line of at most 200 characters; empty where it says nothing.
+ * The first sentence of a summary without markup, on one line of at most 200 characters; empty if there is none.
  *
  * @example
- * firstSentence("## Goal\nMend the parser. It fails on tabs."); // "Mend the parser."
+ * takeFirstSentence("## Goal\nMend the parser. It fails on tabs."); // "Mend the parser."
  */
 export function takeFirstSentence(body: string): string {
   for (const line of body.split("\n")) {

@@ -13,104 +13,105 @@ import { SummarizerClient } from "./summarizer-client.js";
 import { collectMessages, lowerQuality, type SummaryDependencies, type SummaryJob, type WrittenSummary } from "./summary-job.js";
 
 /**
- * Writes a summary, whatever happens to the model: full mode where it may be, then simple; a normal prompt, then a strict
- * one where the answer is rejected or not smaller than `maxTokens`; then what the setting `summary.onFailure` says. Without
- * candidates, or with the breaker open, no model is asked. Where the model writes more than there was (a short talk), the
- * extract is taken with `onFailure: "fail"` too. An answer that repeats the instructions, or says next to nothing of its
- * source after it was asked again, gives way to the extract whatever the setting.
+ * Writes a summary. Tries full mode if possible, then simple mode; in each the normal prompt, then the strict one if the
+ * answer is rejected or not smaller than `maxTokens`. If all fail, `summary.onFailure` decides. Without candidates, or
+ * with the breaker open, no model is called.
  *
- * It writes nothing anywhere. Cancelled at any moment, it throws the signal's reason, when every call it made has settled.
+ * The extract replaces the answer regardless of `onFailure` in three cases: the answer is larger than the source (a short
+ * conversation), it repeats the instructions, or it contains almost nothing of the source, also after a second request.
  *
- * @throws the signal's reason; with `onFailure: "fail"` the last {SummaryRejectedError} or {SummarizerCallError}; in any
- *   case {SummaryRejectedError} `larger-than-source` where there is too little for a summary to be smaller.
+ * Writes nothing to the store. When aborted, throws the signal's reason after every running call has settled.
+ *
+ * @throws the signal's reason; with `onFailure: "fail"` the last {SummaryRejectedError} or {SummarizerCallError}; always
+ * {SummaryRejectedError} `larger-than-source` if no summary can be smaller than the source.
  */
-export async function summarize(given: SummaryJob, hands: SummaryDependencies = {}): Promise<WrittenSummary> {
+export async function summarize(given: SummaryJob, dependencies: SummaryDependencies = {}): Promise<WrittenSummary> {
   const job = given.kind === "branch" ? limitBranch(given) : given;
   job.signal?.throwIfAborted();
-  const asker = new SummarizerClient(job, hands);
-  const written = await writeSummary(asker);
+  const client = new SummarizerClient(job, dependencies);
+  const written = await writeSummary(client);
   const facts = findFacts(collectSource(job));
-  const { part, fidelity } = await checkFidelity(asker, await addMissingFacts(asker, written, facts), facts);
-  const short = await writeShortSummary(asker, part.body);
+  const { part, fidelity } = await checkFidelity(client, await addMissingFacts(client, written, facts), facts);
+  const short = await writeShortSummary(client, part.body);
   job.signal?.throwIfAborted();
-  const { usage, requestId, calls, failures } = asker;
+  const { usage, requestId, calls, failures } = client;
   return { ...part, shortSummary: short, usage, requestId, calls, failures, fidelity };
 }
 
 /**
- * An answer below the floor of fidelity is asked for once more, strictly (it may be terse, or in words of another language),
- * and then gives way to the extract, under every preset: the session must not be lost to an "OK".
+ * Repeats the request with the strict prompt if the answer is below the floor of fidelity (it may be terse or in another
+ * language), then takes the extract, whatever the preset: the session must not be replaced by an "OK".
  */
-async function checkFidelity(asker: SummarizerClient, answer: ScoredPart, facts: readonly Fact[]): Promise<ScoredPart> {
-  const { summary } = asker.job.settings;
+async function checkFidelity(client: SummarizerClient, answer: ScoredPart, facts: readonly Fact[]): Promise<ScoredPart> {
+  const { summary } = client.job.settings;
   if (!isUninformative(answer, summary)) return answer;
-  asker.recordFailure(new SummaryRejectedError("low-fidelity", answer.part.body));
-  const again = answer.part.method === "normal" ? await retryStrictly(asker, facts) : null;
+  client.recordFailure(new SummaryRejectedError("low-fidelity", answer.part.body));
+  const again = answer.part.method === "normal" ? await retryStrictly(client, facts) : null;
   if (again !== null && !isUninformative(again, summary)) return again;
-  if (again !== null) asker.recordFailure(new SummaryRejectedError("low-fidelity", again.part.body));
-  const part = writeMaskedExtract(asker);
+  if (again !== null) client.recordFailure(new SummaryRejectedError("low-fidelity", again.part.body));
+  const part = writeMaskedExtract(client);
   return { part, fidelity: scoreFidelity(facts, part.body) };
 }
 
 /** null: the call failed. */
-async function retryStrictly(asker: SummarizerClient, facts: readonly Fact[]): Promise<ScoredPart | null> {
+async function retryStrictly(client: SummarizerClient, facts: readonly Fact[]): Promise<ScoredPart | null> {
   try {
-    const part = await writeSimple(asker, "strict");
+    const part = await writeSimple(client, "strict");
     return { part, fidelity: scoreFidelity(facts, part.body) };
   } catch (error) {
-    asker.recordFailure(error);
+    client.recordFailure(error);
     return null;
   }
 }
 
-async function writeSummary(asker: SummarizerClient): Promise<WrittenPart> {
-  const { job } = asker;
-  if (job.skipModel || job.candidates.length === 0) return writeWithoutModel(asker);
+async function writeSummary(client: SummarizerClient): Promise<WrittenPart> {
+  const { job } = client;
+  if (job.skipModel || job.candidates.length === 0) return writeWithoutModel(client);
   try {
-    return (await tryFull(asker)) ?? (await writeSimple(asker));
+    return (await tryFull(client)) ?? (await writeSimple(client));
   } catch (error) {
-    asker.recordFailure(error);
+    client.recordFailure(error);
     const reason = error instanceof SummaryRejectedError ? error.reason : null;
-    if (reason === "echo") return writeMaskedExtract(asker);
-    // The model did write, only not less than there was: a short talk is no failure of it, and its calls are paid for.
+    if (reason === "echo") return writeMaskedExtract(client);
+    // The model did answer: a short conversation is no failure, and the calls are paid for.
     if (job.settings.summary.onFailure === "fail" && reason !== "larger-than-source") throw error;
-    return writeWithoutModel(asker);
+    return writeWithoutModel(client);
   }
 }
 
-function writeWithoutModel(asker: SummarizerClient): WrittenPart {
-  const { job } = asker;
-  return job.settings.summary.onFailure === "marker" ? writeMarker(job) : writeMaskedExtract(asker);
+function writeWithoutModel(client: SummarizerClient): WrittenPart {
+  const { job } = client;
+  return job.settings.summary.onFailure === "marker" ? writeMarker(job) : writeMaskedExtract(client);
 }
 
-function writeMaskedExtract(asker: SummarizerClient): WrittenPart {
-  return writeExtract(asker.job, (text) => asker.maskSecrets(text));
+function writeMaskedExtract(client: SummarizerClient): WrittenPart {
+  return writeExtract(client.job, (text) => client.maskSecrets(text));
 }
 
-/** null: full mode is off, or failed, and simple mode is next (row 121). */
-async function tryFull(asker: SummarizerClient): Promise<WrittenPart | null> {
-  const context = selectFullContext(asker.job);
+/** null: full mode is not possible or failed, and simple mode follows. */
+async function tryFull(client: SummarizerClient): Promise<WrittenPart | null> {
+  const context = selectFullContext(client.job);
   if (context === null) return null;
   try {
-    return await writeFull(asker, context);
+    return await writeFull(client, context);
   } catch (error) {
-    asker.recordFailure(error);
+    client.recordFailure(error);
     return null;
   }
 }
 
-async function writeSimple(asker: SummarizerClient, from: FirstPrompt = "normal"): Promise<WrittenPart> {
-  const { job } = asker;
+async function writeSimple(client: SummarizerClient, from: FirstPrompt = "normal"): Promise<WrittenPart> {
+  const { job } = client;
   const [first, second] = splitIntoParts(job).map((part): SummaryPart => ({ ...part, from }));
   if (first === undefined) throw new RangeError("a summary was asked of no messages");
-  if (second === undefined) return writePart(asker, first);
-  const [history, prefix] = await writeBoth(asker, first, second);
+  if (second === undefined) return writePart(client, first);
+  const [history, prefix] = await writeBoth(client, first, second);
   const body = history.body + SPLIT_TURN_SEPARATOR + prefix.body;
   assertSmaller(job, body, job.maxTokens);
   return { body, title: history.title ?? prefix.title, method: lowerQuality(history.method, prefix.method) };
 }
 
-/** The history and the start of a split turn; one alone where the other is empty. Together they are smaller than the bound. */
+/** The history and the start of a split turn, or one of them if the other is empty. Both together are within the bound. */
 function splitIntoParts(job: SummaryJob): readonly SummaryPart[] {
   const about = job.kind === "branch" ? "branch" : "history";
   const history = placePreviousSummary(job, collectMessages(job.plan.summarize));
@@ -133,10 +134,10 @@ function placePreviousSummary(
   return { messages: [{ role: "compactionSummary", summary: previousSummary }, ...messages], previous: null };
 }
 
-async function writeBoth(asker: SummarizerClient, first: SummaryPart, second: SummaryPart): Promise<readonly [WrittenPart, WrittenPart]> {
-  // Parallel calls meet rate limits (regression R123), so one after the other unless the setting says otherwise.
-  if (asker.job.settings.summary.splitTurns === "sequential") return [await writePart(asker, first), await writePart(asker, second)];
-  const [history, prefix] = await Promise.allSettled([writePart(asker, first), writePart(asker, second)]);
+async function writeBoth(client: SummarizerClient, first: SummaryPart, second: SummaryPart): Promise<readonly [WrittenPart, WrittenPart]> {
+  // Parallel calls can hit rate limits, so they run one after the other unless the setting says otherwise.
+  if (client.job.settings.summary.splitTurns === "sequential") return [await writePart(client, first), await writePart(client, second)];
+  const [history, prefix] = await Promise.allSettled([writePart(client, first), writePart(client, second)]);
   if (history.status === "rejected") throw history.reason;
   if (prefix.status === "rejected") throw prefix.reason;
   return [history.value, prefix.value];
@@ -152,22 +153,22 @@ function limitBranch(job: SummaryJob): SummaryJob {
   return { ...job, plan: { summarize, prefix: job.plan.prefix } };
 }
 
-/** An extract is worth reading up to about here, in characters; more would be a copy. */
+/** Largest extract, in characters; a longer one would be a copy of the source. */
 const MAX_CHARS = 8_000;
-/** Below this no extract says anything. */
+/** A shorter extract is of no use. */
 const MIN_CHARS = 40;
 
 /**
- * The deterministic extract of a whole job, halved until it is smaller than what it replaces.
+ * The extract of a whole job, halved until it is smaller than what it replaces.
  *
- * @throws {SummaryRejectedError} `larger-than-source`: there is so little that nothing smaller can stand for it.
+ * @throws {SummaryRejectedError} `larger-than-source`: the source is too small for a smaller extract.
  */
 function writeExtract(job: SummaryJob, masked: (text: string) => string): WrittenPart {
   const messages = [...collectMessages(job.plan.summarize), ...collectMessages(job.plan.prefix)];
   const source = buildSource(job, { about: job.kind === "branch" ? "branch" : "history", messages, previous: job.previousSummary });
   const { counter, maxTokens: replaced, wantedTokens = replaced } = job;
   const maxTokens = Math.min(replaced, wantedTokens);
-  // A token is seldom less than two characters where text is dense, and seldom more than four where it is not.
+  // A token has at least two characters in dense text, and seldom more than four in any.
   let maxChars = Math.min(MAX_CHARS, Math.max(MIN_CHARS, maxTokens * 3));
   for (; maxChars >= MIN_CHARS; maxChars = Math.floor(maxChars / 2)) {
     const body = masked(extract(source, { maxChars }).trim());
@@ -176,9 +177,9 @@ function writeExtract(job: SummaryJob, masked: (text: string) => string): Writte
   throw new SummaryRejectedError("larger-than-source");
 }
 
-/** A fixed line that says how much is missing. @throws {SummaryRejectedError} even that is not smaller. */
+/** A fixed text with the number of missing messages. @throws {SummaryRejectedError} it is not smaller than the source. */
 function writeMarker(job: SummaryJob): WrittenPart {
-  // What an earlier summary knew is not given up; its markers become one with ours.
+  // The earlier summary is kept, and its markers are merged into the new one.
   const { rest, messages } = extractMarkers(job.previousSummary ?? "");
   const marker = formatMarker(messages + collectMessages(job.plan.summarize).length + collectMessages(job.plan.prefix).length);
   const carried = rest === "" ? marker : `${rest}\n\n${marker}`;
@@ -187,13 +188,13 @@ function writeMarker(job: SummaryJob): WrittenPart {
   return { body, title: null, method: "marker" };
 }
 
-/** Up to this share of the budget, a summary further back is still taken in whole (pi's rule): it stands for much. */
+/** While less than this share of the budget is used, an earlier summary that does not fit is included whole. */
 const NEARLY_FULL = 0.9;
 
 /**
- * The newest items of a branch that fit into `windowTokens` less `reserveTokens`, oldest first; at least one. Where a
- * summary of something earlier is the one that does not fit, it comes along while less than 90 % is used. In a
- * window that the reserve would fill, half the window counts. The rule is pi's (row 144).
+ * The newest items of a branch within `windowTokens` less `reserveTokens`, oldest first; at least one. If the first item
+ * that does not fit is an earlier summary, it is included while less than 90 % of the budget is used. If the reserve
+ * takes more than half of the window, half of the window is the budget.
  */
 export function selectNewest(items: readonly PathItem[], windowTokens: number, reserveTokens: number): readonly PathItem[] {
   const budget = Math.max(Math.floor(windowTokens / 2), windowTokens - reserveTokens);

@@ -9,64 +9,50 @@ import { redact } from "../text/redact.js";
 import { computeOutputCap, type SummaryDependencies, type SummaryFailure, type SummaryJob, type SummaryStage } from "./summary-job.js";
 import { headOf } from "./text/cut-text.js";
 
-/** One thing to ask. */
+/** A prompt for a summarizer. */
 export interface SummaryPrompt {
   readonly stage: SummaryStage;
   readonly system: string;
   readonly prompt: string;
-  /** What the prompt asks for, without the conversation: an answer that repeats it is none. */
+  /** The task without the conversation: an answer that repeats it is rejected. */
   readonly task: string;
   readonly needsTag: boolean;
   readonly source?: SummarySource | undefined;
-  /** Full mode: the live request that goes before the prompt. */
+  /** Full mode: the live request that precedes the prompt. */
   readonly context?: SessionContext | undefined;
-  /** Share of the cap of an answer, where there is one; default 1. */
+  /** Share of the output cap, if there is one; default 1. */
   readonly outputShare?: number | undefined;
 }
 
-/** What came back. `extracted`: the summariser was an extract, whatever it was asked. */
+/** A parsed answer. `extracted`: the summarizer is the extract, which ignores the prompt. */
 export interface SummaryResponse extends ParsedReply {
   readonly extracted: boolean;
 }
 
-/** Shorter lines say too little to be taken for a copy. */
-const LEAST_LINE = 20;
-const ECHO_SHARE = 0.5;
-/** Headings, labels, tags and bold titles, which an answer repeats because the form asks for them. */
-const HEADING = /^(?:#|<\/?[\w-]+>$|\*\*[^*]*\*\*:?$)|:$/;
-
-/** Whether at least half of an answer's lines, headings apart, are lines of the instructions, word for word. Linear. */
-function isEcho(body: string, instructions: string): boolean {
-  const said = splitLines(body).filter(isStatement);
-  const known = new Set(splitLines(instructions));
-  return said.length > 0 && said.filter((line) => known.has(line)).length >= ECHO_SHARE * said.length;
-}
-
-function splitLines(text: string): readonly string[] {
-  return text.split("\n").map((line) => line.trim());
-}
-
-function isStatement(line: string): boolean {
-  return line.length >= LEAST_LINE && !HEADING.test(line);
+/** The parts of a model's reply. */
+interface ParsedReply {
+  readonly body: string;
+  /** Two to six words, if the prompt asked for a title (`<checkpoint_title>`). */
+  readonly title: string | null;
 }
 
 /**
- * The one door to the summarisers of a job: every prompt goes out and every answer comes in through it, so that secrets are
- * masked on both ways (regression R129). Only full mode's live request goes as it is: its provider has read it already.
- * It counts calls and usage, and remembers what failed.
+ * Sends all prompts of a job to its summarizers. Masks secrets in prompts and answers, except in the live request of full
+ * mode, which the provider has already received. Counts calls and usage and records failures.
  */
 export class SummarizerClient {
+  readonly job: SummaryJob;
   calls = 0;
   usage: Usage | undefined;
-  /** Of the last answer that told one. */
+  /** The provider's id of the last answer that had one. */
   requestId: string | undefined;
   readonly failures: SummaryFailure[] = [];
+  readonly #dependencies: SummaryDependencies;
   readonly #candidates: readonly Summarizer[];
 
-  constructor(
-    readonly job: SummaryJob,
-    readonly dependencies: SummaryDependencies,
-  ) {
+  constructor(job: SummaryJob, dependencies: SummaryDependencies) {
+    this.job = job;
+    this.#dependencies = dependencies;
     this.#candidates = job.candidates.map(
       (candidate): Summarizer =>
         (request) => {
@@ -77,30 +63,32 @@ export class SummarizerClient {
   }
 
   /**
+   * Sends a prompt to the first candidate that answers.
+   *
    * @throws the signal's reason; {SummaryRejectedError}; {SummarizerCallError}
    */
-  async send(question: SummaryPrompt): Promise<SummaryResponse> {
+  async send(prompt: SummaryPrompt): Promise<SummaryResponse> {
     const { settings, signal } = this.job;
     signal?.throwIfAborted();
-    const reply = await callSummarizer(this.#candidates, this.#request(question), settings.summary, this.dependencies);
+    const reply = await callSummarizer(this.#candidates, this.#buildRequest(prompt), settings.summary, this.#dependencies);
     signal?.throwIfAborted();
     this.requestId = reply.requestId ?? this.requestId;
     this.usage = addUsage(this.usage, reply.usage);
-    const answer = this.#read(reply, question.needsTag);
-    if (isEcho(answer.body, `${question.system}\n${question.task}`) && !this.#saysEnough(answer.body, question))
-      throw new SummaryRejectedError("echo", answer.body);
-    return answer;
+    const response = this.#parse(reply, prompt.needsTag);
+    if (isEcho(response.body, `${prompt.system}\n${prompt.task}`) && !this.#hasOwnFacts(response.body, prompt))
+      throw new SummaryRejectedError("echo", response.body);
+    return response;
   }
 
-  /** Facts of the source in lines that the prompt does not have make a summary, however much of the form stands between them. */
-  #saysEnough(body: string, { prompt, source }: SummaryPrompt): boolean {
+  /** An answer that repeats the form is still a summary if its own lines contain facts of the source. */
+  #hasOwnFacts(body: string, { prompt, source }: SummaryPrompt): boolean {
     const known = new Set(splitLines(prompt));
     const own = splitLines(body).filter((line) => !known.has(line));
     const { score, total } = scoreFidelity(findFacts(source?.messages ?? []), own.join("\n"));
     return total > 0 && score > 0 && score >= this.job.settings.summary.fidelityFloor;
   }
 
-  /** Notes a failure that another way may mend; throws it on where the job was cancelled. */
+  /** Records a failure after which another attempt follows; rethrows it if the job was aborted. */
   recordFailure(error: unknown): void {
     this.job.signal?.throwIfAborted();
     const message = error instanceof Error ? error.message : String(error);
@@ -108,12 +96,12 @@ export class SummarizerClient {
     this.failures.push({ code: error instanceof BoughError ? error.code : "UNKNOWN", message, ...reason });
   }
 
-  /** A text with its secrets masked, where the setting asks for it. */
+  /** Masks the secrets in a text if `summary.redact` is set. */
   maskSecrets(text: string): string {
     return this.job.settings.summary.redact ? redact(text) : text;
   }
 
-  #request({ stage, system, prompt, source, context, outputShare = 1 }: SummaryPrompt) {
+  #buildRequest({ stage, system, prompt, source, context, outputShare = 1 }: SummaryPrompt) {
     const { signal, onProgress } = this.job;
     const cap = computeOutputCap(this.job);
     let chars = 0;
@@ -135,28 +123,44 @@ export class SummarizerClient {
     };
   }
 
-  #read(reply: SummaryReply, needsTag: boolean): SummaryResponse {
+  #parse(reply: SummaryReply, needsTag: boolean): SummaryResponse {
     const extracted = reply.extracted === true;
     const { body, title } = parseSummaryReply(reply.text, { needsTag: needsTag && !extracted });
     return { body: this.maskSecrets(body), title: title === null ? null : this.maskSecrets(title), extracted };
   }
 }
 
-/** What a model's reply says. */
-interface ParsedReply {
-  readonly body: string;
-  /** Two to six words, where the prompt asked for them (Copilot CLI's `<checkpoint_title>`). */
-  readonly title: string | null;
+/** Shorter lines are not counted as copies. */
+const LEAST_LINE = 20;
+
+const ECHO_SHARE = 0.5;
+
+/** Headings, labels, tags and bold titles, which an answer repeats because the form requires them. */
+const HEADING = /^(?:#|<\/?[\w-]+>$|\*\*[^*]*\*\*:?$)|:$/;
+
+/** Whether at least half of an answer's lines, without headings, are lines of the instructions. Linear. */
+function isEcho(body: string, instructions: string): boolean {
+  const statements = splitLines(body).filter(isStatement);
+  const known = new Set(splitLines(instructions));
+  return statements.length > 0 && statements.filter((line) => known.has(line)).length >= ECHO_SHARE * statements.length;
 }
 
-/** How long a title may be, in UTF-16 code units: it becomes part of a file's name. */
+function splitLines(text: string): readonly string[] {
+  return text.split("\n").map((line) => line.trim());
+}
+
+function isStatement(line: string): boolean {
+  return line.length >= LEAST_LINE && !HEADING.test(line);
+}
+
+/** Longest title, in UTF-16 code units; it becomes part of a file name. */
 const MAX_TITLE_CHARS = 80;
 
 /**
- * The summary in a reply: without the model's analysis, a code fence around the whole, and control characters. A `<summary>`
- * that was opened and never closed reaches to the end (VS Code's rule). Pure, linear.
+ * Reads the summary in a reply: without the model's analysis, without a code fence around the whole, without control
+ * characters. A `<summary>` that is not closed reaches to the end. Pure, linear.
  *
- * @throws {SummaryRejectedError} `no-summary-tag`: `needsTag` and there is none; `empty`: nothing is left.
+ * @throws {SummaryRejectedError} `no-summary-tag`: `needsTag` is set and there is none; `empty`: nothing is left.
  */
 export function parseSummaryReply(text: string, { needsTag }: { readonly needsTag: boolean }): ParsedReply {
   const said = stripAnalysis(stripFence(cleanText(text).trim()));
@@ -170,13 +174,13 @@ export function parseSummaryReply(text: string, { needsTag }: { readonly needsTa
 
 const FENCE = /^(`{3,}|~{3,})(.*)$/;
 
-/** A text without the fence that is its first and last line; a fence that closes earlier belongs to the text. */
+/** Removes a fence that is the first and last line; a fence that closes earlier belongs to the text. */
 function stripFence(text: string): string {
   const lines = text.split("\n");
   return lines.length > 1 && findFenceEnd(lines) === lines.length - 1 ? lines.slice(1, -1).join("\n").trim() : text;
 }
 
-/** The line that closes the fence of the first one; -1: there is none. Inside, a fence with a language opens one more. */
+/** Index of the line that closes the fence of the first line, -1 for none. A fence with a language opens a nested one. */
 function findFenceEnd(lines: readonly string[]): number {
   const mark = FENCE.exec(lines[0] ?? "")?.[1];
   if (mark === undefined) return -1;
@@ -204,7 +208,7 @@ function takeTitle(text: string): { readonly title: string | null; readonly rest
   if (open === null) return { title: null, rest: text };
   const after = open.index + open[0].length;
   const close = /<\/checkpoint_title>/i.exec(text.slice(after));
-  // Without its end, the title is the rest of the line.
+  // Without a closing tag, the title ends with the line.
   const endOfLine = text.indexOf("\n", after);
   const inner = close?.index ?? (endOfLine === -1 ? text.length : endOfLine) - after;
   const title = headOf(
@@ -218,11 +222,11 @@ function takeTitle(text: string): { readonly title: string | null; readonly rest
   return { title: title === "" ? null : title, rest: rest.trim() };
 }
 
-/** What stands in `<summary>`; the whole where none is needed and the reply does not start with one; null: there is none. */
+/** The text in `<summary>`. If no tag is needed and the reply does not start with one: the whole reply. null: no tag. */
 function readSummaryTag(text: string, needsTag: boolean): string | null {
   const open = /^[ \t]*<summary>/im.exec(text) ?? (needsTag ? /<summary>/i.exec(text) : null);
   if (open === null) return needsTag ? null : text;
-  // A reply that needs no tag and speaks of one further down is whole.
+  // A tag further down in a reply that needs none is part of the text.
   if (!needsTag && open.index > 0) return text;
   const from = open.index + open[0].length;
   const close = text.toLowerCase().lastIndexOf("</summary>");
@@ -231,7 +235,7 @@ function readSummaryTag(text: string, needsTag: boolean): string | null {
 
 const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const;
 
-/** Two usages as one. A figure that neither tells is not told; cost in US dollars. */
+/** Adds two usages. A figure that both lack stays undefined; cost in US dollars. */
 function addUsage(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   const sum: Usage = {};

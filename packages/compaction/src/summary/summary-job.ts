@@ -8,62 +8,93 @@ import type { CallDependencies } from "../summarizers/call.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
 import type { TokenCounter } from "../tokens/token-counter.js";
 
-/** What a summary is being written for: a screen may show it. */
-export type SummaryStage = "full" | "history" | "turn-prefix" | "branch" | "missing-facts" | "short-summary";
-
-/** Everything that writing one summary needs. */
+/** Everything needed to write one summary. */
 export interface SummaryJob {
   readonly kind: "compaction" | "branch";
-  /** What asked for it; summarisers are told. */
+  /** The trigger, passed on to summarizers. */
   readonly trigger: Trigger | "branch";
-  /** What is summarised. `prefix`: the start of a turn whose end is kept; empty for a branch. */
+  /** The items to summarize. `prefix`: the start of a turn whose end is kept; empty for a branch. */
   readonly plan: { readonly summarize: readonly PathItem[]; readonly prefix: readonly PathItem[] };
-  /** The body of the summary in force, without lists and notes (`stripComposed`). */
+  /** The body of the current summary, without file lists and notes (`stripComposed`). */
   readonly previousSummary: string | null;
-  /** What the person asked to look at. */
+  /** The user's focus for the summary. */
   readonly instructions: string | null;
-  /** The session's directory: the extract writes paths relative to it. Default: paths stay as they are. */
+  /** The session's directory; the extract writes paths relative to it. Without it paths stay as they are. */
   readonly cwd?: string | null | undefined;
-  /** The instructions are the whole prompt, instead of a focus. */
+  /** The instructions replace the prompt instead of adding a focus. */
   readonly replaceInstructions?: boolean | undefined;
-  /** What the hook `compacting` said: a prompt in place of ours, and lines for the model. */
+  /** The result of the hook `compacting`: a prompt that replaces the default, and lines of context. */
   readonly hook: { readonly prompt?: string | undefined; readonly context?: readonly string[] | undefined };
   readonly settings: CompactionSettings;
   readonly counter: TokenCounter;
-  /** Window of the session's model; the setting `summary.windowTokens` overrides it. */
+  /** Context window of the session's model; `summary.windowTokens` overrides it. */
   readonly windowTokens: number;
-  /** What is kept free for the next turn (`limitsOf`). */
+  /** Tokens reserved for the next turn (`limitsOf`). */
   readonly reserveTokens: number;
-  /** Tried in order. None: the extract is taken at once. */
+  /** Tried in order. Empty: the extract is used at once. */
   readonly candidates: readonly Summarizer[];
-  /** The live request, where full mode is possible: with its tokens, system and tools among them, and what its provider takes. */
+  /** The live request, if full mode is possible, with its tokens (system and tools included) and the limit of its provider. */
   readonly full: { readonly context: SessionContext; readonly usedTokens: number; readonly limitTokens: number } | null;
-  /** After an overflow: the live request would overflow again (row 121). Mode `full` does not heed it. */
+  /** Set after an overflow, because the live request would overflow again. Mode `full` ignores it. */
   readonly forceSimple: boolean;
-  /** The breaker is open: no model is asked. */
+  /** The breaker is open: no model is called. */
   readonly skipModel: boolean;
   readonly model: { readonly provider?: string | undefined; readonly modelId: string } | null;
-  /** The body must have fewer tokens than this: those of what it replaces. */
+  /** The body must have fewer tokens than this: those of the messages it replaces. */
   readonly maxTokens: number;
-  /** What the body should have at most; a longer one is not refused, but will be cut. undefined: no matter. */
+  /** The wanted size of the body, in tokens. A longer one is accepted and cut later. undefined: no wish. */
   readonly wantedTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** `chars`: how much of the answer to the running call has come. */
+  /** `chars`: the characters of the running answer received so far. */
   readonly onProgress?: ((progress: { readonly stage: SummaryStage; readonly chars: number }) => void) | undefined;
 }
 
-/** What a test replaces. */
+/** What a call is for; shown in progress. */
+export type SummaryStage = "full" | "history" | "turn-prefix" | "branch" | "missing-facts" | "short-summary";
+
+/** Replaced in tests. */
 export type SummaryDependencies = CallDependencies;
 
-/** What the model read of some entries, in order. */
+/** A written summary, before it is composed with file lists and notes. */
+export interface WrittenSummary {
+  readonly body: string;
+  /** null: the prompt did not ask for one. */
+  readonly title: string | null;
+  /** One line of at most 200 characters, for screens. */
+  readonly shortSummary: string;
+  readonly method: SummaryMethod;
+  /** The sum over all calls that reported usage. */
+  readonly usage: Usage | undefined;
+  /** The provider's id of the last answer that had one. */
+  readonly requestId: string | undefined;
+  /** How often a summarizer was called, retries included. */
+  readonly calls: number;
+  readonly failures: readonly SummaryFailure[];
+  /** How many of the facts found in the source the body contains. */
+  readonly fidelity: Fidelity;
+}
+
+/** How a summary was written: normal prompt, strict prompt, extract, or a fixed text that marks the missing summary. */
+export type SummaryMethod = "normal" | "strict" | "extract" | "marker";
+
+/** A failure that did not stop the summary. */
+export interface SummaryFailure {
+  /** The code of the error, such as `SUMMARY_REJECTED`; `UNKNOWN` for errors of other libraries. */
+  readonly code: string;
+  readonly message: string;
+  /** Why an answer was rejected, if it was. */
+  readonly reason?: RejectedBecause | undefined;
+}
+
+/** The messages of some items, in order. */
 export function collectMessages(items: readonly PathItem[]): readonly ContextMessage[] {
   return items.flatMap(({ messages }) => messages);
 }
 
-/** oh-my-pi's: the reserve of a large window is no measure of a summary. */
+/** The cap of a share: the reserve of a large window is too large for a summary. */
 const LARGEST_SHARE_TOKENS = 16_384;
 
-/** Upper bound of an answer, in tokens; undefined: the model's own, as a fixed cap starves models that think first (R125). */
+/** The most tokens of an answer; undefined: the model's own limit, because a fixed cap cuts off models that think first. */
 export function computeOutputCap({
   settings: { summary },
   reserveTokens,
@@ -73,46 +104,15 @@ export function computeOutputCap({
   return Math.max(1, Math.min(LARGEST_SHARE_TOKENS, Math.floor(summary.maxOutputShare * reserveTokens)));
 }
 
-/** Window of the model that writes the summary, in tokens. */
+/** Context window of the model that writes the summary, in tokens. */
 export function getSummaryWindow({ settings, windowTokens }: SummaryJob): number {
   return settings.summary.windowTokens ?? windowTokens;
 }
 
-/** Who wrote a summary: a model, a model asked more strictly, the deterministic extract, or a fixed line that says what is missing. */
-export type SummaryMethod = "normal" | "strict" | "extract" | "marker";
-
-/** Something that went wrong on the way and did not stop it. */
-export interface SummaryFailure {
-  /** Of our errors, as `SUMMARY_REJECTED`; `UNKNOWN` for others. */
-  readonly code: string;
-  readonly message: string;
-  /** Why an answer was no summary, where that is what went wrong. */
-  readonly reason?: RejectedBecause | undefined;
-}
-
-/** A summary that is written and not yet composed with lists and notes. */
-export interface WrittenSummary {
-  readonly body: string;
-  /** Where the prompt asked for one. */
-  readonly title: string | null;
-  /** One line of at most 200 characters, for screens. */
-  readonly shortSummary: string;
-  readonly method: SummaryMethod;
-  /** Summed over all calls that told theirs. */
-  readonly usage: Usage | undefined;
-  /** The provider's id of the last answer, where it told one. */
-  readonly requestId: string | undefined;
-  /** How often a summariser was called, new tries included. */
-  readonly calls: number;
-  readonly failures: readonly SummaryFailure[];
-  /** How many of the facts found in the source are in the body. */
-  readonly fidelity: Fidelity;
-}
-
-/** The less a model had its way, the higher. */
+/** Fallback order, best quality first. */
 const QUALITY_RANK: Readonly<Record<SummaryMethod, number>> = { normal: 0, strict: 1, extract: 2, marker: 3 };
 
-/** Of two methods that wrote parts of one summary, the one that says less about its worth. */
+/** The lower quality of two methods, for a summary of two parts. */
 export function lowerQuality(a: SummaryMethod, b: SummaryMethod): SummaryMethod {
   return QUALITY_RANK[a] >= QUALITY_RANK[b] ? a : b;
 }

@@ -4,16 +4,16 @@ import { cleanText } from "../text/clean-text.js";
 import { escapeForSummary } from "./tagged-blocks.js";
 import { headOf } from "./text/cut-text.js";
 
-/** One message of the person, and how many before it are not there. */
+/** One user message, quoted word for word, and the number of omitted messages before it. */
 interface UserQuote {
   readonly text: string;
   readonly omittedBefore: number;
 }
 
-/** Stands at the end of a message that was cut; Copilot CLI's. */
+/** Ends a quote that was cut, in the form of Copilot CLI. */
 const CUT = "...<truncated>...";
 
-/** The person's messages among some, as they can stand in a summary. Images are named only. */
+/** Quotes the user messages among some messages, escaped for a summary. Images are named only. */
 export function collectQuotes(messages: readonly ContextMessage[]): readonly UserQuote[] {
   return messages.flatMap((message) => {
     if (message.role !== "user") return [];
@@ -26,18 +26,18 @@ export function collectQuotes(messages: readonly ContextMessage[]): readonly Use
 }
 
 /**
- * Which of the person's messages a summary carries: the newest within `newestShare` of both budgets, then the oldest within the
- * rest; the first of either that does not fit is cut. Order is kept. The rule is Copilot CLI's (row 51).
+ * Selects the quotes that a summary contains: the newest within `newestShare` of both budgets, then the oldest within the
+ * rest. The first one that does not fit is cut. Order is kept.
  */
-export function selectQuotes(words: readonly UserQuote[], settings: CompactionSettings["userMessages"]): readonly UserQuote[] {
+export function selectQuotes(quotes: readonly UserQuote[], settings: CompactionSettings["userMessages"]): readonly UserQuote[] {
   const { maxChars, maxMessages, newestShare } = settings;
   const newestBudget = { chars: Math.floor(maxChars * newestShare), messages: Math.ceil(maxMessages * newestShare) };
-  const newest = takeWithinBudget(words.toReversed(), newestBudget).toReversed();
-  const older = words.slice(0, words.length - newest.length);
-  // What the newest did not need is the oldest's, so that nothing is left out that fits.
+  const newest = takeWithinBudget(quotes.toReversed(), newestBudget).toReversed();
+  const older = quotes.slice(0, quotes.length - newest.length);
+  // What the newest quotes do not use is left for the oldest.
   const left = { chars: maxChars - countChars(newest), messages: maxMessages - newest.length };
   const oldest = takeWithinBudget(older, left);
-  return joinEnds(words, oldest, newest);
+  return joinEnds(quotes, oldest, newest);
 }
 
 interface Budget {
@@ -45,10 +45,10 @@ interface Budget {
   readonly messages: number;
 }
 
-function takeWithinBudget(words: readonly UserQuote[], { chars, messages }: Budget): readonly UserQuote[] {
+function takeWithinBudget(quotes: readonly UserQuote[], { chars, messages }: Budget): readonly UserQuote[] {
   const taken: UserQuote[] = [];
   let left = chars;
-  for (const one of words) {
+  for (const one of quotes) {
     if (taken.length >= messages || left <= CUT.length) break;
     const fits = one.text.length <= left;
     taken.push(fits ? one : { ...one, text: headOf(one.text, left - CUT.length) + CUT });
@@ -57,23 +57,23 @@ function takeWithinBudget(words: readonly UserQuote[], { chars, messages }: Budg
   return taken;
 }
 
-function countChars(words: readonly UserQuote[]): number {
-  return words.reduce((sum, { text }) => sum + text.length, 0);
+function countChars(quotes: readonly UserQuote[]): number {
+  return quotes.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** The two ends, with the number of what lies between them, and was left out before, at the seam. */
-function joinEnds(words: readonly UserQuote[], oldest: readonly UserQuote[], newest: readonly UserQuote[]): readonly UserQuote[] {
-  const between = words.slice(oldest.length, words.length - newest.length);
+/** Joins the oldest and the newest quotes, and stores the number of omitted ones at the gap. */
+function joinEnds(quotes: readonly UserQuote[], oldest: readonly UserQuote[], newest: readonly UserQuote[]): readonly UserQuote[] {
+  const between = quotes.slice(oldest.length, quotes.length - newest.length);
   const gap = between.length + between.reduce((sum, { omittedBefore }) => sum + omittedBefore, 0);
   const [first, ...rest] = newest;
   if (gap === 0 || first === undefined) return [...oldest, ...newest];
   return [...oldest, { ...first, omittedBefore: first.omittedBefore + gap }, ...rest];
 }
 
-/** The inside of the block. */
-export function formatQuotes(words: readonly UserQuote[]): string {
+/** The content of the block `user-messages`. */
+export function formatQuotes(quotes: readonly UserQuote[]): string {
   const intro = "The user's own messages, word for word, oldest first:";
-  const lines = words.flatMap(({ text, omittedBefore }) => [
+  const lines = quotes.flatMap(({ text, omittedBefore }) => [
     ...(omittedBefore > 0 ? [`... ${omittedBefore} messages omitted ...`] : []),
     `<user-message>\n${text}\n</user-message>`,
   ]);
@@ -82,16 +82,16 @@ export function formatQuotes(words: readonly UserQuote[]): string {
 
 const PART = /^\.\.\. (\d+) messages omitted \.\.\.$|^<user-message>\n([\s\S]*?)\n<\/user-message>$/gm;
 
-/** Reads the inside of a block back. A text that was made safe cannot hold a tag of ours, so each part is found. */
+/** Parses the content of the block. Quotes are escaped, so they cannot contain its tags. */
 export function parseQuotes(text: string): readonly UserQuote[] {
-  const words: UserQuote[] = [];
+  const quotes: UserQuote[] = [];
   let omittedBefore = 0;
-  for (const [, omitted, said] of text.matchAll(PART)) {
-    if (said === undefined) omittedBefore += Number(omitted);
+  for (const [, omitted, quote] of text.matchAll(PART)) {
+    if (quote === undefined) omittedBefore += Number(omitted);
     else {
-      words.push({ text: said, omittedBefore });
+      quotes.push({ text: quote, omittedBefore });
       omittedBefore = 0;
     }
   }
-  return words;
+  return quotes;
 }

@@ -1,4 +1,4 @@
-// Colours and cursor moves of terminals; then what is left of control characters, and marks that turn the direction of
+// Colors and cursor moves of terminals; then what is left of control characters, and marks that turn the direction of
 // what follows, with which a text can be made to read other than it is. Each pattern starts at one character and stops
 // before the next such one, so the cost is linear.
 const ESCAPE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;

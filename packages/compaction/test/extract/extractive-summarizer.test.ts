@@ -21,7 +21,7 @@ function longSource(turns: number): SummarySource {
   return { messages, kind: "history", previousSummary: null, instructions: null };
 }
 
-describe("the extractive summariser", () => {
+describe("the extractive summarizer", () => {
   test("says that no model wrote it", async () => {
     const reply = await replyOf(summaryRequest({ source: longSource(5) }));
     expect(reply.extracted).toBe(true);
@@ -52,10 +52,10 @@ describe("the extractive summariser", () => {
       ...Array.from({ length: 200 }, (_one, at) => `[Assistant]: step ${at}`),
       "[User]: You must never push.",
     ];
-    const { text } = await replyOf(summaryRequest({ prompt: `<conversation>\n${talk.join("\n")}\n</conversation>\n\nSummarise it.` }));
+    const { text } = await replyOf(summaryRequest({ prompt: `<conversation>\n${talk.join("\n")}\n</conversation>\n\nSummarize it.` }));
     expect(text).toContain("[User]: Mend the lexer.");
     expect(text).toContain("You must never push.");
-    expect(text).not.toContain("Summarise it.");
+    expect(text).not.toContain("Summarize it.");
     expect(text.length).toBeLessThan(1_500);
   });
 });

@@ -26,7 +26,7 @@ describe("a fact is in a summary", () => {
     ],
     ["error", "TypeError: x is undefined", "It failed with typeerror: X is   undefined."],
     ["identifier", "readEach", "`readEach()` replaces it"],
-    ["identifier", "#8abeb7", "the colour is #8abeb7"],
+    ["identifier", "#8abeb7", "the color is #8abeb7"],
     ["number", "16,384 tokens", "a reserve of 16384 tokens"],
     ["number", "42ms", "42 ms"],
     ["number", "14 tests", "14 tests pass"],

@@ -34,9 +34,9 @@ describe("the last thinking block that was left out", () => {
   test("is that of the compaction, where nothing newer was left out", () => {
     const { messages, entries } = talk();
     const later = { messages: messages.slice(2), entries: entries.slice(2) };
-    const shaped = shape(later, { model: CLAUDE, leftOutThinking: thought("summarised") });
-    expect(messageAt(shaped, "a2")).toMatchObject({ content: [thought("summarised"), words("x".repeat(50))] });
-    const both = shape(talk(), { ...TIGHT, leftOutThinking: thought("summarised") });
+    const shaped = shape(later, { model: CLAUDE, leftOutThinking: thought("summarized") });
+    expect(messageAt(shaped, "a2")).toMatchObject({ content: [thought("summarized"), words("x".repeat(50))] });
+    const both = shape(talk(), { ...TIGHT, leftOutThinking: thought("summarized") });
     expect(messageAt(both, "a2")).toMatchObject({ content: [thought("old"), words("x".repeat(50))] });
   });
 

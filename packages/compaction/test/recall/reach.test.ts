@@ -24,13 +24,13 @@ async function found(session: Session, query: string, more: object = {}): Promis
 }
 
 /** `u1 a1 u2 a2` with all up to `u2` in a summary `c1`. */
-async function summarised() {
+async function summarized() {
   const made = await grown("u1 a1 u2 a2");
   await made.session.append({ type: "compaction", id: "c1", summary: "## Goal\nAsked twice.", firstKeptEntryId: "u2" });
   return made;
 }
 
-describe("searching what was summarised", () => {
+describe("searching what was summarized", () => {
   test("finds an entry that a hundred hits outside of it rank before", async () => {
     const { session } = await grown("u1 a1");
     // The older and longer, the later it comes in the order of hits.
@@ -65,7 +65,7 @@ describe("searching what was summarised", () => {
   });
 
   test("finds nothing of a branch that no summary tells of, nor of another session", async () => {
-    const { store, session } = await summarised();
+    const { store, session } = await summarized();
     await plant(session, "u3");
     const other = await store.createSession({});
     await plant(other, "u9");
@@ -90,14 +90,14 @@ describe("searching what was summarised", () => {
   });
 
   test("finds what an older summary said, as that is in no context any more", async () => {
-    const { session } = await summarised();
+    const { session } = await summarized();
     await plant(session, "u3");
     await session.append({ type: "compaction", id: "c2", summary: "Later.", firstKeptEntryId: "u3" });
     expect(await ask(session, "recall_search", { query: "twice" })).toMatch(/^c1 \(compaction, .*, in summary c2\): /);
   });
 
   test("works in a fork as in the session it comes from, and knows that a branch stayed behind", async () => {
-    const { store, session } = await summarised();
+    const { store, session } = await summarized();
     await plant(session, "u3");
     await session.moveLeaf("c1");
     await session.append({ type: "branch_summary", id: "b1", fromId: "u3", summary: "Tried." });
@@ -111,7 +111,7 @@ describe("searching what was summarised", () => {
 describe("what the person ran outside of the conversation", () => {
   const hidden = { role: "bashExecution", command: "cat salary.txt", output: "ninety thousand", excludeFromContext: true } as const;
 
-  test("is neither found nor read, whatever summarised it", async () => {
+  test("is neither found nor read, whatever summarized it", async () => {
     const { session } = await grown("u1");
     await session.append({ type: "message", message: hidden, id: "h1" });
     await session.append({ type: "message", message: { ...hidden, excludeFromContext: false }, id: "h2" });
@@ -131,7 +131,7 @@ describe("what the person ran outside of the conversation", () => {
 
 describe("describing a summary", () => {
   test("says how it was made, what it is worth, what it continues, when, and what it cost", async () => {
-    const { session } = await summarised();
+    const { session } = await summarized();
     await session.append({ ...userMessage("Now the lexer"), id: "u3", createdAtMs: Date.UTC(2026, 0, 5, 12, 30) });
     await session.append({
       type: "compaction",
@@ -304,20 +304,20 @@ describe("reading entries", () => {
 
 describe("the tools", () => {
   test("take null for what is left out, as some models send it", async () => {
-    const { session } = await summarised();
+    const { session } = await summarized();
     expect(await ask(session, "recall_expand", { from: "u1", to: null, around: null })).toContain("the u1 word1");
     expect(await ask(session, "recall_describe", null)).toMatch(/^c1: /);
   });
 
   test("have schemas that require only what is needed, and allow nothing that they do not know", async () => {
-    const { session } = await summarised();
+    const { session } = await summarized();
     const schemas = recallTools(session).definitions.map(({ inputSchema }) => inputSchema);
     expect(schemas.map(({ required }) => required)).toEqual([["query"], undefined, ["from"]]);
     for (const schema of schemas) expect(schema).toMatchObject({ type: "object", additionalProperties: false });
   });
 
   test("answer a wrong input in one short line, whatever was sent", async () => {
-    const { session } = await summarised();
+    const { session } = await summarized();
     const names: readonly Name[] = ["recall_search", "recall_describe", "recall_expand"];
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...names), fc.anything(), async (name, input) => {
@@ -332,13 +332,13 @@ describe("the tools", () => {
 
   test("say before the first compaction that all is in the context", async () => {
     const { session } = await grown("u1 a1");
-    expect(await ask(session, "recall_search", { query: "u1" })).toMatch(/^Nothing on this path has been summarised yet/);
+    expect(await ask(session, "recall_search", { query: "u1" })).toMatch(/^Nothing on this path has been summarized yet/);
     const { session: empty } = await grown("");
-    expect(await ask(empty, "recall_describe", {})).toMatch(/^Nothing on this path has been summarised yet/);
+    expect(await ask(empty, "recall_describe", {})).toMatch(/^Nothing on this path has been summarized yet/);
   });
 
   test("throw the store's own error once it is closed", async () => {
-    const { store, session } = await summarised();
+    const { store, session } = await summarized();
     const { definitions } = recallTools(session);
     await store.close();
     for (const { execute, name } of definitions) {
@@ -348,7 +348,7 @@ describe("the tools", () => {
   });
 
   test("are named in summaries only where they were made for that handle", async () => {
-    const { store, session } = await summarised();
+    const { store, session } = await summarized();
     expect(hasRecallTools(session)).toBe(false);
     recallTools(session);
     expect(hasRecallTools(session)).toBe(true);

@@ -7,7 +7,7 @@ import { createCompactor } from "../../src/run/compactor.js";
 import { raw, startModelServer, text } from "../model/model-server.js";
 import { grown, model, plant, turns } from "../world/session.js";
 
-/** A session of ten turns of which the first ones are summarised, and its tools. */
+/** A session of ten turns of which the first ones are summarized, and its tools. */
 async function compacted() {
   const { store, session } = await grown(turns(1, 10));
   const tools = recallTools(session);
@@ -28,7 +28,7 @@ async function compacted() {
   return { store, session, compactor, done, tools, call };
 }
 
-describe("an agent that looks up what was summarised", () => {
+describe("an agent that looks up what was summarized", () => {
   test("finds words in it, with the entry and the summary that stands for it", async () => {
     const { call, done } = await compacted();
     const found = await call("recall_search", { query: "u3 word5" });
@@ -38,7 +38,7 @@ describe("an agent that looks up what was summarised", () => {
 
   test("does not find what is still in its context", async () => {
     const { call } = await compacted();
-    expect(await call("recall_search", { query: "u10 word5" })).toMatch(/^Nothing in what was summarised/);
+    expect(await call("recall_search", { query: "u10 word5" })).toMatch(/^Nothing in what was summarized/);
   });
 
   test("is told what a summary covers, and what was asked there", async () => {
@@ -93,7 +93,7 @@ describe("an agent that looks up what was summarised", () => {
   test("of a compaction that was undone is told nothing", async () => {
     const { compactor, call } = await compacted();
     await compactor.undoCompaction();
-    expect(await call("recall_describe", {})).toMatch(/^Nothing on this path has been summarised/);
+    expect(await call("recall_describe", {})).toMatch(/^Nothing on this path has been summarized/);
   });
 
   test.each<[string, string, unknown, RegExp]>([

@@ -37,7 +37,7 @@ describe("a summary is asked for", () => {
     expect(second.calls()).toBe(0);
   });
 
-  test("with everything that the summariser says of itself", async () => {
+  test("with everything that the summarizer says of itself", async () => {
     const reply = { text: "a", usage: { input: 3, output: 1 }, extracted: true, model: "m" };
     expect(await callSummarizer([async () => reply], summaryRequest(), POLICY)).toEqual({ ...reply, candidate: 0, attempts: 1 });
   });
@@ -236,7 +236,7 @@ describe("the caller's abort", () => {
     await expect(asked).rejects.toBe(reason);
   });
 
-  test("wins over whatever the summariser throws because of it", async () => {
+  test("wins over whatever the summarizer throws because of it", async () => {
     const abort = new AbortController();
     const throwsItsOwn: Summarizer = async () => {
       abort.abort(reason);

@@ -16,7 +16,7 @@ function agentTools() {
   return { read: tool({ description: "Reads a file", inputSchema: jsonSchema<{ path: string }>(PARAMETERS), execute }) };
 }
 
-const TASK = "Summarise the conversation above.";
+const TASK = "Summarize the conversation above.";
 
 /** The bytes of the JSON value that a body holds under a name, as they were sent. */
 function bytesOf({ raw, body }: RecordedRequest, name: string): string {

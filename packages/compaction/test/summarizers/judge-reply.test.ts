@@ -46,7 +46,7 @@ describe("a reply is no summary", () => {
   });
 });
 
-describe("what a host's summariser gives", () => {
+describe("what a host's summarizer gives", () => {
   test("is a text, or an object with one and what is known besides", () => {
     expect(parseSummarizerReply("## Goal")).toEqual({ text: "## Goal" });
     const full = { text: "## Goal", usage: { input: 10, output: 2 }, extracted: true, model: "m" };

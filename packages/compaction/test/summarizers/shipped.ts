@@ -8,7 +8,7 @@ import type { ModelServer } from "../model/model-server.js";
 /** Sent as the key to every server of these tests; no message of an error may hold it. */
 export const KEY = "sk-test-0123456789abcdef";
 
-/** A summariser with a model behind it, and what its protocol can say. */
+/** A summarizer with a model behind it, and what its protocol can say. */
 export interface Shipped {
   readonly name: string;
   readonly over: (server: Pick<ModelServer, "baseURL" | "summarizeURL">) => Summarizer;
@@ -16,7 +16,7 @@ export interface Shipped {
   readonly chats: boolean;
 }
 
-/** Every shipped summariser that asks a model. */
+/** Every shipped summarizer that asks a model. */
 export const SHIPPED: readonly Shipped[] = [
   { name: "aiSdkSummarizer", over: ({ baseURL }) => aiSdkSummarizer(testModel(baseURL)), chats: true },
   {
@@ -38,5 +38,5 @@ export function testModel(baseURL: string) {
 
 /** A request with a conversation in its prompt. */
 export function summaryRequest(more: Partial<SummaryRequest> = {}): SummaryRequest {
-  return { system: "You summarise.", prompt: "User: build a parser.\nAssistant: built.\n\nSummarise.", ...more };
+  return { system: "You summarize.", prompt: "User: build a parser.\nAssistant: built.\n\nSummarize.", ...more };
 }

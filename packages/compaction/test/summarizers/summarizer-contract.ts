@@ -7,7 +7,7 @@ import { summaryRequest } from "./shipped.js";
 const WORDS = "The parser must never read past the end of src/parse.ts. ".repeat(40);
 const HALF_A_PAIR = "\ud83d";
 
-/** A conversation to summarise, as the engine hands it to a summariser that needs no model. */
+/** A conversation to summarize, as the engine hands it to a summarizer that needs no model. */
 export function source(kind: SummarySource["kind"] = "history"): SummarySource {
   const messages: ContextMessage[] = [
     { role: "user", content: `Build a parser. ${WORDS}` },
@@ -25,7 +25,7 @@ function replyOf(given: string | SummaryReply): SummaryReply {
 
 /** What any implementation of the port must do, with a model or without. `make` is called within a test. */
 export function summarizerContract(name: string, make: () => Summarizer | Promise<Summarizer>): void {
-  describe(`the summariser ${name}`, () => {
+  describe(`the summarizer ${name}`, () => {
     test.each(["history", "turn-prefix", "branch"] as const)("gives a text that says something and is whole, of kind %s", async (kind) => {
       const summarizer = await make();
       const { text } = replyOf(await summarizer(summaryRequest({ source: source(kind) })));

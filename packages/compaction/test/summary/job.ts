@@ -33,7 +33,7 @@ export function conversation(turns: number): readonly ContextMessage[] {
 /** What a model does when it is called: answers, or throws. */
 export type Script = (request: SummaryRequest, call: number) => string | SummaryReply | Promise<string | SummaryReply>;
 
-/** A model by a script. A summariser is the port to a model, so a function is one. */
+/** A model by a script. A summarizer is the port to a model, so a function is one. */
 export function scripted(script: Script | readonly (string | SummaryReply | Error)[]) {
   const asked: SummaryRequest[] = [];
   const summarizer: Summarizer = async (request) => {

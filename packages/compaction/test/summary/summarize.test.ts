@@ -203,14 +203,14 @@ describe("a model that cannot be called", () => {
     expect(asked).toEqual([]);
   });
 
-  test("is an extract where the summariser says that it is one", async () => {
+  test("is an extract where the summarizer says that it is one", async () => {
     const { summarizer } = scripted([{ text: "- mended", extracted: true }]);
     const written = await summarize(job({ candidates: [summarizer] }, { summary: { prompt: "handoff" } }));
     expect(written).toMatchObject({ body: "- mended", method: "extract" });
   });
 });
 
-describe("a history larger than the summariser's window", () => {
+describe("a history larger than the summarizer's window", () => {
   test("is folded, each call updating the summary before, and every message is read once", async () => {
     const { summarizer, asked } = scripted((_request, call) => `All is mended: SUMMARY${call}`);
     // 80 % of the window, less 15 % for the answer and 15 % of margin: 1,000 words, of which the prompt takes a good part.
@@ -383,7 +383,7 @@ describe("full mode", () => {
     expect(asked.map((request) => request.context !== undefined)).toEqual([false, true]);
   });
 
-  test("is left out where the live request lacks a message, or the earlier summary, that is to be summarised", async () => {
+  test("is left out where the live request lacks a message, or the earlier summary, that is to be summarized", async () => {
     const { summarizer, asked } = scripted([GOOD, GOOD]);
     const older = live(liveContext(history.slice(0, -1)));
     await summarize(job({ ...full, full: older, candidates: [summarizer] }, { summary: { mode: "full" } }));
@@ -408,7 +408,7 @@ describe("full mode", () => {
 });
 
 describe("a branch that is left", () => {
-  test("is summarised for those who come back from it", async () => {
+  test("is summarized for those who come back from it", async () => {
     const { summarizer, asked } = scripted([GOOD]);
     const written = await summarize(
       job({ kind: "branch", candidates: [summarizer], full: live(liveContext([])) }, { summary: { mode: "full" } }),
@@ -527,7 +527,7 @@ describe("cancelling", () => {
     expect(asked).toHaveLength(at);
   });
 
-  test("ends also a summariser that never answers", async () => {
+  test("ends also a summarizer that never answers", async () => {
     const controller = new AbortController();
     const { summarizer } = scripted(() => {
       queueMicrotask(() => controller.abort(reason));

@@ -29,7 +29,7 @@ describe("cutting a text", () => {
 });
 
 describe("cleaning a text", () => {
-  test("takes out colours, controls and marks that turn the direction; keeps tabs and line breaks", () => {
+  test("takes out colors, controls and marks that turn the direction; keeps tabs and line breaks", () => {
     expect(cleanText("\u001b[31mred\u001b[0m\r\nnext\tcell\u0007\u202eevil\u001b]0;title\u0007")).toBe("red\nnext\tcellevil");
   });
 
