@@ -17,9 +17,9 @@ export type { Fact, FactKind } from "./extract/find-facts.js";
 export type { FittedRequest } from "./fit/fit-request.js";
 // The request guard
 export type { Change } from "./fit/request-parts.js";
+export { type KeepRule, keepRuleOf } from "./plan/kept-tail.js";
 export type { TokenUse } from "./plan/limits.js";
-export type { Compactable, CompactionPlan, NothingBecause, Trigger } from "./plan/plan-compaction.js";
-export { type KeepRule, keepRuleOf, type PlanInput } from "./plan/plan-compaction.js";
+export type { Compactable, CompactionPlan, NothingBecause, PlanInput, Trigger } from "./plan/plan-compaction.js";
 // Planning
 export type { PathItem } from "./plan/span.js";
 // Functions on messages that need no session
@@ -27,33 +27,35 @@ export { extract, findFacts, fitRequest, messageTokens, planCompaction } from ".
 // Recall
 export { listCheckpoints } from "./recall/list-checkpoints.js";
 export { type RecallOptions, type RecallTool, type RecallTools, recallTools } from "./recall/recall-tools.js";
-export type { UndoResult } from "./run/compact.js";
 // The compactor
-export { type CompactOptions, type Compactor, createCompactor, type ModelChange } from "./run/compactor.js";
+export { type Compactor, createCompactor } from "./run/compactor.js";
 export type { CompactionEvent, EventListener } from "./run/events.js";
 export { type Target, targetOf } from "./run/navigate.js";
 export type {
   BeforeCompact,
   BeforeNavigate,
   Compacting,
+  CompactOptions,
   CompactorHooks,
   CompactorOptions,
+  ModelChange,
+  NavigateOptions,
   RequestInput,
   Summarizers,
   SummarizersByUse,
   SuppliedBranchSummary,
   SuppliedCompaction,
 } from "./run/options.js";
-export type { OverflowResult } from "./run/overflow.js";
 export type { PreparedRequest } from "./run/prepare-request.js";
 // Navigating
 export type {
   CompactionDone,
   CompactionFailure,
   CompactionResult,
-  NavigateOptions,
   NavigationDone,
   NavigationResult,
+  OverflowResult,
+  UndoResult,
 } from "./run/results.js";
 export { PRESETS, type PresetName } from "./settings/presets.js";
 export { readSettings, type SettingsSource } from "./settings/read-settings.js";

@@ -1,9 +1,6 @@
-import type { EntryId } from "@bough/session-core";
-
 /**
- * Where the background summary of a session is. `D` is what a finished one has written.
- *
- * Late results are known by their attempt: one that was cancelled or overtaken changes nothing.
+ * State of a session's background summary. `D` is the type of a finished draft. `attempt` identifies the run, so that a late
+ * event of a run that was cancelled or replaced changes nothing.
  */
 export type BackgroundState<D> =
   | { readonly at: "idle" }
@@ -11,7 +8,7 @@ export type BackgroundState<D> =
   | { readonly at: "ready"; readonly attempt: string; readonly draft: D }
   | { readonly at: "failed"; readonly attempt: string };
 
-/** What can happen to it. `consumed`: its result was applied, thrown away, or its failure was reported. */
+/** Events of a background summary. `consumed`: its draft was applied or its failure reported. */
 export type BackgroundEvent<D> =
   | { readonly type: "started"; readonly attempt: string }
   | { readonly type: "finished"; readonly attempt: string; readonly draft: D }
@@ -19,10 +16,7 @@ export type BackgroundEvent<D> =
   | { readonly type: "consumed" }
   | { readonly type: "cancelled" };
 
-/**
- * The next state (VS Code's machine: idle, in progress, completed or failed; a failed one may start again). Pure; an
- * event that does not fit leaves the state as it is, which the caller sees by identity.
- */
+/** The next state. Pure; an event that does not apply returns the same object. A failed run may be started again. */
 export function nextBackground<D>(state: BackgroundState<D>, event: BackgroundEvent<D>): BackgroundState<D> {
   switch (event.type) {
     case "started":
@@ -32,32 +26,10 @@ export function nextBackground<D>(state: BackgroundState<D>, event: BackgroundEv
     case "failed":
       return isCurrent(state, event.attempt) ? { at: "failed", attempt: event.attempt } : state;
     case "consumed":
-      // While one is running there is nothing to consume.
       return state.at === "ready" || state.at === "failed" ? { at: "idle" } : state;
     case "cancelled":
       return state.at === "idle" ? state : { at: "idle" };
   }
-}
-
-/** When a background run was started, and how things were then. */
-export interface BackgroundStart {
-  /** The message that opened the turn; null: it is summarised. */
-  readonly turnId: EntryId | null;
-  readonly thresholdTokens: number;
-  readonly usedTokens: number;
-}
-
-// As much as a compaction must save to count (`breaker.minSavingsShare`).
-const CHANGE_SHARE = 0.1;
-
-/**
- * Whether a background run may be started though one was since the last compaction: it failed, found nothing to do or
- * was thrown away, and would end in the same way until something changed. That is a new turn, other limits, or a context
- * that grew or shrank by a tenth of the threshold: a turn may have hundreds of model calls, and each may shrink it a little.
- */
-export function startsAgain(last: BackgroundStart | null, now: BackgroundStart): boolean {
-  if (last === null || last.turnId !== now.turnId || last.thresholdTokens !== now.thresholdTokens) return true;
-  return Math.abs(now.usedTokens - last.usedTokens) >= CHANGE_SHARE * now.thresholdTokens;
 }
 
 function isCurrent<D>(state: BackgroundState<D>, attempt: string): boolean {

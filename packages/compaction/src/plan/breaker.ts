@@ -1,26 +1,25 @@
 import type { CompactionSettings } from "../settings/settings.js";
 
-/** How the last compactions went. */
+/** How the last compactions ended; decides whether a model is asked for the next summary. */
 export interface Breaker {
-  /** Failures in a row. */
+  /** Consecutive compactions for which the models failed. */
   readonly failures: number;
-  /** In a row, those that saved next to nothing. */
+  /** Consecutive compactions that saved less than `breaker.minSavingsShare`. */
   readonly ineffective: number;
-  /** Compactions for which no model was asked, since one last was. */
+  /** Compactions since the last one for which a model was asked. */
   readonly skipped: number;
 }
 
-/** All is well. */
 export const INITIAL_BREAKER: Breaker = { failures: 0, ineffective: 0, skipped: 0 };
 
-/** Whether a model is asked this time. co-cli's rule: after failures or savings of nothing only every so many times. */
+/** Whether a model is asked: always, or after too many failures or ineffective summaries only every `probeEvery` times. */
 export function asksModel(breaker: Breaker, settings: CompactionSettings["breaker"]): boolean {
-  const failing = settings.failures > 0 && breaker.failures >= settings.failures;
-  const thrashing = settings.maxIneffective > 0 && breaker.ineffective >= settings.maxIneffective;
-  return !(failing || thrashing) || (settings.probeEvery > 0 && breaker.skipped >= settings.probeEvery);
+  const isFailing = settings.failures > 0 && breaker.failures >= settings.failures;
+  const isIneffective = settings.maxIneffective > 0 && breaker.ineffective >= settings.maxIneffective;
+  return !(isFailing || isIneffective) || (settings.probeEvery > 0 && breaker.skipped >= settings.probeEvery);
 }
 
-/** How one went: `saved` is the share of the context that it saved; null: it failed, or its models did. */
+/** How a compaction ended. `saved`: the share of the context that it removed; null: it failed, or the models did. */
 export interface Outcome {
   readonly saved: number | null;
   readonly askedModel: boolean;

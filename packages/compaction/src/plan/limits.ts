@@ -3,50 +3,64 @@ import { InvalidSettingError } from "../errors/compaction-errors.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { tokensOf } from "../settings/trigger-settings.js";
 
-/** How much room there is, all in tokens. Each figure is continuous in the window and never falls when the window grows. */
+/** The token budget of a session. Each figure is a continuous function of the context window and never falls as it grows. */
 export interface Limits {
-  /** The model's window. */
+  /** The model's context window. */
   readonly windowTokens: number;
-  /** How much of it is used: the setting `window.limit`. */
+  /** The part of it that is used: setting `window.limit`. */
   readonly limitTokens: number;
-  /** What no request may exceed, whatever the settings: the window, or less where its provider refused a request. */
+  /** The most that any request may have: the window, or less after its provider refused a request. */
   readonly hardLimitTokens: number;
   /** Kept free for the next turn. */
   readonly reserveTokens: number;
-  /** Above this the context is compacted. */
+  /** The context is compacted above this. */
   readonly thresholdTokens: number;
-  /** The part of the threshold that a compaction can change: what the system prompt and the tools leave of it. */
+  /** The part of the threshold that messages may have: without the system prompt and the tools. */
   readonly roomTokens: number;
-  /** How much of the newest is kept, for `keep.by: "tokens"`. */
+  /** Size of the kept tail, for `keep.by: "tokens"`. */
   readonly keepRecentTokens: number;
-  /** How much of the newest is kept at most, however it is measured. */
+  /** The largest kept tail, however it is measured. */
   readonly mostKeptTokens: number;
-  /** What a summary may take, with everything that stands beside its body. */
+  /** The largest summary, including file lists and notes. */
   readonly summaryTokens: number;
 }
 
-/** What is in each request beside the messages; tokens. */
+/** Tokens that every request has besides its messages. */
 export interface FixedTokens {
   readonly systemTokens: number;
   readonly toolTokens: number;
-  /** What a provider counted beyond both, where the host did not tell of them. */
+  /** Tokens that the provider reported beyond our count, where the host did not say what system prompt and tools have. */
   readonly unseenTokens: number;
+}
+
+/** Token use of a context or request. */
+export interface TokenUse {
+  readonly systemTokens: number;
+  readonly toolTokens: number;
+  readonly messageTokens: number;
+  /** The sum of the three, or the provider's count where that is higher. */
+  readonly totalTokens: number;
+  readonly limitTokens: number;
+  readonly windowTokens: number;
+  readonly thresholdTokens: number;
+  /** `reported`: `totalTokens` is the provider's count. */
+  readonly source: "counted" | "reported";
 }
 
 const NOTHING_FIXED: FixedTokens = { systemTokens: 0, toolTokens: 0, unseenTokens: 0 };
 
-// Figures in tokens are meant for large windows. In a small one each takes at most a share, so that what is kept and its
-// summary leave two fifths of the room free after a compaction.
+// Token counts in the settings are meant for large windows. In a small window each is bounded by a share, so that after a
+// compaction kept tail and summary leave two fifths of the room free.
 const MOST_RESERVE_SHARE = 0.25;
 const MOST_KEPT_SHARE = 0.4;
 const SUMMARY_SHARE = 0.2;
-/** Fewer tokens than this say nothing; where not even these have room, no compaction can help. */
+/** The smallest summary of any use, in tokens. */
 const LEAST_SUMMARY = 128;
 
 /**
- * The room that a model gives under these settings. Pure. `learned`: what refusals of its provider have made of a limit.
+ * The limits of a model under these settings. Pure. `learned` lowers a limit after its provider refused requests.
  *
- * @throws {InvalidSettingError} the window is no positive number.
+ * @throws {InvalidSettingError} `contextWindow` is not a positive number.
  * @example
  * limitsOf(readSettings("pi"), 200_000, null).thresholdTokens; // 183616: the window less 16,384
  * limitsOf(readSettings("pi"), 16_384, null).thresholdTokens; // 12288: the window less a quarter
@@ -58,20 +72,20 @@ export function limitsOf(
   fixed: FixedTokens = NOTHING_FIXED,
   learned: (limitTokens: number) => number = (limitTokens) => limitTokens,
 ): Limits {
-  const own = overrideFor(settings, model);
-  const windowTokens = own.contextWindow ?? contextWindow;
+  const override = overrideFor(settings, model);
+  const windowTokens = override.contextWindow ?? contextWindow;
   if (!(Number.isFinite(windowTokens) && windowTokens >= 1)) {
-    throw new InvalidSettingError("contextWindow", "must be the model's window in tokens, above 0");
+    throw new InvalidSettingError("contextWindow", "must be the model's context window in tokens, above 0");
   }
   const limitTokens = learned(settings.window.limit === null ? windowTokens : tokensOf(settings.window.limit, windowTokens));
-  const reserveTokens = reserveOf(settings, own.reserveTokens ?? settings.trigger.reserveTokens, limitTokens);
-  const threshold = own.threshold === undefined ? settings.trigger.threshold : own.threshold;
+  const reserveTokens = reserveOf(settings, override.reserveTokens ?? settings.trigger.reserveTokens, limitTokens);
+  const threshold = override.threshold === undefined ? settings.trigger.threshold : override.threshold;
   const { toolTokens } = fixed;
   const thresholdTokens = Math.min(
     threshold === null
       ? Math.max(1, limitTokens - reserveTokens)
       : Math.max(1, Math.min(limitTokens - 1, tokensOf(threshold, limitTokens))),
-    // VS Code's margin for tools: the messages' budget and the tools together.
+    // The margin for tools lowers the threshold too: the budget of the messages plus the tools.
     toolTokens + messageBudget({ windowTokens, limitTokens, toolTokens, toolMarginShare: settings.window.toolMarginShare }),
   );
   const roomTokens = Math.max(0, thresholdTokens - fixed.systemTokens - toolTokens - fixed.unseenTokens);
@@ -83,39 +97,39 @@ export function limitsOf(
     reserveTokens,
     thresholdTokens,
     roomTokens,
-    keepRecentTokens: Math.min(own.keepRecentTokens ?? settings.keep.recentTokens, mostKeptTokens),
+    keepRecentTokens: Math.min(override.keepRecentTokens ?? settings.keep.recentTokens, mostKeptTokens),
     mostKeptTokens,
     summaryTokens: Math.max(LEAST_SUMMARY, Math.floor(SUMMARY_SHARE * roomTokens)),
   };
 }
 
-/** pi's `modelOverrides`: "provider/model" first, then the model alone; each member by itself. */
+/** Fields of "provider/model" take precedence over fields of the model alone. */
 function overrideFor({ perModel }: CompactionSettings, model: ModelSetting | null): CompactionSettings["perModel"][string] {
   if (model === null) return {};
   return { ...perModel[model.modelId], ...perModel[`${model.provider ?? ""}/${model.modelId}`] };
 }
 
-/** A share of the limit, or a number of tokens where that is more and the limit is large enough for it. */
+/** `reserveTokens`, at most a quarter of the limit, and at least `reserveShare` of it. */
 function reserveOf({ trigger }: CompactionSettings, asked: number, limitTokens: number): number {
   const tokens = Math.min(asked, Math.floor(MOST_RESERVE_SHARE * limitTokens));
   return Math.max(tokens, Math.floor(trigger.reserveShare * limitTokens));
 }
 
-/** What a budget for messages depends on, all in tokens but the share. */
+/** Input of `messageBudget`, in tokens except for the share. */
 export interface BudgetInput {
-  /** The model's window. */
+  /** The model's context window. */
   readonly windowTokens: number;
-  /** How much of it is used at most (setting `window.limit`, a picker of the host). */
+  /** The most of it that is used (setting `window.limit`). */
   readonly limitTokens: number;
   /** Tokens of the tool definitions. */
   readonly toolTokens: number;
-  /** Share that is kept free against miscounts, where there are tools. */
+  /** The share that is kept free against miscounts when there are tools (setting `window.toolMarginShare`). */
   readonly toolMarginShare: number;
 }
 
 /**
- * Tokens that messages and instructions may have. VS Code's rule: what the tools leave of the smaller of limit and
- * window, less a margin where there are tools. At least 1.
+ * Tokens that messages and system prompt may have: the limit less the tools, and less the margin when there are tools. At
+ * least 1.
  *
  * @example
  * messageBudget({ windowTokens: 128_000, limitTokens: 100_000, toolTokens: 20_000, toolMarginShare: 0.1 }); // 72_000
@@ -123,18 +137,4 @@ export interface BudgetInput {
 export function messageBudget({ windowTokens, limitTokens, toolTokens, toolMarginShare }: BudgetInput): number {
   const left = Math.min(limitTokens, windowTokens) - toolTokens;
   return Math.max(1, Math.floor(toolTokens > 0 ? left * (1 - toolMarginShare) : left));
-}
-
-/** Where the tokens of a request go. */
-export interface TokenUse {
-  readonly systemTokens: number;
-  readonly toolTokens: number;
-  readonly messageTokens: number;
-  /** The sum, or what the provider reported where that is more. */
-  readonly totalTokens: number;
-  readonly limitTokens: number;
-  readonly windowTokens: number;
-  readonly thresholdTokens: number;
-  /** `reported`: the provider's own count was higher than ours, and is what counts. */
-  readonly source: "counted" | "reported";
 }

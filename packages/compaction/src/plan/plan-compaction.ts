@@ -40,8 +40,6 @@ export type CompactionPlan =
 /** What there is to do, when there is something. */
 export type Compactable = Exclude<CompactionPlan, { kind: "nothing-to-compact" }>;
 
-export { type KeepBounds, type KeepRule, keepRuleOf } from "./kept-tail.js";
-
 /** What a plan is made from. */
 export interface PlanInput {
   /** From the first entry that the compaction in force kept (or the first of all) to the leaf, in the order of the path. */

@@ -4,45 +4,48 @@ import type { CompactorHandlers } from "./options.js";
 import { orAborted } from "./or-aborted.js";
 
 type HookName = keyof CompactorHandlers;
-type HookOf<N extends HookName> = NonNullable<CompactorHandlers[N]>;
-type Answer<N extends HookName> = Exclude<Awaited<ReturnType<HookOf<N>>>, void>;
+type Handler<N extends HookName> = NonNullable<CompactorHandlers[N]>;
+type HookResult<N extends HookName> = Exclude<Awaited<ReturnType<Handler<N>>>, void>;
 
 /**
- * Calls the handlers of a hook, one after the other, until one cancels; of their answers the first counts. One that throws is reported and counts as not there: hooks never block (VS Code's rule).
+ * Calls the handlers of a hook in order until one cancels, and merges their results: the first value of a field wins. A
+ * handler that throws is reported by the event `hookFailed` and otherwise ignored.
  *
- * @throws the reason of `signal` when it is aborted: nobody waits longer for a hook that does not come back.
+ * @throws the reason of `signal` when it is aborted, also while a handler is still running.
  */
 export async function callHook<N extends HookName>(
   engine: Engine,
   name: N,
-  about: Parameters<HookOf<N>>[0],
+  about: Parameters<Handler<N>>[0],
   signal?: AbortSignal,
-): Promise<Answer<N> | undefined> {
-  type Handler = (given: typeof about) => Promise<Answer<N> | undefined>;
-  const given = (engine.options.hooks?.[name] ?? []) as Handler | readonly Handler[];
-  let answer: Answer<N> | undefined;
+): Promise<HookResult<N> | undefined> {
+  type AnyHandler = (given: typeof about) => Promise<HookResult<N> | undefined>;
+  // The type system does not relate a handler of a generic name to its own argument and result.
+  const given = (engine.options.hooks?.[name] ?? []) as AnyHandler | readonly AnyHandler[];
+  let merged: HookResult<N> | undefined;
   for (const handler of typeof given === "function" ? [given] : given) {
-    const one = await called(engine, name, () => handler(about), signal);
-    if (one !== undefined) answer = { ...one, ...answer };
-    if (typeof one === "object" && one !== null && "cancel" in one && one.cancel === true) return one;
+    const result = await callGuarded(engine, name, () => handler(about), signal);
+    if (result !== undefined) merged = { ...result, ...merged };
+    if (typeof result === "object" && result !== null && "cancel" in result && result.cancel === true) return result;
   }
-  return answer;
+  return merged;
 }
 
-/** What the host wants carried along; null: nothing, or it could not say. As with hooks. */
-export async function hostStateOf(engine: Engine, signal?: AbortSignal): Promise<HostState | null> {
+/** The host's state to carry with a summary; null: none, or the host's function threw, which is reported as for hooks. */
+export async function readHostState(engine: Engine, signal?: AbortSignal): Promise<HostState | null> {
   const { hostState } = engine.options;
-  return hostState === undefined ? null : ((await called(engine, "hostState", hostState, signal)) ?? null);
+  return hostState === undefined ? null : ((await callGuarded(engine, "hostState", hostState, signal)) ?? null);
 }
 
-async function called<T>(engine: Engine, name: string, call: () => T | Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
+async function callGuarded<T>(
+  engine: Engine,
+  name: string,
+  call: () => T | Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T | undefined> {
   try {
-    return (
-      (await orAborted(
-        runAsHook(engine.session, async () => call()),
-        signal,
-      )) ?? undefined
-    );
+    const result = runAsHook(engine.session, async () => call());
+    return (await orAborted(result, signal)) ?? undefined;
   } catch (error) {
     signal?.throwIfAborted();
     engine.emit({ type: "hookFailed", hook: name, error });

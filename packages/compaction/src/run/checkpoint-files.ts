@@ -6,45 +6,45 @@ import type { Draft } from "./draft.js";
 import type { Engine } from "./engine.js";
 import type { CompactionDone } from "./results.js";
 
-/** Makes the folder hold what counts where the leaf stands now, where a directory is set: after an undo or a navigation. */
+/**
+ * Makes the checkpoint directory, if one is set, hold the summaries on the path of the current leaf: after an undo or a
+ * navigation. A file that cannot be written is reported by the event `checkpointFailed`.
+ */
 export async function syncCheckpointFiles(engine: Engine): Promise<void> {
   const { directory } = engine.lastSettings.checkpoints;
   if (directory === null) return;
-  try {
-    await syncCheckpoints(directory, engine.session.id, await listCheckpoints(engine.session));
-  } catch (error) {
-    if (!(error instanceof CheckpointError)) throw error;
-    engine.emit({ type: "checkpointFailed", error });
-  }
+  await reportingFailure(engine, async () => syncCheckpoints(directory, engine.session.id, await listCheckpoints(engine.session)));
 }
 
-/** Writes the summary as a numbered file too, where a directory is set; null: none is, or it could not be written. */
+/** Writes a summary as a numbered file; null: it could not be written, which the event `checkpointFailed` reports. */
 export async function writeCheckpointFile(
   engine: Engine,
+  directory: string,
   { payload }: Draft,
   { entryId, trigger, title, shortSummary, summary, tokensBefore, tokensAfter }: CompactionDone,
 ): Promise<WrittenCheckpoint | null> {
-  const { directory } = engine.lastSettings.checkpoints;
-  if (directory === null) return null;
-  const about = {
-    sessionId: engine.session.id,
-    entryId,
-    createdAtMs: engine.now(),
-    trigger,
-    tokensBefore,
-    tokensAfter,
-    covers: payload.covers,
-  };
-  try {
-    return await writeCheckpoint(directory, {
+  return reportingFailure(engine, () =>
+    writeCheckpoint(directory, {
       number: 0,
-      ...about,
+      sessionId: engine.session.id,
+      entryId,
+      createdAtMs: engine.now(),
+      trigger,
+      tokensBefore,
+      tokensAfter,
+      covers: payload.covers,
       title: title ?? shortSummary,
       files: fileListsOf(payload),
       summary,
-    });
+    }),
+  );
+}
+
+/** The session holds every summary, so a file that cannot be written loses nothing. */
+async function reportingFailure<T>(engine: Engine, write: () => Promise<T>): Promise<T | null> {
+  try {
+    return await write();
   } catch (error) {
-    // The session holds the summary; a file that cannot be written takes nothing away.
     if (!(error instanceof CheckpointError)) throw error;
     engine.emit({ type: "checkpointFailed", error });
     return null;

@@ -2,102 +2,101 @@ import type { EntryId } from "@bough/session-core";
 import { turnOf } from "../plan/decide.js";
 import type { Trigger } from "../plan/plan-compaction.js";
 import { readSpan } from "../plan/span.js";
-import { applyDraft, emitUnsuccessful } from "./apply-draft.js";
+import { applyDraft } from "./apply-draft.js";
 import { cancelBackground } from "./background.js";
 import { syncCheckpointFiles } from "./checkpoint-files.js";
-import { type ContextState, readContextState } from "./context-state.js";
+import { type ContextState, readContextState, snapshotOf } from "./context-state.js";
 import { type Engine, isInsideHook, retryWhileBusy, withSessionLock } from "./engine.js";
-import { recordFailure } from "./failure.js";
-import type { CompactionResult } from "./results.js";
+import { emitNotCompacted, recordFailure } from "./report-outcome.js";
+import type { CompactionResult, UndoResult } from "./results.js";
 import { writeDraft } from "./write-draft.js";
 
-/** A compaction that its caller waits for. */
+/** A compaction that its caller awaits. */
 export interface CompactionRequest {
   readonly trigger: Trigger;
   readonly instructions?: string | null | undefined;
   readonly keepFrom?: EntryId | undefined;
-  /** A background summary was applied just now and was not enough: what it kept came partly after it was planned. */
+  /** A background summary was applied just now and did not free enough, so entries behind it are summarized as well. */
   readonly again?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The one way to compact while somebody waits: look, plan, hooks, summary, append, tell. A background run is cancelled
- * first. Every end is a result; the session changed only for `compacted`.
+ * Compacts while the caller waits: cancels a background run, reads the state, writes a draft and applies it. Failures and
+ * cancellation are results; the session changed only for `compacted`.
  *
- * @throws {CompactorBusyError} another one, or a navigation, is running.
- * @throws {InvalidSettingError} the settings are wrong.
+ * @throws {CompactorBusyError} another compaction or a navigation is running.
+ * @throws {InvalidSettingError}
  */
-export async function compactNow(engine: Engine, order: CompactionRequest): Promise<CompactionResult> {
+export async function compactNow(engine: Engine, request: CompactionRequest): Promise<CompactionResult> {
   return withSessionLock(engine.session, "compact", async () => {
     cancelBackground(engine);
     const own = new AbortController();
-    const signal = order.signal === undefined ? own.signal : AbortSignal.any([order.signal, own.signal]);
+    const signal = request.signal === undefined ? own.signal : AbortSignal.any([request.signal, own.signal]);
     engine.memory.foreground = own;
     try {
-      return await attempt(engine, { ...order, signal }, await readContextState(engine));
+      return await attemptCompaction(engine, request, signal, await readContextState(engine));
     } finally {
       engine.memory.foreground = null;
     }
   });
 }
 
-async function attempt(engine: Engine, order: CompactionRequest, state: ContextState): Promise<CompactionResult> {
+async function attemptCompaction(
+  engine: Engine,
+  { trigger, instructions = null, keepFrom, again }: CompactionRequest,
+  signal: AbortSignal,
+  state: ContextState,
+): Promise<CompactionResult> {
   const { leafId } = engine.session;
   if (leafId === null) return { kind: "nothing-to-compact", reason: "too-few-messages" };
-  const { trigger, signal = new AbortController().signal, instructions = null, keepFrom, again } = order;
-  const about = { attemptId: engine.newAttempt(), trigger };
-  engine.emit({ type: "compactionStart", ...about, background: false, use: state.use });
+  const attempt = { attemptId: engine.newAttemptId(), trigger };
+  engine.emit({ type: "compactionStart", ...attempt, background: false, use: state.use });
   try {
     signal.throwIfAborted();
     const span = await readSpan(engine.session, leafId, state.meter);
-    const written = await writeDraft(engine, { ...about, instructions, keepFrom, again, signal, state: state, span });
-    // An extract is written without a pause; an interruption that came meanwhile is heard now.
+    const written = await writeDraft(engine, { ...attempt, instructions, keepFrom, again, signal, state, span });
+    // The extract is written without an await, so the event that aborts the signal may still be queued: let it run, then
+    // check for the last time before the append.
     await new Promise(setImmediate);
-    // Asked once more after the last wait: a cancelled compaction leaves no trace (R39).
     signal.throwIfAborted();
     if (written.kind === "draft") return await applyDraft(engine, written.draft, false);
-    emitUnsuccessful(engine, about, false, written.kind);
+    emitNotCompacted(engine, attempt, false, written.kind);
     return written;
   } catch (error) {
     if (signal.aborted) {
-      emitUnsuccessful(engine, about, false, "cancelled");
+      emitNotCompacted(engine, attempt, false, "cancelled");
       return { kind: "cancelled", by: "signal" };
     }
-    return recordFailure(engine, error, { ...about, background: false, willRetry: trigger === "context_limit_retry" });
+    return recordFailure(engine, error, { ...attempt, background: false, willRetry: trigger === "context_limit_retry" });
   }
 }
 
-/** Whether the agent is inside a turn: its newest prompt, tool call or tool result waits for a reply. */
+/** Whether a turn is running: the newest prompt, tool call or tool result needs a reply. */
 export async function isTurnRunning({ session }: Engine): Promise<boolean> {
   return turnOf(await session.context()).open;
 }
 
-/** Runs a compaction that was asked for inside a turn, once no turn runs or a new one has just begun. */
+/** Runs the compaction that was deferred to the end of the turn, if that turn has ended; null: there is none, or it has not. */
 export async function runDeferred(engine: Engine, signal: AbortSignal | undefined): Promise<CompactionResult | null> {
   const { deferred } = engine.memory;
-  // A hook of another operation is no end of a turn.
+  // A call from a hook of another operation is not the end of a turn.
   if (deferred === null || isInsideHook(engine.session) || (await isInsideOldTurn(engine))) return null;
   engine.memory.deferred = null;
   const signals = [deferred.signal, signal].filter((one) => one !== undefined);
-  const order = { trigger: "manual", ...deferred, signal: AbortSignal.any(signals) } as const;
-  return retryWhileBusy(engine.session, signal, () => compactNow(engine, order));
+  const request = { trigger: "manual", ...deferred, signal: AbortSignal.any(signals) } as const;
+  return retryWhileBusy(engine.session, signal, () => compactNow(engine, request));
 }
 
-/** A new prompt ends the turn before it; only rounds of tools mean that the old turn still runs. */
+/** An open turn without a round of tool calls is a new one: its prompt ended the turn before it. */
 async function isInsideOldTurn({ session }: Engine): Promise<boolean> {
   const { open, rounds } = turnOf(await session.context());
   return open && rounds > 0;
 }
 
-/** What became of an undo. `compactionId` is the compaction that no longer counts from here on. */
-export type UndoResult =
-  | { readonly kind: "undone"; readonly compactionId: EntryId; readonly entryId: EntryId }
-  | { readonly kind: "nothing-to-undo" };
-
 /**
- * See `Compactor.undoCompaction`. The automatic path stands still until the next turn, or it would do at once what was
- * just undone; the request guard goes on.
+ * See `Compactor.undoCompaction`. Automatic compaction pauses until the next turn, because it would compact again at once;
+ * requests are still made to fit.
  */
 export async function undoCompaction(engine: Engine): Promise<UndoResult> {
   return withSessionLock(engine.session, "undo", async () => {
@@ -108,14 +107,7 @@ export async function undoCompaction(engine: Engine): Promise<UndoResult> {
     if (compaction === null) return { kind: "nothing-to-undo" };
     const edit = { type: "context_edit", targetId: compaction.entryId, replacement: null } as const;
     const { id } = await session.append(edit, { expectedLeafId: leafId });
-    const after = await readContextState(engine);
-    memory.stall = {
-      because: "undone",
-      turnId: after.turn.id,
-      thresholdTokens: after.limits.thresholdTokens,
-      usedTokens: after.use.totalTokens,
-      messages: after.context.messages.length,
-    };
+    memory.stall = { because: "undone", ...snapshotOf(await readContextState(engine)) };
     engine.emit({ type: "stalled", because: "undone" });
     await syncCheckpointFiles(engine);
     return { kind: "undone", compactionId: compaction.entryId, entryId: id };

@@ -1,15 +1,16 @@
 import type { AssistantMessage, EntryId, ModelSetting, SessionContext, Usage } from "@bough/session-core";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
-import { applyBackOff } from "../fit/back-off.js";
+import { applyBackOff, NO_BACK_OFF } from "../fit/back-off.js";
 import { type TurnState, turnOf } from "../plan/decide.js";
 import { type Limits, limitsOf, type TokenUse } from "../plan/limits.js";
+import type { ContextSnapshot } from "../plan/stall.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { calibrated, promptTokensOf } from "../tokens/calibration.js";
 import type { ContextMeter, Measured } from "../tokens/context-meter.js";
 import type { Engine } from "./engine.js";
 import type { RequestInput } from "./options.js";
 
-/** A session as one check sees it. */
+/** The context of the leaf with its token counts and limits, as one check read them. */
 export interface ContextState {
   readonly settings: CompactionSettings;
   readonly model: ModelSetting | null;
@@ -22,12 +23,12 @@ export interface ContextState {
 }
 
 /**
- * Looks at the session: context, tokens, limits. Cost after an append: what is new.
+ * Reads the context of the leaf, counts its tokens and derives the limits. Cost after an append: counting what is new.
  *
- * Counted and reported tokens are both kept, and the larger one counts (regression R118); what a provider reported
- * before the latest compaction or edit does not (R104).
+ * `use.totalTokens` is the larger of our count and the count that the provider reported for the newest reply. A reported
+ * count from before the latest compaction or edit is ignored, because it is about another context.
  *
- * @throws {InvalidSettingError} the settings, or a number of tokens that the host gives.
+ * @throws {InvalidSettingError} a setting, or `systemTokens` or `toolTokens` of the input, is out of range.
  */
 export async function readContextState(engine: Engine, input: RequestInput = {}, settings = engine.settings()): Promise<ContextState> {
   const { memory, session } = engine;
@@ -40,7 +41,8 @@ export async function readContextState(engine: Engine, input: RequestInput = {},
   const { toolTokens, backOff, calibration } = memory;
   const systemTokens = memory.systemTokens ?? measured.system;
   const fixed = { systemTokens, toolTokens, unseenTokens: calibration.unseenTokens };
-  const limits = limitsOf(settings, memory.contextWindow, model, fixed, (limit) => applyBackOff(limit, backOff));
+  const learned = backOff === NO_BACK_OFF ? undefined : (limit: number) => applyBackOff(limit, backOff);
+  const limits = limitsOf(settings, memory.contextWindow, model, fixed, learned);
   const counted = systemTokens + toolTokens + measured.total;
   const reported = await reportedTokens(engine, context, measured, input.lastUsage);
   if (reported !== null) calibrate(engine, reported.promptTokens, counted - reported.laterTokens, limits.windowTokens);
@@ -66,22 +68,32 @@ export async function readContextState(engine: Engine, input: RequestInput = {},
   };
 }
 
-/** A host that said nothing of system and tools has them all the same. */
+/** The sizes of a state, to be compared with later ones. */
+export function snapshotOf({ turn, limits, use, context }: ContextState): ContextSnapshot {
+  return {
+    turnId: turn.id,
+    thresholdTokens: limits.thresholdTokens,
+    usedTokens: use.totalTokens,
+    messages: context.messages.length,
+  };
+}
+
+/** Adjusts the calibration by what the provider reported. */
 function calibrate({ memory }: Engine, reportedTokens: number, estimatedTokens: number, windowTokens: number): void {
   const knowsFixed = memory.systemTokens !== undefined || memory.toolTokens > 0;
   memory.calibration = calibrated(memory.calibration, { reportedTokens, estimatedTokens, knowsFixed, windowTokens });
 }
 
-/** @throws {InvalidSettingError} naming the member. */
+/** @throws {InvalidSettingError} naming the field of the input. */
 function checkedTokens(name: string, tokens: number): number {
   if (Number.isFinite(tokens) && tokens >= 0) return tokens;
   throw new InvalidSettingError(name, `must be a number of tokens from 0 up, not ${String(tokens)}`);
 }
 
 interface Reported {
-  /** What the provider counted in the prompt of the last reply. */
+  /** Prompt tokens that the provider reported for the newest reply that has a usage. */
   readonly promptTokens: number;
-  /** Our count of that reply and of what came after it. */
+  /** Our count of that reply and of everything after it. */
   readonly laterTokens: number;
 }
 
@@ -98,7 +110,7 @@ async function reportedTokens(
   return { promptTokens, laterTokens };
 }
 
-/** The newest reply that has a usable usage, or that `given` is about: the newest one (VS Code's rule). */
+/** The newest reply with a usable usage; `given` takes the place of the usage of the newest reply. */
 function newestUsage(
   { messages }: SessionContext,
   given: Usage | undefined,
@@ -114,7 +126,7 @@ function newestUsage(
   return { at: -1 };
 }
 
-/** Usage of a reply that failed or was stopped says nothing (R105). */
+/** The usage of a reply that failed or was stopped is not a count of its whole prompt. */
 function usableUsage({ usage, stopReason }: AssistantMessage): Usage | undefined {
   return stopReason === "error" || stopReason === "aborted" ? undefined : usage;
 }
@@ -124,15 +136,15 @@ function promptTokensFrom(usage: Usage | undefined): number | undefined {
   return tokens === undefined || !Number.isFinite(tokens) || tokens <= 0 ? undefined : tokens;
 }
 
-// A reply of another model counted in another vocabulary; one before an edit or a compaction counted another context.
+// A reply of another model was counted with another vocabulary; a reply before an edit or compaction, with another context.
 const MAKES_STALE = ["compaction", "context_edit", "model_change"] as const;
 
-/** Whether nothing came after the reply that makes its usage a figure of the past. */
+/** Whether the usage of a reply is still about this context: no entry after it makes it stale. */
 async function isCurrent({ session }: Engine, replyId: EntryId | undefined): Promise<boolean> {
   const { leafId } = session;
   if (replyId === undefined || leafId === null) return false;
   if (leafId === replyId) return true;
-  // Another process may have moved the leaf: then the reply is not above where this handle stands.
+  // Another process may have moved the leaf to a path without the reply.
   if ((await session.commonAncestor(leafId, replyId)) !== replyId) return false;
   return (await session.scan({ stopAt: replyId, types: MAKES_STALE, limit: 1 })).items.length === 0;
 }

@@ -1,11 +1,9 @@
-import type { CompactionPayload, ContextMessage, EntryId, ModelSetting, ThinkingBlock, Usage } from "@bough/session-core";
+import type { CompactionPayload, EntryId, ThinkingBlock, Usage } from "@bough/session-core";
 import type { Fidelity } from "../extract/fidelity.js";
 import type { Trigger } from "../plan/plan-compaction.js";
-import type { CompactionSettings } from "../settings/settings.js";
-import { isClaude } from "../shrink/request/model-family.js";
 import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
 
-/** What a compaction entry of ours carries besides what every one does. */
+/** The payload of a compaction entry with the fields that this package adds. */
 export interface DraftPayload extends CompactionPayload {
   readonly covers: { readonly fromEntryId: EntryId; readonly toEntryId: EntryId; readonly entries: number; readonly messages: number };
   readonly method: SummaryMethod | "hook";
@@ -15,18 +13,19 @@ export interface DraftPayload extends CompactionPayload {
   readonly preserveData?: unknown;
 }
 
-/** A compaction that is written and not yet appended. It is about the path that ends at `leafId`. */
+/** A compaction that is written and not yet appended. It was planned on the path that ends at `leafId`. */
 export interface Draft {
   readonly attemptId: string;
   readonly trigger: Trigger;
   readonly leafId: EntryId;
-  /** The compaction that was in force. */
+  /** The compaction that was in force; null: none. */
   readonly previousId: EntryId | null;
   /** Every entry whose message the summary replaces. */
   readonly covered: ReadonlySet<EntryId>;
   readonly payload: DraftPayload;
-  /** What the context loses and gains, in tokens. */
+  /** Tokens that the context loses. */
   readonly coveredTokens: number;
+  /** Tokens that the context gains. */
   readonly summaryTokens: number;
   readonly method: SummaryMethod | "hook";
   readonly askedModel: boolean;
@@ -36,13 +35,12 @@ export interface Draft {
   readonly usage: Usage | null;
 }
 
-/** The last thinking block of what a compaction covers, where it was kept with it. */
-export function thinkingOf(payload: CompactionPayload | undefined): ThinkingBlock | null {
-  const kept = payload?.["lastThinking"];
-  return isThinking(kept) ? kept : null;
+/** The thinking block stored with a compaction (`lastThinking`); null: there is none, or the stored value is no thinking block. */
+export function storedThinking(payload: CompactionPayload): ThinkingBlock | null {
+  const value = payload["lastThinking"];
+  return isThinking(value) ? value : null;
 }
 
-// It was written by `lastThinking` below and judged by nobody since; only a block with its text and kind is one.
 function isThinking(value: unknown): value is ThinkingBlock {
   return (
     typeof value === "object" &&
@@ -52,19 +50,4 @@ function isThinking(value: unknown): value is ThinkingBlock {
     "thinking" in value &&
     typeof value.thinking === "string"
   );
-}
-
-/** The last thinking block of some messages, byte for byte; null where the model does not need it back (row 110). */
-export function lastThinking(
-  messages: readonly ContextMessage[],
-  model: ModelSetting | null,
-  setting: CompactionSettings["request"]["reattachThinking"],
-): ThinkingBlock | null {
-  if (setting === "never" || (setting === "auto" && !isClaude(model))) return null;
-  for (const message of messages.toReversed()) {
-    if (message.role !== "assistant") continue;
-    const block = message.content.findLast((one): one is ThinkingBlock => one.type === "thinking");
-    if (block !== undefined) return block;
-  }
-  return null;
 }

@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type EntryId, type ModelSetting, newEntryId, type Session, type SessionContext } from "@bough/session-core";
 import { CompactorBusyError } from "../errors/compaction-errors.js";
 import { type BackOff, NO_BACK_OFF } from "../fit/back-off.js";
-import type { BackgroundStart, BackgroundState } from "../plan/background-state.js";
+import type { BackgroundState } from "../plan/background-state.js";
 import { type Breaker, INITIAL_BREAKER } from "../plan/breaker.js";
-import type { Stall } from "../plan/decide.js";
 import type { Trigger } from "../plan/plan-compaction.js";
+import type { ContextSnapshot, Stall } from "../plan/stall.js";
 import { readSettings } from "../settings/read-settings.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
@@ -19,26 +19,21 @@ import type { CompactionEvent } from "./events.js";
 import type { CompactorOptions, Summarizers, SummarizersByUse } from "./options.js";
 import { orAborted } from "./or-aborted.js";
 
-/** A background run that was started: how to end it, and when it is over. */
-export interface BackgroundRun {
-  readonly abort: AbortController;
-  readonly settled: Promise<void>;
-}
-
-/** What a compactor remembers between calls. Nothing of it is needed to understand the session. */
-export interface Memory {
+/** State that a compactor keeps between calls. It is never needed to read the session, and is lost with the process. */
+interface Memory {
   background: BackgroundState<Draft>;
-  backgroundRun: BackgroundRun | null;
-  /** Ends the compaction that somebody waits for; null: there is none. */
+  /** The summary that is written in the background: its abort controller, and a promise that resolves when it has ended. */
+  backgroundRun: { readonly abort: AbortController; readonly settled: Promise<void> } | null;
+  /** Aborts the compaction that a caller awaits; null: there is none. */
   foreground: AbortController | null;
-  /** The background run that was started last since the latest compaction; null: none. */
-  backgroundStart: BackgroundStart | null;
+  /** The last background run started since the latest compaction; null: none. */
+  backgroundStart: ContextSnapshot | null;
   stall: Stall | null;
   breaker: Breaker;
   backOff: BackOff;
-  /** The overflow that was recovered last: its turn, and the newest reply that had gone well by then. */
+  /** The last overflow that was recovered: its turn, and the newest successful reply at that time. */
   recovery: { readonly turnId: EntryId | null; readonly lastGood: EntryId | null } | null;
-  /** A compaction that waits for the end of the turn. */
+  /** A compaction that is to run at the end of the turn. */
   deferred: {
     readonly instructions: string | null;
     readonly keepFrom: EntryId | undefined;
@@ -50,51 +45,67 @@ export interface Memory {
   toolTokens: number;
   systemTokens: number | undefined;
   lastRequestAtMs: number | null;
-  /** The last request as it was sent, for full mode. */
+  /** The last request as it was sent; summaries in full mode repeat it, so that they read the provider's cache. */
   lastRequest: SessionContext | null;
+  /** Requests prepared so far. */
   requests: number;
 }
 
-/** What the parts of a compactor share: its options, its memory, and what both give. */
+/** What the functions of a compactor share: its session, options and memory, and the settings and meters made from them. */
 export class Engine {
   readonly session: Session;
+  readonly options: CompactorOptions;
   readonly memory: Memory;
-  #lastSettings: CompactionSettings | undefined;
+  #settings: CompactionSettings | undefined;
+  /** By tokenizer and image rule: models that share both share a meter and the counts it caches. */
   readonly #meters = new Map<string, Promise<ContextMeter>>();
+  #lastMeter: { readonly model: string; readonly meter: ContextMeter } | null = null;
 
-  constructor(readonly options: CompactorOptions) {
+  constructor(options: CompactorOptions) {
     this.session = options.session;
+    this.options = options;
     this.memory = newMemory(options);
   }
 
-  /** The settings as they are now. @throws {InvalidSettingError} */
+  /**
+   * The settings in force. A function given as `options.settings` is called each time; a preset or an object is validated once.
+   *
+   * @throws {InvalidSettingError}
+   */
   settings(): CompactionSettings {
     const { settings = "balanced" } = this.options;
-    this.#lastSettings = readSettings(typeof settings === "function" ? settings() : settings);
-    return this.#lastSettings;
+    if (typeof settings === "function") this.#settings = readSettings(settings());
+    else this.#settings ??= readSettings(settings);
+    return this.#settings;
   }
 
-  /** The settings as they were when they could last be read: for what must not fail any more. */
+  /** The last valid settings, for code that must not throw after the session was changed. */
   get lastSettings(): CompactionSettings {
-    this.#lastSettings ??= readSettings("balanced");
-    return this.#lastSettings;
+    return this.#settings ?? this.settings();
   }
 
-  /** Who writes a summary that is asked for in this way, in the order in which they are tried. */
+  /** The summarizers for a trigger, in the order in which they are tried. */
   candidates(trigger: Trigger | "branch"): readonly Summarizer[] {
     const { summarizer = [] } = this.options;
     const chosen = "manual" in summarizer ? summarizerFor(summarizer, trigger) : summarizer;
     return typeof chosen === "function" ? [chosen] : chosen;
   }
 
-  /** The model that answers: the host's word, else the path's. */
+  /** The model that answers: the one the host named, else the one of the path. */
   modelOf(context: SessionContext): ModelSetting | null {
     return this.memory.model ?? context.model;
   }
 
-  /** The meter of a model: one for each way to count. */
-  async meter(settings: CompactionSettings, model: ModelSetting | null): Promise<ContextMeter> {
-    const tokenizer = settings.tokenizer === "auto" ? tokenizerOf(model?.modelId) : settings.tokenizer;
+  /** The meter that counts a context as this model does. */
+  async meter({ tokenizer }: CompactionSettings, model: ModelSetting | null): Promise<ContextMeter> {
+    const name = `${tokenizer} ${model?.provider} ${model?.modelId}`;
+    if (this.#lastMeter?.model === name) return this.#lastMeter.meter;
+    const meter = await this.#loadMeter(tokenizer === "auto" ? tokenizerOf(model?.modelId) : tokenizer, model);
+    this.#lastMeter = { model: name, meter };
+    return meter;
+  }
+
+  #loadMeter(tokenizer: Parameters<typeof loadCounter>[0], model: ModelSetting | null): Promise<ContextMeter> {
     const key = `${tokenizer} ${imageRuleOf(model)}`;
     const known = this.#meters.get(key);
     if (known !== undefined) return known;
@@ -105,7 +116,7 @@ export class Engine {
     return loading;
   }
 
-  /** Writes counts that are not in the store yet. */
+  /** Writes token counts that are not in the store yet. */
   async flush(): Promise<void> {
     for (const meter of this.#meters.values()) await (await meter).flush();
   }
@@ -114,7 +125,7 @@ export class Engine {
     try {
       this.options.onEvent?.(event);
     } catch {
-      // A listener draws or logs. That it fails is its own affair and must not stop a compaction half way.
+      // A listener draws or logs. Its failure must not stop a compaction half way.
     }
   }
 
@@ -122,7 +133,7 @@ export class Engine {
     return (this.options.now ?? Date.now)();
   }
 
-  newAttempt(): string {
+  newAttemptId(): string {
     return newEntryId();
   }
 }
@@ -154,55 +165,55 @@ function newMemory({ contextWindow, model }: CompactorOptions): Memory {
   };
 }
 
-/** What takes a session for itself. */
+/** An operation that excludes every other one on its session. */
 export type Operation = "compact" | "navigate" | "undo";
 
-// By handle and not by compactor, so that two compactors of one handle exclude each other too. Handles of other
-// processes are kept apart by the store: the one that comes second finds its leaf moved.
-const running = new WeakMap<Session, { readonly work: Operation; readonly over: Promise<void> }>();
+// Keyed by the session handle, so that two compactors of one handle exclude each other. Between processes the store does
+// that: the second writer finds its leaf moved.
+const running = new WeakMap<Session, { readonly operation: Operation; readonly ended: Promise<void> }>();
 
-/** What runs on this session; undefined: nothing. */
+// Set while a hook runs: what a hook calls must not wait for the operation that awaits the hook.
+const sessionOfHook = new AsyncLocalStorage<Session>();
+
+/** The operation that runs on this session; undefined: none. */
 export function currentOperation(session: Session): Operation | undefined {
-  return running.get(session)?.work;
+  return running.get(session)?.operation;
 }
 
-// What a hook calls must not wait for the operation that waits for the hook.
-const hooked = new AsyncLocalStorage<Session>();
-
-/** Runs a hook of an operation on a session: what it calls there does not wait for that operation. */
+/** Runs a hook of an operation on the session. Calls made inside it do not wait for that operation. */
 export function runAsHook<T>(session: Session, hook: () => T): T {
-  return hooked.run(session, hook);
+  return sessionOfHook.run(session, hook);
 }
 
-/** Whether a hook of an operation on this session is what calls. */
+/** Whether the caller runs inside a hook of an operation on this session. */
 export function isInsideHook(session: Session): boolean {
-  return hooked.getStore() === session;
+  return sessionOfHook.getStore() === session;
 }
 
 /**
- * Waits until nothing runs on the session. What ran may have failed: that is told to who started it.
+ * Resolves once no operation runs on the session, whether the running one succeeds or fails. Resolves at once inside a hook.
  *
  * @throws the reason of `signal` when it is aborted meanwhile.
  */
 export async function whenIdle(session: Session, signal?: AbortSignal): Promise<void> {
   if (isInsideHook(session)) return;
-  for (let one = running.get(session); one !== undefined; one = running.get(session)) await orAborted(one.over, signal);
+  for (let one = running.get(session); one !== undefined; one = running.get(session)) await orAborted(one.ended, signal);
 }
 
 /**
- * Runs `body` while nothing else of its kind runs on the session (regressions R36 to R38, R49).
+ * Runs `body` while no other operation runs on the session.
  *
- * @throws {CompactorBusyError} something runs already.
+ * @throws {CompactorBusyError} another operation is running.
  */
-export async function withSessionLock<T>(session: Session, work: Operation, body: () => Promise<T>): Promise<T> {
+export async function withSessionLock<T>(session: Session, operation: Operation, body: () => Promise<T>): Promise<T> {
   const other = running.get(session);
-  if (other !== undefined) throw new CompactorBusyError(work, other.work);
+  if (other !== undefined) throw new CompactorBusyError(operation, other.operation);
   let end = () => {};
-  const over = new Promise<void>((resolve) => {
+  const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  // Before the body begins: what it tells at once may ask for work on the session too.
-  running.set(session, { work, over });
+  // Set before `body` starts: its first event may make the host ask for another operation.
+  running.set(session, { operation, ended });
   try {
     return await body();
   } finally {
@@ -212,10 +223,11 @@ export async function withSessionLock<T>(session: Session, work: Operation, body
 }
 
 /**
- * Does what takes the session for itself once nothing else does, however often something else is faster. A hook of an
- * operation does not wait for that operation, and is told that it is busy.
+ * Runs `work`, which takes the session lock, once no other operation holds it; tries again if another one takes it first.
+ * Inside a hook it does not wait.
  *
  * @throws the reason of `signal` when it is aborted while waiting.
+ * @throws {CompactorBusyError} only inside a hook: its own operation holds the lock.
  */
 export async function retryWhileBusy<T>(session: Session, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   for (;;) {

@@ -1,12 +1,12 @@
 import type { EntryId, Usage } from "@bough/session-core";
 import type { Change } from "../fit/request-parts.js";
-import type { Stall } from "../plan/decide.js";
 import type { TokenUse } from "../plan/limits.js";
 import type { Trigger } from "../plan/plan-compaction.js";
+import type { Stall } from "../plan/stall.js";
 import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
 import type { CompactionDone } from "./results.js";
 
-/** What happens in a compactor, for screens, logs and telemetry. Names and content as Copilot CLI's session events have them. */
+/** What happens in a compactor, for screens, logs and telemetry. */
 export type CompactionEvent =
   | {
       readonly type: "compactionStart";
@@ -16,36 +16,8 @@ export type CompactionEvent =
       readonly use: TokenUse;
     }
   | { readonly type: "compactionProgress"; readonly attemptId: string; readonly stage: string; readonly chars: number }
-  | {
-      readonly type: "compactionComplete";
-      readonly attemptId: string;
-      readonly trigger: Trigger;
-      readonly background: boolean;
-      readonly success: boolean;
-      /** Of a failure: its code, one line, and the HTTP status where a provider refused. */
-      readonly error: { readonly code: string; readonly message: string; readonly status?: number | undefined } | null;
-      /** Why there is no compaction though nothing failed. */
-      readonly outcome: "compacted" | "nothing-to-compact" | "cancelled" | "superseded" | "discarded" | "failed";
-      readonly entryId: EntryId | null;
-      readonly tokensBefore: number | null;
-      readonly tokensAfter: number | null;
-      readonly messagesBefore: number | null;
-      readonly messagesAfter: number | null;
-      /** What the summary's calls used, also where nothing came of them. */
-      readonly usage: Usage | null;
-      /** Where the tokens go afterwards. */
-      readonly useAfter: TokenUse | null;
-      readonly method: CompactionDone["method"] | null;
-      /** How much of the source's facts the summary has, 0 to 1. */
-      readonly fidelity: number | null;
-      /** What went wrong on the way and did not stop it. */
-      readonly failures: readonly SummaryFailure[];
-      /** The provider's id of the last call's answer. */
-      readonly requestId: string | null;
-      readonly checkpointPath: string | null;
-      readonly checkpointNumber: number | null;
-    }
-  /** A summary of a branch that is left is being written; `toId`: where the leaf goes. */
+  | CompactionComplete
+  /** A summary of the abandoned branch is being written. `toId`: where the leaf will move. */
   | {
       readonly type: "branchSummaryStart";
       readonly attemptId: string;
@@ -60,7 +32,7 @@ export type CompactionEvent =
       readonly method: SummaryMethod | "hook" | null;
       readonly usage: Usage | null;
     }
-  /** Messages were left out of one request. */
+  /** A request was shortened to fit: messages were dropped or cut. The session is unchanged. */
   | {
       readonly type: "truncation";
       readonly tokensBefore: number;
@@ -69,16 +41,46 @@ export type CompactionEvent =
       readonly messagesAfter: number;
       readonly changes: readonly Change[];
     }
-  /** How full the window is, at each request. `isInitial`: the first one of this compactor. */
+  /** Token use of each prepared request. `isInitial`: the first one of this compactor. */
   | { readonly type: "usageInfo"; readonly use: TokenUse; readonly messages: number; readonly isInitial: boolean }
-  /** Old tool output was taken out of the context by edits. */
+  /** Old tool output was shortened in the context by edits. */
   | { readonly type: "pruned"; readonly edits: number; readonly savedTokens: number }
-  /** System and tools alone come near the limit: no compaction can help. */
+  /** System prompt and tools alone take at least 80 % of the limit, which no compaction can change. */
   | { readonly type: "usageWarning"; readonly fixedTokens: number; readonly limitTokens: number }
-  /** The automatic path stopped: a compaction left too little room or too many messages, failed, was undone, or there was nothing to compact. */
+  /** Automatic compaction pauses. */
   | { readonly type: "stalled"; readonly because: Stall["because"] }
   | { readonly type: "hookFailed"; readonly hook: string; readonly error: unknown }
   | { readonly type: "checkpointFailed"; readonly error: unknown };
 
-/** Takes events. What it throws is ignored: a screen must not stop a compaction. */
+/** The end of an attempt. Every field is present; those that do not apply to the outcome are null. */
+export interface CompactionComplete {
+  readonly type: "compactionComplete";
+  readonly attemptId: string;
+  readonly trigger: Trigger;
+  readonly background: boolean;
+  readonly success: boolean;
+  /** Of a failure: its code, one line of text, and the HTTP status when a provider refused. */
+  readonly error: { readonly code: string; readonly message: string; readonly status?: number | undefined } | null;
+  readonly outcome: "compacted" | "nothing-to-compact" | "cancelled" | "superseded" | "discarded" | "failed";
+  readonly entryId: EntryId | null;
+  readonly tokensBefore: number | null;
+  readonly tokensAfter: number | null;
+  readonly messagesBefore: number | null;
+  readonly messagesAfter: number | null;
+  /** Sum over the summary's calls, also when the attempt did not succeed. */
+  readonly usage: Usage | null;
+  /** Token use after the compaction. */
+  readonly useAfter: TokenUse | null;
+  readonly method: CompactionDone["method"] | null;
+  /** Share of the source's facts that the summary has, 0 to 1. */
+  readonly fidelity: number | null;
+  /** Failures on the way that did not stop it. */
+  readonly failures: readonly SummaryFailure[];
+  /** The provider's id of the last call's response. */
+  readonly requestId: string | null;
+  readonly checkpointPath: string | null;
+  readonly checkpointNumber: number | null;
+}
+
+/** Receives events. What it throws is ignored, so that a screen cannot stop a compaction. */
 export type EventListener = (event: CompactionEvent) => void;

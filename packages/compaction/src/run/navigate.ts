@@ -1,4 +1,4 @@
-import { type ContentBlock, type Entry, type EntryId, LeafMovedError, newEntryId, textOf, type Write } from "@bough/session-core";
+import { type ContentBlock, type Entry, type EntryId, newEntryId, textOf, type Write } from "@bough/session-core";
 import { rules, shapes } from "@bough/session-core/internals";
 import { turnOf } from "../plan/decide.js";
 import { cancelBackground } from "./background.js";
@@ -7,15 +7,44 @@ import { callHook } from "./call-hook.js";
 import { syncCheckpointFiles } from "./checkpoint-files.js";
 import { readContextState } from "./context-state.js";
 import { type Engine, withSessionLock } from "./engine.js";
-import { codeOf, toError } from "./failure.js";
-import type { NavigateOptions, NavigationDone, NavigationResult } from "./results.js";
+import type { NavigateOptions } from "./options.js";
+import { codeOf, toError } from "./report-outcome.js";
+import type { NavigationDone, NavigationResult } from "./results.js";
+
+/** Where the leaf moves when an entry is chosen, and what the user may edit and send again. */
+export interface Target {
+  /** null: before the first entry. */
+  readonly leafId: EntryId | null;
+  /** Text of the chosen message, for an editor; null: nothing to edit. */
+  readonly text: string | null;
+  /** Images of the chosen message, which a text editor cannot hold. */
+  readonly images: readonly ContentBlock[];
+}
+
+/**
+ * The target of choosing an entry. A message of the user or the host is to be sent again, so the leaf moves to its parent
+ * and its text is returned for editing; for any other entry the leaf moves to the entry itself.
+ */
+export function targetOf(entry: Entry): Target {
+  rules.checkArgument("entry", entry, shapes.PAYLOAD);
+  if (entry.type === "custom_message") return resendTarget(entry.parentId, entry.content);
+  if (entry.type === "message" && (entry.message.role === "user" || entry.message.role === "custom")) {
+    return resendTarget(entry.parentId, entry.message.content);
+  }
+  return { leafId: entry.id, text: null, images: [] };
+}
+
+function resendTarget(leafId: EntryId | null, content: string | readonly ContentBlock[]): Target {
+  const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
+  return { leafId, text: textOf(content), images };
+}
 
 /** See `Compactor.navigate`. */
 export async function navigate(engine: Engine, entryId: EntryId | null, options: NavigateOptions): Promise<NavigationResult> {
   return withSessionLock(engine.session, "navigate", async () => {
-    const result = await prepareAndMove(engine, entryId, options);
-    // What a background run has summarised is on the branch that was left.
+    const result = await summarizeAndMove(engine, entryId, options);
     if (result.kind !== "moved") return result;
+    // A background run summarizes the branch that was left.
     cancelBackground(engine);
     await syncCheckpointFiles(engine);
     await callHook(engine, "navigated", result);
@@ -23,33 +52,36 @@ export async function navigate(engine: Engine, entryId: EntryId | null, options:
   });
 }
 
-async function prepareAndMove(engine: Engine, entryId: EntryId | null, options: NavigateOptions): Promise<NavigationResult> {
+async function summarizeAndMove(engine: Engine, entryId: EntryId | null, options: NavigateOptions): Promise<NavigationResult> {
   const { session } = engine;
   const from = session.leafId;
   const target: Target = entryId === null ? { leafId: null, text: null, images: [] } : targetOf(await session.entry(entryId));
   if (entryId === from) return { kind: "already-there", leafId: from, text: null, images: [] };
   if (target.leafId === from) return { kind: "already-there", leafId: from, text: target.text, images: target.images };
   try {
-    const summary = await summaryFor(engine, from, target, options);
+    const summary = await summarizeAbandoned(engine, from, target, options);
     if (summary === "cancelled") return { kind: "cancelled", by: "hook" };
     options.signal?.throwIfAborted();
     return await writeMove(engine, { from, target, entryId, summary, label: options.label });
   } catch (error) {
     if (options.signal?.aborted === true) return { kind: "cancelled", by: "signal" };
-    // A store that cannot be written is not a failure of the summary, and is thrown as what it is.
-    if (error instanceof LeafMovedError || !(error instanceof BranchSummaryFailure)) throw error;
+    // Only a summary that could not be written is a result; an error of the store is thrown on.
+    if (!(error instanceof BranchSummaryFailure)) throw error;
     return { kind: "failed", error: error.reason };
   }
 }
 
-/** A summary that could not be written; what threw may be anything, as summarisers are the host's. */
+/** Tells the failure of a summarizer, which may throw anything, from an error of the store. */
 class BranchSummaryFailure extends Error {
-  constructor(readonly reason: Error) {
+  readonly reason: Error;
+  constructor(reason: Error) {
     super(reason.message, { cause: reason });
+    this.reason = reason;
   }
 }
 
-async function summaryFor(
+/** The summary of the abandoned branch; null: none is wanted, or nothing is left behind. */
+async function summarizeAbandoned(
   engine: Engine,
   from: EntryId | null,
   target: Target,
@@ -57,43 +89,33 @@ async function summaryFor(
 ): Promise<BranchSummary | null | "cancelled"> {
   const { session } = engine;
   const state = await readContextState(engine);
-  const { summarize = state.settings.branch.summarize } = options;
+  const { summarize = state.settings.branch.summarize, signal } = options;
   const ancestor = from === null || target.leafId === null ? null : await session.commonAncestor(from, target.leafId);
   const abandoned = from === null || from === ancestor ? null : await readAbandonedBranch(session, from, ancestor, state.meter);
-  const answer = await callHook(
-    engine,
-    "beforeNavigate",
-    {
-      sessionId: session.id,
-      from,
-      to: target.leafId,
-      summarize,
-      abandoned: abandoned?.items.flatMap(({ messages }) => messages) ?? [],
-      signal: options.signal ?? new AbortController().signal,
-    },
-    options.signal,
-  );
-  if (answer?.cancel === true) return "cancelled";
+  const about = {
+    sessionId: session.id,
+    from,
+    to: target.leafId,
+    summarize,
+    abandoned: abandoned?.items.flatMap(({ messages }) => messages) ?? [],
+    signal: signal ?? new AbortController().signal,
+  };
+  const hook = await callHook(engine, "beforeNavigate", about, signal);
+  if (hook?.cancel === true) return "cancelled";
   if (!summarize || from === null || abandoned === null || abandoned.items.length === 0) return null;
-  const attemptId = engine.newAttempt();
+  const attemptId = engine.newAttemptId();
   engine.emit({ type: "branchSummaryStart", attemptId, fromId: from, toId: target.leafId });
   try {
-    const summary = await writeBranchSummary(engine, {
-      attemptId,
-      fromId: from,
-      abandoned,
-      state: state,
-      supplied: answer?.summary,
-      options,
-    });
+    const supplied = hook?.summary;
+    const summary = await writeBranchSummary(engine, { attemptId, fromId: from, abandoned, state, supplied, options });
     const { method, usage } = summary;
     engine.emit({ type: "branchSummaryComplete", attemptId, success: true, error: null, method, usage });
     return summary;
   } catch (thrown) {
-    const error = toError(thrown);
-    const told = { code: codeOf(error), message: error.message };
-    engine.emit({ type: "branchSummaryComplete", attemptId, success: false, error: told, method: null, usage: null });
-    throw new BranchSummaryFailure(error);
+    const reason = toError(thrown);
+    const error = { code: codeOf(reason), message: reason.message };
+    engine.emit({ type: "branchSummaryComplete", attemptId, success: false, error, method: null, usage: null });
+    throw new BranchSummaryFailure(reason);
   }
 }
 
@@ -105,14 +127,14 @@ interface Move {
   readonly label: string | undefined;
 }
 
-/** One transaction: the move, the summary as a child of the new position, the label. */
+/** Writes the move, the summary as a child of the new position, and the label in one transaction. */
 async function writeMove(engine: Engine, { from, target, entryId, summary, label }: Move): Promise<NavigationDone> {
   const { session } = engine;
   const summaryEntryId = summary === null ? null : newEntryId();
   const writes: Write[] = [{ kind: "moveLeaf", to: target.leafId }];
   if (summary !== null && summaryEntryId !== null) writes.push({ kind: "entry", entry: { ...summary.payload, id: summaryEntryId } });
-  const labelled = summaryEntryId ?? entryId;
-  if (label !== undefined && labelled !== null) writes.push({ kind: "label", entryId: labelled, label });
+  const labeled = summaryEntryId ?? entryId;
+  if (label !== undefined && labeled !== null) writes.push({ kind: "label", entryId: labeled, label });
   await session.write(writes, { expectedLeafId: from });
   const context = await session.context();
   return {
@@ -127,32 +149,4 @@ async function writeMove(engine: Engine, { from, target, entryId, summary, label
     usage: summary?.usage ?? null,
     expectsReply: target.text === null && turnOf(context).open,
   };
-}
-
-/** Where a leaf goes when an entry is chosen, and what the person may edit and send again. */
-export interface Target {
-  /** null: before the first entry. */
-  readonly leafId: EntryId | null;
-  /** The text of the chosen message, for an editor; null: nothing to edit. */
-  readonly text: string | null;
-  /** The images of the chosen message, which an editor of text loses. */
-  readonly images: readonly ContentBlock[];
-}
-
-/**
- * pi's rule, one line for each kind of entry (regression R81): a message that a person or a host said is said again, so
- * the leaf goes to its parent; anything else is stood at.
- */
-export function targetOf(entry: Entry): Target {
-  rules.checkArgument("entry", entry, shapes.PAYLOAD);
-  if (entry.type === "custom_message") return resendTarget(entry.parentId, entry.content);
-  if (entry.type === "message" && (entry.message.role === "user" || entry.message.role === "custom")) {
-    return resendTarget(entry.parentId, entry.message.content);
-  }
-  return { leafId: entry.id, text: null, images: [] };
-}
-
-function resendTarget(leafId: EntryId | null, content: string | readonly ContentBlock[]): Target {
-  const images = typeof content === "string" ? [] : content.filter((block) => block.type === "image");
-  return { leafId, text: textOf(content), images };
 }

@@ -6,64 +6,147 @@ import type { HostState } from "../summary/compose.js";
 import type { EventListener } from "./events.js";
 import type { CompactionDone, CompactionFailure, NavigationResult } from "./results.js";
 
-/** One summariser, or several that are tried in order. */
+/** One summarizer, or several that are tried in order. */
 export type Summarizers = Summarizer | readonly Summarizer[];
 
-/** Summarisers by what asks: a person waits for the one by hand and cares for its quality, the others may be cheaper. */
+/** Summarizers by what asks for the summary. A person waits for `manual` and reads it; the others may use a cheaper model. */
 export interface SummarizersByUse {
-  /** `compact`. */
+  /** For `compact`. */
   readonly manual: Summarizers;
-  /** Everything that runs by itself. */
+  /** For every automatic compaction. */
   readonly automatic: Summarizers;
-  /** Branches that are left. Default: `manual`. */
+  /** For `navigate`. Default: `manual`. */
   readonly branch?: Summarizers | undefined;
 }
 
-/** What a compactor works with. Only `session` and `contextWindow` are needed. */
+/** Options of `createCompactor`. Only `session` and `contextWindow` are required. */
 export interface CompactorOptions {
   readonly session: Session;
   /**
-   * Who writes the summaries: one, several that are tried in order, or others by hand than by itself. Default: the
-   * built-in extract, which needs no model and says so in what it writes.
+   * Writes the summaries: one summarizer, several that are tried in order, or one for each use. Default: the built-in
+   * extract, which needs no model and labels its summaries as extracts.
    */
   readonly summarizer?: Summarizers | SummarizersByUse | undefined;
-  /** The model's window, in tokens. */
+  /** The model's context window, in tokens. */
   readonly contextWindow: number;
-  /** Which model answers. Default: the one that the session's path names. */
+  /** The model that answers. Default: the model that the session's path names. */
   readonly model?: ModelSetting | undefined;
-  /** A preset's name or settings; a function is asked at each check, so that a change counts at once. */
+  /** A preset's name, or settings. A function is called at each check, so that a changed setting applies at once. */
   readonly settings?: SettingsSource | (() => SettingsSource) | undefined;
   readonly hooks?: CompactorHooks | undefined;
   readonly onEvent?: EventListener | undefined;
-  /** What the host wants carried with each summary: plan, todos, skills. */
+  /** State of the host to carry with each summary: plan, todos, skills. Called once for each summary. */
   readonly hostState?: (() => HostState | Promise<HostState>) | undefined;
-  /** Whether the agent offers the tools of `recallTools`, so that summaries name them. Default: whether they were made for this handle. */
+  /** Whether summaries name the tools of `recallTools`. Default: whether these tools were made for this session handle. */
   readonly recall?: boolean | undefined;
-  /** A number from 0 up to 1; default `Math.random`. Only the jitter of the background start asks for it. */
+  /** A number from 0 up to 1; default `Math.random`. Used only for `background.jitterShare`. */
   readonly random?: (() => number) | undefined;
   /** Milliseconds since 1970; default `Date.now`. */
   readonly now?: (() => number) | undefined;
-  /** Waits before a new try; a test gives one that does not. */
+  /** Waits before a retry of a summarizer. Tests pass one that resolves at once. */
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** What is known before a model call; all of it may be left out. */
+/** Input of `prepareRequest`, `turnEnded` and `usage`. Every field may be omitted. */
 export interface RequestInput {
   /** Tokens of the system prompt. Default: counted from the session's system message. */
   readonly systemTokens?: number | undefined;
   /** Tokens of the tool definitions, as `toolTokens` counts them. Default 0. */
   readonly toolTokens?: number | undefined;
-  /** What the provider reported for the last call. Default: what the last reply of the context carries. */
+  /** The usage that the provider reported for the last call. Default: the usage of the newest reply in the context. */
   readonly lastUsage?: Usage | undefined;
   /**
-   * Where a request does not fit whatever is left out of it: throw `RequestTooLargeError`, or return the smallest one with
-   * `fits: false`, to be looked at and not to be sent. Default `throw`.
+   * When the smallest possible request is still larger than the window: throw `RequestTooLargeError`, or return that
+   * request with `fits: false` for inspection; the provider would refuse it. Default `throw`.
    */
   readonly tooLarge?: "throw" | "return" | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is about to be compacted. */
+/** Options of `compact`. */
+export interface CompactOptions {
+  /** What the summary should focus on. */
+  readonly instructions?: string | undefined;
+  /**
+   * Keep this entry and everything after it, whatever the settings keep, and summarize what is before it. It must be on the
+   * leaf's path. A path cannot be cut before a tool result; then its call is kept too.
+   */
+  readonly keepFrom?: EntryId | undefined;
+  /** `turn-end`: while a turn is running, defer the compaction to its end and return `deferred`. Default `now`. */
+  readonly when?: "now" | "turn-end" | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Input of `modelChanged`: the model that will answer from now on. */
+export interface ModelChange {
+  readonly model?: ModelSetting | undefined;
+  /** Its context window, in tokens. */
+  readonly contextWindow: number;
+  readonly toolTokens?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of `navigate`. */
+export interface NavigateOptions {
+  /** Summarize the abandoned branch and append the summary to the branch that is entered. Default: setting `branch.summarize`. */
+  readonly summarize?: boolean | undefined;
+  /** What the summary should focus on. */
+  readonly instructions?: string | undefined;
+  /** Use `instructions` as the whole prompt instead of adding them to the built-in one. */
+  readonly replaceInstructions?: boolean | undefined;
+  /** A label for the summary's entry; without a summary, for the chosen entry. */
+  readonly label?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type MaybePromise<T> = T | Promise<T>;
+
+/**
+ * Hooks of a compactor: for each name one handler, or several that are called in order and awaited. Handlers run until one
+ * cancels; of the results they supply the first wins. A handler that throws is reported by the event `hookFailed` and
+ * otherwise ignored.
+ */
+export type CompactorHooks = {
+  readonly [N in keyof CompactorHandlers]: CompactorHandlers[N] | readonly NonNullable<CompactorHandlers[N]>[];
+};
+
+/** One handler of each hook. */
+export interface CompactorHandlers {
+  /** Before a summary is written. `{ cancel: true }` cancels the compaction; `{ compaction }` is used instead of a model's summary. */
+  readonly beforeCompact?:
+    | ((
+        about: BeforeCompact,
+      ) => MaybePromise<{ readonly cancel?: boolean | undefined; readonly compaction?: SuppliedCompaction | undefined } | undefined>)
+    | undefined;
+  /**
+   * Before the model is called. `prompt` replaces the base prompt, `context` lines are added to it, `preserveData` is
+   * stored with the compaction.
+   */
+  readonly compacting?:
+    | ((
+        about: Compacting,
+      ) => MaybePromise<
+        | { readonly prompt?: string | undefined; readonly context?: readonly string[] | undefined; readonly preserveData?: unknown }
+        | undefined
+      >)
+    | undefined;
+  /** After a compaction was appended. */
+  readonly compacted?: ((done: CompactionDone) => MaybePromise<void>) | undefined;
+  /** After a compaction failed. `willRetry`: it was started by an overflow, and the host sends the request again. */
+  readonly compactFailed?:
+    | ((failure: CompactionFailure & { readonly trigger: Trigger; readonly willRetry: boolean }) => MaybePromise<void>)
+    | undefined;
+  /** Before the leaf moves. `{ cancel: true }` cancels the move; `{ summary }` is used where a summary was asked for. */
+  readonly beforeNavigate?:
+    | ((
+        about: BeforeNavigate,
+      ) => MaybePromise<{ readonly cancel?: boolean | undefined; readonly summary?: SuppliedBranchSummary | undefined } | undefined>)
+    | undefined;
+  /** After the leaf moved. */
+  readonly navigated?: ((result: NavigationResult) => MaybePromise<void>) | undefined;
+}
+
+/** Argument of the hook `beforeCompact`. */
 export interface BeforeCompact {
   readonly sessionId: string;
   readonly trigger: Trigger;
@@ -74,30 +157,24 @@ export interface BeforeCompact {
   readonly signal: AbortSignal;
 }
 
-/** A summary that a hook brings along, in place of a model's. */
+/** A summary supplied by the hook `beforeCompact`. */
 export interface SuppliedCompaction {
   readonly summary: string;
-  /** Default: the plan's. null: nothing is kept. It must lie on the path. */
+  /** The first entry of the kept tail; it must be on the path. Default: the plan's. null: nothing is kept. */
   readonly firstKeptEntryId?: EntryId | null | undefined;
   readonly details?: unknown;
   readonly title?: string | undefined;
   readonly shortSummary?: string | undefined;
 }
 
-/** A summary of a branch that a hook brings along. */
-export interface SuppliedBranchSummary {
-  readonly summary: string;
-  readonly details?: unknown;
-}
-
-/** What is about to be asked of the model. */
+/** Argument of the hook `compacting`. */
 export interface Compacting {
   readonly trigger: Trigger;
   readonly messages: readonly ContextMessage[];
   readonly signal: AbortSignal;
 }
 
-/** A move of the leaf that was asked for. `abandoned`: the messages of the branch that is left. */
+/** Argument of the hook `beforeNavigate`. `abandoned`: the messages of the branch that is left. */
 export interface BeforeNavigate {
   readonly sessionId: string;
   readonly from: EntryId | null;
@@ -107,43 +184,8 @@ export interface BeforeNavigate {
   readonly signal: AbortSignal;
 }
 
-type MaybePromise<T> = T | Promise<T>;
-
-/**
- * What a host may hook into: one handler for each, or several in their order. All are asked, until one cancels; of what they
- * supply the first counts. Hooks are awaited; one that throws is reported by the event `hookFailed` and counts as not
- * there. Their names are the ones of pi and oh-my-pi.
- */
-export type CompactorHooks = {
-  readonly [N in keyof CompactorHandlers]: CompactorHandlers[N] | readonly NonNullable<CompactorHandlers[N]>[];
-};
-
-/** One handler of each hook. */
-export interface CompactorHandlers {
-  /** `{ cancel: true }` stops it; `{ compaction }` is taken in place of a model's summary. */
-  readonly beforeCompact?:
-    | ((
-        about: BeforeCompact,
-      ) => MaybePromise<{ readonly cancel?: boolean | undefined; readonly compaction?: SuppliedCompaction | undefined } | undefined>)
-    | undefined;
-  /** `prompt` replaces the base prompt, `context` are lines the model reads besides, `preserveData` is stored with the compaction. */
-  readonly compacting?:
-    | ((
-        about: Compacting,
-      ) => MaybePromise<
-        | { readonly prompt?: string | undefined; readonly context?: readonly string[] | undefined; readonly preserveData?: unknown }
-        | undefined
-      >)
-    | undefined;
-  readonly compacted?: ((done: CompactionDone) => MaybePromise<void>) | undefined;
-  readonly compactFailed?:
-    | ((failure: CompactionFailure & { readonly trigger: Trigger; readonly willRetry: boolean }) => MaybePromise<void>)
-    | undefined;
-  /** `{ cancel: true }` stops the move; `{ summary }` is taken where one was asked for. */
-  readonly beforeNavigate?:
-    | ((
-        about: BeforeNavigate,
-      ) => MaybePromise<{ readonly cancel?: boolean | undefined; readonly summary?: SuppliedBranchSummary | undefined } | undefined>)
-    | undefined;
-  readonly navigated?: ((result: NavigationResult) => MaybePromise<void>) | undefined;
+/** A branch summary supplied by the hook `beforeNavigate`. */
+export interface SuppliedBranchSummary {
+  readonly summary: string;
+  readonly details?: unknown;
 }

@@ -3,7 +3,7 @@ import type { Fidelity } from "../extract/fidelity.js";
 import type { NothingBecause, Trigger } from "../plan/plan-compaction.js";
 import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
 
-/** A compaction that was appended. Tokens count system, tools and messages. */
+/** A compaction that was appended. Token counts include system prompt, tools and messages. */
 export interface CompactionDone {
   readonly kind: "compacted";
   readonly entryId: EntryId;
@@ -12,79 +12,84 @@ export interface CompactionDone {
   readonly title: string | null;
   readonly shortSummary: string;
   readonly firstKeptEntryId: EntryId | null;
-  /** Who wrote it: a model, a model asked more strictly, the extract, a fixed marker, or a hook. */
+  /** Who wrote the summary: a model, a model asked more strictly, the extract, a fixed marker, or a hook. */
   readonly method: SummaryMethod | "hook";
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   readonly messagesBefore: number;
   readonly messagesAfter: number;
   readonly fidelity: Fidelity | null;
-  /** What went wrong on the way and did not stop it: calls that failed, answers that were no summary (`reason`). */
+  /** Failures on the way that did not stop it: calls that failed, and replies that were no summary (`reason`). */
   readonly failures: readonly SummaryFailure[];
-  /** The provider's id of the last call's answer, where it told one. */
+  /** The provider's id of the last call's response; null: it reported none. */
   readonly requestId: string | null;
-  /** What the summary's calls used. */
+  /** Sum over the summary's calls. */
   readonly usage: Usage | null;
-  /** false: the context is still above `trigger.headroomShare` of its threshold, and the automatic path stops until something changed. */
+  /**
+   * false: the context is still above `trigger.headroomShare` of its threshold or has too many messages. Automatic
+   * compaction then pauses until the context, the turn or the limits changed.
+   */
   readonly headroom: boolean;
-  /** A prompt to go on with, where work is left (setting `autoContinue`). */
+  /** A prompt to continue with when work is left (setting `autoContinue`). */
   readonly continuePrompt: string | null;
   readonly checkpointPath: string | null;
   readonly attemptId: string;
 }
 
-/** A compaction that failed; the session is as it was. */
+/** A compaction that failed. The session is unchanged. */
 export interface CompactionFailure {
   readonly kind: "failed";
   readonly error: Error;
   readonly attemptId: string;
 }
 
-/** What became of a compaction. Only `compacted` changed the session. */
+/** Result of a compaction. Only `compacted` changed the session. */
 export type CompactionResult =
   | CompactionDone
   | { readonly kind: "nothing-to-compact"; readonly reason: NothingBecause }
-  | { readonly kind: "cancelled"; readonly by: "signal" | "hook" | "navigation" }
-  /** The leaf was moved, or another compaction was faster: the summary describes a branch nobody is on. */
+  | { readonly kind: "cancelled"; readonly by: "signal" | "hook" }
+  /** While the summary was written, the leaf moved to another branch or another compaction was appended. */
   | { readonly kind: "superseded" }
-  /** It will run when the turn is over. */
+  /** It will run at the end of the turn. */
   | { readonly kind: "deferred" }
   | CompactionFailure;
 
-/** What to do when the leaf is moved. */
-export interface NavigateOptions {
-  /** Leave a summary of the branch that is left, on the one that is entered. Default: setting `branch.summarize`. */
-  readonly summarize?: boolean | undefined;
-  /** What the summary should look at. */
-  readonly instructions?: string | undefined;
-  /** The instructions are the whole prompt, in place of ours. */
-  readonly replaceInstructions?: boolean | undefined;
-  /** A label for the summary, or where there is none, for the chosen entry. */
-  readonly label?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+/** Result of `reportOverflow`. */
+export type OverflowResult =
+  /** Prepare the request again and send it: the failed attempt was removed from the context, and the limit was lowered. */
+  | { readonly kind: "retry"; readonly compaction: CompactionResult }
+  /** The error is not a context overflow (but a rate limit, for example). Nothing was done. */
+  | { readonly kind: "not-overflow" }
+  /** The retry overflowed too, and no request succeeded since. Nothing was done; show the error to the user. */
+  | { readonly kind: "gave-up" }
+  | { readonly kind: "cancelled" };
+
+/** Result of `undoCompaction`. `compactionId`: the compaction that no longer applies; `entryId`: the edit that omits it. */
+export type UndoResult =
+  | { readonly kind: "undone"; readonly compactionId: EntryId; readonly entryId: EntryId }
+  | { readonly kind: "nothing-to-undo" };
 
 /** The leaf was moved. */
 export interface NavigationDone {
   readonly kind: "moved";
   readonly from: EntryId | null;
-  /** Where the leaf stands now: the summary, where there is one. */
+  /** The new leaf: the summary's entry where one was written. */
   readonly leafId: EntryId | null;
-  /** The text of the chosen message, for editing; null: nothing to edit. */
+  /** Text of the chosen user message, to edit and send again; null: another kind of entry was chosen. */
   readonly text: string | null;
   readonly images: readonly ContentBlock[];
   readonly summaryEntryId: EntryId | null;
   readonly summary: string | null;
   readonly method: SummaryMethod | "hook" | null;
   readonly usage: Usage | null;
-  /** The context ends with something that waits for a reply, so that an agent can go on at once (regression R80). */
+  /** The context ends with a message that needs a reply, so an agent can call the model at once. */
   readonly expectsReply: boolean;
 }
 
-/** What became of a navigation. The leaf has moved only for `moved`. */
+/** Result of `navigate`. Only `moved` changed the session. */
 export type NavigationResult =
   | NavigationDone
-  /** The leaf stands there already. */
+  /** The chosen entry is the leaf, or the leaf is where the choice would move it. */
   | {
       readonly kind: "already-there";
       readonly leafId: EntryId | null;
@@ -92,5 +97,5 @@ export type NavigationResult =
       readonly images: readonly ContentBlock[];
     }
   | { readonly kind: "cancelled"; readonly by: "signal" | "hook" }
-  /** The summary could not be written. Navigate again without one, or with another summariser. */
+  /** The summary could not be written. Navigate again without a summary or with another summarizer. */
   | { readonly kind: "failed"; readonly error: Error };

@@ -195,8 +195,8 @@ describe("what a summariser throws", () => {
 
 describe("a compaction that a hook supplies", () => {
   test.each<[string | null, RegExp]>([
-    ["r5", /no place to cut/],
-    ["u1", /nothing to summarise/],
+    ["r5", /is not a cut point/],
+    ["u1", /nothing to summarize/],
     [null, /has not answered/],
     ["zz", /not on the part of the path/],
   ])("must not be cut at %s", async (firstKeptEntryId, why) => {

@@ -5,7 +5,9 @@ import type { ContextState } from "./context-state.js";
 import type { Engine } from "./engine.js";
 
 /**
- * Takes old tool output out of the context by edits, as far as the settings say; the originals stay. How many results.
+ * Shortens old tool output in the context by edits, as the settings say; the entries keep the originals.
+ *
+ * @returns the number of results that were shortened.
  */
 export async function pruneOldOutput(engine: Engine, state: ContextState): Promise<number> {
   const { leafId } = engine.session;
@@ -17,8 +19,8 @@ export async function pruneOldOutput(engine: Engine, state: ContextState): Promi
   return edits.length;
 }
 
-// The token counts of the settings are meant for large windows. In a small window all results would be protected, and what
-// can be saved would stay below the least savings: so both are bounded by shares of the window.
+// Token counts in the settings are meant for large windows. In a small window they would protect every result, or ask for
+// more savings than there are, so both are bounded by shares of the room.
 const LEAST_SAVINGS_SHARE = 0.2;
 
 function pruneSettingsFor({ settings: { prune }, limits }: ContextState): ContextState["settings"]["prune"] {
@@ -29,6 +31,7 @@ function pruneSettingsFor({ settings: { prune }, limits }: ContextState): Contex
   };
 }
 
+/** false: another writer moved the leaf, so the plan is about another path. The next check plans again. */
 async function writeEdits({ session }: Engine, leafId: EntryId, edits: readonly PruneEdit[]): Promise<boolean> {
   const writes = edits.map(
     ({ targetId, replacement }): Write => ({ kind: "entry", entry: { type: "context_edit", targetId, replacement } }),
@@ -37,20 +40,19 @@ async function writeEdits({ session }: Engine, leafId: EntryId, edits: readonly 
     await session.write(writes, { expectedLeafId: leafId });
     return true;
   } catch (error) {
-    // What was planned is about another path; the next check plans anew.
     if (error instanceof LeafMovedError) return false;
     throw error;
   }
 }
 
-/** Whether the provider's cache is cold, so that an edit early in the context costs nothing more. */
+/** Whether the provider's cache has expired, so that an edit early in the context costs nothing more. */
 async function isCacheCold(engine: Engine, { settings, context }: ContextState): Promise<boolean> {
-  const last = engine.memory.lastRequestAtMs ?? (await lastReplyMs(engine, context));
+  const last = engine.memory.lastRequestAtMs ?? (await lastReplyAtMs(engine, context));
   return last !== null && engine.now() - last >= settings.prune.idleMs;
 }
 
-/** A prompt that was typed just now says nothing of when the provider was asked last. */
-async function lastReplyMs({ session }: Engine, { messages, entries }: SessionContext): Promise<number | null> {
+/** The newest reply, not the newest message: a prompt may have been written long after the last request. */
+async function lastReplyAtMs({ session }: Engine, { messages, entries }: SessionContext): Promise<number | null> {
   const id = entries[messages.findLastIndex(({ role }) => role === "assistant")];
   return id === undefined ? null : (await session.entry(id)).createdAtMs;
 }
