@@ -58,8 +58,6 @@ export * from "./errors/store-errors.js";
 export type { MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-writer.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
-export type { Finding } from "./port/finding.js";
-export type { ImportedSession, ImportOptions } from "./port/import-records.js";
 export type {
   ContextEntry,
   ContextPath,
@@ -67,6 +65,7 @@ export type {
   LeafMove,
   LeafRecord,
   LeafView,
+  ModelUsage,
   NewSession,
   OutlineRow,
   Page,
@@ -76,11 +75,23 @@ export type {
   SessionParent,
   SessionRecord,
   SessionSource,
+  Statistics,
   StoredValue,
 } from "./port/records.js";
-export type { SearchHit, SearchPage, SearchRequest } from "./port/search-records.js";
-export type { Batch, BatchResult, OnConflict, PathRange, SessionStorage, Write } from "./port/session-storage.js";
-export type { ModelUsage, Statistics } from "./port/statistics.js";
+export type {
+  Batch,
+  BatchResult,
+  Finding,
+  ImportedSession,
+  ImportOptions,
+  OnConflict,
+  PathRange,
+  SearchHit,
+  SearchPage,
+  SearchRequest,
+  SessionStorage,
+  Write,
+} from "./port/session-storage.js";
 // Texts of entries and messages
 export {
   bashExecutionText,
@@ -101,7 +112,7 @@ export {
 } from "./session/session.js";
 export type { SessionReader } from "./session/session-reader.js";
 export type { ImportProblem, SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
-export type { Durability } from "./storage/connection-options.js";
+export type { Durability } from "./storage/open-database.js";
 // The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";
 export { type RestoredStore, type RestoreOptions, restoreStore } from "./store/restore-store.js";

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import type { SessionId } from "../ids/ids.js";
-import type { ImportedSession, ImportOptions } from "../port/import-records.js";
 import type { NewSession } from "../port/records.js";
-import { linkToCall } from "../sessions/session-changes.js";
-import { findRow, insertNewSession } from "../sessions/session-rows.js";
+import type { ImportedSession, ImportOptions } from "../port/session-storage.js";
+import { findRow, insertNewSession, linkToCall } from "../sessions/session-rows.js";
 import type { SourceHeader, SourceSession } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
 import type { FileTools } from "../tools/known-tools.js";

@@ -1,17 +1,15 @@
 import type { EntryId } from "../ids/ids.js";
-import { labelAt, setLabel } from "../labels/labels.js";
-import { findValue, setValue } from "../labels/values.js";
-import { MAIN_LEAF } from "../port/main-leaf.js";
-import { renameSession } from "../sessions/session-changes.js";
-import { sessionRow } from "../sessions/session-rows.js";
-import { leafName } from "../sessions/single-line.js";
+import { MAIN_LEAF } from "../port/records.js";
+import { labelAt, setLabel } from "../sessions/labels.js";
+import { leafName, renameSession, sessionRow } from "../sessions/session-rows.js";
+import { findValue, setValue } from "../sessions/values.js";
 import type { SourceRecord } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq } from "../storage/schema.js";
 import { isOnPath } from "../tree/ancestry.js";
+import { findEntrySeq, type Tip, tipAt } from "../tree/entry-rows.js";
 import type { Target } from "../tree/entry-writer.js";
-import { findLeaf, setLeaf } from "../tree/leaf-rows.js";
-import { findEntrySeq, type Tip, tipAt } from "../tree/tip.js";
+import { findLeaf, setLeaf } from "../tree/leaves.js";
 
 /** A record that says something about the tree. */
 export type Mark = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;

@@ -2,12 +2,11 @@ import { createHash } from "node:crypto";
 import type { JudgedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserialisableValueError } from "../errors/session-errors.js";
 import { quoted } from "../ids/ids.js";
-import type { ImportedSession, ImportOptions } from "../port/import-records.js";
+import type { ImportedSession, ImportOptions } from "../port/session-storage.js";
 import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
-import { findEntryRow, payloadOf } from "../tree/entry-rows.js";
+import { findEntryRow, findEntrySeq, payloadOf, START, type Tip, tipAt } from "../tree/entry-rows.js";
 import { EntryWriter, type Target } from "../tree/entry-writer.js";
-import { findEntrySeq, START, type Tip, tipAt } from "../tree/tip.js";
 import { Marks, wholeId } from "./marks.js";
 import { isGrown, repaired, storable } from "./repair.js";
 

@@ -1,9 +1,8 @@
-import type { Entry, EntryInput } from "../entry/entry.js";
+import type { Entry, EntryInput, EntryType } from "../entry/entry.js";
+import type { MessageRole } from "../entry/message.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { SourceSession } from "../source/source-session.js";
+import type { ImportProblem, SourceSession } from "../source/source-session.js";
 import type { FileOperation } from "../tools/file-operations.js";
-import type { Finding } from "./finding.js";
-import type { ImportedSession, ImportOptions } from "./import-records.js";
 import type {
   ContextPath,
   Label,
@@ -18,10 +17,9 @@ import type {
   SessionKey,
   SessionRecord,
   SessionRow,
+  Statistics,
   StoredValue,
 } from "./records.js";
-import type { SearchPage, SearchRequest } from "./search-records.js";
-import type { Statistics } from "./statistics.js";
 
 /** One thing to write. Several of them in a batch are one transaction: all or none. */
 export type Write =
@@ -151,4 +149,101 @@ export interface SessionStorage {
   backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void>;
   /** Waits for nothing: every accepted write is on disk already. A second call does nothing. */
   close(): Promise<void>;
+}
+
+/** What to look for, and where. Every part narrows. */
+export interface SearchRequest {
+  /**
+   * Words, all of which must occur; `"several words"` in a row; `word*` as a beginning. Case and accents do not count;
+   * punctuation inside a word makes it words in a row, so `src/a.ts` finds that file name.
+   */
+  readonly query: string;
+  /** In this session only; default: all. */
+  readonly sessionId?: SessionId | undefined;
+  readonly roles?: readonly MessageRole[] | undefined;
+  readonly types?: readonly EntryType[] | undefined;
+  /** Entries made at or after this time, in milliseconds since 1970. */
+  readonly sinceMs?: number | undefined;
+  /** Entries made before this time. */
+  readonly untilMs?: number | undefined;
+  /** Entries whose tool calls touch this file: the whole path, or its last parts (`src/a.ts`, `a.ts`). */
+  readonly path?: string | undefined;
+  /** Sessions recorded in this directory. */
+  readonly cwd?: string | undefined;
+  /** At most this many hits; default 20. */
+  readonly limit?: number | undefined;
+  /** From the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** One entry, or one session title, that fits. */
+export interface SearchHit {
+  readonly sessionId: SessionId;
+  readonly sessionTitle: string | null;
+  /** null: the title of the session fits. */
+  readonly entryId: EntryId | null;
+  readonly seq: number | null;
+  readonly type: EntryType | "title";
+  readonly role: MessageRole | null;
+  readonly createdAtMs: number;
+  /** The surroundings of the first match, about 30 words on one line, without control characters. */
+  readonly snippet: string;
+  /** The matches in `snippet`: pairs of start and end, in UTF-16 code units. */
+  readonly matches: readonly (readonly [start: number, end: number])[];
+}
+
+/** Hits, best first: titles, then entries by BM25 rank, newest first where the rank is equal. */
+export interface SearchPage {
+  readonly hits: readonly SearchHit[];
+  /** How many entries and titles fit in all. */
+  readonly total: number;
+  readonly next: string | null;
+}
+
+/** Where the source was read, for the session's record. */
+export interface ImportOptions {
+  readonly format: string;
+  readonly path: string;
+  /** Called after every few hundred records with how many this session has had so far. */
+  readonly onRecords?: ((records: number) => void) | undefined;
+}
+
+/** What became of one session of a source. */
+export interface ImportedSession {
+  /** The session it is in now. */
+  readonly sessionId: SessionId;
+  /** The id that the source claims; another one than `sessionId` when that session holds different entries. */
+  readonly claimedId: SessionId;
+  /** `created`: it is new. `extended`: entries were added. `unchanged`: everything was there already. */
+  readonly outcome: "created" | "extended" | "unchanged";
+  readonly entriesAdded: number;
+  /** Entries that were there already, equal. */
+  readonly entriesKnown: number;
+  /** Records kept whole as `foreign` entries, among those added. */
+  readonly foreignAdded: number;
+  /** In the order of the file, at most 1,000 of each code; the counts are of all. */
+  readonly problems: readonly ImportProblem[];
+  readonly problemCount: number;
+  /** How many problems there are of each code, those of `problems` included. A code that is missing has none. */
+  readonly problemCounts: Readonly<Partial<Record<ImportProblem["code"], number>>>;
+}
+
+/** Something that `verify` found not to hold. `rule` is stable. */
+export interface Finding {
+  readonly rule:
+    | "file-damaged" // SQLite's own check
+    | "dangling-reference" // a foreign key that points nowhere
+    | "parent-not-older"
+    | "wrong-depth"
+    | "wrong-inheritance" // compaction, model, thinking or system pointer differs from the parent's path
+    | "first-kept-off-path"
+    | "invalid-payload"
+    | "wrong-waypoint" // the short cut from an entry to one far above it is missing or leads elsewhere
+    | "leaf-off-session"
+    | "wrong-count" // entry_count and its like differ from the entries
+    | "search-index"; // an entry is missing in the search index
+  readonly sessionId: SessionId | null;
+  readonly entryId: EntryId | null;
+  /** One line for a person. */
+  readonly message: string;
 }

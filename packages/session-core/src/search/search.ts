@@ -1,13 +1,11 @@
-import { sql } from "kysely";
-import type { SearchHit, SearchPage, SearchRequest } from "../port/search-records.js";
+import { type RawBuilder, sql } from "kysely";
+import type { SearchHit, SearchPage, SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
-import { onceQuery, plain, type Query, query } from "../storage/query.js";
-import { rowLimit } from "../storage/row-limit.js";
-import { all, entryConditions, indexConditions } from "./conditions.js";
-import { HIT_COLUMNS, type HitRow, hitOf } from "./hits.js";
-import { ftsExpression, parseQuery, type SearchTerm } from "./query-syntax.js";
-import { asksForTitles, titleHits } from "./titles.js";
-import { unindexedHits } from "./unindexed.js";
+import { onceQuery, plain, type Query, query, rowLimit } from "../storage/query.js";
+import type { EntryTable } from "../storage/schema.js";
+import { indexedSeq, textOfRow } from "./search-index.js";
+import { all, entryConditions, ftsExpression, indexConditions, parseQuery, type SearchTerm, sessionConditions } from "./search-query.js";
+import { fold, snippetOf, termPattern } from "./snippet.js";
 
 const DEFAULT_LIMIT = 20;
 
@@ -79,4 +77,93 @@ function entryHits(
     {},
   );
   return rows.map((row) => hitOf(row, terms));
+}
+
+/** Whether titles can fit: a title has no role, type or file. */
+export function asksForTitles(request: SearchRequest): boolean {
+  return request.roles === undefined && request.types === undefined && request.path === undefined;
+}
+
+interface TitleRow {
+  readonly id: string;
+  readonly title: string;
+  readonly created_at_ms: number;
+}
+
+/** Sessions whose title fits, best first. */
+export function titleHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): readonly SearchHit[] {
+  const rows = connection.all(
+    onceQuery<TitleRow>(() =>
+      plain(sql<TitleRow>`
+        SELECT session.id, session.title, session.created_at_ms FROM session_text JOIN session ON session.seq = session_text.rowid
+        WHERE session_text MATCH ${ftsExpression(terms)} AND session.title IS NOT NULL AND ${all(sessionConditions(request, sql.ref("session.created_at_ms")))}
+        ORDER BY bm25(session_text), session.seq DESC`),
+    ),
+    {},
+  );
+  return rows.map((row) => ({
+    sessionId: row.id,
+    sessionTitle: row.title,
+    entryId: null,
+    seq: null,
+    type: "title",
+    role: null,
+    createdAtMs: row.created_at_ms,
+    ...snippetOf(row.title, terms),
+  }));
+}
+
+/** How many entries are read at once. */
+const SCANNED_AT_ONCE = 500;
+
+/** Hits among the entries that the index does not have, newest first. Reads each of them. */
+export function unindexedHits(
+  connection: Connection,
+  terms: readonly SearchTerm[],
+  conditions: readonly RawBuilder<boolean>[],
+): readonly SearchHit[] {
+  const hits: SearchHit[] = [];
+  const patterns = terms.map((term) => new RegExp(termPattern(term), "u"));
+  for (let after: number = indexedSeq(connection); ; ) {
+    const rows = connection.all(
+      onceQuery<HitRow>(() =>
+        plain(sql<HitRow>`
+          SELECT ${sql.raw(HIT_COLUMNS)}
+          FROM entry JOIN session ON session.seq = entry.session_seq
+          WHERE entry.seq > ${after} AND ${all(conditions)} ORDER BY entry.seq LIMIT ${SCANNED_AT_ONCE}`),
+      ),
+      {},
+    );
+    for (const row of rows) {
+      const text = fold(textOfRow(row));
+      if (patterns.every((pattern) => pattern.test(text))) hits.push(hitOf(row, terms));
+    }
+    const last = rows.at(-1);
+    if (last === undefined) return hits.reverse();
+    after = last.seq;
+  }
+}
+
+/** An entry that fits, with what its hit is made of. */
+export interface HitRow extends Pick<EntryTable, "seq" | "id" | "type" | "role" | "created_at_ms" | "payload_json"> {
+  readonly session_id: string;
+  readonly session_title: string | null;
+}
+
+/** The columns of a `HitRow`. */
+export const HIT_COLUMNS =
+  "entry.seq, entry.id, entry.type, entry.role, entry.created_at_ms, entry.payload_json, session.id AS session_id, session.title AS session_title";
+
+/** The hit of a row. */
+export function hitOf(row: HitRow, terms: readonly SearchTerm[]): SearchHit {
+  return {
+    sessionId: row.session_id,
+    sessionTitle: row.session_title,
+    entryId: row.id,
+    seq: row.seq,
+    type: row.type,
+    role: row.role,
+    createdAtMs: row.created_at_ms,
+    ...snippetOf(textOfRow(row), terms),
+  };
 }

@@ -1,6 +1,6 @@
 import { oneLine } from "../entry/preview.js";
-import type { SearchTerm } from "./query-syntax.js";
-import { isUnspaced } from "./terms.js";
+import { isUnspaced } from "./search-index.js";
+import type { SearchTerm } from "./search-query.js";
 
 /** A piece of a text around its first match, and where the matches are in it, in UTF-16 code units. */
 export interface Snippet {

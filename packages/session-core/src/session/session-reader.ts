@@ -3,9 +3,19 @@ import { ID, OUTLINE, RANGE, SCAN, WALK } from "../arguments/shapes.js";
 import type { Entry } from "../entry/entry.js";
 import { SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { Label, LeafMove, LeafRecord, OutlineRow, Page, PathScan, SessionRecord, SessionRow, StoredValue } from "../port/records.js";
+import type {
+  Label,
+  LeafMove,
+  LeafRecord,
+  OutlineRow,
+  Page,
+  PathScan,
+  SessionRecord,
+  SessionRow,
+  Statistics,
+  StoredValue,
+} from "../port/records.js";
 import type { PathRange, SessionStorage } from "../port/session-storage.js";
-import type { Statistics } from "../port/statistics.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { resolveEntry } from "./entry-names.js";
 

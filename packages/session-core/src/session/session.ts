@@ -9,10 +9,8 @@ import { jsonCopy } from "../entry/json.js";
 import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafView, SessionRow } from "../port/records.js";
-import type { SearchPage, SearchRequest } from "../port/search-records.js";
-import type { BatchResult, OnConflict, SessionStorage, Write } from "../port/session-storage.js";
+import type { BatchResult, OnConflict, SearchPage, SearchRequest, SessionStorage, Write } from "../port/session-storage.js";
 import { SessionReader } from "./session-reader.js";
-import { WriteQueue } from "./write-queue.js";
 
 /** What an append does when another writer moved the leaf meanwhile. */
 export interface AppendOptions {
@@ -265,4 +263,34 @@ export class Session extends SessionReader {
 export async function buildSessionContext(session: Session, options: ContextOptions = {}): Promise<SessionContext> {
   checkArgument("session", session, having("a session", "context"));
   return session.context(options);
+}
+
+/**
+ * Runs the writes of one handle one after the other, in the order in which they were asked for, so that calls that
+ * nobody awaits still arrive in order, each seeing the leaf that the one before it left. A failed write stops no other.
+ */
+export class WriteQueue {
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `accepted` holds what has been asked for and not been done yet; closing a store waits for it. */
+  constructor(private readonly accepted: Set<Promise<unknown>>) {}
+
+  /** Whether a write that is asked for now has to wait. */
+  get isBusy(): boolean {
+    return this.#waiting > 0;
+  }
+
+  run<T>(write: () => Promise<T>): Promise<T> {
+    const result = this.#waiting === 0 ? write() : this.#last.then(write, write);
+    this.#waiting += 1;
+    this.#last = result;
+    this.accepted.add(result);
+    const done = () => {
+      this.#waiting -= 1;
+      this.accepted.delete(result);
+    };
+    result.then(done, done);
+    return result;
+  }
 }

@@ -1,9 +1,8 @@
 import type { SelectQueryBuilder } from "kysely";
 import type { Page, SessionFilter, SessionRecord } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
-import { onceQuery } from "../storage/query.js";
-import { rowLimit } from "../storage/row-limit.js";
-import type { SessionTable, Tables } from "../storage/schema.js";
+import { onceQuery, type Query, query, rowLimit } from "../storage/query.js";
+import type { SessionSeq, SessionTable, Tables } from "../storage/schema.js";
 import { recordOf } from "./session-rows.js";
 
 const DEFAULT_LIMIT = 1000;
@@ -44,4 +43,65 @@ function after(sessions: Sessions, cursor: string | undefined): Sessions {
   return sessions
     .where("active_at_ms", "<=", activeAt)
     .where((where) => where.or([where("active_at_ms", "<", activeAt), where("seq", "<", seq as SessionTable["seq"])]));
+}
+
+type ByName = Query<{ name: string; limit: number }, SessionTable>;
+
+// From exact to vague; the first that finds anything answers (regression R166: vague matches outranked exact ones).
+// GLOB and LIKE take some characters as patterns, so prefixes and parts are compared with substr and instr.
+const byId: readonly ByName[] = [
+  query(({ db, p }) => db.selectFrom("session").selectAll().where("id", "=", p.name).limit(p.limit)),
+  query(({ db, sql, p }) =>
+    newestFirst(db.selectFrom("session").selectAll().where(sql<boolean>`substr(id, 1, length(${p.name})) = ${p.name}`)).limit(p.limit),
+  ),
+  // A subagent's id is that of its conversation, a dot, and its own: the last part is enough to name it.
+  query(({ db, sql, p }) =>
+    newestFirst(db.selectFrom("session").selectAll().where(sql<boolean>`kind = 'subagent' AND instr(id, '.' || ${p.name}) > 0`)).limit(
+      p.limit,
+    ),
+  ),
+];
+
+function newestFirst<O>(sessions: SelectQueryBuilder<Tables, "session", O>): SelectQueryBuilder<Tables, "session", O> {
+  return sessions.orderBy("kind").orderBy("active_at_ms", "desc");
+}
+
+const titles = query<Record<never, never>, { seq: SessionSeq; title: string | null }>(({ db, sql }) =>
+  newestFirst(db.selectFrom("session").select(["seq", sql<string | null>`coalesce(title, first_text)`.as("title")])),
+);
+const rowBySeq = query<{ seq: SessionSeq }, SessionTable>(({ db, p }) => db.selectFrom("session").selectAll().where("seq", "=", p.seq));
+
+/** How a title fits a name, both in one case, from exact to vague. */
+const TITLE_FITS: readonly ((title: string, name: string) => boolean)[] = [
+  (title, name) => title === name,
+  (title, name) => title.startsWith(name),
+  (title, name) => title.includes(name),
+];
+
+/**
+ * Sessions by exact id, id prefix, last part of a subagent's id, title, title prefix or part of a title: the first of these
+ * that finds any; conversations first. A session without a title is named by its first words, as screens show it.
+ */
+export function sessionsNamed(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
+  for (const tier of byId) {
+    const rows = connection.all(tier, { name, limit });
+    if (rows.length > 0) return rows.map(recordOf);
+  }
+  return sessionsTitled(connection, name, limit);
+}
+
+function sessionsTitled(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
+  const wanted = inOneCase(name);
+  // Compared here, because SQLite's lower() knows the letters of ASCII only.
+  const titled = connection.all(titles, {}).map(({ seq, title }) => ({ seq, title: title === null ? null : inOneCase(title) }));
+  for (const fits of TITLE_FITS) {
+    const found = titled.filter(({ title }) => title !== null && fits(title, wanted)).slice(0, limit);
+    if (found.length > 0) return found.flatMap(({ seq }) => connection.all(rowBySeq, { seq })).map(recordOf);
+  }
+  return [];
+}
+
+/** Also an accent that is a character of its own and one that is part of its letter are the same. */
+function inOneCase(text: string): string {
+  return text.normalize("NFC").toLowerCase();
 }

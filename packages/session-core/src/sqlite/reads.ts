@@ -9,13 +9,11 @@ import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { commonAncestor, isOnPath } from "../tree/ancestry.js";
 import { contextPath, type SettingPayloads } from "../tree/context-path.js";
-import { entryOf, findEntryRow } from "../tree/entry-rows.js";
-import { fileOperationsBetween } from "../tree/file-operation-rows.js";
-import { leafMoves } from "../tree/leaf-moves.js";
-import { entryIdAt, leafSeq, namedLeaves } from "../tree/leaf-rows.js";
+import { entryOf, entrySeq, findEntryRow, START, tipAt } from "../tree/entry-rows.js";
+import { fileOperationsBetween } from "../tree/file-operations.js";
+import { entryIdAt, leafMoves, leafSeq, namedLeaves } from "../tree/leaves.js";
 import { branchPoints, children, entriesSince, outline, tips } from "../tree/outline.js";
 import { entriesAt, entriesStartingWith, pathSeqs, scanPath } from "../tree/scan.js";
-import { entrySeq, START, tipAt } from "../tree/tip.js";
 
 // Reads of the port: ids become rows, and what needs more than one query reads one snapshot.
 

@@ -1,19 +1,16 @@
 import type { JudgedEntry } from "../entry/validate.js";
 import { InvalidEntryError, MainLeafError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
-import { MAIN_LEAF } from "../port/main-leaf.js";
-import type { LeafView, NewSession, SessionKey, SessionRecord } from "../port/records.js";
+import { type LeafView, MAIN_LEAF, type NewSession, type SessionKey, type SessionRecord } from "../port/records.js";
 import type { Batch, BatchResult, Write } from "../port/session-storage.js";
-import { findRow, idOf, insertNewSession, recordOf, rowAt, sessionSeq } from "../sessions/session-rows.js";
-import { leafName } from "../sessions/single-line.js";
+import { findRow, idOf, insertNewSession, leafName, recordOf, rowAt, sessionSeq } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { commit, type JudgedWrite } from "../tree/commit.js";
+import { type Tip, tipAt } from "../tree/entry-rows.js";
 import type { Target } from "../tree/entry-writer.js";
-import { dropMoves, redoMove, undoMove } from "../tree/leaf-moves.js";
-import { deleteLeaf, findLeaf, leafSeq, setLeaf } from "../tree/leaf-rows.js";
-import { type Tip, tipAt } from "../tree/tip.js";
+import { deleteLeaf, dropMoves, findLeaf, leafSeq, redoMove, setLeaf, undoMove } from "../tree/leaves.js";
 import { saveTokenCounts } from "../tree/token-counts.js";
 
 // Writes of the port: ids become rows, entries pass the gate, and each operation is one `write`.

@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreClosedError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
-import { copyDatabase } from "./backup-file.js";
-import type { ConnectionOptions } from "./connection-options.js";
-import { isSqliteFailure, openFailure, storeFailure } from "./failures.js";
+import { copyDatabase } from "./backup.js";
 import { SUPPORTED_VERSION, versionOf } from "./migrate.js";
-import { type OpenedDatabase, openDatabase, openToCheck } from "./open-database.js";
+import { type ConnectionOptions, type OpenedDatabase, openDatabase, openToCheck } from "./open-database.js";
 import type { Query } from "./query.js";
+import { isSqliteFailure, openFailure, storeFailure } from "./sqlite-errors.js";
 import type { StoreFile } from "./store-file.js";
 
 type Row = Record<string, unknown>;

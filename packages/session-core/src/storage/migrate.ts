@@ -1,9 +1,19 @@
 import { randomInt } from "node:crypto";
 import type { Database } from "better-sqlite3";
 import { ForeignFileError, NewerStoreError } from "../errors/store-errors.js";
-import { APPLICATION_ID } from "./identity.js";
-import { MIGRATIONS } from "./migrations/list.js";
-import type { Migration } from "./migrations/migration.js";
+import { APPLICATION_ID } from "./file-header.js";
+import { initial } from "./migrations/0001-initial.js";
+import { entryTokenCount } from "./migrations/0002-entry-token-count.js";
+import { ancestorsAndActivity } from "./migrations/0003-ancestors-and-activity.js";
+
+/** One numbered step of the schema. Never edited once shipped: a later change is another step. */
+export interface Migration {
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+/** Every step, in order. The `user_version` of a file is the number of steps that it has taken. */
+export const MIGRATIONS: readonly Migration[] = [initial, entryTokenCount, ancestorsAndActivity];
 
 /** The format version that this program reads and writes: how many migrations there are. */
 export const SUPPORTED_VERSION = MIGRATIONS.length;

@@ -2,12 +2,26 @@ import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreUnavailableError } from "../errors/store-errors.js";
-import type { ConnectionOptions } from "./connection-options.js";
 import { openSqlite } from "./driver.js";
-import { isSqliteFailure } from "./failures.js";
-import { identify, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requirePresent } from "./identity.js";
+import { identify, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requirePresent } from "./file-header.js";
 import { migrate, SUPPORTED_VERSION, versionOf } from "./migrate.js";
+import { isSqliteFailure } from "./sqlite-errors.js";
 import { StoreFile } from "./store-file.js";
+
+/** `full`: what a write acknowledged survives a power cut. `normal`: a power cut may take the newest writes, never the order of things. */
+export type Durability = "full" | "normal";
+
+/** How to open a store file. */
+export interface ConnectionOptions {
+  readonly path: string;
+  /** `create` makes the file and its folder where they are missing; the others refuse a missing file. */
+  readonly mode: "create" | "read-write" | "read-only";
+  readonly durability: Durability;
+  /** How long a write waits for another process's lock, in milliseconds. */
+  readonly busyTimeoutMs: number;
+  /** Largest size of the file in bytes; a write beyond it fails like a full disk. */
+  readonly maxBytes?: number | undefined;
+}
 
 /** A database that is ready to be used, and the file that it stands in; undefined: it stands in memory. */
 export interface OpenedDatabase {

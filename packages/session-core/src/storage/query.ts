@@ -86,3 +86,10 @@ function compile(built: Compilable<unknown>): CompiledQuery {
     bind: (parameters) => slots.map((slot) => (slot instanceof Placeholder ? parameters[slot.name] : slot) as Value),
   };
 }
+
+const ALL = Number.MAX_SAFE_INTEGER - 1;
+
+/** How many rows SQLite is asked for: whole and not below zero, whatever a caller counted with; beyond counting: all. */
+export function rowLimit(limit: number): number {
+  return Number.isNaN(limit) ? 0 : Math.min(Math.max(0, Math.floor(limit)), ALL);
+}

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { ForeignFileError, StoreUnavailableError } from "../errors/store-errors.js";
-import { fileReason } from "./failures.js";
-import { HEADER_BYTES, isSuccessor } from "./identity.js";
+import { HEADER_BYTES, isSuccessor } from "./file-header.js";
+import { fileReason } from "./sqlite-errors.js";
 
 /** A descriptor of a file that is open for reading, and how many `StoreFile`s use it. */
 interface SharedDescriptor {

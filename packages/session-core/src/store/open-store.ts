@@ -1,7 +1,7 @@
 import { AMOUNT, checkArgument, FILE, list, OBJECT, oneOf, optional, type Rule, record, ruleOf, TEXT } from "../arguments/rules.js";
-import { SqliteStorage } from "../sqlite/sqlite-storage.js";
-import type { Durability } from "../storage/connection-options.js";
+import type { Durability } from "../storage/open-database.js";
 import type { FileTools } from "../tools/known-tools.js";
+import { SqliteStorage } from "./sqlite-storage.js";
 import { Store } from "./store.js";
 
 /** How to open a store. */

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { CALLBACK, checkArgument, FILE, optional, record, SIGNAL } from "../arguments/rules.js";
 import { InvalidArgumentError } from "../errors/bough-error.js";
 import { BackupDamagedError, StoreDamagedError } from "../errors/store-errors.js";
-import { replaceStore } from "../storage/replace-store.js";
+import { replaceStore } from "../storage/backup.js";
 import { openStore } from "./open-store.js";
 
 /** What is restored, and where to. */

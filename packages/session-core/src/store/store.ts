@@ -5,12 +5,16 @@ import { BoughError } from "../errors/bough-error.js";
 import { AmbiguousNameError, LeafNotFoundError, SessionNotFoundError } from "../errors/session-errors.js";
 import { StoreBusyError, StoreFullError } from "../errors/store-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { Finding } from "../port/finding.js";
-import { MAIN_LEAF } from "../port/main-leaf.js";
-import type { NewSession, Page, SessionFilter, SessionRecord, SessionRow } from "../port/records.js";
-import type { SearchPage, SearchRequest } from "../port/search-records.js";
-import type { SessionStorage } from "../port/session-storage.js";
-import type { Statistics } from "../port/statistics.js";
+import {
+  MAIN_LEAF,
+  type NewSession,
+  type Page,
+  type SessionFilter,
+  type SessionRecord,
+  type SessionRow,
+  type Statistics,
+} from "../port/records.js";
+import type { Finding, SearchPage, SearchRequest, SessionStorage } from "../port/session-storage.js";
 import { Session, type SessionHost } from "../session/session.js";
 
 /** How many entries may wait for the search index before they are put into it in a pause of the event loop. */

@@ -15,7 +15,7 @@ import {
 import { boughFormat } from "../formats/bough/read.js";
 import { claudeFormat } from "../formats/claude/format.js";
 import { piFormat } from "../formats/pi/format.js";
-import type { ImportedSession } from "../port/import-records.js";
+import type { ImportedSession } from "../port/session-storage.js";
 import { headOf } from "../source/json-lines.js";
 import { type SourceFile, type SourceFiles, SourceFolders, sourceFiles } from "../source/source-folders.js";
 import type { SourceFormat, SourceSession } from "../source/source-session.js";

@@ -1,15 +1,14 @@
 import type { JudgedEntry } from "../entry/validate.js";
 import type { EntryId } from "../ids/ids.js";
-import { setLabel } from "../labels/labels.js";
-import { setValue } from "../labels/values.js";
 import type { OnConflict } from "../port/session-storage.js";
+import { setLabel } from "../sessions/labels.js";
+import { setValue } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq } from "../storage/schema.js";
 import { isOnPath } from "./ancestry.js";
+import { entrySeq, type Tip, tipAt } from "./entry-rows.js";
 import { type Appended, type EntryTip, EntryWriter, type Target } from "./entry-writer.js";
-import { logMove, moveLeaf } from "./leaf-moves.js";
-import { compareAndSetLeaf, leafSeq, requireLeaf, setLeaf } from "./leaf-rows.js";
-import { entrySeq, type Tip, tipAt } from "./tip.js";
+import { compareAndSetLeaf, leafSeq, logMove, moveLeaf, requireLeaf, setLeaf } from "./leaves.js";
 
 /** One thing to write, its entry judged. */
 export type JudgedWrite =

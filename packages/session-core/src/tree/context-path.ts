@@ -3,10 +3,8 @@ import type { ContextEntry, ContextPath } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, EntryTable } from "../storage/schema.js";
-import { isOnPath } from "./ancestry.js";
-import { payloadOf } from "./entry-rows.js";
-import type { Tip } from "./tip.js";
-import { upTo } from "./walk-up.js";
+import { isOnPath, upTo } from "./ancestry.js";
+import { payloadOf, type Tip } from "./entry-rows.js";
 
 type WindowRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json">;
 

@@ -1,11 +1,62 @@
 import type { Entry, EntryPayload } from "../entry/entry.js";
-import { jsonText } from "../entry/json.js";
-import { previewOf } from "../entry/preview.js";
 import { storedPayload } from "../entry/stored-payload.js";
+import { EntryNotFoundError } from "../errors/session-errors.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
+import type { LeafView } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
-import { type Building, plain, query } from "../storage/query.js";
+import { type Building, query } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
-import type { Inheritance } from "./inheritance.js";
+
+/** What an entry passes on to its children: its place and what it inherits from its path. */
+export interface Tip extends LeafView {
+  readonly entryId: EntryId | null;
+  readonly seq: EntrySeq | null;
+  /** Entries above it; -1 before the first entry. */
+  readonly depth: number;
+  readonly compactionSeq: EntrySeq | null;
+  readonly modelSeq: EntrySeq | null;
+  readonly thinkingSeq: EntrySeq | null;
+  readonly systemSeq: EntrySeq | null;
+}
+
+/** Before the first entry of any session. */
+export const START: Tip = { entryId: null, seq: null, depth: -1, compactionSeq: null, modelSeq: null, thinkingSeq: null, systemSeq: null };
+
+const tipBySeq = query<{ seq: EntrySeq }, Tip & { seq: EntrySeq }>(({ db, p }) =>
+  db
+    .selectFrom("entry")
+    .select([
+      "id as entryId",
+      "seq",
+      "depth",
+      "compaction_seq as compactionSeq",
+      "model_seq as modelSeq",
+      "thinking_seq as thinkingSeq",
+      "system_seq as systemSeq",
+    ])
+    .where("seq", "=", p.seq),
+);
+
+/** The tip at a row that exists; null: before the first entry. */
+export function tipAt(connection: Connection, seq: EntrySeq | null): Tip {
+  return (seq === null ? undefined : connection.get(tipBySeq, { seq })) ?? START;
+}
+
+const seqOfEntry = query<{ session: SessionSeq; id: EntryId }, { seq: EntrySeq }>(({ db, p }) =>
+  db.selectFrom("entry").select("seq").where("session_seq", "=", p.session).where("id", "=", p.id),
+);
+
+/** The row of an entry by its id, or undefined. */
+export function findEntrySeq(connection: Connection, session: SessionSeq, id: EntryId): EntrySeq | undefined {
+  return connection.get(seqOfEntry, { session, id })?.seq;
+}
+
+/** The row of an entry by its id. @throws {EntryNotFoundError} */
+export function entrySeq(connection: Connection, session: SessionSeq, sessionId: SessionId, id: EntryId): EntrySeq {
+  const seq = findEntrySeq(connection, session, id);
+  if (seq === undefined) throw new EntryNotFoundError(sessionId, id);
+  return seq;
+}
 
 /** An entry ready to be written: judged, with its text already made. */
 export interface WritableEntry {
@@ -14,85 +65,6 @@ export interface WritableEntry {
   readonly createdAtMs: number;
   /** 1: copied by a fork. */
   readonly inherited: 0 | 1;
-}
-
-const insertRow = query<EntryTable>(({ db, p }) =>
-  db.insertInto("entry").values({
-    seq: p.seq,
-    session_seq: p.session_seq,
-    id: p.id,
-    parent_seq: p.parent_seq,
-    type: p.type,
-    role: p.role,
-    depth: p.depth,
-    created_at_ms: p.created_at_ms,
-    compaction_seq: p.compaction_seq,
-    first_kept_seq: p.first_kept_seq,
-    model_seq: p.model_seq,
-    thinking_seq: p.thinking_seq,
-    system_seq: p.system_seq,
-    failed_call_id: p.failed_call_id,
-    inherited: p.inherited,
-    preview: p.preview,
-    payload_json: p.payload_json,
-  }),
-);
-
-/** Writes the row of an entry; returns its preview. */
-export function insertEntryRow(
-  connection: Connection,
-  session: SessionSeq,
-  parentSeq: EntrySeq | null,
-  entry: WritableEntry,
-  place: Inheritance,
-): string {
-  const { payload } = entry;
-  const { tip } = place;
-  const preview = previewOf(payload);
-  connection.run(insertRow, {
-    seq: tip.seq,
-    session_seq: session,
-    id: tip.entryId ?? "",
-    parent_seq: parentSeq,
-    type: payload.type,
-    role: payload.type === "message" ? payload.message.role : null,
-    depth: tip.depth,
-    created_at_ms: entry.createdAtMs,
-    compaction_seq: tip.compactionSeq,
-    first_kept_seq: place.firstKeptSeq,
-    model_seq: tip.modelSeq,
-    thinking_seq: tip.thinkingSeq,
-    system_seq: tip.systemSeq,
-    failed_call_id: failedCall(payload),
-    inherited: entry.inherited,
-    preview,
-    payload_json: entry.payloadJson,
-  });
-  return preview;
-}
-
-function failedCall(payload: EntryPayload): string | null {
-  if (payload.type !== "message" || payload.message.role !== "toolResult") return null;
-  return payload.message.isError ? payload.message.toolCallId : null;
-}
-
-const highestSeq = query<Record<never, never>, { seq: number }>(({ sql }) =>
-  plain(sql<{ seq: number }>`SELECT max(deleted_seq, coalesce((SELECT max(seq) FROM entry), 0)) AS seq FROM store_state`),
-);
-
-/** The place after every entry that ever was in this store. Call it inside `write`. */
-export function nextSeq(connection: Connection): EntrySeq {
-  return ((connection.get(highestSeq, {})?.seq ?? 0) + 1) as EntrySeq;
-}
-
-/** The payload as the row keeps it: without `type`, which has a column of its own. */
-export function payloadJson(payload: EntryPayload): string {
-  const json = jsonText(payload, "The entry");
-  // The gate puts the type first, and cutting it off is cheaper than copying the payload without it.
-  const start = `{"type":"${payload.type}",`;
-  if (json.startsWith(start)) return `{${json.slice(start.length)}`;
-  const { type: _type, ...rest } = payload;
-  return jsonText(rest, "The entry");
 }
 
 /** A payload from its row. */

@@ -1,17 +1,15 @@
 import type { SessionId } from "../ids/ids.js";
-import { setLabel } from "../labels/labels.js";
-import { MAIN_LEAF } from "../port/main-leaf.js";
-import type { NewSession } from "../port/records.js";
+import { MAIN_LEAF, type NewSession } from "../port/records.js";
+import { setLabel } from "../sessions/labels.js";
 import { insertNewSession, rowAt, sessionRow } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
 import type { FileTools } from "../tools/known-tools.js";
-import { payloadOf } from "./entry-rows.js";
+import { entrySeq, findEntrySeq, payloadOf } from "./entry-rows.js";
 import { EntryWriter } from "./entry-writer.js";
-import { setLeaf } from "./leaf-rows.js";
+import { setLeaf } from "./leaves.js";
 import { pathSeqs } from "./scan.js";
-import { entrySeq, findEntrySeq } from "./tip.js";
 import { copyTokenCounts } from "./token-counts.js";
 
 type CopiedRow = EntryTable & { readonly label: string | null; readonly label_at_ms: number | null };

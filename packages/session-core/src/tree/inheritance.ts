@@ -4,7 +4,7 @@ import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { isOnPath } from "./ancestry.js";
-import { findEntrySeq, type Tip } from "./tip.js";
+import { findEntrySeq, type Tip } from "./entry-rows.js";
 
 /** Where an entry is written. */
 export interface Where {

@@ -1,8 +1,7 @@
 import type { Entry } from "../entry/entry.js";
 import type { OutlineRow } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
-import { type Building, plain, query } from "../storage/query.js";
-import { rowLimit } from "../storage/row-limit.js";
+import { type Building, plain, query, rowLimit } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
 import { type EntryRow, entriesWithParents, entryOf } from "./entry-rows.js";
 

@@ -2,11 +2,10 @@ import type { Entry } from "../entry/entry.js";
 import type { EntryId } from "../ids/ids.js";
 import type { Page, PathScan } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
-import { plain, query } from "../storage/query.js";
-import { rowLimit } from "../storage/row-limit.js";
+import { plain, query, rowLimit } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
+import { upAbove } from "./ancestry.js";
 import { ENTRY_COLUMNS, type EntryRow, entryOf } from "./entry-rows.js";
-import { upAbove } from "./walk-up.js";
 
 /** A path scan with its ids resolved. */
 export interface ResolvedScan extends Pick<PathScan, "order" | "types" | "roles" | "limit" | "cursor"> {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Finding } from "../port/finding.js";
+import type { Finding } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
 import { onceQuery, plain } from "../storage/query.js";
 

@@ -1,8 +1,11 @@
+import { judgeEntry } from "../entry/validate.js";
+import { InvalidEntryError, UnserialisableValueError } from "../errors/session-errors.js";
 import type { SessionId } from "../ids/ids.js";
-import type { Finding } from "../port/finding.js";
+import type { Finding } from "../port/session-storage.js";
+import { textOfRow } from "../search/search-index.js";
 import type { Connection } from "../storage/connection.js";
-import { fileFindings } from "./file-rules.js";
-import { payloadFindings } from "./payload-rules.js";
+import { plain, query } from "../storage/query.js";
+import type { EntrySeq, EntryTable } from "../storage/schema.js";
 import { structureFindings } from "./structure-rules.js";
 
 /** Everything that does not hold, cheapest checks first; of the file itself only when no session is named. */
@@ -10,4 +13,79 @@ export function* findings(connection: Connection, sessionId: SessionId | undefin
   if (sessionId === undefined) yield* fileFindings(connection);
   yield* structureFindings(connection, sessionId);
   yield* payloadFindings(connection, sessionId);
+}
+
+/** SQLite's own checks: pages, indexes, constraints, and references between tables. Reads the whole file. */
+export function* fileFindings(connection: Connection): Generator<Finding, void, void> {
+  for (const row of connection.freshPragma("integrity_check")) {
+    const text = String(Object.values(row)[0]);
+    if (text !== "ok") yield { rule: "file-damaged", sessionId: null, entryId: null, message: `SQLite found: ${text}.` };
+  }
+  for (const row of connection.freshPragma("foreign_key_check")) {
+    const message = `Row ${String(row["rowid"])} of table ${String(row["table"])} refers to a missing row of ${String(row["parent"])}.`;
+    yield { rule: "dangling-reference", sessionId: null, entryId: null, message };
+  }
+}
+
+type JudgedRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json"> & {
+  readonly session_id: string;
+  /** 1: the search index should have it. */
+  readonly due: 0 | 1;
+  readonly indexed: 0 | 1;
+};
+
+const page = query<{ after: EntrySeq; session: string | null; limit: number }, JudgedRow>(({ sql, p }) =>
+  plain(sql<JudgedRow>`
+    SELECT entry.seq, entry.id, entry.type, entry.payload_json, session.id AS session_id,
+      entry.seq <= (SELECT indexed_seq FROM store_state) AS due,
+      EXISTS (SELECT 1 FROM entry_text WHERE entry_text.rowid = entry.seq) AS indexed
+    FROM entry JOIN session ON session.seq = entry.session_seq
+    WHERE entry.seq > ${p.after} AND (${p.session} IS NULL OR session.id = ${p.session})
+    ORDER BY entry.seq LIMIT ${p.limit}`),
+);
+
+const PAGE = 200;
+
+/** Payloads that do not pass the gate any more, and texts that the search index lost. Reads every payload, a few hundred at a time. */
+export function* payloadFindings(connection: Connection, sessionId: string | undefined): Generator<Finding, void, void> {
+  for (let after = 0 as EntrySeq; ; ) {
+    const rows = connection.all(page, { after, session: sessionId ?? null, limit: PAGE });
+    for (const row of rows) {
+      const broken = finding(row);
+      if (broken !== undefined) yield broken;
+      else if (isLost(row))
+        yield {
+          ...subject(row),
+          rule: "search-index",
+          message: `Entry ${row.id} of session ${row.session_id} is not in the search index.`,
+        };
+    }
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.seq;
+  }
+}
+
+// An entry without a word has nothing to be found by.
+function isLost(row: JudgedRow): boolean {
+  return row.due === 1 && row.indexed === 0 && /[\p{L}\p{N}]/u.test(textOfRow(row));
+}
+
+function subject(row: JudgedRow) {
+  return { sessionId: row.session_id, entryId: row.id } as const;
+}
+
+function finding(row: JudgedRow): Finding | undefined {
+  try {
+    // The row as it is: `payloadOf` reads blocks that do not fit as foreign ones.
+    judgeEntry({ type: row.type, ...(JSON.parse(row.payload_json) as object) });
+    return undefined;
+  } catch (error) {
+    if (!isOfPayload(error)) throw error;
+    return { ...subject(row), rule: "invalid-payload", message: `Entry ${row.id} of session ${row.session_id}: ${error.message}` };
+  }
+}
+
+function isOfPayload(error: unknown): error is Error {
+  return error instanceof InvalidEntryError || error instanceof UnserialisableValueError || error instanceof SyntaxError;
 }

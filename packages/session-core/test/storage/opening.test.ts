@@ -3,9 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSyn
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { APPLICATION_ID } from "../../src/storage/identity.js";
-import { migrate, SUPPORTED_VERSION, versionOf } from "../../src/storage/migrate.js";
-import { MIGRATIONS } from "../../src/storage/migrations/list.js";
+import { APPLICATION_ID } from "../../src/storage/file-header.js";
+import { MIGRATIONS, migrate, SUPPORTED_VERSION, versionOf } from "../../src/storage/migrate.js";
 import { openStore, type StoreOptions } from "../../src/store/open-store.js";
 import { contextNames, grow } from "../world/grow.js";
 import { openedStore, raw, storePath, tempFolder } from "../world/stores.js";

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { migrate, versionOf } from "../../src/storage/migrate.js";
-import { MIGRATIONS } from "../../src/storage/migrations/list.js";
+import { MIGRATIONS, migrate, versionOf } from "../../src/storage/migrate.js";
 import { openStore } from "../../src/store/open-store.js";
 import { grow, treeNames } from "../world/grow.js";
 import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";

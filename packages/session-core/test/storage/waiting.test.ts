@@ -1,8 +1,8 @@
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
-import { SqliteStorage } from "../../src/sqlite/sqlite-storage.js";
 import { Connection } from "../../src/storage/connection.js";
+import { SqliteStorage } from "../../src/store/sqlite-storage.js";
 import { Store } from "../../src/store/store.js";
 import { entryNamed, grow, pathNames } from "../world/grow.js";
 import { openedStore, storePath } from "../world/stores.js";

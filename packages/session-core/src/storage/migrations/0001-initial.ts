@@ -1,10 +1,8 @@
-import type { Migration } from "./migration.js";
-
 /**
  * The first shape of a store. Structure comes first in a row and the payload last, so that whatever draws or walks a
  * tree reads the start of a row and never the overflow pages of a long payload.
  */
-export const initial: Migration = {
+export const initial = {
   name: "0001-initial",
   statements: [
     `CREATE TABLE session (

@@ -1,5 +1,3 @@
-import type { Migration } from "./migration.js";
-
 /**
  * How many tokens entries take, by counter: a cache, so that a check on a long session counts only what is new. Any row
  * may be missing, and all of them may be deleted; nothing else in the store depends on them.
@@ -7,7 +5,7 @@ import type { Migration } from "./migration.js";
  * Counters are named once in a table of their own: a row is then three small numbers, 14 bytes instead of 27 (measured
  * with 100,000 entries).
  */
-export const entryTokenCount: Migration = {
+export const entryTokenCount = {
   name: "0002-entry-token-count",
   statements: [
     `CREATE TABLE token_counter (

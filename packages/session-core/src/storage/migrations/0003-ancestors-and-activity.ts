@@ -1,5 +1,3 @@
-import type { Migration } from "./migration.js";
-
 // How far a waypoint leads up, largest first. A waypoint of 256 exists where 256 divides the depth and 4,096 does not.
 const STRIDES = [65_536, 4_096, 256, 16] as const;
 
@@ -26,7 +24,7 @@ function backfill(stride: number): string {
  * Three things that grew with the whole store or path: whether an entry is above another (a walk over all entries between
  * them), a page of sessions (a sort of all of them), and the compactions and edits of a session (its whole path).
  */
-export const ancestorsAndActivity: Migration = {
+export const ancestorsAndActivity = {
   name: "0003-ancestors-and-activity",
   statements: [
     `CREATE TABLE entry_waypoint (

@@ -2,10 +2,9 @@ import type { EntryPayload } from "../entry/entry.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
 import type { EntrySeq, FileOperationTable } from "../storage/schema.js";
-import type { FileOperation } from "../tools/file-operations.js";
-import { fileTouches } from "../tools/file-operations.js";
+import { type FileOperation, fileTouches } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
-import { upTo } from "./walk-up.js";
+import { upTo } from "./ancestry.js";
 
 const insertOperation = query<FileOperationTable>(({ db, p }) =>
   db.insertInto("file_operation").values({

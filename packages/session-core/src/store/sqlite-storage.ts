@@ -4,33 +4,38 @@ import { jsonCopy } from "../entry/json.js";
 import { loadedGate, loadGate } from "../entry/load-validation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { importSource } from "../import/import-session.js";
-import { labelsOf } from "../labels/labels.js";
-import { findValue, valuesOf } from "../labels/values.js";
-import type { Finding } from "../port/finding.js";
-import type { ImportedSession, ImportOptions } from "../port/import-records.js";
 import type * as records from "../port/records.js";
-import type { SearchPage, SearchRequest } from "../port/search-records.js";
-import type { Batch, BatchResult, PathRange, SessionStorage } from "../port/session-storage.js";
-import type { Statistics } from "../port/statistics.js";
-import { indexEntries, missingInIndex } from "../search/index-batch.js";
+import type { Statistics } from "../port/records.js";
+import type {
+  Batch,
+  BatchResult,
+  Finding,
+  ImportedSession,
+  ImportOptions,
+  PathRange,
+  SearchPage,
+  SearchRequest,
+  SessionStorage,
+} from "../port/session-storage.js";
 import { search } from "../search/search.js";
-import { archiveSession, deleteSession, renameSession } from "../sessions/session-changes.js";
-import { listSessions } from "../sessions/session-list.js";
-import { sessionsNamed } from "../sessions/session-names.js";
-import { findRow, recordOf, sessionRow, sessionSeq } from "../sessions/session-rows.js";
+import { indexEntries, missingInIndex } from "../search/search-index.js";
+import { labelsOf } from "../sessions/labels.js";
+import { listSessions, sessionsNamed } from "../sessions/session-list.js";
+import { archiveSession, deleteSession, findRow, recordOf, renameSession, sessionRow, sessionSeq } from "../sessions/session-rows.js";
+import { findValue, valuesOf } from "../sessions/values.js";
 import type { SourceSession } from "../source/source-session.js";
-import { statistics } from "../statistics/statistics.js";
+import * as reads from "../sqlite/reads.js";
+import * as writes from "../sqlite/writes.js";
 import { Connection } from "../storage/connection.js";
-import type { ConnectionOptions } from "../storage/connection-options.js";
-import { rowLimit } from "../storage/row-limit.js";
+import type { ConnectionOptions } from "../storage/open-database.js";
+import { rowLimit } from "../storage/query.js";
 import { untilUnlocked, WriteLock } from "../storage/write-lock.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { SettingPayloads } from "../tree/context-path.js";
 import { forkSession } from "../tree/fork.js";
+import { statistics } from "../tree/statistics.js";
 import { tokenCounts } from "../tree/token-counts.js";
-import * as reads from "./reads.js";
-import * as writes from "./writes.js";
 
 /** How long a deletion waits for readers, so that the journal can be emptied, and how often it looks, in milliseconds. */
 const JOURNAL_PATIENCE_MS = 250;

@@ -3,8 +3,7 @@ import { storedPayload } from "../entry/stored-payload.js";
 import { searchableText } from "../entry/text.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
-import type { EntrySeq, EntryTable } from "../storage/schema.js";
-import { searchableForm } from "./terms.js";
+import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
 
 type UnindexedRow = Pick<EntryTable, "seq" | "type" | "payload_json">;
 
@@ -72,4 +71,35 @@ function indexRow(connection: Connection, row: UnindexedRow): void {
 export function textOfRow(row: Pick<EntryTable, "type" | "payload_json">): string {
   const payload = storedPayload(row.type, row.payload_json);
   return PAYLOAD(payload, "payload") === undefined ? searchableText(payload) : "";
+}
+
+const removeTitle = query<{ seq: SessionSeq }>(({ db, p }) => db.deleteFrom("session_text").where("rowid", "=", p.seq));
+const insertTitle = query<{ seq: SessionSeq; title: string }>(({ db, p }) =>
+  db.insertInto("session_text").values({ rowid: p.seq, title: p.title }),
+);
+
+/** Makes a session found by this title and no other; null: by none. Call it inside `write`. */
+export function indexTitle(connection: Connection, seq: SessionSeq, title: string | null): void {
+  connection.run(removeTitle, { seq });
+  if (title !== null) connection.run(insertTitle, { seq, title: searchableForm(title) });
+}
+
+// FTS5's unicode61 takes an unbroken run of Chinese, Japanese or Korean as one word, so that nothing inside it is found.
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
+const ANY_UNSPACED = new RegExp(UNSPACED.source, "u");
+const STARTS_UNSPACED = new RegExp(`^${UNSPACED.source}`, "u");
+
+/**
+ * Text as the search index takes it in: characters of scripts written without spaces become words of their own, so that
+ * any part of a sentence is found by looking for its characters in a row. Other text stays as it is.
+ */
+export function searchableForm(text: string): string {
+  const whole = text.toWellFormed().replaceAll("\0", " ");
+  return ANY_UNSPACED.test(whole) ? whole.replace(UNSPACED, " $& ") : whole;
+}
+
+/** Whether the text starts with a character of a script that is written without spaces. */
+export function isUnspaced(text: string): boolean {
+  return STARTS_UNSPACED.test(text);
 }

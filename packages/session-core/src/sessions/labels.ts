@@ -1,8 +1,8 @@
 import type { Label } from "../port/records.js";
-import { singleLine } from "../sessions/single-line.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
+import { singleLine } from "./session-rows.js";
 
 const putLabel = query<{ session: SessionSeq; entry: EntrySeq; label: string; at: number }>(({ db, p }) =>
   db

@@ -1,2 +1,0 @@
-/** The leaf that every session has. */
-export const MAIN_LEAF = "main";
