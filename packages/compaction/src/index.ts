@@ -64,9 +64,9 @@ export type { CompactionSettings, SettingsInput } from "./settings/settings.js";
 export { settingsJsonSchema } from "./settings/settings.js";
 // Summarisers
 export { type AiSdkSummarizerOptions, aiSdkSummarizer } from "./summarizers/ai-sdk.js";
-export { isContextOverflow, parseContextLimit } from "./summarizers/call-failure.js";
 export { withoutSecrets } from "./summarizers/failures/secrets.js";
 export { type OpenAiCompatibleOptions, openAiCompatibleSummarizer } from "./summarizers/openai-compatible.js";
+export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js";
 export { remoteSummarizer } from "./summarizers/remote.js";
 export type { Summarizer, SummaryReply, SummaryRequest, SummarySource } from "./summarizers/summarizer.js";
 export type { HostState, InvokedSkill } from "./summary/compose.js";

@@ -1,10 +1,10 @@
 import type { ContextMessage, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
-import { danglingRule, pairRequest } from "../shrink/request/pair-calls.js";
 import { dropInPasses, planByPriority, planOldestFirst } from "./drop-messages.js";
 import { limitImages } from "./image-budget.js";
 import { applyLastResort } from "./last-resort.js";
 import { groupRequest } from "./layout.js";
+import { danglingRule, pairRequest } from "./pair-request.js";
 import { reattachThinking } from "./reattach-thinking.js";
 import {
   type Change,

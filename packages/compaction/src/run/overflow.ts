@@ -1,6 +1,6 @@
 import { type ContextMessage, type EntryId, LeafMovedError, type SessionContext, type Write } from "@bough/session-core";
 import { recordRefusal } from "../fit/back-off.js";
-import { isContextOverflow, parseContextLimit } from "../summarizers/call-failure.js";
+import { isContextOverflow, parseContextLimit } from "../summarizers/overflow.js";
 import { applyBackground, whenBackgroundSettled } from "./background.js";
 import { compactNow } from "./compact.js";
 import { readContextState } from "./context-state.js";

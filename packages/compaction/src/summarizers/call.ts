@@ -6,7 +6,7 @@ import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
 /** How often and how long to try; times in milliseconds. The settings of the same names. */
 export interface CallPolicy {
-  /** New tries for each candidate, after its first call. */
+  /** Retries of each candidate, after its first call. */
   readonly retries: number;
   readonly retryDelayMs: number;
   readonly maxRetryDelayMs: number;
@@ -14,13 +14,13 @@ export interface CallPolicy {
   readonly timeoutMs: number;
 }
 
-/** What a test replaces. */
+/** Replaced in tests. */
 export interface CallDependencies {
-  /** Resolves after `ms`, or rejects when the signal aborts. Between tries only; a call's timeout has its own timer. */
+  /** Resolves after `ms`, or rejects when the signal aborts. Used between tries; the timeout of a call has its own timer. */
   readonly sleep?: ((ms: number, signal: AbortSignal | undefined) => Promise<void>) | undefined;
 }
 
-/** A summary, which of the candidates wrote it (0: the first), and how many calls it took in all. */
+/** A summary, the index of the candidate that wrote it, and the number of calls in all. */
 interface CalledReply extends SummaryReply {
   readonly candidate: number;
   readonly attempts: number;
@@ -37,15 +37,16 @@ const IS_RETRYABLE: Readonly<Record<CallFailure, boolean>> = {
 };
 
 /**
- * Asks one summarizer after the other until one gives a summary.
+ * Calls one summarizer after the other until one returns a summary.
  *
- * A failure that may pass is tried again after a doubling wait, or after the wait that the provider asks for; where that is
- * longer than `maxRetryDelayMs`, and after any other failure, the next candidate is asked. Three things end it at once,
- * because only the caller can answer them: the caller's abort, an overflow (a smaller input is needed) and a reply that is no
- * summary (a stricter prompt is needed). A summarizer that never settles is left behind after `timeoutMs`; whatever it does
- * later is dropped. No timer and no listener is left.
+ * A temporary failure is retried after a doubling delay, or after the delay that the provider asks for. If that is longer
+ * than `maxRetryDelayMs`, and after any other failure, the next candidate is called. Three outcomes end the call at once,
+ * because the caller must react to them: an abort, an overflow (a smaller input is needed) and a rejected reply (a
+ * stricter prompt is needed). A summarizer that does not settle is abandoned after `timeoutMs`, and its later result is
+ * ignored. No timer or listener remains.
  *
- * @throws the signal's reason; {SummaryRejectedError}; {SummarizerCallError} the overflow, or the last candidate's failure.
+ * @throws the signal's reason; {SummaryRejectedError}; {SummarizerCallError} the overflow, or the last candidate's
+ * failure.
  */
 export async function callSummarizer(
   candidates: readonly Summarizer[],
@@ -69,7 +70,7 @@ export async function callSummarizer(
   throw failure;
 }
 
-/** The reply, or a failure that another try or another candidate may mend. What only the caller can answer is thrown. */
+/** The reply, or a failure after which a retry or another candidate may succeed. Outcomes for the caller are thrown. */
 async function tryOnce(summarizer: Summarizer, request: SummaryRequest, timeoutMs: number): Promise<SummaryReply | SummarizerCallError> {
   try {
     return parseSummarizerReply(await callWithTimeout(summarizer, request, timeoutMs));
@@ -82,7 +83,7 @@ async function tryOnce(summarizer: Summarizer, request: SummaryRequest, timeoutM
   }
 }
 
-/** `setTimeout` takes a longer time for 1 ms. */
+/** `setTimeout` treats a longer time as 1 ms. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 async function callWithTimeout(summarizer: Summarizer, request: SummaryRequest, timeoutMs: number): Promise<unknown> {
@@ -93,14 +94,14 @@ async function callWithTimeout(summarizer: Summarizer, request: SummaryRequest, 
   );
   const signal = request.signal === undefined ? own.signal : AbortSignal.any([request.signal, own.signal]);
   try {
-    // In an async function, so that a summarizer which throws before its first await fails like any other.
+    // Async, so that a summarizer that throws before its first await is handled like any other.
     return await untilAborted(signal, async () => summarizer({ ...request, signal }));
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** How long to wait before the next try of this candidate, in milliseconds; null: ask the next one. Pure. */
+/** The delay before the next try of this candidate, in milliseconds; null: call the next candidate. Pure. */
 function computeDelay(tries: number, { failure, retryAfterMs }: SummarizerCallError, policy: CallPolicy): number | null {
   if (!IS_RETRYABLE[failure] || tries >= policy.retries) return null;
   if (retryAfterMs !== undefined) return retryAfterMs <= policy.maxRetryDelayMs ? retryAfterMs : null;

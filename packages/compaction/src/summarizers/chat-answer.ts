@@ -16,14 +16,14 @@ const usage = z
   .nullish()
   .catch(undefined);
 
-// Mistral's models that think give parts; of those only the text is the reply.
-const said = z
+// Mistral's reasoning models return parts; only the text parts are the reply.
+const textContent = z
   .union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() })).transform(textOfParts)])
   .nullish();
 
 const message = z
   .looseObject({
-    content: said,
+    content: textContent,
     refusal: z.string().nullish(),
     tool_calls: z.array(z.unknown()).nullish(),
     function_call: z.unknown().optional(),
@@ -54,7 +54,7 @@ const ENDS: Readonly<Record<string, ReplyEnd>> = {
   content_filter: "content-filter",
 };
 
-/** What came of an answer so far. */
+/** Collects the chunks of one response. */
 export class ChatResponse {
   readonly #pieces: string[] = [];
   #end: ReplyEnd | undefined;
@@ -64,9 +64,9 @@ export class ChatResponse {
   model: string | undefined;
 
   /**
-   * Takes one JSON text: a chunk or a whole completion. Gives the new piece of the answer.
+   * Adds one JSON text: a chunk or a whole completion. @returns the new text.
    *
-   * @throws {SummarizerCallError} it is no such JSON, or it tells of a failure in the middle of the answer.
+   * @throws {SummarizerCallError} it is not a chat completion, or it reports a failure in the middle of the response.
    */
   add(json: string, secrets: readonly string[]): string {
     const chunk = completion.safeParse(parsed(json));
@@ -85,7 +85,7 @@ export class ChatResponse {
     const part = delta ?? message;
     if ((part?.tool_calls?.length ?? 0) > 0 || (part?.function_call ?? undefined) !== undefined) this.#callsTool = true;
     if ((part?.refusal ?? "") !== "") this.#refuses = true;
-    // z.ai says in the place of a reason that the input was too long.
+    // z.ai reports an overflow as the finish reason.
     if (finish_reason === "model_context_window_exceeded") throw new SummarizerCallError("overflow", finish_reason);
     if (typeof finish_reason === "string" && finish_reason !== "") this.#end = ENDS[finish_reason] ?? "unknown";
     const piece = part?.content ?? "";
@@ -93,12 +93,12 @@ export class ChatResponse {
     return piece;
   }
 
-  /** The server said that this was all, without a reason. */
+  /** Marks the end of a response without a finish reason. */
   finish(): void {
     this.#end ??= "unknown";
   }
 
-  /** The whole answer. @throws {SummarizerCallError} the connection ended before the answer did. */
+  /** The whole reply. @throws {SummarizerCallError} the connection ended before the response did. */
   reply(): ModelReply {
     if (this.#end === undefined) throw new SummarizerCallError("network", "the connection ended in the middle of the answer");
     return { text: this.#pieces.join(""), end: this.#end, callsTool: this.#callsTool, refuses: this.#refuses };
@@ -109,7 +109,7 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // Not JSON: the gate says so.
+    // Not JSON; the schema rejects it.
     return undefined;
   }
 }

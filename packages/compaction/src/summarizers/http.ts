@@ -5,30 +5,30 @@ import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";
 import { withoutSecrets } from "./failures/secrets.js";
 
-/** Where a summarizer posts to, and with what. */
+/** Where a summarizer sends its requests. */
 export interface Endpoint {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Never in a message of an error. */
+  /** Removed from the messages of errors. */
   readonly secrets: readonly string[];
   readonly fetch: typeof fetch;
 }
 
-/** What an adapter is told of its endpoint. */
+/** How an endpoint is called. */
 export interface EndpointOptions {
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** In place of the global `fetch`: a proxy, a test, a log. */
+  /** Replaces the global `fetch`, for a proxy, a test or a log. */
   readonly fetch?: typeof fetch | undefined;
 }
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
 /**
- * An endpoint. A name and password in the address become a header, because `fetch` refuses such an address and repeats it in
- * its error.
+ * Creates an endpoint. A name and password in the URL become a header, because `fetch` refuses such a URL and repeats it
+ * in its error.
  *
- * @throws {InvalidArgumentError} `address` is no HTTP address.
+ * @throws {InvalidArgumentError} `address` is not an HTTP URL.
  */
 export function createEndpoint(address: string, options: EndpointOptions): Endpoint {
   rules.checkArgument("options", options, ENDPOINT);
@@ -50,7 +50,7 @@ export function createEndpoint(address: string, options: EndpointOptions): Endpo
 
 function parseHttpAddress(address: string): URL {
   const url = typeof address === "string" && URL.canParse(address) ? new URL(address) : undefined;
-  // The address itself is not told: it can hold a password.
+  // The message omits the URL, because it may contain a password.
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new InvalidArgumentError(
       "address",
@@ -66,13 +66,13 @@ function listSecretHeaders(headers: Readonly<Record<string, string>>): readonly 
 }
 
 /**
- * Posts JSON and gives the answer, if its status says success.
+ * Posts JSON and returns a successful response.
  *
- * A redirect is followed where it keeps the method (307, 308) and stays with the same host: neither the key nor the
- * conversation goes to a host that nobody named.
+ * A redirect is followed if it keeps the method (307, 308) and the origin, so that neither the key nor the conversation
+ * is sent to another host.
  *
- * @throws {SummarizerCallError} any other status, or no answer at all; no secret is in its message. Also when the signal
- * aborted: the adapter, which knows the signal, tells the abort from a failure (`untilAborted`).
+ * @throws {SummarizerCallError} any other status, or no response. Its message contains no secret. Also thrown when the
+ * signal aborted; the adapter distinguishes the two (`raceAbort`).
  */
 export async function postJson(endpoint: Endpoint, body: unknown, signal: AbortSignal | undefined): Promise<Response> {
   try {
@@ -84,7 +84,7 @@ export async function postJson(endpoint: Endpoint, body: unknown, signal: AbortS
   }
 }
 
-/** The id that a provider gave its answer, as OpenAI, Anthropic and Azure name the header. Header names in lower case. */
+/** The provider's id of a response, from the headers of OpenAI, Anthropic and Azure. Header names in lower case. */
 export function readRequestId(headers: Readonly<Record<string, string>> | undefined): string | undefined {
   return headers?.["x-request-id"] ?? headers?.["request-id"] ?? headers?.["apim-request-id"];
 }
@@ -116,13 +116,13 @@ function resolveRedirect(response: Response, from: URL): URL {
   throw new SummarizerCallError("bad-request", problem, { status: response.status });
 }
 
-/** More of an error page is not read. In bytes; enough for what `readFailure` looks at. */
+/** The most of an error page that is read, in bytes; enough for `parseFailure`. */
 const MAX_ERROR_BYTES = 32_768;
 
 async function toRefusal(response: Response, endpoint: Endpoint): Promise<SummarizerCallError> {
   const body = withoutSecrets(await readStart(response), endpoint.secrets);
-  const said = findErrorMessage(body) ?? (response.statusText || body);
-  return toCallError({ message: said, statusCode: response.status, responseHeaders: response.headers, responseBody: body }, endpoint);
+  const message = findErrorMessage(body) ?? (response.statusText || body);
+  return toCallError({ message, statusCode: response.status, responseHeaders: response.headers, responseBody: body }, endpoint);
 }
 
 async function readStart(response: Response): Promise<string> {
@@ -135,27 +135,27 @@ async function readStart(response: Response): Promise<string> {
   return text;
 }
 
-/** The sentence in the shapes that are in use: `{error: {message}}`, `{error: "..."}`, `{message}`, `{detail}`. */
+/** Finds the message in the common shapes: `{error: {message}}`, `{error: "..."}`, `{message}`, `{detail}`. */
 function findErrorMessage(body: string): string | undefined {
-  const [, said] = /"(?:message|error|detail)"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
-  return said === undefined ? undefined : tryParseString(said);
+  const [, quoted] = /"(?:message|error|detail)"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
+  return quoted === undefined ? undefined : tryParseString(quoted);
 }
 
 function tryParseString(quoted: string): string | undefined {
   try {
     return String(JSON.parse(quoted));
   } catch {
-    // A line break inside the quotes: not JSON, but the body is still read as a whole.
+    // A line break inside the quotes is not valid JSON; the caller then uses the whole body.
     return undefined;
   }
 }
 
 /**
- * The `data` of each server-sent event of a body, in order, as the WHATWG specification reads them: lines end with LF, CR
- * or CRLF (also cut in two by a chunk), comments and other fields are skipped, several `data` lines are joined by LF, and
- * an event that the end of the body cuts off is dropped. Characters cut in two by a chunk are put together again.
+ * Yields the `data` of each server-sent event of a body, in order, as specified by WHATWG: lines end with LF, CR or CRLF,
+ * also when split between chunks; comments and other fields are skipped; several `data` lines are joined by LF; an
+ * incomplete last event is dropped. Characters split between chunks are decoded correctly.
  *
- * @throws what reading the body throws, for example when the connection breaks.
+ * @throws the error of reading the body, for example when the connection breaks.
  */
 export async function* readServerSentEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
   let data: string[] = [];
@@ -169,14 +169,14 @@ export async function* readServerSentEvents(body: ReadableStream<Uint8Array>): A
 }
 
 async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  // The decoder drops a byte order mark, and holds back half a character until the rest has come.
+  // The decoder drops a byte order mark and holds back an incomplete character until the next chunk.
   const decoder = new TextDecoder();
   let rest: string[] = [];
   let endedInReturn = false;
   for await (const bytes of body) {
     let text = decoder.decode(bytes, { stream: true });
     if (text === "") continue;
-    // The LF of a CRLF whose CR ended the chunk before: that line is told already.
+    // The LF of a CRLF whose CR ended the previous chunk; that line was already yielded.
     if (endedInReturn && text.startsWith("\n")) text = text.slice(1);
     endedInReturn = text === "" ? false : text.endsWith("\r");
     const lines = text.split(/\r\n|\r|\n/);

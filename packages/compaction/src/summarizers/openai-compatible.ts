@@ -8,25 +8,32 @@ import { createEndpoint, type Endpoint, type EndpointOptions, postJson, readRequ
 import { skipThinking, validateReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
-/** Which server, which model, and how to ask it. */
+/** A tool of the chat completions API. */
+export interface ChatTool {
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly [member: string]: unknown };
+}
+
+/** Server, model and options. */
 export interface OpenAiCompatibleOptions extends EndpointOptions {
-  /** Up to and with the version: `http://127.0.0.1:11434/v1`. */
+  /** Up to and including the version: `http://127.0.0.1:11434/v1`. */
   readonly baseURL: string;
   readonly model: string;
   readonly temperature?: number | undefined;
-  /** The agent's tools as it sends them; sent in full mode only, where they are part of the cached prefix. */
+  /** The agent's tools as it sends them. Sent only in full mode, where they are part of the cached prefix. */
   readonly tools?: readonly ChatTool[] | undefined;
   /** Name of the output limit. Default: `max_completion_tokens` for OpenAI itself, else `max_tokens`. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
 }
 
 /**
- * A summarizer behind any server that speaks OpenAI's chat completions: OpenAI, OpenRouter, Ollama, llama.cpp, vLLM,
- * LM Studio and others. Streams, so that `onText` hears each piece; takes an answer in one piece too. Thoughts
- * (`reasoning_content`, a leading `<think>`) are no part of the summary. One call is one request: who wants it tried
- * again uses `callSummarizer`.
+ * A summarizer for any server with OpenAI's chat completions API: OpenAI, OpenRouter, Ollama, llama.cpp, vLLM, LM Studio
+ * and others. Requests a stream, so that `onText` gets each piece; also accepts a response in one piece. Thinking
+ * (`reasoning_content`, a leading `<think>`) is not part of the summary. Each call sends one request; `callSummarizer`
+ * adds retries.
  *
- * @throws {InvalidArgumentError} `baseURL` is no HTTP address. The summarizer itself throws as the port says; no message holds the key.
+ * @throws {InvalidArgumentError} `baseURL` is not an HTTP URL. The summarizer throws as described at {Summarizer}; no
+ * message contains the key.
  * @example
  * const summarizer = openAiCompatibleSummarizer({ baseURL: "http://127.0.0.1:11434/v1", model: "qwen3:8b" });
  */
@@ -64,7 +71,7 @@ async function requestSummary(
 }
 
 async function readResponse(answer: ChatResponse, response: Response, endpoint: Endpoint, onText: (piece: string) => void): Promise<void> {
-  // A server that cannot stream answers with one JSON document all the same.
+  // A server that cannot stream responds with one JSON document.
   if (response.body === null || /\bjson\b/i.test(response.headers.get("content-type") ?? "")) {
     const piece = answer.add(await readBody(response, endpoint), endpoint.secrets);
     answer.finish();
@@ -86,7 +93,7 @@ async function readBody(response: Response, endpoint: Endpoint): Promise<string>
   }
 }
 
-/** The events, and a broken connection as a failure of the call; what the reader of the events throws is left alone. */
+/** Yields the events of a body; a broken connection becomes a failed call, errors of the consumer pass. */
 async function* readEvents(body: ReadableStream<Uint8Array>, endpoint: Endpoint): AsyncGenerator<string, void, undefined> {
   const events = readServerSentEvents(body);
   try {
@@ -102,27 +109,21 @@ async function* readEvents(body: ReadableStream<Uint8Array>, endpoint: Endpoint)
   }
 }
 
-/** A tool as the chat completions API takes it. */
-export interface ChatTool {
-  readonly type: "function";
-  readonly function: { readonly name: string; readonly [member: string]: unknown };
-}
-
-/** What a host says about its model. */
+/** Model and options of a request. */
 interface ChatModel {
   readonly model: string;
   readonly temperature?: number | undefined;
   readonly tools?: readonly ChatTool[] | undefined;
-  /** OpenAI's own models that think refuse `max_tokens`; most other servers know nothing else. */
+  /** OpenAI's reasoning models refuse `max_tokens`; most other servers accept nothing else. */
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
 }
 
 /**
- * The body of a chat completion. Pure.
+ * The body of a chat completion request. Pure.
  *
- * Simple mode: the instructions and the task, no tools (R124). Full mode (`request.context`): messages and tools exactly as
- * the agent sends them, so that the provider's prompt cache is read, then the task as one more user message;
- * `tool_choice: "none"`, because taking the tools away would change the cached prefix.
+ * Simple mode: system message and task, no tools. Full mode (`request.context`): messages and tools exactly as the agent
+ * sends them, so that the provider's prompt cache is used, then the task as one more user message. `tool_choice: "none"`
+ * instead of no tools, because without them the cached prefix would change.
  */
 function buildChatBody({ model, temperature: own, tools, maxTokensField }: ChatModel, request: SummaryRequest): Record<string, unknown> {
   const temperature = own ?? request.temperature;

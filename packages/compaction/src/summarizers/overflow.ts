@@ -1,27 +1,27 @@
 import { z } from "zod";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import { type FailureDetails, parseFailure } from "./read-failure.js";
+import { type FailureDetails, parseFailure } from "./parse-failure.js";
 
-/** What we know of the request that was refused, both in tokens. */
-export interface MeasuredRequest {
+/** The refused request, both in tokens. */
+interface MeasuredRequest {
   readonly usedTokens: number;
   readonly windowTokens: number;
 }
 
-// oh-my-pi's: a 413 of a request that is far from its window is about bytes (images), not about tokens.
+// A 413 for a request far below its context window is about bytes (images), not tokens.
 const BYTES_ARE_TOKENS_FROM = 0.9;
-// Below half of the window not even a bad count explains a refusal: the output limit was too large (R109).
+// Below half of the window, not even a wrong count explains the refusal: the output limit was too large.
 const BELIEVED_FROM = 0.5;
 
 /**
  * Whether a call failed because its input is too long for the model.
  *
- * Takes what a call threw (AI SDK, provider SDKs, fetch wrappers, our own), an assistant message as it was stored
- * (`stopReason`, `errorMessage`, `usage`), an answer's body or a text. Rate limits, quotas, overload, output limits and a
- * bare 400 are never overflow. A 413 is (Copilot CLI's rule), unless the measured request fills less than 0.9 of the
- * window; other words that name no count of the provider's own are not believed below half of it. Pure, bounded cost.
+ * Accepts the error of a call (AI SDK, provider SDKs, fetch wrappers, this package), a stored assistant message
+ * (`stopReason`, `errorMessage`, `usage`), a response body or a text. Rate limits, quotas, overload, output limits and a
+ * bare 400 are not overflows. A 413 is one, unless the request fills less than 0.9 of the window. Other texts without a
+ * count by the provider are not trusted if the request fills less than half of it. Pure, bounded cost.
  *
- * @param measured - what was sent, where it is known; without it the words alone decide
+ * @param measured - the size of the request, if known; without it only the text decides
  * @example
  * isContextOverflow(new Error("prompt is too long: 213462 tokens > 200000 maximum")); // true
  */
@@ -32,7 +32,7 @@ export function isContextOverflow(error: unknown, measured?: MeasuredRequest): b
   return isOverflowFailure(parseFailure(error), measured);
 }
 
-/** The same of a failure that was read already. */
+/** Whether a parsed failure is an overflow. */
 export function isOverflowFailure(failure: FailureDetails, measured?: MeasuredRequest): boolean {
   if (failure.status === 429 || NOT_OVERFLOW.some((phrase) => phrase.test(failure.text))) return false;
   const phrase = OVERFLOW_PHRASES.find(({ says }) => says.test(failure.text));
@@ -42,7 +42,7 @@ export function isOverflowFailure(failure: FailureDetails, measured?: MeasuredRe
 }
 
 /**
- * The window that the provider named in its refusal, in tokens. Only of a refusal that is an overflow by its words.
+ * The context window that a refusal names, in tokens; undefined if it names none or is not an overflow.
  *
  * @example
  * parseContextLimit(new Error("prompt token count of 130000 exceeds the limit of 128000")); // 128000
@@ -54,7 +54,7 @@ export function parseContextLimit(error: unknown): number | undefined {
 
 function isBelieved(phrase: OverflowPhrase, failure: FailureDetails, measured: MeasuredRequest | undefined): boolean {
   if (phrase.measured === true || measured === undefined) return true;
-  // A request may have been routed to a model with a smaller window than ours.
+  // A router may have sent the request to a model with a smaller window.
   const window = Math.min(measured.windowTokens, findLimit(failure.text) ?? Number.POSITIVE_INFINITY);
   return measured.usedTokens >= BELIEVED_FROM * window;
 }
@@ -70,7 +70,7 @@ function findLimit(text: string): number | undefined {
 const tokens = z.number().nonnegative().catch(0).default(0);
 const noUsage = { input: 0, output: undefined, cacheRead: 0, cacheWrite: 0 };
 
-/** An assistant message, as far as it says how it ended. */
+/** The fields of an assistant message that tell how it ended. */
 const storedReply = z.looseObject({
   role: z.literal("assistant"),
   stopReason: z.string(),
@@ -81,8 +81,8 @@ const storedReply = z.looseObject({
 });
 
 /**
- * Providers that do not refuse (pi's two cases): z.ai answers though the input exceeds the window, and Xiaomi's model
- * takes what fits and has no room left for a word.
+ * Overflows without an error: z.ai answers although the input exceeds the window; Xiaomi's model truncates the input and
+ * has no room left for output.
  */
 function isSilentOverflow({ stopReason, usage }: z.output<typeof storedReply>, measured: MeasuredRequest | undefined): boolean {
   if (measured === undefined) return false;
@@ -91,20 +91,20 @@ function isSilentOverflow({ stopReason, usage }: z.output<typeof storedReply>, m
   return stopReason === "length" && usage.output === 0 && input >= 0.99 * measured.windowTokens;
 }
 
-/** What a provider says when a request is too long for its model. */
+/** A provider's text for a request that is too long. */
 interface OverflowPhrase {
-  /** Whose words these are. */
+  /** The providers that use it. */
   readonly from: string;
-  /** A group `limit` holds the window in tokens, where it is named. */
+  /** The group `limit` is the window in tokens, if the text names it. */
   readonly says: RegExp;
-  /** The provider counted the input itself and found it larger than the window: true whatever our own count says. */
+  /** The provider counted the input itself, so the text is trusted whatever the local count. */
   readonly measured?: true;
 }
 
-// Facts gathered from the providers' answers, from pi's and oh-my-pi's lists and from public bug reports. Each row has a
-// line in the table test. Wide gaps are bounded, so that a long error page costs no more than its length.
+// From providers' responses, from the lists of pi and oh-my-pi and from public bug reports. The table test has a line for
+// each row. Wide gaps are bounded, so that the cost is linear in the length of an error page.
 
-/** Every known wording of "too long", the most telling first: the first one with a limit says which it is. */
+/** All known texts of an overflow, the most specific first: the limit is read from the first match that has one. */
 const OVERFLOW_PHRASES: readonly OverflowPhrase[] = [
   { from: "Anthropic", says: /prompt is too long: [\d,]+ tokens > (?<limit>[\d,]+) maximum/i, measured: true },
   { from: "Anthropic", says: /input length and \W{0,2}max_tokens\W{0,2} exceed context limit: [\d,]+ \+ [\d,]+ > (?<limit>[\d,]+)/i },
@@ -169,7 +169,7 @@ const OVERFLOW_PHRASES: readonly OverflowPhrase[] = [
   { from: "pi's list, for servers of any make", says: /too many tokens|token limit exceeded/i },
 ];
 
-/** The request's bytes, not its tokens, were too many. Believed only where the context is near its window. */
+/** The request had too many bytes, not tokens. Trusted only if the context is near its window. */
 const TOO_MANY_BYTES: readonly RegExp[] = [
   /request_too_large/i,
   /request exceeds the maximum (?:size|allowed number of bytes)/i,
@@ -178,8 +178,8 @@ const TOO_MANY_BYTES: readonly RegExp[] = [
 ];
 
 /**
- * What sounds like "too long" and is not (R108, R109). Looked for first; one of these ends the question.
- * A limit per time passes by itself, and a limit of the output is not met by a shorter input.
+ * Texts that resemble an overflow and are not one; matched first. A limit per time passes by itself, and a smaller input
+ * does not help against a limit of the output.
  */
 const NOT_OVERFLOW: readonly RegExp[] = [
   /rate[ _-]?limit/i,
@@ -199,5 +199,5 @@ const NOT_OVERFLOW: readonly RegExp[] = [
   /image exceeds|image(?:'s)? (?:size|dimensions)/i,
 ];
 
-/** The window as a number of its own in the answer (llama.cpp's `n_ctx`). */
+/** The window as a field of the response (llama.cpp's `n_ctx`). */
 const LIMIT_FIELDS: readonly RegExp[] = [/\bn_ctx\b\W{1,4}(?<limit>\d+)/i];

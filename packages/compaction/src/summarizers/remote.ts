@@ -6,14 +6,16 @@ import { createEndpoint, type Endpoint, type EndpointOptions, postJson } from ".
 import { parseSummarizerReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
-/** What an endpoint answers. Other fields are allowed and dropped. */
-const answer = z.looseObject({ summary: z.unknown(), usage: z.unknown().optional(), model: z.unknown().optional() });
+/** The endpoint's response. Other fields are allowed and dropped. */
+const responseSchema = z.looseObject({ summary: z.unknown(), usage: z.unknown().optional(), model: z.unknown().optional() });
 
 /**
- * A summarizer behind an address that takes `{systemPrompt, prompt}` and answers `{summary, usage?, model?}` (oh-my-pi's
- * remote endpoint). It does not stream, and cannot continue a live request: full mode fails with `bad-request`.
+ * A summarizer for an endpoint that accepts `{systemPrompt, prompt}` and returns `{summary, usage?, model?}`, as
+ * oh-my-pi's remote endpoint does. It does not stream and cannot continue a live request: full mode fails with
+ * `bad-request`.
  *
- * @throws {InvalidArgumentError} `url` is no HTTP address. The summarizer itself throws as the port says; no message holds a key.
+ * @throws {InvalidArgumentError} `url` is not an HTTP URL. The summarizer throws as described at {Summarizer}; no message
+ * contains a key.
  * @example
  * const summarizer = remoteSummarizer("https://summaries.example/v1", { headers: { authorization: `Bearer ${key}` } });
  */
@@ -28,9 +30,9 @@ async function requestSummary(
 ): Promise<SummaryReply> {
   if (context !== undefined) throw new SummarizerCallError("bad-request", "a remote summarizer takes the conversation as text only");
   const body = { systemPrompt: system, prompt, ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) };
-  const judged = answer.safeParse(await readJson(await postJson(endpoint, body, signal), endpoint));
-  if (!judged.success) throw new SummaryRejectedError("not-a-text");
-  const { summary, usage, model } = judged.data;
+  const parsed = responseSchema.safeParse(await readJson(await postJson(endpoint, body, signal), endpoint));
+  if (!parsed.success) throw new SummaryRejectedError("not-a-text");
+  const { summary, usage, model } = parsed.data;
   return parseSummarizerReply({ text: summary, usage, model });
 }
 

@@ -2,42 +2,42 @@ import { z } from "zod";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import type { SummaryReply } from "./summarizer.js";
 
-/** How a reply ended, in one vocabulary for all protocols. `unknown`: the model did not say. */
+/** How a reply ended, for all protocols. `unknown`: the server sent no reason. */
 export type ReplyEnd = "stop" | "length" | "tool-calls" | "content-filter" | "unknown";
 
-/** What a model answered. */
+/** A model's reply. */
 export interface ModelReply {
   readonly text: string;
   readonly end: ReplyEnd;
-  /** It called a tool, whatever it said besides. */
+  /** It calls a tool, with or without text. */
   readonly callsTool: boolean;
-  /** It refused in a field of its own (OpenAI's `refusal`). */
+  /** It refused in a separate field (OpenAI's `refusal`). */
   readonly refuses?: boolean | undefined;
 }
 
-/** Calls that a server did not recognize and left in the text, as Qwen, Hermes, Mistral and Anthropic's models write them. */
+/** Tool calls that a server left in the text, as Qwen, Hermes, Mistral and Anthropic's models write them. */
 const CALL_IN_TEXT = /^\s*(?:<tool_call>|<\|tool_call|<function_calls>|<function=|\[TOOL_CALLS\])/;
 
 /**
- * The summary in a reply, without thoughts at its start and without half a surrogate pair. Pure.
+ * Validates a reply. @returns its text without leading thinking and without lone surrogates. Pure.
  *
- * Whether it is smaller than its source is judged by the caller, who knows the source.
+ * The caller checks whether the text is smaller than its source.
  *
  * @throws {SummaryRejectedError} the reply is a refusal, a tool call, cut off by the output limit, or empty.
  */
 export function validateReply({ text, end, callsTool, refuses }: ModelReply): string {
-  const said = stripThinking(text).toWellFormed().trim();
-  if (refuses === true || end === "content-filter") throw new SummaryRejectedError("refused", said);
-  if (callsTool || end === "tool-calls" || CALL_IN_TEXT.test(said)) throw new SummaryRejectedError("tool-call", said);
-  if (end === "length") throw new SummaryRejectedError("cut-by-length", said);
-  if (said === "") throw new SummaryRejectedError("empty");
-  return said;
+  const summary = stripThinking(text).toWellFormed().trim();
+  if (refuses === true || end === "content-filter") throw new SummaryRejectedError("refused", summary);
+  if (callsTool || end === "tool-calls" || CALL_IN_TEXT.test(summary)) throw new SummaryRejectedError("tool-call", summary);
+  if (end === "length") throw new SummaryRejectedError("cut-by-length", summary);
+  if (summary === "") throw new SummaryRejectedError("empty");
+  return summary;
 }
 
 const count = z.number().nonnegative().optional().catch(undefined);
 const usage = z.looseObject({ input: count, output: count, cacheRead: count, cacheWrite: count, totalTokens: count });
 
-/** What a summarizer may give. Only the text must be right; the rest is dropped where it is not. */
+/** The result of a summarizer. Only the text is required; invalid other fields are dropped. */
 const reply = z.object({
   text: z.string(),
   usage: usage.optional().catch(undefined),
@@ -47,23 +47,23 @@ const reply = z.object({
 });
 
 /**
- * The one gate for what a summarizer gave, ours or a host's.
+ * Validates the result of any summarizer.
  *
- * @throws {SummaryRejectedError} it is no text, or its text is none that can stand as a summary.
+ * @throws {SummaryRejectedError} there is no text, or the text is not a valid reply.
  */
 export function parseSummarizerReply(given: unknown): SummaryReply {
-  const judged = reply.safeParse(typeof given === "string" ? { text: given } : given);
-  if (!judged.success) throw new SummaryRejectedError("not-a-text");
-  return { ...judged.data, text: validateReply({ text: judged.data.text, end: "unknown", callsTool: false }) };
+  const parsed = reply.safeParse(typeof given === "string" ? { text: given } : given);
+  if (!parsed.success) throw new SummaryRejectedError("not-a-text");
+  return { ...parsed.data, text: validateReply({ text: parsed.data.text, end: "unknown", callsTool: false }) };
 }
 
 const OPEN = /\s*<(think|thinking|thought|reasoning)>/iy;
-/** Chat templates of DeepSeek and Qwen put the opening tag into the prompt, so only the closing one is in the reply. */
+/** Chat templates of DeepSeek and Qwen put the opening tag in the prompt, so the reply has only the closing one. */
 const CLOSE_ALONE = /^[ \t]*<\/(?:think|thinking)>[ \t]*$/im;
 
 /**
- * A reply without the thoughts at its start: leading `<think>` blocks, and what stands before a `</think>` on a line of its
- * own. A block that never ends is all thought. The tags inside the text that follows are text. Linear.
+ * Removes leading thinking: `<think>` blocks, and everything before a `</think>` on a line of its own. A block that does
+ * not end extends to the end of the reply. Tags in the text that follows are kept. Linear.
  */
 export function stripThinking(text: string): string {
   let start = 0;
@@ -74,11 +74,11 @@ export function stripThinking(text: string): string {
   }
   if (start > 0) return text.slice(start).trimStart();
   const close = CLOSE_ALONE.exec(text);
-  // With an opening tag before it, it is a quotation.
+  // After an opening tag, the closing tag is a quotation.
   return close === null || /<think/i.test(text.slice(0, close.index)) ? text : text.slice(close.index + close[0].length).trimStart();
 }
 
-/** An opening tag at the start of what follows `from`. */
+/** The opening tag at `from`, after white space. */
 function findOpeningTag(text: string, from: number): { readonly after: number; readonly close: RegExp } | null {
   OPEN.lastIndex = from;
   const open = OPEN.exec(text);
@@ -90,12 +90,12 @@ function findThoughtEnd(text: string, { after, close }: { readonly after: number
   return close.exec(text) === null ? -1 : close.lastIndex;
 }
 
-/** Longer than any closing tag: so much of a thought is kept that a tag which the next piece completes is found. */
+/** Longer than any closing tag. This much of the thinking is kept, so that a tag split between pieces is found. */
 const LONGEST_TAG = 32;
 
 /**
- * Passes the pieces of a reply on as they come, without the thought at its start. For progress only: the summary itself is
- * judged as a whole. Cost of a piece grows with the piece, not with what came before it.
+ * Wraps `onText` so that it does not get the leading thinking of a reply. For progress only; the summary is validated as
+ * a whole. The cost of a piece depends only on its length.
  */
 export function skipThinking(onText: (piece: string) => void): (piece: string) => void {
   let held = "";

@@ -1,59 +1,59 @@
 import type { ContextMessage, SessionContext, Usage } from "@bough/session-core";
 import type { Trigger } from "../plan/plan-compaction.js";
 
-/** What is to be summarized, for summarizers that need no model. A model reads it in `prompt` or `context`. */
+/** The source of a summary, for summarizers that use no model. A model reads it in `prompt` or `context`. */
 export interface SummarySource {
-  /** The messages that the summary replaces, oldest first, as the model saw them. */
+  /** The messages that the summary replaces, oldest first, as the model read them. */
   readonly messages: readonly ContextMessage[];
-  /** `history`: all of it; `turn-prefix`: the start of a turn whose end is kept; `branch`: a branch that is left. */
+  /** `history`: everything; `turn-prefix`: the start of a turn whose end is kept; `branch`: a branch that is left. */
   readonly kind: "history" | "turn-prefix" | "branch";
   /** The summary that this one continues. */
   readonly previousSummary: string | null;
-  /** What the person asked to look at. */
+  /** The user's focus. */
   readonly instructions: string | null;
-  /** What the summary should have at most, in tokens; undefined: no matter. */
+  /** The wanted size of the summary, in tokens; undefined: no wish. */
   readonly wantedTokens?: number | undefined;
-  /** The session's directory: an extract writes paths relative to it. Default: none, and paths stay as they are. */
+  /** The session's directory; an extract writes paths relative to it. Without it paths stay as they are. */
   readonly cwd?: string | null | undefined;
-  /** Whether an extract masks secrets. Default true. */
+  /** Whether an extract masks secrets; default true. */
   readonly redact?: boolean | undefined;
 }
 
 /** One call of a summarizer. */
 export interface SummaryRequest {
-  /** What asked for the summary, so that one by hand can get another model than an automatic one; `branch`: a navigation. */
+  /** What triggered the summary, so that a manual compaction can use another model; `branch`: a navigation. */
   readonly trigger?: Trigger | "branch" | undefined;
   readonly system: string;
-  /** The whole task as one text, with the conversation in it; with `context`: only the instruction that follows it. */
+  /** The whole task as one text with the conversation; with `context` only the instruction that follows it. */
   readonly prompt: string;
   /** Full mode: the live request, to be sent byte for byte as the agent sends it, with `prompt` as one more user message. */
   readonly context?: SessionContext | undefined;
-  /** The same conversation as `context`, as messages. */
+  /** The messages of `context`. */
   readonly messages?: readonly ContextMessage[] | undefined;
-  /** Upper bound of the answer, in tokens; undefined: the model's own. */
+  /** The most tokens of the answer; undefined: the model's own limit. */
   readonly maxOutputTokens?: number | undefined;
-  /** From 0 up; undefined: the model's own. A temperature that the summarizer was made with comes first. */
+  /** From 0 up; undefined: the model's default. A temperature in the summarizer's own options has precedence. */
   readonly temperature?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly source?: SummarySource | undefined;
-  /** Called with each piece of the answer as it comes, for progress; not every summarizer streams. */
+  /** Called with each piece of the answer, for progress; not every summarizer streams. */
   readonly onText?: ((piece: string) => void) | undefined;
 }
 
-/** A summary, and what it used. `extracted`: no model wrote it. */
+/** A summary and its usage. `extracted`: no model wrote it. */
 export interface SummaryReply {
   readonly text: string;
   readonly usage?: Usage | undefined;
   readonly extracted?: boolean | undefined;
-  /** The provider's id of the answer, for its support and its logs. */
+  /** The provider's id of the response, for its support and logs. */
   readonly requestId?: string | undefined;
-  /** Provider and model that wrote it, where known. */
+  /** Provider and model that wrote it, if known. */
   readonly model?: string | undefined;
 }
 
 /**
- * The model behind a summary. Throws `SummaryRejectedError` when it answered with something that is no summary and
- * `SummarizerCallError` when it could not be called; any other error counts as a failure that will not pass.
+ * The model behind a summary. Throws `SummaryRejectedError` if the answer is not a summary, and `SummarizerCallError` if
+ * the call failed; any other error counts as a permanent failure.
  *
  * @example
  * const summarizer: Summarizer = async ({ system, prompt, signal }) => askMyModel(system, prompt, signal);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type CallFailure, SummarizerCallError } from "../../src/errors/summarizer-errors.js";
-import { callFailureOf, toCallError } from "../../src/summarizers/call-failure.js";
+import { toCallError } from "../../src/summarizers/call-failure.js";
 
 const coded = (message: string, code: string): Error => Object.assign(new Error(message), { code });
 
@@ -48,7 +48,7 @@ const TABLE: readonly (readonly [what: string, error: unknown, failure: CallFail
 
 describe("the kind of a failure", () => {
   test.each(TABLE)("%s", (_what, error, failure) => {
-    expect(callFailureOf(error)).toBe(failure);
+    expect(toCallError(error).failure).toBe(failure);
   });
 });
 

@@ -1,6 +1,6 @@
 import { APICallError, RetryError } from "ai";
 import { describe, expect, test } from "vitest";
-import { isContextOverflow, parseContextLimit } from "../../src/summarizers/call-failure.js";
+import { isContextOverflow, parseContextLimit } from "../../src/summarizers/overflow.js";
 
 // What providers say, word for word, and the window that they name.
 const TOO_LONG: readonly (readonly [provider: string, says: string, limit: number | undefined])[] = [

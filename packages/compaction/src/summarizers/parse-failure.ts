@@ -1,20 +1,20 @@
-/** What an error of any library says about a failed call. */
+/** The details of a failed call, from an error of any library. */
 export interface FailureDetails {
-  /** HTTP status, where there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly status: number | undefined;
-  /** Its words: messages, codes and the answer's body, one each line; at most `MAX_TEXT` characters. Untrusted. */
+  /** Messages, codes and the response body, one each line; at most `MAX_TEXT` characters. Untrusted. */
   readonly text: string;
-  /** How long the provider asked to wait, in milliseconds. */
+  /** The delay that the provider asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** An error page can be megabytes; what is looked for stands at its start. In UTF-16 code units. */
+/** Error pages can be megabytes; the details are at the start. In UTF-16 code units. */
 const MAX_TEXT = 8_000;
-/** Wrappers around wrappers: `RetryError` of an `APICallError` of a `TypeError` of a socket's error is four. */
+/** Nested wrappers: a `RetryError` of an `APICallError` of a `TypeError` of a socket error is four. */
 const MAX_DEPTH = 6;
 const MAX_FIELDS = 200;
 
-/** Where libraries keep the words of a failure. The request's own fields are not here: they hold the conversation. */
+/** Fields with texts about a failure. The fields of the request are excluded, because they contain the conversation. */
 const WORDS = [
   "message",
   "errorMessage",
@@ -29,15 +29,15 @@ const WORDS = [
   "body",
   "text",
 ];
-/** Where they keep the failure behind a failure: AI SDK, OpenAI's and Anthropic's SDKs, fetch wrappers, gRPC. */
-const BEHIND = ["lastError", "cause", "error", "data", "body", "response", "details"];
+/** Fields with the underlying failure: AI SDK, OpenAI's and Anthropic's SDKs, fetch wrappers, gRPC. */
+const INNER = ["lastError", "cause", "error", "data", "body", "response", "details"];
 const STATUS = ["statusCode", "status", "code"];
 
 /**
- * What an unknown error says, the outermost first. Never reads the request, so no word of a conversation can be taken
- * for the provider's. Pure; cost is bounded.
+ * Reads the details of an unknown error, outermost first. Never reads the request, so that the conversation is not taken
+ * for the provider's text. Pure; cost is bounded.
  *
- * @param nowMs - for a `Retry-After` that names a date
+ * @param nowMs - needed for a `Retry-After` with a date
  */
 export function parseFailure(error: unknown, nowMs: number = Date.now()): FailureDetails {
   const layers = unwrapError(error);
@@ -51,15 +51,15 @@ export function parseFailure(error: unknown, nowMs: number = Date.now()): Failur
 
 type Layer = Readonly<Record<string, unknown>> | string;
 
-/** The error and what stands behind it, each once. */
+/** The error and its underlying errors, each once. */
 function unwrapError(error: unknown): readonly Layer[] {
   const found: Layer[] = [];
   const visit = (given: unknown, depth: number): void => {
     if (typeof given === "string") found.push(given);
     if (depth > MAX_DEPTH || !isRecord(given) || found.includes(given)) return;
     found.push(given);
-    for (const name of BEHIND) visit(given[name], depth + 1);
-    // A RetryError keeps every attempt; only the last one is why it failed.
+    for (const name of INNER) visit(given[name], depth + 1);
+    // A RetryError keeps every attempt; only the last one is the reason.
     if (given["lastError"] === undefined && Array.isArray(given["errors"])) {
       for (const one of given["errors"].slice(0, 8)) visit(one, depth + 1);
     }
@@ -68,7 +68,7 @@ function unwrapError(error: unknown): readonly Layer[] {
   return found;
 }
 
-/** All fields are read of an answer only: what was given itself can be a stored message, whose fields hold a conversation. */
+/** All fields are read only from a response: the given value may be a stored message, whose fields contain a conversation. */
 function collectTexts(layer: Layer, isAnswer: boolean): readonly string[] {
   if (typeof layer === "string") return expandJson(layer);
   const words = WORDS.flatMap((name) => {
@@ -78,7 +78,7 @@ function collectTexts(layer: Layer, isAnswer: boolean): readonly string[] {
   return isAnswer && !(layer instanceof Error) ? [...words, ...collectFields(layer)] : words;
 }
 
-/** The text, and where it is JSON its fields: escapes as `\u003e` hide what is looked for. */
+/** The text and, if it is JSON, its fields, because escapes such as `\u003e` hide the phrases to match. */
 function expandJson(text: string): readonly string[] {
   const start = text.slice(0, MAX_TEXT);
   const json = tryParseJson(start);
@@ -90,12 +90,12 @@ function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Cut off, or only looks like JSON. The text itself is read in any case.
+    // Truncated, or not JSON. The text itself is used in any case.
     return undefined;
   }
 }
 
-/** Each text and number inside a JSON value as a line `name: value`. Used on answers only. */
+/** Each string and number inside a JSON value as a line `name: value`. Used only for responses. */
 function collectFields(json: unknown): readonly string[] {
   const lines: string[] = [];
   const visit = (value: unknown, name: string, depth: number): void => {
@@ -109,12 +109,12 @@ function collectFields(json: unknown): readonly string[] {
 
 function listChildren(value: unknown, name: string): readonly (readonly [string, unknown])[] {
   if (typeof value === "string") return [[name, tryParseJson(value)]];
-  // Array.from, as a callback of map would leave gaps out.
+  // Array.from, because map skips holes.
   if (Array.isArray(value)) return Array.from(value, (one: unknown) => [name, one]);
   return isRecord(value) && !(value instanceof Error) ? listResponseFields(value) : [];
 }
 
-const OF_THE_REQUEST = new Set([
+const REQUEST_FIELDS = new Set([
   "requestBodyValues",
   "requestBody",
   "request",
@@ -127,7 +127,7 @@ const OF_THE_REQUEST = new Set([
 ]);
 
 function listResponseFields(value: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] {
-  return Object.entries(value).filter(([key]) => !OF_THE_REQUEST.has(key));
+  return Object.entries(value).filter(([key]) => !REQUEST_FIELDS.has(key));
 }
 
 function readStatus(layer: Layer): number | undefined {
@@ -139,7 +139,7 @@ function readStatus(layer: Layer): number | undefined {
   });
 }
 
-/** OpenAI's and Anthropic's SDKs begin their messages with the status: `413 status code (no body)`. */
+/** OpenAI's and Anthropic's SDKs start their messages with the status: `413 status code (no body)`. */
 function parseStatusText(lines: readonly string[]): number | undefined {
   return findFirst(lines, (line) => {
     const [, status] = /^(?:HTTP |error code: |status(?: code)?:? )?([45]\d\d)\b/i.exec(line) ?? [];
