@@ -1,6 +1,7 @@
 // Arrows between folders point one way. The rooms of session-core, from the bottom up; a room may use those above it
 // in this list, and itself.
 const ROOMS = [
+  ["text"],
   ["ids", "errors"],
   ["arguments"],
   ["entry", "tools"],

@@ -7,6 +7,9 @@ export * as rules from "./arguments/rules.js";
 export * as shapes from "./arguments/shapes.js";
 // Tool calls and their results
 export * from "./context/tool-pairs.js";
+// Text
+export { cutMiddle, HEAD_SHARE, pairStart, shorten, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
+export { cleanText, oneLine, shortLine } from "./text/one-line.js";
 // Tools of agents: kinds, arguments, files
 export {
   type Arguments,

@@ -1,6 +1,6 @@
 import type { EntryId, FileLists, SessionId } from "@bough/session-core";
+import { cleanText, shortLine } from "@bough/session-core/internals";
 import { z } from "zod";
-import { cleanText } from "../text/clean-text.js";
 
 /** Which entries of a path a summary stands for, both ends included. */
 export interface CheckpointRange {
@@ -139,7 +139,7 @@ function formatJsonLine(value: unknown): string {
 
 /** A text on one line, as a title. */
 function joinLines(text: string): string {
-  return cleanText(text).replace(/\s+/g, " ").trim();
+  return shortLine(text, Number.POSITIVE_INFINITY);
 }
 
 /** null: a time that no calendar has. */

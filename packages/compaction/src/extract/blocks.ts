@@ -1,4 +1,4 @@
-import { cutLine, oneLine } from "../text/one-line.js";
+import { shortenAtWord, shortLine } from "@bough/session-core/internals";
 
 /** What an extract is marked with; its first line starts so. */
 export const MARKER = "Extracted mechanically; no model wrote this.";
@@ -199,9 +199,9 @@ export function isUnderline(line: string): boolean {
  * `maxChars` UTF-16 code units. Twice is the same as once.
  */
 export function toSafeLine(text: string, maxChars: number): string {
-  const line = oneLine(text, maxChars).replace(/`{3,}/g, "``").replace(/~{3,}/g, "~~");
+  const line = shortLine(text, maxChars).replace(/`{3,}/g, "``").replace(/~{3,}/g, "~~");
   const whole = closeCode(line.replace(HEADING, "$1\\"));
-  return whole.length > maxChars ? closeCode(cutLine(whole, maxChars)) : whole;
+  return whole.length > maxChars ? closeCode(shortenAtWord(whole, maxChars)) : whole;
 }
 
 /** A line that is cut shorter than this says little; rather fewer lines. */

@@ -1,6 +1,5 @@
 import type { ToolCallBlock } from "@bough/session-core";
-import { toolKind } from "@bough/session-core/internals";
-import { oneLine } from "../text/one-line.js";
+import { shortLine, toolKind } from "@bough/session-core/internals";
 import { cutToEdges, removeData } from "./prose.js";
 
 /** What is read of a command, in UTF-16 code units. A longer one is a script, which nobody remembers word for word. */
@@ -35,7 +34,7 @@ export function simplifyCommand(command: string): string | null {
   const steps = splitOutside(line, /^(?:&&|\|\||;)/)
     .map((step) => stripFilters(step))
     .filter((step) => step !== "" && !ONLY_LOOKS.test(step));
-  return oneLine(steps.join(" && "), MAX_COMMAND_CHARS) || null;
+  return shortLine(steps.join(" && "), MAX_COMMAND_CHARS) || null;
 }
 
 function takeFirstLine(command: string): string {
@@ -102,7 +101,7 @@ const SAYS_NOTHING =
  */
 export function findErrorLines(output: string, failed: boolean): readonly string[] {
   const raw = removeData(cutToEdges(output, MAX_OUTPUT_READ)).split("\n");
-  const all = raw.map((line) => ({ text: oneLine(line, MAX_LINE_CHARS), indent: line.search(/\S/) }));
+  const all = raw.map((line) => ({ text: shortLine(line, MAX_LINE_CHARS), indent: line.search(/\S/) }));
   const lines = all.filter(({ text }) => text.length > 2 && !SAYS_NOTHING.test(text) && !NOT_ONE.test(text));
   const tells = failed ? TELLS : SURELY;
   const first = lines.findIndex(({ text }) => tells.test(text));

@@ -1,5 +1,4 @@
-import { cleanText } from "../text/clean-text.js";
-import { oneLine } from "../text/one-line.js";
+import { cleanText, shortLine } from "@bough/session-core/internals";
 import { isUnderline, type Line, MARKER, toSafeLine } from "./blocks.js";
 import { touchedFiles } from "./file-paths.js";
 import { type FactKind, type FoundFact, mergeFileNames } from "./find-facts.js";
@@ -129,7 +128,7 @@ export function listNumbers(material: ExtractMaterial): readonly Line[] {
 }
 
 function formatAsCode(text: string): string {
-  return `\`${oneLine(text.replaceAll("`", "'"), ITEM_CHARS)}\``;
+  return `\`${shortLine(text.replaceAll("`", "'"), ITEM_CHARS)}\``;
 }
 
 function collectTexts({ facts }: ExtractMaterial, kind: FactKind): string[] {

@@ -1,5 +1,5 @@
 import { type AssistantMessage, type BashExecutionMessage, type ContextMessage, type ToolResultMessage, textOf } from "@bough/session-core";
-import { oneLine } from "../text/one-line.js";
+import { shortLine } from "@bough/session-core/internals";
 import { findErrorLines, normalizeErrorLine, readCommand, simplifyCommand } from "./commands.js";
 import { filesIn, touchedFiles } from "./file-paths.js";
 import { extractProse } from "./prose.js";
@@ -123,7 +123,7 @@ class FactFinder {
 
   #user(text: string, at: number): void {
     const prose = extractProse(text);
-    if (isRequest(text)) this.#request = { text: oneLine(prose, REQUEST_CHARS), at };
+    if (isRequest(text)) this.#request = { text: shortLine(prose, REQUEST_CHARS), at };
     for (const rule of findRules(prose)) this.#list.add("rule", rule, at, { key: rule.toLowerCase() });
     this.#named(prose, at);
   }

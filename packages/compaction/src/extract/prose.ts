@@ -1,4 +1,4 @@
-import { cleanText } from "../text/clean-text.js";
+import { cleanText } from "@bough/session-core/internals";
 
 /** What is read of one text, in UTF-16 code units: half from its start, half from its end. Nobody says more than that. */
 const MAX_READ = 24_000;

@@ -1,8 +1,8 @@
 import { type AssistantBlock, type ContentBlock, type ContextMessage, textOf } from "@bough/session-core";
 import { toolKind } from "@bough/session-core/internals";
 import type { SummarySource } from "../summarizers/summarizer.js";
-import { makePathsRelativeTo } from "../text/clean-text.js";
 import { redact } from "../text/redact.js";
+import { makePathsRelativeTo } from "../text/relative-paths.js";
 import { toSafeLine } from "./blocks.js";
 
 type Rewrite = (text: string) => string;

@@ -1,4 +1,4 @@
-import { oneLine } from "../text/one-line.js";
+import { shortLine } from "@bough/session-core/internals";
 import { extractProse, splitSentences } from "./prose.js";
 
 /** Says that all is well, and asks for nothing. */
@@ -55,7 +55,7 @@ export function findRules(prose: string): readonly string[] {
   return splitSentences(prose)
     .map(({ text }) => text)
     .filter((text) => text.length <= LONGEST_SAID && isRule(text))
-    .map((text) => oneLine(text, MAX_CHARS));
+    .map((text) => shortLine(text, MAX_CHARS));
 }
 
 /** Whether a sentence commands or forbids. */

@@ -1,5 +1,5 @@
 import { type ContentBlock, type ContextMessage, textOf } from "@bough/session-core";
-import { cutMiddle } from "../shrink/request/cut-text.js";
+import { cutForRequest } from "./cut-text.js";
 import type { CountedMessage, CountMessage } from "./request-parts.js";
 
 /** A cut text keeps at least this many UTF-16 code units; a shorter one is of no use to a model. */
@@ -60,7 +60,7 @@ function cutTo(
   { headShare, count }: CutOptions,
   removedAttachments = 0,
 ): CountedMessage {
-  const text = cutMiddle(content.text, chars, headShare, removedAttachments);
+  const text = cutForRequest(content.text, chars, headShare, removedAttachments);
   const shorter = replaceText(message, { text, attachments: content.attachments });
   return { message: shorter, tokens: count(shorter) };
 }

@@ -1,6 +1,7 @@
 import type { ContentBlock, ToolResultMessage } from "@bough/session-core";
-import { cutMarker, headOf } from "../shrink/request/cut-text.js";
+import { takeStart } from "@bough/session-core/internals";
 import { cutMessage } from "./cut-message.js";
+import { cutMarker } from "./cut-text.js";
 import {
   type CountedMessage,
   type CountMessage,
@@ -38,7 +39,7 @@ function trimResult(message: ToolResultMessage, chars: number): ToolResultMessag
   const { content } = message;
   const text = typeof content === "string" ? content : content.flatMap(blockText).join("\n");
   if (text.length <= chars) return message;
-  const head = headOf(text, chars - cutMarker(text.length, 0).length - 1);
+  const head = takeStart(text, chars - cutMarker(text.length, 0).length - 1);
   const trimmed = `${head}\n${cutMarker(text.length - head.length, 0)}`;
   if (typeof content === "string") return { ...message, content: trimmed };
   return { ...message, content: [{ type: "text", text: trimmed }, ...content.filter(({ type }) => type === "image")] };

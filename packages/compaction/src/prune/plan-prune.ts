@@ -1,7 +1,7 @@
 import { type EntryId, textOf } from "@bough/session-core";
+import { shortLine } from "@bough/session-core/internals";
 import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { oneLine } from "../text/one-line.js";
 import { CALL_TOKENS, MESSAGE_TOKENS } from "../tokens/message-tokens.js";
 import { findDuplicates, findSupersededReads } from "./repeated-output.js";
 import { fileReadOf, type ToolOutput, toolOutputs } from "./tool-output.js";
@@ -97,7 +97,7 @@ function makeRule(
   const duplicates = findDuplicates(all, settings.duplicateChars, stays);
   return (output) => {
     const file = superseded.get(output.id);
-    if (file !== undefined) return { because: "superseded", file: oneLine(file, SHOWN_PATH_CHARS) };
+    if (file !== undefined) return { because: "superseded", file: shortLine(file, SHOWN_PATH_CHARS) };
     if (duplicates.has(output.id)) return { because: "duplicate" };
     if (useless(output)) return { because: "useless" };
     return aged.has(output.id) ? { because: "age" } : null;

@@ -1,9 +1,8 @@
 import { type FileLists, fileLists, type OutlineRow, type Session } from "@bough/session-core";
+import { cleanText, shortLine } from "@bough/session-core/internals";
 import { z } from "zod";
 import { fileListsOf } from "../plan/file-lists.js";
 import { stripComposed } from "../summary/compose.js";
-import { cleanText } from "../text/clean-text.js";
-import { oneLine } from "../text/one-line.js";
 import { formatTime } from "./entry-text.js";
 import { ALL_IN_CONTEXT } from "./search.js";
 import { getTitle, readSummarizedPath, type SummarizedPart, type SummaryEntry } from "./summarized.js";
@@ -15,7 +14,7 @@ export async function describeSummaries(session: Session, wanted: string | undef
   if (wanted === undefined) return parts.map(formatPart).join("\n");
   const part = parts.find(({ summary }) => summary.id === wanted) ?? parts.find(({ number }) => String(number) === wanted);
   if (part !== undefined) return describePart(session, part);
-  return `${oneLine(wanted, 60)} is no summary on this path. There are: ${parts.map(({ summary }) => summary.id).join(", ")}`;
+  return `${shortLine(wanted, 60)} is no summary on this path. There are: ${parts.map(({ summary }) => summary.id).join(", ")}`;
 }
 
 function formatPart({ summary, number, rows }: SummarizedPart): string {
@@ -83,7 +82,7 @@ async function readFileLists(session: Session, { summary, rows }: SummarizedPart
 }
 
 function asLine(text: string): string {
-  return cleanText(text).replace(/\s+/g, " ");
+  return shortLine(text, Number.POSITIVE_INFINITY);
 }
 
 // What the engine writes beside a summary; other programs and hooks may write anything under these names.

@@ -1,6 +1,6 @@
 import type { AssistantBlock, ContentBlock, ContextEditPayload, Entry, EntryId, Message, Session } from "@bough/session-core";
+import { cleanText } from "@bough/session-core/internals";
 import { formatIsoTime } from "../checkpoints/checkpoint.js";
-import { cleanText } from "../text/clean-text.js";
 
 /** A line in the text of an entry that would read as the head of another one. */
 const HEAD = /^(?=\[[^\]\s]{1,128}\] (?:\d{4}-\d\d-\d\d \d\d:\d\d|time unknown) )/gm;

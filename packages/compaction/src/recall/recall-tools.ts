@@ -1,10 +1,9 @@
 import { AmbiguousNameError, type EntryId, EntryNotFoundError, InvalidQueryError, type Session } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import { rules, shortLine } from "@bough/session-core/internals";
 import type { ToolSet } from "ai";
 import { z } from "zod";
 import { SESSION } from "../arguments/shapes.js";
 import { AiSdkMissingError, InvalidSettingError } from "../errors/compaction-errors.js";
-import { oneLine } from "../text/one-line.js";
 import { describeSummaries } from "./describe.js";
 import { readRangeText } from "./entry-text.js";
 import { pieceOf } from "./piece.js";
@@ -88,12 +87,12 @@ function defineTool<T>(name: RecallTool["name"], schema: z.ZodType<T>, run: (inp
       const judged = schema.safeParse(removeNulls(input));
       if (!judged.success) {
         const [issue] = judged.error.issues;
-        return oneLine(`The input of ${name} is not valid: ${[...(issue?.path ?? []), issue?.message ?? ""].join(" ")}`, MAX_LINE);
+        return shortLine(`The input of ${name} is not valid: ${[...(issue?.path ?? []), issue?.message ?? ""].join(" ")}`, MAX_LINE);
       }
       try {
         return await run(judged.data);
       } catch (error) {
-        return oneLine(explainMistake(error), MAX_LINE);
+        return shortLine(explainMistake(error), MAX_LINE);
       }
     },
   };

@@ -1,5 +1,5 @@
 import type { SearchHit, Session } from "@bough/session-core";
-import { cleanText } from "../text/clean-text.js";
+import { cleanText } from "@bough/session-core/internals";
 import { formatTime, isPrivate } from "./entry-text.js";
 import { readSummarizedPath, type SummarizedPath } from "./summarized.js";
 

@@ -1,7 +1,7 @@
 import type { Entry, EntryId, OutlineRow, Session } from "@bough/session-core";
+import { shortLine } from "@bough/session-core/internals";
 import { stripComposed } from "../summary/compose.js";
 import { takeFirstSentence } from "../summary/short-summary.js";
-import { oneLine } from "../text/one-line.js";
 import { computeCoverage, type PathCoverage } from "./coverage.js";
 
 /** An entry that stands for others. */
@@ -180,7 +180,7 @@ const MAX_CHARS = 200;
 export function getTitle(summary: SummaryEntry): string {
   const { title, shortSummary } = summary;
   for (const said of [title, shortSummary]) {
-    const line = typeof said === "string" ? oneLine(said, MAX_CHARS) : "";
+    const line = typeof said === "string" ? shortLine(said, MAX_CHARS) : "";
     if (line !== "") return line;
   }
   return takeFirstSentence(stripComposed(summary.summary));

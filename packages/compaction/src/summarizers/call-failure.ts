@@ -1,3 +1,4 @@
+import { oneLine } from "@bough/session-core/internals";
 import { type CallFailure, SummarizerCallError } from "../errors/summarizer-errors.js";
 import { withoutSecrets } from "./failures/secrets.js";
 import { isOverflowFailure } from "./overflow.js";
@@ -38,8 +39,7 @@ export function toCallError(error: unknown, { secrets = [], nowMs }: CallErrorOp
 
 function formatMessage({ status, text }: FailureDetails): string {
   const [line = ""] = text.split("\n").filter((line) => line.trim() !== "");
-  const clean = line.replace(/[\p{Cc}\p{Cf}]+/gu, " ").trim();
-  const short = clean.length > MAX_MESSAGE_CHARS ? `${clean.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…` : clean;
+  const short = oneLine(line, MAX_MESSAGE_CHARS);
   return status === undefined || short.startsWith(String(status)) ? short || "no reason given" : `${status} ${short}`.trim();
 }
 

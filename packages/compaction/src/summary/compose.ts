@@ -1,11 +1,11 @@
 import type { ContextMessage, FileLists } from "@bough/session-core";
+import { cleanText, cutMiddle } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
-import { cleanText, makePathsRelativeTo } from "../text/clean-text.js";
 import { redact } from "../text/redact.js";
+import { makePathsRelativeTo } from "../text/relative-paths.js";
 import { BRANCH_NOTE, KEEP_GOING } from "./prompt-texts.js";
 import { type SerializeOptions, serializeToText } from "./serialize.js";
 import { escapeForSummary, parseComposed, wrapInTag } from "./tagged-blocks.js";
-import { cutMiddle } from "./text/cut-text.js";
 import { collectQuotes, formatQuotes, parseQuotes, selectQuotes } from "./user-quotes.js";
 
 /** The parts of a stored summary. */

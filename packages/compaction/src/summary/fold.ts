@@ -1,7 +1,7 @@
+import { cutMiddle, takeStart } from "@bough/session-core/internals";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import type { TokenCounter } from "../tokens/token-counter.js";
 import { MESSAGE_SEPARATOR, type SerializedMessage } from "./serialize.js";
-import { cutMiddle, headOf } from "./text/cut-text.js";
 
 /** Consecutive messages that one call summarizes. */
 export interface Chunk {
@@ -66,7 +66,7 @@ function takeChunk(
   if (tokens > budget) {
     const whole = messages[from]?.text ?? "";
     // If not even the marker of a cut fits, the start of the text is sent, so that no message is skipped silently.
-    const text = cutToTokens(whole, budget, counter) || headOf(whole, Math.max(1, budget));
+    const text = cutToTokens(whole, budget, counter) || takeStart(whole, Math.max(1, budget));
     return { text, tokens: counter.count(text), from, to };
   }
   while (to < messages.length && tokens + (sizes[to] ?? 0) <= budget) {

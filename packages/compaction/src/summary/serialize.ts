@@ -6,11 +6,10 @@ import type {
   ToolCallBlock,
   ToolResultMessage,
 } from "@bough/session-core";
+import { cleanText, cutMiddle } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
-import { cleanText } from "../text/clean-text.js";
 import { redact } from "../text/redact.js";
 import { escapeForPrompt, parseComposed } from "./tagged-blocks.js";
-import { cutMiddle } from "./text/cut-text.js";
 
 /** How a conversation is serialized: the settings of the same names. */
 export type SerializeOptions = Pick<

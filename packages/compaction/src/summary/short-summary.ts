@@ -1,8 +1,7 @@
-import { cleanText } from "../text/clean-text.js";
+import { shortLine } from "@bough/session-core/internals";
 import { SHORT_SUMMARY, SYSTEM_PROMPT } from "./prompt-texts.js";
 import type { SummarizerClient } from "./summarizer-client.js";
 import { buildPrompt } from "./task-prompt.js";
-import { headOf } from "./text/cut-text.js";
 
 /** Longest short summary, in UTF-16 code units. */
 const MAX_CHARS = 200;
@@ -34,7 +33,7 @@ export async function writeShortSummary(client: SummarizerClient, body: string):
       needsTag: false,
       outputShare: OUTPUT_SHARE,
     });
-    return answer.extracted ? takeFirstSentence(body) : oneLine(answer.body);
+    return answer.extracted ? takeFirstSentence(body) : plainLine(answer.body);
   } catch (error) {
     client.recordFailure(error);
     return takeFirstSentence(body);
@@ -57,15 +56,11 @@ export function takeFirstSentence(body: string): string {
     const said = line.trim().replace(MARKS, "");
     if (said === "" || NO_SENTENCE.test(said)) continue;
     const end = /[.!?](?=\s|$)|[。！？]/.exec(said);
-    return oneLine(end === null ? said : said.slice(0, end.index + 1));
+    return plainLine(end === null ? said : said.slice(0, end.index + 1));
   }
-  return oneLine(body);
+  return plainLine(body);
 }
 
-function oneLine(text: string): string {
-  const line = cleanText(text)
-    .replace(/[*`]{1,3}/g, "")
-    .replace(/\s+/g, " ")
-    .trim();
-  return line.length <= MAX_CHARS ? line : `${headOf(line, MAX_CHARS - 1).trimEnd()}…`;
+function plainLine(text: string): string {
+  return shortLine(text.replace(/[*`]{1,3}/g, ""), MAX_CHARS);
 }

@@ -1,13 +1,12 @@
 import { BoughError, type SessionContext, type Usage } from "@bough/session-core";
+import { cleanText, takeStart } from "@bough/session-core/internals";
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { scoreFidelity } from "../extract/fidelity.js";
 import { findFacts } from "../extract/find-facts.js";
 import { callSummarizer } from "../summarizers/call.js";
 import type { Summarizer, SummaryReply, SummarySource } from "../summarizers/summarizer.js";
-import { cleanText } from "../text/clean-text.js";
 import { redact } from "../text/redact.js";
 import { computeOutputCap, type SummaryDependencies, type SummaryFailure, type SummaryJob, type SummaryStage } from "./summary-job.js";
-import { headOf } from "./text/cut-text.js";
 
 /** A prompt for a summarizer. */
 export interface SummaryPrompt {
@@ -211,7 +210,7 @@ function takeTitle(text: string): { readonly title: string | null; readonly rest
   // Without a closing tag, the title ends with the line.
   const endOfLine = text.indexOf("\n", after);
   const inner = close?.index ?? (endOfLine === -1 ? text.length : endOfLine) - after;
-  const title = headOf(
+  const title = takeStart(
     text
       .slice(after, after + inner)
       .replace(/\s+/g, " ")

@@ -1,4 +1,4 @@
-import { cleanText } from "../text/clean-text.js";
+import { cleanText } from "@bough/session-core/internals";
 import { BRANCH, buildStrictPrompt, FORMS, type Form, NO_TOOLS, SLOTS, STRICT_ABOUT, TURN_PREFIX } from "./prompt-texts.js";
 import type { SummaryJob } from "./summary-job.js";
 import { escapeForPrompt, wrapInTag } from "./tagged-blocks.js";

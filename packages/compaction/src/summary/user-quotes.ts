@@ -1,8 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
+import { cleanText, takeStart } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
-import { cleanText } from "../text/clean-text.js";
 import { escapeForSummary } from "./tagged-blocks.js";
-import { headOf } from "./text/cut-text.js";
 
 /** One user message, quoted word for word, and the number of omitted messages before it. */
 interface UserQuote {
@@ -51,7 +50,7 @@ function takeWithinBudget(quotes: readonly UserQuote[], { chars, messages }: Bud
   for (const one of quotes) {
     if (taken.length >= messages || left <= CUT.length) break;
     const fits = one.text.length <= left;
-    taken.push(fits ? one : { ...one, text: headOf(one.text, left - CUT.length) + CUT });
+    taken.push(fits ? one : { ...one, text: takeStart(one.text, left - CUT.length) + CUT });
     left -= one.text.length;
   }
   return taken;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { cleanText } from "@bough/session-core/internals";
 import { build } from "esbuild";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -13,7 +14,6 @@ import { readCheckpoints } from "../../src/checkpoints/read-checkpoints.js";
 import { syncCheckpoints, writeCheckpoint } from "../../src/checkpoints/write-checkpoints.js";
 import { CheckpointError } from "../../src/errors/compaction-errors.js";
 import { listCheckpoints } from "../../src/recall/list-checkpoints.js";
-import { cleanText } from "../../src/text/clean-text.js";
 import { grown, plant } from "../world/session.js";
 
 const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));

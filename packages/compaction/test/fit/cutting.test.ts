@@ -1,6 +1,7 @@
 import type { ContentBlock } from "@bough/session-core";
+import { takeEnd, takeStart } from "@bough/session-core/internals";
 import { describe, expect, test } from "vitest";
-import { cutMiddle, headOf, tailOf } from "../../src/shrink/request/cut-text.js";
+import { cutForRequest } from "../../src/fit/cut-text.js";
 import { count, IMAGE_TOKENS, messageAt, names, shape, talk, textAt } from "./conversation.js";
 
 /** A text whose every part is told from its words. */
@@ -88,20 +89,20 @@ describe("a cut", () => {
   const faces = "😀".repeat(50);
 
   test.each([1, 2, 3, 50, 51, 99])("after %i units never parts a surrogate pair", (length) => {
-    expect(headOf(faces, length).isWellFormed()).toBe(true);
-    expect(tailOf(faces, length).isWellFormed()).toBe(true);
-    expect(cutMiddle(faces, length, 0.4, 0).isWellFormed()).toBe(true);
-    expect(length - headOf(faces, length).length).toBe(length % 2);
+    expect(takeStart(faces, length).isWellFormed()).toBe(true);
+    expect(takeEnd(faces, length).isWellFormed()).toBe(true);
+    expect(cutForRequest(faces, length, 0.4, 0).isWellFormed()).toBe(true);
+    expect(length - takeStart(faces, length).length).toBe(length % 2);
   });
 
   test("leaves half a pair that was there already where it is", () => {
     const broken = `\ud83d${"x".repeat(20)}\ude00`;
-    expect(cutMiddle(broken, 10, 0.5, 0)).toBe("\ud83dxxxx\n[12 characters left out of this request]\nxxxx\ude00");
+    expect(cutForRequest(broken, 10, 0.5, 0)).toBe("\ud83dxxxx\n[12 characters left out of this request]\nxxxx\ude00");
   });
 
   test("takes all of a head, or all of a tail", () => {
-    expect(cutMiddle("abcdef", 2, 1, 0)).toBe("ab\n[4 characters left out of this request]");
-    expect(cutMiddle("abcdef", 2, 0, 0)).toBe("[4 characters left out of this request]\nef");
+    expect(cutForRequest("abcdef", 2, 1, 0)).toBe("ab\n[4 characters left out of this request]");
+    expect(cutForRequest("abcdef", 2, 0, 0)).toBe("[4 characters left out of this request]\nef");
   });
 });
 

@@ -1,3 +1,4 @@
+import { shortLine } from "@bough/session-core/internals";
 import fc from "fast-check";
 import { getEncoding } from "js-tiktoken";
 import { describe, expect, test } from "vitest";
@@ -8,7 +9,6 @@ import {
   type PruneCause,
   SHOWN_PATH_CHARS,
 } from "../../src/prune/plan-prune.js";
-import { oneLine } from "../../src/text/one-line.js";
 import { messageTokens } from "../../src/tokens/message-tokens.js";
 
 const PATH = fc.oneof(
@@ -18,7 +18,7 @@ const PATH = fc.oneof(
 );
 const pruned: fc.Arbitrary<PruneCause> = fc.oneof(
   fc.constantFrom<PruneCause>({ because: "age" }, { because: "duplicate" }, { because: "useless" }),
-  PATH.map((path) => ({ because: "superseded", file: oneLine(path, SHOWN_PATH_CHARS) }) as const),
+  PATH.map((path) => ({ because: "superseded", file: shortLine(path, SHOWN_PATH_CHARS) }) as const),
 );
 
 describe("the line in place of a result", () => {

@@ -1,8 +1,7 @@
+import { cleanText, cutMiddle, takeEnd, takeStart } from "@bough/session-core/internals";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { escapeForPrompt, escapeForSummary, wrapInTag } from "../../src/summary/tagged-blocks.js";
-import { cutMiddle, headOf, tailOf } from "../../src/summary/text/cut-text.js";
-import { cleanText } from "../../src/text/clean-text.js";
 
 const anyText = fc.string({ unit: "binary", maxLength: 60 });
 
@@ -10,11 +9,11 @@ describe("cutting a text", () => {
   test("never leaves half a surrogate pair, at any length", () => {
     fc.assert(
       fc.property(anyText, fc.nat(70), (text, max) => {
-        expect(headOf(text, max).isWellFormed()).toBe(true);
-        expect(tailOf(text, max).isWellFormed()).toBe(true);
+        expect(takeStart(text, max).isWellFormed()).toBe(true);
+        expect(takeEnd(text, max).isWellFormed()).toBe(true);
         expect(cutMiddle(text, max).isWellFormed()).toBe(true);
-        expect(headOf(text, max).length).toBeLessThanOrEqual(max);
-        expect(tailOf(text, max).length).toBeLessThanOrEqual(max);
+        expect(takeStart(text, max).length).toBeLessThanOrEqual(max);
+        expect(takeEnd(text, max).length).toBeLessThanOrEqual(max);
       }),
     );
   });

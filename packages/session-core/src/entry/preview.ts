@@ -1,10 +1,9 @@
+import { shorten } from "../text/cut.js";
+import { LINE_CHARS, oneLine } from "../text/one-line.js";
 import { previewArgument } from "../tools/arguments.js";
 import type { EntryPayload } from "./entry.js";
 import type { AssistantBlock, AssistantMessage, Message, ToolCallBlock } from "./message.js";
 import type { Content } from "./text.js";
-
-/** Longest preview, in UTF-16 code units: one line of a wide terminal, and short enough to live in the row. */
-export const PREVIEW_LENGTH = 160;
 
 /** One line that says what an entry is about: its first words, or its tool calls as `[read src/a.ts]`. */
 export function previewOf(payload: EntryPayload): string {
@@ -62,8 +61,8 @@ function assistantPreview(message: AssistantMessage): string {
   if (text === "" && calls === "") return message.errorMessage ?? thought(message.content);
   if (text === "" || calls === "") return text || calls;
   // The calls must stay readable behind a long text, so the text gives way first.
-  const room = Math.max(PREVIEW_LENGTH - calls.length - 1, 40);
-  return `${text.length > room ? `${cut(text, room - 1)}…` : text} ${calls}`;
+  const room = Math.max(LINE_CHARS - calls.length - 1, 40);
+  return `${shorten(text, room)} ${calls}`;
 }
 
 function callsPreview(content: readonly AssistantBlock[]): string {
@@ -76,7 +75,7 @@ function openingOf(content: Content): string {
   let text = "";
   for (const block of content) {
     if (block.type === "text") text = text === "" ? block.text : `${text}\n${block.text}`;
-    if (text.length > PREVIEW_LENGTH * 2) break;
+    if (text.length > LINE_CHARS * 2) break;
   }
   return text;
 }
@@ -94,29 +93,6 @@ function contentPreview(content: Content): string {
 
 /** A tool call in a few words: its name and the argument that identifies it, at most 60 code units. */
 export function callPreview(call: ToolCallBlock): string {
-  const text = oneLine(previewArgument(call.arguments));
-  const short = text.length > 50 ? `${cut(text, 49)}…` : text;
+  const short = oneLine(previewArgument(call.arguments), 50);
   return short === "" ? `[${call.name}]` : `[${call.name} ${short}]`;
-}
-
-// What cannot stand in a line as it is: white space but single plain spaces, control and direction characters. It does
-// not match where nothing has to change, which is nearly everywhere.
-const MISFITS =
-  / *[\t-\r\u0000-\u0008\u000e-\u001f\u007f-\u00a0\u1680\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u2069\u3000\ufeff][\s\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069]*| {2,}/g;
-
-/** Text on one line, at most PREVIEW_LENGTH code units; runs of white space and control characters become one space. */
-export function oneLine(text: string): string {
-  // Half as much again is enough to fill the line unless the text is mostly white space; a megabyte need not be scanned.
-  const line = cut(text.trimStart(), PREVIEW_LENGTH + 80)
-    .replace(MISFITS, " ")
-    .trim();
-  return line.length > PREVIEW_LENGTH ? `${cut(line, PREVIEW_LENGTH - 1)}…` : line;
-}
-
-/** The first `length` code units of `text`, one less where that would split a surrogate pair; lone halves become U+FFFD. */
-function cut(text: string, length: number): string {
-  const piece = text.slice(0, length);
-  const last = piece.charCodeAt(piece.length - 1);
-  const whole = piece.length < text.length && last >= 0xd800 && last <= 0xdbff ? piece.slice(0, -1) : piece;
-  return whole.toWellFormed();
 }

@@ -1,4 +1,5 @@
 import { customAlphabet } from "nanoid";
+import { shorten } from "../text/cut.js";
 
 /** Names an entry within its session: 1 to 128 visible characters. Unique in a session, not across sessions. */
 export type EntryId = string;
@@ -32,5 +33,5 @@ export function isId(text: string): boolean {
 
 /** What a message quotes of a file, cut to `most` characters; every id that is valid is quoted whole. */
 export function quoted(text: string, most = 128): string {
-  return text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text;
+  return shorten(text, most).toWellFormed();
 }

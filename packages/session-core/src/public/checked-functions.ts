@@ -3,6 +3,7 @@ import { MESSAGE, MESSAGE_CONTENT, PAYLOAD, TOOL_CALL } from "../arguments/shape
 import * as templates from "../context/converters/templates.js";
 import * as preview from "../entry/preview.js";
 import * as text from "../entry/text.js";
+import * as line from "../text/one-line.js";
 
 // What this package uses itself is checked only where others call it: arguments from outside may be anything, while what
 // comes from the store has passed the gate, and a check there would make one damaged row an error of the whole store.
@@ -41,7 +42,7 @@ export const callPreview = checked(preview.callPreview, ["call", TOOL_CALL]);
  *
  * @throws {InvalidArgumentError} no text.
  */
-export const oneLine = checked(preview.oneLine, ["text", TEXT]);
+export const oneLine = checked((text: string) => line.oneLine(text), ["text", TEXT]);
 
 /** How a model reads the summary of a compaction. @throws {InvalidArgumentError} no text. */
 export const compactionSummaryText = checked(templates.compactionSummaryText, ["summary", TEXT]);

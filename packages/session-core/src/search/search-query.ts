@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { InvalidQueryError } from "../errors/session-errors.js";
 import type { SearchRequest } from "../port/session-storage.js";
+import { shorten } from "../text/cut.js";
 import { searchableForm } from "./search-index.js";
 
 /** One part of a search: words in a row, the last of which may be a beginning. All parts must occur in an entry. */
@@ -22,8 +23,7 @@ const WORD = /[\p{L}\p{N}\p{Co}]/u;
  * @throws {InvalidQueryError} nothing is left to look for, or it is longer than 2,000 characters.
  */
 export function parseQuery(typed: string): readonly SearchTerm[] {
-  if (typed.length > MOST_CHARACTERS)
-    throw new InvalidQueryError(`${typed.slice(0, 60)}…`, `it is longer than ${MOST_CHARACTERS} characters`);
+  if (typed.length > MOST_CHARACTERS) throw new InvalidQueryError(shorten(typed, 61), `it is longer than ${MOST_CHARACTERS} characters`);
   const terms = [...typed.matchAll(PART)].map(term).filter(({ words }) => WORD.test(words));
   if (terms.length === 0) throw new InvalidQueryError(typed, "it has no letter or digit");
   // A word that is asked for twice is looked for once.

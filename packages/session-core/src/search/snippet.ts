@@ -1,4 +1,4 @@
-import { oneLine } from "../entry/preview.js";
+import { oneLine } from "../text/one-line.js";
 import { isUnspaced } from "./search-index.js";
 import type { SearchTerm } from "./search-query.js";
 

@@ -16,6 +16,7 @@ import {
 } from "../port/records.js";
 import type { Finding, SearchPage, SearchRequest, SessionStorage } from "../port/session-storage.js";
 import { Session, type SessionHost } from "../session/session.js";
+import { shorten } from "../text/cut.js";
 
 /** How many entries may wait for the search index before they are put into it in a pause of the event loop. */
 const INDEX_AFTER = 200;
@@ -299,5 +300,5 @@ export class Store {
 /** A candidate as an error lists it: ten of them stay readable on one line. */
 function named(id: SessionId, title: string | null): string {
   if (title === null) return id;
-  return `${id} (${title.length > 40 ? `${title.slice(0, 39).toWellFormed()}…` : title})`;
+  return `${id} (${shorten(title, 40)})`;
 }

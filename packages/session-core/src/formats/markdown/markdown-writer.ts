@@ -1,5 +1,6 @@
 import type { Entry } from "../../entry/entry.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
+import { pairStart } from "../../text/cut.js";
 import { escapedLine, visible } from "./markdown-text.js";
 
 /** One branch of a session, as it is to be read by a person. */
@@ -141,7 +142,7 @@ export interface Clipped {
 /** The start of the text, within the limit (null: none), never ending inside a surrogate pair. */
 export function clipped(text: string, limit: Limit | null): Clipped {
   if (limit === null) return { text, missing: null };
-  const end = Math.min(endOfLine(text, limit.lines), wholeEnd(text, limit.characters));
+  const end = Math.min(endOfLine(text, limit.lines), pairStart(text, Math.min(text.length, limit.characters)));
   if (text.slice(end).trim() === "") return { text: text.slice(0, end), missing: null };
   const shown = text.slice(0, end);
   const lines = count(text, "\n") - count(shown, "\n");
@@ -157,12 +158,6 @@ function endOfLine(text: string, lines: number): number {
     if (at < 0) return text.length;
   }
   return at;
-}
-
-function wholeEnd(text: string, length: number): number {
-  if (text.length <= length) return text.length;
-  const last = text.charCodeAt(length - 1);
-  return last >= 0xd800 && last <= 0xdbff ? length - 1 : length;
 }
 
 function count(text: string, character: string): number {

@@ -1,7 +1,8 @@
 import type { Entry } from "../../entry/entry.js";
-import { oneLine, previewOf } from "../../entry/preview.js";
+import { previewOf } from "../../entry/preview.js";
 import { textOf } from "../../entry/text.js";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
+import { oneLine } from "../../text/one-line.js";
 import { codeSpan, escapedLine } from "./markdown-text.js";
 import { type MarkdownDocument, type MarkdownOptions, Omissions, Scribe } from "./markdown-writer.js";
 import { stepSections } from "./sections.js";
