@@ -1,85 +1,83 @@
 import { BoughError } from "@bough/session-core";
 
-/** A setting is missing, of the wrong kind or out of range. Nothing was started. `field` is its path, as `keep.recentTokens`. */
+/** A setting is unknown, or its value is missing, of the wrong type or out of range. `field` is its path: `keep.recentTokens`. */
 export class InvalidSettingError extends BoughError {
   readonly code = "INVALID_SETTING";
   override readonly name = "InvalidSettingError";
-  constructor(
-    readonly field: string,
-    problem: string,
-  ) {
-    super(`Compaction setting ${field}: ${problem}`);
+  readonly field: string;
+  constructor(field: string, problem: string, message = `compaction setting '${field}': ${problem}`) {
+    super(message);
+    this.field = field;
   }
 }
 
-/** A compaction or a navigation of this session is running, and another one was asked for. Wait for it, or cancel it. */
+/** Another operation is running on this session: a compaction, a navigation or an undo. Await or cancel it. */
 export class CompactorBusyError extends BoughError {
   readonly code = "COMPACTOR_BUSY";
   override readonly name = "CompactorBusyError";
-  constructor(
-    readonly asked: "compact" | "navigate" | "undo",
-    readonly running: "compact" | "navigate" | "undo",
-  ) {
-    super(`Cannot ${asked} while this session runs another operation (${running}). Wait until it is done, or cancel it.`);
+  readonly asked: "compact" | "navigate" | "undo";
+  readonly running: "compact" | "navigate" | "undo";
+  constructor(asked: "compact" | "navigate" | "undo", running: "compact" | "navigate" | "undo") {
+    super(`Cannot ${asked}: another operation (${running}) is running on this session. Wait until it has ended, or cancel it.`);
+    this.asked = asked;
+    this.running = running;
   }
 }
 
-/** Setting `manual` is `when-idle` and the agent is inside a turn. Ask again after it, or with `when: "turn-end"`. */
+/** A turn is running and setting `manual` is `when-idle`. Compact after the turn, or with `when: "turn-end"`. */
 export class TurnRunningError extends BoughError {
   readonly code = "TURN_RUNNING";
   override readonly name = "TurnRunningError";
   constructor() {
-    super(`A turn is running, so nothing was compacted. Ask again when it is over, or with when: "turn-end".`);
+    super(`Nothing was compacted: a turn is running. Compact after it, or with when: "turn-end".`);
   }
 }
 
-/** A hook supplied something that is no entry. Nothing was written. */
+/** A hook returned a summary that cannot be used. Nothing was written. */
 export class HookResultError extends BoughError {
   readonly code = "HOOK_RESULT";
   override readonly name = "HookResultError";
-  constructor(
-    readonly hook: string,
-    problem: string,
-    options: { cause?: unknown } = {},
-  ) {
-    super(`The hook ${hook} supplied a result that cannot be used: ${problem}`, options);
+  readonly hook: string;
+  constructor(hook: string, problem: string, options: { cause?: unknown } = {}) {
+    super(`The result of the hook ${hook} cannot be used: ${problem}.`, options);
+    this.hook = hook;
   }
 }
 
-/** The request does not fit, whatever is left out of it: system prompt, tools and the newest prompt alone are too large. */
+/** The smallest possible request (system prompt, tools and the newest prompt) is larger than the context window. */
 export class RequestTooLargeError extends BoughError {
   readonly code = "REQUEST_TOO_LARGE";
   override readonly name = "RequestTooLargeError";
-  constructor(
-    readonly tokens: number,
-    readonly limitTokens: number,
-  ) {
-    super(`The request needs ${tokens} tokens and the window takes ${limitTokens}, also without everything that may be left out.`);
+  readonly tokens: number;
+  readonly limitTokens: number;
+  constructor(tokens: number, limitTokens: number) {
+    super(`The request needs at least ${tokens} tokens after everything optional was dropped, but the context window is ${limitTokens}.`);
+    this.tokens = tokens;
+    this.limitTokens = limitTokens;
   }
 }
 
 /**
- * A checkpoint file or its folder could not be read, written or removed: permissions, a file in the way, a full disk. The
- * session is not touched by it; files written before stay.
+ * A checkpoint file or its directory could not be read, written or removed: missing permissions, a file in the way, a full
+ * disk. The session is unchanged; files written before stay.
  */
 export class CheckpointError extends BoughError {
   readonly code = "CHECKPOINT";
   override readonly name = "CheckpointError";
-  constructor(
-    readonly path: string,
-    readonly doing: "read" | "write" | "remove",
-    reason: string,
-    options: { cause?: unknown } = {},
-  ) {
+  readonly path: string;
+  readonly doing: "read" | "write" | "remove";
+  constructor(path: string, doing: "read" | "write" | "remove", reason: string, options: { cause?: unknown } = {}) {
     super(`Cannot ${doing} checkpoints at ${path}: ${reason}.`, options);
+    this.path = path;
+    this.doing = doing;
   }
 }
 
-/** The package `ai` (version 6 or 7), an optional peer, is not installed. Install it, or use `definitions` of the recall tools. */
+/** The optional peer dependency `ai` (version 6 or 7) is not installed. */
 export class AiSdkMissingError extends BoughError {
   readonly code = "AI_SDK_MISSING";
   override readonly name = "AiSdkMissingError";
   constructor(options: { cause?: unknown } = {}) {
-    super('The package "ai" (version 6) could not be loaded. Install it, or use the definitions of the tools as they are.', options);
+    super('The package "ai" (version 6 or 7) could not be loaded. Install it, or use `definitions` of the recall tools.', options);
   }
 }

@@ -1,13 +1,12 @@
 import type { SettingsInput } from "./settings.js";
 
-// Data and nothing else. Numbers of each system as its description and its public code give them; docs/compaction.md
-// has a row for each behaviour.
+// Data only. The numbers are those of each system's documentation and public code; docs/compaction.md describes the presets.
 
-/** Settings that make the engine behave as a known system does by default. */
+/** Settings with which compaction works as in a known system, with that system's defaults. */
 export const PRESETS = {
-  /** Ours: the schema's own defaults. */
+  /** The defaults of the schema. */
   balanced: {},
-  /** pi and oh-my-pi: a reserve, 20,000 tokens kept, one summary when it is needed. */
+  /** pi and oh-my-pi: a reserve of 16,384 tokens, 20,000 tokens kept, no background summaries. */
   pi: {
     trigger: { reserveTokens: 16_384, reserveShare: 0, minMessages: 1, manualMinMessages: 1 },
     background: { start: null, leadShare: 0, minShareToApply: 0 },
@@ -17,7 +16,7 @@ export const PRESETS = {
     summary: { prompt: "structured", mode: "simple", breadcrumb: false, redact: false, onFailure: "fail" },
     breaker: { maxIneffective: 0, failures: 0 },
   },
-  /** Copilot CLI: in the background from 80 %, waited for at 95 %, everything summarised, the person's words carried along. */
+  /** GitHub Copilot CLI: a background summary from 80 %, awaited at 95 %; everything is summarized, the user's messages are quoted. */
   "copilot-cli": {
     trigger: { threshold: 0.95, reserveShare: 0, minMessages: 4, manualMinMessages: 2, headroomShare: 1 },
     background: { start: 0.8, jitterShare: 0, coldStart: null, blockAtShare: 0.95, minShareToApply: 0 },
@@ -28,7 +27,7 @@ export const PRESETS = {
     userMessages: { enabled: true },
     breaker: { maxIneffective: 0, failures: 0 },
   },
-  /** VS Code Copilot Chat: a margin for tools, a jittered background start while the cache is warm, priorities before a summary. */
+  /** VS Code Copilot Chat: a margin for tools, a background summary that starts later while the cache is cold, dropping by priority. */
   vscode: {
     window: { toolMarginShare: 0.1 },
     trigger: { threshold: 1, reserveShare: 0, minMessages: 1, headroomShare: 1 },
@@ -39,7 +38,7 @@ export const PRESETS = {
     summary: { prompt: "handoff", mode: "auto", toolResultShare: 0.5, toolArgumentChars: 200, temperature: 0, onFailure: "fail" },
     breaker: { maxIneffective: 0, failures: 0 },
   },
-  /** co-cli as its description has it: 40 messages, half of them kept (none by hand), old tool output cut at 2,000 characters. */
+  /** co-cli: compacts above 40 messages and keeps 20 of them (none by hand); old tool output is cut to 2,000 characters. */
   "co-cli": {
     trigger: { threshold: 0.5, reserveShare: 0, maxMessages: 40, minMessages: 5 },
     background: { start: null, leadShare: 0 },
@@ -48,7 +47,7 @@ export const PRESETS = {
     request: { trimChars: 2_000, fit: "off", toolResultShare: 0 },
     summary: { prompt: "working-set", onFailure: "marker" },
   },
-  /** The Python agent: looked at between turns, inside one only where the request would not fit, with half of pi's reserve. */
+  /** An agent in Python: checks between turns, inside a turn only if the request would not fit; half of pi's reserve. */
   "python-agent": {
     checkAt: "turn-end",
     manual: "when-idle",

@@ -1,40 +1,78 @@
 import { rules } from "@bough/session-core/internals";
 import type { z } from "zod";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
+import { findNearest } from "../text/nearest-name.js";
 import { PRESETS, type PresetName } from "./presets.js";
-import { type CompactionSettings, type SettingsInput, settingsSchema } from "./settings.js";
+import { type CompactionSettings, type SettingsInput, settingsJsonSchema, settingsSchema } from "./settings.js";
 
-/** What a host may give: a preset's name, or settings with the preset they start from (default `balanced`). */
+/** A preset's name, or settings with the preset that they change (default `balanced`). */
 export type SettingsSource = PresetName | (SettingsInput & { readonly preset?: PresetName | undefined });
 
 /**
- * The settings that a host's words mean: its own over the preset's over the defaults.
+ * Validates settings and fills in the rest from the preset, then from the defaults.
  *
- * @throws {InvalidSettingError} naming the field that is unknown or out of range.
+ * @throws {InvalidSettingError} a setting is unknown or its value is invalid; the error names the setting and, if it may be
+ *   misspelled, the nearest one.
  * @example
  * readSettings({ preset: "pi", keep: { recentTokens: 8_000 } }).trigger.reserveTokens; // 16384
  */
 export function readSettings(given: SettingsSource = {}): CompactionSettings {
   if (typeof given !== "string") rules.checkArgument("settings", given, rules.OBJECT);
   const { preset = "balanced", ...own } = typeof given === "string" ? { preset: given } : given;
-  if (typeof preset !== "string" || !Object.hasOwn(PRESETS, preset)) {
-    throw new InvalidSettingError("preset", `must be one of ${Object.keys(PRESETS).join(", ")}`);
-  }
-  const judged = settingsSchema.safeParse(mergeSettings(PRESETS[preset], own));
-  if (judged.success) return judged.data;
-  throw settingErrorOf(judged.error);
+  if (typeof preset !== "string" || !Object.hasOwn(PRESETS, preset)) throw unknownPreset(preset);
+  const parsed = settingsSchema.safeParse(mergeSettings(PRESETS[preset], own));
+  if (parsed.success) return parsed.data;
+  throw settingErrorOf(parsed.error, own);
 }
 
-function settingErrorOf(error: z.ZodError): InvalidSettingError {
-  const [issue] = error.issues;
-  const unknown = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
-  const field = [...(issue?.path ?? []), ...unknown].join(".");
-  return new InvalidSettingError(field, unknown.length > 0 ? "there is no such setting" : (issue?.message ?? "is not valid"));
+function unknownPreset(given: unknown): InvalidSettingError {
+  const names = Object.keys(PRESETS);
+  const nearest = typeof given === "string" ? findNearest(given, names) : undefined;
+  const question = nearest === undefined ? "" : `; did you mean '${nearest}'?`;
+  return new InvalidSettingError("preset", `must be one of ${names.join(", ")}${question}`);
+}
+
+function settingErrorOf({ issues: [issue] }: z.ZodError, own: Group): InvalidSettingError {
+  const path = (issue?.path ?? []).map(String);
+  if (issue?.code === "unrecognized_keys") return unknownSetting([...path, issue.keys[0] ?? ""], own);
+  return new InvalidSettingError(path.join("."), issue?.message ?? "is not valid");
+}
+
+/** An unknown group is reported with its first setting, because the nearest setting is found by the whole path. */
+function unknownSetting(path: readonly string[], own: Group): InvalidSettingError {
+  const value = path.reduce<unknown>((under, key) => (isGroup(under) ? under[key] : undefined), own);
+  const inner = isGroup(value) ? Object.keys(value)[0] : undefined;
+  const unknown = (inner === undefined ? path : [...path, inner]).join(".");
+  const nearest = nearestSetting(unknown, path);
+  const question = nearest === undefined ? "docs/compaction.md lists all settings" : `did you mean '${nearest}'?`;
+  return new InvalidSettingError(path.join("."), "there is no such setting", `unknown setting '${unknown}': ${question}`);
+}
+
+/** By the whole path, else the setting of that name in another group, else a similar name in any group. */
+function nearestSetting(unknown: string, path: readonly string[]): string | undefined {
+  const known = settingPaths(settingsJsonSchema(), path[0] === "perModel" ? path[1] : undefined);
+  const names = known.map(lastName);
+  const name = lastName(unknown);
+  const similar = names.includes(name) ? name : findNearest(name, names);
+  return findNearest(unknown, known) ?? known.find((one) => lastName(one) === similar);
+}
+
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf(".") + 1);
+}
+
+/** The paths of all settings, with those of `model` below `perModel`. */
+function settingPaths(schema: unknown, model: string | undefined, path: readonly string[] = []): readonly string[] {
+  if (!isGroup(schema)) return [];
+  const perModel = model !== undefined && path.at(-1) === "perModel" ? { [model]: schema["additionalProperties"] } : undefined;
+  const properties = perModel ?? schema["properties"];
+  if (!isGroup(properties)) return [path.join(".")];
+  return Object.entries(properties).flatMap(([name, inner]) => settingPaths(inner, model, [...path, name]));
 }
 
 type Group = Readonly<Record<string, unknown>>;
 
-/** `own` over `base`, group by group; lists are replaced whole. */
+/** `own` over `base`, group by group. Lists are replaced as a whole; undefined is ignored. */
 function mergeSettings(base: Group, own: Group): Group {
   const all: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(own)) {

@@ -3,36 +3,39 @@ import { keepSettings, pruneSettings, requestSettings } from "./content-settings
 import { branchSettings, checkpointSettings, summarySettings, userMessageSettings } from "./summary-settings.js";
 import { backgroundSettings, breakerSettings, tokens, triggerSettings, windowSettings } from "./trigger-settings.js";
 
-/** What may be said differently for one model; a member that is missing is taken from the settings. */
-export const modelOverride = z.strictObject({
+/** Overrides for one model. A field that is missing is taken from the settings. */
+const modelOverride = z.strictObject({
   contextWindow: tokens.min(1).optional(),
   reserveTokens: triggerSettings.shape.reserveTokens.unwrap().optional(),
   threshold: triggerSettings.shape.threshold.unwrap().optional(),
   keepRecentTokens: keepSettings.shape.recentTokens.unwrap().optional(),
 });
 
-/** Every setting, with its default: the preset `balanced`. */
+/** Every setting with its default, which is the preset `balanced`. */
 export const settingsSchema = z.strictObject({
   enabled: z
     .boolean()
     .default(true)
-    .describe("Compact automatically. What a host asks for works in any case: by hand, after an overflow, before a smaller model."),
+    .describe("Compact automatically. What the host asks for always works: by hand, after an overflow, before a smaller model."),
   checkAt: z
     .enum(["request", "turn-end"])
     .default("request")
     .describe(
-      "When the automatic path looks: before each request; or where no turn is running and before the first request of the next one, and inside a turn only where the request would not fit.",
+      "When automatic compaction checks. request: before each request. turn-end: between turns and before the first request of a turn; inside a turn only if the request would not fit.",
     ),
-  manual: z.enum(["now", "when-idle"]).default("now").describe("Compaction by hand inside a turn: at once, or refused."),
+  manual: z
+    .enum(["now", "when-idle"])
+    .default("now")
+    .describe("Compaction by hand inside a turn: at once, or refused with TurnRunningError."),
   autoContinue: z
     .boolean()
     .default(true)
-    .describe("After an automatic compaction between turns with work left, the result carries a prompt to go on with."),
+    .describe("After an automatic compaction between turns with work left, return a prompt to continue with."),
   continuePrompt: z.string().min(1).default("Continue if you have next steps.").describe("That prompt."),
   tokenizer: z
     .enum(["auto", "o200k_base", "cl100k_base", "rough"])
     .default("auto")
-    .describe("How tokens are counted. auto: by the model's name."),
+    .describe("The vocabulary that tokens are counted with. auto: by the model's name. rough: estimated without a vocabulary."),
   window: windowSettings.prefault({}),
   trigger: triggerSettings.prefault({}),
   background: backgroundSettings.prefault({}),
@@ -44,15 +47,20 @@ export const settingsSchema = z.strictObject({
   userMessages: userMessageSettings.prefault({}),
   branch: branchSettings.prefault({}),
   checkpoints: checkpointSettings.prefault({}),
-  perModel: z.record(z.string(), modelOverride).default({}).describe('Overrides for single models, by "provider/model" or by model alone.'),
+  perModel: z
+    .record(z.string(), modelOverride)
+    .default({})
+    .describe(
+      'Overrides of `contextWindow`, `reserveTokens`, `threshold` and `keepRecentTokens` for single models, by "provider/model" or "model".',
+    ),
 });
 
-/** Settings as the engine uses them: each member there. */
+/** Validated settings: every field has a value. */
 export type CompactionSettings = z.output<typeof settingsSchema>;
-/** Settings as a host writes them: what differs from the preset. */
+/** Settings as a host gives them: the fields that differ from the preset. */
 export type SettingsInput = z.input<typeof settingsSchema>;
 
-/** The settings as JSON schema, for editors of a configuration file and for documentation. */
+/** The JSON schema of the settings, for editors of a configuration file and for documentation. */
 export function settingsJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(settingsSchema, { io: "input" });
 }

@@ -1,17 +1,17 @@
 import { z } from "zod";
 
-/** A count of tokens. */
+/** A number of tokens. */
 export const tokens = z.int().min(0);
 /** A part of a whole: 0 to 1. */
 export const share = z.number().min(0).max(1);
-/** A count of things or characters. */
+/** A number of things or characters. */
 export const count = z.int().min(0);
-/** A time, in milliseconds. */
+/** A time in milliseconds. */
 export const ms = z.int().min(0);
 
 /**
- * A part of the window (above 0, at most 1) or a number of tokens (100 or more). What lies between could be either and is
- * refused. The rule is VS Code Copilot Chat's.
+ * A share of the window (above 0, at most 1) or a number of tokens (100 or more). A number between could mean either, so it
+ * is refused.
  */
 export const shareOrTokens = z
   .number()
@@ -20,75 +20,76 @@ export const shareOrTokens = z
     "must be a share of the window (above 0, at most 1) or tokens (100 or more)",
   );
 
-/** The number of tokens that a `shareOrTokens` means in a window. */
+/** The tokens that a `shareOrTokens` means in a window. */
 export function tokensOf(given: number, windowTokens: number): number {
   return Math.floor(given <= 1 ? given * windowTokens : Math.min(given, windowTokens));
 }
 
-/** How much of the model's window there is to fill. */
+/** How much of the context window is used. */
 export const windowSettings = z.strictObject({
-  limit: shareOrTokens.nullable().default(null).describe("Use only this much of the window: a share of it or tokens. null: all of it."),
-  toolMarginShare: share.default(0).describe("Share of what the tools leave that is kept free when there are tools, against miscounts."),
+  limit: shareOrTokens
+    .nullable()
+    .default(null)
+    .describe("Use only this much of the context window (the limit): a share of it, or tokens. null: all of it."),
+  toolMarginShare: share
+    .default(0)
+    .describe("When there are tools, keep this share of what they leave of the limit free, because tool definitions are often miscounted."),
 });
 
-/** When a context is too long. */
+/** When a context is compacted. */
 export const triggerSettings = z.strictObject({
   reserveTokens: tokens
     .default(16_384)
-    .describe(
-      "Tokens of the window kept free for the next turn: above window − reserve the context is compacted. At most a quarter of the window.",
-    ),
-  reserveShare: share.default(0.15).describe("The reserve is at least this share of the window. 0: `reserveTokens` alone counts."),
+    .describe("Tokens kept free for the next turn: the threshold is the limit less this. At most a quarter of the limit."),
+  reserveShare: share.default(0.15).describe("The reserve is at least this share of the limit. 0: only `reserveTokens` counts."),
   threshold: shareOrTokens
     .nullable()
     .default(null)
-    .describe("Compact above this, instead of by reserve: a share of the limit or tokens (at most the window less one)."),
-  maxMessages: count.default(0).describe("Compact above this many messages, whatever their tokens. 0: messages are not counted."),
-  minMessages: count.default(4).describe("Automatic compaction leaves a context with fewer messages alone."),
-  manualMinMessages: count.default(2).describe("The same for one asked for by hand, or by memory pressure."),
+    .describe("The threshold itself, instead of a reserve: a share of the limit, or tokens (at most the limit less one)."),
+  maxMessages: count.default(0).describe("Also compact above this many messages. 0: messages are not counted."),
+  minMessages: count.default(4).describe("Automatic compaction ignores a context with fewer messages."),
+  manualMinMessages: count.default(2).describe("The same for a compaction by hand or because of memory pressure."),
   headroomShare: share
     .default(0.8)
     .describe(
-      "Messages should take at most this share of what system prompt and tools leave of the threshold after a compaction; one that does not reach it stops the automatic path until something changed.",
+      "After a compaction, messages should take at most this share of their room (the threshold less system prompt and tools). If they take more, automatic compaction pauses until the context, turn or model changed.",
     ),
 });
 
-/** When a summary is started before it is needed. */
+/** When a summary is written in the background, before it is needed. */
 export const backgroundSettings = z.strictObject({
   start: share
     .nullable()
     .default(0.8)
-    .describe("Start a background compaction at this share of the limit, and at 95 % of the threshold at the latest. null: none by share."),
-  jitterShare: share.default(0.02).describe("Start up to this share earlier or later, so that not every session starts at the same point."),
+    .describe("Start a background summary at this share of the limit, or at 95 % of the threshold if that is less. null: not by share."),
+  jitterShare: share.default(0.02).describe("Vary `start` at random by up to this share, so that parallel sessions do not start at once."),
   coldStart: share
     .nullable()
     .default(null)
-    .describe("Start at this share instead while the provider's cache is cold (no tool round in this turn yet). null: the same as warm."),
-  leadShare: share.default(0).describe("Start this share of the threshold before it. 0: by `start` alone."),
-  leadMinTokens: tokens.default(8_192).describe("The lead is at least this, but at most a quarter of the threshold."),
-  leadMaxTokens: tokens.default(32_000).describe("The lead is at most this."),
+    .describe(
+      "Start at this share instead while the provider's cache is cold (before the first round of tool calls of a turn). null: the same as `start`.",
+    ),
+  leadShare: share.default(0).describe("Start this share of the threshold below the threshold. 0: only `start` counts."),
+  leadMinTokens: tokens.default(8_192).describe("The lead of `leadShare` is at least this, but at most a quarter of the threshold."),
+  leadMaxTokens: tokens.default(32_000).describe("The lead of `leadShare` is at most this."),
   apply: z
     .enum(["ready", "threshold"])
     .default("ready")
-    .describe("When a finished background summary takes its place: with the next request, or once the threshold is crossed."),
+    .describe("When a finished background summary is appended. ready: by the next request. threshold: once the context is above it."),
   blockAtShare: share
     .default(0.95)
-    .describe(
-      "From this share of the limit on, a request waits for the running background compaction; above the threshold it waits in any case.",
-    ),
+    .describe("From this share of the limit on, a request waits for a running background summary. Above the threshold it always waits."),
   minShareToApply: share
     .default(0.65)
-    .describe("A finished background summary is thrown away when the context is below this share of the threshold by then."),
+    .describe("Discard a finished background summary if the context is below this share of the threshold by then."),
 });
 
-/** What an automatic path does when compaction does not help or fails. */
+/** When no model is asked any more because summaries fail or save too little. */
 export const breakerSettings = z.strictObject({
-  minSavingsShare: share
-    .default(0.1)
-    .describe("A compaction that saves less than this share of the context counts as one that did not help."),
+  minSavingsShare: share.default(0.1).describe("A compaction that removes less than this share of the context is ineffective."),
   maxIneffective: count
     .default(2)
-    .describe("After this many in a row that did not help, no model is asked: the extract is taken. 0: never."),
-  failures: count.default(3).describe("After this many failures in a row no model is asked. 0: never."),
-  probeEvery: count.default(10).describe("While it is not asked, every so many times it is tried again."),
+    .describe("After this many ineffective compactions in a row, use the extract instead of a model. 0: never."),
+  failures: count.default(3).describe("After this many failures in a row, use the extract instead of a model. 0: never."),
+  probeEvery: count.default(10).describe("While models are not asked, ask one again after this many compactions."),
 });

@@ -49,3 +49,23 @@ describe("settings", () => {
     expect(readSettings({ trigger: { threshold } }).trigger.threshold).toBe(threshold);
   });
 });
+
+describe("a misspelled setting", () => {
+  test.each<[unknown, string]>([
+    [{ sumary: { retries: 3 } }, "unknown setting 'sumary.retries': did you mean 'summary.retries'?"],
+    [{ summary: { retrys: 3 } }, "unknown setting 'summary.retrys': did you mean 'summary.retries'?"],
+    [{ keep: { recentToken: 1 } }, "unknown setting 'keep.recentToken': did you mean 'keep.recentTokens'?"],
+    [{ keep: { maxMessages: 1 } }, "unknown setting 'keep.maxMessages': did you mean 'trigger.maxMessages'?"],
+    [{ reserveToken: 1 }, "unknown setting 'reserveToken': did you mean 'trigger.reserveTokens'?"],
+    [{ enabeld: false }, "unknown setting 'enabeld': did you mean 'enabled'?"],
+    [
+      { perModel: { "a/b": { reserveToken: 5 } } },
+      "unknown setting 'perModel.a/b.reserveToken': did you mean 'perModel.a/b.reserveTokens'?",
+    ],
+    [{ colour: "red" }, "unknown setting 'colour': docs/compaction.md lists all settings"],
+    [{ preset: "copilot" }, "compaction setting 'preset': must be one of balanced, pi, copilot-cli, vscode, co-cli, python-agent"],
+    [{ preset: "vs-code" }, expect.stringMatching(/did you mean 'vscode'\?$/)],
+  ])("%j is answered with the nearest one", (given, message) => {
+    expect(() => readSettings(given as SettingsSource)).toThrow(expect.objectContaining({ message }));
+  });
+});
