@@ -1,7 +1,8 @@
 /**
- * Base of every failure this package raises on purpose.
+ * Base of the errors that Bough's packages throw on purpose.
  *
- * `code` is stable and for programs; `message` is one line for people and says what, where and what to do.
+ * `code` is stable and meant for programs. `message` is one line that says what failed and what state was left. `hint`, where
+ * there is one, says what the caller can do, in terms of the API.
  *
  * @example
  * try { await session.append(entry); }
@@ -9,22 +10,31 @@
  */
 export abstract class BoughError extends Error {
   abstract readonly code: string;
+  readonly hint: string | undefined;
+
+  constructor(message: string, { hint, ...options }: { readonly hint?: string | undefined; readonly cause?: unknown } = {}) {
+    super(message, options);
+    this.hint = hint;
+  }
 }
 
 /**
- * A function was called with an argument of the wrong type or outside its range. Nothing was done.
+ * An argument of a public function has the wrong type or is out of range. The function did nothing.
  *
- * `argument` names it as the documentation does (`options.limit`), `wanted` and `given` are texts for people; `given` is
- * cut to a short length and never holds control characters.
+ * `argument` is the name used in the documentation (`options.limit`). `wanted` and `given` are descriptions for people;
+ * `given` is short and contains no control characters.
  */
 export class InvalidArgumentError extends BoughError {
   readonly code = "INVALID_ARGUMENT";
   override readonly name = "InvalidArgumentError";
-  constructor(
-    readonly argument: string,
-    readonly wanted: string,
-    readonly given: string,
-  ) {
+  readonly argument: string;
+  readonly wanted: string;
+  readonly given: string;
+
+  constructor(argument: string, wanted: string, given: string) {
     super(`The argument ${argument} must be ${wanted}; it is ${given}. Nothing was done.`);
+    this.argument = argument;
+    this.wanted = wanted;
+    this.given = given;
   }
 }

@@ -1,12 +1,15 @@
 import { type EntryId, quoted, type SessionId } from "../ids/ids.js";
 import { BoughError } from "./bough-error.js";
 
-/** No session of this store has this id; it may have been deleted by another process. */
+/** The store has no session with this id. Another process may have deleted it. */
 export class SessionNotFoundError extends BoughError {
   readonly code = "SESSION_NOT_FOUND";
   override readonly name = "SessionNotFoundError";
-  constructor(readonly sessionId: string) {
-    super(`No session ${sessionId} in this store. List them with 'bough sessions'.`);
+  readonly sessionId: string;
+
+  constructor(sessionId: string) {
+    super(`No session ${sessionId} in this store.`, { hint: "List the sessions with store.listSessions()." });
+    this.sessionId = sessionId;
   }
 }
 
@@ -14,239 +17,212 @@ export class SessionNotFoundError extends BoughError {
 export class SessionExistsError extends BoughError {
   readonly code = "SESSION_EXISTS";
   override readonly name = "SessionExistsError";
-  constructor(readonly sessionId: SessionId) {
-    super(`Session ${sessionId} exists already. Open it, or choose another id.`);
+  readonly sessionId: SessionId;
+
+  constructor(sessionId: SessionId) {
+    super(`Session ${sessionId} exists already. Nothing was written.`, {
+      hint: "Open it with store.openSession(), or choose another id.",
+    });
+    this.sessionId = sessionId;
   }
 }
 
-/** No entry of this session has this id. */
+/** The session has no entry with this id. */
 export class EntryNotFoundError extends BoughError {
   readonly code = "ENTRY_NOT_FOUND";
   override readonly name = "EntryNotFoundError";
-  constructor(
-    readonly sessionId: SessionId,
-    readonly entryId: string,
-  ) {
-    super(`Session ${sessionId} has no entry ${entryId}. See them with 'bough tree ${sessionId}'.`);
+  readonly sessionId: SessionId;
+  readonly entryId: string;
+
+  constructor(sessionId: SessionId, entryId: string) {
+    super(`Session ${sessionId} has no entry ${entryId}.`, { hint: "List its entries with session.outline()." });
+    this.sessionId = sessionId;
+    this.entryId = entryId;
   }
 }
 
-/** What was typed names several sessions or entries. `candidates` lists them, best first, at most ten; the message says how many more there are. */
+/**
+ * A prefix or name matches several sessions or entries. `candidates` has the best ten matches, best first; the message says
+ * how many more there are.
+ */
 export class AmbiguousNameError extends BoughError {
   readonly code = "AMBIGUOUS_NAME";
   override readonly name = "AmbiguousNameError";
-  /** Names that are looked for before the counting stops. */
+  /** How many matches are counted at most. */
   static readonly COUNTED = 1000;
+  readonly typed: string;
   readonly candidates: readonly string[];
-  constructor(
-    readonly typed: string,
-    found: readonly string[],
-  ) {
+
+  constructor(typed: string, found: readonly string[]) {
     const candidates = found.slice(0, 10);
     const others = found.length - candidates.length;
     const more = `${found.length < AmbiguousNameError.COUNTED ? "" : "at least "}${others} more`;
-    super(`'${typed}' could be ${candidates.join(", ")}${others === 0 ? "" : ` and ${more}`}. Type more of the one you mean.`);
+    super(`'${typed}' could be ${candidates.join(", ")}${others === 0 ? "" : ` and ${more}`}.`, { hint: "Use a longer prefix." });
+    this.typed = typed;
     this.candidates = candidates;
   }
 }
 
 /**
- * Another writer moved the leaf since this handle last saw it. Nothing was written.
+ * Another writer moved the leaf since this session object last read it. Nothing was written.
  *
  * Call `refresh()` and decide again, or append with `onConflict: "follow"` or `"branch"`.
  */
 export class LeafMovedError extends BoughError {
   readonly code = "LEAF_MOVED";
   override readonly name = "LeafMovedError";
-  constructor(
-    readonly sessionId: SessionId,
-    readonly leafName: string,
-    readonly expected: EntryId | null,
-    readonly actual: EntryId | null,
-  ) {
+  readonly sessionId: SessionId;
+  readonly leafName: string;
+  readonly expected: EntryId | null;
+  readonly actual: EntryId | null;
+
+  constructor(sessionId: SessionId, leafName: string, expected: EntryId | null, actual: EntryId | null) {
     super(
-      `The leaf '${leafName}' of session ${sessionId} was moved to ${actual ?? "the start"} by another writer ` +
-        `(expected ${expected ?? "the start"}). Nothing was written; look again, then repeat.`,
+      `Another writer moved the leaf '${leafName}' of session ${sessionId} to ${actual ?? "the start"} ` +
+        `(expected ${expected ?? "the start"}). Nothing was written.`,
+      { hint: 'Call session.refresh() and repeat, or append with onConflict: "follow" or "branch".' },
     );
+    this.sessionId = sessionId;
+    this.leafName = leafName;
+    this.expected = expected;
+    this.actual = actual;
   }
 }
 
-/** The session has no leaf of this name. */
+/** The session has no leaf with this name. */
 export class LeafNotFoundError extends BoughError {
   readonly code = "LEAF_NOT_FOUND";
   override readonly name = "LeafNotFoundError";
-  constructor(
-    readonly sessionId: SessionId,
-    readonly leafName: string,
-  ) {
-    super(`Session ${sessionId} has no leaf named '${leafName}'.`);
+  readonly sessionId: SessionId;
+  readonly leafName: string;
+
+  constructor(sessionId: SessionId, leafName: string) {
+    super(`Session ${sessionId} has no leaf named '${leafName}'.`, { hint: "List its leaves with session.leaves()." });
+    this.sessionId = sessionId;
+    this.leafName = leafName;
   }
 }
 
-/** The leaf `main` is the session's own and cannot be taken away. */
+/** The leaf `main` was to be deleted. Every session has it. */
 export class MainLeafError extends BoughError {
   readonly code = "MAIN_LEAF";
   override readonly name = "MainLeafError";
-  constructor(readonly sessionId: SessionId) {
-    super(`Session ${sessionId} always has its leaf 'main'. Take away another one, or delete the session.`);
+  readonly sessionId: SessionId;
+
+  constructor(sessionId: SessionId) {
+    super(`The leaf 'main' of session ${sessionId} cannot be deleted.`, { hint: "Delete the session with store.deleteSession()." });
+    this.sessionId = sessionId;
   }
 }
 
-/** Something handed in does not fit its schema. `path` names the field (`message.content[2].text`). Nothing was written. */
+/** An entry, session field or value does not fit its schema. `path` names the field (`message.content[2].text`). Nothing was written. */
 export class InvalidEntryError extends BoughError {
   readonly code = "INVALID_ENTRY";
   override readonly name = "InvalidEntryError";
-  constructor(
-    readonly path: string,
-    readonly reason: string,
-  ) {
+  readonly path: string;
+  readonly reason: string;
+
+  constructor(path: string, reason: string) {
     super(`Not a valid entry: ${path === "" ? "" : `${quoted(path, 200)}: `}${reason}.`);
+    this.path = path;
+    this.reason = reason;
   }
 }
 
-/** A value that JSON cannot hold (a BigInt, a function, NaN, a cycle, a Map…). `path` names it. Nothing was written. */
-export class UnserialisableValueError extends BoughError {
-  readonly code = "UNSERIALISABLE_VALUE";
-  override readonly name = "UnserialisableValueError";
-  constructor(
-    readonly path: string,
-    readonly found: string,
-  ) {
-    super(`${quoted(path, 200)} holds ${found}, which JSON cannot keep. Convert it to text, a number or a plain object.`);
+/** JSON cannot represent a value (a BigInt, a function, NaN, a cycle, a Map…). `path` names it. Nothing was written. */
+export class UnserializableValueError extends BoughError {
+  readonly code = "UNSERIALIZABLE_VALUE";
+  override readonly name = "UnserializableValueError";
+  readonly path: string;
+  readonly found: string;
+
+  constructor(path: string, found: string) {
+    super(`${quoted(path, 200)} is ${found}, which JSON cannot represent. Nothing was written.`, {
+      hint: "Convert it to text, a number or a plain object.",
+    });
+    this.path = path;
+    this.found = found;
   }
 }
 
-/** An entry of this id exists with other content. Entries are never changed; nothing was written. */
+/** The session has an entry with this id and other content. Entries never change. Nothing was written. */
 export class EntryConflictError extends BoughError {
   readonly code = "ENTRY_CONFLICT";
   override readonly name = "EntryConflictError";
-  constructor(
-    readonly sessionId: SessionId,
-    readonly entryId: EntryId,
-  ) {
-    super(`Session ${sessionId} has an entry ${entryId} with other content. Entries never change; use a new id.`);
+  readonly sessionId: SessionId;
+  readonly entryId: EntryId;
+
+  constructor(sessionId: SessionId, entryId: EntryId) {
+    super(`Session ${sessionId} has an entry ${entryId} with other content. Nothing was written.`, {
+      hint: "Entries never change: use a new id.",
+    });
+    this.sessionId = sessionId;
+    this.entryId = entryId;
   }
 }
 
-/** An entry refers to another one that is not where it must be (not on its path, or not of this session). */
+/** An entry refers to an entry that is not on its path, or not of its session. Nothing was written. */
 export class InvalidReferenceError extends BoughError {
   readonly code = "INVALID_REFERENCE";
   override readonly name = "InvalidReferenceError";
-  constructor(
-    readonly field: string,
-    readonly entryId: EntryId,
-    readonly reason: string,
-  ) {
+  readonly field: string;
+  readonly entryId: EntryId;
+  readonly reason: string;
+
+  constructor(field: string, entryId: EntryId, reason: string) {
     super(`${field} ${quoted(entryId)} ${reason}. Nothing was written.`);
+    this.field = field;
+    this.entryId = entryId;
+    this.reason = reason;
   }
 }
 
-/** A small named value is too large. Nothing was written; keep large data in an entry or a file. */
+/** A session value is larger than the limit. Nothing was written. */
 export class ValueTooLargeError extends BoughError {
   readonly code = "VALUE_TOO_LARGE";
   override readonly name = "ValueTooLargeError";
-  constructor(
-    readonly key: string,
-    readonly bytes: number,
-    readonly limitBytes: number,
-  ) {
-    super(`The value '${quoted(key)}' has ${bytes} bytes; at most ${limitBytes} are kept. Put large data into an entry.`);
+  readonly key: string;
+  readonly bytes: number;
+  readonly limitBytes: number;
+
+  constructor(key: string, bytes: number, limitBytes: number) {
+    super(`The value '${quoted(key)}' has ${bytes} bytes; the limit is ${limitBytes}. Nothing was written.`, {
+      hint: "Store large data in an entry or a file.",
+    });
+    this.key = key;
+    this.bytes = bytes;
+    this.limitBytes = limitBytes;
   }
 }
 
-/**
- * Something is too large for one row of the store, such as an entry of several hundred megabytes. Nothing was written, and
- * the store goes on as before; keep large data in a file and its path in the entry.
- */
+/** An entry or batch is too large for one row of the store, several hundred megabytes. Nothing was written; the store stays usable. */
 export class TooLargeError extends BoughError {
   readonly code = "TOO_LARGE";
   override readonly name = "TooLargeError";
-  constructor(
-    readonly what: string,
-    /** Characters of its JSON text that a store takes, in UTF-16 code units. */
-    readonly limit: number,
-    options?: { cause: unknown },
-  ) {
-    super(
-      `${what} has more than ${limit} characters as JSON, the most that is kept in one piece. Nothing was written; split it, or keep it in a file.`,
-      options,
-    );
+  readonly what: string;
+  /** The longest JSON text of a row, in UTF-16 code units. */
+  readonly limit: number;
+
+  constructor(what: string, limit: number, options: { cause?: unknown } = {}) {
+    super(`${what} has more than ${limit} characters as JSON, the limit of one row. Nothing was written.`, {
+      ...options,
+      hint: "Split it, or store the data in a file and its path in the entry.",
+    });
+    this.what = what;
+    this.limit = limit;
   }
 }
 
-/** A search that cannot be understood, such as one without a single letter or digit. */
+/** A search query cannot be used, for example because it has no letter and no digit. */
 export class InvalidQueryError extends BoughError {
   readonly code = "INVALID_QUERY";
   override readonly name = "InvalidQueryError";
-  constructor(
-    readonly query: string,
-    readonly reason: string,
-  ) {
+  readonly query: string;
+  readonly reason: string;
+
+  constructor(query: string, reason: string) {
     super(`Cannot search for '${query}': ${reason}.`);
-  }
-}
-
-/** Nothing is at the path to import. */
-export class SourceNotFoundError extends BoughError {
-  readonly code = "SOURCE_NOT_FOUND";
-  override readonly name = "SourceNotFoundError";
-  constructor(
-    readonly path: string,
-    options?: { cause: unknown },
-  ) {
-    super(`Nothing to read at ${path}. Check the path.`, options);
-  }
-}
-
-/** Something is at the path, and it cannot be read: a pipe or a device, no permission, links in a circle. Nothing of it was imported. */
-export class SourceUnreadableError extends BoughError {
-  readonly code = "SOURCE_UNREADABLE";
-  override readonly name = "SourceUnreadableError";
-  constructor(
-    readonly path: string,
-    readonly reason: string,
-    options?: { cause: unknown },
-  ) {
-    super(`${path} cannot be read: ${reason}.`, options);
-  }
-}
-
-/** A directory without a single session file. Nothing was imported. */
-export class NoSessionsFoundError extends BoughError {
-  readonly code = "NO_SESSIONS_FOUND";
-  override readonly name = "NoSessionsFoundError";
-  constructor(
-    readonly path: string,
-    readonly looked: number,
-  ) {
-    super(
-      `No session files of a known agent in ${path} (${looked} files looked at). Name a folder of pi, oh-my-pi, Claude Code or Bough sessions.`,
-    );
-  }
-}
-
-/** The content of the file fits no known format. Nothing was imported. */
-export class UnknownFormatError extends BoughError {
-  readonly code = "UNKNOWN_FORMAT";
-  override readonly name = "UnknownFormatError";
-  constructor(
-    readonly path: string,
-    readonly reason: string,
-  ) {
-    super(`${path} is not a session file of a known agent: ${reason}. Known: pi, oh-my-pi, Claude Code, Bough.`);
-  }
-}
-
-/** The file is in a format version this program does not know. Nothing was imported. */
-export class UnknownFormatVersionError extends BoughError {
-  readonly code = "UNKNOWN_FORMAT_VERSION";
-  override readonly name = "UnknownFormatVersionError";
-  constructor(
-    readonly path: string,
-    readonly format: string,
-    readonly version: number,
-    readonly supported: number,
-  ) {
-    super(`${path} is a ${format} file of version ${version}; versions up to ${supported} are read. Update Bough.`);
+    this.query = query;
+    this.reason = reason;
   }
 }

@@ -1,125 +1,141 @@
 import { BoughError } from "./bough-error.js";
 
-/** No file at this path, and the caller did not ask to create one. Nothing was created. */
+/** There is no file at the path, and the caller did not ask to create one. Nothing was created. */
 export class StoreNotFoundError extends BoughError {
   readonly code = "STORE_NOT_FOUND";
   override readonly name = "StoreNotFoundError";
-  constructor(readonly path: string) {
-    super(`No store at ${path}. Import a session or create one to make it.`);
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`No store at ${path}.`, { hint: 'Open it with mode: "create" to create one.' });
+    this.path = path;
   }
 }
 
-/** The file is not a Bough store: another program's database, or no database at all. Not one byte of it was changed. */
+/** The file is not a Bough store: another program's database, or not a database. The file was not changed. */
 export class ForeignFileError extends BoughError {
   readonly code = "FOREIGN_FILE";
   override readonly name = "ForeignFileError";
-  constructor(
-    readonly path: string,
-    readonly found: string,
-  ) {
-    super(`${path} is not a Bough store (${found}); it was left as it is. Name another path.`);
+  readonly path: string;
+  readonly found: string;
+
+  constructor(path: string, found: string) {
+    super(`${path} is not a Bough store (${found}). The file was not changed.`, { hint: "Use another path." });
+    this.path = path;
+    this.found = found;
   }
 }
 
-/** The store was written by a newer version. Not one byte of it was changed; update Bough to open it. */
+/** A newer version of Bough wrote the store. The file was not changed. */
 export class NewerStoreError extends BoughError {
   readonly code = "NEWER_STORE";
   override readonly name = "NewerStoreError";
-  constructor(
-    readonly path: string,
-    readonly version: number,
-    readonly supported: number,
-  ) {
-    super(`${path} was written by a newer Bough (format ${version}; this one reads up to ${supported}). Update Bough.`);
+  readonly path: string;
+  readonly version: number;
+  readonly supported: number;
+
+  constructor(path: string, version: number, supported: number) {
+    super(`A newer version of Bough wrote ${path} (format ${version}; the newest supported format is ${supported}).`, {
+      hint: "Update Bough.",
+    });
+    this.path = path;
+    this.version = version;
+    this.supported = supported;
   }
 }
 
-/** Another process held the write lock for longer than the busy timeout. Nothing was written; try again. */
+/** Another process held the write lock for longer than the busy timeout. Nothing was written. */
 export class StoreBusyError extends BoughError {
   readonly code = "STORE_BUSY";
   override readonly name = "StoreBusyError";
-  constructor(
-    readonly waitedMs: number,
-    options?: { cause: unknown },
-  ) {
-    super(`Another process held the write lock for more than ${waitedMs} ms. Nothing was written; try again.`, options);
+  readonly waitedMs: number;
+
+  constructor(waitedMs: number, options?: { cause: unknown }) {
+    super(`Another process held the write lock for more than ${waitedMs} ms. Nothing was written.`, { ...options, hint: "Try again." });
+    this.waitedMs = waitedMs;
   }
 }
 
-/** The store was opened for reading, or its file or folder cannot be written. Nothing was written. */
+/** The store was opened for reading only, or its file or folder is not writable. Nothing was written. */
 export class StoreReadOnlyError extends BoughError {
   readonly code = "STORE_READ_ONLY";
   override readonly name = "StoreReadOnlyError";
-  constructor(
-    readonly path: string,
-    options?: { cause: unknown },
-  ) {
-    super(`${path} can only be read. Nothing was written; check its permissions or use another --store.`, options);
+  readonly path: string;
+
+  constructor(path: string, options?: { cause: unknown }) {
+    super(`${path} can only be read. Nothing was written.`, {
+      ...options,
+      hint: "Check the permissions of the file and its folder, and the mode that the store was opened with.",
+    });
+    this.path = path;
   }
 }
 
-/** The disk, or the size limit given at opening, is full. Nothing of the operation was written. */
+/** The disk is full, or the size limit given to `openStore` is reached. Nothing of the operation was written. */
 export class StoreFullError extends BoughError {
   readonly code = "STORE_FULL";
   override readonly name = "StoreFullError";
-  constructor(
-    readonly path: string,
-    options?: { cause: unknown },
-  ) {
-    super(`No space left to write ${path}. Nothing was written; free some space and try again.`, options);
+  readonly path: string;
+
+  constructor(path: string, options?: { cause: unknown }) {
+    super(`No space left to write ${path}. Nothing was written.`, { ...options, hint: "Free some space and try again." });
+    this.path = path;
   }
 }
 
-/** SQLite found the file damaged. Nothing was written; restore a backup or export what can still be read. */
+/** SQLite reports that the file is corrupt. Nothing was written. */
 export class StoreDamagedError extends BoughError {
   readonly code = "STORE_DAMAGED";
   override readonly name = "StoreDamagedError";
-  constructor(
-    readonly path: string,
-    options?: { cause: unknown },
-  ) {
-    super(`${path} is damaged. Restore a backup, or export what can still be read.`, options);
+  readonly path: string;
+
+  constructor(path: string, options?: { cause: unknown }) {
+    super(`${path} is damaged.`, { ...options, hint: "Restore a backup with restoreStore(), or export the sessions that can still be read." });
+    this.path = path;
   }
 }
 
 /**
- * The file could not be opened or read for a reason of the file system: permissions, a missing folder, a device. Or it was
- * replaced, cut or hidden while it was open: a write that throws this may stand in the old file; repeat it under the same id.
+ * The file system refused to open or read the file: permissions, a missing folder, a device. Or another program replaced,
+ * truncated or moved the file while it was open: a write that throws this may be in the old file; repeat it with the same ids.
  */
 export class StoreUnavailableError extends BoughError {
   readonly code = "STORE_UNAVAILABLE";
   override readonly name = "StoreUnavailableError";
-  constructor(
-    readonly path: string,
-    reason: string,
-    options?: { cause: unknown },
-  ) {
+  readonly path: string;
+
+  constructor(path: string, reason: string, options?: { cause: unknown }) {
     super(`Cannot open ${path}: ${reason}.`, options);
+    this.path = path;
   }
 }
 
-/** Something does not hold in a backup that was to be restored, or it cannot be read. Nothing was replaced. */
+/** The backup to restore has an integrity violation or cannot be read. Nothing was replaced. */
 export class BackupDamagedError extends BoughError {
   readonly code = "BACKUP_DAMAGED";
   override readonly name = "BackupDamagedError";
-  constructor(
-    readonly path: string,
-    readonly finding: string,
-    options?: { cause: unknown },
-  ) {
-    super(`The backup ${path} is damaged: ${finding.replace(/\.$/, "")}. Nothing was replaced; restore another one.`, options);
+  readonly path: string;
+  readonly finding: string;
+
+  constructor(path: string, finding: string, options?: { cause: unknown }) {
+    super(`The backup ${path} is damaged: ${finding.replace(/\.$/, "")}. Nothing was replaced.`, {
+      ...options,
+      hint: "Restore another backup.",
+    });
+    this.path = path;
+    this.finding = finding;
   }
 }
 
-/** The store that was to be replaced is open, here or in another process. Nothing was replaced. */
+/** The store to replace is open, in this process or another one. Nothing was replaced. */
 export class StoreInUseError extends BoughError {
   readonly code = "STORE_IN_USE";
   override readonly name = "StoreInUseError";
-  constructor(
-    readonly path: string,
-    options?: { cause: unknown },
-  ) {
-    super(`${path} is in use by another program. Nothing was replaced; end that program and try again.`, options);
+  readonly path: string;
+
+  constructor(path: string, options?: { cause: unknown }) {
+    super(`${path} is in use by another program. Nothing was replaced.`, { ...options, hint: "End that program and try again." });
+    this.path = path;
   }
 }
 
@@ -127,46 +143,55 @@ export class StoreInUseError extends BoughError {
 export class StoreClosedError extends BoughError {
   readonly code = "STORE_CLOSED";
   override readonly name = "StoreClosedError";
-  constructor(readonly path: string) {
-    super(`The store ${path} is closed. Open it again.`);
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`The store ${path} is closed.`, { hint: "Open it again with openStore()." });
+    this.path = path;
   }
 }
 
-/** Something is at the path that was to be written. It was left as it is. */
+/** A file exists at the path to write. It was not changed. */
 export class TargetExistsError extends BoughError {
   readonly code = "TARGET_EXISTS";
   override readonly name = "TargetExistsError";
-  constructor(readonly path: string) {
-    super(`${path} exists already and was left as it is. Name another file.`);
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`${path} exists already and was not changed.`, { hint: "Use another path." });
+    this.path = path;
   }
 }
 
 /**
- * Why better-sqlite3 cannot run: a version that would crash this Node; a native binary that is missing, mostly because an
- * install script was not run; or one that was built for another version of Node or another machine.
+ * Why better-sqlite3 cannot run: this version would crash this Node; its native binary is missing, mostly because its install
+ * script did not run; or the binary was built for another version of Node or another machine.
  */
 export type DriverFault = "wrong-version" | "binary-missing" | "binary-foreign";
 
 /**
- * The native driver of SQLite, better-sqlite3, cannot run on this Node. No file was opened. `message` names the commands
- * that repair it, for npm, pnpm and yarn. `driverVersion` is empty where the package has no manifest beside it.
+ * The native driver of SQLite, better-sqlite3, cannot run on this Node. No file was opened. `hint` has the repair commands for
+ * npm, pnpm and yarn. `driverVersion` is empty if the package's manifest was not found.
  */
 export class DriverUnusableError extends BoughError {
   readonly code = "DRIVER_UNUSABLE";
   override readonly name = "DriverUnusableError";
-  constructor(
-    readonly fault: DriverFault,
-    readonly driverVersion: string,
-    readonly nodeVersion: string,
-    options?: { cause: unknown },
-  ) {
-    super(`${problem(fault, driverVersion, nodeVersion)}. ${repair(fault, driverVersion, nodeVersion)}. More: ${TROUBLESHOOTING}`, options);
+  readonly fault: DriverFault;
+  readonly driverVersion: string;
+  readonly nodeVersion: string;
+
+  constructor(fault: DriverFault, driverVersion: string, nodeVersion: string, options?: { cause: unknown }) {
+    const hint = `${repairOf(fault, driverVersion, nodeVersion)}. More: ${TROUBLESHOOTING}`;
+    super(`${problemOf(fault, driverVersion, nodeVersion)}.`, { ...options, hint });
+    this.fault = fault;
+    this.driverVersion = driverVersion;
+    this.nodeVersion = nodeVersion;
   }
 }
 
 const TROUBLESHOOTING = "https://github.com/bough-sessions/bough/blob/main/docs/troubleshooting.md";
 
-function problem(fault: DriverFault, driverVersion: string, nodeVersion: string): string {
+function problemOf(fault: DriverFault, driverVersion: string, nodeVersion: string): string {
   const driver = `better-sqlite3 ${driverVersion}`.trim();
   switch (fault) {
     case "wrong-version":
@@ -178,8 +203,8 @@ function problem(fault: DriverFault, driverVersion: string, nodeVersion: string)
   }
 }
 
-/** Version 13 brings its binaries along and needs Node 22; version 12 has an install script, which most clients run only when told to. */
-function repair(fault: DriverFault, driverVersion: string, nodeVersion: string): string {
+/** Version 13 includes its binaries and needs Node 22. Version 12 has an install script, which most package managers run only on request. */
+function repairOf(fault: DriverFault, driverVersion: string, nodeVersion: string): string {
   const old = Number.parseInt(nodeVersion, 10) < 22;
   const current = Number.parseInt(driverVersion, 10) >= 13;
   if (fault === "wrong-version" && old) return `Use Node 22 or later; to stay on this one, take version 12: ${PINNED}`;
