@@ -57,6 +57,7 @@ interface Opened {
   readonly code?: string;
   readonly fault?: string;
   readonly message?: string;
+  readonly hint?: string;
 }
 
 /** What the library says of opening a store; empty: it was opened. */
@@ -65,7 +66,7 @@ function opened(flags: readonly string[] = []): Opened {
   writeFileSync(
     script,
     `import { openStore } from "@bough/session-core";
-     const said = await openStore({ path: "s.db" }).then((store) => store.close(), ({ code, fault, message }) => ({ code, fault, message }));
+     const said = await openStore({ path: "s.db" }).then((store) => store.close(), ({ code, fault, message, hint }) => ({ code, fault, message, hint }));
      console.log(JSON.stringify(said ?? {}));`,
   );
   return JSON.parse(execFileSync(process.execPath, [...flags, script], { cwd: folder, encoding: "utf8" }));
@@ -89,7 +90,7 @@ describe("a version of the driver that would crash this Node", () => {
     fakeDriver(version, CRASH);
     const said = opened(onNode(node));
     expect(said).toMatchObject({ code: "DRIVER_UNUSABLE", fault: "wrong-version" });
-    for (const part of [version, node, remedy, "npm install", "pnpm add", "yarn"]) expect(said.message).toContain(part);
+    for (const part of [version, node, remedy, "npm install", "pnpm add", "yarn"]) expect(`${said.message} ${said.hint}`).toContain(part);
   });
 
   test.each([
@@ -125,7 +126,7 @@ describe("a driver that does not load", () => {
     fakeDriver("12.11.1", code);
     const said = opened(onNode("20.20.2"));
     expect(said).toMatchObject({ code: "DRIVER_UNUSABLE", fault });
-    for (const part of ["npm rebuild", "pnpm rebuild", "yarn rebuild", "Node 22"]) expect(said.message).toContain(part);
+    for (const part of ["npm rebuild", "pnpm rebuild", "yarn rebuild", "Node 22"]) expect(`${said.message} ${said.hint}`).toContain(part);
   });
 
   test.each(LOADING)("ends the command with one line and its own code: %s", (_what, _fault, code) => {

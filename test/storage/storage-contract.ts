@@ -72,7 +72,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
       await expect(commit([entry("a"), { kind: "entry", entry: { type: "nothing" } as never }])).rejects.toMatchObject({
         code: "INVALID_ENTRY",
       });
-      await expect(commit([{ kind: "value", key: "k", value: 1n }])).rejects.toMatchObject({ code: "UNSERIALISABLE_VALUE" });
+      await expect(commit([{ kind: "value", key: "k", value: 1n }])).rejects.toMatchObject({ code: "UNSERIALIZABLE_VALUE" });
       expect((await storage.findSession(id))?.entryCount).toBe(0);
     });
 

@@ -108,7 +108,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     meaning: "`import`: the path cannot be read: no permission, a pipe or device, or a cycle of symbolic links",
   },
   INVALID_ENTRY: { exit: 40, meaning: "An entry, label or title does not match its schema; the message names the field" },
-  UNSERIALISABLE_VALUE: { exit: 41, meaning: "A value cannot be stored as JSON" },
+  UNSERIALIZABLE_VALUE: { exit: 41, meaning: "A value cannot be stored as JSON" },
   ENTRY_CONFLICT: { exit: 42, meaning: "An entry with this id and different content exists; entries never change" },
   INVALID_REFERENCE: { exit: 43, meaning: "An entry refers to an entry that is missing or on another path" },
   VALUE_TOO_LARGE: { exit: 44, meaning: "A named value of the session exceeds its size limit" },
@@ -136,7 +136,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   STORE_IN_USE: { exit: 64, meaning: "`restore`: another process has the store open; nothing was replaced" },
   DRIVER_UNUSABLE: {
     exit: 70,
-    meaning: "better-sqlite3 does not load on this version of Node; the message names the command that repairs it",
+    meaning: "better-sqlite3 does not load on this version of Node; the hint names the command that repairs it",
   },
   NO_HOME: { exit: 71, meaning: "No store was given, and there is no home directory for the default store" },
   DEMO_FAILED: { exit: 72, meaning: "`demo`: a command that it runs failed; its message is printed above" },

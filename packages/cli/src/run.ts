@@ -1,3 +1,4 @@
+import { DriverUnusableError } from "@bough/session-core";
 import { CommanderError } from "commander";
 import { OutputFailedError } from "./errors.js";
 import { EXIT_CODES, EXIT_OK, EXIT_UNEXPECTED, findExitCode } from "./exit-codes.js";
@@ -37,7 +38,8 @@ async function reportError(error: unknown, io: Io, out: Printer): Promise<number
   if (error instanceof OutputClosedError) return EXIT_OK;
   const code = findExitCode(error);
   const message = error instanceof Error ? error.message : String(error);
-  const text = code === undefined ? `unexpected error: ${message}` : code.hint === undefined ? message : `${message} ${code.hint}`;
+  const hint = code?.hint ?? (error instanceof DriverUnusableError ? error.hint : undefined);
+  const text = `${code === undefined ? "unexpected error: " : ""}${message}${hint === undefined ? "" : ` ${hint}`}`;
   const stack = code === undefined && error instanceof Error && (io.env["BOUGH_DEBUG"] ?? "") !== "" ? safeLines(error.stack ?? "") : [];
   try {
     await out.note(styled("error", "bough: "), text);

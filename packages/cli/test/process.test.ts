@@ -80,7 +80,7 @@ describe("the command as a process", () => {
     expect(bough(here, ["tree", "nothing"])).toEqual({
       status: 10,
       stdout: "",
-      stderr: "bough: No session nothing in this store. List them with 'bough sessions'.\n",
+      stderr: "bough: No session nothing in this store. List sessions with `bough sessions`.\n",
     });
     expect(bough(here, ["show", "parser-session-1", "zzz"]).status).toBe(11);
     const ambiguous = bough(here, ["tree", "parser-session"]);

@@ -48,13 +48,46 @@ export type {
   UserMessage,
 } from "./entry/message.js";
 // Errors
-export * from "./errors/bough-error.js";
-export { BoughError } from "./errors/bough-error.js";
-export * from "./errors/session-errors.js";
-export * from "./errors/session-errors.js";
-export * from "./errors/session-errors.js";
-export * from "./errors/store-errors.js";
-export * from "./errors/store-errors.js";
+export { BoughError, InvalidArgumentError } from "./errors/bough-error.js";
+export {
+  NoSessionsFoundError,
+  SourceNotFoundError,
+  SourceUnreadableError,
+  UnknownFormatError,
+  UnknownFormatVersionError,
+} from "./errors/import-errors.js";
+export {
+  AmbiguousNameError,
+  EntryConflictError,
+  EntryNotFoundError,
+  InvalidEntryError,
+  InvalidQueryError,
+  InvalidReferenceError,
+  LeafMovedError,
+  LeafNotFoundError,
+  MainLeafError,
+  SessionExistsError,
+  SessionNotFoundError,
+  TooLargeError,
+  UnserializableValueError,
+  ValueTooLargeError,
+} from "./errors/session-errors.js";
+export {
+  BackupDamagedError,
+  type DriverFault,
+  DriverUnusableError,
+  ForeignFileError,
+  NewerStoreError,
+  StoreBusyError,
+  StoreClosedError,
+  StoreDamagedError,
+  StoreFullError,
+  StoreInUseError,
+  StoreNotFoundError,
+  StoreReadOnlyError,
+  StoreUnavailableError,
+  TargetExistsError,
+} from "./errors/store-errors.js";
 export type { MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-writer.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";

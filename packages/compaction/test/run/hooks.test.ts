@@ -80,7 +80,7 @@ describe("the hook beforeCompact", () => {
     const before = await pathNames(session);
     const hooks = { beforeCompact: () => ({ compaction: compaction as never }) };
     const result = await createCompactor({ session, contextWindow, settings, hooks }).compact();
-    expect(result).toMatchObject({ kind: "failed", error: { code: expect.stringMatching(/HOOK_RESULT|UNSERIALISABLE_VALUE/) } });
+    expect(result).toMatchObject({ kind: "failed", error: { code: expect.stringMatching(/HOOK_RESULT|UNSERIALIZABLE_VALUE/) } });
     expect(await pathNames(session)).toBe(before);
   });
 

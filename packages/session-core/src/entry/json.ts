@@ -1,4 +1,4 @@
-import { TooLargeError, UnserialisableValueError } from "../errors/session-errors.js";
+import { TooLargeError, UnserializableValueError } from "../errors/session-errors.js";
 
 /** What JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
@@ -42,7 +42,7 @@ const MAX_DEPTH = 500;
  *
  * Linear in the number of members, not in the length of texts: under a microsecond for an ordinary message.
  *
- * @throws {UnserialisableValueError} naming the first member that cannot be kept.
+ * @throws {UnserializableValueError} naming the first member that cannot be kept.
  */
 export function assertJson(value: unknown, at: string): asserts value is Json {
   if (!isJson(value, 0)) throw misfit(value, at, 0);
@@ -89,18 +89,18 @@ function isPlain(value: object): boolean {
 }
 
 /** The first member that does not fit. */
-function misfit(value: unknown, at: string, depth: number): UnserialisableValueError {
+function misfit(value: unknown, at: string, depth: number): UnserializableValueError {
   if (typeof value !== "object" || value === null)
-    return new UnserialisableValueError(at, typeof value === "number" ? String(value) : `a ${typeof value}`);
+    return new UnserializableValueError(at, typeof value === "number" ? String(value) : `a ${typeof value}`);
   // A cycle has no end, so it meets this limit too.
-  if (depth > MAX_DEPTH) return new UnserialisableValueError(at.slice(0, 200), "a cycle, or more than 500 levels");
-  if (!Array.isArray(value) && !isPlain(value)) return new UnserialisableValueError(at, `a ${classOf(value)}`);
+  if (depth > MAX_DEPTH) return new UnserializableValueError(at.slice(0, 200), "a cycle, or more than 500 levels");
+  if (!Array.isArray(value) && !isPlain(value)) return new UnserializableValueError(at, `a ${classOf(value)}`);
   const gap = Array.isArray(value) ? value.findIndex((member) => member === undefined) : -1;
-  if (gap >= 0) return new UnserialisableValueError(`${at}[${gap}]`, "undefined");
+  if (gap >= 0) return new UnserializableValueError(`${at}[${gap}]`, "undefined");
   for (const [key, member] of Object.entries(value)) {
     if (!isJson(member, depth + 1)) return misfit(member, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
   }
-  return new UnserialisableValueError(at, "toJSON" in value ? "a toJSON of its own" : "a value");
+  return new UnserializableValueError(at, "toJSON" in value ? "a toJSON of its own" : "a value");
 }
 
 /** A copy; where JSON cannot hold all of `value`, itself, and the gate will say which member it is. */
@@ -108,7 +108,7 @@ export function jsonCopy<T>(value: T, at: string): T {
   try {
     assertJson(value, at);
   } catch (error) {
-    if (!(error instanceof UnserialisableValueError)) throw error;
+    if (!(error instanceof UnserializableValueError)) throw error;
     return value;
   }
   return JSON.parse(jsonText(value, "The batch")) as T;

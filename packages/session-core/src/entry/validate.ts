@@ -17,7 +17,7 @@ export interface JudgedEntry {
  * Keeps fields it does not know. `seq` and `parentId` are dropped: where an entry stands is not its own to say.
  *
  * @throws {InvalidEntryError} naming the field that does not fit.
- * @throws {UnserialisableValueError} naming the member that JSON cannot hold.
+ * @throws {UnserializableValueError} naming the member that JSON cannot hold.
  */
 export function judgeEntry(given: unknown): JudgedEntry {
   assertJson(given, "entry");

@@ -90,7 +90,10 @@ export class StoreDamagedError extends BoughError {
   readonly path: string;
 
   constructor(path: string, options?: { cause: unknown }) {
-    super(`${path} is damaged.`, { ...options, hint: "Restore a backup with restoreStore(), or export the sessions that can still be read." });
+    super(`${path} is damaged.`, {
+      ...options,
+      hint: "Restore a backup with restoreStore(), or export the sessions that can still be read.",
+    });
     this.path = path;
   }
 }
@@ -115,15 +118,15 @@ export class BackupDamagedError extends BoughError {
   readonly code = "BACKUP_DAMAGED";
   override readonly name = "BackupDamagedError";
   readonly path: string;
-  readonly finding: string;
+  readonly violation: string;
 
-  constructor(path: string, finding: string, options?: { cause: unknown }) {
-    super(`The backup ${path} is damaged: ${finding.replace(/\.$/, "")}. Nothing was replaced.`, {
+  constructor(path: string, violation: string, options?: { cause: unknown }) {
+    super(`The backup ${path} is damaged: ${violation.replace(/\.$/, "")}. Nothing was replaced.`, {
       ...options,
       hint: "Restore another backup.",
     });
     this.path = path;
-    this.finding = finding;
+    this.violation = violation;
   }
 }
 

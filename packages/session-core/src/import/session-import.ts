@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { JudgedEntry } from "../entry/validate.js";
-import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserialisableValueError } from "../errors/session-errors.js";
+import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../errors/session-errors.js";
 import { quoted } from "../ids/ids.js";
 import type { ImportedSession, ImportOptions } from "../port/session-storage.js";
 import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
@@ -117,7 +117,7 @@ export class SessionImport {
     try {
       return { ...this.judge(record.payload), ...place };
     } catch (error) {
-      if (!(error instanceof InvalidEntryError || error instanceof UnserialisableValueError)) throw error;
+      if (!(error instanceof InvalidEntryError || error instanceof UnserializableValueError)) throw error;
       this.#problem(record, "invalid-record", `${error.message} Kept whole as a foreign entry.`);
       return { ...this.#foreign(record.payload), ...place };
     }
@@ -129,7 +129,7 @@ export class SessionImport {
       return this.judge({ ...foreign, raw: payload });
     } catch (error) {
       // Nested too deep, or a number that is none: with text in its place it is kept all the same.
-      if (!(error instanceof UnserialisableValueError)) throw error;
+      if (!(error instanceof UnserializableValueError)) throw error;
       return this.judge({ ...foreign, raw: storable(payload) });
     }
   }

@@ -95,7 +95,7 @@ export class Session extends SessionReader {
    *
    * An `id` may be given: repeating an append with the same id and content writes nothing and is no error.
    *
-   * @throws {InvalidEntryError | UnserialisableValueError} naming the field.
+   * @throws {InvalidEntryError | UnserializableValueError} naming the field.
    * @throws {LeafMovedError} another writer moved the leaf; `onConflict` chooses otherwise.
    * @throws {EntryConflictError} the id belongs to other content.
    * @throws {InvalidReferenceError} it refers to an entry that is not where it must be.

@@ -22,7 +22,7 @@ const removeValue = query<{ session: SessionSeq; key: string }>(({ db, p }) =>
  * Keeps a small value with a session; `undefined` takes it away.
  *
  * @throws {ValueTooLargeError} more than 64 KiB of JSON.
- * @throws {UnserialisableValueError} JSON cannot hold it.
+ * @throws {UnserializableValueError} JSON cannot hold it.
  */
 export function setValue(connection: Connection, session: SessionSeq, key: string, value: unknown): void {
   if (key === "" || key.length > 200) throw new InvalidEntryError("key", "must be 1 to 200 characters");

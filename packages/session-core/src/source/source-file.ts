@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, type Stats, statSync } from "node:fs";
 import type { BoughError } from "../errors/bough-error.js";
-import { SourceNotFoundError, SourceUnreadableError } from "../errors/session-errors.js";
+import { SourceNotFoundError, SourceUnreadableError } from "../errors/import-errors.js";
 
 // A pipe without a writer is opened at once instead of waiting for one, and a terminal does not become ours.
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;

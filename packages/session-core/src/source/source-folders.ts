@@ -1,7 +1,7 @@
 import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { BoughError } from "../errors/bough-error.js";
-import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/session-errors.js";
+import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
 import { entriesOf, type FolderEntry, kindOf, orThrow, statOf } from "./source-file.js";
 
 /**

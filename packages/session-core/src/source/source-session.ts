@@ -1,4 +1,4 @@
-import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors/session-errors.js";
+import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, UnknownFormatVersionError } from "../errors/import-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { SourceFolders } from "./source-folders.js";
 

@@ -2,16 +2,13 @@ import { setImmediate } from "node:timers/promises";
 import { CALLBACK, checkArgument, FILE, having, optional, record } from "../arguments/rules.js";
 import { BoughError } from "../errors/bough-error.js";
 import {
-  InvalidEntryError,
   NoSessionsFoundError,
   SourceNotFoundError,
   SourceUnreadableError,
-  TooLargeError,
   UnknownFormatError,
   UnknownFormatVersionError,
-  UnserialisableValueError,
-  ValueTooLargeError,
-} from "../errors/session-errors.js";
+} from "../errors/import-errors.js";
+import { InvalidEntryError, TooLargeError, UnserializableValueError, ValueTooLargeError } from "../errors/session-errors.js";
 import { boughFormat } from "../formats/bough/read.js";
 import { claudeFormat } from "../formats/claude/format.js";
 import { piFormat } from "../formats/pi/format.js";
@@ -216,7 +213,7 @@ const OF_SOURCE = [
   UnknownFormatError,
   UnknownFormatVersionError,
   InvalidEntryError,
-  UnserialisableValueError,
+  UnserializableValueError,
   ValueTooLargeError,
   TooLargeError,
 ];

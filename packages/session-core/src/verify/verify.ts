@@ -1,5 +1,5 @@
 import { judgeEntry } from "../entry/validate.js";
-import { InvalidEntryError, UnserialisableValueError } from "../errors/session-errors.js";
+import { InvalidEntryError, UnserializableValueError } from "../errors/session-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { Finding } from "../port/session-storage.js";
 import { textOfRow } from "../search/search-index.js";
@@ -87,5 +87,5 @@ function finding(row: JudgedRow): Finding | undefined {
 }
 
 function isOfPayload(error: unknown): error is Error {
-  return error instanceof InvalidEntryError || error instanceof UnserialisableValueError || error instanceof SyntaxError;
+  return error instanceof InvalidEntryError || error instanceof UnserializableValueError || error instanceof SyntaxError;
 }

@@ -76,7 +76,7 @@ describe("what is named like a session file and is none", () => {
       symlinkSync(join(folder, "loop"), join(folder, "loop"));
       await socketAt(join(folder, "agent.sock"));
     });
-    expect(failed).toEqual([["x.jsonl", "SOURCE_NOT_FOUND", "Nothing to read at x.jsonl. Check the path."]]);
+    expect(failed).toEqual([["x.jsonl", "SOURCE_NOT_FOUND", "There is no file and no folder at x.jsonl."]]);
     expect(otherFiles).toBe(3);
   });
 

@@ -7,7 +7,7 @@ import {
   InvalidEntryError,
   InvalidReferenceError,
   LeafMovedError,
-  UnserialisableValueError,
+  UnserializableValueError,
 } from "../../src/errors/session-errors.js";
 import { contextNames, entryNamed, grow, pathNames, treeNames } from "../world/grow.js";
 import { findingsOf } from "../world/stores.js";
@@ -260,14 +260,14 @@ describe("the gate", () => {
   test.each(unserialisable)("refuses %s, which JSON cannot keep, before anything is written", async (_what, data, path) => {
     const { session } = await grow("u1");
     const append = session.append({ type: "custom", customType: "t", data });
-    await expect(append).rejects.toThrow(UnserialisableValueError);
-    await expect(append).rejects.toMatchObject({ code: "UNSERIALISABLE_VALUE", path });
+    await expect(append).rejects.toThrow(UnserializableValueError);
+    await expect(append).rejects.toMatchObject({ code: "UNSERIALIZABLE_VALUE", path });
     expect(await pathNames(session)).toBe("u1");
   });
 
   test("refuses a cycle instead of following it", async () => {
     const { session } = await grow("u1");
-    await expect(session.append({ type: "custom", customType: "t", data: cycle })).rejects.toThrow(UnserialisableValueError);
+    await expect(session.append({ type: "custom", customType: "t", data: cycle })).rejects.toThrow(UnserializableValueError);
   });
 
   test("takes null content, as other programs write it, for none", async () => {

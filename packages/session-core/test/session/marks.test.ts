@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EntryNotFoundError, UnserialisableValueError, ValueTooLargeError } from "../../src/errors/session-errors.js";
+import { EntryNotFoundError, UnserializableValueError, ValueTooLargeError } from "../../src/errors/session-errors.js";
 import { contextNames, grow, pathNames } from "../world/grow.js";
 
 describe("a label", () => {
@@ -97,7 +97,7 @@ describe("a value", () => {
 
   test("that JSON cannot hold is refused", async () => {
     const { session } = await grow("");
-    await expect(session.setValue("k", { n: 1n })).rejects.toThrow(UnserialisableValueError);
+    await expect(session.setValue("k", { n: 1n })).rejects.toThrow(UnserializableValueError);
     expect(await session.values()).toEqual([]);
   });
 

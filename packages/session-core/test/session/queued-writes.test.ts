@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
-import { UnserialisableValueError } from "../../src/errors/session-errors.js";
+import { UnserializableValueError } from "../../src/errors/session-errors.js";
 import type { Write } from "../../src/port/session-storage.js";
 import { grow } from "../world/grow.js";
 
@@ -33,5 +33,5 @@ test.each([
   ["an instance without a constructor", classless],
 ])("%s is refused, because something else would be kept", async (_what, data) => {
   const { session } = await grow("");
-  await expect(session.append({ type: "custom", customType: "x", data })).rejects.toThrow(UnserialisableValueError);
+  await expect(session.append({ type: "custom", customType: "x", data })).rejects.toThrow(UnserializableValueError);
 });

@@ -52,7 +52,7 @@ describe("a session", () => {
   test("is not made with metadata that JSON cannot keep, nor under an id that is taken", async () => {
     const store = await openedStore();
     await store.createSession({ id: "taken" });
-    await expect(store.createSession({ metadata: { n: 1n } })).rejects.toMatchObject({ code: "UNSERIALISABLE_VALUE" });
+    await expect(store.createSession({ metadata: { n: 1n } })).rejects.toMatchObject({ code: "UNSERIALIZABLE_VALUE" });
     await expect(store.createSession({ id: "taken" })).rejects.toMatchObject({ code: "SESSION_EXISTS" });
   });
 

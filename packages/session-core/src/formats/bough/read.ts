@@ -1,4 +1,4 @@
-import { UnknownFormatVersionError } from "../../errors/session-errors.js";
+import { UnknownFormatVersionError } from "../../errors/import-errors.js";
 import { isId } from "../../ids/ids.js";
 import { isObject, type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../../source/json.js";
 import { jsonLinesOf } from "../../source/json-lines.js";

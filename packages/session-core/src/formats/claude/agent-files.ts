@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { SourceNotFoundError, SourceUnreadableError } from "../../errors/session-errors.js";
+import { SourceNotFoundError, SourceUnreadableError } from "../../errors/import-errors.js";
 import type { SessionId } from "../../ids/ids.js";
 import { type JsonObject, parsedObject } from "../../source/json.js";
 import { beginningOf, type FolderEntry, OpenSource, statOf } from "../../source/source-file.js";

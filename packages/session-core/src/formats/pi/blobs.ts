@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
-import { SourceNotFoundError, SourceUnreadableError } from "../../errors/session-errors.js";
+import { SourceNotFoundError, SourceUnreadableError } from "../../errors/import-errors.js";
 import { isObject, type JsonObject } from "../../source/json.js";
 import { OpenSource } from "../../source/source-file.js";
 

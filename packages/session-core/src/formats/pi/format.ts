@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { UnknownFormatError } from "../../errors/session-errors.js";
+import { UnknownFormatError } from "../../errors/import-errors.js";
 import type { SessionId } from "../../ids/ids.js";
 import type { FolderEntry } from "../../source/source-file.js";
 import { SourceFolders } from "../../source/source-folders.js";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { UnknownFormatError, UnknownFormatVersionError } from "../../errors/session-errors.js";
+import { UnknownFormatError, UnknownFormatVersionError } from "../../errors/import-errors.js";
 import { type EntryId, isId, type SessionId } from "../../ids/ids.js";
 import { type JsonObject, millisecondsOf, numberAt, stringAt, without } from "../../source/json.js";
 import { jsonLinesOf } from "../../source/json-lines.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { UnknownFormatError, UnknownFormatVersionError } from "../../../src/errors/session-errors.js";
+import { UnknownFormatError, UnknownFormatVersionError } from "../../../src/errors/import-errors.js";
 import { piFormat } from "../../../src/formats/pi/format.js";
 import { fileOf, HEADER } from "./pi-files.js";
 
