@@ -1,28 +1,25 @@
 import { shortenAtWord, shortLine } from "@bough/session-core/internals";
 
-/** What an extract is marked with; its first line starts so. */
+/** The first line of an extract starts with this. */
 export const MARKER = "Extracted mechanically; no model wrote this.";
 
-/** Says how many lines of a block had no place; the next extract does not carry it on. */
+/** A line with the number of omitted lines of a block; it is not carried over to the next extract. */
 export const LEFT_OUT = /^\(\d+ more left out\)$/;
 
-/** How the lines of a block stand on the page. */
+/** How the lines of a block are written. */
 type LineStyle = "quote" | "list" | "done" | "open" | "steps" | "inline" | "plain";
 
 /** One block of an extract. */
 interface BlockShape {
   readonly heading: string;
-  /** A heading below it, as `### Done`. */
+  /** A second heading, as `### Done`. */
   readonly under?: string | undefined;
-  /** Stands alone on the line before the block's lines, or before them on their one line (`inline`). */
+  /** On a line of its own before the block's lines, or at the start of their one line (`inline`). */
   readonly lead?: string | undefined;
   readonly style: LineStyle;
 }
 
-/**
- * The blocks of an extract in their order on the page. The headings are those of pi's structured summary, and four more for
- * what a machine can tell by itself.
- */
+/** The blocks of an extract, in order. The headings are those of pi's structured summary and four more that need no model. */
 export const BLOCK_SHAPES = {
   goal: { heading: "Goal", style: "quote" },
   requests: { heading: "Goal", lead: "Then asked:", style: "list" },
@@ -43,37 +40,38 @@ export const BLOCK_SHAPES = {
   numbers: { heading: "Critical Context", lead: "Numbers:", style: "inline" },
 } as const satisfies Readonly<Record<string, BlockShape>>;
 
-/** Names a block. */
+/** The name of a block. */
 export type BlockName = keyof typeof BLOCK_SHAPES;
 
-/** All of them, in their order on the page. */
+/** All block names, in order. */
+// Cast: Object.keys returns string[].
 export const BLOCK_NAMES = Object.keys(BLOCK_SHAPES) as readonly BlockName[];
 
-/** The shape of a block, as the widest type. */
+/** The shape of a block. */
 export function getShape(name: BlockName): BlockShape {
   return BLOCK_SHAPES[name];
 }
 
-/** One line of a block on its way to the page. */
+/** One line of a block. */
 export interface Line {
   readonly text: string;
-  /** The lower, the sooner it has a place. */
+  /** Lines with a lower rank are chosen first. */
   readonly rank: number;
 }
 
-/** The lines of each block, in their order on the page, already safe. */
+/** The lines of each block, in order, as safe Markdown. */
 export type Blocks = Readonly<Record<BlockName, readonly Line[]>>;
 
-/** A line with a lower rank is cut to what is left instead of being left out: the goal and the last request. */
-const MUST_BE_SAID = 2;
-/** A cut line shorter than this says nothing. */
+/** A line with a lower rank is cut instead of omitted: the goal and the last request. */
+const CUT_BELOW_RANK = 2;
+/** Least length of a cut line. */
 const LEAST = 16;
-/** Below this no headings: they would take the place of what they are over. */
+/** Below this size an extract has no headings. */
 const WITHOUT_HEADINGS = 260;
-/** Blocks that say how many of their lines had no place. */
+/** Blocks that show how many of their lines were omitted. */
 const COUNTED: readonly BlockName[] = ["requests", "done", "errors", "changed"];
 const COUNTS_COST = COUNTED.length * "- (99999 more left out)\n".length;
-/** Where there is less room, the counts are left out too. */
+/** Below this size the counts are omitted. */
 const COUNTS_FROM = 1_000;
 
 interface Placed extends Line {
@@ -81,7 +79,7 @@ interface Placed extends Line {
   readonly at: number;
 }
 
-/** The extract of these blocks in at most `maxChars`: the lines with the lowest ranks that have room, in their order. */
+/** Builds an extract of at most `maxChars` from the lines with the lowest ranks, in block order. */
 export function fitBlocks(first: string, blocks: Blocks, maxChars: number): string {
   if (maxChars < WITHOUT_HEADINGS) return fitShort(blocks, maxChars);
   const counts = maxChars >= COUNTS_FROM;
@@ -110,7 +108,7 @@ function sortByRank(blocks: Blocks): readonly Placed[] {
 }
 
 function cutLineTo({ text, rank }: Placed, room: number): string {
-  return rank < MUST_BE_SAID && room >= LEAST ? toSafeLine(text, room) : "";
+  return rank < CUT_BELOW_RANK && room >= LEAST ? toSafeLine(text, room) : "";
 }
 
 function listShownLines(
@@ -125,15 +123,15 @@ function listShownLines(
   return counts && out > 0 && COUNTED.includes(name) ? [`(${out} more left out)`, ...kept] : kept;
 }
 
-/** Where there is room for a sentence or two: what was asked first, and what last. */
+/** An extract of one or two sentences: the first and the last request. */
 function fitShort(blocks: Blocks, maxChars: number): string {
   const goal = blocks.goal[0]?.text ?? blocks.earlier[0]?.text ?? blocks.last[0]?.text ?? "";
   const last = blocks.latest[0]?.text ?? "";
   const words = last === "" ? 1 : 2;
   const room = Math.floor((maxChars - "Extract. Asked:  Last: ".length) / words);
   if (room < 1) return toSafeLine(last === "" ? goal : last, Math.max(0, maxChars));
-  const said = [`Extract. Asked: ${toSafeLine(goal, room)}`, ...(last === "" ? [] : [`Last: ${toSafeLine(last, room)}`])];
-  return said.join(" ");
+  const sentences = [`Extract. Asked: ${toSafeLine(goal, room)}`, ...(last === "" ? [] : [`Last: ${toSafeLine(last, room)}`])];
+  return sentences.join(" ");
 }
 
 const MARKS: Readonly<Record<LineStyle, string>> = {
@@ -145,21 +143,21 @@ const MARKS: Readonly<Record<LineStyle, string>> = {
   inline: "",
   plain: "",
 };
-/** Between the lines of an inline block. */
+/** Separates the lines of an inline block. */
 export const INLINE_BREAK = ", ";
 
-/** Characters that a line takes on the page, its break included. */
+/** Characters that a line takes, including its mark and line break. */
 function countLineChars(name: BlockName, text: string): number {
   return getShape(name).style === "inline" ? text.length + INLINE_BREAK.length : MARKS[getShape(name).style].length + text.length + 1;
 }
 
-/** Characters that a block's heading and lead take at most. */
+/** The most characters that a block's headings and lead take. */
 function countFrameChars({ heading, under, lead }: BlockShape): number {
   const below = under === undefined ? "" : `### ${under}\n\n`;
   return `\n\n## ${heading}\n\n${below}${lead ?? ""}\n`.length;
 }
 
-/** An extract as Markdown: under each heading its blocks, those without lines left out. */
+/** The extract as Markdown, without empty blocks. */
 function renderExtract(first: string, lines: ReadonlyMap<BlockName, readonly string[]>): string {
   const pieces = [first];
   let heading = "";
@@ -186,17 +184,17 @@ function markLine(style: LineStyle, line: string, at: number): string {
   return style === "steps" ? `${at + 1}. ${line}` : MARKS[style] + line;
 }
 
-/** A heading may stand inside quotes and lists. */
+/** A heading may be inside quotes and lists. */
 const HEADING = /^((?:(?:[->*+]|\d{1,9}[.)])\s+)*)(?=#)/;
 
-/** Whether a line makes a heading of the one above it, or divides a page. */
+/** Whether a line turns the line above it into a heading, or is a thematic break. */
 export function isUnderline(line: string): boolean {
   return /^\s*(?:-+|=+|[*_]{3,})\s*$/.test(line);
 }
 
 /**
- * A text of a session as one line of Markdown that stays one line and means nothing: no heading, no open code, at most
- * `maxChars` UTF-16 code units. Twice is the same as once.
+ * A text as one line of Markdown without syntax that affects other lines: no heading, no open code, at most `maxChars`
+ * UTF-16 code units. Idempotent.
  */
 export function toSafeLine(text: string, maxChars: number): string {
   const line = shortLine(text, maxChars).replace(/`{3,}/g, "``").replace(/~{3,}/g, "~~");
@@ -204,10 +202,13 @@ export function toSafeLine(text: string, maxChars: number): string {
   return whole.length > maxChars ? closeCode(shortenAtWord(whole, maxChars)) : whole;
 }
 
-/** A line that is cut shorter than this says little; rather fewer lines. */
+/** Rather than cutting lines shorter than this, fewer lines are kept. */
 const READABLE = 60;
 
-/** Several lines of a text, each safe; the middle gives way where there are more than `maxLines` or `maxChars` in all. */
+/**
+ * Several lines of a text, each safe. With more than `maxLines` lines or `maxChars` characters, lines in the middle are
+ * removed.
+ */
 export function toSafeLines(
   text: string,
   { maxLines, maxChars }: { readonly maxLines: number; readonly maxChars: number },
@@ -215,7 +216,7 @@ export function toSafeLines(
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const shown =
     text.length <= maxChars && lines.length <= maxLines ? lines : takeEnds(lines, Math.min(maxLines, Math.floor(maxChars / READABLE)));
-  // Every line has its share; what short ones leave goes to the first long ones, which say most.
+  // Each line gets an equal share; what short lines leave goes to the first long lines.
   const share = Math.floor(maxChars / Math.max(1, shown.length));
   let spare = maxChars - shown.reduce((sum, line) => sum + Math.min(line.length, share), 0);
   return shown.map((line) => {
@@ -225,14 +226,14 @@ export function toSafeLines(
   });
 }
 
-/** The first and the last lines, and a sign that some are gone between them. */
+/** The first and the last lines with "…" between them. */
 function takeEnds(lines: readonly string[], count: number): readonly string[] {
   if (lines.length <= count) return lines;
   if (count < 3) return lines.slice(0, Math.max(1, count));
   return [...lines.slice(0, Math.ceil(count / 2)), "…", ...lines.slice(-Math.floor(count / 2))];
 }
 
-/** A backtick without its partner would turn what follows into code. */
+/** Removes an unpaired backtick, which would turn the rest into code. */
 function closeCode(line: string): string {
   if ((line.match(/`/g)?.length ?? 0) % 2 === 0) return line;
   const last = line.lastIndexOf("`");

@@ -12,7 +12,7 @@ const FOLDER = /^(.+\/): (.+)$/;
 const BETWEEN = ", ";
 const PER_LINE = 8;
 
-/** The files that were changed, those of a folder on one line, those with the most changes first. */
+/** The changed files, those of a folder on one line, most changes first. */
 export function listChangedFiles(material: ExtractMaterial): readonly Line[] {
   const folders = new Map<string, FoundFact[]>();
   for (const file of collectChangedFiles(material)) {
@@ -40,7 +40,7 @@ function collectChangedFiles(material: ExtractMaterial): readonly FoundFact[] {
   return sortByChanges([...parsePreviousFiles(material), ...collectTouchedFiles(material, true)]);
 }
 
-/** The files that were only read, those read most often first. */
+/** The files that were only read, most reads first. */
 export function listReadFiles(material: ExtractMaterial): readonly Line[] {
   const changed = new Set(collectChangedFiles(material).map(({ text }) => text));
   const found = [
@@ -55,9 +55,9 @@ export function listReadFiles(material: ExtractMaterial): readonly Line[] {
   );
 }
 
-/** By the calls that did not fail. */
-function collectTouchedFiles({ story }: ExtractMaterial, changed: boolean): readonly FoundFact[] {
-  return story.turns.flatMap(({ outcomes }) =>
+/** From the calls that did not fail. */
+function collectTouchedFiles({ timeline }: ExtractMaterial, changed: boolean): readonly FoundFact[] {
+  return timeline.turns.flatMap(({ outcomes }) =>
     outcomes.flatMap(({ call, failed, at }) => {
       if (call === null || failed) return [];
       const files = touchedFiles(call).filter((file) => file.changed === changed);
@@ -92,9 +92,9 @@ function stripBackticks(text: string): string {
 
 const ITEM_CHARS = 120;
 
-/** Commands that did or checked something and whose last run went well, those that ran most often first. */
+/** Commands that change or check something and whose last run succeeded, most runs first. */
 export function listCommands(material: ExtractMaterial): readonly Line[] {
-  const outcomes = collectOutcomes(material.story.turns);
+  const outcomes = collectOutcomes(material.timeline.turns);
   const times = new Map<string, number>();
   for (const { command } of outcomes) if (command !== null) times.set(command, (times.get(command) ?? 0) + 1);
   const well = [...findLastRuns(outcomes)].filter(([command, run]) => !hasFailed(run) && times.has(command)).map(([command]) => command);
@@ -116,7 +116,7 @@ export function listCommands(material: ExtractMaterial): readonly Line[] {
   ];
 }
 
-/** Names that stand in backticks. */
+/** Names in backticks. */
 export function listNames(material: ExtractMaterial): readonly Line[] {
   return rankInOrder([...collectTexts(material, "identifier").map(formatAsCode), ...getPreviousLines(material, "names")], 30, 2);
 }
@@ -136,13 +136,13 @@ function collectTexts({ facts }: ExtractMaterial, kind: FactKind): string[] {
 }
 
 const LINE_CHARS = 500;
-/** A line cut shorter than this says nothing. */
+/** Least length of a cut line. */
 const LEAST = 40;
 const CUT = "[... the middle of this summary is left out ...]";
 
 /**
- * Summaries that a model or a program wrote, line by line and without their middle where they are too long. Their headings
- * become bold, so that they cannot be taken for ours.
+ * Summaries written by a model or another program, line by line, without their middle if they are too long. Their
+ * headings become bold text, so that they are not parsed as headings of the extract.
  */
 export function listEarlierSummaries(material: ExtractMaterial): readonly Line[] {
   const { earlier, limits } = material;

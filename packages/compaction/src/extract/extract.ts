@@ -2,7 +2,7 @@ import { rules } from "@bough/session-core/internals";
 import { EXTRACTIVE, SUMMARY_REQUEST } from "../arguments/shapes.js";
 import type { Summarizer, SummaryRequest, SummarySource } from "../summarizers/summarizer.js";
 import { redact } from "../text/redact.js";
-import { BLOCK_NAMES, type Blocks, fitBlocks, type Line, MARKER, toSafeLine } from "./blocks.js";
+import { BLOCK_NAMES, type BlockName, type Blocks, fitBlocks, type Line, MARKER, toSafeLine } from "./blocks.js";
 import { findErrorLines } from "./commands.js";
 import { listChangedFiles, listCommands, listEarlierSummaries, listNames, listNumbers, listReadFiles } from "./context-lines.js";
 import { findFacts } from "./find-facts.js";
@@ -22,16 +22,15 @@ const ABOUT: Readonly<Record<SummarySource["kind"], string>> = {
 };
 
 /**
- * A summary taken from the source itself, without a model: what was asked, the user's rules, what was done and decided,
- * errors and what became of them, files, where it stopped and what comes next, each in the words of the source. At most
- * `maxChars` UTF-16 code units and smaller than the source; only a source of a sentence or two is returned as it is, on
- * one line. Its first line says what it is.
+ * Writes a summary without a model, from the text of the source: requests, rules of the user, finished work, decisions,
+ * errors and whether they were fixed, files, the last state and the next steps. At most `maxChars` UTF-16 code units and
+ * smaller than the source; a source of a sentence or two is returned on one line. The first line marks it as an extract.
  *
- * A previous extract is carried on block by block, newest lines first to have room; any other previous summary is quoted
- * without its middle. So an extract does not grow, however often it is brought up to date, and the first goal stays.
- * Lines that match `instructions` have room before others. What is done, decided or failed is told by what came of calls: see
- * docs/compaction.md. Secrets are masked, and paths are relative to the session's directory. Nothing of the source can become
- * a heading, open a code block or pass a control character on. Deterministic; cost is linear.
+ * Lines of a previous extract are carried over block by block, newest lines first. Any other previous summary is quoted
+ * without its middle. An extract therefore does not grow over compactions, and the first goal is kept. Lines that match
+ * `instructions` are chosen first. The results of calls decide what counts as done, decided or failed: see
+ * docs/compaction.md. Secrets are masked, and paths are relative to the session's directory. Text of the source cannot
+ * become a heading, open a code block or contain control characters. Deterministic; linear.
  */
 export function extract(given: SummarySource, limit: { readonly maxChars: number }): string {
   if (isShortSource(given)) return extractShort(given, limit.maxChars);
@@ -42,12 +41,12 @@ export function extract(given: SummarySource, limit: { readonly maxChars: number
 }
 
 function collectMaterial({ messages, kind, previousSummary }: SummarySource, maxChars: number): ExtractMaterial {
-  const story = readTimeline(messages);
-  const { before, old } = parsePrevious(previousSummary ?? story.leadingSummary ?? "");
+  const timeline = readTimeline(messages);
+  const { before, old } = parsePrevious(previousSummary ?? timeline.leadingSummary ?? "");
   const { goal, rest } = takeGoal(before);
-  const second = previousSummary === null || story.leadingSummary === null ? [] : [story.leadingSummary];
-  const earlier = [rest, ...second, ...story.summaries];
-  return { story, facts: findFacts(messages), kind, old, earlier, goal, limits: computeBlockLimits(maxChars) };
+  const second = previousSummary === null || timeline.leadingSummary === null ? [] : [timeline.leadingSummary];
+  const earlier = [rest, ...second, ...timeline.summaries];
+  return { timeline, facts: findFacts(messages), kind, old, earlier, goal, limits: computeBlockLimits(maxChars) };
 }
 
 function buildBlocks(material: ExtractMaterial): Blocks {
@@ -72,7 +71,7 @@ function buildBlocks(material: ExtractMaterial): Blocks {
   };
 }
 
-/** How much sooner a line has room that is about what the person asked to look at. */
+/** Factor on the rank of lines that match the user's focus. */
 const FOCUS = 0.05;
 
 function applyFocus(blocks: Blocks, instructions: string | null): Blocks {
@@ -82,24 +81,25 @@ function applyFocus(blocks: Blocks, instructions: string | null): Blocks {
     text,
     rank: rank > 2 && computeOverlap(wanted, collectKeywords(text)) > 0 ? 2 + rank * FOCUS : rank,
   });
-  return Object.fromEntries(BLOCK_NAMES.map((name) => [name, blocks[name].map(near)])) as unknown as Blocks;
+  const focused: Record<BlockName, readonly Line[]> = { ...blocks };
+  for (const name of BLOCK_NAMES) focused[name] = blocks[name].map(near);
+  return focused;
 }
 
-/** Read in a few minutes; more would be a copy. In UTF-16 code units. */
+/** Largest extract, in UTF-16 code units. */
 const MOST_CHARS = 8_000;
 const LEAST_CHARS = 600;
-/** At most this share of the source. */
+/** Largest share of the source. */
 const SHARE = 0.25;
-/** So many characters has a token of dense text. */
+/** Characters of a token in dense text. */
 const CHARS_PER_TOKEN = 3;
 
 /**
- * A summarizer that needs no model: it takes goal, rules, progress, decisions, errors, files, last state and next steps from
- * the messages themselves, in their own words (`extract`). What a person without an API key gets.
+ * A summarizer without a model (`extract`), used when no API key is configured.
  *
- * `maxChars`: upper bound of what it writes, in UTF-16 code units; default: a quarter of the source, 8,000 at most, 600
- * at least, and what `maxOutputTokens` allows at three characters a token. It never fails; called without a source it
- * extracts from the prompt. Throws the signal's reason where that was aborted before.
+ * `maxChars`: upper bound of the summary, in UTF-16 code units. Default: a quarter of the source, at least 600, at most
+ * 8,000, and at most three characters for each of `maxOutputTokens`. Never fails; without a source it extracts from the
+ * prompt. Throws the signal's reason if it was aborted before.
  *
  * @example
  * const { text } = await extractiveSummarizer()({ system: "", prompt: "", source });
@@ -127,8 +127,8 @@ const LINE_CHARS = 240;
 const CONVERSATION = /<conversation>\n([\s\S]*?)\n<\/conversation>/;
 
 /**
- * An extract of a text that is all there is to go by: its first lines, the rules and errors in it, and its last lines, at
- * most `maxChars` UTF-16 code units. Where a conversation stands in its tag, only of that. Secrets are masked. Linear.
+ * Extracts from a text instead of messages: its first lines, the rules and errors in it, and its last lines, at most
+ * `maxChars` UTF-16 code units. If it has a `<conversation>` tag, only that is read. Secrets are masked. Linear.
  */
 export function extractPrompt(prompt: string, maxChars: number): string {
   const text = redact(CONVERSATION.exec(prompt)?.[1] ?? prompt);

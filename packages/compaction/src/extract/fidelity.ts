@@ -4,30 +4,31 @@ import { countByKind, FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind } from 
 import { collectKeywords, computeOverlap } from "./prose.js";
 import { isRule } from "./user-intent.js";
 
-/** How much of what was found in a session is in its summary. Plain JSON of less than 4 KB: it is stored with the summary. */
+/** How many of the facts of a session its summary contains. Plain JSON of less than 4 KB, stored with the summary. */
 export interface Fidelity {
-  /** 0 to 1: for each kind that was found, the share that is in the summary, weighted by `FACT_WEIGHTS`. 1 where nothing was found. */
+  /** 0 to 1: the share of found facts in the summary, by kind, weighted by `FACT_WEIGHTS`. 1 if no facts were found. */
   readonly score: number;
-  /** Facts found. */
+  /** Number of facts found. */
   readonly total: number;
-  /** The same by kind. */
+  /** Facts found, by kind. */
   readonly found: Readonly<Record<FactKind, number>>;
-  /** Of these, those in the summary. */
+  /** Facts in the summary, by kind. */
   readonly inSummary: Readonly<Record<FactKind, number>>;
-  /** Some of the others, the most important first: they can be had by recall only. */
+  /** Some of the missing facts, the most important first; the model can read them only by recall. */
   readonly byRecallOnly: readonly Fact[];
 }
 
-/** Bounds of `byRecallOnly`; the size is of its JSON in bytes, and leaves room for the counts. */
+/** Bounds of `byRecallOnly`; the size is that of its JSON in bytes. */
 const MAX_NAMED = 30;
 const MAX_NAMED_BYTES = 3_000;
 const DIGITS = 1_000;
 
 /**
- * Which of the facts are in a summary. A file counts when its last parts are there and no other fact ends in them; a
- * command, name or number when it stands there as a whole, whatever the white space; an error by most of its words; a
- * rule by most of its words in a passage that commands or forbids; a request by most of its words anywhere. Case matters for names
- * and commands only. Cost grows with the summary's length times the number of facts, which `FACT_LIMITS` bounds.
+ * Scores how many of the facts a summary contains. A file matches if the summary has the last parts of its path and no
+ * other file ends in them. A command, name or number must occur as a whole, apart from white space. An error needs most
+ * of its words in one passage; a rule most of its words in a passage that commands or forbids; a request most of its
+ * words anywhere. Names and commands are case-sensitive. Cost: length of the summary times number of facts, which
+ * `FACT_LIMITS` bounds.
  *
  * @example
  * scoreFidelity(findFacts(messages), "Never touch src/lexer.ts.").score; // 1
@@ -42,7 +43,7 @@ export function scoreFidelity(facts: readonly Fact[], summary: string): Fidelity
   return { score: computeScore(found, inSummary), total: facts.length, found, inSummary, byRecallOnly: selectMostImportant([...missing]) };
 }
 
-// By kind, as thirty files would else outweigh the one request.
+// Weighted by kind, because otherwise thirty files would outweigh the one request.
 function computeScore(found: Fidelity["found"], inSummary: Fidelity["inSummary"]): number {
   let most = 0;
   let reached = 0;
@@ -54,7 +55,7 @@ function computeScore(found: Fidelity["found"], inSummary: Fidelity["inSummary"]
   return most === 0 ? 1 : Math.round((reached / most) * DIGITS) / DIGITS;
 }
 
-/** The strongest of each kind take turns, those of weighty kinds more often, as far as there is room. */
+/** Selects facts of each kind in turn, those of heavier kinds more often, within the bounds. */
 function selectMostImportant(missing: readonly Fact[]): readonly Fact[] {
   const rank = new Map<Fact, number>();
   const seen = new Map<FactKind, number>();
@@ -73,13 +74,13 @@ function selectMostImportant(missing: readonly Fact[]): readonly Fact[] {
   return named;
 }
 
-/** Share of its words that a rule, an error or a request must have in common with a summary that says it. */
+/** Share of the words of a rule, error or request that a matching summary must have. */
 const ENOUGH = { rule: 0.6, error: 0.7, request: 0.6 } as const;
-/** Of a long command the start is enough: summaries shorten the rest. In UTF-16 code units. */
+/** The start of a long command suffices, because summaries shorten the rest. In UTF-16 code units. */
 const COMMAND_CHARS = 60;
-/** Lines that are read as one passage: a rule may be broken over two. */
+/** Lines read as one passage, because a rule may be wrapped. */
 const PASSAGE_LINES = 2;
-/** Beside the words that make a sentence a rule, those with which a summary says the same. */
+/** Words of summaries that express a rule, apart from those of `isRule`. */
 const FORBIDS_OR_COMMANDS =
   /\b(?:no|not|without|only|avoid|keep|require[sd]?|forbidden|wants?|should|has to|have to|needs? to|rules?|constraints?|instead of|rather than)\b|n['’]t\b|[^\x00-\x7f]/i;
 
@@ -89,14 +90,14 @@ interface Passage {
   readonly commands: boolean;
 }
 
-/** A summary, read once so that many facts can be looked up in it. */
+/** A summary prepared for looking up many facts. */
 class SummaryText {
-  /** White space as one space, without marks of Markdown. */
+  /** With single spaces and without Markdown. */
   readonly #plain: string;
   readonly #lower: string;
   readonly #words: ReadonlySet<string>;
   readonly #passages: readonly Passage[];
-  /** How many of the files end in these parts. */
+  /** The number of files with each path ending. */
   readonly #endings = new Map<string, number>();
 
   constructor(summary: string, facts: readonly Fact[]) {
@@ -109,11 +110,11 @@ class SummaryText {
     }
   }
 
-  /** Whether the summary says it. */
+  /** Whether the summary contains a fact. */
   contains({ kind, text }: Fact): boolean {
     switch (kind) {
       case "file":
-        return listPathEndings(text).some((end) => this.#endings.get(end) === 1 && this.#names(end));
+        return listPathEndings(text).some((end) => this.#endings.get(end) === 1 && this.#hasPath(end));
       case "command":
         return this.#plain.includes(normalizeText(text).slice(0, COMMAND_CHARS).trimEnd().replace(/…$/, ""));
       case "identifier":
@@ -121,28 +122,28 @@ class SummaryText {
       case "number":
         return containsWord(stripSeparators(this.#lower), stripSeparators(text.toLowerCase()));
       case "error":
-        return this.#lower.includes(normalizeText(text).toLowerCase()) || this.#hasWords(text, ENOUGH.error);
+        return this.#lower.includes(normalizeText(text).toLowerCase()) || this.#hasKeywords(text, ENOUGH.error);
       case "request":
         return (
           this.#lower.includes(normalizeText(text).toLowerCase()) || computeOverlap(collectKeywords(text), this.#words) >= ENOUGH.request
         );
       case "rule":
-        return this.#lower.includes(normalizeText(text).toLowerCase()) || this.#saysRule(text);
+        return this.#lower.includes(normalizeText(text).toLowerCase()) || this.#hasRule(text);
     }
   }
 
-  #names(path: string): boolean {
+  #hasPath(path: string): boolean {
     return containsWord(this.#lower, path.toLowerCase(), IN_A_NAME);
   }
 
-  #hasWords(text: string, enough: number): boolean {
+  #hasKeywords(text: string, enough: number): boolean {
     const wanted = collectKeywords(text);
     return wanted.size > 0 && this.#passages.some(({ words }) => computeOverlap(wanted, words) >= enough);
   }
 
-  #saysRule(rule: string): boolean {
+  #hasRule(rule: string): boolean {
     const wanted = collectKeywords(rule);
-    // "Never do that" has no word of its own to look for.
+    // A rule such as "Never do that" has no keyword.
     if (wanted.size === 0) return false;
     return this.#passages.some(({ words, commands }) => commands && computeOverlap(wanted, words) >= ENOUGH.rule);
   }
@@ -164,7 +165,7 @@ function splitPassages(summary: string): readonly Passage[] {
   });
 }
 
-/** The last part of a path, the last two, and so on up to the whole. */
+/** The last part of a path, the last two, and so on up to the whole path. */
 function listPathEndings(path: string): readonly string[] {
   const parts = path.split("/");
   return parts.map((_part, at) => parts.slice(parts.length - 1 - at).join("/"));
@@ -175,10 +176,10 @@ function stripSeparators(text: string): string {
 }
 
 const IN_A_WORD = /[\p{L}\p{N}_]/u;
-/** A dot or dash before a name belongs to it: `lexer.ts` is not in `old-lexer.ts`. */
+/** A dot or dash before a name is part of it: `lexer.ts` does not occur in `old-lexer.ts`. */
 const IN_A_NAME = /[\p{L}\p{N}_.-]/u;
 
-/** Whether `wanted` stands in a text and is not part of a longer word. Linear. */
+/** Whether a text contains `wanted`, and not as part of a longer word. Linear. */
 function containsWord(text: string, wanted: string, beforeIn: RegExp = IN_A_WORD): boolean {
   if (wanted === "") return false;
   const wordFirst = IN_A_WORD.test(wanted.charAt(0));

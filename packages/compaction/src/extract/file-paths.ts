@@ -7,7 +7,7 @@ interface TouchedFile {
   readonly changed: boolean;
 }
 
-/** The files that a call reads or changes, also those that a patch names. */
+/** The files that a call reads or changes, including those in a patch. */
 export function touchedFiles(call: ToolCallBlock): readonly TouchedFile[] {
   return callTouches(call, {}, toolKind).flatMap(({ kind, path }) => {
     const name = fileName(path);
@@ -15,11 +15,11 @@ export function touchedFiles(call: ToolCallBlock): readonly TouchedFile[] {
   });
 }
 
-// Temporary, generated or fetched: nobody asks for them again.
+// Temporary, generated or downloaded files.
 const NOISE =
   /(?:^|\/)(?:node_modules|\.git|__pycache__|\.venv|site-packages)\/|^(?:\/private)?\/(?:tmp|var\/folders|dev|proc)\/|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock|Gemfile\.lock|go\.sum|composer\.lock|\.DS_Store)$/;
 
-/** A path as one would write it, without `./`, `file://` and a place in it; null: no file, or one that nobody cares about. */
+/** Normalizes a path: no `./`, no `file://`, no line number. null: not a file, or an irrelevant one. */
 function fileName(given: string): string | null {
   const path = given
     .trim()
@@ -30,17 +30,17 @@ function fileName(given: string): string | null {
   return isPath && path !== "." && path !== ".." && !NOISE.test(path) ? path : null;
 }
 
-/** What can be a path stands between spaces, quotes, brackets and the like. */
+/** A possible path: text between spaces, quotes or brackets. */
 const TOKEN = /[^\s"'`()[\]{}<>,;|*=?!]{3,300}/g;
 const IN_FOLDER = /^(?:~|\.{1,2}|@?[\w.+-]+)?(?:\/@?[\w.+[\]-]+)+\.[A-Za-z][A-Za-z0-9]{0,9}$/;
-/** A name alone is a file where its ending is one of these; `theme.fg` and `v1.2` are none. */
+/** A name without folder is a file if it has one of these extensions; `theme.fg` and `v1.2` are not files. */
 const ALONE =
   /^[\w.+-]*\w\.(?:[cm]?[jt]sx?|d\.ts|jsonl?|jsonc|md|mdx|py|rs|go|java|kts?|rb|php|cs|cpp|cc|hpp|c|h|swift|scala|ex|exs|sql|sh|bash|zsh|ps1|ya?ml|toml|ini|cfg|conf|env|lock|txt|csv|tsv|html?|s?css|less|vue|svelte|xml|proto|graphql|tf|ipynb|log|db|sqlite|svg)$/i;
 
-/** Products, which only look like files. */
+/** Names of products that look like files. */
 const PRODUCT = /^(?:node|next|nuxt|vue|three|express|chart|socket\.io|d3|ember|backbone|moment|alpine|solid)\.js$/i;
 
-/** The files that a prose names, in its order. Addresses on the web are none. Linear. */
+/** The files that a text names, in order, without web addresses. Linear. */
 export function filesIn(prose: string): readonly string[] {
   return [...prose.matchAll(TOKEN)].flatMap(([token]) => {
     if (token.includes("://")) return [];

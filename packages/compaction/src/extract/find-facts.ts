@@ -9,24 +9,24 @@ import { findRules, isRequest } from "./user-intent.js";
 export const FACT_KINDS = ["request", "rule", "file", "error", "command", "identifier", "number"] as const;
 
 /**
- * `request`: the last thing the user asked for. `rule`: what they said must, must not, or is always to be done. `file`: a
- * path. `error`: a line that tells of a failure. `command`: one that was run and did or checked something. `identifier`: a
- * name in backticks. `number`: one with its unit.
+ * `request`: the user's last request. `rule`: what the user said must, must not or is always to be done. `file`: a path.
+ * `error`: a line with an error. `command`: one that changed or checked something. `identifier`: a name in backticks.
+ * `number`: one with its unit.
  */
 export type FactKind = (typeof FACT_KINDS)[number];
 
-/** Something a session says that a summary of it may say too, found without a model. */
+/** A fact of a session that its summary should contain, found without a model. */
 export interface Fact {
   readonly kind: FactKind;
   /** One line. */
   readonly text: string;
-  /** Index of the newest message that says it. */
+  /** Index of the newest message with it. */
   readonly at: number;
 }
 
 /**
- * What a kind counts for in a score. A lost rule or request makes the model do the wrong thing; a lost path, error or
- * command makes it look things up again; names and numbers mostly come back with the files.
+ * The weight of a kind in a score. Without a rule or request the model does the wrong thing; without a path, error or
+ * command it looks them up again; names and numbers mostly come back with the files.
  */
 export const FACT_WEIGHTS: Readonly<Record<FactKind, number>> = {
   request: 5,
@@ -38,7 +38,7 @@ export const FACT_WEIGHTS: Readonly<Record<FactKind, number>> = {
   number: 1,
 };
 
-/** How many of a kind are kept, the strongest: what a good summary of a long session could name. */
+/** The most facts of a kind: as many as a good summary of a long session could name. */
 export const FACT_LIMITS: Readonly<Record<FactKind, number>> = {
   request: 1,
   rule: 40,
@@ -49,7 +49,7 @@ export const FACT_LIMITS: Readonly<Record<FactKind, number>> = {
   number: 30,
 };
 
-/** One number for each kind, from a function. */
+/** Calls `count` for each kind. */
 export function countByKind(count: (kind: FactKind) => number): Readonly<Record<FactKind, number>> {
   return {
     request: count("request"),
@@ -62,20 +62,20 @@ export function countByKind(count: (kind: FactKind) => number): Readonly<Record<
   };
 }
 
-/** Of a request, in UTF-16 code units. */
+/** Longest request, in UTF-16 code units. */
 const REQUEST_CHARS = 400;
 
-/** How much more a changed file matters than one that was read or named. */
+/** Strength of a fact by its source; changed files are more important than read ones. */
 const STRENGTH = { named: 1, read: 1, changed: 4, command: 1, usersCommand: 3 } as const;
 
 /**
- * The facts of a conversation that a summary of it should keep, found without a model: the last request, the user's rules
- * (must, never, always, don't and their like), files of tool calls and of texts, commands that do or check something,
- * lines that tell of errors, names in backticks, numbers with a unit. By kind, the most important first; in a kind the
- * strongest first, at most `FACT_LIMITS` of them, each once.
+ * Finds the facts of a conversation that a summary should keep, without a model: the last request, the user's rules
+ * (must, never, always, don't), files of tool calls and of texts, commands that change or check something, error lines,
+ * names in backticks, numbers with a unit. Ordered by kind, the most important first; within a kind the strongest first,
+ * at most `FACT_LIMITS`, each once.
  *
- * What nobody asks for again is left out: commands that only look, dependencies, lock files, temporary files, and whatever
- * stands in base64. Of tool output only errors are read, of what only looks (cat, grep) only where it failed, of code blocks nothing. Deterministic; cost is linear.
+ * Omitted: commands that only read, dependencies, lock files, temporary files and base64. Only errors are read from tool
+ * output; from commands that only read (cat, grep) only if they failed; nothing from code blocks. Deterministic; linear.
  *
  * @example
  * findFacts([{ role: "user", content: "Never touch src/lexer.ts." }]).map(({ kind }) => kind); // ["request", "rule", "file"]
@@ -88,30 +88,30 @@ export function findFacts(messages: readonly ContextMessage[]): readonly Fact[] 
 
 class FactFinder {
   readonly #list = new FactList();
-  /** Calls that do or check something; the output of one that only looks is somebody's text, which may hold any words. */
+  /** Calls that change or check something. The output of other calls may contain any text. */
   readonly #commands = new Set<string>();
   #request: { readonly text: string; readonly at: number } | null = null;
 
   read(message: ContextMessage, at: number): void {
     switch (message.role) {
       case "user":
-        this.#user(textOf(message.content), at);
+        this.#readUser(textOf(message.content), at);
         break;
       case "assistant":
-        this.#assistant(message, at);
+        this.#readReply(message, at);
         break;
       case "toolResult":
-        this.#result(message, at);
+        this.#readResult(message, at);
         break;
       case "bashExecution":
-        this.#usersCommand(message, at);
+        this.#readCommand(message, at);
         break;
       case "compactionSummary":
       case "branchSummary":
-        this.#named(extractProse(message.summary), at);
+        this.#addNamed(extractProse(message.summary), at);
         break;
       case "custom":
-        // What hosts put in is theirs to repeat.
+        // Messages of the host are repeated by the host.
         break;
     }
   }
@@ -121,15 +121,15 @@ class FactFinder {
     return this.#list.strongest();
   }
 
-  #user(text: string, at: number): void {
+  #readUser(text: string, at: number): void {
     const prose = extractProse(text);
     if (isRequest(text)) this.#request = { text: shortLine(prose, REQUEST_CHARS), at };
     for (const rule of findRules(prose)) this.#list.add("rule", rule, at, { key: rule.toLowerCase() });
-    this.#named(prose, at);
+    this.#addNamed(prose, at);
   }
 
-  #assistant(message: AssistantMessage, at: number): void {
-    this.#named(extractProse(textOf(message.content)), at);
+  #readReply(message: AssistantMessage, at: number): void {
+    this.#addNamed(extractProse(textOf(message.content)), at);
     for (const block of message.content) {
       if (block.type !== "toolCall") continue;
       const core = simplifyCommand(readCommand(block) ?? "");
@@ -141,23 +141,23 @@ class FactFinder {
     }
   }
 
-  #result({ content, isError, toolCallId }: ToolResultMessage, at: number): void {
-    if (isError || this.#commands.has(toolCallId)) this.#errors(textOf(content), isError, at);
+  #readResult({ content, isError, toolCallId }: ToolResultMessage, at: number): void {
+    if (isError || this.#commands.has(toolCallId)) this.#addErrors(textOf(content), isError, at);
   }
 
-  #usersCommand({ command, output, exitCode, excludeFromContext }: BashExecutionMessage, at: number): void {
+  #readCommand({ command, output, exitCode, excludeFromContext }: BashExecutionMessage, at: number): void {
     if (excludeFromContext === true) return;
     const core = simplifyCommand(command);
     if (core !== null) this.#list.add("command", core, at, { strength: STRENGTH.usersCommand });
     const failed = typeof exitCode === "number" && exitCode !== 0;
-    if (failed || core !== null) this.#errors(output, failed, at);
+    if (failed || core !== null) this.#addErrors(output, failed, at);
   }
 
-  #errors(output: string, failed: boolean, at: number): void {
+  #addErrors(output: string, failed: boolean, at: number): void {
     for (const line of findErrorLines(output, failed)) this.#list.add("error", line, at, { key: normalizeErrorLine(line) });
   }
 
-  #named(prose: string, at: number): void {
+  #addNamed(prose: string, at: number): void {
     const files = filesIn(prose);
     for (const path of files) this.#list.add("file", path, at, { strength: STRENGTH.named });
     const known = new Set(files);
@@ -166,11 +166,11 @@ class FactFinder {
   }
 }
 
-/** Facts as they are found: each once, and in the end the strongest of each kind. */
+/** Collects facts, each once, and selects the strongest of each kind. */
 export class FactList {
   readonly #found = new Map<FactKind, Map<string, FoundFact>>(FACT_KINDS.map((kind) => [kind, new Map()]));
 
-  /** Nothing where the text is empty. `key`: what makes it the same as another of its kind. `strength`: adds up; more is more important. */
+  /** Adds a fact; ignores an empty text. `key`: equal for equal facts of a kind. `strength`: summed over equal facts. */
   add(kind: FactKind, text: string, at: number, { key = text, strength = 1 }: { key?: string; strength?: number } = {}): void {
     if (text === "") return;
     const all = this.#found.get(kind);
@@ -179,7 +179,7 @@ export class FactList {
     else all?.set(key, joinFinds(known, { text, at, strength }));
   }
 
-  /** By kind, the most important first; in a kind the strongest first, of equals the newest. */
+  /** Ordered by kind, the most important first; within a kind by strength, then the newest first. */
   strongest(): readonly Fact[] {
     return FACT_KINDS.flatMap((kind) => {
       const all = [...(this.#found.get(kind)?.values() ?? [])];
@@ -192,21 +192,22 @@ export class FactList {
   }
 }
 
-/** A fact on its way: its text, the newest message that says it, and how much it matters so far. */
+/** A collected fact: its text, the newest message with it, and its strength so far. */
 export interface FoundFact {
   readonly text: string;
   readonly at: number;
   readonly strength: number;
 }
 
-/** Two finds of one fact, under the text of the first. */
+/** Merges two finds of one fact, under the text of the first. */
 export function joinFinds(a: FoundFact, b: FoundFact): FoundFact {
   return { text: a.text, at: Math.max(a.at, b.at), strength: a.strength + b.strength };
 }
 
 /**
- * A file that is named by its whole path and from its project is one file, under the name from its project. A name alone is
- * the file whose path ends in it, and none where several do. Cost grows with the parts of all paths.
+ * Merges names of the same file: an absolute path and the path relative to the project become the relative one. A name
+ * without folder is merged into the one path that ends in it, or dropped if several do. Cost: the number of parts of all
+ * paths.
  */
 export function mergeFileNames(found: readonly FoundFact[]): readonly FoundFact[] {
   const files = new Map(found.map((one) => [one.text, one]));
@@ -228,7 +229,7 @@ function mergeInto(files: Map<string, FoundFact>, short: FoundFact, whole: Found
   files.set(kept.text, joinFinds(kept, kept === short ? whole : short));
 }
 
-/** Which longer path ends in a shorter one; null: several do. */
+/** Maps each path ending to the one longer path with it; null: several paths. */
 function indexPathsByEnding(paths: Iterable<string>): ReadonlyMap<string, string | null> {
   const longer = new Map<string, string | null>();
   for (const path of paths) {
@@ -243,7 +244,7 @@ function indexPathsByEnding(paths: Iterable<string>): ReadonlyMap<string, string
 const QUOTED = /`([^`\n]{2,80})`/g;
 const NAME = /^[#$@.]?[\p{L}\p{N}_][^\s`"']*$/u;
 
-/** The identifiers in backticks of a prose: no files, no commands, nothing with a space. Linear. */
+/** The identifiers in backticks of a text: no files, no commands, no spaces. Linear. */
 export function findIdentifiers(prose: string): readonly string[] {
   return [...prose.matchAll(QUOTED)].flatMap(([, given = ""]) => {
     const name = given.trim().replace(/\(\)$/, "");
@@ -258,7 +259,7 @@ const NUMBER = new RegExp(
   "gu",
 );
 
-/** The numbers with a unit in a prose, as `14 tests` or `16,384 tokens`. A number in data or in code has no unit behind it. Linear. */
+/** The numbers with a unit in a text, as `14 tests` or `16,384 tokens`. Linear. */
 export function findNumbers(prose: string): readonly string[] {
   return [...prose.matchAll(NUMBER)].map(([, number = "", unit = ""]) =>
     /^[\w€]/.test(unit) && unit.length > 2 ? `${number} ${unit}` : `${number}${unit}`,

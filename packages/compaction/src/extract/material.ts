@@ -3,34 +3,34 @@ import { BLOCK_NAMES, type BlockName, getShape, INLINE_BREAK, isUnderline, LEFT_
 import type { Fact } from "./find-facts.js";
 import type { Timeline } from "./timeline.js";
 
-/** What the parts of an extract are made from. */
+/** What an extract is made from. */
 export interface ExtractMaterial {
-  readonly story: Timeline;
+  readonly timeline: Timeline;
   readonly facts: readonly Fact[];
   readonly kind: SummarySource["kind"];
-  /** The extract that this one carries on; null: there is none, or a model wrote it. */
+  /** The previous extract; null: there is none, or a model wrote the previous summary. */
   readonly old: ParsedExtract | null;
-  /** Summaries that this one carries on or that stand among the messages, in order, those that are extracts and their goals left out. */
+  /** Summaries to carry over and summaries among the messages, in order, without extracts and without their goals. */
   readonly earlier: readonly string[];
-  /** The goal as the first of them says it. */
+  /** The goal in the first of them. */
   readonly goal: string | null;
   readonly limits: BlockLimits;
 }
 
-/** The lines of a block of the extract before. */
+/** The lines of a block of the previous extract. */
 export function getPreviousLines({ old }: ExtractMaterial, name: BlockName): readonly string[] {
   return old?.get(name) ?? [];
 }
 
-/** A line on its way, and how many calls that changed or ran something stand behind it. */
+/** A line, and the number of calls behind it that changed or ran something. */
 export interface WeightedLine {
   readonly text: string;
   readonly work: number;
 }
 
 /**
- * Lines whose newest come last: the newest has the rank `first`, each older one `step` more. What much work stands behind
- * ages more slowly. A text stands once, where it is newest.
+ * Ranks lines whose newest is last: the newest gets the rank `first`, each older one `step` more. Lines with much work
+ * age more slowly. A repeated text is kept once, at its newest place.
  */
 export function rankNewestFirst(given: readonly (string | WeightedLine)[], first: number, step: number): readonly Line[] {
   const lines = given.map((one) => (typeof one === "string" ? { text: one, work: 1 } : one));
@@ -42,12 +42,12 @@ export function rankNewestFirst(given: readonly (string | WeightedLine)[], first
   }));
 }
 
-/** Lines in the order of their weight: the first has the rank `first`, each later one `step` more. */
+/** Ranks lines in order: the first gets the rank `first`, each later one `step` more. */
 export function rankInOrder(texts: readonly string[], first: number, step: number): readonly Line[] {
   return [...new Set(texts)].map((text, at) => ({ text, rank: first + step * at }));
 }
 
-/** Bounds of the parts of an extract, from the room it has. In UTF-16 code units and lines. */
+/** Bounds of blocks, in UTF-16 code units. */
 interface BlockLimits {
   readonly goalChars: number;
   readonly latestChars: number;
@@ -58,8 +58,8 @@ interface BlockLimits {
 }
 
 /**
- * The goal, the last request and the state at the end are always there, so each may take only its share; what they leave
- * goes to the lists. An earlier summary may take a third: it does not grow, however often it is carried on.
+ * The bounds for an extract of `maxChars`. Goal, last request and last state are always included, each within its share;
+ * what they leave goes to the lists. Earlier summaries may take a third.
  */
 export function computeBlockLimits(maxChars: number): BlockLimits {
   return {
@@ -75,23 +75,24 @@ function clamp(least: number, wanted: number, most: number): number {
   return Math.floor(Math.min(most, Math.max(least, wanted)));
 }
 
-/** No line of an extract is longer. */
+/** Longest line of an extract. */
 const LINE_CHARS = 1_000;
 
 /** The lines of an extract by block, without marks. */
 type ParsedExtract = ReadonlyMap<BlockName, readonly string[]>;
 
-/** A summary as the next extract carries it on. */
+/** A previous summary, parsed. */
 interface PreviousSummary {
-  /** What is no extract: a summary that a model wrote. */
+  /** The text that is not an extract: a summary written by a model. */
   readonly before: string;
-  /** null: there is no extract in it. */
+  /** null: the summary contains no extract. */
   readonly old: ParsedExtract | null;
 }
 
 /**
- * Reads a summary back, so that the lines of an extract are carried on instead of quoted. After a split turn there are two
- * in it: what the second was asked came later than the goal of the first, and its state is the later one. Linear.
+ * Parses a previous summary, so that the lines of an extract are carried over instead of quoted. A summary of a split
+ * turn has two extracts: the requests of the second follow the goal of the first, and its state is the current one.
+ * Linear.
  */
 export function parsePrevious(summary: string): PreviousSummary {
   const pieces = summary.split(STARTS_EXTRACT).map((piece) => stripSeparator(piece));
@@ -103,13 +104,13 @@ export function parsePrevious(summary: string): PreviousSummary {
 
 const STARTS_EXTRACT = new RegExp(`^${MARKER.replaceAll(".", "\\.")}`, "m");
 
-/** Without what stands between the two summaries of a split turn (pi's form): a line, and a title in bold type. */
+/** Removes the separator between the two summaries of a split turn: a line, and a title in bold type. */
 function stripSeparator(piece: string): string {
   const line = piece.lastIndexOf("\n---\n");
   return line !== -1 && /^\*\*[^*\n]{1,80}\*\*$/.test(piece.slice(line + "\n---\n".length).trim()) ? piece.slice(0, line) : piece;
 }
 
-/** What is true at the end only: the later one counts. */
+/** Blocks about the end of the conversation; those of the later extract count. */
 const STATE: readonly BlockName[] = ["last", "next", "open", "blocked"];
 
 function joinExtracts(first: ParsedExtract, second: ParsedExtract): ParsedExtract {
@@ -156,7 +157,7 @@ function startsWithLead(name: BlockName, line: string): boolean {
   return lead !== undefined && (style === "inline" ? line.startsWith(`${lead} `) : line === lead);
 }
 
-/** It was stored since, and may have been edited, so nothing is taken on trust. */
+/** A stored extract may have been edited, so its lines are made safe again. */
 function readSafeLines(name: BlockName, line: string): readonly string[] {
   return readTexts(name, line)
     .map((text) => toSafeLine(text, LINE_CHARS))
@@ -174,23 +175,23 @@ function readTexts(name: BlockName, line: string): readonly string[] {
 
 const MARK = { quote: /^> /, list: /^- /, done: /^- \[x\] /, open: /^- \[ \] /, steps: /^\d+\. /, plain: /^/ } as const;
 
-/** Items in backticks may have commas in them. */
+/** Items in backticks may contain commas. */
 function splitItems(text: string): readonly string[] {
   return text.split(text.startsWith("`") ? /(?<=`), (?=`)/ : INLINE_BREAK);
 }
 
-/** pi's structured summary, Claude Code's nine sections, and their like; with or without the mark of a heading. */
+/** The goal heading of pi's structured summary, Claude Code's nine sections and similar forms. */
 const GOAL = /^(?:#{1,3} )?(?:1\. )?(?:Goal|Primary Request(?: and Intent)?|Overall Goal|Objective)s?:?\s*$/i;
 const HEADING = /^#{1,3} |^\d{1,2}\. [A-Z][^.]{2,60}:\s*$/;
 
-/** A summary that a model wrote, and the section of it that says what is wanted. */
+/** A summary written by a model, split into the goal and the rest. */
 interface SummaryGoal {
-  /** null: it has no such section. */
+  /** null: no such section. */
   readonly goal: string | null;
   readonly rest: string;
 }
 
-/** Takes the section about the goal out of a summary, wherever it stands. Linear. */
+/** Removes the section with the goal from a summary. Linear. */
 export function takeGoal(summary: string): SummaryGoal {
   const lines = summary.split("\n");
   const start = lines.findIndex((line) => GOAL.test(line));

@@ -1,19 +1,19 @@
 import { cleanText } from "@bough/session-core/internals";
 
-/** What is read of one text, in UTF-16 code units: half from its start, half from its end. Nobody says more than that. */
+/** The most that is read of one text, half from its start and half from its end, in UTF-16 code units. */
 const MAX_READ = 24_000;
 const FENCE = /^\s{0,8}(?:```|~~~)/;
-/** What agents put into a user's message on their own (Claude Code). */
+/** Text that agents add to a user's message (Claude Code). */
 const REMINDER_OPENS = /^\s*<(system-reminder|local-command-[a-z]+|command-[a-z]+)>/;
 
-/** A text without its middle where it is longer than `maxChars`, in UTF-16 code units. Half pairs are mended by `cleanText`. */
+/** Removes the middle of a text longer than `maxChars` UTF-16 code units. `cleanText` repairs split surrogate pairs. */
 export function cutToEdges(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.floor(maxChars / 2);
   return `${text.slice(0, half)}\n${text.slice(-half)}`;
 }
 
-/** What somebody says in a text: no code blocks, no data, no reminders of the host, no control characters. Linear. */
+/** The prose of a text: no code blocks, data, reminders of the host or control characters. Linear. */
 export function extractProse(text: string): string {
   let until: RegExp | null = null;
   const kept: string[] = [];
@@ -31,20 +31,17 @@ export function extractProse(text: string): string {
   return kept.join("\n");
 }
 
-/** What ends a sentence, also where people write without capitals; "e.g. x", "v1.2" and "a.ts" do not. */
+/** Ends a sentence, also before a lower-case letter, but not in "e.g. x", "v1.2" or "a.ts". */
 const END = /(?<=[\p{L}\p{N}`"'’)\]]{2}[.!?]{1,3})(?<!\b(?:etc|vs|cf|approx|resp|incl)\.)\s+|(?<=[。！？])/u;
 const MARKER = /^\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?/;
 
-/** A sentence, and whether a list marker stood before it. */
+/** A sentence, and whether a list marker precedes it. */
 export interface Sentence {
   readonly text: string;
   readonly listed: boolean;
 }
 
-/**
- * The sentences of a prose in order, without list markers, heading marks and bold marks. A line break ends a sentence.
- * Linear.
- */
+/** The sentences of a text in order, without list markers, headings and bold marks. A line break ends a sentence. Linear. */
 export function splitSentences(prose: string): readonly Sentence[] {
   return prose.split("\n").flatMap((line) => {
     if (/^\s*(?:#{1,6}\s|\||[-=*_]{3,}\s*$)/.test(line)) return [];
@@ -60,19 +57,16 @@ export function splitSentences(prose: string): readonly Sentence[] {
 
 /** Shorter runs are words, hashes or paths; a line of base64 has 60, 64 or 76 characters. */
 const RUN = /[A-Za-z0-9+/_=-]{40,}/g;
-/** No word or path is that long without a dot or a space. */
-const SURELY_DATA = 200;
+/** No word or path is this long without a dot or a space. */
+const CERTAIN_DATA = 200;
 /**
- * In data a character is seldom of the class (upper, lower, digit) of the one before it: base64 changes at 62 % of its
- * places, hexadecimal at 47 %, a path in camel case at no more than 30 %.
+ * Least share of characters whose class (upper, lower, digit) differs from the one before. Measured: 62 % in base64, 47 %
+ * in hexadecimal, at most 30 % in paths in camel case.
  */
 const CHANGES = 0.35;
 const ALL_DATA = /^\s*[A-Za-z0-9+/_-]+=*\s*$/;
 
-/**
- * A text without base64, hexadecimal dumps and their like, each run of which becomes one "…": nothing is to be found in
- * them. The short last line of a block goes with it. Linear.
- */
+/** Replaces each run of base64, hexadecimal or similar data by one "…", with the short last line of a block. Linear. */
 export function removeData(text: string): string {
   if (text.search(RUN) === -1) return text;
   let inBlock = false;
@@ -86,7 +80,7 @@ export function removeData(text: string): string {
 }
 
 function isData(run: string): boolean {
-  if (run.length >= SURELY_DATA) return true;
+  if (run.length >= CERTAIN_DATA) return true;
   let changes = 0;
   for (let at = 1; at < run.length; at += 1) {
     if (classifyCharacter(run.charCodeAt(at)) !== classifyCharacter(run.charCodeAt(at - 1))) changes += 1;
@@ -100,7 +94,7 @@ function classifyCharacter(unit: number): number {
   return unit >= 0x30 ? 2 : 3;
 }
 
-/** Words that say nothing about what a sentence is about; what commands and forbids is among them, as others say it with other words. */
+/** Words that do not tell what a sentence is about, including those of commands and prohibitions. */
 const STOP = new Set(
   `a about after again all also always am an and any are as at be because been before being but by can could did do does doing don done dont for
   from had has have having he her here his how i if in into is isn it its just let like make me more most must my need needs never no nor not now
@@ -110,12 +104,12 @@ const STOP = new Set(
 );
 
 const WORD = /[\p{L}\p{N}]+/gu;
-/** Scripts that put no spaces between words. */
+/** Scripts without spaces between words. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 /**
- * The words that say what a text is about: in lower case, without common words and without English endings, so that
- * "updating the tests" and "update test" are one. Where a script has no spaces, each pair of characters is a word. Linear.
+ * The keywords of a text: lower case, without common words and English endings, so that "updating the tests" and "update
+ * test" match. In scripts without spaces, each pair of characters is a word. Linear.
  */
 export function collectKeywords(text: string): ReadonlySet<string> {
   const found = new Set<string>();
@@ -126,7 +120,7 @@ export function collectKeywords(text: string): ReadonlySet<string> {
   return found;
 }
 
-/** Share of `wanted` that is in `given`; 1 where nothing is wanted. */
+/** Share of `wanted` that is in `given`; 1 if nothing is wanted. */
 export function computeOverlap(wanted: ReadonlySet<string>, given: ReadonlySet<string>): number {
   if (wanted.size === 0) return 1;
   let both = 0;
@@ -134,7 +128,7 @@ export function computeOverlap(wanted: ReadonlySet<string>, given: ReadonlySet<s
   return both / wanted.size;
 }
 
-// Crude on purpose: both sides go through it, and a wrong stem is wrong on both.
+// A crude stem suffices, because both sides are compared after it.
 function stem(word: string): string {
   const short = word.replace(/(?:ing|ed|es|s|e)$/, "");
   return short.length > 2 ? short : word;

@@ -34,11 +34,11 @@ interface OpenTurn {
 
 type OpenRemark = { -readonly [Key in keyof Remark]: Remark[Key] };
 
-/** Reads a conversation once, in order. Cost is linear. */
+/** Reads a conversation once, in order. Linear. */
 export function readTimeline(messages: readonly ContextMessage[]): Timeline {
   const reader = new TimelineReader();
   for (const [at, message] of messages.entries()) reader.read(message, at);
-  return reader.story();
+  return reader.toTimeline();
 }
 
 class TimelineReader {
@@ -47,32 +47,32 @@ class TimelineReader {
   readonly #answers: ShortAnswer[] = [];
   readonly #summaries: string[] = [];
   readonly #calls = new Map<string, { readonly call: ToolCallBlock; readonly remark: OpenRemark | null }>();
-  #before: string | null = null;
+  #leadingSummary: string | null = null;
   #todos: readonly Todo[] = [];
-  #lastSaid: string | null = null;
-  /** Outcomes of the open turn that an ending has been said about. */
-  #told = 0;
+  #lastReply: string | null = null;
+  /** Outcomes of the open turn that precede its last final reply. */
+  #covered = 0;
   #thanked = false;
 
   read(message: ContextMessage, at: number): void {
     switch (message.role) {
       case "user":
-        this.#asked(textOf(message.content), at);
+        this.#readRequest(textOf(message.content), at);
         break;
       case "custom":
-        this.#put(textOf(message.content), at);
+        this.#readHostMessage(textOf(message.content), at);
         break;
       case "assistant":
-        this.#answered(message, at);
+        this.#readReply(message, at);
         break;
       case "toolResult":
-        this.#result(message, at);
+        this.#readResult(message, at);
         break;
       case "bashExecution":
-        this.#ran(message, at);
+        this.#readCommand(message, at);
         break;
       case "compactionSummary":
-        if (at === 0) this.#before = message.summary;
+        if (at === 0) this.#leadingSummary = message.summary;
         else this.#summaries.push(message.summary);
         break;
       case "branchSummary":
@@ -81,56 +81,56 @@ class TimelineReader {
     }
   }
 
-  story(): Timeline {
+  toTimeline(): Timeline {
     const [turns, remarks, answers, summaries] = [this.#turns, this.#remarks, this.#answers, this.#summaries];
-    return { turns, remarks, answers, summaries, leadingSummary: this.#before, todos: this.#todos, lastReply: this.#lastSaid };
+    return { turns, remarks, answers, summaries, leadingSummary: this.#leadingSummary, todos: this.#todos, lastReply: this.#lastReply };
   }
 
   get #turn(): OpenTurn {
-    return this.#turns.at(-1) ?? this.#open(null);
+    return this.#turns.at(-1) ?? this.#openTurn(null);
   }
 
-  #open(request: UserRequest | null): OpenTurn {
+  #openTurn(request: UserRequest | null): OpenTurn {
     const turn: OpenTurn = { request, reply: null, finalReplies: [], outcomes: [] };
     this.#turns.push(turn);
-    this.#told = 0;
+    this.#covered = 0;
     return turn;
   }
 
-  /** "continue" and "thanks" end no turn: the request they belong to goes on. */
-  #asked(text: string, at: number): void {
+  /** "continue" and "thanks" do not start a turn. */
+  #readRequest(text: string, at: number): void {
     const reply = this.#turns.at(-1)?.reply ?? null;
     const question = reply?.ends === true ? findQuestion(reply.text) : null;
     this.#thanked = !isRequest(text) && isThanks(text);
-    if (isRequest(text)) this.#open({ text, at, question, interrupts: this.#turns.length > 0 && reply?.ends !== true });
+    if (isRequest(text)) this.#openTurn({ text, at, question, interrupts: this.#turns.length > 0 && reply?.ends !== true });
     else if (question !== null && !this.#thanked) this.#answers.push({ text: text.trim(), at, question });
   }
 
-  /** A host may speak for the person, as Claude Code does for its slash commands; what stands in tags is for the model only. */
-  #put(text: string, at: number): void {
+  /** Hosts may send the user's request, as Claude Code does for its slash commands. Text in tags is only for the model. */
+  #readHostMessage(text: string, at: number): void {
     const turn = this.#turn;
     if (turn.request !== null || turn.reply !== null || text.trimStart().startsWith("<") || !isRequest(text)) return;
     turn.request = { text, at, question: null, interrupts: false };
   }
 
-  #answered({ content, stopReason }: AssistantMessage, at: number): void {
+  #readReply({ content, stopReason }: AssistantMessage, at: number): void {
     const text = textOf(content).trim();
     const calls = content.filter((block) => block.type === "toolCall");
-    // What answers a thumb up is as little news as the thumb.
+    // A reply to "thanks" is ignored.
     if (this.#thanked && calls.length === 0) return;
     this.#thanked = false;
-    this.#called(calls, text === "" || calls.length === 0 ? null : { text, at, carriedOut: false });
+    this.#readCalls(calls, text === "" || calls.length === 0 ? null : { text, at, carriedOut: false });
     if (text === "" && calls.length === 0) return;
     const turn = this.#turn;
     const ends = calls.length === 0 && !CUT_OFF.test(stopReason ?? "");
     turn.reply = text === "" ? turn.reply && { ...turn.reply, ends: false } : { text, ends };
-    if (text !== "") this.#lastSaid = text;
+    if (text !== "") this.#lastReply = text;
     if (!ends) return;
-    turn.finalReplies.push({ text, at, work: countWork(turn.outcomes.slice(this.#told)) });
-    this.#told = turn.outcomes.length;
+    turn.finalReplies.push({ text, at, work: countWork(turn.outcomes.slice(this.#covered)) });
+    this.#covered = turn.outcomes.length;
   }
 
-  #called(calls: readonly ToolCallBlock[], remark: OpenRemark | null): void {
+  #readCalls(calls: readonly ToolCallBlock[], remark: OpenRemark | null): void {
     if (remark !== null) this.#remarks.push(remark);
     for (const call of calls) {
       this.#calls.set(call.id, { call, remark });
@@ -138,7 +138,7 @@ class TimelineReader {
     }
   }
 
-  #result({ toolCallId, content, isError: failed }: ToolResultMessage, at: number): void {
+  #readResult({ toolCallId, content, isError: failed }: ToolResultMessage, at: number): void {
     const { call = null, remark = null } = this.#calls.get(toolCallId) ?? {};
     const given = call === null ? null : readCommand(call);
     const outcome = toOutcome({ at, call, failed, command: given === null ? null : simplifyCommand(given) }, textOf(content));
@@ -146,17 +146,17 @@ class TimelineReader {
     if (remark !== null && isAction(outcome) && !hasFailed(outcome)) remark.carriedOut = true;
   }
 
-  #ran({ command, output, exitCode, excludeFromContext }: BashExecutionMessage, at: number): void {
+  #readCommand({ command, output, exitCode, excludeFromContext }: BashExecutionMessage, at: number): void {
     if (excludeFromContext === true) return;
     const failed = typeof exitCode === "number" && exitCode !== 0;
     this.#turn.outcomes.push(toOutcome({ at, call: null, failed, command: simplifyCommand(command) }, output));
   }
 }
 
-/** A reply that was not written to its end. */
+/** The reply is incomplete. */
 const CUT_OFF = /^(?:aborted|error|length|max_tokens)$/;
 
-/** What only looks shows somebody's text, which may hold any words: only its failure is one. */
+/** A command that only reads may print any text, so its output is an error only if it failed. */
 function toOutcome(what: Pick<CallOutcome, "at" | "call" | "failed" | "command">, output: string): CallOutcome {
   const { failed, command } = what;
   return {
@@ -172,10 +172,10 @@ function findQuestion(reply: string): string | null {
 }
 
 const PASSED = /\b(\d{1,7}) (?:tests? )?(?:passed|passing)\b|\b(?:all )?(\d{1,7}) tests? pass\b|^[#ℹ] pass (\d{1,7})$/m;
-/** How git tells of a commit. */
+/** A commit in the output of git. */
 const COMMIT = /^\[\S{1,80} (?:\(root-commit\) )?([0-9a-f]{7,40})\] /m;
 
-/** What an output says came of its command: tests that passed, a commit. Only its start and its end are read. */
+/** The result in an output: passed tests or a commit. Only its start and its end are read. */
 function findResult(output: string): string | null {
   const commit = COMMIT.exec(output.slice(0, 4_000))?.[1];
   if (commit !== undefined) return `commit ${commit}`;

@@ -5,21 +5,21 @@ import { extractProse } from "./prose.js";
 import { countWork, type Turn, type UserRequest } from "./timeline.js";
 import { findRules, isContradiction } from "./user-intent.js";
 
-/** A shorter request is an answer to something, which is said with it. In characters. */
+/** A shorter request is listed with the question that it answers. In characters. */
 const SHORT = 40;
 const QUOTE_LINES = 8;
-/** A rule or a correction is quoted whole up to here. */
+/** Rules and corrections up to this length are quoted whole. */
 const WHOLE_CHARS = 300;
-/** Share of a line that another request has. */
+/** Share of a line for any other request. */
 const PLAIN = 0.8;
-/** The model's answer to what it is only to remember is no longer. */
+/** Longest acknowledgment of a request to remember something. */
 const ACKNOWLEDGED_CHARS = 160;
 const CORRECTS = /^(?:wait|actually)\b|\b(?:instead|not the|should(?:n['’]?t)?(?: not)? (?:be|stay|have))\b/i;
 
-/** What was asked first; never lost, however often it is carried on. */
+/** The first request. It is never dropped, also over many compactions. */
 export function listGoal(material: ExtractMaterial): readonly Line[] {
   const carried = getPreviousLines(material, "goal");
-  // What a model wrote stands before what was extracted later.
+  // The goal in a summary by a model is older than that of an extract.
   const lines = carried.length > 0 && material.goal === null ? carried : quoteGoal(material);
   return lines.map((text, at) => ({ text, rank: at === 0 ? 0 : 3 + at }));
 }
@@ -28,15 +28,15 @@ function quoteGoal(material: ExtractMaterial): readonly string[] {
   const { goal, limits } = material;
   const [first, ...later] = filterAskedTurns(material);
   if (goal !== null) return toSafeLines(goal, { maxLines: QUOTE_LINES, maxChars: limits.goalChars });
-  // Where nothing was asked later, the goal has the room of that too.
+  // Without a later request, the goal also gets the room of the last request.
   return later.length > 0
     ? quoteRequest(first?.request, limits.goalChars)
     : quoteRequest(first?.request, limits.goalChars + limits.latestChars, 2 * QUOTE_LINES);
 }
 
 /**
- * What was asked between the first request and the last, one line each: corrections whole and sooner, the others newest
- * first. What is told among the rules is left out here.
+ * The requests between the first and the last, one line each: corrections whole and with a lower rank, the others newest
+ * first. Requests listed among the rules are omitted.
  */
 export function listLaterRequests(material: ExtractMaterial): readonly Line[] {
   const turns = filterAskedTurns(material);
@@ -58,7 +58,7 @@ export function listLaterRequests(material: ExtractMaterial): readonly Line[] {
   return ranked.map((line) => (corrections.has(line.text) ? { ...line, rank: 8 + 2 * newest.indexOf(line.text) } : line));
 }
 
-/** What was asked last, as much of it as there is room for; nothing where that is the goal. */
+/** The last request, as much of it as fits; none if it is the goal. */
 export function listLatestRequest(material: ExtractMaterial): readonly Line[] {
   const turns = filterAskedTurns(material);
   const last = turns.at(-1)?.request;
@@ -69,7 +69,7 @@ export function listLatestRequest(material: ExtractMaterial): readonly Line[] {
   return lines.map((text, at) => ({ text, rank: at === 0 ? 1 : 4 + at }));
 }
 
-/** What the person said must be, must not be, or is always so, word for word: before anything but the goal and the last request. */
+/** The user's rules, word for word, ranked directly after the goal and the last request. */
 export function listRules(material: ExtractMaterial): readonly Line[] {
   const whole = new Set(selectMiddleTurns(material).map(({ request }) => request));
   const found = filterAskedTurns(material).flatMap(({ request }) => {
@@ -79,13 +79,13 @@ export function listRules(material: ExtractMaterial): readonly Line[] {
   return rankNewestFirst([...getPreviousLines(material, "rules"), ...found], 2.5, 1);
 }
 
-/** A short message with a rule in it is quoted whole: what else it says tells what the rule is about. */
+/** A short message with a rule is quoted whole, because the rest gives its context. */
 function isRuleAsWhole({ text }: UserRequest): boolean {
   const words = takeOwnWords(text);
   return words.length <= WHOLE_CHARS && findRules(words).length > 0;
 }
 
-/** The person stopped the model, contradicted it, or told it something to remember, for which it did nothing. */
+/** The user stopped the model, contradicted it, or told it to remember something. */
 function isCorrection({ request, outcomes, reply }: AskedTurn): boolean {
   const remembered =
     outcomes.length === 0 && reply?.ends === true && reply.text.length <= ACKNOWLEDGED_CHARS && !/[?？]/.test(request.text);
@@ -94,11 +94,11 @@ function isCorrection({ request, outcomes, reply }: AskedTurn): boolean {
 
 type AskedTurn = Turn & { readonly request: UserRequest };
 
-function filterAskedTurns({ story }: ExtractMaterial): readonly AskedTurn[] {
-  return story.turns.filter((turn): turn is AskedTurn => turn.request !== null);
+function filterAskedTurns({ timeline }: ExtractMaterial): readonly AskedTurn[] {
+  return timeline.turns.filter((turn): turn is AskedTurn => turn.request !== null);
 }
 
-/** Without the first and the last request, which are quoted. Where the goal is known from before, the first is a later one. */
+/** The requests except the first and the last. If the goal is known from an earlier summary, the first is included. */
 function selectMiddleTurns(material: ExtractMaterial): readonly AskedTurn[] {
   return filterAskedTurns(material).slice(hasEarlier(material) ? 0 : 1, -1);
 }
@@ -111,7 +111,7 @@ function quoteRequest(request: UserRequest | undefined, maxChars: number, maxLin
   return request === undefined ? [] : toSafeLines(stripCode(request.text), { maxLines, maxChars });
 }
 
-/** A request on one line; a short one with the question it answers, one with pasted text with the error in that. */
+/** A request on one line: a short one with the question that it answers, one with pasted text with the error in it. */
 function formatRequest({ text, question }: UserRequest, maxChars: number): string {
   const words = takeOwnWords(text);
   if (words.length < SHORT && question !== null) return toSafeLine(`${words} (in answer to: ${question})`, maxChars);
@@ -120,13 +120,13 @@ function formatRequest({ text, question }: UserRequest, maxChars: number): strin
   return error === undefined || line.includes(error) ? line : `${line} [${toSafeLine(error, maxChars)}]`;
 }
 
-/** Without code blocks, unless there is nothing else. */
+/** Removes code blocks, unless nothing else remains. */
 function stripCode(text: string): string {
   const prose = extractProse(text).trim();
   return prose === "" ? text : prose;
 }
 
-/** What somebody says before what they paste: paragraphs up to one that tells something or holds an error, without the path of a picture. */
+/** The text before pasted content: paragraphs up to the first long one or the first with an error, without paths of images. */
 function takeOwnWords(text: string): string {
   const paragraphs = stripCode(text)
     .replace(IMAGE, "")
@@ -142,5 +142,5 @@ function takeOwnWords(text: string): string {
 }
 
 const IMAGE = /^['"]?\/\S[^\n]*\.(?:png|jpe?g|gif|webp)['"]?$/gim;
-/** In characters. */
+/** Enough to describe a request. In characters. */
 const TELLING = 80;

@@ -8,10 +8,10 @@ import { toSafeLine } from "./blocks.js";
 type Rewrite = (text: string) => string;
 
 /**
- * A source as an extract may quote it: secrets are masked, unless `redact` is false, and paths are relative to the
- * session's directory. Before anything is cut, as half a key is no longer known as one. What the person said keeps its
- * paths: it is quoted word for word. Output of calls that run no command is only read where it failed, and stays as it is
- * elsewhere. Linear.
+ * Prepares a source for quoting: masks secrets unless `redact` is false, and makes paths relative to the session's
+ * directory. This happens before any text is cut, because half a key is not recognized. User messages keep their paths,
+ * because they are quoted word for word. Results of calls that run no command are changed only if they failed; otherwise
+ * they are not read. Linear.
  */
 export function prepareSource(source: SummarySource): SummarySource {
   const masked: Rewrite = source.redact === false ? (text) => text : redact;
@@ -21,16 +21,17 @@ export function prepareSource(source: SummarySource): SummarySource {
   return { ...source, messages, previousSummary: source.previousSummary === null ? null : masked(source.previousSummary) };
 }
 
-/** Writes messages in order: what a call is decides about its result. */
+/** Rewrites messages in order, because the handling of a result depends on its call. */
 class SourceWriter {
-  readonly #unread = new Set<string>();
-  readonly #both: Rewrite;
+  readonly #unusedResults = new Set<string>();
+  readonly #mask: Rewrite;
+  readonly #makeRelative: Rewrite;
+  readonly #rewriteAll: Rewrite;
 
-  constructor(
-    readonly masked: Rewrite,
-    readonly relative: Rewrite,
-  ) {
-    this.#both = (text) => masked(relative(text));
+  constructor(mask: Rewrite, makeRelative: Rewrite) {
+    this.#mask = mask;
+    this.#makeRelative = makeRelative;
+    this.#rewriteAll = (text) => mask(makeRelative(text));
   }
 
   write(message: ContextMessage): ContextMessage {
@@ -38,33 +39,33 @@ class SourceWriter {
       case "assistant":
         return { ...message, content: message.content.map((block) => this.#block(block)) };
       case "user":
-        return { ...message, content: rewriteContent(message.content, this.masked) };
+        return { ...message, content: rewriteContent(message.content, this.#mask) };
       case "custom":
-        return { ...message, content: rewriteContent(message.content, this.#both) };
+        return { ...message, content: rewriteContent(message.content, this.#rewriteAll) };
       case "toolResult":
-        if (!message.isError && this.#unread.has(message.toolCallId)) return message;
-        return { ...message, content: rewriteContent(message.content, this.#both) };
+        if (!message.isError && this.#unusedResults.has(message.toolCallId)) return message;
+        return { ...message, content: rewriteContent(message.content, this.#rewriteAll) };
       case "bashExecution":
-        return { ...message, command: this.#both(message.command), output: this.#both(message.output) };
+        return { ...message, command: this.#rewriteAll(message.command), output: this.#rewriteAll(message.output) };
       case "compactionSummary":
       case "branchSummary":
-        return { ...message, summary: this.#both(message.summary) };
+        return { ...message, summary: this.#rewriteAll(message.summary) };
     }
   }
 
   #block(block: AssistantBlock): AssistantBlock {
-    if (block.type === "text") return { ...block, text: this.#both(block.text) };
+    if (block.type === "text") return { ...block, text: this.#rewriteAll(block.text) };
     if (block.type !== "toolCall") return block;
     const runs = toolKind(block.name) === "command";
-    if (!runs) this.#unread.add(block.id);
-    // Of what is written into files only the paths are read.
-    const rewrite: Rewrite = (text) => (runs || text.length <= ARGUMENT_CHARS ? this.#both(text) : this.relative(text));
+    if (!runs) this.#unusedResults.add(block.id);
+    // Of text written to files only paths are used.
+    const rewrite: Rewrite = (text) => (runs || text.length <= ARGUMENT_CHARS ? this.#rewriteAll(text) : this.#makeRelative(text));
     return { ...block, arguments: rewriteMembers(block.arguments, rewrite, ARGUMENTS_DEPTH) };
   }
 }
 
 const ARGUMENT_CHARS = 1_000;
-/** Paths, commands and lists of what to do stand no deeper in arguments. */
+/** Depth at which arguments contain paths, commands or todo lists. */
 const ARGUMENTS_DEPTH = 3;
 
 type Content = string | ContentBlock[];
@@ -84,26 +85,26 @@ function rewriteArgument(value: unknown, rewrite: Rewrite, depth: number): unkno
   return Array.isArray(value) ? value.map((one) => rewriteArgument(one, rewrite, depth - 1)) : rewriteMembers(value, rewrite, depth);
 }
 
-/** A source of fewer characters is as short as any summary of it. */
+/** A shorter source is its own summary. */
 const SHORT = 300;
 
-/** Characters of everything a source says: texts, calls with their arguments, output, summaries. Thoughts are not summarized. */
+/** The characters of a source: texts, calls with their arguments, output, summaries. Thinking is not counted. */
 export function countSourceChars({ messages, previousSummary }: SummarySource): number {
   return messages.reduce((sum, message) => sum + countChars(message), previousSummary?.length ?? 0);
 }
 
-/** Whether there is so little that it is its own summary. */
+/** Whether the source is so short that it is its own summary. */
 export function isShortSource(source: SummarySource): boolean {
   return countSourceChars(source) < SHORT;
 }
 
-/** All that a short source says, on one line, each message behind who said it; secrets are masked. */
+/** The text of a short source on one line, with the role of each message; secrets are masked. */
 export function extractShort({ messages, previousSummary, redact: masks }: SummarySource, maxChars: number): string {
-  const said = messages.flatMap((message) => {
+  const texts = messages.flatMap((message) => {
     const text = readMessageText(message);
     return text.trim() === "" ? [] : [messages.length === 1 ? text : `${WHO[message.role]}: ${text}`];
   });
-  const text = [...(previousSummary === null ? [] : [previousSummary]), ...said].join(" ");
+  const text = [...(previousSummary === null ? [] : [previousSummary]), ...texts].join(" ");
   return toSafeLine(masks === false ? text : redact(text), maxChars);
 }
 

@@ -2,113 +2,116 @@ import type { ToolCallBlock } from "@bough/session-core";
 import { toolKind } from "@bough/session-core/internals";
 import { touchedFiles } from "./file-paths.js";
 
-/** What a person asked, and where. */
+/** A request of the user. */
 export interface UserRequest {
   readonly text: string;
   readonly at: number;
-  /** The model was still at work: mostly a correction. */
+  /** The model was still working; mostly a correction. */
   readonly interrupts: boolean;
-  /** The question that the model had asked last; null: it had asked none. */
+  /** The question that the model asked before it; null: none. */
   readonly question: string | null;
 }
 
-/** What came of one tool call or command. */
+/** The outcome of one tool call or command. */
 export interface CallOutcome {
   readonly at: number;
   readonly call: ToolCallBlock | null;
-  /** A command without its looking and filtering; null: none was run, or it only looked. */
+  /** The command without reading and filtering steps; null: no command, or it only reads. */
   readonly command: string | null;
   readonly failed: boolean;
-  /** The lines that tell why. */
+  /** The lines with the error. */
   readonly errors: readonly string[];
-  /** What its output says came of it: "14 passed", "commit 45ffe0a"; null: nothing of the kind. */
+  /** The result in its output, as "14 passed" or "commit 45ffe0a"; null: none. */
   readonly result: string | null;
 }
 
-/** A reply that calls nothing. */
+/** A reply without tool calls. */
 export interface FinalReply {
   readonly text: string;
   readonly at: number;
-  /** Calls before it that changed or ran something; 0 where the last run of a command went wrong, or nothing was done: what it says is not backed. */
+  /**
+   * The number of calls before it that changed or ran something. 0 if there were none or the last run of a command
+   * failed: then the reply's claims are not trusted.
+   */
   readonly work: number;
 }
 
-/** What the model said beside calls. */
+/** Text beside tool calls. */
 export interface Remark {
   readonly text: string;
   readonly at: number;
-  /** One of the calls changed or ran something, and did not fail: what was said was also done. */
+  /** One of the calls changed or ran something and did not fail. */
   readonly carriedOut: boolean;
 }
 
-/** From what a person said to what they said next. */
+/** A request and everything up to the next one. */
 export interface Turn {
   readonly request: UserRequest | null;
-  /** What the model said last in it, and whether it called no tool with it. */
+  /** The model's last text in the turn, and whether it made no calls with it. */
   readonly reply: { readonly text: string; readonly ends: boolean } | null;
-  /** The replies with which it stopped, each before the person said "continue", "thanks" or nothing more. */
+  /** The replies that ended the model's work; there are several if the user said "continue" or "thanks". */
   readonly finalReplies: readonly FinalReply[];
   readonly outcomes: readonly CallOutcome[];
 }
 
-/** A short answer to a question. */
+/** A short answer to a question of the model. */
 export interface ShortAnswer {
   readonly text: string;
   readonly at: number;
   readonly question: string;
 }
 
-/** One thing of a list that an agent keeps of its work. */
+/** An item of the agent's todo list. */
 export interface Todo {
   readonly text: string;
   readonly state: "done" | "doing" | "open";
 }
 
-/** A conversation as an extract looks at it. */
+/** A conversation in the form that an extract needs. */
 export interface Timeline {
   readonly turns: readonly Turn[];
-  /** What the model said last, answers to "thanks" left out. */
+  /** The model's last text, except answers to "thanks". */
   readonly lastReply: string | null;
-  /** What it said beside calls, in order. */
+  /** Texts beside tool calls, in order. */
   readonly remarks: readonly Remark[];
-  /** What the person answered in a word to what the model asked: "yes" and its like. */
+  /** The user's one-word answers to questions of the model. */
   readonly answers: readonly ShortAnswer[];
-  /** The latest list. */
+  /** The latest todo list. */
   readonly todos: readonly Todo[];
-  /** The summary that the messages start with, where one stands there instead of in the source. */
+  /** The summary at the start of the messages, if the source has none of its own. */
   readonly leadingSummary: string | null;
-  /** Other summaries among the messages, in order: of branches mostly. */
+  /** Other summaries among the messages, in order, mostly of branches. */
   readonly summaries: readonly string[];
 }
 
-/** Whether a command failed, or wrote what surely is an error: a pipe hides how its first command ended. */
+/** Whether a call failed or printed a certain error; a pipe hides the exit code of its first command. */
 export function hasFailed({ failed, errors }: CallOutcome): boolean {
   return failed || errors.length > 0;
 }
 
-/** Whether a command only brings files into place: the files tell it, and nobody runs it again. */
+/** Whether a command only moves or touches files. */
 export function isFileMove(command: string): boolean {
   return /^(?:sed|cp|mv|rm|ln|chmod|touch|code|open|tee|kill|git add)\s/.test(command);
 }
 
-/** Whether a call changed or ran something, so that its success is one of the work. */
+/** Whether a call changed or ran something. */
 export function isAction({ command, call }: CallOutcome): boolean {
   if (command !== null || call === null) return command !== null;
   return touchedFiles(call).some(({ changed }) => changed) || toolKind(call.name) === undefined;
 }
 
-/** How many calls changed or ran something without going wrong; 0 where the last run of any command went wrong. */
+/** The number of successful calls that changed or ran something; 0 if the last run of any command failed. */
 export function countWork(outcomes: readonly CallOutcome[]): number {
   const failing = [...findLastRuns(outcomes).values()].some(hasFailed);
   return failing ? 0 : outcomes.filter((one) => isAction(one) && !hasFailed(one)).length;
 }
 
-/** The last run of each command, in the order of these runs; `a && b` that ran well was one of `b` too. */
+/** The last run of each command, in the order of these runs. A successful `a && b` is also a run of `a` and of `b`. */
 export function findLastRuns(outcomes: readonly CallOutcome[]): ReadonlyMap<string, CallOutcome> {
   const runs = new Map<string, CallOutcome>();
   for (const outcome of outcomes) {
     for (const command of listCommands(outcome)) {
-      // Again, so that it stands where it ran last.
+      // Deleted first, so that the order is that of the last run.
       runs.delete(command);
       runs.set(command, outcome);
     }
@@ -122,7 +125,7 @@ function listCommands(outcome: CallOutcome): readonly string[] {
   return hasFailed(outcome) || steps.length === 1 ? [outcome.command] : [outcome.command, ...steps];
 }
 
-/** When each command last ran well, and each file was last touched without an error: index of the message that says so. */
+/** The index of the message with the last success of each command, and with the last successful call on each file. */
 export function findLastSuccesses(turns: readonly Turn[]): ReadonlyMap<string, number> {
   const well = new Map<string, number>();
   const outcomes = collectOutcomes(turns);
@@ -133,18 +136,18 @@ export function findLastSuccesses(turns: readonly Turn[]): ReadonlyMap<string, n
   return well;
 }
 
-/** What came of all calls and commands, in order. */
+/** All outcomes, in order. */
 export function collectOutcomes(turns: readonly Turn[]): readonly CallOutcome[] {
   return turns.flatMap(({ outcomes }) => outcomes);
 }
 
 const TEXTS = ["content", "step", "title", "description", "text", "task", "name"] as const;
-/** More is no list of what to do. */
+/** A longer list is not a todo list. */
 const MAX_TODOS = 100;
 
 /**
- * The list that a planning tool was given (Claude Code's TodoWrite, Codex's update_plan, VS Code's manage_todo_list,
- * Gemini CLI's write_todos and their like); null: there is none in its arguments.
+ * The todo list in the arguments of a planning tool (Claude Code's TodoWrite, Codex's update_plan, VS Code's
+ * manage_todo_list, Gemini CLI's write_todos and similar); null: none.
  */
 export function parseTodos({ arguments: given }: ToolCallBlock): readonly Todo[] | null {
   const list = Object.values(given).find(Array.isArray);
@@ -155,7 +158,7 @@ export function parseTodos({ arguments: given }: ToolCallBlock): readonly Todo[]
 
 function parseTodo(given: unknown): readonly Todo[] {
   if (typeof given !== "object" || given === null) return [];
-  const item = given as Readonly<Record<string, unknown>>;
+  const item: Readonly<Record<string, unknown>> = { ...given };
   const text = TEXTS.map((key) => item[key]).find((value) => typeof value === "string" && value.trim() !== "");
   return typeof text === "string" ? [{ text, state: parseState(item["status"] ?? item["state"] ?? item["completed"]) }] : [];
 }

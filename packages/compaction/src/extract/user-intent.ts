@@ -1,65 +1,62 @@
 import { shortLine } from "@bough/session-core/internals";
 import { extractProse, splitSentences } from "./prose.js";
 
-/** Says that all is well, and asks for nothing. */
+/** Thanks or praise without a request. */
 const THANKS =
   /^(?:(?:ok(?:ay)?|thanks?(?: you)?|thx|great|good|nice|perfect|cool|awesome|done|hi|hello|hey|danke(?: dir| sch[öo]n)?|super|prima|merci|gracias|obrigado|grazie)[\s.!,]*)+$/i;
-/** Lets the work go on, or answers a question. */
+/** Approval or a short answer. */
 const GO_AHEAD =
   /^(?:ok(?:ay)?|yes|yep|yeah|no|nope|y|n|continue|go on|go ahead|proceed|next|sure|stop|wait|please|ja|nein|weiter|oui|non|s[ií]|no)[\s.!,]*$/i;
 const COMMAND_OF_HOST = /^\/[a-z-]*$/i;
 const IMAGE_ALONE = /^['"]?\/.*\.(?:png|jpe?g|gif|webp)['"]?$/i;
 
-/**
- * Whether a text asks for something that one could write down: no slash command, no "continue" or "thanks", no thumbs up,
- * not the path of a picture alone.
- */
+/** Whether a text is a request: not a slash command, "continue", "thanks", an emoji or the path of an image. */
 export function isRequest(text: string): boolean {
-  const said = extractProse(text).trim();
-  if (said.length < 2 || !SAYS.test(said)) return false;
-  return !(THANKS.test(said) || GO_AHEAD.test(said) || COMMAND_OF_HOST.test(said) || IMAGE_ALONE.test(said));
+  const prose = extractProse(text).trim();
+  if (prose.length < 2 || !HAS_TEXT.test(prose)) return false;
+  return !(THANKS.test(prose) || GO_AHEAD.test(prose) || COMMAND_OF_HOST.test(prose) || IMAGE_ALONE.test(prose));
 }
 
-/** Whether a text only says that it was read: thanks, a thumb up, nothing. What the model answers to it is no news. */
+/** Whether a text only acknowledges a reply. The model's answer to it is ignored. */
 export function isThanks(text: string): boolean {
-  const said = extractProse(text).trim();
-  return !SAYS.test(said) || THANKS.test(said);
+  const prose = extractProse(text).trim();
+  return !HAS_TEXT.test(prose) || THANKS.test(prose);
 }
 
-const SAYS = /[\p{L}\p{N}]/u;
+const HAS_TEXT = /[\p{L}\p{N}]/u;
 
 const CONTRADICTS = /^(?:no|nope|stop|nein|non|não|нет)\b(?!\s+(?:problem|worries|rush))|\b(?:undo|undid|revert(?:ed)?)\b/i;
 
-/** Whether a request says that what was done before it is not to be so. */
+/** Whether a request contradicts what was done before it. */
 export function isContradiction(request: string): boolean {
   return CONTRADICTS.test(extractProse(request).trim());
 }
 
-const MAX_CHARS = 300;
+const MAX_RULE_CHARS = 300;
 /** Longer sentences are pasted text. */
-const LONGEST_SAID = 600;
+const MAX_SENTENCE_CHARS = 600;
 
-const COMMANDS =
+const RULE_WORDS =
   /\b(?:must(?:n['’]?t)?|never|always|do not|don['’]?t|(?:should|shall) (?:not|never|only|always)|shouldn['’]?t|make sure|ensure that|prefer|use only|only (?:use|ever)|at all times|under no circumstances|not allowed|no longer allowed)\b|^(?:please )?(?:avoid|only)\b/i;
-/** Tells of somebody's state of mind, or of how something behaves; nobody is told to do anything. */
-const ONLY_TELLS =
+/** A statement about somebody's opinion or about behavior, not a rule. */
+const STATEMENT =
   /\b(?:i|it|they|he|she|that|this|which|who|users?|people)\s+(?:really\s+)?(?:do not|don['’]?t)\b|\bdon['’]?t (?:you )?(?:think|know|understand|see|care|mind|worry|believe)\b|\b(?:i|we) must (?:have|admit|say)\b|\b(?:can|could|do|did|does|would|is|are) (?:i|you|we) (?:\w+ )?(?:always|never)\b/i;
-/** Where somebody tells of their mind and then of a rule, the rule is still one. */
-const SURELY = /\b(?:must|never)\b/i;
+/** With these words a sentence is a rule even if it also states an opinion. */
+const CERTAIN_RULE = /\b(?:must|never)\b/i;
 
 /**
- * The sentences of a user's text that say what must, must never, or is always or not to be done: those with must, never,
- * always, don't, and their like (do not, make sure, only, prefer, avoid). Linear.
+ * The sentences of a user's text that state a rule: with must, never, always, don't, do not, make sure, only, prefer,
+ * avoid. Linear.
  */
 export function findRules(prose: string): readonly string[] {
   return splitSentences(prose)
     .map(({ text }) => text)
-    .filter((text) => text.length <= LONGEST_SAID && isRule(text))
-    .map((text) => shortLine(text, MAX_CHARS));
+    .filter((text) => text.length <= MAX_SENTENCE_CHARS && isRule(text))
+    .map((text) => shortLine(text, MAX_RULE_CHARS));
 }
 
-/** Whether a sentence commands or forbids. */
+/** Whether a sentence states a rule. */
 export function isRule(sentence: string): boolean {
-  if (!COMMANDS.test(sentence) || /\bi must\b/i.test(sentence)) return false;
-  return SURELY.test(sentence) || !(ONLY_TELLS.test(sentence) || sentence.endsWith("?"));
+  if (!RULE_WORDS.test(sentence) || /\bi must\b/i.test(sentence)) return false;
+  return CERTAIN_RULE.test(sentence) || !(STATEMENT.test(sentence) || sentence.endsWith("?"));
 }

@@ -29,7 +29,7 @@ function identifyPart({ part }: FileRead, { result }: ToolOutput): string {
 /** pi's and oh-my-pi's tools set `details.truncation` when they truncate. */
 function wasCut(details: unknown): boolean {
   if (typeof details !== "object" || details === null) return false;
-  const { truncated, truncation } = details as Readonly<Record<string, unknown>>;
+  const { truncated, truncation }: Readonly<Record<string, unknown>> = { ...details };
   return (
     truncated === true ||
     (typeof truncation === "object" && truncation !== null && "truncated" in truncation && truncation.truncated === true)
