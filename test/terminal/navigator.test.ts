@@ -172,7 +172,7 @@ describe("The navigator in a terminal", () => {
     await terminal.until(/Leaving 2 entries behind/);
     terminal.press("Enter");
     const screen = await restored(terminal, 0);
-    expect(screen).toContain("to be said again:");
+    expect(screen).toContain("Message to resend:");
     expect(screen).toMatch(/^Use descent$/m);
   });
 

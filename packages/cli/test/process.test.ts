@@ -46,9 +46,9 @@ describe("the command as a process", () => {
   test("shows the sample that comes with it, and names lines that work", () => {
     const here = world();
     const { status, stdout, stderr } = bough(here, ["demo"], { env: { ...env(here), TMPDIR: here.folder } });
-    const [, store = "", next = ""] = /^ {2}export BOUGH_STORE=(\S+)$([\s\S]*)^When you are done: /m.exec(stdout) ?? [];
+    const [, store = "", next = ""] = /^ {2}export BOUGH_STORE=(\S+)$([\s\S]*)^To clean up: /m.exec(stdout) ?? [];
     expect({ status, isThere: existsSync(store) }, stderr).toEqual({ status: 0, isThere: true });
-    expect(stdout.trimEnd().split("\n").at(-1)).toBe(`When you are done: unset BOUGH_STORE; rm -r ${dirname(store)}`);
+    expect(stdout.trimEnd().split("\n").at(-1)).toBe(`To clean up: unset BOUGH_STORE; rm -r ${dirname(store)}`);
     expect(stdout).toContain("[two ways]");
     const named = [...next.matchAll(/^ {2}bough (.*)$/gm)].map(([, line = ""]) => line);
     expect(named.length).toBeGreaterThan(5);
@@ -168,9 +168,16 @@ describe("the demo", () => {
     const demo = fileURLToPath(new URL("../demo/demo.mjs", import.meta.url));
     const { stdout, status } = spawnSync(process.execPath, [demo], { env: { ...env(here), TMPDIR: here.folder }, encoding: "utf8" });
     expect(status).toBe(0);
-    for (const part of ["[branch summary]", "[compaction]", "[two ways]", "← leaf", "compaction summary  cmp0z5", "tokens in all (rough)"])
+    for (const part of [
+      "[branch summary]",
+      "[compaction]",
+      "[two ways]",
+      "← leaf",
+      "compaction summary  cmp0z5",
+      "tokens in total (estimated)",
+    ])
       expect(stdout).toContain(part);
-    const [, store = ""] = /A throw-away store: (.*)\n/.exec(stdout) ?? [];
+    const [, store = ""] = /Temporary store: (.*)\n/.exec(stdout) ?? [];
     expect(existsSync(store)).toBe(true);
     expect(stdout).toContain(`  export BOUGH_STORE=${store}\n  bough tree demo-lexer-tabs `);
     expect(stdout).toContain(`alias bough="node ${BOUGH}"`);

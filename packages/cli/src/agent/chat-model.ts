@@ -2,27 +2,28 @@ import type { LanguageModel } from "ai";
 import { windowOf } from "../compacting/model-windows.js";
 import type { Config, ProviderKind } from "../config/schema.js";
 import { UsageError } from "../errors.js";
+import { nonEmpty, requireKey } from "../session/summary-model.js";
 import { DEFAULT_WINDOW } from "../session/window-choice.js";
 import type { Io } from "../terminal/io.js";
 
-/** A model that answers. */
+/** A model that replies. */
 export interface ChatModel {
-  /** As its server names it. */
+  /** The name that its server uses. */
   readonly name: string;
   readonly provider: ProviderKind;
-  /** Its window, in tokens: as given, as the table has it, or 200,000. */
+  /** Its context window in tokens: from the options, the table of models, or 200,000. */
   readonly windowTokens: number;
-  /** Never to be shown or stored: keys, and passwords of addresses. */
+  /** API keys and passwords in the URL. They must not be shown or stored. */
   readonly secrets: readonly string[];
-  /** The model for the AI SDK, which is loaded at the first call and kept. */
+  /** The model of the AI SDK, which is loaded at the first call. */
   readonly languageModel: () => Promise<LanguageModel>;
 }
 
 /**
- * The model that options, environment and config name; null: none, the shell is a notebook. Costs nothing until the
- * model is asked; see `endpointChoice` for who gets which key.
+ * Chooses the model from options, environment and config; null: there is none, and the shell only stores messages. Nothing is
+ * loaded until the first request. `chooseEndpoint` documents which URL gets which key.
  *
- * @throws {UsageError} it is named only in part.
+ * @throws {UsageError} the name, URL or key of the model is missing.
  * @example
  * const model = chatModel(io.env, config, { model: "qwen3-coder", baseUrl: "http://127.0.0.1:11434/v1" });
  */
@@ -44,15 +45,15 @@ export function chooseChatModel(env: Io["env"], config: Config, options: ChatOpt
 
 function secretsOf({ apiKey, baseURL }: Endpoint): readonly string[] {
   const { password, searchParams } = new URL(baseURL);
-  // A password stands in the address percent-encoded, and goes out as it is.
+  // The URL contains the password percent-encoded; the request contains it decoded.
   const query = [...searchParams].flatMap(([name, value]) => (SECRET_PARAMETER.test(name) ? [value] : []));
   return [apiKey ?? "", password, decodePart(password), ...query].filter((secret) => secret !== "");
 }
 
-/** Parameters of an address that hold a secret; others, as `api-version`, stand in many variables. */
+/** Names of URL parameters with a secret. Other parameters, such as `api-version`, are not masked: their values are common words. */
 const SECRET_PARAMETER = /key|token|secret|sig|pass|pwd|code|auth|credential/i;
 
-/** A name or password of an address; a `%` that encodes nothing stands for itself. */
+/** Decodes a name or password of a URL. A `%` that is no valid escape is kept. */
 function decodePart(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -62,7 +63,7 @@ function decodePart(text: string): string {
   }
 }
 
-/** An address apart from what `fetch` refuses in it, and would repeat in its error. */
+/** Splits credentials and parameters off a URL: `fetch` rejects a URL with credentials, and its error repeats the URL. */
 function splitAddress(baseURL: string) {
   const url = new URL(baseURL);
   const { username, password } = url;
@@ -82,7 +83,7 @@ async function openAiCompatible({ name, baseURL, apiKey }: Endpoint): Promise<La
     baseURL: address,
     headers,
     queryParams,
-    // Without it a stream ends without usage.
+    // Without it, streams report no usage.
     includeUsage: true,
     fetch: fetchWithoutRedirects,
     ...(apiKey === undefined ? {} : { apiKey }),
@@ -93,25 +94,25 @@ async function openAiCompatible({ name, baseURL, apiKey }: Endpoint): Promise<La
 async function createAnthropicModel({ name, baseURL, apiKey }: Endpoint): Promise<LanguageModel> {
   const { createAnthropic } = await import("@ai-sdk/anthropic");
   const { address, headers } = splitAddress(baseURL);
-  // Left to itself the library takes key and address from its own variables, and would send that key to any address.
+  // Both are set explicitly: by default the library reads them from its own variables, and would send that key to any URL.
   return createAnthropic({ baseURL: address, apiKey: apiKey ?? "none", headers, fetch: fetchWithoutRedirects })(name);
 }
 
-/** Follows no redirect: neither key nor conversation goes to a host that nobody named. */
+/** Rejects redirects, so that neither key nor messages go to another host. */
 const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "error" });
 
-/** What a command line says about the model that answers. */
+/** The command-line options of the model that replies. */
 export interface ChatOptions {
   readonly model?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** Name of a variable that holds the key; never the key itself. */
+  /** Name of the environment variable with the key. */
   readonly apiKeyEnv?: string | undefined;
   readonly provider?: ProviderKind | undefined;
-  /** The model's window, in tokens. */
+  /** The context window in tokens. */
   readonly window?: number | undefined;
 }
 
-/** Where a model is asked, and with which key. */
+/** A model, its URL and its key. */
 export interface Endpoint {
   readonly name: string;
   readonly provider: ProviderKind;
@@ -121,27 +122,27 @@ export interface Endpoint {
 
 type Env = Io["env"];
 
-/** Where Anthropic's own models are. */
+/** The URL of Anthropic's API. */
 const ANTHROPIC = "https://api.anthropic.com/v1";
 
 /**
- * The model that options, environment and config name, in this order; null: none. Pure.
+ * Chooses name, URL and key of the model from options, environment and config, in this order; null: no model is named.
  *
- * A key belongs to an address: `BOUGH_API_KEY` to `BOUGH_BASE_URL`, the config's `apiKeyEnv` to its `baseUrl`. An address that
- * is typed and is none of them gets a key only by `--api-key-env`. `ANTHROPIC_API_KEY` is for Anthropic's own address.
+ * A key belongs to one URL: `BOUGH_API_KEY` to `BOUGH_BASE_URL`, the config's `apiKeyEnv` to its `baseUrl`. Another URL given
+ * with `--base-url` gets a key by `--api-key-env` only. `ANTHROPIC_API_KEY` is for Anthropic's own URL.
  *
- * @throws {UsageError} it is named only in part, or a variable that is to hold a key is not set.
+ * @throws {UsageError} the name or URL is missing, or a variable that should contain the key is not set.
  */
 export function chooseEndpoint(env: Env, config: Config, options: ChatOptions): Endpoint | null {
   const name = options.model ?? nonEmpty(env["BOUGH_MODEL"]) ?? config.model;
   if (name === undefined || name.trim() === "") {
     if (options.baseUrl !== undefined || options.apiKeyEnv !== undefined || name !== undefined)
-      throw new UsageError("Which model? Name it with --model or BOUGH_MODEL.");
+      throw new UsageError("The model is missing. Name it with --model or BOUGH_MODEL.");
     return null;
   }
   const address = chooseAddress(env, config, options, name);
   if (address === undefined)
-    throw new UsageError("The model needs an address: --base-url or BOUGH_BASE_URL, such as http://127.0.0.1:11434/v1.");
+    throw new UsageError("The URL of the model is missing. Set --base-url or BOUGH_BASE_URL, such as http://127.0.0.1:11434/v1.");
   const baseURL = requireHttpAddress(address);
   const provider = options.provider ?? chooseProvider(config, baseURL, address);
   return { name: name.trim(), provider, baseURL, apiKey: chooseKey(env, config, options, address) };
@@ -154,7 +155,7 @@ function chooseAddress(env: Env, config: Config, options: ChatOptions, name: str
   return isAnthropic ? ANTHROPIC : undefined;
 }
 
-/** What the config says of its provider is about the config's address. */
+/** The provider in the config applies to the URL in the config only. */
 function chooseProvider(config: Config, baseURL: string, address: string): ProviderKind {
   if (config.provider !== undefined && (config.baseUrl ?? address) === address) return config.provider;
   return new URL(baseURL).hostname === "api.anthropic.com" ? "anthropic" : "openai-compatible";
@@ -162,36 +163,23 @@ function chooseProvider(config: Config, baseURL: string, address: string): Provi
 
 function requireHttpAddress(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  // The address itself is not repeated: it can hold a password.
+  // The URL is not repeated, because it may contain a password.
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new UsageError("The address of the model must begin with http:// or https://.");
+    throw new UsageError("The URL of the model must begin with http:// or https://.");
   return address;
 }
 
 function chooseKey(env: Env, config: Config, options: ChatOptions, address: string): string | undefined {
-  // What was typed is not repeated: it may be the key itself.
-  if (options.apiKeyEnv !== undefined)
-    return requireKey(env, options.apiKeyEnv, "--api-key-env takes the name of a variable that holds the key");
+  if (options.apiKeyEnv !== undefined) return requireKey(env, options.apiKeyEnv, "--api-key-env");
   if (config.apiKeyEnv !== undefined && address === configuredAddress({}, config))
-    return requireKey(env, config.apiKeyEnv, "apiKeyEnv of the config file names a variable that holds the key");
+    return requireKey(env, config.apiKeyEnv, "apiKeyEnv in the config file");
   const shared = nonEmpty(env["BOUGH_API_KEY"]);
-  // With no address configured beside it, it can only be meant for the one that is typed.
+  // If no URL is configured, the key belongs to the given one.
   if (shared !== undefined && (configuredAddress(env, config) ?? address) === address) return shared;
   return new URL(address).hostname === "api.anthropic.com" ? nonEmpty(env["ANTHROPIC_API_KEY"]) : undefined;
 }
 
-/** The address that would be asked if nothing were typed. */
+/** The URL without command-line options. */
 function configuredAddress(env: Env, config: Config): string | undefined {
   return chooseAddress(env, config, {}, nonEmpty(env["BOUGH_MODEL"]) ?? config.model ?? "");
-}
-
-function requireKey(env: Env, variable: string, rule: string): string {
-  const key = nonEmpty(env[variable]);
-  if (key === undefined) throw new UsageError(`${rule}; the one named is not set.`);
-  return key;
-}
-
-/** A variable that is set to nothing is not set. */
-function nonEmpty(value: string | undefined): string | undefined {
-  return value === undefined || value.trim() === "" ? undefined : value.trim();
 }

@@ -28,12 +28,12 @@ interface CheckpointsOptions extends CommonOptions {
   readonly write?: string;
 }
 
-/** `bough checkpoints`: the summaries of a session, one of them, or all of them as files. */
+/** `bough checkpoints`: lists the summaries of a session, prints one, or writes the checkpoints to files. */
 export const runCheckpoints: Command<CheckpointsOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   const [name, which] = args;
   if (options.write !== undefined && (which !== undefined || options.all === true))
-    throw new UsageError("--write writes every checkpoint of the leaf's path: give it no number and no --all.");
+    throw new UsageError("--write writes every checkpoint of the leaf's path; it cannot be combined with a number or --all.");
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const { session } = await chooseSession(store, io, out, name, "store");
@@ -48,13 +48,15 @@ async function printList({ out, options }: Invocation<CheckpointsOptions>, sessi
   if (listed.length === 0) return printNone(out, session);
   for (const line of await renderTable(out, listed)) out.line(...line);
   out.line(
-    styled("dim", `${counted(listed.length, "summary", "summaries")}. Read one: bough checkpoints ${session.id} NUMBER, or its entry`),
+    styled(
+      "dim",
+      `${counted(listed.length, "summary", "summaries")}. To print one: bough checkpoints ${session.id} NUMBER, or the id of its entry`,
+    ),
   );
 }
 
-/** Empty is not the same as broken (regression R190). */
 function printNone(out: Printer, session: Session): void {
-  out.line("No checkpoints yet. One is made when a context is compacted: ", styled("bold", `bough compact ${session.id}`));
+  out.line("No checkpoints yet. A compaction creates one: ", styled("bold", `bough compact ${session.id}`));
 }
 
 async function printOne(
@@ -64,21 +66,20 @@ async function printOne(
   which: string,
 ): Promise<void> {
   const entry = await session.entry(await resolveSummary(session, checkpoints, which));
-  if (!isSummary(entry))
-    throw new UsageError(`${entry.id} is no summary but an entry of another kind: bough show ${session.id} ${entry.id}`);
+  if (!isSummary(entry)) throw new UsageError(`${entry.id} is not a summary. To print it: bough show ${session.id} ${entry.id}`);
   const checkpoint = checkpoints.find(({ entryId }) => entryId === entry.id);
   const one = listed.find(({ entryId }) => entryId === entry.id) ?? toListedSummary(entry, checkpoint, false);
   if (options.json === true) return out.json({ sessionId: session.id, checkpoint: { ...one, covers: checkpoint?.covers ?? null, entry } });
   for (const line of renderSummary(out.glyphs, one, entry, checkpoint)) out.line(...line);
 }
 
-/** A number is that of a checkpoint; anything else names an entry. */
+/** A number selects a checkpoint; any other text selects an entry. */
 async function resolveSummary(session: Session, checkpoints: readonly Checkpoint[], which: string): Promise<EntryId> {
   if (!/^\d{1,6}$/.test(which)) return session.resolve(requireArgument(which));
   const found = checkpoints.find(({ number }) => number === Number(which));
   if (found !== undefined) return found.entryId;
-  const there = checkpoints.length === 0 ? "it has none" : `they go from 1 to ${checkpoints.length}`;
-  throw new CheckpointNotFoundError(`No checkpoint ${which} on the leaf's path of ${session.id}: ${there}.`);
+  const range = checkpoints.length === 0 ? "it has no checkpoints" : `checkpoints are numbered from 1 to ${checkpoints.length}`;
+  throw new CheckpointNotFoundError(`The leaf's path of ${session.id} has no checkpoint ${which}: ${range}.`);
 }
 
 async function writeFiles(
@@ -88,7 +89,7 @@ async function writeFiles(
 ): Promise<void> {
   const directory = resolve(io.cwd, requireArgument(options.write));
   const files: { readonly number: number; readonly entryId: EntryId; readonly path: string }[] = [];
-  // One after the other: the numbers of the files are to be in the order of the checkpoints.
+  // Sequential, so that the file numbers follow the order of the checkpoints.
   for (const checkpoint of checkpoints) files.push({ entryId: checkpoint.entryId, ...(await writeCheckpoint(directory, checkpoint)) });
   if (options.json === true) return out.json({ sessionId: session.id, directory, files });
   if (files.length === 0) return printNone(out, session);
@@ -98,16 +99,16 @@ async function writeFiles(
 
 const COLUMNS: readonly Column[] = [
   { heading: "no.", align: "right" },
-  { heading: "made" },
+  { heading: "created" },
   { heading: "title", shrinksTo: 20 },
-  { heading: "why", optional: true },
+  { heading: "trigger", optional: true },
   { heading: "tokens", align: "right" },
   { heading: "messages", align: "right", optional: true },
   { heading: "files", align: "right", optional: true },
   { heading: "entry", shrinksTo: 8, optional: true },
 ];
 
-/** A table of summaries. */
+/** Renders the list of summaries as a table. */
 export async function renderTable(out: Printer, listed: readonly ListedSummary[]): Promise<readonly Line[]> {
   const rows = listed.map((one): readonly Line[] => [
     [one.number === null ? "" : String(one.number)],
@@ -123,7 +124,7 @@ export async function renderTable(out: Printer, listed: readonly ListedSummary[]
 }
 
 function describeReason({ kind, number, onPath, trigger }: ListedSummary): string {
-  if (kind === "branch summary") return "branch left";
+  if (kind === "branch summary") return "abandoned branch";
   if (onPath && number === null) return "undone";
   return trigger ?? "";
 }
@@ -133,7 +134,7 @@ function describeTokens({ tokensBefore, tokensAfter }: ListedSummary, to: string
   return `${tokensBefore === null ? "?" : count(tokensBefore)} ${to} ${tokensAfter === null ? "?" : count(tokensAfter)}`;
 }
 
-/** One summary in full: what is known beside it, then its text. */
+/** Renders one summary: its data, then its text. */
 export function renderSummary(
   { to }: Printer["glyphs"],
   listed: ListedSummary,
@@ -143,14 +144,14 @@ export function renderSummary(
   const { number, kind, entryId, title, createdAtMs, messages, readFiles, modifiedFiles } = listed;
   const covers = checkpoint?.covers;
   const tokens = describeTokens(listed, to);
-  const why = describeReason(listed);
+  const reason = describeReason(listed);
   return [
     [styled("bold", title)],
     fieldLine(
       kind,
-      `${number === null ? "" : `no. ${number}, `}entry ${entryId}, made ${dateTime(createdAtMs)}${why === "" ? "" : ` (${why})`}`,
+      `${number === null ? "" : `no. ${number}, `}entry ${entryId}, created ${dateTime(createdAtMs)}${reason === "" ? "" : ` (${reason})`}`,
     ),
-    ...(messages === null ? [] : [fieldLine("stands for", counted(messages, "message"))]),
+    ...(messages === null ? [] : [fieldLine("summarizes", counted(messages, "message"))]),
     ...(covers === null || covers === undefined
       ? []
       : [fieldLine("entries", `${count(covers.entries)}, ${covers.fromEntryId} to ${covers.toEntryId}`)]),
@@ -168,7 +169,7 @@ function renderQuality(entry: SummaryEntry): readonly Line[] {
   const [method, fidelity] = [extraField(entry, "method"), extraField(entry, "fidelity")];
   const score = typeof fidelity === "object" && fidelity !== null && "score" in fidelity ? fidelity.score : undefined;
   return [
-    ...(typeof method === "string" ? [fieldLine("written as", method)] : []),
-    ...(typeof score === "number" ? [fieldLine("facts found again", `score ${score.toFixed(2)} of 1`)] : []),
+    ...(typeof method === "string" ? [fieldLine("method", method)] : []),
+    ...(typeof score === "number" ? [fieldLine("fidelity", `score ${score.toFixed(2)} of 1`)] : []),
   ];
 }

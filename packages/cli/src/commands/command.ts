@@ -1,28 +1,41 @@
-import { UsageError } from "../errors.js";
+import { ConfirmationNeededError, DeclinedError, UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 import type { Printer } from "../terminal/printer.js";
+import { safe } from "../terminal/safe.js";
 
-/** What every command may be told. */
+/** Options of every command. */
 export interface CommonOptions {
   readonly store?: string;
   readonly json?: boolean;
 }
 
-/** A command, asked for. */
+/** One call of a command. */
 export interface Invocation<O extends CommonOptions = CommonOptions> {
   readonly io: Io;
   readonly out: Printer;
-  /** What was typed behind the command, options left out; an argument that was not given is undefined. */
+  /** The arguments after the name of the command, without options; undefined: the argument was not given. */
   readonly args: readonly (string | undefined)[];
   readonly options: O;
 }
 
-/** What a command does. It ends well, or throws what `exit-codes.ts` knows. */
+/** Runs a command. Throws only errors that exit-codes.ts lists. */
 export type Command<O extends CommonOptions = CommonOptions> = (invocation: Invocation<O>) => Promise<void>;
 
-/** An argument that the command line demands, so that it is there. */
+/** Checks a required argument. @throws {UsageError} it is empty. */
 export function requireArgument(value: string | undefined): string {
-  // An unset variable of a script becomes an empty word, which must not come to mean the current directory.
+  // An unset variable of a script becomes an empty argument, which would resolve to the current directory.
   if (value === undefined || value === "") throw new UsageError("A name or path is empty.");
   return value;
+}
+
+/**
+ * Asks the user to confirm an action.
+ *
+ * @throws {ConfirmationNeededError} stdin is not a terminal.
+ * @throws {DeclinedError} the answer is not yes.
+ */
+export async function confirm(io: Io, action: string, consequence: string): Promise<void> {
+  if (io.ask === undefined) throw new ConfirmationNeededError(`${action}: this needs a confirmation. Add --yes to confirm.`);
+  const answer = await io.ask(`${safe(action)}? ${consequence} [y/N] `);
+  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new DeclinedError("Nothing was changed.");
 }

@@ -7,7 +7,7 @@ import { describeWindow, type WindowChoice } from "../session/window-choice.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 
-/** A compaction that was made, with what its report needs. */
+/** A successful compaction and the data of its report. */
 export interface CompactionReport {
   readonly session: Session;
   readonly done: CompactionDone;
@@ -16,7 +16,7 @@ export interface CompactionReport {
   readonly model: SummaryModel | null;
 }
 
-/** Reads what the result leaves to the entry. */
+/** Adds data of the compaction entry to the result. */
 export async function readReport(
   session: Session,
   done: CompactionDone,
@@ -27,42 +27,42 @@ export async function readReport(
   return { session, done, window, model, files: fileLists("details" in entry ? entry.details : undefined) };
 }
 
-/** The report as data. */
+/** The report as JSON. */
 export function reportToJson({ session, done, files, window, model }: CompactionReport): Readonly<Record<string, unknown>> {
   const { kind: _kind, continuePrompt: _prompt, checkpointPath: _path, ...rest } = done;
   return { sessionId: session.id, ...rest, ...files, model: model?.name ?? null, modelFailure: model?.failure() ?? null, window };
 }
 
-/** The report for reading. */
+/** The report as lines of text. */
 export function renderReport({ session, done, files, window, model }: CompactionReport, { to }: Glyphs): readonly Line[] {
   const saved = `${count(done.tokensBefore)} ${to} ${count(done.tokensAfter)} tokens, ${count(done.messagesBefore)} ${to} ${count(done.messagesAfter)} messages`;
   return [
     [styled("bold", "compacted: "), saved],
-    ...(done.headroom ? [] : [[styled("error", "Little was won: what is kept still fills most of the window.")]]),
+    ...(done.headroom ? [] : [[styled("error", "The kept messages still fill most of the context window.")]]),
     fieldLine("summary", done.title ?? done.shortSummary),
     fieldLine("written by", describeMethod(done.method, model)),
-    ...(done.fidelity === null ? [] : [fieldLine("facts", describeFidelity(done.fidelity))]),
+    ...(done.fidelity === null ? [] : [fieldLine("fidelity", describeFidelity(done.fidelity))]),
     fieldLine("files", describeFiles(files)),
     fieldLine("window", describeWindow(window)),
     fieldLine("entry", done.entryId),
-    [styled("dim", `Look: bough show ${session.id} ${done.entryId}`)],
+    [styled("dim", `Show it: bough show ${session.id} ${done.entryId}`)],
     [styled("dim", `Undo: bough compact ${session.id} --undo`)],
   ];
 }
 
 type Items = BeforeCompact["plan"]["keep"];
 
-/** What a compaction would do, as `--dry-run` prints it. */
+/** The plan of a compaction, printed by `--dry-run`. */
 export interface PlanReport {
   readonly kind: BeforeCompact["plan"]["kind"];
   readonly summarize: Part;
-  /** The start of a turn whose end is kept. */
+  /** The first part of a turn whose second part is kept. */
   readonly turnPrefix: Part;
   readonly keep: Part;
   /** null: nothing is kept. */
   readonly firstKeptEntryId: string | null;
   readonly tokensBefore: number;
-  /** Whether the summary in force is written anew, with what came since. */
+  /** Whether the active summary is updated with the entries since. */
   readonly updatesSummary: boolean;
 }
 
@@ -74,7 +74,7 @@ interface Part {
   readonly toEntryId: string | null;
 }
 
-/** The plan in numbers. */
+/** Counts the entries, messages and tokens of each part of a plan. */
 export function measurePlan({ plan, previousSummary }: BeforeCompact, use: TokenUse): PlanReport {
   return {
     kind: plan.kind,
@@ -82,7 +82,7 @@ export function measurePlan({ plan, previousSummary }: BeforeCompact, use: Token
     turnPrefix: measurePart(plan.prefix),
     keep: measurePart(plan.keep),
     firstKeptEntryId: plan.firstKeptEntryId,
-    // Counted, as the compaction itself will say it; what a provider reported is about another tokenizer.
+    // The counted tokens, as in the report of a compaction; a reported usage comes from another tokenizer.
     tokensBefore: use.systemTokens + use.toolTokens + use.messageTokens,
     updatesSummary: previousSummary !== null,
   };
@@ -98,15 +98,15 @@ function measurePart(items: Items): Part {
   };
 }
 
-/** The same for reading. */
+/** The plan as lines of text. */
 export function renderPlan(report: PlanReport, window: WindowChoice): readonly Line[] {
   const { summarize, turnPrefix, keep, tokensBefore, updatesSummary } = report;
   return [
-    [styled("bold", "Nothing was written."), " A compaction would"],
-    ...(summarize.entries === 0 ? [] : [fieldLine("summarise", describePart(summarize))]),
-    ...(turnPrefix.entries === 0 ? [] : [fieldLine("summarise the start of a turn", describePart(turnPrefix))]),
+    [styled("bold", "Nothing was written."), " A compaction would:"],
+    ...(summarize.entries === 0 ? [] : [fieldLine("summarize", describePart(summarize))]),
+    ...(turnPrefix.entries === 0 ? [] : [fieldLine("summarize the start of a turn", describePart(turnPrefix))]),
     fieldLine("keep", keep.entries === 0 ? "nothing" : describePart(keep)),
-    ...(updatesSummary ? [fieldLine("update", "the summary of the compaction before it")] : []),
+    ...(updatesSummary ? [fieldLine("update", "the summary of the active compaction")] : []),
     fieldLine("context now", counted(tokensBefore, "token")),
     fieldLine("window", describeWindow(window)),
   ];

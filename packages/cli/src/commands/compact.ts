@@ -3,6 +3,7 @@ import type { EntryId, Session } from "@bough/session-core";
 import { CancelledError, NothingToCompactError, NothingToUndoError, SupersededError, TurnOpenError, UsageError } from "../errors.js";
 import { count } from "../format/numbers.js";
 import { chooseSession } from "../session/choose-session.js";
+import { describeCompaction } from "../session/compaction-text.js";
 import { compactionSettings, type SummaryOptions, withCompactor, withProgressLine } from "../session/compactor.js";
 import { withStore } from "../session/open-store.js";
 import { chooseSummaryModel, type SummaryModel } from "../session/summary-model.js";
@@ -19,7 +20,7 @@ interface CompactOptions extends CommonOptions, SummaryOptions {
   readonly undo?: boolean;
 }
 
-/** `bough compact`: puts a summary in the place of what is old, or takes the last such summary back. */
+/** `bough compact`: replaces old messages in the context by a summary, or undoes the active compaction. */
 export const runCompact: Command<CompactOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   checkOptions(options);
@@ -31,8 +32,8 @@ export const runCompact: Command<CompactOptions> = async (invocation) => {
 };
 
 function checkOptions({
-  undo: undoes,
-  dryRun: dry,
+  undo: isUndo,
+  dryRun,
   focus,
   keep,
   keepFrom,
@@ -44,9 +45,9 @@ function checkOptions({
   extract,
 }: CompactOptions): void {
   if (keep !== undefined && keepFrom !== undefined) throw new UsageError("--keep and --keep-from exclude each other. Choose one.");
-  const forNew = [dry, focus, keep, keepFrom, preset, window, model, baseUrl, apiKeyEnv, extract];
-  if (undoes === true && forNew.some((option) => option !== undefined))
-    throw new UsageError("--undo takes the last compaction back and needs no other option.");
+  const forCompaction = [dryRun, focus, keep, keepFrom, preset, window, model, baseUrl, apiKeyEnv, extract];
+  if (isUndo === true && forCompaction.some((option) => option !== undefined))
+    throw new UsageError("--undo cannot be combined with other options.");
 }
 
 async function compact({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
@@ -72,17 +73,17 @@ async function compact({ io, out, options }: Invocation<CompactOptions>, session
   for (const line of renderReport(report, out.glyphs)) out.line(...line);
 }
 
-/** The entry that a person named; it must be one that the context can begin with. */
+/** Resolves `--keep-from` to an entry on the path of the leaf. */
 async function resolveKeepFrom(session: Session, { keepFrom }: CompactOptions): Promise<EntryId | undefined> {
   if (keepFrom === undefined) return undefined;
   const entryId = await session.resolve(keepFrom);
   const { leafId } = session;
   if (leafId === null || (await session.commonAncestor(entryId, leafId)) !== entryId)
-    throw new UsageError(`--keep-from ${keepFrom} is not on the branch where the session stands.`);
+    throw new UsageError(`--keep-from ${keepFrom} is not on the path of the leaf.`);
   return entryId;
 }
 
-/** What a person would not see in time behind a result that looks well. */
+/** Prints problems of a successful compaction to stderr. */
 async function printWarnings(
   out: Printer,
   { focus }: CompactOptions,
@@ -90,16 +91,17 @@ async function printWarnings(
   { method, fidelity, failures }: CompactionDone,
 ): Promise<void> {
   const failure = method === "extract" || method === "marker" ? (model?.failure() ?? failures.at(-1)?.message) : undefined;
-  if (failure !== undefined) await out.note(styled("error", `${model?.name ?? ""} failed, so no model wrote this: ${failure}`));
-  if (focus !== undefined && method === "extract") await out.note(styled("error", "--focus is for a model; the extract does not heed it."));
+  if (failure !== undefined) await out.note(styled("error", `${model?.name ?? ""} failed, so no model wrote this summary: ${failure}`));
+  if (focus !== undefined && method === "extract")
+    await out.note(styled("error", "--focus has no effect on an extract; it needs a model."));
   if (fidelity !== null && fidelity.total > 0 && fidelity.score < LOW_SCORE)
-    await out.note(styled("error", "The summary misses most of what was found in its source; --undo takes it back."));
+    await out.note(styled("error", "The summary lacks most facts of its source; --undo undoes the compaction."));
 }
 
-/** Below this share of the weighted facts a summary is hardly one. */
+/** Fidelity scores below this are reported. */
 const LOW_SCORE = 0.3;
 
-/** What was done; every other end of a compaction is one that a script must be able to tell. */
+/** Turns every other result into an error, so that a script sees it in the exit code. */
 function requireCompacted(result: CompactionResult): CompactionDone {
   if (result.kind === "compacted") return result;
   throw errorOf(result);
@@ -108,11 +110,11 @@ function requireCompacted(result: CompactionResult): CompactionDone {
 function errorOf(result: Exclude<CompactionResult, CompactionDone>): Error {
   switch (result.kind) {
     case "nothing-to-compact":
-      return new NothingToCompactError(WHY_NOTHING[result.reason]);
+      return new NothingToCompactError([describeCompaction(result, UNDO), REMEDIES[result.reason]].filter(Boolean).join(" "));
     case "cancelled":
-      return new CancelledError("Cancelled; nothing was written.");
+      return new CancelledError(describeCompaction(result, UNDO));
     case "superseded":
-      return new SupersededError("The session went on elsewhere while the summary was written; nothing was written. Try again.");
+      return new SupersededError(`${describeCompaction(result, UNDO)} Run the command again.`);
     case "deferred":
       return new TurnOpenError("The session is inside a turn; nothing was written.");
     case "failed":
@@ -120,12 +122,13 @@ function errorOf(result: Exclude<CompactionResult, CompactionDone>): Error {
   }
 }
 
-const WHY_NOTHING: Readonly<Record<Extract<CompactionResult, { kind: "nothing-to-compact" }>["reason"], string>> = {
-  "just-compacted": "Nothing to compact: nothing came since the last compaction. --undo takes that one back; then compact again.",
-  "too-few-messages": "Nothing to compact: there are too few messages.",
-  "too-little-text": "Nothing to compact: it is so short that no summary would be shorter.",
-  "all-is-kept": "Nothing to compact: all of it fits into what is kept (--keep TOKENS keeps less).",
-  "no-cut-point": "Nothing to compact: it is a single turn that must stay as it is.",
+/** The command that undoes a compaction. */
+const UNDO = "bough compact --undo";
+
+/** What the user can do if there is nothing to compact, by reason. */
+const REMEDIES: Readonly<Partial<Record<Extract<CompactionResult, { kind: "nothing-to-compact" }>["reason"], string>>> = {
+  "just-compacted": "--undo undoes it; then compact again.",
+  "all-is-kept": "--keep TOKENS keeps fewer.",
 };
 
 async function dryRun({ io, out, options }: Invocation<CompactOptions>, session: Session): Promise<void> {
@@ -133,15 +136,15 @@ async function dryRun({ io, out, options }: Invocation<CompactOptions>, session:
   const model = chooseSummaryModel(io.env, options);
   const window = await chooseWindow(session, options.window);
   const plans: BeforeCompact[] = [];
-  // The engine asks before anything is written, and takes no for an answer.
-  const beforeCompact = (about: BeforeCompact) => {
-    plans.push(about);
+  // The hook runs before anything is written, and cancels the compaction.
+  const beforeCompact = (event: BeforeCompact) => {
+    plans.push(event);
     return { cancel: true };
   };
   const settings = compactionSettings(options, model, options.keep);
   const report = await withCompactor({ session, contextWindow: window.tokens, settings, hooks: { beforeCompact } }, async (compactor) => {
     const result = await compactor.compact({ instructions: options.focus, keepFrom });
-    if (result.kind === "compacted") throw new TypeError("a dry run has compacted");
+    if (result.kind === "compacted") throw new TypeError("a dry run compacted the session");
     const [planned] = plans;
     if (planned === undefined) throw errorOf(result);
     return measurePlan(planned, await compactor.usage());
@@ -155,12 +158,12 @@ async function undo({ out, options }: Invocation<CompactOptions>, session: Sessi
   const window = await chooseWindow(session, undefined);
   await withCompactor({ session, contextWindow: window.tokens }, async (compactor) => {
     const undone = await compactor.undoCompaction();
-    if (undone.kind === "nothing-to-undo") throw new NothingToUndoError("No compaction is in force at the leaf.");
+    if (undone.kind === "nothing-to-undo") throw new NothingToUndoError("There is no active compaction at the leaf.");
     const { totalTokens } = await compactor.usage();
     const { compactionId, entryId } = undone;
     if (options.json === true) return out.json({ sessionId: session.id, compactionId, entryId, previousLeafId, tokens: totalTokens });
-    out.line(styled("dim", "no longer in force: "), compactionId);
+    out.line(styled("dim", "undone: "), compactionId);
     out.line(styled("dim", "context now: "), `${count(totalTokens)} tokens`);
-    out.line(styled("dim", `Back: bough go ${session.id} ${previousLeafId ?? "--start"}`));
+    out.line(styled("dim", `Undo: bough go ${session.id} ${previousLeafId ?? "--start"}`));
   });
 }

@@ -9,17 +9,17 @@ import { barText } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 
-/** What a context costs, in tokens. */
+/** The token counts of a context. */
 export interface ContextTokens {
-  /** What counted: a vocabulary's name, or `rough` for the rule of thumb. */
+  /** The name of the tokenizer; `rough`: the counts are estimates. */
   readonly counter: string;
   readonly system: number;
-  /** `messages[i]` is what the context's `messages[i]` has. */
+  /** Parallel to the `messages` of the context. */
   readonly messages: readonly number[];
   readonly total: number;
 }
 
-/** Counted as the session's model counts, as far as that is known. */
+/** Counts tokens with the tokenizer of the session's model, or the default tokenizer for an unknown model. */
 export async function countTokens(session: Session, context: SessionContext): Promise<ContextTokens> {
   const counter = tokenizerOf(context.model?.modelId);
   const meter = new ContextMeter(session, await loadCounter(counter));
@@ -29,7 +29,7 @@ export async function countTokens(session: Session, context: SessionContext): Pr
   return { counter, system, messages, total: messages.reduce((sum, one) => sum + one, system) };
 }
 
-/** What would be sent at the leaf to a model of some window. */
+/** The request at the leaf, fitted to a context window. */
 export interface WindowedRequest {
   readonly context: SessionContext;
   readonly sentEntries: ReadonlySet<EntryId>;
@@ -37,16 +37,16 @@ export interface WindowedRequest {
   readonly lines: (out: Printer) => Promise<readonly Line[]>;
 }
 
-/** For which window, and how. */
+/** Options of `--window`. */
 export interface WindowOptions {
-  /** Tokens, or `auto` for that of the session's model. */
+  /** In tokens; `auto`: the context window of the session's model. */
   readonly window?: number | "auto";
   readonly preset?: PresetName;
-  /** What the definitions of tools take; a session does not hold them. */
+  /** Tokens of the tool definitions, which are not part of a session. */
   readonly toolTokens?: number;
 }
 
-/** Prepares a request as an agent would, with compaction off: nothing is written but counts. */
+/** Prepares a request with compaction disabled. It writes nothing but token counts. */
 export async function prepareForWindow(session: Session, options: WindowOptions): Promise<WindowedRequest> {
   const window = await chooseWindow(session, options.window === "auto" ? undefined : options.window);
   const settings = { preset: options.preset, enabled: false };
@@ -68,15 +68,15 @@ function requestToJson({ use, fits, done, entries }: PreparedRequest, window: Wi
 const COLUMNS: readonly Column[] = [
   { heading: "request" },
   { heading: "tokens", align: "right" },
-  { heading: "of the window", align: "right" },
+  { heading: "of window", align: "right" },
   { heading: "", optional: true },
   { heading: "", optional: true, shrinksTo: 10 },
 ];
 
-/** Columns of a whole window. */
+/** Width of the bar of a full context window, in columns. */
 const BAR = 20;
 
-/** How full a window would be with one request, what was done to make it fit, and what is kept. */
+/** Renders the token use of a request, the changes that made it fit, and whether it fits. */
 export async function renderRequest(
   out: Printer,
   { use, fits, done, messages }: PreparedRequest,
@@ -93,11 +93,11 @@ export async function renderRequest(
     row("system", use.systemTokens),
     ...(use.toolTokens === 0 ? [] : [row("tools", use.toolTokens)]),
     row("messages", use.messageTokens, counted(messages.length, "message")),
-    row("total", use.totalTokens, use.source === "reported" ? "as the provider counted the last one" : ""),
+    row("total", use.totalTokens, use.source === "reported" ? "from the usage that the provider reported" : ""),
     row(
       "threshold",
       use.thresholdTokens,
-      use.totalTokens > use.thresholdTokens ? "crossed: an agent would compact now" : "above it is compacted",
+      use.totalTokens > use.thresholdTokens ? "exceeded: an agent would compact now" : "compaction starts above it",
     ),
     row("limit", use.limitTokens),
   ];
@@ -105,41 +105,43 @@ export async function renderRequest(
     [],
     [styled("dim", "window: "), describeWindow(window)],
     ...(await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)),
-    ...done.changes.map((change): Line => [styled("bold", "left out or changed: "), describeChange(change)]),
-    fits ? [styled("bold", "It fits.")] : [styled("error", "It does not fit, whatever is left out: the provider would refuse it.")],
+    ...done.changes.map((change): Line => [styled("bold", "changed: "), describeChange(change)]),
+    fits
+      ? [styled("bold", "It fits.")]
+      : [styled("error", "It does not fit, even with everything optional removed: the provider would reject it.")],
   ];
 }
 
-/** One thing that was done to a request, in words. */
+/** Describes one change that fitting made to a request. */
 export function describeChange(change: Change): string {
   switch (change.kind) {
     case "removed-messages":
-      return `${counted(change.messages, "message")}, ${count(change.tokens)} tokens: ${REMOVAL_REASONS[change.pass]}`;
+      return `${counted(change.messages, "message")}, ${count(change.tokens)} tokens dropped: ${REMOVAL_REASONS[change.pass]}`;
     case "moved-results":
-      return `${counted(change.messages, "result")} put behind the calls they answer`;
+      return `${counted(change.messages, "result")} moved after their calls`;
     case "closed-calls":
-      return `${counted(change.calls, "call")} without a result given one that says so (${count(change.tokens)} tokens more)`;
+      return `${counted(change.calls, "call")} without a result: a placeholder result added (${count(change.tokens)} tokens more)`;
     case "dropped-calls":
-      return `${counted(change.calls, "call")} without a result, ${count(change.tokens)} tokens`;
+      return `${counted(change.calls, "call")} without a result dropped, ${count(change.tokens)} tokens`;
     case "images":
-      return `${counted(change.images, "old image")}, ${count(change.tokens)} tokens: a line of text stands for each`;
+      return `${counted(change.images, "old image")} replaced by a line of text, ${count(change.tokens)} tokens`;
     case "trimmed":
-      return `the ends of ${counted(change.results, "old tool result")}, ${count(change.tokens)} tokens`;
+      return `the ends of ${counted(change.results, "old tool result")} removed, ${count(change.tokens)} tokens`;
     case "cut-tool-results":
-      return `the middle of ${counted(change.results, "tool result")}, ${count(change.tokens)} tokens: too large for this window`;
+      return `the middle of ${counted(change.results, "tool result")} removed, ${count(change.tokens)} tokens: too large for this context window`;
     case "cut-prompt":
-      return `the middle of the newest prompt, ${count(change.tokens)} tokens: it alone is too large`;
+      return `the middle of the newest prompt removed, ${count(change.tokens)} tokens: the prompt alone is too large`;
     case "reattached-thinking":
-      return `the last thought put before the first reply (${count(change.tokens)} tokens more)`;
+      return `the last thinking block moved to the first reply (${count(change.tokens)} tokens more)`;
   }
 }
 
 const REMOVAL_REASONS: Readonly<Record<Extract<Change, { kind: "removed-messages" }>["pass"], string>> = {
-  "old-replies": "old replies and their results, so that what the person said stays longest",
-  "old-messages": "what is older than the newest prompt",
-  "turn-replies": "older rounds of the running turn",
-  priority: "what has the lowest priority, the oldest first",
+  "old-replies": "old replies and their results; messages of the user are kept longest",
+  "old-messages": "messages before the newest prompt",
+  "turn-replies": "older replies of the current turn",
+  priority: "messages of the lowest priority, oldest first",
   orphans: "results without a call",
-  summaries: "summaries; nothing else was left to go",
-  "all-but-prompt": "everything but the newest prompt; nothing else was left to go",
+  summaries: "summaries, because nothing else could be dropped",
+  "all-but-prompt": "everything but the newest prompt, because nothing else could be dropped",
 };

@@ -11,7 +11,7 @@ import { loadExactWidths } from "../terminal/width.js";
 import type { Command, CommonOptions } from "./command.js";
 import type { ContextTokens, WindowedRequest, WindowOptions } from "./context-window.js";
 
-/** How a context can be printed. */
+/** The output formats of a context. */
 export type ContextFormat = "text" | "json" | "openai" | "responses" | "anthropic" | "ai-sdk";
 
 interface ContextCommandOptions extends CommonOptions, WindowOptions {
@@ -21,17 +21,17 @@ interface ContextCommandOptions extends CommonOptions, WindowOptions {
   readonly exact?: boolean;
 }
 
-/** A context, what it costs, and where a window was named, the request that fits it. */
+/** A context with its token counts, and with --window the request fitted to the context window. */
 interface ContextView {
   readonly context: SessionContext;
   readonly tokens: ContextTokens;
   readonly request: WindowedRequest | null;
 }
 
-/** `bough context`: what the model is sent at one point. */
+/** `bough context`: prints the context at an entry. */
 export const runContext: Command<ContextCommandOptions> = async ({ io, out, args, options }) => {
   if (options.window === undefined && (options.preset !== undefined || options.toolTokens !== undefined))
-    throw new UsageError("--preset and --tool-tokens say how a request is made to fit: name the window too (--window TOKENS or auto).");
+    throw new UsageError("--preset and --tool-tokens need --window TOKENS or --window auto.");
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
     const chosen = await chooseSession(store, io, out, args[0], "store");
@@ -43,18 +43,18 @@ async function readContext({ session }: ChosenSession, options: ContextCommandOp
   const leafId = options.at === undefined ? session.leafId : await session.resolve(options.at);
   const context = await session.context({ leafId });
   if (options.window === undefined && options.exact !== true) return { context, tokens: estimateTokens(context), request: null };
-  // The tables of a tokenizer take half a second to load: only who asks for exact counts waits for them.
+  // Loading a tokenizer takes half a second, so it is loaded for exact counts only.
   const { countTokens, prepareForWindow } = await import("./context-window.js");
   const tokens = await countTokens(session, context);
   return { context, tokens, request: options.window === undefined ? null : await prepareForWindow(session, options) };
 }
 
-async function print(out: Printer, { record }: ChosenSession, seen: ContextView, options: ContextCommandOptions): Promise<void> {
-  const { context, tokens, request } = seen;
+async function print(out: Printer, { record }: ChosenSession, view: ContextView, options: ContextCommandOptions): Promise<void> {
+  const { context, tokens, request } = view;
   const sent = request?.context ?? context;
   switch (options.json === true ? "json" : (options.format ?? "text")) {
     case "text":
-      return printAsText(out, seen, options.brief === true);
+      return printAsText(out, view, options.brief === true);
     case "json":
       return out.json({
         session: { id: record.id, title: record.title },
@@ -80,15 +80,15 @@ async function printAsText(out: Printer, { context, tokens, request }: ContextVi
     const heading: Line = [
       styled("bold", roleName(message.role)),
       styled("dim", `  ${entryId}  ${describeTokens(tokens, tokens.messages[at] ?? 0)}`),
-      ...(request === null || request.sentEntries.has(entryId) ? [] : [styled("error", "  left out")]),
+      ...(request === null || request.sentEntries.has(entryId) ? [] : [styled("error", "  dropped")]),
     ];
     printPart(out, heading, messageLines(message), brief);
     await out.pump();
   }
   if (!brief) out.line();
   out.line(
-    styled("bold", `${counted(context.messages.length, "message")}, ${describeTokens(tokens, tokens.total)} in all`),
-    styled("dim", tokens.counter === "rough" ? " (rough)" : ` (${tokens.counter})`),
+    styled("bold", `${counted(context.messages.length, "message")}, ${describeTokens(tokens, tokens.total)} in total`),
+    styled("dim", tokens.counter === "rough" ? " (estimated)" : ` (${tokens.counter})`),
   );
   for (const line of (await request?.lines(out)) ?? []) out.line(...line);
 }
@@ -112,14 +112,14 @@ function printPart(out: Printer, heading: Line, lines: readonly Line[], brief: b
   if (lines.length === 0) out.line(styled("dim", "(empty)"));
 }
 
-/** By the rule of thumb, which needs no tables. */
+/** Estimates token counts without a tokenizer. */
 export function estimateTokens(context: SessionContext): ContextTokens {
   const system = context.system === null ? 0 : roughTokens(context.system);
   const messages = context.messages.map(roughMessageTokens);
   return { counter: "rough", system, messages, total: messages.reduce((sum, one) => sum + one, system) };
 }
 
-/** A number of tokens in words: a tilde where it is rough. */
+/** A number of tokens; estimates have a tilde. */
 export function describeTokens({ counter }: ContextTokens, tokens: number): string {
   return `${counter === "rough" ? "~" : ""}${count(tokens)} ${tokens === 1 ? "token" : "tokens"}`;
 }

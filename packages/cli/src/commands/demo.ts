@@ -7,11 +7,11 @@ import { EXIT_OK } from "../exit-codes.js";
 import { styled } from "../terminal/line.js";
 import type { Command, Invocation } from "./command.js";
 
-// The same path from here and from the bundle's chunks, `dist/chunks`.
+// The path is the same relative to this file and to `dist/chunks`, which contains the bundled code.
 const SAMPLE = fileURLToPath(new URL("../../demo/sample.jsonl", import.meta.url));
 const SESSION = "demo-lexer-tabs";
 
-/** What is worth trying next, on the store that was made. */
+/** Commands to try on the demo store. */
 const NEXT = [
   `tree ${SESSION} --interactive`,
   `tree ${SESSION} --all --time`,
@@ -25,37 +25,36 @@ const NEXT = [
   `export ${SESSION} --tool-output full`,
 ];
 
-/** `bough demo`: imports the sample session that comes with the command, shows it, and says what to type next. */
+/** `bough demo`: imports the bundled sample session, prints it, and lists commands to try. */
 export const runDemo: Command = async (invocation) => {
   const { io, out, options } = invocation;
   const store =
     options.store === undefined ? join(mkdtempSync(join(tmpdir(), "bough-demo-")), "sessions.db") : resolve(io.cwd, options.store);
-  out.line(options.store === undefined ? `A throw-away store: ${store}` : `The store: ${store}`);
+  out.line(options.store === undefined ? `Temporary store: ${store}` : `Store: ${store}`);
   await runShown(invocation, store, "import", SAMPLE);
   await runShown(invocation, store, "tree", SESSION);
   await runShown(invocation, store, "context", SESSION);
   out.line();
-  out.line("The store is still there. Type next:");
+  out.line("The store still exists. Try next:");
   out.line();
   out.line(`  export BOUGH_STORE=${quoteForShell(store)}`);
   for (const line of NEXT) out.line(`  bough ${line}`);
   out.line("  bough help");
   if (options.store !== undefined) return;
   out.line();
-  out.line(`When you are done: unset BOUGH_STORE; rm -r ${quoteForShell(dirname(store))}`);
+  out.line(`To clean up: unset BOUGH_STORE; rm -r ${quoteForShell(dirname(store))}`);
 };
 
 function quoteForShell(path: string): string {
   return /^[\w/.:-]+$/.test(path) ? path : `"${path}"`;
 }
 
-/** Runs another command as a person would type it, with its output where a person would see it. */
+/** Prints a command line, then runs it with the same output streams. */
 async function runShown({ io, out }: Invocation, store: string, ...args: readonly string[]): Promise<void> {
   out.line();
   out.line(styled("dim", `$ bough ${args.join(" ")}`));
   out.line();
   await out.flush();
   const exit = await io.bough([...args, "--store", store], io);
-  if (exit !== EXIT_OK)
-    throw new DemoFailedError(`bough ${args[0] ?? ""} ended with ${exit}. Nothing else was done; the store is ${store}.`);
+  if (exit !== EXIT_OK) throw new DemoFailedError(`bough ${args[0] ?? ""} exited with ${exit}; the demo stopped. The store is ${store}.`);
 }

@@ -1,21 +1,19 @@
-import { ConfirmationNeededError, DeclinedError, UsageError } from "../errors.js";
+import { UsageError } from "../errors.js";
 import { counted } from "../format/numbers.js";
 import { chooseSession, sessionName } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import { listSubagents } from "../session/paging.js";
-import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
-import { safe } from "../terminal/safe.js";
-import { type Command, type CommonOptions, requireArgument } from "./command.js";
+import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
 
 interface RenameOptions extends CommonOptions {
   readonly remove?: boolean;
 }
 
-/** `bough rename`: gives a session a title, or takes it away. */
+/** `bough rename`: sets or removes the title of a session. */
 export const runRename: Command<RenameOptions> = async ({ io, out, args: [name, ...words], options }) => {
   const title = words.join(" ").trim();
-  if ((title === "") === (options.remove !== true)) throw new UsageError("Give either a title or --remove.");
+  if ((title === "") === (options.remove !== true)) throw new UsageError("Give a title or --remove.");
   await withStore(io, options.store, "change", async (store) => {
     const { id } = await store.resolveSession(requireArgument(name));
     await store.renameSession(id, title === "" ? null : title);
@@ -29,14 +27,14 @@ interface ArchiveOptions extends CommonOptions {
   readonly undo?: boolean;
 }
 
-/** `bough archive`: puts a session away from lists, or back. */
+/** `bough archive`: archives or unarchives a session. Lists omit archived sessions. */
 export const runArchive: Command<ArchiveOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
     const { id } = await store.resolveSession(requireArgument(name));
     await store.archiveSession(id, options.undo !== true);
     const record = await (await store.openSession(id)).record();
     if (options.json === true) return out.json({ session: record });
-    out.line(`${options.undo === true ? "listed again" : "archived"}: ${sessionName(record)}`);
+    out.line(`${options.undo === true ? "unarchived" : "archived"}: ${sessionName(record)}`);
   });
 };
 
@@ -62,24 +60,18 @@ interface DeleteOptions extends CommonOptions {
   readonly yes?: boolean;
 }
 
-/** `bough delete`: takes a session away for good, after asking. */
+/** `bough delete`: deletes a session and the sessions of its subagents, after a confirmation. */
 export const runDelete: Command<DeleteOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
     const record = await store.resolveSession(requireArgument(name));
     const subagents = await listSubagents(store, record.id);
-    const beside =
+    const subagentText =
       subagents.length === 0 ? "" : `, and ${counted(subagents.length, "session of its subagents", "sessions of its subagents")}`;
-    const what = `${sessionName(record)}, ${counted(record.entryCount, "entry", "entries")}${beside}`;
-    if (options.yes !== true) await confirm(io, what);
+    const what = `${sessionName(record)}, ${counted(record.entryCount, "entry", "entries")}${subagentText}`;
+    if (options.yes !== true) await confirm(io, `Delete ${what}`, "This cannot be undone.");
     for (const { id } of subagents) await store.deleteSession(id);
     await store.deleteSession(record.id);
     if (options.json === true) return out.json({ deleted: record, subagents: subagents.map(({ id }) => id) });
     out.line(`deleted: ${what}`);
   });
 };
-
-async function confirm(io: Io, what: string): Promise<void> {
-  if (io.ask === undefined) throw new ConfirmationNeededError(`Deleting ${what} cannot be undone. Add --yes to do it.`);
-  const answer = await io.ask(`Delete ${safe(what)}? This cannot be undone. [y/N] `);
-  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new DeclinedError("Nothing was deleted.");
-}

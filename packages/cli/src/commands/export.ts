@@ -10,7 +10,7 @@ import type { Printer } from "../terminal/printer.js";
 import { safeJson } from "../terminal/safe.js";
 import { type Command, type CommonOptions, requireArgument } from "./command.js";
 
-/** What a session can be exported as. */
+/** The export formats. */
 export type ExportFormat = "markdown" | "bough" | "pi";
 
 interface ExportOptions extends CommonOptions {
@@ -24,7 +24,7 @@ interface ExportOptions extends CommonOptions {
   readonly to?: string;
 }
 
-/** `bough export`: a session or a branch of it, to stdout or into a file. */
+/** `bough export`: writes a session or one of its branches to stdout or a file. */
 export const runExport: Command<ExportOptions> = async ({ io, out, args, options }) => {
   checkOptions(options);
   await withStore(io, options.store, "read", async (store) => {
@@ -41,17 +41,16 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
 async function checkRange(session: Session, { from, to }: ExportOptions): Promise<void> {
   if (from === undefined || to === undefined) return;
   const [first, last] = [await session.resolve(from), await session.resolve(to)];
-  if ((await session.commonAncestor(first, last)) !== first)
-    throw new UsageError(`--from ${from} does not stand above --to ${to} on one branch.`);
+  if ((await session.commonAncestor(first, last)) !== first) throw new UsageError(`--from ${from} is not on the path of --to ${to}.`);
 }
 
 function checkOptions({ format, branch, toolOutput, thinking, from, to, force, output }: ExportOptions): void {
   const forMarkdown = toolOutput ?? from ?? to ?? (thinking === true ? "" : undefined);
   if (format !== "markdown" && forMarkdown !== undefined)
-    throw new UsageError(`--tool-output, --thinking, --from and --to are for --format markdown; ${format} keeps everything.`);
+    throw new UsageError(`--tool-output, --thinking, --from and --to need --format markdown; ${format} exports everything.`);
   if (format === "bough" && branch !== undefined)
     throw new UsageError(
-      "--format bough keeps every branch. To keep one only, fork it (bough fork SESSION --at ENTRY) and export the fork.",
+      "--format bough exports every branch. To export one branch, fork it (bough fork SESSION --at ENTRY) and export the fork.",
     );
   if (force === true && output === undefined) throw new UsageError("--force needs --output FILE.");
 }
@@ -72,7 +71,7 @@ async function exportPieces(session: Session, options: ExportOptions): Promise<A
 }
 
 async function printPieces(io: Io, out: Printer, pieces: AsyncIterable<string>, format: ExportFormat): Promise<void> {
-  // Markdown comes without control characters; JSON is the same JSON when what a terminal obeys is escaped.
+  // Markdown is exported without control characters. In JSON, control characters are escaped for a terminal; the value is the same.
   const protect = io.stdout.isTerminal && format !== "markdown" ? safeJson : (text: string) => text;
   for await (const piece of pieces) {
     out.document(protect(piece));

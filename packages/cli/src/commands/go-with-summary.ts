@@ -12,15 +12,15 @@ import { fitLine, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { CommonOptions, Invocation } from "./command.js";
 
-/** What `bough go --summarize` may be told besides. */
+/** Options of `bough go --summarize`. */
 export interface GoWithSummaryOptions extends CommonOptions, SummaryOptions {
   readonly label?: string;
 }
 
-/** Where a navigation ended. */
+/** The result of a navigation that did not fail. */
 type Arrival = Extract<NavigationResult, { kind: "moved" | "already-there" }>;
 
-/** `bough go --summarize`: a summary of the branch that is left, and the leaf at it. */
+/** `bough go --summarize`: appends a summary of the abandoned branch and moves the leaf to it. */
 export async function goWithSummary(
   { io, out, options }: Invocation<GoWithSummaryOptions>,
   session: Session,
@@ -29,7 +29,7 @@ export async function goWithSummary(
   const model = chooseSummaryModel(io.env, options);
   const previousLeafId = session.leafId;
   const { tokens: contextWindow } = await chooseWindow(session, options.window);
-  const arrived = await withProgressLine(io, out, model, ({ signal, onEvent }) =>
+  const arrival = await withProgressLine(io, out, model, ({ signal, onEvent }) =>
     withCompactor(
       { session, contextWindow, summarizer: model?.summarizer ?? [], settings: compactionSettings(options, model), onEvent, now: io.now },
       async (compactor) => {
@@ -38,8 +38,8 @@ export async function goWithSummary(
       },
     ),
   );
-  if (options.json === true) return out.json(arrivalToJson(session, previousLeafId, arrived, model));
-  await printArrival(out, session, arrived, model);
+  if (options.json === true) return out.json(arrivalToJson(session, previousLeafId, arrival, model));
+  await printArrival(out, session, arrival, model);
 }
 
 function requireArrival(result: NavigationResult): Arrival {
@@ -54,27 +54,27 @@ function requireArrival(result: NavigationResult): Arrival {
   }
 }
 
-function arrivalToJson(session: Session, previousLeafId: EntryId | null, arrived: Arrival, model: SummaryModel | null) {
-  const { text } = arrived;
+function arrivalToJson(session: Session, previousLeafId: EntryId | null, arrival: Arrival, model: SummaryModel | null) {
+  const { text } = arrival;
   const { summaryEntryId, summary, method, usage } =
-    arrived.kind === "moved" ? arrived : { summaryEntryId: null, summary: null, method: null, usage: null };
+    arrival.kind === "moved" ? arrival : { summaryEntryId: null, summary: null, method: null, usage: null };
   const written = { summaryEntryId, summary, method, usage, model: model?.name ?? null, modelFailure: model?.failure() ?? null };
   return { sessionId: session.id, leafId: session.leafId, previousLeafId, text, ...written };
 }
 
-async function printArrival(out: Printer, session: Session, arrived: Arrival, model: SummaryModel | null): Promise<void> {
-  out.line(...fitLine([styled("dim", "leaf: "), await describeArrival(session, arrived)], out.width, out.glyphs.ellipsis));
-  if (arrived.kind === "moved" && arrived.method !== null) out.line(styled("dim", "written by: "), describeMethod(arrived.method, model));
-  else out.line(styled("dim", "No summary: nothing was left behind."));
-  if (arrived.text !== null) {
-    out.line(styled("dim", "The message that was chosen, to be said again:"));
-    for (const line of textLines(arrived.text)) out.line(...line);
+async function printArrival(out: Printer, session: Session, arrival: Arrival, model: SummaryModel | null): Promise<void> {
+  out.line(...fitLine([styled("dim", "leaf: "), await describeArrival(session, arrival)], out.width, out.glyphs.ellipsis));
+  if (arrival.kind === "moved" && arrival.method !== null) out.line(styled("dim", "written by: "), describeMethod(arrival.method, model));
+  else out.line(styled("dim", "No summary: no entries were left behind."));
+  if (arrival.text !== null) {
+    out.line(styled("dim", "Message to resend:"));
+    for (const line of textLines(arrival.text)) out.line(...line);
   }
-  if (arrived.kind === "moved") out.line(styled("dim", `Back: bough undo ${session.id}`));
+  if (arrival.kind === "moved") out.line(styled("dim", `Back: bough undo ${session.id}`));
 }
 
-/** Its text begins with words for the model; a person sees its short form. */
-async function describeArrival(session: Session, arrived: Arrival): Promise<string> {
-  const entry = arrived.kind === "moved" && arrived.summaryEntryId !== null ? await session.entry(arrived.summaryEntryId) : undefined;
+/** Shows the short summary, because the text of the entry begins with instructions for the model. */
+async function describeArrival(session: Session, arrival: Arrival): Promise<string> {
+  const entry = arrival.kind === "moved" && arrival.summaryEntryId !== null ? await session.entry(arrival.summaryEntryId) : undefined;
   return entry !== undefined && isSummary(entry) ? `${entry.id} (branch summary: ${summaryTitle(entry)})` : describeLeaf(session);
 }

@@ -11,12 +11,12 @@ interface GoOptions extends GoWithSummaryOptions {
   readonly summarize?: boolean;
 }
 
-/** `bough go`: puts the leaf at an entry, so that whatever is appended next starts a branch there. */
+/** `bough go`: moves the leaf to an entry. The next entry is appended there. */
 export const runGo: Command<GoOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   const [name, entry] = args;
   if ((entry === undefined) === (options.start !== true))
-    throw new UsageError("Say where to go: an entry (id, prefix, label, @root, ~N), or --start for before the first one.");
+    throw new UsageError("Name an entry (id, prefix, label, @root, ~N), or give --start for the position before the first entry.");
   checkOptions(options);
   await withStore(io, options.store, "change", async (store) => {
     await loadExactWidths();
@@ -34,14 +34,14 @@ export const runGo: Command<GoOptions> = async (invocation) => {
 function checkOptions({ summarize, focus, label, model, baseUrl, apiKeyEnv, extract, window, preset }: GoOptions): void {
   const forSummary = [focus, label, model, baseUrl, apiKeyEnv, extract, window, preset];
   if (summarize !== true && forSummary.some((option) => option !== undefined))
-    throw new UsageError("--focus, --label, --preset, --window and the options of the model are for --summarize.");
+    throw new UsageError("--focus, --label, --preset, --window, --extract and the model options need --summarize.");
 }
 
 interface UndoOptions extends CommonOptions {
   readonly redo?: boolean;
 }
 
-/** `bough undo`: takes the last move of the leaf back, or with `--redo` the last undo. */
+/** `bough undo`: undoes the last move of the leaf, or redoes it with `--redo`. */
 export const runUndo: Command<UndoOptions> = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "change", async (store) => {
     await loadExactWidths();

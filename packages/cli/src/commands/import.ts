@@ -24,7 +24,7 @@ interface ImportCommandOptions extends CommonOptions {
   readonly verbose?: boolean;
 }
 
-/** `bough import`: brings session files into the store. */
+/** `bough import`: imports session files into the store. */
 export const runImport: Command<ImportCommandOptions> = async (invocation) => {
   const { io, options } = invocation;
   await withStore(io, options.store, "create", async (store, storeFile) => {
@@ -60,7 +60,7 @@ async function importEach({ io, out, args }: Invocation, store: Store, signal: A
       };
       reports.push(await importPath(store, path, { onProgress }));
     } catch (error) {
-      // Of several paths, as a shell's pattern gives them, one that holds no sessions does not keep the others out.
+      // One of several paths (a shell pattern) fails alone; the others are imported.
       const failure = error instanceof NoSessionsFoundError ? error : sourceFailure(error, path);
       if (args.length === 1 || failure === undefined) throw error;
       reports.push({ sessions: [], failed: [{ path, error: failure }], otherFiles: 0 });
@@ -74,12 +74,12 @@ async function importEach({ io, out, args }: Invocation, store: Store, signal: A
 function interruptedError(sessions: number): CancelledError {
   return new CancelledError(
     sessions === 0
-      ? "Interrupted; no session is in yet. Import again for all of them."
-      : `Interrupted; ${counted(sessions, "session is", "sessions are")} in. Import again for the rest.`,
+      ? "Interrupted; no session was imported. Run the import again."
+      : `Interrupted; ${counted(sessions, "session was", "sessions were")} imported. Run the import again for the others.`,
   );
 }
 
-/** Entries that are put into the search index between two signs of life. */
+/** Entries to index between two updates of the progress bar. */
 const INDEX_STEP = 2000;
 
 async function updateSearchIndex(store: Store, out: Printer, progress: Progress, signal: AbortSignal): Promise<void> {
@@ -89,7 +89,7 @@ async function updateSearchIndex(store: Store, out: Printer, progress: Progress,
     if (left > 0) await out.flush();
     for (; left > 0; left = await store.catchUpSearch(INDEX_STEP)) {
       progress.update(total - left, total, counted(left, "entry left", "entries left"));
-      if (signal.aborted) throw new CancelledError("Interrupted; every session is in. The next search puts the rest into its index.");
+      if (signal.aborted) throw new CancelledError("Interrupted; every session was imported. The next search completes the search index.");
     }
   } finally {
     progress.end();
@@ -104,26 +104,26 @@ function mergeReports(reports: readonly ImportReport[]): ImportReport {
   };
 }
 
-/** What was not right with the sources decides how the command ends, the gravest first. What torn lines hold was never whole. */
+/** Throws for the most severe kind of problem. A truncated last line is no problem: the agent had not finished writing it. */
 function throwForProblems({ failed, sessions }: ImportReport): void {
   const unread = sessions.flatMap(({ problems }) => problems.filter(({ code }) => code === "unreadable-file"));
   const files = new Set([...failed, ...unread].map(({ path }) => path)).size;
   if (files > 0) throw new FilesFailedError(`${counted(files, "file")} could not be imported; see above.`);
   const malformed = countProblems("malformed-line", sessions);
   if (malformed > 0)
-    throw new InvalidJsonError(`${counted(malformed, "line")} could not be read and were left out; the rest was imported.`);
+    throw new InvalidJsonError(`${counted(malformed, "line")} could not be parsed and were skipped; everything else was imported.`);
   const invalid = countProblems("invalid-record", sessions);
-  if (invalid > 0) throw new InvalidRecordsError(`${counted(invalid, "record")} fit no schema and were kept as foreign entries.`);
+  if (invalid > 0) throw new InvalidRecordsError(`${counted(invalid, "record")} match no schema and were stored as foreign entries.`);
 }
 
 function countProblems(code: ImportProblem["code"], sessions: ImportReport["sessions"]): number {
   return sessions.reduce((sum, { problemCounts }) => sum + (problemCounts[code] ?? 0), 0);
 }
 
-/** Problems that are listed without `--verbose`. */
+/** Maximum problems without `--verbose`. */
 const SHOWN_PROBLEMS = 20;
 
-/** Sessions that are listed without `--verbose`. */
+/** Maximum sessions without `--verbose`. */
 const SHOWN_SESSIONS = 40;
 
 const COLUMNS: readonly Column[] = [
@@ -143,7 +143,7 @@ interface ReportOptions {
   readonly now: number;
 }
 
-/** What became of every session, what was not right with the files, and what to type next. */
+/** Prints the outcome per session, the problems, and commands to run next. */
 export async function printReport(out: Printer, store: Store, report: ImportReport, options: ReportOptions): Promise<void> {
   if (options.json === true) return out.json(reportToJson(report, options.storeFile));
   await printSessions(out, store, report.sessions, options);
@@ -185,12 +185,12 @@ async function sessionRow(store: Store, session: ImportedFileSession): Promise<r
 function printNewIds(out: Printer, sessions: readonly ImportedFileSession[]): void {
   for (const { claimedId, sessionId, path } of sessions) {
     if (claimedId === sessionId) continue;
-    out.line(`${path} claims the id ${claimedId}, which holds a different session; it was imported as ${sessionId}.`);
+    out.line(`${path} has the id ${claimedId} of a different session in the store; it was imported as ${sessionId}.`);
   }
 }
 
 function printProblems(out: Printer, { sessions, failed }: ImportReport, verbose: boolean): void {
-  // Most messages begin with the path already.
+  // Most messages contain the path.
   for (const { path, error } of failed)
     out.line(styled("error", "failed  "), error.message.includes(path) ? error.message : `${path}: ${error.message}`);
   const problems = sessions.flatMap((session) => session.problems);
@@ -207,7 +207,7 @@ function renderProblem({ path, line, code, message }: ImportProblem): Line {
 
 function printTotals(out: Printer, { sessions, otherFiles }: ImportReport, storeFile: string): void {
   const added = sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0);
-  const others = otherFiles === 0 ? "" : ` ${counted(otherFiles, "other file")} passed over.`;
+  const others = otherFiles === 0 ? "" : ` ${counted(otherFiles, "other file")} skipped.`;
   out.line(`${counted(sessions.length, "session")}, ${counted(added, "new entry", "new entries")} in ${storeFile}.${others}`);
   const [first] = sessions;
   if (first !== undefined) out.line(styled("dim", "Next: bough sessions, bough tree, bough search WORDS"));

@@ -8,11 +8,11 @@ interface LabelOptions extends CommonOptions {
   readonly remove?: boolean;
 }
 
-/** `bough label`: gives an entry a label, tells the one it has, or takes it away. The leaf does not move. */
+/** `bough label`: sets, prints or removes the label of an entry. The leaf does not move. */
 export const runLabel: Command<LabelOptions> = async ({ io, out, args: [name, entryName, ...words], options }) => {
   const text = words.length === 0 ? undefined : words.join(" ");
-  if (text !== undefined && options.remove === true) throw new UsageError("Give either a text or --remove.");
-  if (text?.trim() === "") throw new UsageError("The label is empty. Give a text, or --remove to take the label away.");
+  if (text !== undefined && options.remove === true) throw new UsageError("Give a text or --remove, not both.");
+  if (text?.trim() === "") throw new UsageError("The label is empty. Give a text, or --remove to remove the label.");
   const purpose = text === undefined && options.remove !== true ? "read" : "change";
   await withStore(io, options.store, purpose, async (store) => {
     const { session } = await chooseSession(store, io, out, requireArgument(name), "directory");

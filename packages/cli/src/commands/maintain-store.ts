@@ -1,37 +1,35 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { BackupDamagedError, type Finding, openStore, restoreStore, StoreDamagedError, StoreNotFoundError } from "@bough/session-core";
-import { CancelledError, ConfirmationNeededError, DeclinedError, NoStoreError, ViolationsError } from "../errors.js";
+import { CancelledError, NoStoreError, ViolationsError } from "../errors.js";
 import { bytes, counted } from "../format/numbers.js";
 import { resolveStorePath, withStore } from "../session/open-store.js";
-import type { Io } from "../terminal/io.js";
 import { type Line, styled } from "../terminal/line.js";
-import { safe } from "../terminal/safe.js";
-import { type Command, type CommonOptions, requireArgument } from "./command.js";
+import { type Command, type CommonOptions, confirm, requireArgument } from "./command.js";
 import { startProgress } from "./progress.js";
 
-/** `bough verify`: everything that does not hold in the store, or in one session. */
+/** `bough verify`: prints the integrity violations of the store or of one session. */
 export const runVerify: Command = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "read", async (store, path) => {
     const sessionId = name === undefined ? undefined : (await store.resolveSession(name)).id;
-    const findings: Finding[] = [];
-    for await (const finding of store.verify(sessionId)) {
-      findings.push(finding);
-      if (options.json !== true) out.line(...findingLine(finding));
+    const violations: Finding[] = [];
+    for await (const violation of store.verify(sessionId)) {
+      violations.push(violation);
+      if (options.json !== true) out.line(...renderViolation(violation));
       await out.pump();
     }
-    if (options.json === true) out.json({ findings });
-    if (findings.length > 0) throw new ViolationsError(`${counted(findings.length, "thing does", "things do")} not hold in ${path}.`);
-    if (options.json !== true) out.line(`Everything holds in ${sessionId === undefined ? path : `session ${sessionId}`}.`);
+    if (options.json === true) out.json({ findings: violations });
+    if (violations.length > 0) throw new ViolationsError(`${counted(violations.length, "integrity violation")} in ${path}.`);
+    if (options.json !== true) out.line(`No integrity violations in ${sessionId === undefined ? path : `session ${sessionId}`}.`);
   });
 };
 
-function findingLine({ rule, sessionId, entryId, message }: Finding): Line {
-  const where = [sessionId, entryId].filter((id) => id !== null).join(" ");
-  return [styled("error", rule), where === "" ? "" : `  ${where}`, `  ${message}`];
+function renderViolation({ rule, sessionId, entryId, message }: Finding): Line {
+  const location = [sessionId, entryId].filter((id) => id !== null).join(" ");
+  return [styled("error", rule), location === "" ? "" : `  ${location}`, `  ${message}`];
 }
 
-/** `bough backup`: copies the store into a new file while it is in use. */
+/** `bough backup`: copies the store to a new file. Other processes can use the store meanwhile. */
 export const runBackup: Command = async ({ io, out, args: [file], options }) => {
   const path = resolve(io.cwd, requireArgument(file));
   await withStore(io, options.store, "read", async (store) => {
@@ -40,7 +38,7 @@ export const runBackup: Command = async ({ io, out, args: [file], options }) => 
     try {
       await store.backup(path, (done, total) => progress.update(done, total, "pages"), signal);
     } catch (error) {
-      if (signal.aborted) throw new CancelledError("Cancelled. No backup was left.", { cause: error });
+      if (signal.aborted) throw new CancelledError("Cancelled. No backup was written.", { cause: error });
       throw error;
     } finally {
       progress.end();
@@ -56,20 +54,20 @@ interface RestoreCommandOptions extends CommonOptions {
   readonly yes?: boolean;
 }
 
-/** `bough restore`: puts a backup in the place of the store, which is kept beside it; asks first. */
+/** `bough restore`: replaces the store by a backup, after a confirmation. The old store is renamed and kept. */
 export const runRestore: Command<RestoreCommandOptions> = async ({ io, out, args: [file], options }) => {
   const backup = resolve(io.cwd, requireArgument(file));
   const { path } = resolveStorePath(io, options.store);
-  const what = `${path} by ${backup}, ${await describeBackup(backup)}`;
-  if (options.yes !== true) await confirm(io, what);
+  const change = `${path} by ${backup}, ${await describeBackup(backup)}`;
+  if (options.yes !== true) await confirm(io, `Replace ${change}`, "The old store is kept in the same folder.");
   const progress = await startProgress(io, out, "restoring");
   const { signal, end } = io.cancelOnInterrupt();
   try {
     const restored = await restoreStore({ backup, path, signal, onProgress: (done, total) => progress.update(done, total, "pages") });
     progress.end();
     if (options.json === true) return out.json(restored);
-    out.line(`restored: ${what}`);
-    if (restored.keptAt !== null) out.line(`the store that was there is kept at ${restored.keptAt}`);
+    out.line(`replaced: ${change}`);
+    if (restored.keptAt !== null) out.line(`the old store is now ${restored.keptAt}`);
   } catch (error) {
     if (signal.aborted) throw new CancelledError("Cancelled. Nothing was replaced.", { cause: error });
     throw error;
@@ -90,10 +88,4 @@ async function describeBackup(backup: string): Promise<string> {
     if (error instanceof StoreDamagedError) throw new BackupDamagedError(backup, "SQLite cannot read it", { cause: error });
     throw error;
   }
-}
-
-async function confirm(io: Io, what: string): Promise<void> {
-  if (io.ask === undefined) throw new ConfirmationNeededError(`This would replace ${what}. Add --yes to do it.`);
-  const answer = await io.ask(`Replace ${safe(what)}? What is there now is kept beside it. [y/N] `);
-  if (!/^y(es)?$/i.test(answer?.trim() ?? "")) throw new DeclinedError("Nothing was replaced.");
 }

@@ -5,7 +5,7 @@ import type { Printer } from "../terminal/printer.js";
 import { safe } from "../terminal/safe.js";
 import { loadExactWidths, padEnd, truncate } from "../terminal/width.js";
 
-/** Tells a person how far a long piece of work is. */
+/** The progress of a long operation. */
 export interface Progress {
   update(done: number, total: number, what: string): void;
   end(): void;
@@ -13,14 +13,14 @@ export interface Progress {
 
 const SILENT: Progress = { update: () => undefined, end: () => undefined };
 
-/** Columns of a terminal that the bar, the figures and the name of the work take. */
+/** Columns for the bar, the percentage and the name of the operation. */
 const FIXED_COLUMNS = 50;
 
-/** A bar on a terminal; elsewhere one plain line that says what is being done. Always on stderr. */
-export async function startProgress(io: Io, out: Printer, work: string): Promise<Progress> {
+/** Draws a progress bar on stderr if that is a terminal; otherwise prints `operation` once. */
+export async function startProgress(io: Io, out: Printer, operation: string): Promise<Progress> {
   const stream = io.progressStream;
   if (stream === undefined) {
-    await out.note(styled("dim", work));
+    await out.note(styled("dim", operation));
     return SILENT;
   }
   await loadExactWidths();
@@ -28,12 +28,12 @@ export async function startProgress(io: Io, out: Printer, work: string): Promise
   const room = Math.max((stream.columns ?? 80) - FIXED_COLUMNS, 0);
   const bar = new bars.SingleBar({
     stream,
-    format: `${padEnd(work, 20)} {bar} {percentage}% {what}`,
+    format: `${padEnd(operation, 20)} {bar} {percentage}% {what}`,
     barsize: 20,
     hideCursor: false,
     clearOnComplete: true,
     linewrap: true,
-    // Imports are one synchronous transaction a session: the bar is drawn when it is told, not by a timer.
+    // An import runs one synchronous transaction per session, so a timer would not fire: `update` draws the bar.
     synchronousUpdate: true,
     ...(out.glyphs.ellipsis === "…" ? { barCompleteChar: "█", barIncompleteChar: "░" } : { barCompleteChar: "#", barIncompleteChar: "-" }),
   });

@@ -24,7 +24,7 @@ interface SearchOptions extends CommonOptions {
   readonly all?: boolean;
 }
 
-/** `bough search`: entries and titles that hold all the words, best first. */
+/** `bough search`: prints entries and titles that contain all the words, best match first. */
 export const runSearch: Command<SearchOptions> = async ({ io, out, args, options }) => {
   const request = buildRequest(io, args.join(" "), options);
   await withStore(io, options.store, "read", async (store) => {
@@ -56,7 +56,7 @@ function checkChoices<T extends string>(
 ): readonly T[] | undefined {
   return given?.map((one) => {
     const found = allowed.find((name) => name === one);
-    if (found === undefined) throw new UsageError(`${option} ${one} is not known. Choose from ${allowed.join(", ")}.`);
+    if (found === undefined) throw new UsageError(`${option} ${one} is unknown. Choose from ${allowed.join(", ")}.`);
     return found;
   });
 }
@@ -64,7 +64,7 @@ function checkChoices<T extends string>(
 function parseTimeOption(option: string, given: string | undefined, now: number): number | undefined {
   if (given === undefined) return undefined;
   const at = parseTime(given, now);
-  if (at === undefined) throw new UsageError(`${option} ${given} is no time. Write 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago.`);
+  if (at === undefined) throw new UsageError(`${option} ${given} is not a time. Write 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago.`);
   return at;
 }
 
@@ -81,7 +81,7 @@ async function readPages(store: Store, request: SearchRequest, all: boolean): Pr
 }
 
 async function printHits(out: Printer, store: Store, { hits, total, next }: SearchPage, now: number): Promise<void> {
-  if (total === 0) return out.line('Nothing found. All words must occur in one entry; word* finds beginnings, "some words" a phrase.');
+  if (total === 0) return out.line('No matches. All words must occur in one entry; word* is a prefix, "some words" a phrase.');
   let heading: string | undefined;
   for (const hit of hits) {
     if (hit.sessionId !== heading) await printHeading(out, store, hit.sessionId);
@@ -89,20 +89,20 @@ async function printHits(out: Printer, store: Store, { hits, total, next }: Sear
     printHit(out, hit, now);
     await out.pump();
   }
-  const shown = next === null ? "" : `, the best ${count(hits.length)} shown; --all shows them all`;
+  const shown = next === null ? "" : `, the best ${count(hits.length)} printed; --all prints all`;
   out.line(styled("dim", `${counted(total, "match", "matches")}${shown}`));
 }
 
 async function printHeading(out: Printer, store: Store, sessionId: string): Promise<void> {
   const record = await store.findSession(sessionId);
   const id = styled("dim", `  ${sessionId}`);
-  const title = record === undefined ? "(deleted meanwhile)" : sessionTitle(record);
+  const title = record === undefined ? "(deleted)" : sessionTitle(record);
   out.line(...fitLine([styled("bold", title)], Math.max(out.width - sessionId.length - 2, 10), out.glyphs.ellipsis), id);
 }
 
 function printHit(out: Printer, hit: SearchHit, now: number): void {
-  const who = hit.role ?? hit.type;
-  out.line("  ", styled("label", hit.entryId ?? "title"), styled("dim", `  ${who}  ${age(hit.createdAtMs, now)}`));
+  const kind = hit.role ?? hit.type;
+  out.line("  ", styled("label", hit.entryId ?? "title"), styled("dim", `  ${kind}  ${age(hit.createdAtMs, now)}`));
   for (const line of wrapLine(renderSnippet(hit), out.width - 4)) out.line("    ", ...line);
 }
 

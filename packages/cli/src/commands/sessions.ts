@@ -24,7 +24,7 @@ const COLUMNS: readonly Column[] = [
   { heading: "directory", shrinksTo: 8, optional: true },
 ];
 
-/** `bough sessions`: what is in the store, newest activity first. */
+/** `bough sessions`: lists the sessions of the store, most recently active first. */
 export const runSessions: Command<SessionsOptions> = async ({ io, out, options }) => {
   await withStore(io, options.store, "read", async (store) => {
     const page = await store.listSessions({
@@ -39,7 +39,7 @@ export const runSessions: Command<SessionsOptions> = async ({ io, out, options }
     if (page.items.length === 0) return out.line(await explainEmptyList(store, options));
     const rows = await Promise.all(page.items.map((record) => sessionRow(store, record, io.now(), io.home)));
     for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);
-    if (more) out.line(styled("dim", `These are the newest ${page.items.length}; --limit N shows more.`));
+    if (more) out.line(styled("dim", `The newest ${page.items.length} sessions; --limit N lists more.`));
   });
 };
 
@@ -56,11 +56,11 @@ async function sessionRow(store: Store, record: SessionRecord, now: number, home
 
 const SHORTEST = 8;
 
-/** As much of an id as names this session and no other. */
+/** The shortest prefix of an id that is unique in the store, at least 8 characters; for subagents the part after the last dot. */
 export async function shortSessionId(store: Store, id: string): Promise<string> {
   const own = id.slice(id.lastIndexOf(".") + 1);
   const [agent, other] = own === id ? [] : await store.storage.sessionsNamed(own, 2);
-  // A subagent's id begins with its conversation's; what comes behind the dot says which one it is.
+  // The id of a subagent is the id of its conversation, a dot and its own part.
   if (agent?.id === id && other === undefined) return own;
   for (let length = SHORTEST; length < id.length; length += 4) {
     const prefix = id.slice(0, length);
@@ -70,10 +70,10 @@ export async function shortSessionId(store: Store, id: string): Promise<string> 
   return id;
 }
 
-/** An empty list says why it is empty, and what to do about it (regressions R178, R190). */
+/** An empty list is explained, so that users can tell filters from an empty store. */
 async function explainEmptyList(store: Store, options: SessionsOptions): Promise<string> {
   const [any] = (await store.listSessions({ kind: "all", archived: "all", empty: true, limit: 1 })).items;
   if (any === undefined) return "The store is empty. Import sessions: bough import PATH.";
-  if (options.here === true) return "No session was recorded in this directory. Without --here all directories are listed.";
-  return "Only archived, empty or subagents' sessions are here: --archived, --empty and --subagents list them.";
+  if (options.here === true) return "No session was recorded in this directory. Omit --here to list those of all directories.";
+  return "There are only archived, empty or subagent sessions: --archived, --empty and --subagents list them.";
 }

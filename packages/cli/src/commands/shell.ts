@@ -5,6 +5,7 @@ import { NoTerminalError, UsageError } from "../errors.js";
 import { runLineMode } from "../interactive/line-mode.js";
 import type { InteractiveRun } from "../interactive/opened-session.js";
 import { createSession, type Route, runScreens } from "../interactive/routes.js";
+import { findNewestHere } from "../session/choose-session.js";
 import { withStore } from "../session/open-store.js";
 import type { Command, CommonOptions } from "./command.js";
 
@@ -18,13 +19,13 @@ interface ShellOptions extends CommonOptions {
   readonly window?: number;
 }
 
-/** `bough`, `bough shell`: the prompt of a session. */
+/** `bough`, `bough shell`: opens the interactive shell. */
 export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
   checkOptions(options);
   const { terminal, ask } = io;
   if (terminal === undefined && ask === undefined)
     throw new NoTerminalError(
-      "The shell needs a terminal to draw on. For scripts: bough sessions, bough tree, bough search; all of them: bough --help.",
+      "The shell needs a terminal. Scripts can use bough sessions, bough tree, bough search and others; bough --help lists them.",
     );
   const config = await loadConfig(io);
   const { model, baseUrl, apiKeyEnv, window } = options;
@@ -35,18 +36,17 @@ export const runShell: Command<ShellOptions> = async ({ io, out, options }) => {
     ...(window === undefined ? {} : { window }),
   };
   await withStore(io, options.store, "create", async (store, storePath) => {
-    const answering = chooseChatModel(io.env, config, chosen);
-    const warning = answering === null ? null : hideKey(io.env, config.tools?.bash, answering.secrets);
+    const model = chooseChatModel(io.env, config, chosen);
+    const warning = model === null ? null : hideKey(io.env, config.tools?.bash, model.secrets);
     if (warning !== null) await out.note(warning);
-    const run: InteractiveRun = { io, store, storePath, config, options: chosen, model: answering, isNotebookShown: false };
-    const place = await chooseFirstRoute(run, options);
-    if (terminal !== undefined) return runScreens(run, terminal, place);
-    if (place.kind !== "shell") throw new NoTerminalError("The list of sessions needs a terminal to draw on. bough sessions prints it.");
-    if (ask !== undefined) await runLineMode(run, out, ask, place.sessionId);
+    const run: InteractiveRun = { io, store, storePath, config, options: chosen, model, isNotebookShown: false };
+    const route = await chooseFirstRoute(run, options);
+    if (terminal !== undefined) return runScreens(run, terminal, route);
+    if (route.kind !== "shell") throw new NoTerminalError("The list of sessions needs a terminal. `bough sessions` prints it.");
+    if (ask !== undefined) await runLineMode(run, out, ask, route.sessionId);
   });
 };
 
-/** Flags that contradict each other fail, instead of one of them winning silently (regression R176). */
 function checkOptions({ new: isNew, session, resume }: ShellOptions): void {
   if ([isNew === true, session !== undefined, resume === true].filter(Boolean).length > 1)
     throw new UsageError("--new, --session and --resume exclude each other. Choose one.");
@@ -56,12 +56,6 @@ async function chooseFirstRoute(run: InteractiveRun, { new: isNew, session, resu
   const { store, io } = run;
   if (resume === true) return { kind: "picker", sessionId: null, draft: "" };
   if (session !== undefined) return { kind: "shell", sessionId: (await store.resolveSession(session)).id, draft: "" };
-  if (isNew !== true) {
-    // The shell's idea of the directory may lead over a link; sessions are recorded under either.
-    for (const cwd of new Set([io.cwd, io.env["PWD"] ?? io.cwd])) {
-      const [newest] = (await store.listSessions({ cwd, empty: true, limit: 1 })).items;
-      if (newest !== undefined) return { kind: "shell", sessionId: newest.id, draft: "" };
-    }
-  }
-  return { kind: "shell", sessionId: await createSession(run, null), draft: "" };
+  const newest = isNew === true ? undefined : await findNewestHere(store, io, true);
+  return { kind: "shell", sessionId: newest?.id ?? (await createSession(run, null)), draft: "" };
 }

@@ -10,7 +10,7 @@ import { loadExactWidths } from "../terminal/width.js";
 import { rowText } from "../tree/row-text.js";
 import type { Command } from "./command.js";
 
-/** `bough show`: one entry in full, or what is known of a session. */
+/** `bough show`: prints one entry in full, or the data of a session. */
 export const runShow: Command = async ({ io, out, args: [name, entryName], options }) => {
   await withStore(io, options.store, "read", async (store) => {
     await loadExactWidths();
@@ -25,7 +25,7 @@ async function showEntry(out: Printer, session: Session, name: string, json: boo
   const label = (await session.labels()).find(({ entryId }) => entryId === entry.id)?.label ?? null;
   if (json) return out.json({ sessionId: session.id, label, entry });
   out.line(styled("bold", entryKind(entry)), styled("dim", `  ${entry.id}  ${dateTime(entry.createdAtMs)}`));
-  out.line(styled("dim", "parent: "), entry.parentId ?? "none, it is a first entry");
+  out.line(styled("dim", "parent: "), entry.parentId ?? "none (first entry)");
   if (label !== null) out.line(styled("dim", "label: "), styled("label", label));
   for (const line of entryLines(entry)) {
     out.line(...line);
@@ -75,7 +75,7 @@ function renderRecord(record: SessionRecord): readonly Line[] {
   ];
 }
 
-/** Rows of one kind that are listed; the tree shows all. */
+/** Maximum rows per list; `bough tree` prints all. */
 const LISTED = 20;
 
 function renderDetails({ leaves, branchPoints, tips, labels, children }: SessionDetails): readonly Line[] {

@@ -6,7 +6,7 @@ import { type Line, styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import type { Command } from "./command.js";
 
-/** `bough stats`: entries by type, and what each model used, of the store or of one session. */
+/** `bough stats`: counts entries by type, and the usage of each model, for the store or one session. */
 export const runStats: Command = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "read", async (store) => {
     const session = name === undefined ? undefined : await store.openSession((await store.resolveSession(name)).id);
@@ -14,7 +14,7 @@ export const runStats: Command = async ({ io, out, args: [name], options }) => {
     if (options.json === true) return out.json(statistics);
     await printCounts(out, statistics);
     await printUsage(out, "used", statistics.usage);
-    await printUsage(out, "taken over by forks (counted above already)", statistics.inheritedUsage);
+    await printUsage(out, "copied into forks (already counted above)", statistics.inheritedUsage);
   });
 };
 
@@ -48,7 +48,7 @@ async function printUsage(out: Printer, heading: string, usage: readonly ModelUs
     [count(one.outputTokens)],
     [count(one.cacheReadTokens)],
     [count(one.cacheWriteTokens)],
-    // Many programs record no cost; that is not the same as free.
+    // 0 means that the agent recorded no cost, not that the model is free.
     [one.costUsd === 0 ? "–" : dollars(one.costUsd)],
   ]);
   for (const line of await tableLines(COLUMNS, rows, out.width, out.glyphs.ellipsis)) out.line(...line);

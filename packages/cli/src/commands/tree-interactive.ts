@@ -13,11 +13,10 @@ import type { Printer } from "../terminal/printer.js";
 import { runScreen } from "../tui/run-screen.js";
 import type { CommonOptions, Invocation } from "./command.js";
 
-/** `bough tree -i`: the navigator. What it ended with is said below it. */
+/** `bough tree -i`: opens the navigator, then prints its result. */
 export async function navigateTree({ io, out, args, options }: Invocation<CommonOptions>): Promise<void> {
   const { terminal } = io;
-  if (terminal === undefined)
-    throw new NoTerminalError("The navigator needs a terminal to draw on. bough tree prints the same tree: bough tree SESSION");
+  if (terminal === undefined) throw new NoTerminalError("The navigator needs a terminal. `bough tree SESSION` prints the same tree.");
   await withStore(io, options.store, "change", async (store) => {
     const { session, record } = await chooseSession(store, io, out, args[0], "store");
     const model = chooseSummaryModel(io.env, {});
@@ -35,13 +34,13 @@ async function printResult(out: Printer, session: Session, result: NavigatorResu
     case "closed":
       return;
     case "gone":
-      return out.note("Another process deleted this session meanwhile.");
+      return out.note("Another process deleted this session.");
     case "forked":
       return out.line(styled("dim", "new session: "), result.sessionId);
     case "moved":
       out.line(styled("dim", "leaf: "), await describeLeaf(session));
       if (result.text === null) return;
-      out.line(styled("dim", "The message that was chosen, to be said again:"));
+      out.line(styled("dim", "Message to resend:"));
       for (const line of textLines(result.text)) out.line(...line);
   }
 }

@@ -13,7 +13,7 @@ import type { TreeFilter } from "../tree/filter.js";
 import { printTree, type SessionTree } from "../tree/print-tree.js";
 import type { Command, CommonOptions } from "./command.js";
 
-/** Columns that a title needs to be worth a place beside the id. */
+/** Minimum columns for a title on the same line as the id. */
 const LEAST_TITLE = 20;
 
 interface TreeOptions extends CommonOptions {
@@ -26,7 +26,7 @@ interface TreeOptions extends CommonOptions {
   readonly interactive?: boolean;
 }
 
-/** `bough tree`: a session as a tree. */
+/** `bough tree`: prints a session as a tree. */
 export const runTree: Command<TreeOptions> = async (invocation) => {
   const { io, out, args, options } = invocation;
   if (options.interactive === true) return (await import("./tree-interactive.js")).navigateTree(invocation);
@@ -55,7 +55,7 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
   });
 };
 
-/** The title and the id, on one line where both fit. */
+/** The title and the id, on one line if both fit. */
 function renderHeading(title: string, id: string, width: number): readonly Line[] {
   const room = width - id.length - 2;
   if (room >= LEAST_TITLE) return [[styled("bold", truncate(title, room)), styled("dim", `  ${id}`)]];
@@ -73,7 +73,7 @@ function chooseFilter({ all, tools, user }: TreeOptions): TreeFilter {
   return filter;
 }
 
-// A preview ends with the calls of its reply, each in brackets, the last of them perhaps cut off.
+// A preview ends with the tool calls of the reply in brackets; the last one may be truncated.
 const CALLS = /(?: \[[A-Za-z_][^\]]*(?:\]|…?$))+…?$/;
 
 function withoutCalls(row: OutlineRow): OutlineRow {
@@ -86,7 +86,7 @@ function* shownTexts({ rows, labels, leaves }: SessionTree): Generator<string, v
   for (const { name } of leaves) yield name;
 }
 
-/** Empty is not the same as filtered (regression R190). */
+/** Distinguishes an empty session from one whose entries are all filtered. */
 function describeCount(total: number, hidden: number, filter: TreeFilter): string {
   if (total === 0) return "No entries yet.";
   const entries = counted(total, "entry", "entries");

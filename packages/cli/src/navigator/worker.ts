@@ -1,7 +1,7 @@
-import type { CompactionResult, NavigationResult } from "@bough/compaction";
+import type { NavigationResult } from "@bough/compaction";
 import { BoughError, type EntryId } from "@bough/session-core";
 import { errorLine } from "../errors.js";
-import { count } from "../format/numbers.js";
+import { describeCompaction } from "../session/compaction-text.js";
 import type { NavigatorDispatch, NavigatorResult, NavigatorWorld } from "./model.js";
 
 const SECOND = 1000;
@@ -33,7 +33,7 @@ export class Worker {
   async compact(entryId: EntryId): Promise<void> {
     await this.#work(async (signal) => {
       const result = await this.world.compactor.compact({ keepFrom: entryId, signal });
-      this.dispatch({ kind: "worked", text: compactedText(result), isError: result.kind === "failed" });
+      this.dispatch({ kind: "worked", text: describeCompaction(result, "bough compact --undo"), isError: result.kind === "failed" });
     });
   }
 
@@ -70,22 +70,5 @@ function arrivedOf(result: NavigationResult): NavigatorResult | string {
       return "Cancelled. The session stands where it stood.";
     case "failed":
       return `No summary was written, and the session stands where it stood: ${errorLine(result.error)}`;
-  }
-}
-
-function compactedText(result: CompactionResult): string {
-  switch (result.kind) {
-    case "compacted":
-      return `Compacted: ${count(result.tokensBefore)} tokens are ${count(result.tokensAfter)} now. Nothing is lost; bough compact --undo takes it back.`;
-    case "nothing-to-compact":
-      return "Nothing to compact before this entry.";
-    case "cancelled":
-      return "Cancelled. Nothing was written.";
-    case "superseded":
-      return "The session went elsewhere meanwhile. Nothing was written.";
-    case "deferred":
-      return "It will be compacted when the turn is over.";
-    case "failed":
-      return `Nothing was compacted: ${errorLine(result.error)}`;
   }
 }

@@ -5,71 +5,79 @@ import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 
-/** A session, and what is known of it. */
+/** An open session and its record. */
 export interface ChosenSession {
   readonly session: Session;
   readonly record: SessionRecord;
 }
 
-/** How far to look for a session that nobody named: in the current directory only, or then in the whole store. */
+/** Where to search for a default session: in the current directory, or then in the whole store. */
 export type SearchScope = "directory" | "store";
 
 /**
- * The session a person named; where none was named, the conversation of the current directory that was active last, and,
- * for commands that only read, else of the whole store. Says on stderr which one was taken.
+ * Opens the session with this name. Without a name it opens the most recently active session of the current directory, else
+ * with scope `store` that of the store, and prints its name to stderr.
  *
  * @throws {UsageError} the name is empty.
- * @throws {NoSessionError} none was named, and there is none to take.
+ * @throws {NoSessionError} there is no default session.
  */
 export async function chooseSession(
   store: Store,
   io: Io,
   out: Printer,
   name: string | undefined,
-  reach: SearchScope,
+  scope: SearchScope,
 ): Promise<ChosenSession> {
   if (name === "") throw new UsageError("The name of the session is empty.");
-  const record = name === undefined ? await findNewest(store, io, out, reach) : await store.resolveSession(name);
+  const record = name === undefined ? await findNewest(store, io, out, scope) : await store.resolveSession(name);
   return { record, session: await store.openSession(record.id) };
 }
 
-async function findNewest(store: Store, io: Io, out: Printer, reach: SearchScope): Promise<SessionRecord> {
-  // The shell's idea of the directory may lead over a link; sessions are recorded under either.
-  for (const cwd of new Set([io.cwd, io.env["PWD"] ?? io.cwd])) {
-    const [here] = (await store.listSessions({ cwd, limit: 1 })).items;
-    if (here === undefined) continue;
+async function findNewest(store: Store, io: Io, out: Printer, scope: SearchScope): Promise<SessionRecord> {
+  const here = await findNewestHere(store, io);
+  if (here !== undefined) {
     await out.note(styled("dim", `newest session of this directory: ${sessionName(here)}`));
     return here;
   }
-  const [anywhere] = reach === "store" ? (await store.listSessions({ limit: 1 })).items : [];
-  if (anywhere === undefined) throw new NoSessionError(explainNoSession(reach));
+  const [anywhere] = scope === "store" ? (await store.listSessions({ limit: 1 })).items : [];
+  if (anywhere === undefined) throw new NoSessionError(explainNoSession(scope));
   await out.note(styled("dim", `no session of this directory; newest session of the store: ${sessionName(anywhere)}`));
   return anywhere;
 }
 
-function explainNoSession(reach: SearchScope): string {
-  return reach === "directory"
-    ? "No session was recorded in this directory. Name one: its id, a prefix of it, or its title (bough sessions lists them)."
-    : "The store holds no conversation yet. Import some: bough import PATH.";
+/** The most recently active session of the current directory; `empty`: also one without entries. */
+export async function findNewestHere(store: Store, io: Io, empty = false): Promise<SessionRecord | undefined> {
+  // $PWD may contain a symbolic link; sessions are recorded under either path.
+  for (const cwd of new Set([io.cwd, io.env["PWD"] ?? io.cwd])) {
+    const [newest] = (await store.listSessions({ cwd, empty, limit: 1 })).items;
+    if (newest !== undefined) return newest;
+  }
+  return undefined;
 }
 
-/** What a session is called on screen: its title, or how its first message begins. */
+function explainNoSession(scope: SearchScope): string {
+  return scope === "directory"
+    ? "No session was recorded in this directory. Name a session by id, prefix or title; `bough sessions` lists them."
+    : "The store has no sessions. Import some: bough import PATH.";
+}
+
+/** The title of a session, or the beginning of its first message. */
 export function sessionTitle(session: Pick<SessionRecord, "title" | "firstText">): string {
   return session.title ?? session.firstText ?? "(untitled)";
 }
 
-/** A session by name and id. */
+/** The title and id of a session. */
 export function sessionName(session: Pick<SessionRecord, "id" | "title" | "firstText">): string {
   return `${sessionTitle(session)} (${session.id})`;
 }
 
-/** An entry in a few words, for telling a person where a leaf went or what was labelled. */
+/** The id, kind and preview of an entry, in one line. */
 export function describeEntry(entry: Entry): string {
   const text = previewOf(entry);
   return text === "" ? `${entry.id} (${entryKind(entry)})` : `${entry.id} (${entryKind(entry)}: ${text})`;
 }
 
-/** Where a session's leaf stands, in words. */
+/** The entry at the leaf of a session, in one line. */
 export async function describeLeaf(session: Session): Promise<string> {
   return session.leafId === null ? "before the first entry" : describeEntry(await session.entry(session.leafId));
 }

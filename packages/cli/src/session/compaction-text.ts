@@ -1,21 +1,48 @@
-import type { CompactionDone, Fidelity } from "@bough/compaction";
+import type { CompactionDone, CompactionResult, Fidelity } from "@bough/compaction";
+import { errorLine } from "../errors.js";
 import { count } from "../format/numbers.js";
 import type { SummaryModel } from "./summary-model.js";
 
-/** Who wrote a summary, in words. */
+/** Describes the outcome of a compaction in one line. `undo` is the command that undoes it. */
+export function describeCompaction(result: CompactionResult, undo: string): string {
+  switch (result.kind) {
+    case "compacted":
+      return `Compacted: ${count(result.tokensBefore)} tokens reduced to ${count(result.tokensAfter)}. ${undo} undoes it.`;
+    case "nothing-to-compact":
+      return `Nothing to compact: ${NOTHING_REASONS[result.reason]}.`;
+    case "cancelled":
+      return "Cancelled; nothing was written.";
+    case "superseded":
+      return "The session changed while the summary was written; nothing was written.";
+    case "deferred":
+      return "The context will be compacted at the end of the turn.";
+    case "failed":
+      return `The compaction failed: ${errorLine(result.error)}`;
+  }
+}
+
+const NOTHING_REASONS: Readonly<Record<Extract<CompactionResult, { kind: "nothing-to-compact" }>["reason"], string>> = {
+  "just-compacted": "there are no messages since the last compaction",
+  "too-few-messages": "there are too few messages",
+  "too-little-text": "a summary would not be shorter than the messages",
+  "all-is-kept": "all messages fit into the kept tail",
+  "no-cut-point": "the only turn cannot be split",
+};
+
+/** Describes who wrote a summary. */
 export function describeMethod(method: CompactionDone["method"], model: SummaryModel | null): string {
   const name = model?.name ?? "a model";
   switch (method) {
     case "normal":
       return name;
     case "strict":
-      return `${name}, asked a second time and more strictly`;
+      return `${name}, in a second, stricter request`;
     case "extract":
       return model === null
-        ? "no model; it is an extract of the entries themselves (a model writes better ones: bough help environment)"
-        : `no model; it is an extract of the entries themselves, because ${describeFailure(model)}`;
+        ? "no model: it is an extract of the entries (to configure a model: bough help environment)"
+        : `no model: it is an extract of the entries, because ${describeFailure(model)}`;
     case "marker":
-      return `nobody: a line says what is missing${model === null ? "" : `, because ${describeFailure(model)}`}`;
+      return `no model: it is a placeholder${model === null ? "" : `, because ${describeFailure(model)}`}`;
     case "hook":
       return "a hook";
   }
@@ -23,17 +50,17 @@ export function describeMethod(method: CompactionDone["method"], model: SummaryM
 
 function describeFailure(model: SummaryModel): string {
   const failure = model.failure();
-  return failure === undefined ? `${model.name} wrote none that can be used` : `${model.name} failed: ${failure}`;
+  return failure === undefined ? `${model.name} returned no usable summary` : `${model.name} failed: ${failure}`;
 }
 
-/** How much of what was found in the source is in the summary. */
+/** Describes how many facts of the source the summary contains. */
 export function describeFidelity({ score, total, inSummary }: Fidelity): string {
-  const there = Object.values(inSummary).reduce((sum, one) => sum + one, 0);
-  if (total === 0) return "none to check";
-  return `${count(there)} of ${count(total)} found are in the summary (score ${score.toFixed(2)})`;
+  const found = Object.values(inSummary).reduce((sum, one) => sum + one, 0);
+  if (total === 0) return "no facts to check";
+  return `${count(found)} of ${count(total)} facts are in the summary (score ${score.toFixed(2)})`;
 }
 
-/** The file lists that a summary's `details` may hold; a hook or another program may have put anything there. */
+/** The file lists in the `details` of a summary. Hooks and other programs may store any value there. */
 export function fileLists(details: unknown): { readonly readFiles: readonly string[]; readonly modifiedFiles: readonly string[] } {
   const given = typeof details === "object" && details !== null ? (details as Readonly<Record<string, unknown>>) : {};
   return { readFiles: stringsIn(given["readFiles"]), modifiedFiles: stringsIn(given["modifiedFiles"]) };
@@ -43,7 +70,7 @@ function stringsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
 }
 
-/** How many files, in words. */
+/** Describes the number of files. */
 export function describeFiles({ readFiles, modifiedFiles }: ReturnType<typeof fileLists>): string {
   return `${count(readFiles.length)} read, ${count(modifiedFiles.length)} modified`;
 }

@@ -9,28 +9,28 @@ import { loadExactWidths, truncate } from "../terminal/width.js";
 import type { PresetName } from "./presets.js";
 import type { SummaryModel, SummaryModelOptions } from "./summary-model.js";
 
-/** What every command may be told that has a summary written. */
+/** Options of every command that writes a summary. */
 export interface SummaryOptions extends SummaryModelOptions {
   readonly focus?: string;
   readonly preset?: PresetName;
-  /** The window of the session's model, in tokens. */
+  /** The context window of the session's model, in tokens. */
   readonly window?: number;
 }
 
-/** The settings that a person's options mean. */
+/** The compaction settings for command-line options. `keep`: tokens of the kept tail; 0: keep nothing. */
 export function compactionSettings({ preset }: Pick<SummaryOptions, "preset">, model: SummaryModel | null, keep?: number): SettingsSource {
   return {
     preset,
     ...(keep === undefined ? {} : { keep: { by: keep === 0 ? "nothing" : "tokens", recentTokens: keep, manual: "same" } }),
     summary: {
-      // Some presets would fail without a model, or leave a fixed line; who names none has asked for the extract.
+      // Without a model some presets fail or write a placeholder; the command writes an extract.
       ...(model === null ? { onFailure: "extract" } : {}),
       ...(model?.windowTokens === undefined ? {} : { windowTokens: model.windowTokens }),
     },
   };
 }
 
-/** Lets `work` have a compactor, and closes it on every way out. */
+/** Creates a compactor, runs `work`, and closes the compactor. */
 export async function withCompactor<T>(options: CompactorOptions, work: (compactor: Compactor) => Promise<T>): Promise<T> {
   const compactor = createCompactor(options);
   try {
@@ -40,25 +40,25 @@ export async function withCompactor<T>(options: CompactorOptions, work: (compact
   }
 }
 
-/** What a compactor is given for the time in which a summary is written. */
+/** Compactor options for cancellation and progress. */
 export interface CompactorCallbacks {
   readonly signal: AbortSignal;
   readonly onEvent: NonNullable<CompactorOptions["onEvent"]>;
 }
 
-/** Runs what a model may take long for: its progress is on stderr meanwhile, and an interruption cancels it. */
+/** Runs `work` with a progress line on stderr; SIGINT aborts its signal. Without a model there is no progress line. */
 export async function withProgressLine<T>(
   io: Io,
   out: Printer,
   model: SummaryModel | null,
   work: (writing: CompactorCallbacks) => Promise<T>,
 ): Promise<T> {
-  const says = `${model?.name ?? ""} writes the summary`;
-  if (model !== null && io.progressStream === undefined) await out.note(styled("dim", says));
+  const operation = `${model?.name ?? ""} writes the summary`;
+  if (model !== null && io.progressStream === undefined) await out.note(styled("dim", operation));
   await loadExactWidths();
   const cancellation = io.cancelOnInterrupt();
-  // The extract is there at once.
-  const line = startProgressLine(model === null ? undefined : io.progressStream, says, out.glyphs, io.now);
+  // An extract takes no time.
+  const line = startProgressLine(model === null ? undefined : io.progressStream, operation, out.glyphs, io.now);
   try {
     return await work({ signal: cancellation.signal, onEvent: line.onEvent });
   } finally {
@@ -67,22 +67,22 @@ export async function withProgressLine<T>(
   }
 }
 
-/** As much of a terminal as a line that is drawn again and again needs. */
+/** A terminal to draw the progress line on. */
 export interface LineStream {
   write(text: string): unknown;
   readonly columns?: number | undefined;
 }
 
-/** Tells a person how far a model is with a summary. */
+/** A line that shows the progress of a summary. */
 export interface ProgressLine {
   onEvent(event: CompactionEvent): void;
-  /** Takes the line away. */
+  /** Erases the line. */
   end(): void;
 }
 
 const SILENT: ProgressLine = { onEvent: () => undefined, end: () => undefined };
 
-/** Between two pictures of the spinner, in milliseconds. */
+/** Interval between two frames of the spinner, in milliseconds. */
 const FRAME_MS = 120;
 
 const STAGES: Readonly<Record<string, string>> = {
@@ -95,10 +95,10 @@ const STAGES: Readonly<Record<string, string>> = {
 };
 
 /**
- * One line with a spinner on a terminal: what is being written, how many characters have come, how long it takes. The
- * cursor stays visible, so a process that is killed leaves a terminal that works.
+ * Draws one line with a spinner, the stage of the summary, its characters so far, and the elapsed seconds. The cursor is not
+ * hidden, so that a killed process leaves a usable terminal.
  */
-export function startProgressLine(stream: LineStream | undefined, work: string, glyphs: Glyphs, now: () => number): ProgressLine {
+export function startProgressLine(stream: LineStream | undefined, operation: string, glyphs: Glyphs, now: () => number): ProgressLine {
   if (stream === undefined) return SILENT;
   const startedAtMs = now();
   let drawnAtMs = startedAtMs;
@@ -107,7 +107,7 @@ export function startProgressLine(stream: LineStream | undefined, work: string, 
   const draw = () => {
     drawnAtMs = now();
     const spinner = glyphs.spinner[frame % glyphs.spinner.length] ?? "";
-    const text = safe(`${spinner} ${work}${part}, ${Math.floor((drawnAtMs - startedAtMs) / 1000)} s`);
+    const text = safe(`${spinner} ${operation}${part}, ${Math.floor((drawnAtMs - startedAtMs) / 1000)} s`);
     stream.write(`\r${truncate(text, availableColumns(stream), "")}\u001b[K`);
     frame += 1;
   };
@@ -118,7 +118,7 @@ export function startProgressLine(stream: LineStream | undefined, work: string, 
       if (event.type !== "compactionProgress") return;
       const stage = Object.hasOwn(STAGES, event.stage) ? STAGES[event.stage] : event.stage;
       part = `: ${stage}, ${count(event.chars)} characters`;
-      // A model sends hundreds of pieces a second; nobody sees that many pictures.
+      // A model sends hundreds of deltas per second; at most one frame per interval is drawn.
       if (now() - drawnAtMs >= FRAME_MS) draw();
     },
     end: () => {
@@ -128,7 +128,7 @@ export function startProgressLine(stream: LineStream | undefined, work: string, 
   };
 }
 
-/** One column less than there are, so that the cursor stays on the line. A terminal that was never given a size says 0. */
+/** One column less than the width, so that the cursor stays on the line. A terminal without a size reports 0 columns. */
 function availableColumns({ columns = 0 }: LineStream): number {
   return Math.max((columns === 0 ? 80 : columns) - 1, 1);
 }

@@ -4,43 +4,43 @@ import { openStore, type Store, StoreNotFoundError } from "@bough/session-core";
 import { NoHomeError, NoStoreError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 
-/** What a command is going to do with the store: only read, change what is there, or make it where it is missing. */
+/** The access that a command needs: read only, write to an existing store, or create the store if it does not exist. */
 export type Access = "read" | "change" | "create";
 
-/** Opens the store, lets `work` have it, and closes it on every way out. */
+/** Opens the store, runs `work`, and closes the store. */
 export async function withStore<T>(
   io: Io,
   given: string | undefined,
-  purpose: Access,
+  access: Access,
   work: (store: Store, path: string) => Promise<T>,
 ): Promise<T> {
-  const place = resolveStorePath(io, given);
-  const store = await openExisting(place, purpose);
+  const location = resolveStorePath(io, given);
+  const store = await openExisting(location, access);
   try {
-    return await work(store, place.path);
+    return await work(store, location.path);
   } finally {
     await store.close();
   }
 }
 
-async function openExisting(place: StorePath, purpose: Access): Promise<Store> {
+async function openExisting(location: StorePath, access: Access): Promise<Store> {
   try {
-    return await openStore({ path: place.path, mode: await chooseMode(place.path, purpose) });
+    return await openStore({ path: location.path, mode: await chooseMode(location.path, access) });
   } catch (error) {
     if (!(error instanceof StoreNotFoundError)) throw error;
-    const which = place.isDefault ? `There is no store yet at ${place.path}` : `There is no store at ${place.path}`;
-    throw new NoStoreError(`${which}. Make one by importing sessions: bough import PATH (see bough import --help).`, { cause: error });
+    const which = location.isDefault ? `There is no store yet at ${location.path}` : `There is no store at ${location.path}`;
+    throw new NoStoreError(`${which}. Import sessions to create it: bough import PATH.`, { cause: error });
   }
 }
 
-async function chooseMode(path: string, purpose: Access): Promise<"create" | "read-write" | "read-only"> {
-  switch (purpose) {
+async function chooseMode(path: string, access: Access): Promise<"create" | "read-write" | "read-only"> {
+  switch (access) {
     case "create":
       return "create";
     case "change":
       return "read-write";
     case "read":
-      // A search of a store that may be written keeps its index for the next one; one that may not is read all the same.
+      // In a writable store, a search saves the search index.
       return (await isWritable(path)) && (await isWritable(dirname(path))) ? "read-write" : "read-only";
   }
 }
@@ -55,26 +55,26 @@ async function isWritable(path: string): Promise<boolean> {
   }
 }
 
-/** The file that holds the sessions, and whether somebody named it. */
+/** The file of the store. `isDefault`: neither `--store` nor `BOUGH_STORE` names it. */
 export interface StorePath {
   readonly path: string;
   readonly isDefault: boolean;
 }
 
 /**
- * The store to work on: `--store`, or `BOUGH_STORE`, or `bough/sessions.db` in the user's data directory
- * (`XDG_DATA_HOME`, or `~/.local/share`).
+ * Resolves the path of the store: `--store`, else `BOUGH_STORE`, else `bough/sessions.db` in `XDG_DATA_HOME` or
+ * `~/.local/share`.
  *
- * @throws {NoHomeError} nothing names a store, and there is no home directory to look in.
+ * @throws {NoHomeError} neither names a store, and there is no home directory.
  */
 export function resolveStorePath(io: Pick<Io, "env" | "cwd" | "home">, given: string | undefined): StorePath {
-  const named = given ?? io.env["BOUGH_STORE"];
-  if (named !== undefined && named !== "") return { path: resolve(io.cwd, named), isDefault: false };
-  // The XDG standard: a relative path there is to be ignored.
+  const path = given ?? io.env["BOUGH_STORE"];
+  if (path !== undefined && path !== "") return { path: resolve(io.cwd, path), isDefault: false };
+  // The XDG standard says that a relative path is to be ignored.
   const data = io.env["XDG_DATA_HOME"];
-  const isNamed = data !== undefined && isAbsolute(data);
-  if (!isNamed && io.home === "")
-    throw new NoHomeError("There is no home directory to look for a store in. Name a store by --store PATH or BOUGH_STORE, or set HOME.");
-  const folder = isNamed ? data : join(io.home, ".local", "share");
+  const isSet = data !== undefined && isAbsolute(data);
+  if (!isSet && io.home === "")
+    throw new NoHomeError("There is no home directory for the default store. Name a store with --store PATH or BOUGH_STORE, or set HOME.");
+  const folder = isSet ? data : join(io.home, ".local", "share");
   return { path: join(folder, "bough", "sessions.db"), isDefault: true };
 }

@@ -1,9 +1,9 @@
 import type { OutlineRow, Session, SessionRecord, Store } from "@bough/session-core";
 
-/** Rows that are read at once: enough that pages cost nothing, few enough that none is large. */
+/** Rows per page of an outline. */
 const PAGE = 5000;
 
-/** The whole outline of a session, parents first; `after`: only what arrived after this sequence number. */
+/** Reads the whole outline of a session, parents before children. `after`: only rows with a greater sequence number. */
 export async function readOutline(session: Session, after = 0): Promise<readonly OutlineRow[]> {
   const rows: OutlineRow[] = [];
   for (let afterSeq = after; ; ) {
@@ -15,16 +15,13 @@ export async function readOutline(session: Session, after = 0): Promise<readonly
   }
 }
 
-/**
- * The sessions that a session's tool calls started, and those that they started themselves: nobody looks for them
- * without it. One query a session.
- */
+/** Lists the subagent sessions of a session, recursively. One query per session and page. */
 export async function listSubagents(store: Store, parentId: string): Promise<readonly SessionRecord[]> {
   const found = new Map<string, SessionRecord>();
   const parents = [parentId];
   for (let at = 0; at < parents.length; at += 1) {
     for (const record of await listChildren(store, parents[at] ?? parentId)) {
-      // Records of other programs may name each other in a circle.
+      // Imported sessions may have cyclic parents.
       if (found.has(record.id) || record.id === parentId) continue;
       found.set(record.id, record);
       parents.push(record.id);

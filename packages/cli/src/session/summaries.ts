@@ -3,12 +3,12 @@ import { type Entry, type EntryId, oneLine, type Session } from "@bough/session-
 import { fileLists } from "./compaction-text.js";
 import { readOutline } from "./paging.js";
 
-/** An entry that stands for others. */
+/** An entry that summarizes other entries. */
 export type SummaryEntry = Extract<Entry, { type: "compaction" | "branch_summary" }>;
 
-/** A summary of a session, as lists show it. */
+/** One row in a list of summaries. */
 export interface ListedSummary {
-  /** Its place among the checkpoints of the leaf's path; null: it is none of them. */
+  /** Its number among the checkpoints of the leaf's path; null: it is not one of them. */
   readonly number: number | null;
   readonly kind: "compaction" | "branch summary";
   readonly entryId: EntryId;
@@ -19,7 +19,7 @@ export interface ListedSummary {
   readonly trigger: string | null;
   readonly tokensBefore: number | null;
   readonly tokensAfter: number | null;
-  /** Messages that it stands for; null: not known. */
+  /** Number of summarized messages; null: unknown. */
   readonly messages: number | null;
   readonly readFiles: readonly string[];
   readonly modifiedFiles: readonly string[];
@@ -31,7 +31,7 @@ export interface Summaries {
   readonly listed: readonly ListedSummary[];
 }
 
-/** The summaries on the leaf's path, oldest first; `all`: those of every branch, in order of arrival. */
+/** Lists the summaries on the leaf's path, oldest first; `all`: those of every branch, in the order they were written. */
 export async function listSummaries(session: Session, all: boolean): Promise<Summaries> {
   const checkpoints = await listCheckpoints(session);
   const onPath = (await session.scan({ order: "down", types: ["compaction", "branch_summary"] })).items.filter(isSummary);
@@ -41,7 +41,7 @@ export async function listSummaries(session: Session, all: boolean): Promise<Sum
   return { checkpoints, listed: entries.map((entry) => toListedSummary(entry, byId.get(entry.id), ids.has(entry.id))) };
 }
 
-/** One of them, by its entry. */
+/** Builds the row of a summary entry. */
 export function toListedSummary(entry: SummaryEntry, checkpoint: Checkpoint | undefined, onPath: boolean): ListedSummary {
   const isCompaction = entry.type === "compaction";
   return {
@@ -59,7 +59,7 @@ export function toListedSummary(entry: SummaryEntry, checkpoint: Checkpoint | un
   };
 }
 
-/** Whether an entry is one. */
+/** Whether an entry is a summary. */
 export function isSummary(entry: Entry): entry is SummaryEntry {
   return entry.type === "compaction" || entry.type === "branch_summary";
 }
@@ -70,12 +70,12 @@ async function readAllSummaries(session: Session): Promise<readonly SummaryEntry
   return entries.filter(isSummary);
 }
 
-/** What an entry says beside its schema: other programs write such entries too, so anything may be there. */
+/** A field of an entry that is not in its schema. Other programs write such entries, so it may have any value. */
 export function extraField(entry: SummaryEntry, name: string): unknown {
-  return (entry as Readonly<Record<string, unknown>>)[name];
+  return new Map<string, unknown>(Object.entries(entry)).get(name);
 }
 
-/** A summary in one line: its title, its short form, or how it begins. */
+/** The title of a summary, else its short form, else its text, in one line. */
 export function summaryTitle(entry: SummaryEntry): string {
   const short = entry.type === "compaction" ? (entry.title ?? extraField(entry, "shortSummary")) : extraField(entry, "shortSummary");
   return oneLine(typeof short === "string" && short.trim() !== "" ? short : entry.summary);

@@ -4,7 +4,7 @@ import { windowOf } from "../compacting/model-windows.js";
 import { UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 
-/** What a person says about the model that writes summaries. */
+/** The command-line options of the summary model. */
 export interface SummaryModelOptions {
   readonly model?: string;
   readonly baseUrl?: string;
@@ -16,30 +16,30 @@ export interface SummaryModelOptions {
 export interface SummaryModel {
   readonly name: string;
   readonly summarizer: Summarizer;
-  /** Its window in tokens, where the table has it. */
+  /** Its context window in tokens; undefined: it is not in the table. */
   readonly windowTokens: number | undefined;
-  /** Why its last call came to nothing; undefined: it did not. */
+  /** The message of the error of its last call; undefined: the call succeeded. */
   readonly failure: () => string | undefined;
 }
 
 /**
- * The model that options and environment name; null: none, the extract is taken. A key is read from the environment
- * only: what stands on a command line is seen by everybody on the machine and kept in the shell's history.
+ * Chooses the summary model from options and environment; null: there is none, and summaries are extracts. The API key is
+ * read from the environment only, because other users can see command lines and shells record them.
  *
- * @throws {UsageError} it is named only in part.
+ * @throws {UsageError} the model, its URL or its key is missing.
  */
 export function chooseSummaryModel(env: Io["env"], options: SummaryModelOptions): SummaryModel | null {
   if (options.extract === true) return null;
   const name = options.model ?? nonEmpty(env["BOUGH_MODEL"]);
   if (name === undefined || name === "") {
     if (options.baseUrl !== undefined || options.apiKeyEnv !== undefined || name === "")
-      throw new UsageError("Which model? Name it with --model or BOUGH_MODEL.");
+      throw new UsageError("The model is missing. Name it with --model or BOUGH_MODEL.");
     return null;
   }
   const baseURL = options.baseUrl ?? nonEmpty(env["BOUGH_BASE_URL"]);
   if (baseURL === undefined)
     throw new UsageError(
-      "The model needs an address: --base-url or BOUGH_BASE_URL, such as http://127.0.0.1:11434/v1. Without a model: --extract.",
+      "The URL of the model is missing. Set --base-url or BOUGH_BASE_URL, such as http://127.0.0.1:11434/v1; or use no model with --extract.",
     );
   return recordFailures(name, createSummarizer(baseURL, name, chooseKey(env, options)));
 }
@@ -48,32 +48,36 @@ function createSummarizer(baseURL: string, model: string, apiKey: string | undef
   try {
     return openAiCompatibleSummarizer({ baseURL, model, apiKey });
   } catch (error) {
-    // The address itself is not repeated: it can hold a password.
+    // The URL is not repeated, because it may contain a password.
     if (error instanceof InvalidArgumentError)
-      throw new UsageError("The address of the model must begin with http:// or https://.", { cause: error });
+      throw new UsageError("The URL of the model must begin with http:// or https://.", { cause: error });
     throw error;
   }
 }
 
 function chooseKey(env: Io["env"], { apiKeyEnv, baseUrl }: SummaryModelOptions): string | undefined {
   if (apiKeyEnv === undefined) {
-    // A key belongs to an address: another one that is typed does not get it.
+    // A key belongs to one URL, so it is not sent to another --base-url.
     const configured = nonEmpty(env["BOUGH_BASE_URL"]);
     const isOther = baseUrl !== undefined && configured !== undefined && baseUrl !== configured;
     return isOther ? undefined : nonEmpty(env["BOUGH_API_KEY"]);
   }
-  const key = Object.hasOwn(env, apiKeyEnv) ? nonEmpty(env[apiKeyEnv]) : undefined;
-  // What was typed is not repeated: it may be the key itself.
-  if (key === undefined) throw new UsageError("--api-key-env takes the name of a variable that holds the key; the one named is not set.");
+  return requireKey(env, apiKeyEnv, "--api-key-env");
+}
+
+/** The API key in a variable. The message does not repeat the name, because the user may have given the key itself. */
+export function requireKey(env: Io["env"], variable: string, option: string): string {
+  const key = Object.hasOwn(env, variable) ? nonEmpty(env[variable]) : undefined;
+  if (key === undefined) throw new UsageError(`${option} must name an environment variable with the key; the variable is not set.`);
   return key;
 }
 
-/** A variable that is set to nothing is not set. */
-function nonEmpty(value: string | undefined): string | undefined {
+/** The trimmed value of a variable; an empty variable counts as unset. */
+export function nonEmpty(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === "" ? undefined : value.trim();
 }
 
-/** The engine goes on with the extract when a model fails; a person wants to know why. */
+/** Wraps a summarizer to record its errors: after an error the compactor falls back to an extract, and the report names the error. */
 function recordFailures(name: string, inner: Summarizer): SummaryModel {
   let failure: string | undefined;
   const summarizer: Summarizer = async (request) => {

@@ -2,19 +2,19 @@ import type { Session } from "@bough/session-core";
 import { windowOf } from "../compacting/model-windows.js";
 import { count } from "../format/numbers.js";
 
-/** What is taken where neither the person nor the table says how large a window is, in tokens. */
+/** The context window of a model that is not in the table, in tokens. */
 export const DEFAULT_WINDOW = 200_000;
 
-/** A model's window, and who says so. */
+/** The context window of a model, and its source. */
 export interface WindowChoice {
   readonly tokens: number;
-  /** The person, the table of models, or nobody. */
+  /** The user, the table of models, or the default. */
   readonly from: "option" | "model" | "default";
-  /** The model that the session's path names; null: none. */
+  /** The model in the settings of the session; null: none. */
   readonly model: string | null;
 }
 
-/** The window to work with: what was asked for, or that of the session's model, or 200,000 tokens. */
+/** Chooses the context window: `given`, else that of the session's model, else 200,000 tokens. */
 export async function chooseWindow(session: Session, given: number | undefined): Promise<WindowChoice> {
   const model = (await session.settings()).model?.modelId ?? null;
   if (given !== undefined) return { tokens: given, from: "option", model };
@@ -22,7 +22,7 @@ export async function chooseWindow(session: Session, given: number | undefined):
   return known === undefined ? { tokens: DEFAULT_WINDOW, from: "default", model } : { tokens: known, from: "model", model };
 }
 
-/** The choice in words. */
+/** Describes the choice in one line. */
 export function describeWindow({ tokens, from, model }: WindowChoice): string {
   return `${count(tokens)} tokens (${describeSource(from, model)})`;
 }
@@ -30,10 +30,10 @@ export function describeWindow({ tokens, from, model }: WindowChoice): string {
 function describeSource(from: WindowChoice["from"], model: string | null): string {
   switch (from) {
     case "option":
-      return "as given";
+      return "from --window";
     case "model":
-      return `that of ${model ?? ""}`;
+      return `of ${model ?? ""}`;
     case "default":
-      return `assumed: ${model === null ? "the session names no model" : `that of ${model} is not known here`}; --window says another`;
+      return `default: ${model === null ? "the session has no model" : `${model} is not in the table of models`}; --window sets another`;
   }
 }

@@ -5,12 +5,12 @@ import { basename, dirname, join } from "node:path";
 import { OutputExistsError, OutputFailedError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 
-/** How much is written at once, in UTF-16 code units. */
+/** Size of a write, in UTF-16 code units. */
 const CHUNK = 1 << 18;
 
 /**
- * Writes a file that appears whole or not at all: its pieces go into a temporary file beside it, which then takes its
- * name. Without `overwrite`, a file that is there stays as it is.
+ * Writes a file atomically: the pieces go to a temporary file in the same folder, which is then renamed. Without
+ * `overwrite`, an existing file is not replaced.
  *
  * @throws {OutputExistsError | OutputFailedError}
  */
@@ -24,14 +24,14 @@ export async function writeNewFile(io: Io, path: string, pieces: AsyncIterable<s
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
     if (error.code === "EEXIST") throw new OutputExistsError(existsMessage(path));
-    throw new OutputFailedError(`Cannot write ${path}: ${describeFileError(error)}. Nothing was left there.`, { cause: error });
+    throw new OutputFailedError(`Cannot write ${path}: ${describeFileError(error)}. Nothing was written.`, { cause: error });
   } finally {
     stopWatching();
     await rm(temporary, { force: true });
   }
 }
 
-/** The beginning of an id as a part of a file name; imported ones may hold anything visible, slashes too. */
+/** The first 8 characters of an id, safe in a file name. Imported ids may contain any visible character, such as slashes. */
 export function toFileName(id: string): string {
   return id.replace(/[^\p{L}\p{N}_-]/gu, "_").slice(0, 8);
 }
@@ -42,7 +42,7 @@ async function checkTarget(path: string, overwrite: boolean): Promise<void> {
     throw error;
   });
   if (found === undefined) return;
-  if (found.isDirectory()) throw new OutputFailedError(`${path} is a directory. Name a file in it.`);
+  if (found.isDirectory()) throw new OutputFailedError(`${path} is a directory. Name a file.`);
   if (!overwrite) throw new OutputExistsError(existsMessage(path));
 }
 
@@ -65,12 +65,12 @@ async function writeAll(path: string, pieces: AsyncIterable<string>): Promise<vo
 
 async function moveIntoPlace(temporary: string, path: string, overwrite: boolean): Promise<void> {
   if (overwrite) return rename(temporary, path);
-  // Unlike a rename, a link never takes the place of a file that appeared meanwhile.
+  // Unlike a rename, a link fails if another process created the file meanwhile.
   await link(temporary, path);
 }
 
 function existsMessage(path: string): string {
-  return `${path} exists already and was left as it is. Name another file, or add --force.`;
+  return `${path} exists and was not changed. Name another file, or add --force.`;
 }
 
 function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {

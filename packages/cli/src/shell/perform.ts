@@ -1,12 +1,11 @@
-import type { CompactionResult } from "@bough/compaction";
 import { BoughError, SessionNotFoundError } from "@bough/session-core";
 import type { ChatModel } from "../agent/chat-model.js";
 import { appendUserMessage } from "../agent/turn-branch.js";
 import type { TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
 import { CommandError, errorLine } from "../errors.js";
-import { count } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
+import { describeCompaction } from "../session/compaction-text.js";
 import { glyphsFor } from "../terminal/glyphs.js";
 import { styled } from "../terminal/line.js";
 import { startAnswerDelay } from "../terminal/line-reader.js";
@@ -148,7 +147,7 @@ export class ShellPerformer {
     this.#compaction = controller;
     try {
       const result = await this.world.compactor.turnEnded({ signal });
-      if (result?.kind === "failed") host.dispatch({ kind: "notice", text: compactionText(result), isError: true });
+      if (result?.kind === "failed") host.dispatch({ kind: "notice", text: describeCompaction(result, "/compact --undo"), isError: true });
       if (result?.kind === "compacted") await this.#tellStatus(host);
     } catch (error) {
       if (!signal.aborted || error !== signal.reason) dispatchFailure(host, error);
@@ -219,7 +218,7 @@ export class ShellPerformer {
     const result = await this.#working(host, "summarising", (signal) =>
       this.world.compactor.compact({ instructions: focus === "" ? undefined : focus, signal }),
     );
-    host.dispatch({ kind: "notice", text: compactionText(result), isError: result.kind === "failed" });
+    host.dispatch({ kind: "notice", text: describeCompaction(result, "/compact --undo"), isError: result.kind === "failed" });
   }
 
   async #working<T>(host: ShellHost, text: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -240,21 +239,4 @@ function dispatchFailure(host: ShellHost, error: unknown): void {
   const isKnown = error instanceof BoughError || error instanceof CommandError;
   // A defect of ours is said, and the shell goes on: what was typed and what came is stored.
   host.dispatch({ kind: "notice", text: isKnown ? errorLine(error) : `Unexpected failure: ${errorLine(error)}`, isError: true });
-}
-
-function compactionText(result: CompactionResult): string {
-  switch (result.kind) {
-    case "compacted":
-      return `Compacted: ${count(result.tokensBefore)} tokens are ${count(result.tokensAfter)} now. Nothing is lost: /compact --undo takes it back.`;
-    case "nothing-to-compact":
-      return "There is nothing to compact yet.";
-    case "cancelled":
-      return "Cancelled; nothing was written.";
-    case "superseded":
-      return "The session went on elsewhere meanwhile; nothing was written.";
-    case "deferred":
-      return "It will be compacted when the turn is over.";
-    case "failed":
-      return `Nothing was compacted: ${errorLine(result.error)}`;
-  }
 }

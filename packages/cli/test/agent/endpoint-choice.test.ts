@@ -40,10 +40,10 @@ describe("the model that answers", () => {
   });
 
   test.each([
-    [{ model: "x" }, "needs an address"],
-    [{ baseUrl: HERE }, "Which model?"],
-    [{ apiKeyEnv: "KEY" }, "Which model?"],
-    [{ model: "", baseUrl: HERE }, "Which model?"],
+    [{ model: "x" }, "The URL of the model is missing"],
+    [{ baseUrl: HERE }, "The model is missing"],
+    [{ apiKeyEnv: "KEY" }, "The model is missing"],
+    [{ model: "", baseUrl: HERE }, "The model is missing"],
     [{ model: "x", baseUrl: "ftp://ann:pw@host" }, "must begin with http"],
     [{ model: "x", baseUrl: HERE, apiKeyEnv: "sk-secret" }, "is not set"],
   ])("is refused where it is named in part: %j", (options, says) => {

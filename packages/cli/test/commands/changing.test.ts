@@ -92,7 +92,7 @@ describe("bough rename and archive", () => {
     const here = world();
     await parserSession(here);
     await here.run(["archive", "parser"]);
-    expect((await here.run(["sessions"])).out).toContain("Only archived");
+    expect((await here.run(["sessions"])).out).toContain("There are only archived");
     await here.run(["archive", "parser", "--undo"]);
     expect((await here.run(["sessions"])).out).toContain("Parser");
   });

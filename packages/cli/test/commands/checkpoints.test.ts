@@ -31,7 +31,7 @@ describe("bough checkpoints", () => {
     const here = await withLongSession();
     expect(await here.run(["checkpoints", "long"])).toMatchObject({
       exit: 0,
-      out: "No checkpoints yet. One is made when a context is compacted: bough compact long-session\n",
+      out: "No checkpoints yet. A compaction creates one: bough compact long-session\n",
     });
     expect(await listed(here)).toEqual([]);
   });
@@ -46,9 +46,9 @@ describe("bough checkpoints", () => {
       [2, second],
     ]);
     const { out } = await here.run(["checkpoints", "long"]);
-    expect(out).toMatch(/^no\. +made +title +why +tokens +messages +files +entry/);
+    expect(out).toMatch(/^no\. +created +title +trigger +tokens +messages +files +entry/);
     expect(out).toMatch(/^ *1 .* manual .* → /m);
-    expect(out).toContain("2 summaries. Read one: bough checkpoints long-session NUMBER");
+    expect(out).toContain("2 summaries. To print one: bough checkpoints long-session NUMBER");
   });
 
   test("lists summaries of branches without a number, and those of other branches with --all", async () => {
@@ -74,7 +74,7 @@ describe("bough checkpoints", () => {
     const entryId = await compacted(here, 400);
     const { out } = await here.run(["checkpoints", "long", "1"]);
     expect(out).toContain(`no. 1, entry ${entryId}`);
-    expect(out).toMatch(/^stands for: \d+ messages$/m);
+    expect(out).toMatch(/^summarizes: \d+ messages$/m);
     expect(out).toContain("  read src/part-1.ts\n");
     expect(out).toMatch(/^entries: \d+, u1 to /m);
     expect((await here.run(["checkpoints", "long", entryId])).out).toBe(out);

@@ -23,12 +23,10 @@ describe("bough compact without a model", () => {
     expect(Number(messages)).toBe(BEFORE.entries);
     expect((await messagesOf(here)).length).toBe(Number(kept));
     expect(Number(after?.replaceAll(",", ""))).toBeLessThan(Number(before?.replaceAll(",", "")));
-    expect(facts).toContain(
-      "written by: no model; it is an extract of the entries themselves (a model writes better ones: bough help environment)",
-    );
-    expect(facts).toContain("window: 200,000 tokens (assumed: the session names no model; --window says another)");
+    expect(facts).toContain("written by: no model: it is an extract of the entries (to configure a model: bough help environment)");
+    expect(facts).toContain("window: 200,000 tokens (default: the session has no model; --window sets another)");
     expect(facts).toContain(`entry: ${leafId}`);
-    expect(facts.slice(-2)).toEqual([`Look: bough show long-session ${leafId}`, "Undo: bough compact long-session --undo"]);
+    expect(facts.slice(-2)).toEqual([`Show it: bough show long-session ${leafId}`, "Undo: bough compact long-session --undo"]);
   });
 
   test("tells a script the same as JSON, files and facts included", async () => {
@@ -67,7 +65,7 @@ describe("bough compact without a model", () => {
     expect(await here.run(["compact", "long"])).toMatchObject({
       exit: 50,
       out: "",
-      err: "bough: Nothing to compact: all of it fits into what is kept (--keep TOKENS keeps less).\n",
+      err: "bough: Nothing to compact: all messages fit into the kept tail. --keep TOKENS keeps fewer.\n",
     });
     expect(await standOf(here)).toEqual(BEFORE);
   });
@@ -83,7 +81,7 @@ describe("bough compact --dry-run", () => {
     const here = await withLongSession();
     const { exit, out } = await here.run(["compact", "long", "--keep", "400", "--dry-run"]);
     expect(exit).toBe(0);
-    expect(out).toContain("Nothing was written. A compaction would\nsummarise: ");
+    expect(out).toContain("Nothing was written. A compaction would:\nsummarize: ");
     expect(out).toContain("(u1 to ");
     expect(await standOf(here)).toEqual(BEFORE);
   });
@@ -118,8 +116,8 @@ describe("bough compact --undo", () => {
     const { exit, out } = await here.run(["compact", "long", "--undo"]);
     expect(exit).toBe(0);
     expect(await messagesOf(here)).toEqual(before);
-    expect(out).toContain(`no longer in force: ${entryId}\n`);
-    expect(out).toContain(`Back: bough go long-session ${entryId}\n`);
+    expect(out).toContain(`undone: ${entryId}\n`);
+    expect(out).toContain(`Undo: bough go long-session ${entryId}\n`);
     await here.run(["go", "long", entryId]);
     expect(await messagesOf(here)).toEqual(compacted);
   });
@@ -140,7 +138,7 @@ describe("bough compact with a model", () => {
     const { exit, out, err } = await here.run(KEEP, { env });
     expect({ exit, err }).toEqual({
       exit: 0,
-      err: "m1 writes the summary\nThe summary misses most of what was found in its source; --undo takes it back.\n",
+      err: "m1 writes the summary\nThe summary lacks most facts of its source; --undo undoes the compaction.\n",
     });
     expect(out).toContain("written by: m1\n");
     expect(out + err).not.toContain("secret-1");
@@ -153,9 +151,9 @@ describe("bough compact with a model", () => {
   test("says beside the result that it failed, or that a focus without a model does nothing", async () => {
     const here = await withLongSession();
     const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: "http://127.0.0.1:1/v1" };
-    expect((await here.run(KEEP, { env })).err).toMatch(/^m1 failed, so no model wrote this: /m);
+    expect((await here.run(KEEP, { env })).err).toMatch(/^m1 failed, so no model wrote this summary: /m);
     const other = await withLongSession();
-    expect((await other.run([...KEEP, "--focus", "the lexer"])).err).toContain("--focus is for a model");
+    expect((await other.run([...KEEP, "--focus", "the lexer"])).err).toContain("--focus has no effect on an extract");
   });
 
   test("says beside the result that it answered with nothing of the session", async () => {
@@ -163,8 +161,8 @@ describe("bough compact with a model", () => {
     server.otherwise("I'm sorry, but I can't help with that.");
     const { exit, out, err } = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
     expect(exit).toBe(0);
-    expect(err).toMatch(/^m1 failed, so no model wrote this: .*has almost none of the facts that it replaces/m);
-    expect(out).toContain("because m1 wrote none that can be used");
+    expect(err).toMatch(/^m1 failed, so no model wrote this summary: .*has almost none of the facts that it replaces/m);
+    expect(out).toContain("because m1 returned no usable summary");
   });
 
   test("takes what is typed over the environment, and does not give its key to another address", async () => {
@@ -194,7 +192,7 @@ describe("bough compact with a model", () => {
     server.otherwise(fail(401, { error: { message: "That key is not known" } }));
     const { exit, out } = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
     expect(exit).toBe(0);
-    expect(out).toMatch(/^written by: no model; it is an extract of the entries themselves, because m1 failed: .*That key is not known/m);
+    expect(out).toMatch(/^written by: no model: it is an extract of the entries, because m1 failed: .*That key is not known/m);
   });
 
   test("fails with 52 and writes nothing where the preset wants no extract", async () => {
@@ -237,16 +235,16 @@ describe("bough compact with a model", () => {
 
 describe("bough compact refuses", () => {
   test.each<[string[], Record<string, string>, string]>([
-    [["--undo", "--dry-run"], {}, "--undo takes the last compaction back and needs no other option."],
-    [["--model", "m1"], {}, "The model needs an address"],
-    [["--base-url", "http://127.0.0.1:1/v1"], {}, "Which model?"],
+    [["--undo", "--dry-run"], {}, "--undo cannot be combined with other options."],
+    [["--model", "m1"], {}, "The URL of the model is missing"],
+    [["--base-url", "http://127.0.0.1:1/v1"], {}, "The model is missing"],
     [["--model", "m1", "--base-url", "ftp://x"], {}, "must begin with http:// or https://"],
-    [["--model", "m1", "--base-url", "http://127.0.0.1:1", "--api-key-env", "sk_typed_by_mistake"], {}, "the one named is not set"],
+    [["--model", "m1", "--base-url", "http://127.0.0.1:1", "--api-key-env", "sk_typed_by_mistake"], {}, "the variable is not set"],
     [["--extract", "--model", "m1"], {}, "cannot be used with"],
     [["--preset", "mine"], {}, "Allowed choices are balanced, pi,"],
-    [["--keep", "-1"], {}, "must be a whole number"],
-    [["--window", "0"], {}, "must be a whole number"],
-    [[], { BOUGH_MODEL: "m1" }, "The model needs an address"],
+    [["--keep", "-1"], {}, "must be an integer"],
+    [["--window", "0"], {}, "must be an integer"],
+    [[], { BOUGH_MODEL: "m1" }, "The URL of the model is missing"],
   ])("%j with %j", async (options, env, message) => {
     const here = await withLongSession();
     const { exit, out, err } = await here.run(["compact", "long", ...options], { env });

@@ -35,14 +35,14 @@ describe("bough context --exact", () => {
     expect(tokens.messages).toHaveLength(40);
     expect(tokens.total).toBe(tokens.messages.reduce((sum, one) => sum + one, tokens.system));
     const { out } = await here.run(["context", "long", "--exact", "--brief"]);
-    expect(out).toContain(`in all (${counter})`);
+    expect(out).toContain(`in total (${counter})`);
     expect(out).not.toContain("~");
   });
 
   test("leaves rough counts marked as such without it", async () => {
     const here = world();
     await parserSession(here);
-    expect((await here.run(["context", "parser", "--brief"])).out).toContain("tokens in all (rough)");
+    expect((await here.run(["context", "parser", "--brief"])).out).toContain("tokens in total (estimated)");
   });
 
   test("counts at another entry too", async () => {
@@ -62,7 +62,7 @@ describe("bough context --window", () => {
     const percent = ((100 * request.use.totalTokens) / 100_000).toFixed(1);
     expect(out).toMatch(new RegExp(`^total +[\\d,]+ +${percent.replace(".", "\\.")} %`, "m"));
     expect(out).toContain("It fits.");
-    expect(out).not.toContain("left out");
+    expect(out).not.toContain("dropped");
   });
 
   test("says what would be left out of a smaller one and why, and marks it; the newest prompt stays", async () => {
@@ -74,9 +74,9 @@ describe("bough context --window", () => {
     expect(request.entries).toContain("u10");
     expect(request.entries).not.toContain("a1");
     const { out } = await here.run(["context", "long", "--window", "3000", "--brief"]);
-    expect(out).toMatch(/^left out or changed: \d+ messages, [\d,]+ tokens: old replies and their results/m);
-    expect(out).toMatch(/^assistant {2}a1 .* left out/m);
-    expect(out).not.toMatch(/^user {2}u10 .* left out/m);
+    expect(out).toMatch(/^changed: \d+ messages, [\d,]+ tokens dropped: old replies and their results/m);
+    expect(out).toMatch(/^assistant {2}a1 .* dropped/m);
+    expect(out).not.toMatch(/^user {2}u10 .* dropped/m);
   });
 
   test("prints the request as a provider would get it", async () => {

@@ -26,7 +26,7 @@ describe("bough export", () => {
     await parserSession(here);
     const { exit, err } = await here.run(["export", "parser", "--branch", "asst2", "--from", "asst2", "--to", "user1"]);
     expect(exit).toBe(2);
-    expect(err).toContain("does not stand above");
+    expect(err).toContain("is not on the path of");
   });
 
   test("writes Bough's own JSONL, which another store imports as the same tree", async () => {
@@ -100,7 +100,7 @@ describe("bough verify", () => {
     const here = world();
     await parserSession(here);
     await here.run(["search", "said"]);
-    expect(await here.run(["verify"])).toMatchObject({ exit: 0, out: `Everything holds in ${here.store}.\n` });
+    expect(await here.run(["verify"])).toMatchObject({ exit: 0, out: `No integrity violations in ${here.store}.\n` });
     expect(await here.json("verify", "parser")).toEqual({ findings: [] });
   });
 });
@@ -121,7 +121,7 @@ describe("bough backup that is interrupted", () => {
     const here = world();
     await parserSession(here);
     const { exit, err } = await here.run(["backup", here.path("copy.db")], { interruptedAt: Promise.resolve() });
-    expect([exit, err]).toEqual([130, "copying\nbough: Cancelled. No backup was left.\n"]);
+    expect([exit, err]).toEqual([130, "copying\nbough: Cancelled. No backup was written.\n"]);
     expect(readdirSync(here.folder)).toEqual(["sessions.db"]);
   });
 });
@@ -143,7 +143,7 @@ describe("bough restore", () => {
     const { exit, out, asked } = await here.run(["restore", backup], { answer: "y" });
     expect(exit).toBe(0);
     expect(asked).toEqual([expect.stringMatching(/^Replace .*sessions\.db by .*copy\.db, 1 session with \d+ entries\? .*kept/)]);
-    const kept = /kept at (.*)\n/.exec(out)?.[1] ?? "";
+    const kept = /the old store is now (.*)\n/.exec(out)?.[1] ?? "";
     expect(await sessions()).toBe(1);
     expect((await here.run(["verify", "--store", kept])).exit).toBe(0);
   });
@@ -185,7 +185,7 @@ describe("the store that is used", () => {
     const { exit, err } = await here.run(["sessions"], { env: { BOUGH_STORE: "" } });
     expect(exit).toBe(20);
     expect(err).toBe(
-      `bough: There is no store yet at ${here.path(".local/share/bough/sessions.db")}. Make one by importing sessions: bough import PATH (see bough import --help).\n`,
+      `bough: There is no store yet at ${here.path(".local/share/bough/sessions.db")}. Import sessions to create it: bough import PATH.\n`,
     );
     expect(existsSync(here.path(".local"))).toBe(false);
     expect((await here.run(["rename", "x", "y", "--store", "other.db"])).exit).toBe(20);

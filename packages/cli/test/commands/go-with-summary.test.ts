@@ -20,7 +20,7 @@ describe("bough go --summarize", () => {
     expect(shown.label).toBe("tried");
     expect(shown.entry).toMatchObject({ type: "branch_summary", parentId: "a8", fromId: "a10" });
     expect(out).toMatch(new RegExp(`^leaf: ${leafId} \\(branch summary: `));
-    expect(out).toContain("written by: no model; it is an extract of the entries themselves");
+    expect(out).toContain("written by: no model: it is an extract of the entries");
     expect(out).toContain("Back: bough undo long-session\n");
     expect((await messagesOf(here)).at(-1)?.role).toBe("branchSummary");
     await here.run(["undo", "long"]);
@@ -32,7 +32,7 @@ describe("bough go --summarize", () => {
     const { out } = await here.run(["go", "long", "u9", "--summarize"]);
     const { leafId } = await standOf(here);
     expect(await here.json("show", "long", String(leafId))).toMatchObject({ entry: { parentId: "a8" } });
-    expect(out).toContain("The message that was chosen, to be said again:\nPlease mend part 9; never touch src/lexer.ts.");
+    expect(out).toContain("Message to resend:\nPlease mend part 9; never touch src/lexer.ts.");
   });
 
   test("goes exactly to the entry without it", async () => {
@@ -45,7 +45,7 @@ describe("bough go --summarize", () => {
     const here = await withLongSession();
     await here.run(["go", "long", "a8"]);
     const { out } = await here.run(["go", "long", "a10", "--summarize"]);
-    expect(out).toContain("No summary: nothing was left behind.");
+    expect(out).toContain("No summary: no entries were left behind.");
     expect(await standOf(here)).toEqual({ leafId: "a10", entries: 40 });
   });
 

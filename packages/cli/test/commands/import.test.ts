@@ -70,7 +70,7 @@ describe("bough import", () => {
     expect(stored).toBeLessThan(files.length);
     expect({ exit, said: err.trimEnd().split("\n").at(-1) }).toEqual({
       exit: 130,
-      said: `bough: Interrupted; ${stored === 1 ? "1 session is" : `${stored} sessions are`} in. Import again for the rest.`,
+      said: `bough: Interrupted; ${stored === 1 ? "1 session was" : `${stored} sessions were`} imported. Run the import again for the others.`,
     });
     expect((await here.run(["import", here.path("in")])).out).toContain(`${files.length} sessions, ${files.length - stored} new`);
   });
@@ -97,7 +97,7 @@ describe("bough import", () => {
     await here.run(["import", piFile(here, "one.jsonl", message("aaaa1111", null, "One"))]);
     const { out, exit } = await here.run(["import", piFile(here, "two.jsonl", message("aaaa1111", null, "Two"))]);
     expect(exit).toBe(0);
-    expect(out).toContain("claims the id pi-session-1, which holds a different session");
+    expect(out).toContain("has the id pi-session-1 of a different session in the store");
   });
 
   test("lists lines that are no JSON with file and number, imports the rest, and ends with 34", async () => {
@@ -107,7 +107,7 @@ describe("bough import", () => {
     expect(exit).toBe(34);
     expect(out).toContain(`malformed-line  ${path}:3:`);
     expect(out).toContain("2 new entries");
-    expect(err).toContain("1 line could not be read and were left out");
+    expect(err).toContain("1 line could not be parsed and were skipped");
   });
 
   test("keeps records that fit no schema as foreign entries, and ends with 35", async () => {
@@ -133,7 +133,7 @@ describe("bough import", () => {
     const path = piFile(here, "one.jsonl", message("aaaa1111", null, "One"), ...lost, ...Array<string>(50).fill("{ not json"));
     const { exit, err } = await here.run(["import", path]);
     expect(exit).toBe(34);
-    expect(err).toContain("50 lines could not be read");
+    expect(err).toContain("50 lines could not be parsed");
     const { out } = await here.run(["import", path, "--verbose"]);
     expect(out.match(/malformed-line/g)).toHaveLength(50);
     expect(out).toContain("and 100 more problems\n");

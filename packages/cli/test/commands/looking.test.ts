@@ -130,7 +130,7 @@ describe("bough sessions", () => {
     await here.withStore(async () => undefined);
     expect((await here.run(["sessions"])).out).toBe("The store is empty. Import sessions: bough import PATH.\n");
     await parserSession(here);
-    expect((await here.run(["sessions", "--here"], { cwd: "/nowhere" })).out).toContain("Without --here all directories are listed");
+    expect((await here.run(["sessions", "--here"], { cwd: "/nowhere" })).out).toContain("Omit --here to list those of all directories");
   });
 
   test("says that there are more than were asked for", async () => {
@@ -138,7 +138,7 @@ describe("bough sessions", () => {
     await here.withStore(async (store) => {
       for (const name of ["one", "two", "three"]) await grow(store, `${name}-session`, "u1");
     });
-    expect((await here.run(["sessions", "--limit", "2"])).out).toContain("the newest 2; --limit N shows more");
+    expect((await here.run(["sessions", "--limit", "2"])).out).toContain("The newest 2 sessions; --limit N lists more");
     expect(await here.json("sessions", "--limit", "2")).toMatchObject({ sessions: [{}, {}], more: true });
   });
 
@@ -188,7 +188,7 @@ describe("bough context", () => {
     await parserSession(here);
     const { out } = await here.run(["context", "parser"]);
     expect(out).toContain("user  user3  ~8 tokens\nsaid in user3\n");
-    expect(out).toContain("6 messages, ~51 tokens in all (rough)");
+    expect(out).toContain("6 messages, ~51 tokens in total (estimated)");
     expect(out).not.toContain("user2");
   });
 
@@ -232,7 +232,7 @@ describe("bough search", () => {
     expect(out).toContain("\u001b[1;33mreplied\u001b[22;39m in asst1");
     expect(out).toContain("3 matches");
     const few = await here.run(["search", "replied", "--limit", "1"]);
-    expect(few.out).toContain("3 matches, the best 1 shown; --all shows them all");
+    expect(few.out).toContain("3 matches, the best 1 printed; --all prints all");
     expect((await here.run(["search", "replied", "--limit", "1", "--all"])).out.match(/replied in/g)).toHaveLength(3);
   });
 
@@ -251,8 +251,8 @@ describe("bough search", () => {
 
   test.each([
     [["search", "x", "--role", "robot"], 2, "Choose from system, user"],
-    [["search", "x", "--since", "yesterday"], 2, "is no time"],
-    [["search", "x", "--limit", "0"], 2, "above zero"],
+    [["search", "x", "--since", "yesterday"], 2, "is not a time"],
+    [["search", "x", "--limit", "0"], 2, "above 0"],
     [["search", "???"], 45, "Cannot search"],
   ])("refuses %j with %i", async (args, code, message) => {
     const here = world();
@@ -265,7 +265,7 @@ describe("bough search", () => {
   test("says how to search when nothing is found", async () => {
     const here = world();
     await parserSession(here);
-    expect(await here.run(["search", "wombat"])).toMatchObject({ exit: 0, out: expect.stringContaining("Nothing found.") });
+    expect(await here.run(["search", "wombat"])).toMatchObject({ exit: 0, out: expect.stringContaining("No matches.") });
   });
 });
 

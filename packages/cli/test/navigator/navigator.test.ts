@@ -229,7 +229,7 @@ describe("work on an entry", () => {
     expect(readFileSync(join(folder, file), "utf8")).toContain("replied in a5");
     driven.press("x");
     await driven.until(({ notice }) => notice?.isError === true);
-    expect(driven.model.notice?.text).toContain("exists already");
+    expect(driven.model.notice?.text).toContain("exists and was not changed");
   });
 
   it("forks at it", async () => {

@@ -173,7 +173,7 @@ describe("slash commands", () => {
     const { driven } = await opened("u1 a1");
     driven.type("/compact").press("enter");
     await driven.until(({ notice }) => notice !== null);
-    expect(driven.text).toContain("There is nothing to compact yet.");
+    expect(driven.text).toContain("Nothing to compact: there are too few messages.");
   });
 
   it("/thinking keeps a level with the session, and knows its names", async () => {

@@ -51,7 +51,7 @@ describe("slash commands on a store", () => {
   test("/export never writes over a file", async () => {
     const shell = await talk();
     await ran(shell, "/export talk.md");
-    expect(squeezed(await ran(shell, "/export talk.md"))).toContain(squeezed("exists already and was left as it is"));
+    expect(squeezed(await ran(shell, "/export talk.md"))).toContain(squeezed("exists and was not changed"));
   });
 
   test.each(["/export --force talk.md", "/export talk.md --force", "/export  --force  bough-talk.md"])(
