@@ -64,13 +64,13 @@ export type { CompactionSettings, SettingsInput } from "./settings/settings.js";
 export { settingsJsonSchema } from "./settings/settings.js";
 // Summarisers
 export { type AiSdkSummarizerOptions, aiSdkSummarizer } from "./summarizers/ai-sdk.js";
-export { withoutSecrets } from "./summarizers/failures/secrets.js";
 export { type OpenAiCompatibleOptions, openAiCompatibleSummarizer } from "./summarizers/openai-compatible.js";
 export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js";
 export { remoteSummarizer } from "./summarizers/remote.js";
 export type { Summarizer, SummaryReply, SummaryRequest, SummarySource } from "./summarizers/summarizer.js";
 export type { HostState, InvokedSkill } from "./summary/compose.js";
 export type { SummaryFailure, SummaryMethod } from "./summary/summary-job.js";
+export { withoutSecrets } from "./text/redact.js";
 // Counting
 export { type Calibration, type Comparison, calibrated, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";
 export { ContextMeter, type Measured } from "./tokens/context-meter.js";

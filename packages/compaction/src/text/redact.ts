@@ -1,5 +1,4 @@
-/** Stands where a secret stood. */
-export const REDACTED = "[redacted]";
+import { rules } from "@bough/session-core/internals";
 
 // A token starts where no word does, or behind an escaped line break inside JSON. Because it cannot start in the middle
 // of a run, each run is read once.
@@ -8,15 +7,15 @@ const token = (shape: string) => new RegExp(START + shape, "g");
 
 /** Keys whose makers gave them a prefix, so that they are known at sight. Hashes of commits have none and stay. */
 const TOKENS: readonly RegExp[] = [
-  // OpenAI, Anthropic, OpenRouter; a digit, so that a name in kebab case is none.
-  token("sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}"),
+  // OpenAI, Anthropic, OpenRouter, Groq, xAI; with a digit, because names in kebab case can begin like this.
+  token("(?:sk|gsk|xai)[-_](?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}"),
   token("(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}"),
   token("gh[opusr]_[A-Za-z0-9]{36,}"),
   token("github_pat_[A-Za-z0-9_]{22,}"),
   token("glpat-[A-Za-z0-9_-]{20,}"),
   token("xox[abeoprs]-[A-Za-z0-9-]{10,}"),
   token("(?:AKIA|ASIA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
-  token("AIza[0-9A-Za-z_-]{35}"),
+  token("AIza[0-9A-Za-z_-]{20,}"),
   token("npm_[A-Za-z0-9]{36}"),
   token("hf_[A-Za-z0-9]{30,}"),
   token("pypi-[A-Za-z0-9_-]{50,}"),
@@ -28,7 +27,7 @@ const TOKENS: readonly RegExp[] = [
 const NAMED =
   "(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|(?:auth|access|refresh|bearer)[_-]?token)(?:[_-]?key(?:[_-]?base)?)?";
 /** What is a reference to a secret, or was masked before. */
-const NO_VALUE = String.raw`(?!\[redacted\]|[$<{*(\[]|process\.|os\.|env\.)`;
+const NO_VALUE = String.raw`(?![$<{*(\[]|process\.|os\.|env\.)`;
 const BARE = String.raw`[^\s"'${"`"}<>,;&()\\]`;
 
 /** A value that its place shows to be a secret: what stands before it stays, as the first group. */
@@ -40,29 +39,53 @@ const PLACES: readonly RegExp[] = [
   new RegExp(`((?<![A-Za-z0-9_])[A-Z0-9_]{0,40}TOKEN=)${NO_VALUE}${BARE}{8,}`, "g"),
   new RegExp(`(--(?:password|passwd|token|secret|api-key)[= ])${NO_VALUE}(?!-)${BARE}{4,}`, "gi"),
   /(\bAuthorization\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?(?:Bearer|Basic|Token)\s{1,3})[A-Za-z0-9._~+/=-]{8,}/gi,
-  /(\bBearer\s{1,3})[A-Za-z0-9._~+/=-]{20,}/g,
+  /(\bBearer\s{1,3})(?:[A-Za-z0-9._~+/=-]{20,}|(?=[A-Za-z._~+/=-]{0,20}[0-9])[A-Za-z0-9._~+/=-]{8,})/g,
   // A password in an address.
-  /((?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'<>]{1,100}:)(?!\[redacted\])[^\s@/"'<>]{1,200}(?=@)/gi,
+  /((?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'<>]{1,100}:)(?!\[(?:redacted|hidden)\])[^\s@/"'<>]{1,200}(?=@)/gi,
 ];
 
+/** What to redact, and what to put in its place. */
+export interface RedactOptions {
+  /** Keys and passwords that are known; those of fewer than 4 characters are ignored, because they can be part of any word. */
+  readonly secrets?: readonly string[] | undefined;
+  /** In brackets. Default: `[redacted]`. */
+  readonly replacement?: "[redacted]" | "[hidden]" | undefined;
+}
+
 /**
- * A text without keys, tokens, passwords and private keys, each masked by `[redacted]`. What is masked stays as it is the second time. Linear.
+ * Replaces keys, tokens, passwords and private keys in a text, and the given secrets, also as URLs, HTML, JSON and Base64
+ * write them. Redacting a text twice changes nothing more. Linear in the text, times the number of secrets.
  *
- * Precise rather than complete: known prefixes, private keys, and values whose name or place says what they are.
+ * Precise rather than complete: known prefixes, private keys, and values whose name or place identifies them.
  *
  * @example
  * redact("export DB_PASSWORD=hunter22"); // "export DB_PASSWORD=[redacted]"
  */
-export function redact(text: string): string {
-  const placed = PLACES.reduce(masked, withoutPrivateKeys(text));
-  return TOKENS.reduce((kept, shape) => kept.replace(shape, REDACTED), placed);
+export function redact(text: string, { secrets = [], replacement = "[redacted]" }: RedactOptions = {}): string {
+  const patterns = secrets.filter((secret) => secret.length >= MIN_SECRET_CHARS).flatMap(secretPatterns);
+  const withoutKnown = patterns.reduce<string>((kept, secret) => kept.replaceAll(secret, replacement), text);
+  const withoutValues = PLACES.reduce((kept, place) => redactPlace(kept, place, replacement), redactPrivateKeys(withoutKnown, replacement));
+  return TOKENS.reduce((kept, shape) => kept.replace(shape, replacement), withoutValues);
 }
 
-function masked(text: string, place: RegExp): string {
+/**
+ * A text with secrets replaced by `[hidden]`: the given ones and all that `redact` finds. For messages of errors, because a
+ * server may repeat the key that it was sent.
+ *
+ * @example
+ * console.error(withoutSecrets(error.message, [apiKey]));
+ */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  rules.checkArgument("text", text, rules.TEXT);
+  rules.checkArgument("secrets", secrets, rules.list(rules.TEXT, "an array of texts"));
+  return redact(text, { secrets, replacement: "[hidden]" });
+}
+
+function redactPlace(text: string, place: RegExp, replacement: string): string {
   return text.replace(place, (found: string, before: string, ...rest: readonly unknown[]) => {
     const at = rest.find((one): one is number => typeof one === "number") ?? 0;
-    // A call, as in password=ask(): a name of code, not a value.
-    return text[at + found.length] === "(" ? found : before + REDACTED;
+    // A call, as in password=ask(): the name of a function, not a value.
+    return text[at + found.length] === "(" ? found : before + replacement;
   });
 }
 
@@ -73,12 +96,12 @@ const KEY_BODY = /[A-Za-z0-9+/=\s\\]*/y;
 const MAX_KEY_CHARS = 16_384;
 
 /** One pass over the edges of keys: a pattern over the whole key would read to the end of the text from each open one. */
-function withoutPrivateKeys(text: string): string {
+function redactPrivateKeys(text: string, replacement: string): string {
   const kept: string[] = [];
   let done = 0;
   let begin: { readonly at: number; readonly after: number } | null = null;
   const mask = (from: number, to: number): void => {
-    kept.push(text.slice(done, from), REDACTED);
+    kept.push(text.slice(done, from), replacement);
     done = to;
   };
   for (const edge of text.matchAll(KEY_EDGE)) {
@@ -100,4 +123,48 @@ function endOfBody(text: string, from: number): number {
   KEY_BODY.lastIndex = from;
   KEY_BODY.exec(text);
   return KEY_BODY.lastIndex;
+}
+
+/** Shorter secrets can be part of any word. In UTF-16 code units. */
+const MIN_SECRET_CHARS = 4;
+
+const HTML_NAMES: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos" };
+
+function secretPatterns(secret: string): readonly (string | RegExp)[] {
+  return [spellings(secret), ...base64Parts(secret)];
+}
+
+/** A secret character by character: as it is, or as URLs (once or twice), HTML and JSON write it. */
+function spellings(secret: string): RegExp {
+  const written = [...secret.toWellFormed()].map((character) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16);
+    const url = [...new TextEncoder().encode(character)].map((byte) => `%(?:25)?${anyCase(byte.toString(16).padStart(2, "0"))}`);
+    const html = [`#0{0,6}${character.codePointAt(0)}`, `#[xX]0{0,6}${anyCase(code)}`, HTML_NAMES[character]].filter(Boolean);
+    const plain = `\\\\{0,3}${escaped(character)}`;
+    const inJson = `\\\\{1,2}u${anyCase(code.padStart(4, "0"))}`;
+    // The longer spelling first: that of a percent sign begins with one.
+    return `(?:${url.join("")}|&(?:${html.join("|")});|${inJson}|${plain}${character === " " ? "|\\+" : ""})`;
+  });
+  return new RegExp(written.join(""), "gu");
+}
+
+function anyCase(hex: string): string {
+  return hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+}
+
+function escaped(character: string): string {
+  return /[A-Za-z0-9]/.test(character) ? character : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+}
+
+/**
+ * What Base64 makes of a secret, whatever stands before and behind it: for each of the three places at which it can begin, the
+ * characters that depend on nothing else. Both alphabets.
+ */
+function base64Parts(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  const parts = [0, 1, 2].map((before) => {
+    const whole = Buffer.concat([Buffer.alloc(before), bytes]);
+    return whole.toString("base64").slice(Math.ceil((before * 4) / 3), Math.floor((whole.length * 4) / 3));
+  });
+  return parts.filter((part) => part.length >= 8).flatMap((part) => [part, part.replaceAll("+", "-").replaceAll("/", "_")]);
 }
