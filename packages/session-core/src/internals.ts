@@ -7,6 +7,8 @@ export * as rules from "./arguments/rules.js";
 export * as shapes from "./arguments/shapes.js";
 // Tool calls and their results
 export * from "./context/tool-pairs.js";
+// Waiting
+export { raceAbort } from "./race-abort.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shorten, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
 export { cleanText, oneLine, shortLine } from "./text/one-line.js";

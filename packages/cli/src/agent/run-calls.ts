@@ -1,4 +1,5 @@
 import type { EntryId, ToolCallBlock } from "@bough/session-core";
+import { raceAbort } from "@bough/session-core/internals";
 import type { PermissionChecker } from "./permissions.js";
 import type { UnreadableCalls } from "./reply.js";
 import type { Tool, ToolContext, ToolOutcome } from "./tools/tool.js";
@@ -46,11 +47,11 @@ export function notRun(calls: readonly ToolCallBlock[], why: "aborted" | "error"
 }
 
 async function outcomeOfCall(runner: CallRunner, call: ToolCallBlock): Promise<ToolOutcome> {
-  const { tools, gatekeeper, place } = runner;
+  const { tools, place } = runner;
   if (place.signal.aborted) return failed(STOPPED);
   const tool = tools.find(({ name }) => name === call.name);
   if (tool === undefined) return failed(`There is no tool ${call.name}. ${offer(tools)}`);
-  const verdict = await untilAborted(gatekeeper.check(call.id, tool.name, call.arguments), place.signal);
+  const verdict = await checkUnlessStopped(runner, call, tool);
   if (verdict === undefined) return failed(STOPPED);
   return verdict.isAllowed ? tool.run(call.arguments, { ...place, target: verdict.target }) : failed(DENIED);
 }
@@ -63,20 +64,14 @@ function failed(text: string): ToolOutcome {
   return { text, isError: true };
 }
 
-/** The answer, or undefined once the signal is aborted: nobody may be left to answer a question. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<undefined>((resolve) => {
-    stop = () => resolve(undefined);
-    signal.addEventListener("abort", stop, { once: true });
-    // Who asks may have been stopped while the question was put.
-    if (signal.aborted) stop();
-  });
+/** The verdict on a call; undefined if the turn is stopped first: then no answer may come any more. */
+async function checkUnlessStopped({ gatekeeper, place }: CallRunner, call: ToolCallBlock, tool: Tool) {
   try {
-    const answer = await Promise.race([work, aborted]);
-    return signal.aborted ? undefined : answer;
-  } finally {
-    signal.removeEventListener("abort", stop);
+    const verdict = await raceAbort(gatekeeper.check(call.id, tool.name, call.arguments), place.signal);
+    return place.signal.aborted ? undefined : verdict;
+  } catch (error) {
+    if (place.signal.aborted) return undefined;
+    throw error;
   }
 }
 

@@ -1,10 +1,10 @@
+import { raceAbort } from "@bough/session-core/internals";
 import { type BackgroundEvent, nextBackground } from "../plan/background-state.js";
 import { readSpan } from "../plan/span.js";
 import { applyDraft } from "./apply-draft.js";
 import { type ContextState, snapshotOf } from "./context-state.js";
 import type { Draft } from "./draft.js";
 import { type Engine, isInsideHook, withSessionLock } from "./engine.js";
-import { orAborted } from "./or-aborted.js";
 import { emitNotCompacted, recordFailure } from "./report-outcome.js";
 import type { CompactionResult } from "./results.js";
 import { writeDraft } from "./write-draft.js";
@@ -49,7 +49,7 @@ function dispatch(engine: Engine, event: BackgroundEvent<Draft>): void {
 export async function whenBackgroundSettled(engine: Engine, signal: AbortSignal | undefined): Promise<void> {
   const { backgroundRun } = engine.memory;
   if (backgroundRun === null || isInsideHook(engine.session)) return;
-  await orAborted(backgroundRun.settled, signal);
+  await raceAbort(backgroundRun.settled, signal);
 }
 
 /** Appends the finished summary; `superseded`: there is none, or the path has changed. */

@@ -1,7 +1,7 @@
+import { raceAbort } from "@bough/session-core/internals";
 import type { HostState } from "../summary/compose.js";
 import { type Engine, runAsHook } from "./engine.js";
 import type { CompactorHandlers } from "./options.js";
-import { orAborted } from "./or-aborted.js";
 
 type HookName = keyof CompactorHandlers;
 type Handler<N extends HookName> = NonNullable<CompactorHandlers[N]>;
@@ -45,7 +45,7 @@ async function callGuarded<T>(
 ): Promise<T | undefined> {
   try {
     const result = runAsHook(engine.session, async () => call());
-    return (await orAborted(result, signal)) ?? undefined;
+    return (await raceAbort(result, signal)) ?? undefined;
   } catch (error) {
     signal?.throwIfAborted();
     engine.emit({ type: "hookFailed", hook: name, error });

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type EntryId, type ModelSetting, newEntryId, type Session, type SessionContext } from "@bough/session-core";
+import { raceAbort } from "@bough/session-core/internals";
 import { CompactorBusyError } from "../errors/compaction-errors.js";
 import { type BackOff, NO_BACK_OFF } from "../fit/back-off.js";
 import type { BackgroundState } from "../plan/background-state.js";
@@ -17,7 +18,6 @@ import { tokenizerOf } from "../tokens/tokenizer-of.js";
 import type { Draft } from "./draft.js";
 import type { CompactionEvent } from "./events.js";
 import type { CompactorOptions, Summarizers, SummarizersByUse } from "./options.js";
-import { orAborted } from "./or-aborted.js";
 
 /** State that a compactor keeps between calls. It is never needed to read the session, and is lost with the process. */
 interface Memory {
@@ -197,7 +197,7 @@ export function isInsideHook(session: Session): boolean {
  */
 export async function whenIdle(session: Session, signal?: AbortSignal): Promise<void> {
   if (isInsideHook(session)) return;
-  for (let one = running.get(session); one !== undefined; one = running.get(session)) await orAborted(one.ended, signal);
+  for (let one = running.get(session); one !== undefined; one = running.get(session)) await raceAbort(one.ended, signal);
 }
 
 /**

@@ -1,10 +1,9 @@
 import { toAiSdk, type Usage } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import { raceAbort, rules } from "@bough/session-core/internals";
 import type { FinishReason, LanguageModel, LanguageModelUsage, streamText, TextStreamPart, ToolSet } from "ai";
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";
-import { untilAborted } from "./http/until-aborted.js";
 import { readRequestId } from "./http.js";
 import { type ModelReply, type ReplyEnd, skipThinking, validateReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
@@ -36,7 +35,7 @@ export interface AiSdkSummarizerOptions {
 export function aiSdkSummarizer(model: LanguageModel, options: AiSdkSummarizerOptions = {}): Summarizer {
   rules.checkArgument("model", model, LANGUAGE_MODEL);
   rules.checkArgument("options", options, rules.OBJECT);
-  return (request) => untilAborted(request.signal, () => ask(model, options, request));
+  return (request) => raceAbort(() => ask(model, options, request), request.signal);
 }
 
 async function ask(model: LanguageModel, options: AiSdkSummarizerOptions, request: SummaryRequest): Promise<SummaryReply> {

@@ -1,6 +1,6 @@
+import { raceAbort } from "@bough/session-core/internals";
 import { type CallFailure, SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";
-import { untilAborted } from "./http/until-aborted.js";
 import { parseSummarizerReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
@@ -64,7 +64,7 @@ export async function callSummarizer(
       failure = outcome;
       const delayMs = computeDelay(tries, failure, policy);
       if (delayMs === null) break;
-      await untilAborted(request.signal, () => sleep(delayMs, request.signal));
+      await raceAbort(() => sleep(delayMs, request.signal), request.signal);
     }
   }
   throw failure;
@@ -95,7 +95,7 @@ async function callWithTimeout(summarizer: Summarizer, request: SummaryRequest, 
   const signal = request.signal === undefined ? own.signal : AbortSignal.any([request.signal, own.signal]);
   try {
     // Async, so that a summarizer that throws before its first await is handled like any other.
-    return await untilAborted(signal, async () => summarizer({ ...request, signal }));
+    return await raceAbort(async () => summarizer({ ...request, signal }), signal);
   } finally {
     clearTimeout(timer);
   }
@@ -112,7 +112,7 @@ function computeDelay(tries: number, { failure, retryAfterMs }: SummarizerCallEr
 async function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   try {
-    await untilAborted(signal, () => new Promise<void>((resolve) => (timer = setTimeout(resolve, ms))));
+    await raceAbort(() => new Promise<void>((resolve) => (timer = setTimeout(resolve, ms))), signal);
   } finally {
     clearTimeout(timer);
   }

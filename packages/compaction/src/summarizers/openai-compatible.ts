@@ -1,9 +1,8 @@
 import { toOpenAiChat } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import { raceAbort, rules } from "@bough/session-core/internals";
 import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
 import { toCallError } from "./call-failure.js";
 import { ChatResponse } from "./chat-answer.js";
-import { untilAborted } from "./http/until-aborted.js";
 import { createEndpoint, type Endpoint, type EndpointOptions, postJson, readRequestId, readServerSentEvents } from "./http.js";
 import { skipThinking, validateReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
@@ -44,7 +43,7 @@ export function openAiCompatibleSummarizer(options: OpenAiCompatibleOptions): Su
   const maxTokensField =
     options.maxTokensField ?? (new URL(chat.url).hostname === "api.openai.com" ? "max_completion_tokens" : "max_tokens");
   const model = { model: options.model, temperature: options.temperature, tools: options.tools, maxTokensField };
-  return (request) => untilAborted(request.signal, () => requestSummary(chat, buildChatBody(model, request), request));
+  return (request) => raceAbort(() => requestSummary(chat, buildChatBody(model, request), request), request.signal);
 }
 
 function buildChatAddress(base: string): string {

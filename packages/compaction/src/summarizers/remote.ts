@@ -1,7 +1,7 @@
+import { raceAbort } from "@bough/session-core/internals";
 import { z } from "zod";
 import { SummarizerCallError, SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { toCallError } from "./call-failure.js";
-import { untilAborted } from "./http/until-aborted.js";
 import { createEndpoint, type Endpoint, type EndpointOptions, postJson } from "./http.js";
 import { parseSummarizerReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
@@ -21,7 +21,7 @@ const responseSchema = z.looseObject({ summary: z.unknown(), usage: z.unknown().
  */
 export function remoteSummarizer(url: string, options: EndpointOptions = {}): Summarizer {
   const endpoint = createEndpoint(url, options);
-  return (request) => untilAborted(request.signal, () => requestSummary(endpoint, request));
+  return (request) => raceAbort(() => requestSummary(endpoint, request), request.signal);
 }
 
 async function requestSummary(
