@@ -116,7 +116,7 @@ describe("bough checkpoints --write", () => {
     expect(readdirSync(here.folder)).not.toContain("notes");
   });
 
-  test("says with 58 that a file is in the way", async () => {
+  test("says with 58 that a file of this name exists", async () => {
     const here = await withLongSession();
     await compacted(here, 400);
     writeFileSync(here.path("notes"), "mine");

@@ -2,7 +2,7 @@ import type { EntryId, FileLists, SessionId } from "@bough/session-core";
 import { cleanText, shortLine } from "@bough/session-core/internals";
 import { z } from "zod";
 
-/** Which entries of a path a summary stands for, both ends included. */
+/** The range of entries that a summary covers, both ends included. */
 export interface CheckpointRange {
   readonly fromEntryId: EntryId;
   readonly toEntryId: EntryId;
@@ -11,27 +11,27 @@ export interface CheckpointRange {
   readonly messages: number;
 }
 
-/** A summary that counts on a path, as screens and files show it. The idea and the word are Copilot CLI's. */
+/** A compaction of a path in the form for screens and files. */
 export interface Checkpoint {
   /** 1 for the oldest of its path. */
   readonly number: number;
   readonly sessionId: SessionId;
-  /** The compaction. */
+  /** The compaction entry. */
   readonly entryId: EntryId;
-  /** The summary's own title, or else its short form or first words; one line. */
+  /** The summary's title, else its short form or first sentence; one line. */
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly createdAtMs: number;
   readonly trigger: string | null;
   readonly tokensBefore: number | null;
   readonly tokensAfter: number | null;
-  /** null: it stands for nothing that an earlier summary does not stand for. */
+  /** null: it covers nothing that an earlier summary does not cover. */
   readonly covers: CheckpointRange | null;
   readonly files: FileLists;
   readonly summary: string;
 }
 
-/** Says that a file is ours, and which form it has. */
+/** Identifies the files of this package and their version. */
 const FORM = "checkpoint-1";
 
 const tokens = z.number().nonnegative().nullable();
@@ -51,8 +51,8 @@ const frontSchema = z.object({
 type Front = z.output<typeof frontSchema>;
 
 /**
- * A checkpoint as the text of its file: a front part, one `name: value` a line, then the title and the summary in
- * Markdown. Each value is JSON on one line (which YAML reads too), so no text of a session can end the front part.
+ * The text of a checkpoint's file: front matter with one `name: value` a line, then title and summary in Markdown. Each
+ * value is JSON on one line, which is also YAML, so that no text can end the front matter.
  */
 export function formatCheckpoint(checkpoint: Checkpoint): string {
   const front = Object.entries(buildFront(checkpoint)).map(([name, value]) => `${name}: ${formatJsonLine(value)}`);
@@ -77,19 +77,19 @@ function buildFront(checkpoint: Checkpoint): Front {
 }
 
 /**
- * Reads the text of a checkpoint's file back; also one whose line ends an editor changed.
+ * Parses the text of a checkpoint's file; also with line ends changed by an editor.
  *
- * @returns a checkpoint, or in words why it is none.
+ * @returns a checkpoint, or why the text is not one.
  */
 export function parseCheckpoint(text: string, number: number): Checkpoint | string {
   const [, front, body = ""] = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n([\s\S]*))?$/.exec(text) ?? [];
-  if (front === undefined) return "it has no front part";
-  const judged = frontSchema.safeParse(parseFront(front));
-  if (!judged.success) {
-    const [issue] = judged.error.issues;
-    return `its front part is not one of ours (${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""})`;
+  if (front === undefined) return "it has no front matter";
+  const parsed = frontSchema.safeParse(parseFront(front));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return `its front matter is not valid (${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""})`;
   }
-  return toCheckpoint(judged.data, number, body);
+  return toCheckpoint(parsed.data, number, body);
 }
 
 function toCheckpoint(front: Front, number: number, body: string): Checkpoint {
@@ -105,7 +105,7 @@ function toCheckpoint(front: Front, number: number, body: string): Checkpoint {
     tokensAfter,
     covers,
     files: { readFiles, modifiedFiles },
-    // The heading is the title once more.
+    // The heading repeats the title.
     summary: body.replace(/^\s*# [^\n]*\n/, "").trim(),
   };
 }
@@ -119,7 +119,7 @@ function parseFront(front: string): Record<string, unknown> {
   return values;
 }
 
-/** undefined: it is no JSON, and the schema says that the member is missing. */
+/** undefined if it is not JSON; the schema then reports the field as missing. */
 function tryParseJson(json: string): unknown {
   try {
     return JSON.parse(json);
@@ -129,7 +129,7 @@ function tryParseJson(json: string): unknown {
   }
 }
 
-/** JSON leaves three characters as they are that YAML and some editors take for the end of a line. */
+/** Escapes three characters that JSON allows and that YAML and some editors treat as line ends. */
 function formatJsonLine(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u0085\u2028\u2029]/g,
@@ -137,50 +137,50 @@ function formatJsonLine(value: unknown): string {
   );
 }
 
-/** A text on one line, as a title. */
+/** A text on one line. */
 function joinLines(text: string): string {
   return shortLine(text, Number.POSITIVE_INFINITY);
 }
 
-/** null: a time that no calendar has. */
+/** null: the time is outside of the years 0 to 9999. */
 export function formatIsoTime(ms: number): string | null {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 0 ? null : date.toISOString();
 }
 
-/** What a file of this name can be: a checkpoint has a number of at least three digits, then a title. */
+/** The file name of a checkpoint: a number of at least three digits and a title. */
 const NAME = /^(\d{3,9})-.+\.md$/;
 
-/** Longest title inside a file name, in characters: names are for reading, and 255 bytes are the limit of most file systems. */
+/** Longest title in a file name, in characters; most file systems allow 255 bytes. */
 const MAX_SLUG = 60;
 
 /**
- * The name of a checkpoint's file: `NNN-title.md`, Copilot CLI's form. Only small Latin letters, digits and dashes come
- * from the title, so no title leaves the folder, hides a file, or means something on any file system.
+ * The name of a checkpoint's file, `NNN-title.md`. Only lower-case Latin letters, digits and dashes of the title are
+ * used, so that no title names another folder, a hidden file or a reserved name.
  *
  * @example
- * checkpointName(3, "Mending the Parser!"); // "003-mending-the-parser.md"
+ * makeFileName(3, "Mending the Parser!"); // "003-mending-the-parser.md"
  */
 export function makeFileName(number: number, title: string): string {
   return `${String(number).padStart(3, "0")}-${toSlug(title)}.md`;
 }
 
-/** The number in a file's name; null: no checkpoint has such a name. */
+/** The number in a file name; null: not the name of a checkpoint. */
 export function parseFileNumber(name: string): number | null {
   const [, digits] = NAME.exec(name) ?? [];
   return digits === undefined ? null : Number(digits);
 }
 
-/** What another writer holds while it writes the file of a number, and the file before it is complete. */
+/** The temporary file that reserves a number while its checkpoint is written. */
 export function makeClaimName(number: number): string {
   return `.${String(number).padStart(3, "0")}.tmp`;
 }
 
 function toSlug(title: string): string {
   const words = title
-    // A title is short; a long one need not be taken apart to its end.
+    // Bounds the work for a long title.
     .slice(0, 1_000)
-    // Letters with marks become the letter and the mark, which then goes: "é" is "e".
+    // Splits accented letters into letter and accent, and removes the accent: "é" becomes "e".
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")
     .toLowerCase()

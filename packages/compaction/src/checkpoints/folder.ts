@@ -3,10 +3,10 @@ import { lstat, mkdir, open, opendir, readdir, readFile, rename, rm } from "node
 import { dirname, join, resolve } from "node:path";
 import { CheckpointError } from "../errors/compaction-errors.js";
 
-/** Larger files are none of ours: the summaries of all sessions of a day have less. */
+/** Larger files are not checkpoints. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The names in a folder, sorted; none where it does not exist. @throws {CheckpointError} it cannot be read. */
+/** The names in a folder, sorted; empty if it does not exist. @throws {CheckpointError} it cannot be read. */
 export async function listNames(directory: string): Promise<readonly string[]> {
   try {
     return (await readdir(directory)).sort();
@@ -16,19 +16,19 @@ export async function listNames(directory: string): Promise<readonly string[]> {
   }
 }
 
-/** Makes the folder and those above it. @throws {CheckpointError} */
+/** Creates the folder and its parents. @throws {CheckpointError} */
 export async function makeFolder(directory: string): Promise<void> {
   try {
-    // One by one: in a folder such as /proc Node's own way to make all of them never ends.
+    // One by one, because `mkdir` with `recursive` does not return for folders such as /proc.
     for (const missing of await listMissingFolders(directory)) await makeOneFolder(missing);
-    // What is there may be a file.
+    // The existing path may be a file.
     await (await opendir(directory)).close();
   } catch (error) {
     throw new CheckpointError(directory, "write", describeError(error), { cause: error });
   }
 }
 
-/** The folder and those above it that are not there, outermost first. */
+/** The missing folders of a path, outermost first. */
 async function listMissingFolders(directory: string): Promise<readonly string[]> {
   const missing: string[] = [];
   for (let at = resolve(directory); !(await pathExists(at)); at = dirname(at)) missing.unshift(at);
@@ -49,25 +49,25 @@ async function makeOneFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (error) {
-    // Somebody else made it meanwhile.
+    // Another process created it.
     if (getErrorCode(error) !== "EEXIST") throw error;
   }
 }
 
-/** The text of a file, or why it cannot be one of ours. null: it went meanwhile. */
+/** The text of a file, or why it cannot be a checkpoint. null: the file is missing. */
 export async function readText(path: string): Promise<{ readonly text: string } | { readonly problem: string } | null> {
   try {
-    // Not through links: what they point to is not in the folder.
+    // Links are not followed: their targets are outside of the folder.
     const found = await lstat(path);
-    if (!found.isFile()) return { problem: "it is no file" };
-    if (found.size > MAX_BYTES) return { problem: `it has ${found.size} bytes, more than any checkpoint` };
+    if (!found.isFile()) return { problem: "it is not a regular file" };
+    if (found.size > MAX_BYTES) return { problem: `it has ${found.size} bytes, more than a checkpoint can have` };
     return { text: await readFile(path, "utf8") };
   } catch (error) {
     return getErrorCode(error) === "ENOENT" ? null : { problem: describeError(error) };
   }
 }
 
-/** Changes whenever the file is written or replaced. null: it is not there. @throws {CheckpointError} */
+/** A stamp that changes when the file is written or replaced. null: the file is missing. @throws {CheckpointError} */
 export async function readStamp(path: string): Promise<string | null> {
   try {
     const { ino, size, mtimeNs, ctimeNs } = await lstat(path, { bigint: true });
@@ -78,7 +78,7 @@ export async function readStamp(path: string): Promise<string | null> {
   }
 }
 
-/** Creates a file that is not there yet and writes it to the disk. false: it is there already. @throws {CheckpointError} */
+/** Creates a file and flushes it to disk. false: it exists already. @throws {CheckpointError} */
 export async function createFile(path: string, text: string): Promise<boolean> {
   try {
     const file = await open(path, "wx");
@@ -97,7 +97,7 @@ export async function createFile(path: string, text: string): Promise<boolean> {
 }
 
 /**
- * Gives a file its name in one step: readers see the old one or the new one, whole. false: the file is gone.
+ * Renames a file atomically: readers see the complete old or new file. false: the file is missing.
  *
  * @throws {CheckpointError}
  */
@@ -112,18 +112,18 @@ export async function moveFile(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Nobody writes a checkpoint for so long, in milliseconds. */
+/** Age of a stale temporary file, in milliseconds; writing a checkpoint takes less. */
 const LEFT_AFTER = 3_600_000;
 
-/** The temporary files of this room: of a number, of the index, and of a number that was put aside. */
+/** The temporary files of this folder: of a number, of the index, and of a number that is being removed. */
 const TEMPORARY = /^\.(?:\d{3,9}|(?:\d{3,9}\.tmp|index\.md)\.[0-9a-f-]{36})\.tmp$/;
 
-/** Removes temporary files that a crash left an hour ago or longer. @throws {CheckpointError} */
+/** Removes temporary files older than an hour, which a crash left. @throws {CheckpointError} */
 export async function removeLeftovers(directory: string): Promise<void> {
   for (const name of await listNames(directory)) {
     const path = join(directory, name);
     if (!TEMPORARY.test(name) || !(await isStale(path))) continue;
-    // Another process can have removed it and begun one of the same name since it was looked at: that one is put back.
+    // Another process may have replaced the file by a new one of the same name since the check; that one is renamed back.
     const aside = `${path}.${randomUUID()}.tmp`;
     if (!(await moveFile(path, aside))) continue;
     if (await isStale(aside)) await removeFile(aside);
@@ -141,15 +141,16 @@ async function isStale(path: string): Promise<boolean> {
   }
 }
 
-/** Writes a file in place of what is there, in one step. @throws {CheckpointError} */
+/** Replaces a file atomically. @throws {CheckpointError} */
 export async function replaceFile(directory: string, name: string, text: string): Promise<void> {
   const draft = join(directory, `.${name}.${randomUUID()}.tmp`);
   await createFile(draft, text);
   const path = join(directory, name);
-  if (!(await moveFile(draft, path))) throw new CheckpointError(path, "write", "its folder or its temporary file was removed meanwhile");
+  if (!(await moveFile(draft, path)))
+    throw new CheckpointError(path, "write", "its folder or temporary file was removed while it was written");
 }
 
-/** Removes a file; that it is gone already is no failure. @throws {CheckpointError} */
+/** Removes a file if it exists. @throws {CheckpointError} */
 export async function removeFile(path: string): Promise<void> {
   try {
     await rm(path, { force: true });
@@ -158,7 +159,7 @@ export async function removeFile(path: string): Promise<void> {
   }
 }
 
-/** What is left of something that failed: the failure is what matters, not whether this works. */
+/** Cleans up after a failure; errors are ignored, because the failure is reported. */
 async function tryRemove(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined);
 }
@@ -166,12 +167,12 @@ async function tryRemove(path: string): Promise<void> {
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "not permitted",
-  EROFS: "the file system can only be read",
+  EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
   ENOTDIR: "a part of the path is a file",
-  EEXIST: "a file is in the way",
-  EISDIR: "a folder is in the way",
-  ELOOP: "its links go round in a circle",
+  EEXIST: "a file of this name exists",
+  EISDIR: "a folder of this name exists",
+  ELOOP: "its links form a loop",
   ENAMETOOLONG: "the path is too long",
   ENOENT: "it does not exist",
 };

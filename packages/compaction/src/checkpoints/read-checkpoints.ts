@@ -4,14 +4,25 @@ import { FOLDER } from "../arguments/shapes.js";
 import { type Checkpoint, formatIsoTime, parseCheckpoint, parseFileNumber } from "./checkpoint.js";
 import { listNames, readStamp, readText } from "./folder.js";
 
-/** A file in the folder that is no checkpoint of ours. It is left alone. */
+/** The file name of the index. */
+export const INDEX_NAME = "index.md";
+
+/** A checkpoint with its file name. */
+export interface StoredCheckpoint extends Checkpoint {
+  readonly name: string;
+}
+
+/** A checkpoint without its summary. */
+export type ListedCheckpoint = Omit<StoredCheckpoint, "summary">;
+
+/** A file in the folder that is not a checkpoint of this package. It is not changed. */
 export interface ForeignFile {
   readonly name: string;
-  /** One line; a part of it is text from the file. */
+  /** One line; contains text of the file. */
   readonly problem: string;
 }
 
-/** What is in a folder of checkpoints. */
+/** The contents of a folder of checkpoints. */
 export interface StoredCheckpoints {
   /** By number, then by name. */
   readonly checkpoints: readonly StoredCheckpoint[];
@@ -19,8 +30,8 @@ export interface StoredCheckpoints {
 }
 
 /**
- * Reads the checkpoints in a folder; none where the folder does not exist. Files of other programs and damaged ones are
- * named and left alone. Cost: one read of each file.
+ * Reads the checkpoints in a folder; none if the folder does not exist. Other and damaged files are listed and not
+ * changed. Cost: reads each file once.
  *
  * @throws {CheckpointError} the folder cannot be read.
  */
@@ -29,7 +40,7 @@ export async function readCheckpoints(directory: string): Promise<StoredCheckpoi
   const checkpoints: StoredCheckpoint[] = [];
   const foreign: ForeignFile[] = [];
   for (const name of await listNames(directory)) {
-    // The list itself, and what is being written.
+    // The index and temporary files.
     if (name === INDEX_NAME || name.startsWith(".")) continue;
     const read = await readCheckpointFile(directory, name);
     if (typeof read === "string") foreign.push({ name, problem: read });
@@ -38,19 +49,20 @@ export async function readCheckpoints(directory: string): Promise<StoredCheckpoi
   return { checkpoints: checkpoints.sort((a, b) => a.number - b.number), foreign };
 }
 
-/** What a file held when it had this stamp; null: no checkpoint. */
+/** The checkpoint of a file at the time of `stamp`; null: none. */
 interface KnownFile {
   readonly stamp: string;
   readonly listed: ListedCheckpoint | null;
 }
 
-/** Folders whose files are known, the one that was listed last at the end. */
+/** Cached folders, the last used one at the end. */
 const knownFolders = new Map<string, ReadonlyMap<string, KnownFile>>();
+
 const MOST_FOLDERS = 8;
 
 /**
- * The checkpoints in a folder without their summaries, by number, then by name. Cost: a `stat` of each file, and a read of
- * those that changed since this process last listed the folder.
+ * Lists the checkpoints in a folder without their summaries, by number, then by name. Cost: a `stat` of each file, and a
+ * read of those that changed since the last call in this process.
  *
  * @throws {CheckpointError} the folder cannot be read.
  */
@@ -59,7 +71,7 @@ export async function listStoredCheckpoints(directory: string): Promise<readonly
   const before = knownFolders.get(folder);
   const files = new Map<string, KnownFile>();
   for (const name of await listNames(directory)) {
-    // The stamp comes first: a file that is written between the two reads is read again next time.
+    // The stamp is read first, so that a file written between the two reads is read again next time.
     const stamp = parseFileNumber(name) === null ? null : await readStamp(join(directory, name));
     if (stamp === null) continue;
     const known = before?.get(name);
@@ -79,7 +91,7 @@ function omitSummary(read: StoredCheckpoint | string | null): ListedCheckpoint |
 
 async function readCheckpointFile(directory: string, name: string): Promise<StoredCheckpoint | string | null> {
   const number = parseFileNumber(name);
-  if (number === null) return "its name is not that of a checkpoint";
+  if (number === null) return "its name is not a checkpoint's";
   const file = await readText(join(directory, name));
   if (file === null) return null;
   if ("problem" in file) return file.problem;
@@ -87,21 +99,10 @@ async function readCheckpointFile(directory: string, name: string): Promise<Stor
   return typeof checkpoint === "string" ? checkpoint : { ...checkpoint, name };
 }
 
-/** The name of the list of checkpoints in their folder. */
-export const INDEX_NAME = "index.md";
-
-/** A checkpoint and the file it is in. */
-export interface StoredCheckpoint extends Checkpoint {
-  readonly name: string;
-}
-
-/** The same without the summary: what the list of a folder tells. */
-export type ListedCheckpoint = Omit<StoredCheckpoint, "summary">;
-
-/** The list of the checkpoints in a folder, as a Markdown table; made from the files alone, so it is right after any crash. */
+/** The index of a folder as a Markdown table, built only from its files, so it is correct after a crash. */
 export function formatIndex(checkpoints: readonly ListedCheckpoint[]): string {
-  const head = ["# Checkpoints", "", "Summaries of a session, oldest first. Written anew with each checkpoint: edits here are lost.", ""];
-  if (checkpoints.length === 0) return [...head, "There are none yet: one is written when the context is compacted.", ""].join("\n");
+  const head = ["# Checkpoints", "", "Summaries of a session, oldest first. Rewritten with each checkpoint; edits are lost.", ""];
+  if (checkpoints.length === 0) return [...head, "None yet. Each compaction writes one.", ""].join("\n");
   const table = ["| # | title | created | trigger | tokens | entries | session |", "| ---: | --- | --- | --- | --- | ---: | --- |"];
   return [...head, ...table, ...checkpoints.map(formatRow), ""].join("\n");
 }
@@ -121,7 +122,7 @@ function formatRow({ number, title, name, createdAtMs, trigger, tokensBefore, to
   return `| ${cells.join(" | ")} |`;
 }
 
-/** A text in a cell is text: nothing in it ends the cell or the link, or is taken for Markdown or HTML. */
+/** Escapes a text for a table cell and a link. */
 function escapeCell(text: string): string {
   return text
     .replace(/\s+/g, " ")
@@ -131,7 +132,7 @@ function escapeCell(text: string): string {
     .replaceAll(">", "&gt;");
 }
 
-/** A person may have renamed the file, so its name may hold anything. */
+/** A user may have renamed the file. */
 function encodeLink(name: string): string {
   return encodeURIComponent(name.toWellFormed()).replaceAll("(", "%28").replaceAll(")", "%29");
 }

@@ -7,25 +7,30 @@ import { type Checkpoint, formatCheckpoint, makeClaimName, makeFileName, parseFi
 import { createFile, listNames, makeFolder, moveFile, removeFile, removeLeftovers, replaceFile } from "./folder.js";
 import { formatIndex, INDEX_NAME, type ListedCheckpoint, listStoredCheckpoints } from "./read-checkpoints.js";
 
-/** Where a checkpoint was written. */
+/** A written checkpoint. */
 export interface WrittenCheckpoint {
-  /** The number in the file's name: one more than the highest in the folder, whoever wrote that. */
+  /** The number in the file name: one more than the highest in the folder. */
   readonly number: number;
   readonly path: string;
 }
 
-/** So many numbers in a row held by others are no coincidence: something else is wrong with the folder. */
+/** The changes to a folder. */
+export interface SyncedCheckpoints {
+  readonly written: readonly WrittenCheckpoint[];
+  /** Paths of the removed files. */
+  readonly removed: readonly string[];
+}
+
+/** After so many taken numbers the folder is considered broken. */
 const MAX_TRIES = 1_000;
 
 /**
- * Writes a checkpoint as `NNN-title.md` and brings `index.md` up to date (Copilot CLI's files). The folder is made where
- * it is missing. A checkpoint that is there already is not written again. Never overwrites a checkpoint: of several
- * processes that write at once, each gets a number of its own. A crash leaves at most a hidden `.tmp` file, which goes with the
- * first checkpoint that is written an hour later. Cost: `stat` of each file in the folder; each is read once in the life of
- * the process, and again only where it changed.
+ * Writes a checkpoint as `NNN-title.md` and updates `index.md`. Creates the folder if necessary. A checkpoint that the
+ * folder contains already is not written again, and no file is overwritten: several processes that write at once get
+ * different numbers. A crash leaves at most a hidden `.tmp` file, which the first write an hour later removes. Cost: a
+ * `stat` of each file in the folder; each file is read once by a process, and again only if it changed.
  *
- * @throws {CheckpointError} nothing was written, or only the index could not be.
- *
+ * @throws {CheckpointError} nothing was written, or only the index could not be written.
  * @example
  * const { path } = await writeCheckpoint("work/checkpoints", checkpoint); // "work/checkpoints/003-mending-the-parser.md"
  */
@@ -41,71 +46,12 @@ export async function writeCheckpoint(directory: string, checkpoint: Checkpoint)
   return written;
 }
 
-/** The same without the index. */
-async function addCheckpoint(directory: string, checkpoint: Checkpoint): Promise<WrittenCheckpoint> {
-  const text = formatCheckpoint(checkpoint);
-  await removeLeftovers(directory);
-  let number = findHighest(await listNames(directory)) + 1;
-  for (let tries = 0; tries < MAX_TRIES; tries += 1, number += 1) {
-    const path = await tryWrite(directory, number, makeFileName(number, checkpoint.title), text);
-    if (path !== null) return { number, path };
-  }
-  throw new CheckpointError(directory, "write", `the numbers up to ${number - 1} are all held by others`);
-}
-
-/** The path of the file; null: the number is another writer's. */
-async function tryWrite(directory: string, number: number, name: string, text: string): Promise<string | null> {
-  const claim = join(directory, makeClaimName(number));
-  if (!(await createFile(claim, text))) return null;
-  // While the claim is there nobody else takes the number. But somebody may have taken it, and been done with it, since
-  // the folder was read.
-  if ((await listNames(directory)).some((other) => parseFileNumber(other) === number)) {
-    await removeFile(claim);
-    return null;
-  }
-  const path = join(directory, name);
-  // false: this process stood still for so long that its file was taken for what a crash left.
-  return (await moveFile(claim, path)) ? path : null;
-}
-
-function findHighest(names: readonly string[]): number {
-  return names.reduce((most, name) => Math.max(most, parseFileNumber(name) ?? 0), 0);
-}
-
-/** How often the index is written again because a file came or went meanwhile. */
-const MAX_REWRITES = 20;
-
 /**
- * Writes the index from the files that are there. Several processes may do so at once: whoever is last looks whether it
- * still says what is there.
- */
-async function writeIndex(directory: string): Promise<void> {
-  for (let tries = 0; tries < MAX_REWRITES; tries += 1) {
-    const before = await readNumberedNames(directory);
-    await replaceFile(directory, INDEX_NAME, formatIndex(await listStoredCheckpoints(directory)));
-    if ((await readNumberedNames(directory)) === before) return;
-  }
-}
-
-async function readNumberedNames(directory: string): Promise<string> {
-  return (await listNames(directory)).filter((name) => parseFileNumber(name) !== null).join("/");
-}
-
-/** What was done to a folder. */
-export interface SyncedCheckpoints {
-  readonly written: readonly WrittenCheckpoint[];
-  /** Paths of the files that were removed. */
-  readonly removed: readonly string[];
-}
-
-/**
- * Makes a folder hold exactly these checkpoints of a session, in their order: after the session was rewound or its branch
- * changed, what lies beyond goes; a fork's folder gets the ones it shares (Copilot CLI's rule, row 136). Files that agree
- * stay as they are. Only files that say in their front part that they are of this session are removed; those of other
- * sessions and of other programs are left alone. Two agents on two branches of one session need a folder each.
+ * Makes a folder contain exactly these checkpoints of a session, in order. After a navigation, checkpoints that are not
+ * on the path are removed; the folder of a fork gets the shared ones. Matching files are not changed. Only files of this
+ * session, according to their front matter, are removed. Two agents on two branches of one session need separate folders.
  *
- * @throws {CheckpointError} what was done until then stays; doing it again completes it.
- *
+ * @throws {CheckpointError} the changes made so far remain; calling it again completes them.
  * @example
  * await session.moveLeaf(earlier);
  * await syncCheckpoints("work/checkpoints", session.id, await listCheckpoints(session));
@@ -133,8 +79,58 @@ export async function syncCheckpoints(
   return { written, removed };
 }
 
-/** How many files, from the first, are those that are wanted. */
+/** The number of files, from the first, that match the wanted checkpoints. */
 function countMatching(stored: readonly ListedCheckpoint[], wanted: readonly Checkpoint[]): number {
   const differs = stored.findIndex(({ entryId }, at) => entryId !== wanted[at]?.entryId);
   return differs === -1 ? stored.length : differs;
+}
+
+/** Writes a checkpoint without updating the index. */
+async function addCheckpoint(directory: string, checkpoint: Checkpoint): Promise<WrittenCheckpoint> {
+  const text = formatCheckpoint(checkpoint);
+  await removeLeftovers(directory);
+  let number = findHighest(await listNames(directory)) + 1;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1, number += 1) {
+    const path = await tryWrite(directory, number, makeFileName(number, checkpoint.title), text);
+    if (path !== null) return { number, path };
+  }
+  throw new CheckpointError(directory, "write", `the numbers up to ${number - 1} are all taken`);
+}
+
+/** The path of the file; null: another process has the number. */
+async function tryWrite(directory: string, number: number, name: string, text: string): Promise<string | null> {
+  const claim = join(directory, makeClaimName(number));
+  if (!(await createFile(claim, text))) return null;
+  // While the claim exists no other process takes the number. Another process may have taken and released it since the
+  // folder was read.
+  if ((await listNames(directory)).some((other) => parseFileNumber(other) === number)) {
+    await removeFile(claim);
+    return null;
+  }
+  const path = join(directory, name);
+  // false: this process was suspended for so long that another one removed its temporary file.
+  return (await moveFile(claim, path)) ? path : null;
+}
+
+function findHighest(names: readonly string[]): number {
+  return names.reduce((most, name) => Math.max(most, parseFileNumber(name) ?? 0), 0);
+}
+
+/** The most rewrites of the index because files were added or removed meanwhile. */
+const MAX_REWRITES = 20;
+
+/**
+ * Writes the index from the existing files. Several processes may do so at once: each checks afterwards whether its index
+ * is still complete.
+ */
+async function writeIndex(directory: string): Promise<void> {
+  for (let tries = 0; tries < MAX_REWRITES; tries += 1) {
+    const before = await readNumberedNames(directory);
+    await replaceFile(directory, INDEX_NAME, formatIndex(await listStoredCheckpoints(directory)));
+    if ((await readNumberedNames(directory)) === before) return;
+  }
+}
+
+async function readNumberedNames(directory: string): Promise<string> {
+  return (await listNames(directory)).filter((name) => parseFileNumber(name) !== null).join("/");
 }

@@ -1,41 +1,40 @@
 import type { Entry, EntryId } from "@bough/session-core";
 
-/** A compaction, with where it stands. */
+/** A compaction entry. */
 export type CompactionEntry = Extract<Entry, { readonly type: "compaction" }>;
 
-/** A compaction that counts on a path, and the part of the path that it stands for. */
+/** A compaction of a path and the range of the path that it covers. */
 interface CoveredRange {
   readonly entry: CompactionEntry;
   /** The compaction whose summary this one continues. */
   readonly previousId: EntryId | null;
-  /** Position on the path of the first entry that it stands for. */
+  /** Position on the path of the first covered entry. */
   readonly from: number;
-  /** The same of the last one; less than `from`: it stands for nothing that an earlier one does not stand for. */
+  /** Position of the last covered entry. Less than `from`: it covers nothing that an earlier compaction does not cover. */
   readonly to: number;
 }
 
-/** Which parts of a path are told by summaries, and what edits changed of it. */
+/** The covered ranges of a path and its edits. */
 export interface PathCoverage {
   /** Oldest first, without compactions that were undone. */
   readonly ranges: readonly CoveredRange[];
-  /** The position from which on the context has the entries themselves; 0: it has all. */
+  /** The position of the first entry that the context contains itself; 0: all of them. */
   readonly keptFrom: number;
-  /** Entries that the latest edit of them on this path takes out. */
+  /** Entries that their latest edit on this path removes from the context. */
   readonly omitted: ReadonlySet<EntryId>;
-  /** Entries that the context has not as they are: taken out, or replaced by something else. */
+  /** Entries that the context does not contain unchanged: removed or replaced. */
   readonly edited: ReadonlySet<EntryId>;
 }
 
 /**
- * Which compaction of a path stands for which of its entries. The engine writes it into the entry (`covers`); where it
- * did not, or names what is not above it on this path, as an import may: from what the one before it left, up to what it
- * keeps. Pure; linear in the path.
+ * Computes which compaction of a path covers which entries. The compactor stores the range in the entry (`covers`).
+ * Without it, or if it names entries that are not above the compaction, as an import may, the range starts after that of
+ * the compaction before it and ends before the first kept entry. Pure; linear in the path.
  *
- * @param path ids from the first entry to the leaf.
- * @param marks the compactions and edits among them, in the same order.
- *
+ * @param path - ids from the first entry to the leaf
+ * @param marks - the compactions and edits among them, in the same order
  * @example
- * coverageOf(["u1", "a1", "u2", "c1"], [compactionThatKeeps("u2")]).ranges[0]; // from 0 to 1
+ * computeCoverage(["u1", "a1", "u2", "c1"], [compactionThatKeeps("u2")]).ranges[0]; // from 0 to 1
  */
 export function computeCoverage(path: readonly EntryId[], marks: readonly Entry[]): PathCoverage {
   const positions = new Map(path.map((id, at) => [id, at]));
@@ -49,7 +48,7 @@ export function computeCoverage(path: readonly EntryId[], marks: readonly Entry[
   return { ranges, keptFrom: last === undefined ? 0 : findKeptPosition(last.entry, positions), omitted, edited: new Set(edits.keys()) };
 }
 
-/** Whether the latest edit of each edited entry omits it: an omission can be taken back by a replacement. */
+/** Whether the latest edit of each edited entry removes it; a later replacement takes a removal back. */
 function collectEdits(marks: readonly Entry[]): ReadonlyMap<EntryId, boolean> {
   const edits = new Map<EntryId, boolean>();
   for (const entry of marks) if (entry.type === "context_edit") edits.set(entry.targetId, entry.replacement === null);
@@ -63,14 +62,14 @@ function computeRange(entry: CompactionEntry, positions: ReadonlyMap<EntryId, nu
   return { entry, previousId, ...range };
 }
 
-/** The position of the first entry that a compaction keeps; its own where it keeps none, or none that is above it. */
+/** The position of the first entry that a compaction keeps; its own if it keeps none, or none above it. */
 function findKeptPosition({ id, firstKeptEntryId }: CompactionEntry, positions: ReadonlyMap<EntryId, number>): number {
   const own = positions.get(id) ?? 0;
   const kept = firstKeptEntryId === null ? undefined : positions.get(firstKeptEntryId);
   return kept === undefined || kept > own ? own : kept;
 }
 
-/** What the entry itself says it covers; null: nothing, or nothing that is above it on this path. */
+/** The range stored in the entry; null: none, or one that is not above it on this path. */
 function readStoredRange(
   entry: CompactionEntry,
   positions: ReadonlyMap<EntryId, number>,
@@ -82,7 +81,7 @@ function readStoredRange(
   return from === undefined || to === undefined || from > to || to >= own ? null : { from, to };
 }
 
-/** The member `covers` of a summary, as the engine writes it; null: there is none of that form. */
+/** The field `covers` of a summary; null: missing or of another form. */
 export function readCovers(
   entry: Entry,
 ): { readonly fromEntryId: EntryId; readonly toEntryId: EntryId; readonly messages: number | null } | null {

@@ -7,7 +7,7 @@ import { formatTime } from "./entry-text.js";
 import { ALL_IN_CONTEXT } from "./search.js";
 import { getTitle, readSummarizedPath, type SummarizedPart, type SummaryEntry } from "./summarized.js";
 
-/** All summaries of the path in a line each, or one of them (by its number or id) with what it covers. */
+/** Lists all summaries of the path, one a line, or describes one of them (by number or id) with its range. */
 export async function describeSummaries(session: Session, wanted: string | undefined): Promise<string> {
   const { parts } = await readSummarizedPath(session);
   if (parts.length === 0) return ALL_IN_CONTEXT;
@@ -19,7 +19,7 @@ export async function describeSummaries(session: Session, wanted: string | undef
 
 function formatPart({ summary, number, rows }: SummarizedPart): string {
   const what = number === null ? "summary of a branch that was left" : `summary ${number}`;
-  return asLine(`${summary.id}: ${what}, ${formatTime(summary.createdAtMs)}, ${formatRange(summary, rows)}: ${getTitle(summary)}`);
+  return joinLines(`${summary.id}: ${what}, ${formatTime(summary.createdAtMs)}, ${formatRange(summary, rows)}: ${getTitle(summary)}`);
 }
 
 function formatRange(summary: SummaryEntry, rows: readonly OutlineRow[]): string {
@@ -42,7 +42,7 @@ async function describePart(session: Session, part: SummarizedPart): Promise<str
     modifiedFiles.length === 0 ? "" : `files modified: ${modifiedFiles.join(", ")}`,
     readFiles.length === 0 ? "" : `files read: ${readFiles.join(", ")}`,
   ];
-  const head = lines.filter((line) => line !== "").map(asLine);
+  const head = lines.filter((line) => line !== "").map(joinLines);
   return [...head, ...listRequests(rows), "", cleanText(stripComposed(summary.summary))].join("\n");
 }
 
@@ -56,7 +56,7 @@ function formatTokens(summary: SummaryEntry): string {
 
 function formatTimes(rows: readonly OutlineRow[]): string {
   if (rows.length === 0) return "";
-  // The clock of a session may run backwards.
+  // Clocks may go backwards within a session.
   const times = rows.map(({ createdAtMs }) => createdAtMs);
   return `from ${formatTime(times.reduce((a, b) => Math.min(a, b)))} to ${formatTime(times.reduce((a, b) => Math.max(a, b)))}`;
 }
@@ -67,13 +67,13 @@ function formatRoles(rows: readonly OutlineRow[]): string {
   return counts.size === 0 ? "" : `entries: ${[...counts].map(([role, count]) => `${count} ${role}`).join(", ")}`;
 }
 
-/** What the person asked in it, a line each: the table of contents. */
+/** The user's requests in the range, one a line. */
 function listRequests(rows: readonly OutlineRow[]): readonly string[] {
-  const asked = rows.filter(({ role }) => role === "user").map(({ id, preview }) => asLine(`- ${id}: ${preview}`));
-  return asked.length === 0 ? [] : ["the user said:", ...asked];
+  const asked = rows.filter(({ role }) => role === "user").map(({ id, preview }) => joinLines(`- ${id}: ${preview}`));
+  return asked.length === 0 ? [] : ["the user asked:", ...asked];
 }
 
-/** The lists of the summary; where it has none of ours, what the entries themselves did. */
+/** The file lists of the summary; if it has none, those of the covered entries. */
 async function readFileLists(session: Session, { summary, rows }: SummarizedPart): Promise<FileLists> {
   const lists = fileListsOf(summary);
   const [first, last] = [rows[0], rows.at(-1)];
@@ -81,12 +81,12 @@ async function readFileLists(session: Session, { summary, rows }: SummarizedPart
   return fileLists(await session.fileOperations({ fromId: first.id, toId: last.id }));
 }
 
-function asLine(text: string): string {
+function joinLines(text: string): string {
   return shortLine(text, Number.POSITIVE_INFINITY);
 }
 
-// What the engine writes beside a summary; other programs and hooks may write anything under these names.
-const worthSchema = z.object({
+// Fields that the compactor stores with a summary. Other programs and hooks may store anything under these names.
+const storedFieldsSchema = z.object({
   method: z.enum(["normal", "strict", "extract", "marker", "hook"]).optional().catch(undefined),
   fidelity: z
     .object({ score: z.number(), total: z.number(), byRecallOnly: z.array(z.object({ kind: z.string(), text: z.string() })) })
@@ -98,20 +98,20 @@ const MADE_BY = {
   normal: "a model",
   strict: "a model, asked more strictly",
   extract: "an extract, without a model",
-  marker: "nobody: a model failed, and this marks the place",
+  marker: "a fixed text, because the model failed",
   hook: "a hook of the host",
 } as const;
 
-/** Who wrote a summary, in words. */
+/** Describes who wrote a summary. */
 function describeAuthor(summary: SummaryEntry): string {
-  const { method } = worthSchema.parse(summary);
+  const { method } = storedFieldsSchema.parse(summary);
   if (method !== undefined) return MADE_BY[method];
   return summary.fromHook === true ? MADE_BY.hook : "another program";
 }
 
-/** How many of the facts of its source a summary holds, and some of those that only recall gives; empty: not known. */
+/** How many of the facts of its source a summary contains, and some missing ones; empty: unknown. */
 function formatFidelity(summary: SummaryEntry): string {
-  const { fidelity } = worthSchema.parse(summary);
+  const { fidelity } = storedFieldsSchema.parse(summary);
   if (fidelity === undefined || fidelity.total === 0) return "";
   const missing = fidelity.byRecallOnly.map(({ kind, text }) => `${kind} ${JSON.stringify(text)}`);
   const share = `fidelity: ${Math.round(fidelity.score * 100)} % of ${fidelity.total} facts found in the entries are in the summary`;

@@ -2,20 +2,72 @@ import type { AssistantBlock, ContentBlock, ContextEditPayload, Entry, EntryId, 
 import { cleanText } from "@bough/session-core/internals";
 import { formatIsoTime } from "../checkpoints/checkpoint.js";
 
-/** A line in the text of an entry that would read as the head of another one. */
+/** A range of a path. */
+interface RangeRequest {
+  readonly from: EntryId;
+  readonly to: EntryId;
+  /** Additional entries before and after the range. */
+  readonly around: number;
+  /** Read up to this offset of the text, in UTF-16 code units; later text may be missing. */
+  readonly endChar: number;
+}
+
+/** Entries read at once; more than most answers contain. */
+const PAGE = 50;
+
+/**
+ * Formats the entries of a range, from the first on. An invalid range returns one line with the reason. Cost: the bodies
+ * of the entries up to `endChar`, a page at a time.
+ */
+export async function readRangeText(session: Session, request: RangeRequest): Promise<string> {
+  const { from, to, endChar, around } = request;
+  const shared = await session.commonAncestor(from, to);
+  if (shared !== from) return explainOrder(from, to, shared);
+  let text = "";
+  const read = (entries: readonly Entry[]) => {
+    for (const entry of entries) if (text.length <= endChar) text += `${text === "" ? "" : "\n\n"}${formatEntry(entry)}`;
+  };
+  const above = await session.scan({ leafId: from, order: "up", limit: around + 1 });
+  read(above.items.toReversed());
+  if (to !== from) {
+    for (let cursor: string | undefined; text.length <= endChar; ) {
+      const { items, next } = await session.scan({ leafId: to, stopAt: from, order: "down", limit: PAGE, cursor });
+      read(items);
+      if (next === null) break;
+      cursor = next;
+    }
+  }
+  if (around > 0 && text.length <= endChar) read(await readFollowing(session, to, around));
+  return text;
+}
+
+function explainOrder(from: EntryId, to: EntryId, shared: EntryId | null): string {
+  return shared === to
+    ? `${from} comes after ${to}: name the earlier entry first.`
+    : `${from} and ${to} are on different branches, so nothing lies between them. Read them one by one.`;
+}
+
+/** The entries after an entry on the session's current path; none if it is not on it. */
+async function readFollowing(session: Session, id: EntryId, count: number): Promise<readonly Entry[]> {
+  const { leafId } = session;
+  if (leafId === null || (await session.commonAncestor(id, leafId)) !== id) return [];
+  return (await session.scan({ leafId, stopAt: id, order: "down", limit: count })).items;
+}
+
+/** A line in the text of an entry that looks like the heading of another one. */
 const HEAD = /^(?=\[[^\]\s]{1,128}\] (?:\d{4}-\d\d-\d\d \d\d:\d\d|time unknown) )/gm;
 
 /**
- * An entry word for word, as a model may read it: its id, when, who said it, and all that it says; images by their kind.
- * Two things are kept from it: what the person ran outside of the conversation, and data that only hosts read. Control
- * characters go, and no text can pass for the head of another entry.
+ * Formats an entry word for word for a model: id, time, role and content; images by their kind. Omits commands that the
+ * user ran outside of the conversation, and data of the host. Removes control characters and quotes lines that look like
+ * the heading of another entry.
  */
 function formatEntry(entry: Entry): string {
   const head = `[${entry.id}] ${formatTime(entry.createdAtMs)} ${formatSpeaker(entry)}`;
   return `${cleanText(head).replace(/\s+/g, " ")}\n${cleanText(formatBody(entry)).replace(HEAD, "> ")}`.trimEnd();
 }
 
-/** Whether a model may never read an entry: the person kept it out of the conversation. */
+/** Whether a model must not read an entry, because the user excluded it from the conversation. */
 export function isPrivate(entry: Entry): boolean {
   return entry.type === "message" && entry.message.role === "bashExecution" && entry.message.excludeFromContext === true;
 }
@@ -30,7 +82,7 @@ function formatSpeaker(entry: Entry): string {
 function formatBody(entry: Entry): string {
   switch (entry.type) {
     case "message":
-      return isPrivate(entry) ? "(a command that the person ran outside of this conversation)" : formatMessage(entry.message);
+      return isPrivate(entry) ? "(a command that the user ran outside of this conversation)" : formatMessage(entry.message);
     case "compaction":
     case "branch_summary":
       return entry.summary;
@@ -50,13 +102,13 @@ function formatBody(entry: Entry): string {
 }
 
 function formatEdit(targetId: string, replacement: ContextEditPayload["replacement"]): string {
-  if (replacement === null) return `takes ${targetId} out of the context`;
+  if (replacement === null) return `removes ${targetId} from the context`;
   const { content } = replacement;
   const texts = typeof content === "string" ? [content] : content.flatMap(readBlockText);
-  return `stands in the context for ${targetId}:\n${texts.join("\n")}`;
+  return `replaces ${targetId} in the context:\n${texts.join("\n")}`;
 }
 
-/** What an edit brings is not judged block by block. */
+/** The blocks of an edit are not validated. */
 function readBlockText(block: unknown): readonly string[] {
   return typeof block === "object" && block !== null && "text" in block && typeof block.text === "string" ? [block.text] : [];
 }
@@ -100,59 +152,7 @@ function formatBlock(block: AssistantBlock | ContentBlock): string {
   }
 }
 
-/** A range of a path to read. */
-interface RangeRequest {
-  readonly from: EntryId;
-  readonly to: EntryId;
-  /** Entries more on both sides. */
-  readonly around: number;
-  /** Read up to this place of the whole text, in UTF-16 code units; what lies beyond may be missing. */
-  readonly endChar: number;
-}
-
-/** Entries that are read at once: an answer seldom holds more, and one with large results not even these. */
-const PAGE = 50;
-
-/**
- * Entries of one path word for word, from the first on. A range that cannot be read is said in one line. Cost: the bodies
- * of the entries up to `upTo`, a page at a time, and of the others of the range their place alone.
- */
-export async function readRangeText(session: Session, request: RangeRequest): Promise<string> {
-  const { from, to, endChar, around } = request;
-  const shared = await session.commonAncestor(from, to);
-  if (shared !== from) return explainOrder(from, to, shared);
-  let text = "";
-  const read = (entries: readonly Entry[]) => {
-    for (const entry of entries) if (text.length <= endChar) text += `${text === "" ? "" : "\n\n"}${formatEntry(entry)}`;
-  };
-  const above = await session.scan({ leafId: from, order: "up", limit: around + 1 });
-  read(above.items.toReversed());
-  if (to !== from) {
-    for (let cursor: string | undefined; text.length <= endChar; ) {
-      const { items, next } = await session.scan({ leafId: to, stopAt: from, order: "down", limit: PAGE, cursor });
-      read(items);
-      if (next === null) break;
-      cursor = next;
-    }
-  }
-  if (around > 0 && text.length <= endChar) read(await readFollowing(session, to, around));
-  return text;
-}
-
-function explainOrder(from: EntryId, to: EntryId, shared: EntryId | null): string {
-  return shared === to
-    ? `${from} comes after ${to}: name the earlier entry first.`
-    : `${from} and ${to} are on different branches, so nothing lies between them. Read them one by one.`;
-}
-
-/** What follows an entry on the session's own path; none where it is not on it. */
-async function readFollowing(session: Session, id: EntryId, count: number): Promise<readonly Entry[]> {
-  const { leafId } = session;
-  if (leafId === null || (await session.commonAncestor(id, leafId)) !== id) return [];
-  return (await session.scan({ leafId, stopAt: id, order: "down", limit: count })).items;
-}
-
-/** A time to the minute, in UTC. */
+/** A time in UTC, to the minute. */
 export function formatTime(ms: number): string {
   return formatIsoTime(ms)?.slice(0, 16).replace("T", " ") ?? "time unknown";
 }

@@ -7,8 +7,8 @@ import { type CompactionEntry, readCovers } from "./coverage.js";
 import { getTitle, readSummarizedPath } from "./summarized.js";
 
 /**
- * The compactions that count on the leaf's path (default: where the handle stands), oldest first, numbered from 1, without
- * those that were undone there. Cost: the outline of the session and the bodies of summaries and edits.
+ * Lists the compactions on a leaf's path (default: the session's current leaf), oldest first, numbered from 1, without
+ * those that were undone. Cost: the outline of the session and the bodies of summaries and edits.
  *
  * @throws {SessionNotFoundError | StoreClosedError}
  */

@@ -9,45 +9,49 @@ import { readRangeText } from "./entry-text.js";
 import { pieceOf } from "./piece.js";
 import { searchSummarized } from "./search.js";
 
-/** A tool for a model, whatever the agent's framework. */
+/** A tool for a model, independent of the agent's framework. */
 export interface RecallTool {
   readonly name: "recall_search" | "recall_describe" | "recall_expand";
   readonly description: string;
   /** JSON schema of its input. */
   readonly inputSchema: Record<string, unknown>;
   /**
-   * Runs it; what it gives is the result for the model. A wrong input is told in one line, and nothing is thrown for it.
+   * Runs the tool. @returns the result for the model. Invalid input returns one line with the reason and does not throw.
    *
-   * @throws {StoreClosedError | SessionNotFoundError} the session is out of reach.
+   * @throws {StoreClosedError | SessionNotFoundError} the session is not available.
    */
   readonly execute: (input: unknown) => Promise<string>;
 }
 
-/** The three tools, as they are and for the AI SDK. */
+/** The three tools, as definitions and for the AI SDK. */
 export interface RecallTools {
   readonly definitions: readonly RecallTool[];
   /** @throws {AiSdkMissingError} the package `ai` is not installed. */
   readonly aiSdk: () => Promise<ToolSet>;
 }
 
-/** How much an answer may hold. */
+/** Limits of the answers. */
 export interface RecallOptions {
-  /** Characters of one answer of `recall_expand` and `recall_describe`; default 12,000, at least 200. What is cut can be asked for. */
+  /**
+   * The most characters of one answer of `recall_expand` and `recall_describe`; default 12,000, at least 200. A longer
+   * answer is returned in pieces.
+   */
   readonly maxChars?: number | undefined;
 }
 
 const MAX_CHARS = 12_000;
+
 const MIN_CHARS = 200;
-/** Longest line about a mistake: what a model sent comes back to it, and not at length. */
+
+/** Longest line about invalid input, because it repeats the input. */
 const MAX_LINE = 600;
 
 /**
- * What lets a model look up what was summarized on the session's current path, so that nothing compacted is out of reach:
- * search it, describe a summary and what it covers, read the entries word for word. From then on the summaries of
- * compactors of this handle name the tools. They read this session only, and never write.
+ * Creates tools with which a model looks up compacted entries of the session's current path: search them, describe a
+ * summary and its range, read entries word for word. Compactors of this session handle then name the tools in their
+ * summaries. The tools read only this session and never write.
  *
  * @throws {InvalidSettingError} `maxChars` is less than 200.
- *
  * @example
  * const { definitions } = recallTools(session);
  * const answer = await definitions[0].execute({ query: "lexer tabs" });
@@ -84,13 +88,13 @@ function defineTool<T>(name: RecallTool["name"], schema: z.ZodType<T>, run: (inp
     description: DESCRIPTIONS[name],
     inputSchema: z.toJSONSchema(schema, { io: "input" }),
     execute: async (input) => {
-      const judged = schema.safeParse(removeNulls(input));
-      if (!judged.success) {
-        const [issue] = judged.error.issues;
+      const parsed = schema.safeParse(removeNulls(input));
+      if (!parsed.success) {
+        const [issue] = parsed.error.issues;
         return shortLine(`The input of ${name} is not valid: ${[...(issue?.path ?? []), issue?.message ?? ""].join(" ")}`, MAX_LINE);
       }
       try {
-        return await run(judged.data);
+        return await run(parsed.data);
       } catch (error) {
         return shortLine(explainMistake(error), MAX_LINE);
       }
@@ -98,13 +102,13 @@ function defineTool<T>(name: RecallTool["name"], schema: z.ZodType<T>, run: (inp
   };
 }
 
-/** Some models send null for what they leave out. */
+/** Some models send null for omitted arguments. */
 function removeNulls(input: unknown): unknown {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return input ?? {};
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
 }
 
-/** What the model did wrong, in words for it. @throws the error, where it was not the model. */
+/** Explains invalid input to the model. @throws the error if it has another cause. */
 function explainMistake(error: unknown): string {
   if (error instanceof EntryNotFoundError)
     return `No entry of this session has the id ${error.entryId}. Ids are in the summaries and in what recall_search finds.`;
@@ -126,11 +130,11 @@ async function toAiSdkTools(definitions: readonly RecallTool[]): Promise<ToolSet
   );
 }
 
-// What a model may send to each tool; every text that it reads about them is here.
+// The inputs of the tools, with all texts that the model reads about them.
 
 const offset = z.int().min(0).default(0).describe("Characters to skip: what the last answer said to continue with.");
 
-/** Words to look for. */
+/** Input of `recall_search`. */
 const searchInput = z.strictObject({
   query: z
     .string()
@@ -143,7 +147,7 @@ const searchInput = z.strictObject({
   page: z.int().min(1).max(1_000).default(1).describe("2 for the hits after the first `limit`, and so on."),
 });
 
-/** A summary to describe. */
+/** Input of `recall_describe`. */
 const describeInput = z.strictObject({
   summary: z
     .union([z.string().min(1).max(200), z.int().min(1)])
@@ -152,7 +156,7 @@ const describeInput = z.strictObject({
   offset,
 });
 
-/** A range to read. */
+/** Input of `recall_expand`. */
 const expandInput = z.strictObject({
   from: z.string().min(1).max(200).describe("Id of the first entry to read."),
   to: z
@@ -165,7 +169,7 @@ const expandInput = z.strictObject({
   offset,
 });
 
-/** The text that tells a model what each tool is for, and when. */
+/** The descriptions of the tools. */
 const DESCRIPTIONS = {
   recall_search:
     "Find words in the part of this conversation that was summarized or pruned and is no longer in your context: exact error messages, commands, decisions, file names, what the user said. Gives entry ids with the surroundings of each match; read the whole entry with recall_expand. Use it before you ask the user again, guess, or repeat work. Does not search what you still see.",
@@ -177,12 +181,12 @@ const DESCRIPTIONS = {
 
 const sessionsWithTools = new WeakSet<Session>();
 
-/** Whether the tools of `recallTools` were made for this handle, so that a summary may name them to the model. */
+/** Whether `recallTools` was called for this session handle; summaries then name the tools. */
 export function hasRecallTools(session: Session): boolean {
   return sessionsWithTools.has(session);
 }
 
-/** Remembers that they were. */
+/** Records that `recallTools` was called for a session handle. */
 function markRecallTools(session: Session): void {
   sessionsWithTools.add(session);
 }

@@ -4,79 +4,58 @@ import { stripComposed } from "../summary/compose.js";
 import { takeFirstSentence } from "../summary/short-summary.js";
 import { computeCoverage, type PathCoverage } from "./coverage.js";
 
-/** An entry that stands for others. */
+/** An entry with a summary. */
 export type SummaryEntry = Extract<Entry, { readonly type: "compaction" | "branch_summary" }>;
 
-/** A summary, and what it stands for. */
+/** A summary and the entries that it covers. */
 export interface SummarizedPart {
   readonly summary: SummaryEntry;
   /** 1 for the oldest compaction of the path; null: the summary of a branch that was left. */
   readonly number: number | null;
   /** The summary that this one continues. */
   readonly previousId: EntryId | null;
-  /** What it stands for, oldest first; none: nothing of its own, or a branch that is not in this session. */
+  /** The covered entries, oldest first. Empty: it covers no entries of its own, or a branch that is not in this session. */
   readonly rows: readonly OutlineRow[];
 }
 
 /**
- * All that was summarized on a path: what its compactions stand for, and the branches that were left with a summary on
- * it, also those that were left on the way in such a branch.
+ * The summaries of a path with the entries that they cover: its compactions, the branches left with a summary on it, and
+ * the branches left with a summary on those.
  */
 export class SummarizedPath {
-  readonly #tellers: ReadonlyMap<EntryId, EntryId>;
+  /** Compactions and branch summaries in order of arrival. */
+  readonly parts: readonly SummarizedPart[];
+  readonly coverage: PathCoverage;
+  readonly #summaryOf: ReadonlyMap<EntryId, EntryId>;
 
-  constructor(
-    readonly outline: RowIndex,
-    readonly path: readonly OutlineRow[],
-    /** Compactions and branch summaries in order of arrival. */
-    readonly parts: readonly SummarizedPart[],
-    readonly coverage: PathCoverage,
-  ) {
-    this.#tellers = mapEntriesToSummaries(path, parts, coverage);
+  constructor(path: readonly OutlineRow[], parts: readonly SummarizedPart[], coverage: PathCoverage) {
+    this.parts = parts;
+    this.coverage = coverage;
+    this.#summaryOf = mapEntriesToSummaries(path, parts, coverage);
   }
 
-  /** Whether there is anything that a model cannot see but look up. */
+  /** Whether the context contains all entries unchanged. */
   get isEmpty(): boolean {
     return this.parts.length === 0 && this.coverage.edited.size === 0;
   }
 
   /**
-   * The summary that stands for an entry; `edit`: its place in the context was taken by an edit, as pruning does with old
-   * tool output. null: it is in the context as it is, or on a branch that no summary of this path tells of.
+   * The summary that covers an entry. `edit`: an edit replaced the entry, as pruning does. null: the entry is in the
+   * context unchanged, or on a branch without a summary on this path.
    */
   findSummaryOf(id: EntryId): EntryId | "edit" | null {
-    return this.#tellers.get(id) ?? (this.coverage.edited.has(id) ? "edit" : null);
+    return this.#summaryOf.get(id) ?? (this.coverage.edited.has(id) ? "edit" : null);
   }
-}
-
-function mapEntriesToSummaries(
-  path: readonly OutlineRow[],
-  parts: readonly SummarizedPart[],
-  { ranges, keptFrom }: PathCoverage,
-): ReadonlyMap<EntryId, EntryId> {
-  const tellers = new Map<EntryId, EntryId>();
-  // Positions rise, and so do the ends of the stretches; what no stretch names is told by the last one all the same.
-  let at = 0;
-  for (const [position, { id }] of path.slice(0, keptFrom).entries()) {
-    while (at < ranges.length - 1 && (ranges[at]?.to ?? 0) < position) at += 1;
-    const stretch = ranges[at];
-    if (stretch !== undefined) tellers.set(id, stretch.entry.id);
-  }
-  for (const { summary, rows } of parts) {
-    if (summary.type !== "branch_summary") continue;
-    for (const { id } of rows) if (!tellers.has(id)) tellers.set(id, summary.id);
-  }
-  return tellers;
 }
 
 /**
- * Reads what was summarized on the path of a leaf (default: where the handle stands). Cost: the outline of the session and
- * the bodies of summaries and edits, whatever lies between.
+ * Reads the summaries on the path of a leaf (default: the session's current leaf). Cost: the outline of the session and
+ * the bodies of summaries and edits.
  */
 export async function readSummarizedPath(session: Session, leafId: EntryId | null = session.leafId): Promise<SummarizedPath> {
-  const outline = await readRowIndex(session);
-  const path = outline.pathTo(leafId);
-  if (leafId === null || path.length === 0) return new SummarizedPath(outline, [], [], computeCoverage([], []));
+  const index = await readRowIndex(session);
+  const path = index.pathTo(leafId);
+  if (leafId === null || path.length === 0) return new SummarizedPath([], [], computeCoverage([], []));
   const { items } = await session.scan({ leafId, order: "down", types: ["compaction", "branch_summary", "context_edit"] });
   const coverage = computeCoverage(
     path.map(({ id }) => id),
@@ -86,45 +65,64 @@ export async function readSummarizedPath(session: Session, leafId: EntryId | nul
     return { summary: entry, number: at + 1, previousId, rows: path.slice(from, to + 1) };
   });
   const left = items.filter((entry) => entry.type === "branch_summary" && !coverage.omitted.has(entry.id));
-  for (const part of await collectBranches(session, outline, left)) parts.push(part);
+  for (const part of await collectBranches(session, index, left)) parts.push(part);
   return new SummarizedPath(
-    outline,
     path,
     parts.sort((a, b) => a.summary.seq - b.summary.seq),
     coverage,
   );
 }
 
-/** The branches that these summaries tell of, and the branches told of in them, and so on; each summary once. */
-async function collectBranches(session: Session, outline: RowIndex, entries: readonly Entry[]): Promise<readonly SummarizedPart[]> {
+/** The branches that these summaries cover, the branches summarized on those, and so on; each summary once. */
+async function collectBranches(session: Session, index: RowIndex, entries: readonly Entry[]): Promise<readonly SummarizedPart[]> {
   const parts: SummarizedPart[] = [];
   const waiting = [...entries];
   const seen = new Set<EntryId>();
   for (let summary = waiting.pop(); summary !== undefined; summary = waiting.pop()) {
     if (summary.type !== "branch_summary" || seen.has(summary.id)) continue;
     seen.add(summary.id);
-    const rows = takeBelowFork(outline.pathTo(summary.id), outline.pathTo(summary.fromId));
+    const rows = takeBelowFork(index.pathTo(summary.id), index.pathTo(summary.fromId));
     parts.push({ summary, number: null, previousId: null, rows });
     for (const row of rows) if (row.type === "branch_summary") waiting.push(await session.entry(row.id));
   }
   return parts;
 }
 
-/** Rows that are read at once: enough that pages cost nothing, few enough that none is large. */
+function mapEntriesToSummaries(
+  path: readonly OutlineRow[],
+  parts: readonly SummarizedPart[],
+  { ranges, keptFrom }: PathCoverage,
+): ReadonlyMap<EntryId, EntryId> {
+  const summaryOf = new Map<EntryId, EntryId>();
+  // Positions and ends of ranges both increase. An entry outside of all ranges belongs to the last one before it.
+  let at = 0;
+  for (const [position, { id }] of path.slice(0, keptFrom).entries()) {
+    while (at < ranges.length - 1 && (ranges[at]?.to ?? 0) < position) at += 1;
+    const range = ranges[at];
+    if (range !== undefined) summaryOf.set(id, range.entry.id);
+  }
+  for (const { summary, rows } of parts) {
+    if (summary.type !== "branch_summary") continue;
+    for (const { id } of rows) if (!summaryOf.has(id)) summaryOf.set(id, summary.id);
+  }
+  return summaryOf;
+}
+
+/** Rows read at once. */
 const PAGE = 5_000;
 
-/** The tree of a session without its bodies. */
+/** The rows of a session's outline by id and sequence number. */
 class RowIndex {
   readonly #bySeq = new Map<number, OutlineRow>();
   readonly #byId = new Map<EntryId, OutlineRow>();
   #last: OutlineRow | undefined;
 
-  /** The row that arrived last. */
+  /** The row with the highest sequence number. */
   get last(): OutlineRow | undefined {
     return this.#last;
   }
 
-  /** Adds rows in order of arrival; those that are there already change nothing. */
+  /** Adds rows in order of arrival; known rows change nothing. */
   add(rows: readonly OutlineRow[]): void {
     for (const row of rows) {
       this.#bySeq.set(row.seq, row);
@@ -133,12 +131,12 @@ class RowIndex {
     }
   }
 
-  /** Whether the session has an entry of this id. */
+  /** Whether the session has an entry with this id. */
   has(id: EntryId): boolean {
     return this.#byId.has(id);
   }
 
-  /** The rows from the first entry down to `id`; none where there is no such entry. */
+  /** The rows from the first entry down to `id`; empty if there is no such entry. */
   pathTo(id: EntryId | null): readonly OutlineRow[] {
     const path: OutlineRow[] = [];
     for (let row = id === null ? undefined : this.#byId.get(id); row !== undefined; row = this.#parentOf(row)) path.push(row);
@@ -150,37 +148,37 @@ class RowIndex {
   }
 }
 
-/** What was read of each session; rows never change, and go only with their session. */
-const outlines = new WeakMap<Session, RowIndex>();
+/** The rows read of each session. Rows never change and are deleted only with their session. */
+const indexes = new WeakMap<Session, RowIndex>();
 
 /**
- * Reads the outline. Cost: a row for each entry of the session at first (a tenth of a second for 50,000), no bodies; after
- * that the rows that are new. It is kept as long as the handle.
+ * Reads the outline. Cost: at first one row for each entry of the session, without bodies (0.1 s for 50,000); later only
+ * new rows. Cached as long as the session handle exists.
  */
 async function readRowIndex(session: Session): Promise<RowIndex> {
-  const outline = outlines.get(session) ?? new RowIndex();
-  outlines.set(session, outline);
+  const index = indexes.get(session) ?? new RowIndex();
+  indexes.set(session, index);
   for (;;) {
-    const page = await session.outline({ afterSeq: outline.last?.seq ?? 0, limit: PAGE });
-    outline.add(page);
-    if (page.length < PAGE) return outline;
+    const page = await session.outline({ afterSeq: index.last?.seq ?? 0, limit: PAGE });
+    index.add(page);
+    if (page.length < PAGE) return index;
   }
 }
 
-/** What `branch` has below the point where it parts from `path`: the end of it that is on no other. */
+/** The rows of `branch` below the point where it leaves `path`. */
 function takeBelowFork(path: readonly OutlineRow[], branch: readonly OutlineRow[]): readonly OutlineRow[] {
   const parted = branch.findIndex(({ id }, at) => path[at]?.id !== id);
   return parted === -1 ? [] : branch.slice(parted);
 }
 
-/** An import may carry anything as a title. */
+/** An imported title may have any length. */
 const MAX_CHARS = 200;
 
-/** The title of a summary, or its short form, or its first sentence; one line. */
+/** The title of a summary, else its short form, else its first sentence; one line. */
 export function getTitle(summary: SummaryEntry): string {
   const { title, shortSummary } = summary;
-  for (const said of [title, shortSummary]) {
-    const line = typeof said === "string" ? shortLine(said, MAX_CHARS) : "";
+  for (const text of [title, shortSummary]) {
+    const line = typeof text === "string" ? shortLine(text, MAX_CHARS) : "";
     if (line !== "") return line;
   }
   return takeFirstSentence(stripComposed(summary.summary));

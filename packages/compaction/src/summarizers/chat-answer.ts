@@ -70,7 +70,7 @@ export class ChatResponse {
    */
   add(json: string, secrets: readonly string[]): string {
     const chunk = completion.safeParse(parsed(json));
-    if (!chunk.success) throw new SummarizerCallError("network", "the server's answer is no chat completion");
+    if (!chunk.success) throw new SummarizerCallError("network", "the server's response is not a chat completion");
     const { error, choices } = chunk.data;
     if (error !== undefined && error !== null) throw toCallError(typeof error === "object" ? error : new Error(String(error)), { secrets });
     this.usage = usageOf(chunk.data.usage) ?? this.usage;
@@ -100,7 +100,7 @@ export class ChatResponse {
 
   /** The whole reply. @throws {SummarizerCallError} the connection ended before the response did. */
   reply(): ModelReply {
-    if (this.#end === undefined) throw new SummarizerCallError("network", "the connection ended in the middle of the answer");
+    if (this.#end === undefined) throw new SummarizerCallError("network", "the connection ended before the response was complete");
     return { text: this.#pieces.join(""), end: this.#end, callsTool: this.#callsTool, refuses: this.#refuses };
   }
 }

@@ -54,8 +54,8 @@ function parseHttpAddress(address: string): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new InvalidArgumentError(
       "address",
-      "an address that begins with http:// or https://",
-      "another one, which is not shown as it can hold a password",
+      "a URL that begins with http:// or https://",
+      "another one, not shown because it may contain a password",
     );
   return url;
 }
@@ -112,7 +112,7 @@ function resolveRedirect(response: Response, from: URL): URL {
   const target = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined;
   const keepsMethod = response.status === 307 || response.status === 308;
   if (keepsMethod && target?.origin === from.origin) return target;
-  const problem = `the address redirects elsewhere${target === undefined ? "" : ` (${target.origin})`}; give the final address`;
+  const problem = `the URL redirects to another place${target === undefined ? "" : ` (${target.origin})`}; use the final URL`;
   throw new SummarizerCallError("bad-request", problem, { status: response.status });
 }
 

@@ -40,7 +40,7 @@ async function readJson(response: Response, endpoint: Endpoint): Promise<unknown
   try {
     return await response.json();
   } catch (error) {
-    if (error instanceof SyntaxError) throw new SummarizerCallError("network", "the endpoint's answer is no JSON");
+    if (error instanceof SyntaxError) throw new SummarizerCallError("network", "the endpoint's response is not JSON");
     throw toCallError(error, endpoint);
   }
 }

@@ -218,7 +218,7 @@ describe("a compactor with a directory", () => {
 
   test("that cannot write the file compacts all the same, and says so", async () => {
     const directory = join(folder(), "taken");
-    writeFileSync(directory, "a file is in the way");
+    writeFileSync(directory, "a file of this name exists");
     const { session } = await grown(turns(1, 10));
     const heard = listening();
     const settings = { keep: { recentTokens: 400 }, checkpoints: { directory } } as const;

@@ -99,10 +99,10 @@ describe("the text of a checkpoint's file", () => {
   });
 
   test.each([
-    ["", "it has no front part"],
-    ["# Notes\n---\nx: 1\n---\n", "it has no front part"],
-    ['---\nbough: "checkpoint-9"\n---\n', /^its front part is not one of ours \(bough/],
-    ['---\nbough: "checkpoint-1"\nsession: nothing JSON\n---\n', /^its front part is not one of ours \(session/],
+    ["", "it has no front matter"],
+    ["# Notes\n---\nx: 1\n---\n", "it has no front matter"],
+    ['---\nbough: "checkpoint-9"\n---\n', /^its front matter is not valid \(bough/],
+    ['---\nbough: "checkpoint-1"\nsession: nothing JSON\n---\n', /^its front matter is not valid \(session/],
   ])("that is none of ours is told apart: %j", (text, expected) => {
     expect(parseCheckpoint(text, 1)).toEqual(typeof expected === "string" ? expected : expect.stringMatching(expected));
   });
@@ -238,7 +238,7 @@ describe("what stands in the way of a file", () => {
     writeFileSync(join(directory, "003-other.md"), "mine");
     expect((await writeCheckpoint(directory, checkpoint("c1"))).number).toBe(4);
     const { foreign } = await readCheckpoints(directory);
-    expect(foreign.map(({ problem }) => problem)).toEqual(["it is no file", "it is no file", "it has no front part"]);
+    expect(foreign.map(({ problem }) => problem)).toEqual(["it is not a regular file", "it is not a regular file", "it has no front matter"]);
     expect(readFileSync(join(directory, "003-other.md"), "utf8")).toBe("mine");
   });
 
@@ -279,7 +279,7 @@ describe("a folder that follows a session", () => {
     await session.moveLeaf(null);
     await sync();
     expect(await idsIn(directory)).toEqual([]);
-    expect(readFileSync(join(directory, "index.md"), "utf8")).toContain("There are none yet");
+    expect(readFileSync(join(directory, "index.md"), "utf8")).toContain("None yet.");
   });
 
   test("of a fork has what the fork shares, and not what came later", async () => {

@@ -265,7 +265,7 @@ describe("reading entries", () => {
       /^\[a1\] .* assistant\n\(thinking\) Look first\.\n\(calls run\) \{"command":"ls"\}\n\(failed: overloaded\)\n\n\[r1\]/,
     );
     expect(read).toMatch(/ error of run\nno such file\n\(image\)\n\n\[e1\]/);
-    expect(read).toContain("stands in the context for r1:\ngone");
+    expect(read).toContain("replaces r1 in the context:\ngone");
     expect(read).not.toContain("c2lnbmF0dXJl");
   });
 
