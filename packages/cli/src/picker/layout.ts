@@ -5,30 +5,29 @@ import type { Size } from "../tui/screen.js";
 import { isSearching, type PickerModel, type Scope } from "./model.js";
 import { promptLines } from "./prompt.js";
 
-/** Most rows that a question or a message may take. */
 const MAX_PROMPT_ROWS = 3;
 
-/** From this width on the preview stands beside the list. */
+/** From this width on the preview is shown beside the list, not below it. */
 const MIN_COLUMNS_SIDE_BY_SIDE = 120;
 
-/** Fewer rows than this leave no room for the names of the columns. */
+/** With fewer rows the column headings are left out. */
 const MIN_ROWS_WITH_HEADINGS = 8;
 
-/** Where the parts of the screen are, in columns and rows. */
+/** The parts of the screen and their sizes. */
 export interface Layout {
   readonly prompt: readonly Line[];
   readonly hasHeadings: boolean;
   readonly list: Size;
-  /** undefined: no preview, or no room for one. `below` has a line above it that takes one row more. */
+  /** undefined: closed, or no room for it. `below` takes one more row for the rule above it. */
   readonly preview: (Size & { readonly position: "beside" | "below" }) | undefined;
 }
 
-/** How the screen is divided. Takes the same time however many sessions there are. */
+/** Divides the screen. Independent of the number of sessions. */
 export function computeLayout(model: PickerModel): Layout {
   const { columns, rows } = model.size;
   const prompt = wrapPrompt(model);
   const hasHeadings = rows >= MIN_ROWS_WITH_HEADINGS;
-  // Above it the title and the prompt, below it the keys.
+  // The title and the prompt are above the list, the key hints below it.
   const space = Math.max(1, rows - 2 - prompt.length - (hasHeadings ? 1 : 0));
   const whole = { prompt, hasHeadings, list: { columns, rows: space }, preview: undefined };
   if (!model.preview.isOpen) return whole;
@@ -43,19 +42,18 @@ export function computeLayout(model: PickerModel): Layout {
 
 function wrapPrompt(model: PickerModel): readonly Line[] {
   const { columns } = model.size;
-  // A field scrolls sideways in its one row.
+  // A field scrolls horizontally in one row.
   if (model.mode.kind === "search" || model.mode.kind === "rename") return promptLines(model);
-  // The blank behind the last word of a line counts too.
   const wrapped = promptLines(model).flatMap((line) => wrapLine(line, Math.max(columns - 1, 1)));
   return wrapped.slice(0, MAX_PROMPT_ROWS);
 }
 
-/** How many screen rows a row of the list takes: a hit in the text has its snippet below it. */
+/** Screen rows of a list row: a text match has its snippet below it. */
 export function rowHeight(model: PickerModel, at: number): 1 | 2 {
   return isSearching(model) && at >= model.nameMatchCount && at < model.rows.length ? 2 : 1;
 }
 
-/** The model with its list scrolled so far that the selected row is in sight. Looks at no more rows than a screen has. */
+/** Scrolls the list until the selected row is visible. Reads at most one screen of rows. */
 export function scrollToSelection(model: PickerModel): PickerModel {
   const { rows } = computeLayout(model).list;
   const last = Math.max(0, model.rows.length - 1);
@@ -64,7 +62,7 @@ export function scrollToSelection(model: PickerModel): PickerModel {
   return { ...model, selected, top: Math.max(firstRowAbove(model, selected, rows), Math.min(model.top, highest)) };
 }
 
-/** The first row of a screen whose last one is `last`. */
+/** The first visible row when `last` is the last visible one. */
 function firstRowAbove(model: PickerModel, last: number, rows: number): number {
   let first = last;
   let room = rows - rowHeight(model, last);
@@ -75,7 +73,7 @@ function firstRowAbove(model: PickerModel, last: number, rows: number): number {
   return first;
 }
 
-/** The rows of the list in sight, from the first to behind the last. A row of two lines may be cut. */
+/** The visible rows, `to` exclusive. The last one may be cut if it has two lines. */
 export function visibleRange(model: PickerModel): { readonly from: number; readonly to: number } {
   let room = computeLayout(model).list.rows;
   let to = model.top;
@@ -86,10 +84,9 @@ export function visibleRange(model: PickerModel): { readonly from: number; reado
   return { from: model.top, to };
 }
 
-/** What stands beside the title. */
 export type ColumnName = "directory" | "count" | "age" | "model" | "size";
 
-/** One column beside the title. */
+/** A column beside the title. */
 export interface PickerColumn {
   readonly name: ColumnName;
   readonly heading: string;
@@ -97,14 +94,14 @@ export interface PickerColumn {
   readonly align: "left" | "right";
 }
 
-/** Columns between two of them. */
+/** Spaces between two columns. */
 export const COLUMN_GAP = 2;
 
-/** Columns of the signs before a title: selected, current, and a blank. */
+/** Width of the markers before a title: selected, current, and a space. */
 export const MARKER_COLUMNS = 3;
 
 interface Candidate extends PickerColumn {
-  /** It is left out where the title would be narrower than this. */
+  /** The column is left out if the title would become narrower than this. */
   readonly minTitle: number;
 }
 
@@ -114,11 +111,11 @@ const DIRECTORY: Candidate = { name: "directory", heading: "directory", width: 2
 const MODEL: Candidate = { name: "model", heading: "model", width: 18, align: "left", minTitle: 30 };
 const SIZE: Candidate = { name: "size", heading: "size", width: 8, align: "right", minTitle: 28 };
 
-/** The most important first: on a narrow screen the last ones are left out. */
+/** Narrow screens leave out the last ones. */
 const BY_IMPORTANCE: readonly Candidate[] = [AGE, COUNT, DIRECTORY, MODEL, SIZE];
 const DISPLAY_ORDER: readonly ColumnName[] = ["directory", "count", "age", "model", "size"];
 
-/** The columns that a list of this width has, and what is left for the title. Where all sessions are listed, directories are shown. */
+/** The columns for a list of this width, and the width left for the title. `directory` is shown for all directories only. */
 export function chooseColumns(width: number, scope: Scope): { readonly columns: readonly PickerColumn[]; readonly title: number } {
   let title = width - MARKER_COLUMNS;
   const chosen: Candidate[] = [];
@@ -133,7 +130,7 @@ export function chooseColumns(width: number, scope: Scope): { readonly columns: 
 }
 
 const SEARCH_FIELD_HELP =
-  "In the search field letters type; the arrows, PgUp, PgDn, Enter and Tab act as in the list, and Esc leaves it. What was found stays until it is left again.";
+  "In the search field letters are typed; arrows, PgUp, PgDn, Enter and Tab work as in the list. Esc returns to the list and keeps the results; Esc again clears them.";
 
 /** The help screen: the bound keys in groups, then the keys of the search field; long lines are wrapped. */
 export function helpLines({ settings, size }: Pick<PickerModel, "settings" | "size">): readonly Line[] {

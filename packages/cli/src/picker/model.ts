@@ -2,20 +2,20 @@ import type { SessionId, SessionRecord } from "@bough/session-core";
 import type { Glyphs } from "../terminal/glyphs.js";
 import type { Field } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
-import type { Size } from "../tui/screen.js";
+import type { Size, Step } from "../tui/screen.js";
 import type { PickerAction } from "./keys.js";
 import type { ListedSession, SessionRow, Sort, TextHit } from "./session-rows.js";
 
-/** What the picker ends with. */
+/** How the picker ended. */
 export type PickerResult =
   | { readonly kind: "open"; readonly sessionId: SessionId }
   | { readonly kind: "new" }
   | { readonly kind: "cancelled" };
 
-/** Whose sessions are listed: those recorded in this directory, or all. */
+/** Sessions recorded in the current directory, or all sessions. */
 export type Scope = "here" | "all";
 
-/** Who takes the keys. Letters act in `list`, and type in `search` and `rename`. */
+/** What receives keys. In `list` letters trigger actions; in `search` and `rename` they are typed. */
 export type PickerMode =
   | { readonly kind: "list" }
   | { readonly kind: "search" }
@@ -23,7 +23,7 @@ export type PickerMode =
   | { readonly kind: "delete"; readonly record: SessionRecord; readonly subagents: number }
   | { readonly kind: "help"; readonly top: number };
 
-/** The sessions of one scope, newest first. `incoming`: those of a reading that is not complete yet. */
+/** The sessions of one scope, newest first. `incoming` collects the pages of a read in progress; `round` counts the reads. */
 export interface SessionList {
   readonly sessions: readonly ListedSession[];
   readonly incoming: readonly ListedSession[];
@@ -31,15 +31,15 @@ export interface SessionList {
   readonly state: "unread" | "reading" | "complete" | "failed";
 }
 
-/** What is searched for. An answer to another number is stale. */
-export interface Search {
+/** The search. Results of another `number` are stale. */
+interface Search {
   readonly field: Field;
   readonly number: number;
   readonly hits: ReadonlyMap<SessionId, TextHit>;
   readonly state: "idle" | "running" | "done" | "invalid" | "failed";
-  /** Why texts were not searched. */
+  /** Why messages were not searched. */
   readonly reason: string;
-  /** Whether there are more hits than were read. */
+  /** Whether the index has more hits than were read. */
   readonly more: boolean;
 }
 
@@ -50,10 +50,10 @@ export interface PreviewMessage {
 }
 
 /** Which messages the preview shows. */
-export type PreviewEnd = "last" | "first";
+type PreviewEnd = "last" | "first";
 
-/** What is known of the messages of a session; `messages` undefined: they are being read. */
-export interface Preview {
+/** The preview of the session `id`. `messages` is undefined while they are read; results of another `number` are stale. */
+interface Preview {
   readonly isOpen: boolean;
   readonly end: PreviewEnd;
   readonly number: number;
@@ -61,57 +61,58 @@ export interface Preview {
   readonly messages: readonly PreviewMessage[] | undefined;
 }
 
-/** What does not change while the picker is open. */
+/** Constant while the picker is open. */
 export interface PickerSettings {
   readonly glyphs: Glyphs;
   readonly keys: KeyTable<PickerAction>;
-  /** The session that is open behind the picker. */
+  /** The session that is open in the shell. */
   readonly currentId: SessionId | undefined;
-  /** The directory as it is shown. */
+  /** The directory to display. */
   readonly directory: string;
   readonly home: string | undefined;
 }
 
-/** One line about what happened, until the next key. */
+/** A message shown until the next key. */
 export interface Notice {
   readonly kind: "info" | "error";
   readonly text: string;
 }
 
-/** Everything that the picker shows is decided by this. */
+/** The state of the picker; the view is a function of it. */
 export interface PickerModel {
   readonly settings: PickerSettings;
   readonly size: Size;
-  /** Milliseconds since 1970 when sessions were last read; ages are counted from it. */
+  /** When sessions were last read (Unix time); ages are relative to it. */
   readonly nowMs: number;
   readonly scope: Scope;
   readonly sort: Sort;
   readonly withArchived: boolean;
   readonly mode: PickerMode;
   readonly lists: Readonly<Record<Scope, SessionList>>;
-  /** The sessions of this scope that may be shown, and their rows without a search. */
+  /** The sessions of this scope, without archived ones unless `withArchived`. */
   readonly pool: readonly ListedSession[];
+  /** `pool` as rows, in the order of `sort`. */
   readonly sortedRows: readonly SessionRow[];
-  /** The rows of the list: `arranged`, or what fits the search. */
+  /** The rows of the list: `sortedRows`, or the matches of the search. */
   readonly rows: readonly SessionRow[];
-  /** How many of `rows` fit the search by name. */
+  /** The first so many of `rows` match by name, the others by text. */
   readonly nameMatchCount: number;
   readonly search: Search;
   readonly selected: number;
-  /** Whether a person chose the selected row; until then the first one stays selected. */
+  /** Whether the user chose the selected row; until then the first row is selected. */
   readonly isChosen: boolean;
-  /** The first row that is drawn. */
+  /** The first visible row. */
   readonly top: number;
-  /** Models of sessions as far as they were asked for; null: it has none. */
+  /** Models of sessions, as far as read; null: the session has none. */
   readonly models: ReadonlyMap<SessionId, string | null>;
-  /** The sessions whose model was asked for last. */
+  /** The sessions whose models were requested last. */
   readonly requestedModels: readonly SessionId[];
   readonly preview: Preview;
   readonly notice: Notice | undefined;
   readonly result: PickerResult | undefined;
 }
 
-/** What the picker wants done. Delays are milliseconds; what a later effect of its kind replaces is not done. */
+/** Effects. A later `list`, `models`, `preview` or `search` replaces an earlier one; it starts after `delayMs` milliseconds. */
 export type PickerEffect =
   | { readonly kind: "list"; readonly scope: Scope; readonly round: number }
   | { readonly kind: "models"; readonly ids: readonly SessionId[]; readonly delayMs: number }
@@ -129,7 +130,7 @@ export type PickerEffect =
   | { readonly kind: "countSubagents"; readonly id: SessionId }
   | { readonly kind: "delete"; readonly id: SessionId };
 
-/** What came of it. */
+/** Results of effects. */
 export type PickerEvent =
   | {
       readonly kind: "sessions";
@@ -151,18 +152,15 @@ export type PickerEvent =
   | { readonly kind: "deleted"; readonly id: SessionId; readonly subagents: number }
   | { readonly kind: "failed"; readonly what: string; readonly reason: string };
 
-/** What an update comes to. */
-export interface PickerStep {
-  readonly model: PickerModel;
-  readonly effects: readonly PickerEffect[];
-}
+/** The next model, and the effects to perform. */
+export type PickerStep = Step<PickerModel, PickerEffect>;
 
-/** The selected row; undefined: the list is empty. */
+/** The selected row; undefined if the list is empty. */
 export function selectedRow(model: PickerModel): SessionRow | undefined {
   return model.rows[model.selected];
 }
 
-/** Whether something is searched for. */
+/** Whether the search field has a query. */
 export function isSearching(model: PickerModel): boolean {
   return model.search.field.text.trim() !== "";
 }

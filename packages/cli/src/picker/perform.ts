@@ -16,10 +16,10 @@ import type { ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";
 import { groupHitsBySession } from "./session-rows.js";
 
-/** Where effects look. */
-export interface PickerWorld {
+/** What effects need. */
+interface PickerWorld {
   readonly store: Store;
-  /** The names of the current directory: as the system has it, and as the shell came to it. */
+  /** The paths of the current directory: its real path, and `PWD`. */
   readonly directories: readonly string[];
   readonly now: () => number;
 }
@@ -27,24 +27,22 @@ export interface PickerWorld {
 type EffectOf<Kind extends PickerEffect["kind"]> = Extract<PickerEffect, { kind: Kind }>;
 type PickerDispatch = ScreenHost<PickerEvent>["dispatch"];
 
-/** Sessions read at once: about 10 ms, between two keys. */
+/** One page takes about 10 ms. */
 const SESSIONS_PER_PAGE = 1000;
 
-/** Sessions whose models are asked for between two pauses. */
 const MODELS_PER_PAUSE = 8;
 
-/** Hits read of a search, and at most so many pages of them until `ENOUGH` sessions are found. */
+/** Limits of a search: it ends with the page in which the sessions found reach `ENOUGH_SESSIONS`. */
 const HITS_PER_PAGE = 200;
 const MAX_HIT_PAGES = 4;
 const ENOUGH_SESSIONS = 30;
 
-/** Messages of a preview, and how much of each. */
 const PREVIEW_MESSAGES = 12;
 const PREVIEW_CHARACTERS = 4000;
 
 /**
- * What carries out the effects of one picker. A later effect of a kind replaces an earlier one that waits or reads;
- * changes are always done. What goes wrong is news.
+ * Creates the function that performs the effects of one picker. A later effect of a kind replaces an earlier one that is
+ * waiting or reading; changes are always made. Failures are dispatched as events.
  */
 export function createPerformer(world: PickerWorld): (effect: PickerEffect, host: ScreenHost<PickerEvent>) => void {
   const newest = new Map<string, PickerEffect>();
@@ -63,7 +61,7 @@ async function performSafely(world: PickerWorld, effect: PickerEffect, dispatch:
     }
     await performEffect(world, effect, dispatch, isNewest);
   } catch (error) {
-    // A screen's effects have nobody above them to throw to: whatever it is, the person reads it.
+    // Nothing above an effect catches: every failure becomes an event.
     dispatch(failureEvent(effect, error));
   }
 }
@@ -113,7 +111,7 @@ async function readSessions(
       dispatch({ kind: "sessions", scope, round, records: page.items, isLast, nowMs: world.now() });
       if (page.next === null) break;
       cursor = page.next;
-      // Keys come first.
+      // Let keys be handled between two pages.
       await pause();
       if (!isNewest()) return;
     }
@@ -130,13 +128,13 @@ async function readModels(store: Store, { ids }: EffectOf<"models">, dispatch: P
   dispatch({ kind: "models", models: found });
 }
 
-/** The model that answers at the leaf: two rows are read for it, no path. */
+/** The model at the leaf; reads two rows, not the path. */
 async function readModel(store: Store, id: SessionId): Promise<string | null> {
   try {
     const { model } = await (await store.openSession(id)).settings();
     return model?.modelId ?? null;
   } catch (error) {
-    // Nobody asked for this one session: that it is gone is said when somebody does.
+    // The session was deleted by another process; opening it will report that.
     if (error instanceof SessionNotFoundError) return null;
     throw error;
   }
@@ -154,7 +152,7 @@ function toPreviewMessage(entry: Entry): readonly PreviewMessage[] {
   if (entry.type !== "message" || (entry.message.role !== "user" && entry.message.role !== "assistant")) return [];
   const { role, content } = entry.message;
   const text = textOf(content).trim().slice(0, PREVIEW_CHARACTERS);
-  // A reply of tool calls only is shown as in lists.
+  // A reply of tool calls only has no text: use its one-line preview.
   return [{ role, text: text === "" ? previewOf(entry) : text.toWellFormed() }];
 }
 
@@ -169,7 +167,7 @@ async function searchTexts(
   for (const cwd of directoriesOf(world, effect.scope)) {
     let cursor: string | undefined;
     for (let page = 0; page < MAX_HIT_PAGES; page += 1) {
-      // Titles are looked for without the index, so they are not asked for here.
+      // Without titles: matchSessions finds those without the index.
       const found = await world.store.search({
         query: effect.query,
         cwd,
@@ -200,12 +198,11 @@ async function deleteWithSubagents(store: Store, id: SessionId): Promise<number>
   return subagents.length;
 }
 
-/** Whoever deletes the subagent's session meanwhile did what was wanted. */
+/** Ignores that another process has deleted the session already. */
 async function deleteIfExists(store: Store, id: SessionId): Promise<void> {
   try {
     await store.deleteSession(id);
   } catch (error) {
-    // Only that it is gone already may be passed over.
     if (!(error instanceof SessionNotFoundError)) throw error;
   }
 }
@@ -232,6 +229,6 @@ function failureEvent(effect: PickerEffect, error: unknown): PickerEvent {
     case "preview":
     case "check":
     case "countSubagents":
-      return { kind: "failed", what: error instanceof BoughError ? "Could not be read" : "Unexpected failure", reason };
+      return { kind: "failed", what: error instanceof BoughError ? "Could not read the session" : "Unexpected failure", reason };
   }
 }

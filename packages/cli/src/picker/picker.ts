@@ -11,23 +11,23 @@ import { showScope, UNREAD_LIST } from "./session-lists.js";
 import { update } from "./update.js";
 import { view } from "./view.js";
 
-/** What a picker is opened with. */
+/** Options of the picker. */
 export interface PickerOptions {
   readonly store: Store;
-  /** Where it is opened; sessions may have been recorded under this directory's real name or under `PWD`. */
+  /** Sessions may have been recorded under the real path of `cwd` or under `PWD`; both are listed. */
   readonly io: Pick<Io, "cwd" | "env" | "home" | "now">;
   readonly glyphs: Glyphs;
-  /** Default: `PICKER_KEYS`; with a person's own keys `rebound(PICKER_KEYS, choices)`. */
+  /** Default: `PICKER_KEYS`. */
   readonly keys?: KeyTable<PickerAction> | undefined;
-  /** The session that is open behind it: marked, and not to be deleted. */
+  /** The session that is open in the shell: it is marked, and cannot be deleted. */
   readonly currentSessionId?: SessionId | undefined;
-  /** Opens with the sessions of all directories. */
+  /** Starts with the sessions of all directories. */
   readonly everywhere?: boolean | undefined;
 }
 
 /**
- * The session picker: a full screen that ends with the session to open, the wish for a new one, or nothing. It renames,
- * archives and deletes by itself. Never throws for what the store does: failures are lines on the screen.
+ * The session picker: a full screen whose result is a session to open, a new session, or a cancellation. It renames,
+ * archives and deletes sessions itself, and shows failures of the store on the screen.
  *
  * @example
  * const result = await runScreen(terminal, pickerScreen({ store, io, glyphs }));

@@ -8,37 +8,35 @@ import { keyName } from "../tui/key-table.js";
 import type { PickerAction } from "./keys.js";
 import { isSearching, type PickerModel, type PickerSettings } from "./model.js";
 
-/** Longest title in a question, in columns; the list shows the whole of it. */
 const MAX_TITLE_COLUMNS = 40;
 
-/** What stands before the text of each field. */
 const LABELS = { search: "Search: ", rename: "Title: " } as const;
 
-/** A title between quotes, short enough for a question. */
+/** A title in quotes, shortened for use in a sentence. */
 export function quoteTitle(title: string, { glyphs }: Pick<PickerSettings, "glyphs">): string {
   return `"${truncate(safe(title), MAX_TITLE_COLUMNS, glyphs.ellipsis)}"`;
 }
 
-/** The first key of an action as people call it; empty: it has none. */
+/** The display name of the first key of an action; empty if it has none. */
 export function firstKeyName({ keys, glyphs }: PickerSettings, action: PickerAction): string {
   const first = keys.find((binding) => binding.action === action)?.keys[0];
   return first === undefined ? "" : keyName(first, glyphs.arrow === "<-");
 }
 
-/** The part below the title: the field, the question, or what happened. Fields fit the width; the rest is to be wrapped. */
+/** The lines below the title: the field, the question, or the notice. Fields fit the width; the caller wraps the rest. */
 export function promptLines(model: PickerModel): readonly Line[] {
   const { mode, notice } = model;
-  const said = notice === undefined ? [] : [[styled(notice.kind === "error" ? "error" : "label", notice.text)]];
+  const shown = notice === undefined ? [] : [[styled(notice.kind === "error" ? "error" : "label", notice.text)]];
   switch (mode.kind) {
     case "search":
-      return [fieldLine(model, LABELS.search, model.search.field), ...(said.length > 0 ? said.slice(0, 1) : [searchStateText(model)])];
+      return [fieldLine(model, LABELS.search, model.search.field), ...(shown.length > 0 ? shown.slice(0, 1) : [searchStateText(model)])];
     case "rename":
-      return [fieldLine(model, LABELS.rename, mode.field), [styled("dim", "Enter saves, Esc keeps the old one, empty removes it")]];
+      return [fieldLine(model, LABELS.rename, mode.field), [styled("dim", "Enter saves, Esc cancels, an empty title removes it")]];
     case "delete":
       return [deleteQuestion(model, mode)];
     case "list":
     case "help":
-      return said.length > 0 ? said : [searchLine(model)];
+      return shown.length > 0 ? shown : [searchLine(model)];
   }
 }
 
@@ -48,16 +46,16 @@ function searchLine(model: PickerModel): Line {
 }
 
 function deleteQuestion({ settings }: PickerModel, { record, subagents }: Extract<PickerModel["mode"], { kind: "delete" }>): Line {
-  const beside = subagents === 0 ? "" : ` and ${counted(subagents, "session of its subagents", "sessions of its subagents")}`;
-  const what = `${quoteTitle(sessionTitle(record), settings)} with ${counted(record.messageCount, "message")}${beside}`;
-  return [styled("error", "Delete "), what, styled("error", " for good? "), styled("bold", "y/n")];
+  const others = subagents === 0 ? "" : ` and ${counted(subagents, "session of its subagents", "sessions of its subagents")}`;
+  const what = `${quoteTitle(sessionTitle(record), settings)} with ${counted(record.messageCount, "message")}${others}`;
+  return [styled("error", "Delete "), what, styled("error", " permanently? "), styled("bold", "y/n")];
 }
 
 function fieldLine({ size }: PickerModel, label: string, field: Field): Line {
   return [styled("bold", label), visibleField(field, Math.max(size.columns - label.length - 1, 1)).text];
 }
 
-/** Where the cursor stands while something is typed (regression R189). */
+/** The cursor position in a field, so that input methods open there; undefined: no field is active. */
 export function promptCursor(model: PickerModel): { readonly row: number; readonly column: number } | undefined {
   const { mode, size } = model;
   if (mode.kind !== "search" && mode.kind !== "rename") return undefined;
@@ -66,21 +64,21 @@ export function promptCursor(model: PickerModel): { readonly row: number; readon
   return { row: 1, column: label.length + column };
 }
 
-/** What the search came to: counts of both kinds, or why texts were not searched. */
+/** The numbers of matches, or why messages were not searched. */
 function searchStateText(model: PickerModel): readonly (string | Span)[] {
   const { search, rows, nameMatchCount, settings } = model;
-  if (!isSearching(model)) return [styled("dim", 'words, "phrases", begin*; names first, then texts')];
+  if (!isSearching(model)) return [styled("dim", 'words, "phrases", prefix*; matches in titles come before matches in messages')];
   const names = `${count(nameMatchCount)} by name`;
   const texts = count(rows.length - nameMatchCount);
   switch (search.state) {
     case "idle":
     case "running":
-      return [styled("dim", `${names}, searching the texts${settings.glyphs.ellipsis}`)];
+      return [styled("dim", `${names}, searching messages${settings.glyphs.ellipsis}`)];
     case "done":
       return [styled("dim", `${names}, ${texts} by text${search.more ? " (the best hits only)" : ""}`)];
     case "invalid":
-      return [styled("dim", `${names}; texts are not searched: ${search.reason}`)];
+      return [styled("dim", `${names}; messages were not searched: ${search.reason}`)];
     case "failed":
-      return [styled("error", `${names}; texts could not be searched: ${search.reason}`)];
+      return [styled("error", `${names}; messages could not be searched: ${search.reason}`)];
   }
 }

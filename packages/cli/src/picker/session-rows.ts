@@ -1,56 +1,55 @@
 import type { SearchHit, SessionId, SessionRecord } from "@bough/session-core";
 import { sessionTitle } from "../session/choose-session.js";
 
-/** A session of the list, with the text that names are looked for in, prepared once (regression R167). */
+/** A session of the list with its normalized search texts, computed once because each key searches all of them. */
 export interface ListedSession {
   readonly record: SessionRecord;
-  /** What it is called, as `searchForm` makes it. */
+  /** The displayed title, normalized. */
   readonly name: string;
-  /** Its directory in the same form; empty: none. */
+  /** The directory, normalized; empty if it has none. */
   readonly directory: string;
 }
 
-/** A session of the store as the list keeps it. */
+/** Prepares a session for sorting and searching. */
 export function toListedSession(record: SessionRecord): ListedSession {
   return { record, name: normalizeForSearch(sessionTitle(record)), directory: normalizeForSearch(record.cwd ?? "") };
 }
 
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** A text without case and accents, each white space one blank: what the index of the store does not distinguish either. */
-export function normalizeForSearch(text: string): string {
+/** Folds case and accents and collapses whitespace, as the search index of the store does. */
+function normalizeForSearch(text: string): string {
   const bare = PLAIN.test(text) ? text : text.normalize("NFKD").replace(/\p{M}/gu, "");
   return bare.toLowerCase().replace(/\s+/g, " ").trim();
 }
 
-/** How the list is ordered: forks under their parents, or flat. */
+/** Order of the list: `threads` has forks below their parents, the others are flat. */
 export type Sort = "threads" | "newest" | "name";
 
-/** In this order the sort key goes through them. */
+/** The order in which the sort key cycles. */
 export const SORTS: readonly Sort[] = ["threads", "newest", "name"];
 
-/** One session where it stands in the list. */
+/** A row of the list. */
 export interface SessionRow {
   readonly session: ListedSession;
-  /** The row of the session it was forked from; null: it stands at the margin. */
+  /** The row of the session it was forked from; null at the top level. */
   readonly parent: SessionRow | null;
-  /** Forks between it and the margin. */
   readonly depth: number;
-  /** Whether no later fork of the same parent follows. */
+  /** Whether it is the last fork of its parent. */
   readonly isLast: boolean;
 }
 
 /**
- * Rows for the sessions. `threads`: each fork under its parent, newest activity of the whole subtree first (regression
- * R161); a fork whose parent is not listed stands alone. Takes time linear in the sessions, and that of a sort.
+ * Rows for the sessions. `threads` puts each fork below its parent and orders subtrees by their newest activity; a fork
+ * whose parent is not in the list is a top-level row. O(n log n).
  */
 export function sortSessions(sessions: readonly ListedSession[], sort: Sort): readonly SessionRow[] {
   if (sort === "threads") return sortInThreads(sessions);
   return [...sessions].sort(sort === "name" ? compareByName : compareByActivity).map(flatRow);
 }
 
-/** A row at the margin. */
-export function flatRow(session: ListedSession): SessionRow {
+/** A top-level row. */
+function flatRow(session: ListedSession): SessionRow {
   return { session, parent: null, depth: 0, isLast: true };
 }
 
@@ -58,7 +57,7 @@ function compareByActivity(a: ListedSession, b: ListedSession): number {
   return b.record.activeAtMs - a.record.activeAtMs;
 }
 
-/** By code units: a collator would take longer for 10,000 names than a key may. */
+/** By code units: a collator takes too long for 10,000 names on each key. */
 function compareByName(a: ListedSession, b: ListedSession): number {
   return a.name < b.name ? -1 : a.name > b.name ? 1 : compareByActivity(a, b);
 }
@@ -83,7 +82,7 @@ function sortInThreads(sessions: readonly ListedSession[]): readonly SessionRow[
   return rows;
 }
 
-/** The sessions at the margin, each with its forks below it and the newest activity of all of them. */
+/** The top-level nodes with their forks; `activeAtMs` becomes the newest activity of the subtree. */
 function buildForest(sessions: readonly ListedSession[]): Node[] {
   const nodes = linkNodes(sessions);
   const roots = nodes.filter(({ parent }) => parent === undefined);
@@ -92,7 +91,7 @@ function buildForest(sessions: readonly ListedSession[]): Node[] {
   for (const root of roots) appendSubtree(root, order, reached);
   for (const node of nodes) {
     if (reached.has(node)) continue;
-    // Records that name each other in a circle: it is opened here.
+    // Parents form a cycle: break it here.
     node.parent?.forks.splice(node.parent.forks.indexOf(node), 1);
     node.parent = undefined;
     roots.push(node);
@@ -115,7 +114,7 @@ function linkNodes(sessions: readonly ListedSession[]): Node[] {
   return [...nodes.values()];
 }
 
-/** Puts a node and everything below it behind `order`, each before its forks. */
+/** Appends a node and its descendants to `order`, parents before their forks. */
 function appendSubtree(root: Node, order: Node[], reached: Set<Node>): void {
   let at = order.length;
   order.push(root);
@@ -127,29 +126,29 @@ function appendSubtree(root: Node, order: Node[], reached: Set<Node>): void {
   }
 }
 
-/** Newest last, so that a stack gives them newest first. */
+/** For a stack, which returns the last one, the newest, first. */
 function oldestFirst(nodes: Node[], parent: SessionRow | null) {
   nodes.sort((a, b) => b.activeAtMs - a.activeAtMs);
   const depth = parent === null ? 0 : parent.depth + 1;
   return nodes.map((node, at) => ({ node, parent, depth, isLast: at === nodes.length - 1 })).reverse();
 }
 
-/** Where a text was found in a session: the best hit, and how many there are among those that were read. */
+/** The best text match in a session, and the number of matches among the hits read. */
 export interface TextHit {
   readonly hit: SearchHit;
   readonly count: number;
 }
 
-/** The sessions that fit what was typed. */
-export interface Matches {
-  /** First those whose name fits, then those whose text does. */
+/** Matches of a search. */
+interface Matches {
+  /** First the matches by name, then the matches by text. */
   readonly rows: readonly SessionRow[];
   readonly nameMatchCount: number;
 }
 
 /**
- * Sessions that a typed text means: name exactly, as a beginning, inside; all words in the name; id or directory (regression
- * R166), in each of these the newest first; then those of `hits`, best first. One pass over the prepared names.
+ * Sessions that match a query. Order: the name equals it, starts with it, contains it, contains all its words; the id starts
+ * with it or the directory contains it (in each group newest first); then the sessions of `hits`, best first. O(n).
  */
 export function matchSessions(sessions: readonly ListedSession[], typed: string, hits: ReadonlyMap<SessionId, TextHit>): Matches {
   const wanted = normalizeForSearch(typed.replaceAll('"', " ").replace(/\*(?=\s|$)/g, " "));
@@ -181,7 +180,7 @@ function rowsInHitOrder(hits: ReadonlyMap<SessionId, TextHit>, found: ReadonlyMa
   return rows;
 }
 
-/** Hits by session, best first. Hits of titles are left out: names are looked for without the index. */
+/** Groups hits by session, best first. Ignores hits in titles: `matchSessions` finds those without the index. */
 export function groupHitsBySession(hits: Iterable<SearchHit>): ReadonlyMap<SessionId, TextHit> {
   const groups = new Map<SessionId, TextHit>();
   for (const hit of hits) {
@@ -192,7 +191,7 @@ export function groupHitsBySession(hits: Iterable<SearchHit>): ReadonlyMap<Sessi
   return groups;
 }
 
-/** What the index is asked for a text that is still being typed: its last word may be the beginning of one. */
+/** The query for a text that is still being typed: its last word is a prefix, unless it is inside a phrase. */
 export function prefixQuery(typed: string): string {
   const isInPhrase = (typed.split('"').length - 1) % 2 === 1;
   return !isInPhrase && /[\p{L}\p{N}]$/u.test(typed) ? `${typed}*` : typed;

@@ -9,13 +9,13 @@ import { quoteTitle } from "./prompt.js";
 import { refreshPool, showScope, startSearch } from "./session-lists.js";
 import { SORTS } from "./session-rows.js";
 
-/** What an action of the key table does to the list. */
+/** Handles an action in the list. */
 export function updateByAction(model: PickerModel, action: PickerAction): PickerStep {
   const moved = targetRow(model, action);
   return moved === undefined ? updateListView(model, action) : withoutEffects(selectRow(model, moved));
 }
 
-/** The row that a movement leads to; undefined: the action is none. */
+/** The row that an action moves to; undefined if it is no movement. */
 function targetRow(model: PickerModel, action: PickerAction): number | undefined {
   const page = Math.max(1, computeLayout(model).list.rows - 1);
   switch (action) {
@@ -71,18 +71,18 @@ function togglePreviewEnd({ preview }: PickerModel): "first" | "last" {
 
 function nextSort(model: PickerModel): PickerModel {
   const sort = SORTS[(SORTS.indexOf(model.sort) + 1) % SORTS.length] ?? "threads";
-  const names = { threads: "forks under what they were forked from", newest: "newest conversation first", name: "by name" };
-  const withSearch = isSearching(model) ? "; what was found stays in the order of how well it fits" : "";
+  const names = { threads: "forks below their parents", newest: "newest first", name: "by name" };
+  const withSearch = isSearching(model) ? "; search results stay sorted by relevance" : "";
   return refreshPool({ ...model, sort, notice: { kind: "info", text: `Sorted: ${names[sort]}${withSearch}.` } });
 }
 
-/** What was searched for is searched for in the other directories too. */
+/** Runs the current search again in the scope that is shown now. */
 function repeatSearch({ model, effects }: PickerStep): PickerStep {
   const again = startSearch(model, model.search.field);
   return { model: again.model, effects: [...effects, ...again.effects] };
 }
 
-/** What is done to the selected session. */
+/** Actions on the selected session. */
 function updateSelectedSession(model: PickerModel, action: PickerAction): PickerStep {
   const record = selectedRow(model)?.session.record;
   if (record === undefined) return withoutEffects(model);
@@ -112,10 +112,10 @@ function refuseDelete(model: PickerModel, title: string): PickerModel {
 
 type InputEvent = KeyEvent | PasteEvent;
 
-/** What acts in the search field too, by keys that type nothing. Home, End, left and right belong to the field. */
+/** List actions that work in the search field, on keys that type nothing. Home, End, Left and Right move in the field. */
 const SEARCH_ACTIONS: ReadonlySet<PickerAction> = new Set(["up", "down", "pageUp", "pageDown", "open", "scope"]);
 
-/** Keys and pastes while a field, a question or the help has them. */
+/** Handles keys and pastes in a field, a question or the help. */
 export function updateByMode(model: PickerModel, event: InputEvent): PickerStep {
   switch (model.mode.kind) {
     case "search":
@@ -141,7 +141,7 @@ function updateSearchField(model: PickerModel, event: InputEvent): PickerStep {
   }
   const field = editField(model.search.field, event);
   if (field === undefined) return withoutEffects(model);
-  // Moving the cursor searches for nothing else.
+  // Only the cursor moved.
   if (field.text === model.search.field.text) return withoutEffects({ ...model, search: { ...model.search, field } });
   return startSearch(model, field);
 }
@@ -155,7 +155,7 @@ function updateRenameField(model: PickerModel, mode: Extract<PickerMode, { kind:
   return withoutEffects({ ...model, mode: { ...mode, field: editField(mode.field, event) ?? mode.field } });
 }
 
-/** Only a clear yes deletes; a key that means neither leaves the question where it is. */
+/** Only y deletes; keys other than y and n leave the question open. */
 function answerDeleteQuestion(model: PickerModel, mode: Extract<PickerMode, { kind: "delete" }>, event: InputEvent): PickerStep {
   if (event.kind === "paste") return withoutEffects(model);
   if (event.key === "y" || event.key === "Y") return { model: backToList(model), effects: [{ kind: "delete", id: mode.record.id }] };

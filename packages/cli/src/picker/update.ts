@@ -5,13 +5,13 @@ import type { TerminalEvent } from "../tui/screen.js";
 import { chooseColumns, computeLayout, scrollToSelection, visibleRange } from "./layout.js";
 import { type Notice, type PickerEffect, type PickerEvent, type PickerModel, type PickerStep, selectedRow } from "./model.js";
 import { firstKeyName, quoteTitle } from "./prompt.js";
-import { addPage, markListFailed, refreshRows, reloadShownList, removeSession, replaceRecord } from "./session-lists.js";
+import { addPage, markListFailed, refreshRows, reloadList, removeSession, replaceRecord } from "./session-lists.js";
 import { updateByAction, updateByMode } from "./update-keys.js";
 
-/** How long a row is in sight before its model is asked for, and how long it is selected before its messages are. */
+/** A row must be visible, or selected, for this time before its model, or its messages, are read. */
 const READ_DELAY_MS = 40;
 
-/** The next model for what happened. A key takes the same time however many sessions there are, except for a search by name. */
+/** Handles a key, a paste, a resize or the result of an effect. The cost of a key is independent of the number of sessions, except in a search by name. */
 export function update(model: PickerModel, event: TerminalEvent | PickerEvent): PickerStep {
   const { model: next, effects } = reduce(model, event);
   return requestVisible({ model: scrollToSelection(next), effects });
@@ -36,13 +36,13 @@ function updateByKey(model: PickerModel, event: Extract<TerminalEvent, { kind: "
   return action === undefined ? { model, effects: [] } : updateByAction(model, action);
 }
 
-/** What is pasted into the list is searched for. */
+/** A paste in the list starts a search. */
 function pasteIntoSearch(model: PickerModel): PickerModel {
   return model.mode.kind === "list" ? { ...model, mode: { kind: "search" } } : model;
 }
 
-/** Asks for what is in sight now and not known yet. */
-export function requestVisible({ model, effects }: PickerStep): PickerStep {
+/** Adds effects that read what is visible and not read yet. */
+function requestVisible({ model, effects }: PickerStep): PickerStep {
   const previewed = requestPreview(model);
   const named = requestModels(previewed.model);
   return { model: named.model, effects: [...effects, ...previewed.effects, ...named.effects] };
@@ -74,13 +74,13 @@ function haveSameIds(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((id, at) => id === b[at]);
 }
 
-/** Whether it is news of an effect, not something that a person did. */
-export function isPickerEvent(event: TerminalEvent | PickerEvent): event is PickerEvent {
+/** Whether it is the result of an effect, not input. */
+function isPickerEvent(event: TerminalEvent | PickerEvent): event is PickerEvent {
   return event.kind !== "key" && event.kind !== "paste" && event.kind !== "resize";
 }
 
-/** What came of an effect. News that answers an older question changes nothing. */
-export function updateByEvent(model: PickerModel, event: PickerEvent): PickerStep {
+/** Handles the result of an effect. A stale result changes nothing. */
+function updateByEvent(model: PickerModel, event: PickerEvent): PickerStep {
   return event.kind === "missing" ? removeMissing(model, event.id) : { model: reduceEvent(model, event), effects: [] };
 }
 
@@ -128,36 +128,36 @@ function changeNotice({ settings, withArchived }: PickerModel, { record, what }:
   const name = quoteTitle(sessionTitle(record), settings);
   switch (what) {
     case "renamed":
-      return { kind: "info", text: record.title === null ? `Without a title it is called ${name}.` : `Renamed to ${name}.` };
+      return { kind: "info", text: record.title === null ? `Removed the title; the session is shown as ${name}.` : `Renamed to ${name}.` };
     case "archived":
       return {
         kind: "info",
-        text: `Archived ${name}.${withArchived ? "" : ` ${firstKeyName(settings, "archived")} lists archived sessions too.`}`,
+        text: `Archived ${name}.${withArchived ? "" : ` ${firstKeyName(settings, "archived")} shows archived sessions.`}`,
       };
     case "unarchived":
-      return { kind: "info", text: `${name} is no longer archived.` };
+      return { kind: "info", text: `Unarchived ${name}.` };
   }
 }
 
-/** The question says what else would go, if it still stands. */
+/** Adds to the open question how many sessions of subagents will be deleted too. */
 function setSubagentCount(model: PickerModel, { id, count }: Extract<PickerEvent, { kind: "subagents" }>): PickerModel {
   if (model.mode.kind !== "delete" || model.mode.record.id !== id) return model;
   return { ...model, mode: { ...model.mode, subagents: count } };
 }
 
 function removeDeleted(model: PickerModel, { id, subagents }: Extract<PickerEvent, { kind: "deleted" }>): PickerModel {
-  const beside = subagents === 0 ? "" : ` and ${counted(subagents, "session of its subagents", "sessions of its subagents")}`;
-  return withNotice(removeSession(model, id), { kind: "info", text: `Deleted ${sessionName(model, id)}${beside}.` });
+  const others = subagents === 0 ? "" : ` and ${counted(subagents, "session of its subagents", "sessions of its subagents")}`;
+  return withNotice(removeSession(model, id), { kind: "info", text: `Deleted ${sessionName(model, id)}${others}.` });
 }
 
-/** Another process deleted a session: it is said, the list is read again, and the nearest row is selected. */
+/** Another process deleted a session: shows a notice, reads the list again, and selects the nearest row. */
 function removeMissing(model: PickerModel, id: string): PickerStep {
-  // What was deleted here is no news.
+  // It was deleted here.
   if (!model.lists[model.scope].sessions.some(({ record }) => record.id === id)) return { model, effects: [] };
   const isAsked = (model.mode.kind === "delete" && model.mode.record.id === id) || (model.mode.kind === "rename" && model.mode.id === id);
   const left: PickerModel = isAsked ? { ...model, mode: { kind: "list" } } : model;
-  const text = `${sessionName(model, id)} was deleted meanwhile by another program.`;
-  return reloadShownList(withNotice(removeSession({ ...left, isChosen: true }, id), { kind: "error", text }));
+  const text = `${sessionName(model, id)} was deleted by another program.`;
+  return reloadList(withNotice(removeSession({ ...left, isChosen: true }, id), { kind: "error", text }), model.scope);
 }
 
 function sessionName({ lists, scope, settings }: PickerModel, id: string): string {

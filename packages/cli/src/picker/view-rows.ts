@@ -19,21 +19,21 @@ import {
 import { isSearching, type PickerModel } from "./model.js";
 import type { SessionRow, TextHit } from "./session-rows.js";
 
-/** The names of the columns. */
+/** The line of column headings. */
 export function headingLine(model: PickerModel, layout: Layout): Line {
   const { columns, title } = chooseColumns(layout.list.columns, model.scope);
   const cells = columns.map((column) => formatCell([styled("dim", column.heading)], column.width, column.align, model));
   return [" ".repeat(MARKER_COLUMNS), ...formatCell([styled("dim", "session")], title, "left", model), ...joinCells(cells)];
 }
 
-/** The rows in sight, as many lines as the list has rows or fewer. */
+/** The visible rows, at most as many lines as the list has rows. */
 export function rowLines(model: PickerModel, layout: Layout): readonly FrameLine[] {
   const lines: FrameLine[] = [];
   const { from, to } = visibleRange(model);
   for (let at = from; at < to; at += 1) {
     const row = model.rows[at];
     if (row === undefined) continue;
-    // Beside a preview the inversion would run through it; the sign and the bold title say it there.
+    // Inversion covers the whole screen width, so beside a preview only the marker and the bold title show the selection.
     lines.push({
       line: rowLine(model, layout, row, at === model.selected),
       isSelected: at === model.selected && layout.preview?.position !== "beside",
@@ -63,7 +63,7 @@ function joinCells(cells: readonly Line[]): Line {
   return cells.flatMap((one) => [" ".repeat(COLUMN_GAP), ...one]);
 }
 
-/** A text in its column, cut or filled so that the next one keeps its place. */
+/** Cuts or pads a cell to the width of its column. */
 function formatCell(line: Line, width: number, align: PickerColumn["align"], { settings }: PickerModel): Line {
   const fitted = fitLine(line, width, settings.glyphs.ellipsis);
   const space = " ".repeat(Math.max(0, width - lineWidth(fitted)));
@@ -82,7 +82,7 @@ function titleLine(model: PickerModel, row: SessionRow, width: number, isSelecte
   return [styled("dim", threadGutter(model, row, width)), ...badge, name];
 }
 
-/** The lines from a fork to its parent. A deep fork shows the last of them only, so that 20 columns of title are left. */
+/** The branch lines before a fork. A deep fork shows only the last levels, so that 20 columns are left for the title. */
 function threadGutter({ settings: { glyphs } }: PickerModel, row: SessionRow, width: number): string {
   if (row.depth === 0) return "";
   const most = Math.max(1, Math.min(5, Math.floor((width - 20) / displayWidth(glyphs.branch))));
@@ -108,13 +108,13 @@ function cellContent(model: PickerModel, record: SessionRecord, name: ColumnName
   }
 }
 
-/** A path with `~` for the person's own directory. */
+/** A path with `~` for the home directory. */
 export function shortDirectory(path: string, home: string | undefined): string {
   if (home === undefined || home === "" || home === "/") return path;
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
 
-/** The end of a path, whose last parts tell the most. */
+/** The end of a path that is too long, cut between its parts. */
 function pathEnd(path: string, width: number, { settings: { glyphs } }: PickerModel): string {
   const text = safe(path);
   if (displayWidth(text) <= width) return text;
@@ -141,28 +141,27 @@ function highlightMatches(snippet: string, matches: readonly (readonly [number, 
   return pieces;
 }
 
-/** What stands in place of the rows where there is none, and what to do about it (regressions R178, R190). */
+/** The text shown when there are no rows: why, and which key helps. */
 export function emptyLines(model: PickerModel, keyOf: (action: "scope" | "archived" | "new" | "cancel") => string): readonly string[] {
   const { state, sessions } = model.lists[model.scope];
   if (state === "reading" && sessions.length === 0) return [`Reading the sessions${model.settings.glyphs.ellipsis}`];
-  if (state === "failed") return ["The sessions could not be read."];
+  if (state === "failed") return ["Could not read the sessions."];
   if (isSearching(model)) return noMatchLines(model, keyOf);
-  const begin = `${keyOf("new")} begins a session.`;
+  const begin = `${keyOf("new")} starts a session.`;
   if (sessions.length > 0) {
     const are = sessions.length === 1 ? "The only session here is archived." : `All ${count(sessions.length)} sessions here are archived.`;
-    return [are, `${keyOf("archived")} lists archived sessions too.`];
+    return [are, `${keyOf("archived")} shows archived sessions.`];
   }
-  if (model.scope === "here")
-    return ["No session was recorded in this directory.", `${keyOf("scope")} shows the sessions of all directories.`, begin];
-  return ["The store holds no conversation yet.", `${begin} bough import PATH brings those of other agents.`];
+  if (model.scope === "here") return ["No sessions in this directory.", `${keyOf("scope")} shows all directories.`, begin];
+  return ["The store has no sessions yet.", `${begin} bough import PATH imports sessions of other agents.`];
 }
 
 function noMatchLines(model: PickerModel, keyOf: (action: "scope" | "archived" | "cancel") => string): readonly string[] {
-  if (model.search.state === "running") return [`Searching the texts${model.settings.glyphs.ellipsis}`];
-  const of = model.scope === "here" ? "of this directory" : "of all directories";
+  if (model.search.state === "running") return [`Searching messages${model.settings.glyphs.ellipsis}`];
+  const of = model.scope === "here" ? "in this directory" : "in all directories";
   const none =
-    model.pool.length === 1 ? `The one session ${of} does not fit.` : `None of the ${count(model.pool.length)} sessions ${of} fits.`;
+    model.pool.length === 1 ? `The only session ${of} does not match.` : `None of the ${count(model.pool.length)} sessions ${of} matches.`;
   const wider = model.scope === "here" ? [`${keyOf("scope")} searches all directories.`] : [];
-  const archived = model.withArchived ? [] : [`Archived ones are not searched.`];
+  const archived = model.withArchived ? [] : ["Archived sessions are not searched."];
   return [none, ...wider, ...archived];
 }

@@ -9,7 +9,7 @@ import { isSearching, type PickerModel, type PreviewMessage, selectedRow } from 
 import { firstKeyName, promptCursor } from "./prompt.js";
 import { emptyLines, headingLine, rowLines, shortDirectory } from "./view-rows.js";
 
-/** The picker as it is drawn: title, prompt, list and preview, keys. Takes the same time however many sessions there are. */
+/** Draws title, prompt, list, preview and key hints. The cost is independent of the number of sessions. */
 export function view(model: PickerModel): Frame {
   const lines = model.mode.kind === "help" ? helpScreen(model, model.mode.top) : listScreen(model);
   const { columns, rows } = model.size;
@@ -50,7 +50,7 @@ function emptyRows(model: PickerModel): readonly FrameLine[] {
   return emptyLines(model, (action) => firstKeyName(model.settings, action)).map((text) => plainLine("   ", text));
 }
 
-/** What is listed, and how many: those that fit, of all. */
+/** The directory, the number of sessions (in a search: matches of all), and the order. */
 function titleLine(model: PickerModel): Line {
   const { settings, scope, size, sort } = model;
   const { dot, ellipsis } = settings.glyphs;
@@ -85,11 +85,11 @@ const HINTS: Readonly<Record<"list" | "search" | "rename" | "delete", readonly (
   delete: [],
 };
 
-/** The keys that matter now, as many as fit whole. */
+/** Key hints for the mode, as many as fit. */
 function keysLine(model: PickerModel): Line {
   const { mode, settings, size } = model;
   const hints = mode.kind === "help" ? [] : HINTS[mode.kind].map(([action, what]) => [firstKeyName(settings, action), what] as const);
-  const all = mode.kind === "search" ? [...hints, ["Esc", "back to the list, where letters act"] as const] : hints;
+  const all = mode.kind === "search" ? [...hints, ["Esc", "back to the list"] as const] : hints;
   const pieces: Line[number][] = [];
   for (const [key, what] of all) {
     if (key === "") continue;
@@ -109,17 +109,17 @@ function helpScreen(model: PickerModel, top: number): readonly FrameLine[] {
   return [plainLine(styled("heading", "Keys of the session picker")), ...shown, plainLine(styled("dim", `${more}Esc goes back`))];
 }
 
-/** The lines of the preview, as many as it has rows; empty without one. Wraps no more text than fits. */
-export function previewLines(model: PickerModel, { preview }: Layout): readonly Line[] {
+/** The lines of the preview, as many as it has rows. Wraps only the text that fits. */
+function previewLines(model: PickerModel, { preview }: Layout): readonly Line[] {
   if (preview === undefined) return [];
   const lines = messagesPreview(model, preview.columns, preview.rows);
   return Array.from({ length: preview.rows }, (_, at) => fitLine(lines[at] ?? [], preview.columns, model.settings.glyphs.ellipsis));
 }
 
-/** The line between the list and a preview below it. */
-export function previewRule({ preview, settings, size }: PickerModel): Line {
+/** The rule between the list and a preview below it. */
+function previewRule({ preview, settings, size }: PickerModel): Line {
   const text = ` ${preview.end === "last" ? "the last messages" : "the first messages"} `;
-  const sign = settings.glyphs.arrow === "<-" ? "-" : "─";
+  const sign = settings.glyphs.rule;
   return fitLine([styled("dim", sign.repeat(2) + text + sign.repeat(Math.max(0, size.columns - text.length - 2)))], size.columns, "");
 }
 
@@ -127,7 +127,7 @@ function messagesPreview(model: PickerModel, columns: number, rows: number): rea
   const { messages, end } = model.preview;
   if (selectedRow(model) === undefined) return [[styled("dim", "(no session is selected)")]];
   if (messages === undefined) return [[styled("dim", `reading${model.settings.glyphs.ellipsis}`)]];
-  if (messages.length === 0) return [[styled("dim", "(nobody has said anything on this branch)")]];
+  if (messages.length === 0) return [[styled("dim", "(no messages on this branch)")]];
   return end === "first" ? firstMessages(messages, columns, rows) : lastMessages(messages, columns, rows);
 }
 
@@ -140,14 +140,14 @@ function firstMessages(messages: readonly PreviewMessage[], columns: number, row
   return lines;
 }
 
-/** So much of the end as fits: the beginnings of the last messages, or the beginning of the last one alone. */
+/** The last messages that fit, each from its start; a long last message takes all rows. */
 function lastMessages(messages: readonly PreviewMessage[], columns: number, rows: number): readonly Line[] {
   const shown: (readonly Line[])[] = [];
   let room = rows;
   for (let at = messages.length - 1; at >= 0 && room > 0; at -= 1) {
     const message = messages[at];
     if (message === undefined) break;
-    // A long message leaves some rows for what it answers.
+    // An earlier message takes at most 6 rows.
     const lines = messageLines(message, columns, Math.min(room, shown.length === 0 ? rows : 6));
     shown.unshift(lines);
     room -= lines.length;
@@ -170,8 +170,8 @@ function inUserStyle(line: Line): Line {
   return line.map((piece) => (typeof piece === "string" ? styled("user", piece) : piece));
 }
 
-/** A line filled with blanks up to a width, for what stands beside it. */
-export function padLine(line: Line, width: number, ellipsis: string): Line {
+/** Cuts or pads a line to a width. */
+function padLine(line: Line, width: number, ellipsis: string): Line {
   const fitted = fitLine(line, width, ellipsis);
   return [...fitted, " ".repeat(Math.max(0, width - lineWidth(fitted)))];
 }

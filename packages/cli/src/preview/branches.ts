@@ -4,46 +4,46 @@ import { forceWidth, wrapLine } from "../format/wrap.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 
-/** Branches that are looked at; a point with more of them says how many there are. */
+/** Branches that are described; the number of the others is shown. */
 const MAX_BRANCHES = 12;
 
-/** Rows below a branch point that are counted; beyond it the figures say "at least". */
+/** Outline rows that are read below a branch point. */
 const MAX_ROWS = 100_000;
 
-/** One of the ways on from a branch point. */
-export interface BranchFacts {
+/** A branch of a branch point. */
+interface BranchFacts {
   /** Its first entry. */
   readonly id: EntryId;
-  /** Its end: the leaf, on the active branch; else what arrived last. */
+  /** Its tip: the leaf on the active branch, else the newest entry. */
   readonly tipId: EntryId;
-  /** The first label on it. */
+  /** The oldest label on it. */
   readonly label: string | null;
-  /** What was said first and last; one line each. */
+  /** Previews of its first and last message. */
   readonly firstText: string;
   readonly lastText: string;
-  /** Entries, messages and ends of all that is below it. */
+  /** Numbers of entries, messages and tips of the subtree. */
   readonly entries: number;
   readonly messages: number;
   readonly tips: number;
-  /** Files between its first entry and its end. */
+  /** Files of the path from its first entry to its tip. */
   readonly filesRead: readonly string[];
   readonly filesModified: readonly string[];
-  /** The leaf is on it. */
+  /** Whether the leaf is on it. */
   readonly isActive: boolean;
 }
 
-/** The branches of a branch point, for drawing side by side. */
-export interface BranchOverview {
+/** The branches of a branch point. */
+interface BranchOverview {
   readonly branchPointId: EntryId | null;
   /** The active one first, then in order of arrival; at most 12. */
   readonly branches: readonly BranchFacts[];
-  /** How many more there are. */
+  /** Number of branches left out. */
   readonly more: number;
-  /** Only a part of a very large tree was counted. */
+  /** Whether only the first 100,000 rows were counted. */
   readonly isPartial: boolean;
 }
 
-/** What is counted of a branch while its rows go by. */
+/** Accumulates the rows of a branch. */
 interface BranchCount {
   readonly first: OutlineRow;
   firstText: string;
@@ -52,14 +52,14 @@ interface BranchCount {
   label: string | null;
   entries: number;
   messages: number;
-  /** Entries that others stand under. */
+  /** Sequence numbers of entries that have children. */
   readonly parents: Set<number>;
   isActive: boolean;
 }
 
 /**
- * The branches below an entry (null: the first entries of the session). Reads no bodies but two entries'; cost: the outline rows that
- * arrived after the branch point, at most 100,000, and for each of up to 12 branches its path.
+ * Describes the branches below an entry (null: below the start of the session). Reads the outline rows that arrived after the
+ * branch point, at most 100,000, and the file operations of up to 12 paths.
  *
  * @throws {EntryNotFoundError} there is no such entry.
  */
@@ -104,7 +104,7 @@ function countRow(branch: BranchCount, row: OutlineRow, label: string | undefine
   branch.label ??= label ?? null;
   if (row.seq !== branch.first.seq && row.parentSeq !== null) branch.parents.add(row.parentSeq);
   if (isLeaf) branch.isActive = true;
-  // The leaf may stand in the middle; where it stands is what continues.
+  // The leaf may be inside the branch; then the tip is the leaf, not the newest entry.
   if (isLeaf || !branch.isActive) branch.tip = row;
   if (!isMessage(row)) return;
   branch.messages += 1;
@@ -130,19 +130,15 @@ async function toBranchFacts(session: Session, branch: BranchCount): Promise<Bra
   };
 }
 
-/** From this width on branches stand beside each other. */
 const MIN_WIDTH_SIDE_BY_SIDE = 80;
 
-/** Columns that one of them keeps. */
 const MIN_COLUMN_WIDTH = 30;
 
-/** Beside each other at most. */
 const MAX_COLUMNS = 4;
 
-/** Lines that a text or a list of files takes. */
 const MAX_TEXT_LINES = 3;
 
-/** Branches side by side: from 80 columns on in 2 to 4 columns, below each other where it is narrower. Each line fits `width`. */
+/** Draws branches in 2 to 4 columns side by side; below 80 columns one below the other. Each line fits `width`. */
 export function branchLines(overview: BranchOverview, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   const { branches, more, isPartial } = overview;
   const heading = wrapLine([styled("heading", `${count(branches.length + more)} branches from here`)], width);
@@ -154,7 +150,7 @@ export function branchLines(overview: BranchOverview, width: number, glyphs: Gly
     for (const line of sideBySide(branches.slice(at, at + columns), columns, at, width, glyphs)) lines.push(line);
   }
   if (more > 0) lines.push([], ...wrapLine([styled("dim", `and ${counted(more, "more branch", "more branches")}`)], width));
-  if (isPartial) lines.push(...wrapLine([styled("dim", "Only the first 100,000 entries below were counted.")], width));
+  if (isPartial) lines.push(...wrapLine([styled("dim", "Only the first 100,000 entries were counted.")], width));
   return lines.flatMap((line) => forceWidth(line, width));
 }
 
@@ -182,7 +178,7 @@ function cellLines(branch: BranchFacts, number: number, width: number, glyphs: G
     ...(label === null ? [] : [" ", styled("label", `[${label}]`)]),
     ...(isActive ? [styled("leaf", " active")] : []),
   ];
-  const figures = `${counted(messages, "message")}, ${counted(entries, "entry", "entries")}${tips > 1 ? `, ${counted(tips, "end")}` : ""}`;
+  const figures = `${counted(messages, "message")}, ${counted(entries, "entry", "entries")}${tips > 1 ? `, ${counted(tips, "tip")}` : ""}`;
   return [
     fitLine(name, width, glyphs.ellipsis),
     ...shortenLines([styled("dim", figures)], width, glyphs),
@@ -193,7 +189,7 @@ function cellLines(branch: BranchFacts, number: number, width: number, glyphs: G
   ];
 }
 
-/** A list of files in a few lines; nothing for none. */
+/** A list of files: a heading and the first `most` paths. Empty for no files. */
 export function fileListLines(
   name: string,
   files: readonly string[],
@@ -219,7 +215,7 @@ function shortenLines(line: Line, width: number, { ellipsis }: Glyphs): readonly
 
 const PAGE = 10_000;
 
-/** The rows of a session that arrived after `afterSeq` and not after `lastSeq`, in order; a page of 10,000 at a time. */
+/** The outline rows with `afterSeq` < seq ≤ `lastSeq`, in order of arrival; reads 10,000 at a time. */
 export async function* readRowsAfter(
   session: Session,
   afterSeq: number,
@@ -237,12 +233,12 @@ export async function* readRowsAfter(
   }
 }
 
-/** Whether it is what a person or a model said. */
+/** Whether it is a message of the user or the assistant. */
 export function isMessage({ role }: OutlineRow): boolean {
   return role === "user" || role === "assistant";
 }
 
-/** The order of arrival of an entry; 0, which is before every one, for null. */
+/** The sequence number of an entry; 0, which precedes all entries, for null. */
 export async function seqOf(session: Session, id: EntryId | null): Promise<number> {
   return id === null ? 0 : (await session.entry(id)).seq;
 }

@@ -7,38 +7,37 @@ import { fileListLines, isMessage, readRowsAfter, seqOf } from "./branches.js";
 import { markdownLines } from "./markdown.js";
 import { TextBudget } from "./text-budget.js";
 
-/** First messages of a person that are shown of a side. */
 const MAX_FIRST_TEXTS = 3;
 
-/** What is on one side only: the entries below the common ancestor, down to the one that was marked. */
-export interface ComparedSide {
+/** One side of a comparison: the path from below the common ancestor to the marked entry. */
+interface ComparedSide {
   readonly id: EntryId;
   readonly entries: number;
   /** User and assistant messages. */
   readonly messages: number;
   readonly filesRead: readonly string[];
   readonly filesModified: readonly string[];
-  /** The latest summary on that side. */
+  /** The newest summary on this side. */
   readonly summary: { readonly entryId: EntryId; readonly text: string } | null;
-  /** How the person's first messages begin; at most 3. */
+  /** Previews of the first user messages; at most 3. */
   readonly firstTexts: readonly string[];
 }
 
-/** What differs between two branches. */
-export interface Comparison {
-  /** null: they share nothing. Where it is one of the two, that side is empty. */
+/** The difference between two branches. */
+interface Comparison {
+  /** null: they share no entry. If it is one of the two entries, that side is empty. */
   readonly commonAncestorId: EntryId | null;
   readonly left: ComparedSide;
   readonly right: ComparedSide;
-  /** Files touched on both sides, and on one of them; sorted. */
+  /** Files touched on both sides, and on one side only; sorted. */
   readonly filesInBoth: readonly string[];
   readonly onlyLeft: readonly string[];
   readonly onlyRight: readonly string[];
 }
 
 /**
- * What differs between the branches of two entries: what stands above one and not above the other. Reads no bodies but the
- * entries' own and the summaries'; cost: the outline rows between the common ancestor and the later of the two.
+ * Compares the paths of two entries below their common ancestor. Reads the outline rows between the common ancestor and the
+ * later entry, and one summary of each side.
  *
  * @throws {EntryNotFoundError} there is no such entry.
  */
@@ -61,7 +60,7 @@ export async function loadComparison(session: Session, aId: EntryId, bId: EntryI
   };
 }
 
-/** The rows of a path below the common ancestor, oldest first. */
+/** The path from below the common ancestor to a row, oldest first. */
 function pathTo(rows: ReadonlyMap<number, OutlineRow>, seq: number): readonly OutlineRow[] {
   const path: OutlineRow[] = [];
   for (let row = rows.get(seq); row !== undefined; row = row.parentSeq === null ? undefined : rows.get(row.parentSeq)) path.push(row);
@@ -95,10 +94,9 @@ function touchedFiles({ filesRead, filesModified }: ComparedSide): ReadonlySet<s
   return new Set([...filesRead, ...filesModified]);
 }
 
-/** Files of one list that are named. */
 const MAX_FILES = 200;
 
-/** What differs between two branches: where they part, what was said on each, their files and summaries. Each line fits `width`. */
+/** Draws a comparison: common ancestor, messages, summaries and files of both sides. Each line fits `width`. */
 export function comparisonLines(comparison: Comparison, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   const { filesInBoth, onlyLeft, onlyRight, left, right } = comparison;
   const budget = new TextBudget(width);
@@ -108,7 +106,7 @@ export function comparisonLines(comparison: Comparison, width: number, glyphs: G
     ...fileListLines("only in B", onlyRight, width, glyphs, MAX_FILES),
   ];
   const lines = [
-    ...wrapLine([styled("heading", "What differs")], width),
+    ...wrapLine([styled("heading", "Comparison")], width),
     ...wrapLine([styled("dim", commonAncestorText(comparison))], width),
     [],
     ...sideLines("A", left, budget, glyphs),
@@ -125,7 +123,7 @@ function commonAncestorText({ commonAncestorId, left, right }: Comparison): stri
   if (commonAncestorId === null) return "They share no entry.";
   if (commonAncestorId === left.id) return "A is above B on the same branch.";
   if (commonAncestorId === right.id) return "B is above A on the same branch.";
-  return `They part after ${commonAncestorId}.`;
+  return `Common ancestor: ${commonAncestorId}.`;
 }
 
 function sideLines(name: string, side: ComparedSide, budget: TextBudget, glyphs: Glyphs): readonly Line[] {
@@ -135,7 +133,7 @@ function sideLines(name: string, side: ComparedSide, budget: TextBudget, glyphs:
   const text = summary === null ? [] : markdownLines(budget.take(summary.text), width - 2, glyphs);
   return [
     ...wrapLine([styled("bold", name), styled("dim", `  ${side.id}`)], width),
-    ...wrapLine([entries === 0 ? styled("dim", "nothing of its own") : figures], width),
+    ...wrapLine([entries === 0 ? styled("dim", "no entries of its own") : figures], width),
     ...firstTexts.flatMap((first) => prefixLines(width, [styled("user", "user: ")], ["      "], (room) => wrapLine([first], room))),
     ...(summary === null ? [] : wrapLine([styled("summary", "summary"), styled("dim", `  ${summary.entryId}`)], width)),
     ...text.map((line): Line => ["  ", ...line]),

@@ -4,28 +4,27 @@ import { breakLine, splitLines } from "../format/wrap.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { type Line, type Style, styled } from "../terminal/line.js";
 
-/** Unchanged lines that are shown around a change. */
 const CONTEXT_LINES = 3;
 
-/** Lines that differ; texts that differ in more are shown one after the other, because comparing takes the square of it. */
+/** Most changed lines: the cost of a diff grows with their square. */
 const MAX_EDITS = 1000;
 
-/** Characters of both texts together that are compared. */
+/** Most characters of both texts together. */
 const MAX_LENGTH = 400_000;
 
-/** Lines of a text that are shown where two are too large or too different to be compared. */
+/** Lines shown of each text that is too large or too different for a diff. */
 const MAX_LINES = 1000;
 
 /**
- * What was changed between two texts: a unified diff with 3 lines of context, coloured, and the places of its hunks where it
- * has several. Each line fits `width` columns. Texts that are too large or too different to be compared are shown one
- * after the other, at most 1,000 lines of each. No lines: they are equal.
+ * Draws the difference of two texts as a unified diff in colors, with 3 lines of context; hunk headers are shown if there
+ * are several hunks. Texts that are too large or too different are shown one after the other, at most 1,000 lines of
+ * each. Each line fits `width` columns. Equal texts give no lines.
  */
 export function diffLines(before: string, after: string, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   if (before === after) return [];
   const hunks = computeHunks(before, after);
   if (hunks === undefined) return [...undiffedLines("-", before, width, glyphs), ...undiffedLines("+", after, width, glyphs)];
-  // Pieces of files seldom end with a newline; only a difference in that is worth a line.
+  // Excerpts of files seldom end with a newline, so its absence is shown only where the texts differ in it.
   const newlineDiffers = before.endsWith("\n") !== after.endsWith("\n") && before !== "" && after !== "";
   return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => {
     const place = hunks.length === 1 ? [] : [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`];
@@ -63,7 +62,7 @@ function undiffedLines(sign: "-" | "+", text: string, width: number, glyphs: Gly
   return [...shown, ...breakLine(note, width).map((line): Line => [styled("dim", line.join(""))])];
 }
 
-/** The beginning of a text, by lines and by characters. */
+/** The start of a text, limited in lines and characters; `more` counts the characters left out. */
 function firstLines(text: string): { readonly lines: readonly string[]; readonly more: number } {
   const beginning = text.slice(0, MAX_LENGTH / 4).toWellFormed();
   const lines = splitLines(beginning).slice(0, MAX_LINES);

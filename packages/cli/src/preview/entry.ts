@@ -12,21 +12,21 @@ import { contentPreview, messagePreview } from "./message.js";
 import { factLines, TextBudget } from "./text-budget.js";
 import { jsonBlock } from "./tool-call.js";
 
-/** An entry, and what is known beside it. */
-export interface PreviewSubject {
+/** An entry and what is shown with it. */
+interface PreviewSubject {
   readonly entry: Entry;
-  /** For the command that shows all of a long entry. */
+  /** Named in the command that prints a long entry in full. */
   readonly sessionId?: SessionId | undefined;
   readonly label?: string | null | undefined;
-  /** Tokens that the entry takes in a context, as somebody counted them. */
+  /** Tokens of the entry in a context. */
   readonly tokens?: number | null | undefined;
 }
 
 /**
- * An entry in full, for reading in a pane: facts, an empty line, then its text (Markdown rendered, edits as diffs, output as
- * it stands). Each line fits `width` columns (at least 2). At most 2,000 lines, then a note of how many more there are and
- * the command that shows them; a megabyte costs no more than its first 120,000 characters. Never throws for anything that
- * the store can hold. `loadExactWidths` goes before it.
+ * Draws an entry for a pane: facts, an empty line, then its text (Markdown rendered, edits as diffs, tool output verbatim).
+ * Each line fits `width` columns (at least 2). Draws at most 2,000 lines of the first 120,000 characters, then a note with
+ * the number of lines left out and the command that prints all. Never throws for an entry of the store. Call
+ * `loadExactWidths` first.
  */
 export function entryPreview(subject: PreviewSubject, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   const budget = new TextBudget(width);
@@ -68,7 +68,7 @@ function messageFacts(entry: Entry, width: number): readonly Line[] {
       return [
         ...fact("model", [message.provider, message.model].filter((part) => part !== undefined).join("/")),
         ...fact("usage", usageText(message.usage)),
-        ...fact("stopped because", message.stopReason),
+        ...fact("stop reason", message.stopReason),
       ];
     case "toolResult":
       return [...fact("tool", message.toolName), ...fact("answers", message.toolCallId)];
@@ -122,14 +122,15 @@ function bodyLines(entry: Entry, budget: TextBudget, glyphs: Glyphs): readonly L
 
 const textBlocksSchema = z.array(z.object({ type: z.literal("text"), text: z.string() }));
 
-/** A replacement holds whatever its writer took for content; texts are shown as such, the rest as JSON. */
+/** A replacement may hold any content: text blocks are drawn as Markdown, anything else as JSON. */
 function replacementLines(content: string | readonly unknown[], budget: TextBudget, glyphs: Glyphs): readonly Line[] {
   if (typeof content === "string") return contentPreview(content, "markdown", budget, glyphs);
   const texts = textBlocksSchema.safeParse(content);
   return texts.success ? contentPreview(texts.data, "markdown", budget, glyphs) : jsonBlock(content, budget);
 }
 
-// What our own engine writes beside the schema. Other programs write such entries too, so each member stands alone.
+// Fields that @bough/compaction adds to the schema of summaries. Other programs write summaries without them or with other
+// values, so each field is parsed by itself.
 const engineFieldsSchema = z.object({
   covers: z
     .looseObject({
@@ -144,8 +145,8 @@ const engineFieldsSchema = z.object({
   fidelity: z.looseObject({ score: z.number(), total: z.number() }).optional().catch(undefined),
 });
 
-/** A compaction or the summary of a branch: what it covers, what it cost, its files, then its text. */
-export function summaryLines(
+/** Draws a compaction or a branch summary: range, tokens, fidelity, files, then its text. */
+function summaryLines(
   entry: Extract<Entry, { type: "compaction" | "branch_summary" }>,
   budget: TextBudget,
   glyphs: Glyphs,

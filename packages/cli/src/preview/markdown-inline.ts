@@ -2,12 +2,12 @@ import type { Token } from "marked";
 import { type Line, type Span, type Style, styled } from "../terminal/line.js";
 import { asMarkedToken } from "./markdown-lexer.js";
 
-/** Emphasis in emphasis in emphasis: below this it is text. */
+/** Deeper inline nesting is drawn as text. */
 const MAX_DEPTH = 20;
 
 const ENTITIES: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&nbsp;": " " };
 
-/** Text with its emphasis, in the lines in which it was written; not wrapped yet. `style`: what all of it has. */
+/** Inline content as lines, split at the written line breaks and not wrapped. `style` applies to all of it. */
 export function inlineLines(tokens: readonly Token[], style?: Style): readonly Line[] {
   const lines: (string | Span)[][] = [[]];
   for (const piece of tokens.flatMap((token) => inlinePieces(token, style, 0))) {
@@ -56,7 +56,7 @@ function withStyle(text: string, style: Style | undefined): string | Span {
   return style === undefined ? text : styled(style, text);
 }
 
-/** Where a link leads, unless its text says it. */
+/** The address of a link, unless it equals the text. */
 function linkAddress(text: string, href: string): Line {
   return text === href || `mailto:${text}` === href || `http://${text}` === href ? [] : [styled("dim", ` (${href})`)];
 }

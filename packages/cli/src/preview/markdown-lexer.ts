@@ -1,17 +1,17 @@
 import { Lexer, type MarkedToken, type Token, Tokenizer, type Tokens } from "marked";
 
-/** Levels of lists and quotes that are read as such; what is deeper stays text. */
+/** Deeper lists and quotes are paragraphs. */
 const MAX_DEPTH = 12;
 
-/** Characters of markup in one paragraph; above it the time of the lexer grows with their square. */
+/** Paragraphs with more markup characters are text: the time of the lexer grows with their square. */
 const MAX_MARKUP = 500;
 
 const CJK = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/;
 
-// CommonMark wants a space or Latin punctuation beside emphasis that begins or ends with punctuation; these scripts have none.
+// CommonMark requires a space or Latin punctuation next to emphasis that starts or ends with punctuation; CJK text has none.
 const EMPHASIZED = /^(\*\*|\*)(?![\s*])((?:[^*`\\\n]|`[^`\n]{1,200}`){1,400})(?<!\s)\1(?!\*)/;
 
-/** Marked's tokenizer, with a limit to nesting, and emphasis also beside CJK punctuation (regression R150). */
+/** Marked's tokenizer with limited nesting, and with emphasis next to CJK punctuation. */
 class BoundedTokenizer extends Tokenizer<string, string> {
   #depth = 0;
 
@@ -32,7 +32,7 @@ class BoundedTokenizer extends Tokenizer<string, string> {
     return this.#deeper(() => super.list(src));
   }
 
-  /** These two read what they hold with the same lexer; without an answer their lines are paragraphs. */
+  /** Blocks are lexed recursively; if this returns undefined, their lines become paragraphs. */
   #deeper<T>(read: () => T | undefined): T | undefined {
     if (this.#depth >= MAX_DEPTH) return undefined;
     this.#depth += 1;
@@ -58,13 +58,14 @@ function countMarkup(src: string): number {
   return marks;
 }
 
-/** The blocks of a Markdown text. Nesting and the cost of emphasis are bounded; what goes beyond stays text. */
+/** Lexes Markdown with limits for nesting and emphasis; what exceeds them stays text. */
 export function lexMarkdown(text: string): readonly Token[] {
   const lexer = new BoundedLexer({ gfm: true, tokenizer: new BoundedTokenizer() });
   return lexer.lex(text);
 }
 
-/** A token by its type. Without extensions Marked makes no others. */
+/** Narrows a token by its type. */
 export function asMarkedToken(token: Token): MarkedToken {
+  // Token also covers tokens of extensions, of which this lexer has none.
   return token as MarkedToken;
 }

@@ -6,14 +6,14 @@ import { inlineLines } from "./markdown-inline.js";
 import { asMarkedToken, lexMarkdown } from "./markdown-lexer.js";
 import { patchLines, patchParts } from "./patch-text.js";
 
-/** Longer texts are shown as they are: nobody reads them as a document, and the lexer would hold the screen up. */
+/** Longer texts are wrapped as plain text: lexing them would block the screen. */
 const MAX_LENGTH = 60_000;
 
 /**
- * Markdown for a terminal: headings, emphasis, code, lists, tasks, quotes, tables, links with their addresses; HTML as text;
- * diffs, fenced or not, in colours. Line breaks stay where they were written. Each line fits `width` columns (at least 2).
- * Never throws; what is nested too deeply or longer than 60,000 characters is plain wrapped text. Cost: about the length
- * of the text. `loadExactWidths` goes before it.
+ * Renders Markdown for a terminal: headings, emphasis, code, lists, tasks, quotes, tables, links with their addresses, HTML
+ * as text, diffs (fenced or not) in colors. Keeps line breaks. Each line fits `width` columns (at least 2). Text that is
+ * nested too deeply or longer than 60,000 characters is wrapped as plain text. Never throws. Linear in the length of the
+ * text. Call `loadExactWidths` first.
  */
 export function markdownLines(text: string, width: number, glyphs: Glyphs = UNICODE_GLYPHS): readonly Line[] {
   if (text.trim() === "") return [];
@@ -31,14 +31,14 @@ function documentLines(text: string, width: number, glyphs: Glyphs): readonly Li
   try {
     return blockLines(lexMarkdown(text), width, glyphs);
   } catch (error) {
-    // Text that the library cannot take, whatever the reason, is still text; everything else is our own mistake.
+    // The lexer overflows the stack on some texts; they are shown as plain text.
     if (!(error instanceof RangeError)) throw error;
     return wrapText(text, width);
   }
 }
 
-/** Blocks below each other, an empty line between two unless they are `close`. The lexer bounds how deep they stand. */
-export function blockLines(tokens: readonly Token[], width: number, glyphs: Glyphs, close = false): readonly Line[] {
+/** Draws blocks with an empty line between two, unless `close`. The lexer limits their depth. */
+function blockLines(tokens: readonly Token[], width: number, glyphs: Glyphs, close = false): readonly Line[] {
   const lines: Line[] = [];
   for (const token of tokens) {
     const block = drawBlock(token, width, glyphs);
@@ -81,7 +81,7 @@ function drawBlock(given: Token, width: number, glyphs: Glyphs): readonly Line[]
   }
 }
 
-/** Code as it stands, two columns in (regression R149). */
+/** Code is indented by two columns and never rewrapped, so that its spaces stay. */
 function codeLines({ text, lang }: Tokens.Code, width: number): readonly Line[] {
   const isPatch = /^(?:diff|patch)\b/i.test(lang ?? "");
   return prefixLines(width, ["  "], ["  "], (room) => (isPatch ? patchLines(text, room) : breakText(text, room, "code")));
@@ -101,24 +101,23 @@ function listLines({ items, ordered, loose }: Tokens.List, width: number, glyphs
   return lines;
 }
 
-/** The number as it was written: people and models refer to "point 10" by what they wrote, not by what Markdown counts. */
+/** The number as written, not as Markdown renumbers it: the conversation refers to "point 10" by the written number. */
 function itemNumber(raw: string, at: number): string {
   return /^\s*(\d{1,9}[.)])/.exec(raw)?.[1] ?? `${at + 1}.`;
 }
 
-/** What stands in an item; an empty one is a line too, with its mark. */
+/** The content of an item; an empty item is one empty line, so that its bullet is drawn. */
 function itemLines({ tokens, loose }: Tokens.ListItem, width: number, glyphs: Glyphs): readonly Line[] {
   const lines = blockLines(tokens, width, glyphs, !loose);
   return lines.length === 0 ? [[]] : lines;
 }
 
-/** Columns of text that a column of a table keeps. */
 const MIN_CELL_COLUMNS = 4;
 
 type Align = "center" | "left" | "right" | null;
 
-/** A table that fits: columns give way, the widest first, and cells are wrapped; where that is not enough, rows become lists. */
-export function tableLines(table: Tokens.Table, width: number, glyphs: Glyphs): readonly Line[] {
+/** Draws a table: shrinks the widest columns and wraps their cells until it fits; if that is not enough, draws each row as a list. */
+function tableLines(table: Tokens.Table, width: number, glyphs: Glyphs): readonly Line[] {
   const columns = table.header.length;
   const between = (columns - 1) * 3;
   const header = table.header.map(({ tokens }) => inlineLines(tokens, "bold"));

@@ -10,7 +10,7 @@ import { commandLines, jsonBlock, toolCallLines } from "./tool-call.js";
 
 type Block = ContentBlock | AssistantBlock;
 
-/** Everything that a message says, in order; an empty line between its blocks. What tools said stands as it is (R149). */
+/** Draws the blocks of a message in order, with an empty line between two. Tool output is verbatim. */
 export function messagePreview(message: Message, budget: TextBudget, glyphs: Glyphs): readonly Line[] {
   switch (message.role) {
     case "user":
@@ -22,7 +22,7 @@ export function messagePreview(message: Message, budget: TextBudget, glyphs: Gly
       return message.errorMessage === undefined ? lines : [...lines, ...wrapText(budget.take(message.errorMessage), budget.width, "error")];
     }
     case "toolResult": {
-      const lines = contentPreview(message.content, "as it stands", budget, glyphs);
+      const lines = contentPreview(message.content, "verbatim", budget, glyphs);
       return message.isError ? [...breakText("(error)", budget.width, "error"), ...lines] : lines;
     }
     case "bashExecution":
@@ -30,10 +30,10 @@ export function messagePreview(message: Message, budget: TextBudget, glyphs: Gly
   }
 }
 
-/** A text or blocks, as Markdown or as they stand. */
+/** Draws a text or blocks. `form` applies to text: Markdown, or verbatim with diffs in colors. */
 export function contentPreview(
   content: string | readonly Block[],
-  form: "markdown" | "as it stands",
+  form: "markdown" | "verbatim",
   budget: TextBudget,
   glyphs: Glyphs,
 ): readonly Line[] {

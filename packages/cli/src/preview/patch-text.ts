@@ -2,7 +2,7 @@ import { breakLine, splitLines } from "../format/wrap.js";
 import type { Line, Style } from "../terminal/line.js";
 
 /** A part of a text: a unified diff, or what stands between two. */
-export interface TextPart {
+interface TextPart {
   readonly kind: "text" | "patch";
   readonly text: string;
 }

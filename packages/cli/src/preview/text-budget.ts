@@ -2,20 +2,24 @@ import { count } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
 import { type Line, type Style, styled } from "../terminal/line.js";
 
-/** Lines of a preview. */
-export const MAX_LINES = 2000;
+/** Most lines of a preview. */
+const MAX_LINES = 2000;
 
-/** Characters of an entry that a preview lays out: more than fills its lines at any width that a person reads at. */
+/** Most characters that a preview draws: more than 2,000 lines hold at usual widths. */
 const MAX_CHARACTERS = 120_000;
 
-/** What is left of the text that one preview may lay out, and what it left out. Made for one preview. */
+/** Limits the text of one preview, so that the cost does not grow with the size of the entry. */
 export class TextBudget {
   #left = MAX_CHARACTERS;
   #hiddenLines = 0;
 
-  constructor(readonly width: number) {}
+  readonly width: number;
 
-  /** The beginning of a text, as far as there is room. */
+  constructor(width: number) {
+    this.width = width;
+  }
+
+  /** The start of a text, as far as the budget goes. */
   take(text: string): string {
     const room = this.#left;
     this.#left = Math.max(0, room - text.length);
@@ -24,12 +28,12 @@ export class TextBudget {
     return text.slice(0, room).toWellFormed();
   }
 
-  /** The lines that are shown, and a note of how many more there are. */
+  /** The first 2,000 lines, and a note of how many are left out and the command that prints all. */
   truncate(lines: readonly Line[], command: string): readonly Line[] {
     const hidden = Math.max(0, lines.length - MAX_LINES) + this.#hiddenLines;
     if (hidden === 0) return lines;
     const about = this.#hiddenLines === 0 ? "" : "about ";
-    const note = `(${about}${count(hidden)} more lines; all of it: ${command})`;
+    const note = `(${about}${count(hidden)} more lines; all: ${command})`;
     return [...lines.slice(0, MAX_LINES), ...wrapLine([styled("dim", note)], this.width)];
   }
 }
@@ -40,7 +44,7 @@ function countNewlines(text: string, from: number): number {
   return found;
 }
 
-/** A named fact, wrapped. */
+/** Draws `name: value`, wrapped. */
 export function factLines(name: string, value: string | number, width: number, style?: Style): readonly Line[] {
   const text = String(value);
   return wrapLine([styled("dim", `${name}: `), style === undefined ? text : styled(style, text)], width);

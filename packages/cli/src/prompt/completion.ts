@@ -1,29 +1,28 @@
 import type { Editor } from "./editor.js";
 import { snapToGrapheme } from "./offsets.js";
 
-/** One way to complete what is typed. */
+/** A completion of the typed text. */
 export interface Completion {
-  /** What takes the place of the word that is typed. */
+  /** Replaces the typed word. */
   readonly insert: string;
-  /** What the list shows. */
+  /** The text in the list of completions. */
   readonly display: string;
   readonly help: string;
 }
 
-/** What can be completed. */
+/** Commands and arguments that can be completed. */
 export interface CompletionSource {
-  /** `name` without the slash; `args` as in a usage line, empty: it takes none. */
+  /** `name` has no slash; `args` is the usage of the arguments, empty if there are none. */
   readonly commands: readonly { readonly name: string; readonly args: string; readonly help: string }[];
-  /** Completions of what is typed behind a command and its space, best first. */
+  /** Completions of the arguments typed after a command and a space, best first. */
   readonly argumentsOf?: (command: string, typed: string) => readonly Completion[];
 }
 
 const COMMAND = /^\/(\S*)(\s+)?/;
 
 /**
- * How a slash command can go on at the cursor: names that begin with what is typed, then names that contain it, each in
- * the order of the source; behind the name, what the source says about its arguments. None for any other text, and
- * none for text of several lines.
+ * Completions of a slash command at the cursor: names that start with the typed text, then names that contain it, each in
+ * the order of the source; after the name, the completions of its arguments. Empty for other text and for several lines.
  */
 export function findCompletions(text: string, cursor: number, source: CompletionSource): readonly Completion[] {
   const [head, name = ""] = COMMAND.exec(text) ?? [];
@@ -34,15 +33,15 @@ export function findCompletions(text: string, cursor: number, source: Completion
 }
 
 /**
- * The editor with a completion in the place of the word, or of the arguments up to the end of the word, that the cursor
- * is in; the cursor goes behind it.
+ * Replaces the command name, or the arguments up to the end of the word at the cursor, by a completion, and puts the cursor
+ * after it.
  */
 export function applyCompletion(editor: Editor, completion: Completion): Editor {
   const { text, cursor } = editor;
   const [head = "", name = ""] = COMMAND.exec(text) ?? [];
   const from = cursor <= name.length + 1 ? 0 : Math.min(head.length, cursor);
   const rest = text.slice(cursor + (/^\S*/.exec(text.slice(cursor))?.[0].length ?? 0));
-  // A space that is there already is not typed twice.
+  // Do not add a second space.
   const tail = completion.insert.endsWith(" ") ? rest.replace(/^ /, "") : rest;
   const whole = text.slice(0, from) + completion.insert + tail;
   return { ...editor, text: whole, cursor: snapToGrapheme(whole, from + completion.insert.length), column: null };

@@ -5,20 +5,20 @@ import { graphemeBefore, lineEnd } from "./offsets.js";
 
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** One line on the screen: the text from `start` to `end`, offsets in UTF-16 code units. */
-export interface EditorRow {
+/** One line on the screen: the text from `start` to `end` (offsets in UTF-16 code units). */
+interface EditorRow {
   readonly start: number;
   readonly end: number;
-  /** Whether the text goes on in the next row without a line end; the offset `end` is shown there. */
+  /** Whether the line continues in the next row; then the offset `end` is shown there. */
   readonly isWrapped: boolean;
 }
 
 let cached: { readonly text: string; readonly width: number; readonly rows: readonly EditorRow[] } | undefined;
 
 /**
- * The rows of a text on `width` columns, at least one. They are broken between words where that is possible, and leave
- * the last column to the cursor and to the space at a break. The last answer is kept, because a key asks for it and then
- * the drawing: O(length) otherwise.
+ * Wraps a text to rows of `width` columns, between words where possible; at least one row. The last column is left for the
+ * cursor and for the space at a break. O(length); the last result is cached, because a key and the following frame both
+ * need it. Unlike `wrapLine`, it keeps every character, so that each offset has a position on the screen.
  */
 export function wrapToRows(text: string, width: number): readonly EditorRow[] {
   if (cached?.text === text && cached.width === width) return cached.rows;
@@ -32,7 +32,7 @@ export function wrapToRows(text: string, width: number): readonly EditorRow[] {
   return rows;
 }
 
-/** The index of the row in which an offset is shown. */
+/** The index of the row that shows an offset. */
 export function rowIndexAt(rows: readonly EditorRow[], offset: number): number {
   let low = 0;
   let high = rows.length - 1;
@@ -44,17 +44,17 @@ export function rowIndexAt(rows: readonly EditorRow[], offset: number): number {
   return low;
 }
 
-/** The last offset that is shown in this row. */
+/** The last offset that a row shows. */
 export function lastOffset(text: string, row: EditorRow): number {
   return row.isWrapped ? Math.max(graphemeBefore(text, row.end), row.start) : row.end;
 }
 
-/** The column at which an offset of a row is shown. */
+/** The column of an offset in its row. */
 export function columnAt(text: string, row: EditorRow, offset: number, width: number): number {
   return Math.min(displayWidth(safe(text.slice(row.start, offset))), Math.max(width - 1, 0));
 }
 
-/** The offset in a row that is nearest to a column, from the left. */
+/** The offset at a column of a row, or the closest one before it. */
 export function offsetAt(text: string, row: EditorRow, column: number): number {
   const end = lastOffset(text, row);
   let used = 0;
@@ -65,7 +65,7 @@ export function offsetAt(text: string, row: EditorRow, column: number): number {
   return end;
 }
 
-/** Adds the rows of one line that begins at `from`. */
+/** Appends the rows of one line, which starts at the offset `from`. */
 function addRows(rows: EditorRow[], line: string, from: number, room: number): void {
   let start = 0;
   let used = 0;
@@ -79,7 +79,7 @@ function addRows(rows: EditorRow[], line: string, from: number, room: number): v
   for (const { segment, index } of line.length <= room && PLAIN.test(line) ? [] : graphemesOf(line)) {
     const end = index + segment.length;
     const width = displayWidth(safe(segment));
-    // The one space at a break stands in the column that is free; more of them must be seen to be typed.
+    // One space at a break takes the free column; further spaces start the next row, so that typing them is visible.
     if (segment === " " && used + width > room && index > start) {
       cut(end, used);
       continue;
@@ -89,7 +89,7 @@ function addRows(rows: EditorRow[], line: string, from: number, room: number): v
       else cut(index, used);
     }
     used += width;
-    // Scripts of wide characters are broken anywhere.
+    // Scripts with wide characters have no spaces and may break anywhere.
     if (segment === " " || width === 2) gap = { at: end, used };
   }
   rows.push({ start: from + start, end: from + line.length, isWrapped: false });

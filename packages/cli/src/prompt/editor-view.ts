@@ -2,15 +2,15 @@ import { fitLine, type Line, styled } from "../terminal/line.js";
 import type { Editor } from "./editor.js";
 import { columnAt, rowIndexAt, wrapToRows } from "./editor-rows.js";
 
-/** What is drawn of an editor. */
-export interface EditorView {
-  /** At most as many as there is room for, none wider than the width. */
+/** The drawn part of an editor. */
+interface EditorView {
+  /** At most `mostRows` lines, none wider than the width. */
   readonly lines: readonly Line[];
-  /** Where the cursor is in these lines, from 0; `column` is less than the width. */
+  /** The cursor position in these lines, from 0; `column` is less than the width. */
   readonly cursor: { readonly row: number; readonly column: number };
 }
 
-/** The rows that are shown, and whether a line above or below counts the others. */
+/** The visible rows (`to` exclusive), and whether lines above and below count the hidden ones. */
 interface Window {
   readonly from: number;
   readonly to: number;
@@ -18,8 +18,8 @@ interface Window {
 }
 
 /**
- * The text of an editor in at most `mostRows` lines of `width` columns (both at least 1): wrapped between words, and
- * scrolled so that the cursor is visible. "… n more lines" tells what is above and below, from three rows on.
+ * Draws an editor in at most `mostRows` lines of `width` columns (both at least 1), wrapped between words and scrolled so
+ * that the cursor is visible. From three rows on, "… n more lines" counts the hidden rows above and below.
  */
 export function editorView(editor: Editor, width: number, mostRows: number): EditorView {
   const rows = wrapToRows(editor.text, width);

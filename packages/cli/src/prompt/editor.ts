@@ -2,39 +2,39 @@ import type { TerminalEvent } from "../tui/screen.js";
 import { columnAt, lastOffset, offsetAt, rowIndexAt, wrapToRows } from "./editor-rows.js";
 import { graphemeAfter, graphemeBefore, lineEnd, lineStart, snapToGrapheme, wordAfter, wordBefore } from "./offsets.js";
 
-/** Where a person is in the history: at this entry, and what had been typed before they went there. */
-export interface HistoryPosition {
-  /** Index in the list of what was sent, oldest first. */
+/** The history item that is shown, and the text that was being typed before. */
+interface HistoryPosition {
+  /** Index in the history, oldest first. */
   readonly at: number;
   readonly draft: string;
 }
 
-/** Text of several lines that is being typed. Its lines end with `\n` only. */
+/** A text field of several lines. Lines end with `\n` only. */
 export interface Editor {
   readonly text: string;
-  /** An offset in UTF-16 code units, never inside what is seen as one character. */
+  /** Offset in UTF-16 code units, never inside a grapheme cluster. */
   readonly cursor: number;
-  /** The column that `up` and `down` aim at while they follow each other; null: where the cursor is. */
+  /** The column that repeated `up` and `down` keep; null: the column of the cursor. */
   readonly column: number | null;
-  /** What was cut last, for `ctrl+y`. */
+  /** The text cut last, inserted by `ctrl+y`. */
   readonly killed: string;
-  /** null: what is shown is what was typed. */
+  /** null: no history item is shown. */
   readonly history: HistoryPosition | null;
 }
 
-/** An editor with this text and the cursor behind it; every kind of line end becomes `\n`. */
+/** Creates an editor with a text and the cursor at its end. */
 export function createEditor(text = ""): Editor {
   return setText({ text: "", cursor: 0, column: null, killed: "", history: null }, text);
 }
 
-/** The editor with another text, its cursor behind it; what was cut and the place in the history stay. */
-export function setText(editor: Editor, text: string): Editor {
+/** Replaces the text and puts the cursor at its end; keeps the cut text and the history position. */
+function setText(editor: Editor, text: string): Editor {
   const lines = normalizeLineEnds(text);
   return { ...editor, text: lines, cursor: lines.length, column: null };
 }
 
-/** The text with `\n` for `\r\n` and `\r`: a cursor between the two could not be shown. */
-export function normalizeLineEnds(text: string): string {
+/** Replaces `\r\n` and `\r` by `\n`. */
+function normalizeLineEnds(text: string): string {
   return text.replace(/\r\n?/g, "\n");
 }
 
@@ -89,9 +89,9 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The editor after an event; `width` is the one it is drawn with. undefined: the event is not about the text (`enter`,
- * `escape`, `tab`, `ctrl+c`, `ctrl+d` in an empty text), or `up` and `down` lead out of it, to the history. Tabs of a
- * paste become four spaces, everything else in it is kept. O(length of the line); `up`, `down`, `home`, `end`: of the text.
+ * Applies a key or paste; `width` is the width in which the editor is drawn. Returns undefined if the event does not edit
+ * (`enter`, `escape`, `tab`, `ctrl+c`, `ctrl+d` in an empty text), or if `up` or `down` would leave the text. Tabs of a
+ * paste become four spaces. O(length of the line); for `up`, `down`, `home` and `end` O(length of the text).
  *
  * @example
  * edit(editorOf("plan"), { kind: "key", key: "alt+enter" }, 80)?.text; // "plan\n"
@@ -105,8 +105,8 @@ export function edit(editor: Editor, event: TerminalEvent, width: number): Edito
 }
 
 /**
- * What `enter` makes of a text that ends with a backslash, if the cursor is behind it: the backslash becomes a line end.
- * undefined: the text does not go on.
+ * Replaces a backslash before the cursor at the end of the text by a line end, as `enter` does. Returns undefined if there is
+ * none.
  */
 export function continueLine(editor: Editor): Editor | undefined {
   const end = editor.text.length;
@@ -121,13 +121,13 @@ function insert(editor: Editor, more: string): Editor {
   return replaceRange(editor, editor.cursor, editor.cursor, more);
 }
 
-/** What comes together may become one character, as a letter and an accent do; the cursor goes behind it. */
+/** Replaces a range. Neighboring characters may join to one grapheme; the cursor is put after it. */
 function replaceRange(editor: Editor, from: number, to: number, by: string): Editor {
   const text = editor.text.slice(0, from) + by + editor.text.slice(to);
   return { ...editor, text, cursor: snapToGrapheme(text, from + by.length), column: null };
 }
 
-/** Cutting nothing keeps what was cut before. */
+/** Cuts a range; an empty range keeps the text that was cut before. */
 function kill(editor: Editor, from: number, to: number): Editor {
   return from === to ? moveTo(editor, editor.cursor) : { ...replaceRange(editor, from, to, ""), killed: editor.text.slice(from, to) };
 }
@@ -148,8 +148,8 @@ function moveVertically(editor: Editor, by: 1 | -1, width: number): Editor | und
 }
 
 /**
- * The editor with what was sent before the entry it shows, its cursor at the end; the same editor at the oldest one.
- * `history` has the newest last. What had been typed is kept as the draft.
+ * Shows the previous history item; the same editor at the oldest one. `history` has the newest item last. The typed text is
+ * kept as the draft.
  */
 export function showOlder(editor: Editor, history: readonly string[]): Editor {
   const at = Math.min(editor.history?.at ?? history.length, history.length) - 1;
@@ -157,7 +157,7 @@ export function showOlder(editor: Editor, history: readonly string[]): Editor {
   return entry === undefined ? editor : setText({ ...editor, history: { at, draft: keepDraft(editor, history) } }, entry);
 }
 
-/** The editor with what was sent after the entry it shows; behind the newest one comes the draft. */
+/** Shows the next history item; after the newest one, the draft. */
 export function showNewer(editor: Editor, history: readonly string[]): Editor {
   if (editor.history === null) return editor;
   const place: HistoryPosition = { at: editor.history.at + 1, draft: keepDraft(editor, history) };
@@ -165,7 +165,7 @@ export function showNewer(editor: Editor, history: readonly string[]): Editor {
   return entry === undefined ? setText({ ...editor, history: null }, place.draft) : setText({ ...editor, history: place }, entry);
 }
 
-/** An old entry that was changed is a draft too, unless there is one already. */
+/** An edited history item becomes the draft if there is no other one. */
 function keepDraft({ text, history: place }: Editor, history: readonly string[]): string {
   if (place === null) return text;
   const isChanged = text !== normalizeLineEnds(history[place.at] ?? "");

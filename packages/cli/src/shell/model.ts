@@ -25,7 +25,7 @@ export interface Status {
 }
 
 /** A reply that is being written. */
-export interface Reply {
+interface Reply {
   readonly text: string;
   /** What it does now: thinks, writes, runs a tool. */
   readonly activity: string;

@@ -13,7 +13,7 @@ import { view } from "./view.js";
 import type { ShellWorld } from "./world.js";
 
 /** The shell of one session, as a screen. */
-export type ShellScreen = Screen<ShellModel, ShellEffect, ShellEvent, ShellResult>;
+type ShellScreen = Screen<ShellModel, ShellEffect, ShellEvent, ShellResult>;
 
 /** What a shell begins with. */
 export interface ShellStart {
@@ -48,7 +48,7 @@ export function shellScreen(world: ShellWorld, start: ShellStart): ShellScreen {
 }
 
 /** The shell before anything was typed. */
-export function startShell(world: ShellWorld, { draft = "", history = [], notice }: ShellStart, size: Size): ShellStep {
+function startShell(world: ShellWorld, { draft = "", history = [], notice }: ShellStart, size: Size): ShellStep {
   const { io, config, model, record } = world;
   const status = {
     title: sessionTitle(record),

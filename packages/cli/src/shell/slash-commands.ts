@@ -2,7 +2,7 @@ import { THINKING_LEVELS } from "../config/schema.js";
 import type { CompletionSource } from "../prompt/completion.js";
 
 /** A command that is typed at the prompt, as completion, `/help` and the docs tell it. */
-export interface SlashCommand {
+interface SlashCommand {
   readonly name: SlashName;
   readonly args: string;
   readonly help: string;
@@ -74,7 +74,7 @@ export const COMPLETIONS: CompletionSource = {
 };
 
 /** What a typed line means. */
-export type ParsedLine =
+type ParsedLine =
   | { readonly kind: "message"; readonly text: string }
   | { readonly kind: "command"; readonly name: SlashName; readonly rest: string }
   | { readonly kind: "unknown"; readonly name: string; readonly nearest: string | null };

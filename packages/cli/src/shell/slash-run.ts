@@ -170,13 +170,13 @@ export async function labelLines({ session }: ShellWorld): Promise<readonly Line
 }
 
 /** A path as it was typed at the prompt: `~/` is the person's own folder, as in a shell. */
-export function expandHome(text: string, home: string): string {
+function expandHome(text: string, home: string): string {
   if (text === "~") return home;
   return text.startsWith("~/") ? join(home, text.slice(2)) : text;
 }
 
 /** What a file of this name is to hold; undefined: its name does not say. */
-export function exportFormat(path: string): "markdown" | "bough" | "pi" | undefined {
+function exportFormat(path: string): "markdown" | "bough" | "pi" | undefined {
   const name = path.toLowerCase();
   if (name.endsWith(".pi.jsonl")) return "pi";
   if (name.endsWith(".jsonl")) return "bough";

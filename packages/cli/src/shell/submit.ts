@@ -80,7 +80,7 @@ function submitWhileBusy(emptied: ShellModel, before: ShellModel, name: SlashNam
 }
 
 /** Whether a reply is being written, or something else that is shown as work. */
-export function isBusy({ reply, work }: ShellModel): boolean {
+function isBusy({ reply, work }: ShellModel): boolean {
   return reply !== null || work !== null;
 }
 

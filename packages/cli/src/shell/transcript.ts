@@ -44,12 +44,12 @@ export function promptLines(text: string, width: number, glyphs: Glyphs): readon
 }
 
 /** A call of the model, in one line. */
-export function callLine(call: ToolCallBlock, width: number, glyphs: Glyphs): Line {
+function callLine(call: ToolCallBlock, width: number, glyphs: Glyphs): Line {
   return fitLine([styled("dim", callPreview(call))], width, glyphs.ellipsis);
 }
 
 /** How a tool's output begins, and how much more there is. */
-export function resultLines(text: string, isError: boolean, width: number, glyphs: Glyphs): readonly Line[] {
+function resultLines(text: string, isError: boolean, width: number, glyphs: Glyphs): readonly Line[] {
   const lines = safeLines(text.trimEnd());
   const shown = lines
     .slice(0, RESULT_LINES)

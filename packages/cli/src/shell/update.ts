@@ -158,7 +158,7 @@ function textWidth({ size }: ShellModel): number {
 }
 
 /** The shell after what the world told. */
-export function updateByEvent(model: ShellModel, event: ShellEvent): ShellStep {
+function updateByEvent(model: ShellModel, event: ShellEvent): ShellStep {
   const { nowMs } = model;
   switch (event.kind) {
     case "status":

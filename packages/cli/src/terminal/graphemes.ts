@@ -4,7 +4,7 @@ const PLAIN = /^[\x20-\x7e]*$/;
 const CHUNK = 256;
 
 /** A user-perceived character (grapheme cluster); `index` is its offset in the text, in UTF-16 code units. */
-export interface Grapheme {
+interface Grapheme {
   readonly segment: string;
   readonly index: number;
 }

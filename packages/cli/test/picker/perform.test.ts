@@ -61,7 +61,7 @@ describe("A picker on a store", () => {
       .press("ctrl+u")
       .type("--")
       .until((model) => model.search.state === "invalid");
-    expect(picker.text).toContain("texts are not searched");
+    expect(picker.text).toContain("messages were not searched");
   });
 
   it("shows which model answers, of the rows in sight", async () => {
@@ -126,7 +126,7 @@ describe("A picker on a store", () => {
     const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "complete");
     await store.deleteSession("one");
     await picker.press(key, ...(key === "r" ? ["enter"] : [])).until((model) => model.notice !== undefined);
-    expect(picker.text).toContain('"One" was deleted meanwhile by another program.');
+    expect(picker.text).toContain('"One" was deleted by another program.');
     expect([picker.selectedTitle, picker.model.result]).toEqual(["Two", undefined]);
     await picker.until((model) => model.lists.here.state === "complete");
     expect(picker.titles).toEqual(["Two"]);
@@ -151,6 +151,6 @@ describe("A picker on a store", () => {
     const store = await openStore({ path: ":memory:" });
     await store.close();
     const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "failed");
-    expect(picker.text).toContain("The sessions could not be read");
+    expect(picker.text).toContain("Could not read the sessions");
   });
 });

@@ -47,6 +47,16 @@ describe("Moving", () => {
     expect(picker.selectedTitle).toBe("Printer");
   });
 
+  it("keeps a change that arrives between two pages of a read", () => {
+    const { round } = picker.listed(record("Lexer", 2)).press("x").model.lists.here;
+    picker.event({ kind: "missing", id: "id-Lexer" });
+    const page = { kind: "sessions", scope: "here", round: round + 1, nowMs: 0 } as const;
+    picker.event({ ...page, records: [record("Old title", 1)], isLast: false });
+    picker.event({ kind: "changed", record: { ...record("Old title", 1), title: "New title" }, what: "renamed" });
+    picker.event({ ...page, records: [record("Printer", 3)], isLast: true });
+    expect(picker.titles).toEqual(["New title", "Printer"]);
+  });
+
   it("stays at the newest session as long as nobody moved", () => {
     picker.listed(record("Lexer", 2)).listed(record("new one", 0), record("Lexer", 2));
     expect(picker.selectedTitle).toBe("new one");
@@ -104,7 +114,7 @@ describe("The search field", () => {
     picker.listed(record("-- notes", 1)).press("/").type("--");
     picker.event({ kind: "searchFailed", number: picker.model.search.number, isInvalid: true, reason: "it has no letter or digit" });
     expect(picker.titles).toEqual(["-- notes"]);
-    expect(picker.text).toContain("texts are not searched: it has no letter or digit");
+    expect(picker.text).toContain("messages were not searched: it has no letter or digit");
   });
 
   it("takes what is pasted into the list", () => {
@@ -143,9 +153,9 @@ describe("Renaming", () => {
 describe("Deleting", () => {
   it("asks, naming the session, its messages and those of its subagents", () => {
     three().press("down", "d");
-    expect(picker.text).toContain('Delete "Lexer" with 4 messages for good? y/n');
+    expect(picker.text).toContain('Delete "Lexer" with 4 messages permanently? y/n');
     picker.event({ kind: "subagents", id: "id-Lexer", count: 2 });
-    expect(picker.lines.slice(1, 3).join(" ")).toContain("and 2 sessions of its subagents for good? y/n");
+    expect(picker.lines.slice(1, 3).join(" ")).toContain("and 2 sessions of its subagents permanently? y/n");
   });
 
   it("does nothing for any key but y", () => {
@@ -178,7 +188,7 @@ describe("Another program", () => {
     three().press("down");
     picker.wanted();
     picker.event({ kind: "missing", id: "id-Lexer" });
-    expect(picker.text).toContain('"Lexer" was deleted meanwhile by another program.');
+    expect(picker.text).toContain('"Lexer" was deleted by another program.');
     expect(picker.selectedTitle).toBe("Printer");
     expect(picker.wanted()).toContainEqual({ kind: "list", scope: "here", round: 2 });
   });
@@ -212,20 +222,20 @@ describe("Archived sessions", () => {
 describe("An empty list", () => {
   it("says that this directory has no session, and how to see all", () => {
     picker.listed();
-    expect(picker.text).toContain("No session was recorded in this directory.");
-    expect(picker.text).toContain("Tab shows the sessions of all directories.");
+    expect(picker.text).toContain("No sessions in this directory.");
+    expect(picker.text).toContain("Tab shows all directories.");
     expect(picker.press("tab").wanted()).toContainEqual({ kind: "list", scope: "all", round: 1 });
   });
 
   it("says that the store is empty", () => {
     picker.press("tab").listed();
-    expect(picker.text).toContain("The store holds no conversation yet.");
+    expect(picker.text).toContain("The store has no sessions yet.");
   });
 
-  it("tells what nothing fits from what nothing is", () => {
+  it("distinguishes no match from no sessions", () => {
     three().press("/").type("zzz");
     picker.event({ kind: "hits", number: picker.model.search.number, hits: new Map(), more: false });
-    expect(picker.text).toContain("None of the 3 sessions of this directory fits.");
+    expect(picker.text).toContain("None of the 3 sessions in this directory matches.");
   });
 
   it("says that all its sessions are archived", () => {
@@ -258,7 +268,7 @@ describe("Keys", () => {
     const other = pickerOn(store, SIZE, { keys: rebindKeys(PICKER_KEYS, { delete: ["X"] }) }).listed(record("Lexer", 1));
     expect(other.press("d").model.mode.kind).toBe("list");
     expect(other.press("X").model.mode.kind).toBe("delete");
-    expect(other.press("n", "?", "pagedown").text).toMatch(/X +delete it, after a question/);
+    expect(other.press("n", "?", "pagedown").text).toMatch(/X +delete it \(asks first\)/);
   });
 
   it("are all in the help, however small the terminal is", () => {

@@ -183,7 +183,7 @@ describe("a preview", () => {
     const entry = await stored(toolResult("call-1", "some line of output\n".repeat(50_000)));
     const lines = entryPreview({ entry, sessionId: "a-session" }, 80);
     expect(lines).toHaveLength(2001);
-    expect(textOfLine(lines.at(-1) ?? [])).toBe("(about 48,003 more lines; all of it: bough show a-session an-entry)");
+    expect(textOfLine(lines.at(-1) ?? [])).toBe("(about 48,003 more lines; all: bough show a-session an-entry)");
   });
 
   test("of any text and any arguments fits and never fails", async () => {
