@@ -1,28 +1,28 @@
 import type { PathItem } from "./span.js";
 
-/** What is grouped: an item of a path, or one message of a request. */
+/** What is grouped: the items of a path, or the messages of a request. */
 export type GroupedItem = Pick<PathItem, "messages" | "tokens">;
 
-/** Items that are kept or summarised together: a message at which a path may be cut, and all up to the next one. */
+/** Items that are kept or summarized together: the message at a cut point and everything up to the next cut point. */
 export interface MessageGroup {
-  /** Where its first item is. */
+  /** Index of its first item. */
   readonly start: number;
-  /** Role of its first message; null: what stands before the first cut point of a span. */
+  /** Role of its first message; null: the group before the first cut point. */
   readonly role: PathItem["messages"][number]["role"] | null;
   readonly messages: number;
   readonly tokens: number;
 }
 
-/** The role that decides whether a path may be cut before an item; undefined: the model reads nothing of it. */
+/** undefined: the item has no message in the context. */
 function roleOf({ messages }: GroupedItem): MessageGroup["role"] | undefined {
   return messages[0]?.role;
 }
 
 /**
- * The groups of a span, oldest first. A path may be cut before a user's, assistant's, host's or command's message and
- * before a summary of a branch; never before a tool result (the rule of pi and oh-my-pi), nor between a call and its
- * result where somebody spoke meanwhile: the context would drop a result whose call is summarised. Settings and data stand
- * at the end of the group before a cut point; `withMetadata` moves them over. Linear in the items.
+ * Groups items by cut points, oldest first. A path may be cut before the message of a user, the model, the host or a
+ * command, and before a branch summary; never before a tool result, nor between a call and its result when another message
+ * came between, because the context drops a result whose call is summarized. Settings and data belong to the group before
+ * a cut point; `withMetadata` moves them to the one after it. Linear in the items.
  */
 export function groupMessages(items: readonly GroupedItem[]): readonly MessageGroup[] {
   const groups: MessageGroup[] = [];
@@ -40,7 +40,7 @@ function cutRole(item: GroupedItem): MessageGroup["role"] {
   return role === undefined || role === "toolResult" ? null : role;
 }
 
-/** The oldest item that must be on the same side of a cut as the one at `at`. */
+/** The oldest item that must be in the same group as the item at `at`. */
 function oldestTogether(item: GroupedItem, at: number, calledAt: ReadonlyMap<string, number>): number {
   if (cutRole(item) !== null) return at;
   const [message] = item.messages;
@@ -48,12 +48,12 @@ function oldestTogether(item: GroupedItem, at: number, calledAt: ReadonlyMap<str
   return call ?? at - 1;
 }
 
-/** Ids may occur again in a later reply: a result belongs to the nearest one before it, as in a context. */
+/** Call ids may be reused in a later reply; a result belongs to the nearest call before it, as in a context. */
 function callsOf({ messages: [message] }: GroupedItem): readonly string[] {
   return message?.role === "assistant" ? message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])) : [];
 }
 
-/** Makes one group of all that start behind `position` and the one before them. */
+/** Merges all groups that start after `position` with the group before them. */
 function mergeGroupsAfter(groups: MessageGroup[], position: number): void {
   for (let last = groups.at(-1); last !== undefined && last.start > position; last = groups.at(-1)) {
     const before = groups[groups.length - 2];
@@ -62,27 +62,27 @@ function mergeGroupsAfter(groups: MessageGroup[], position: number): void {
   }
 }
 
-/** Whether a turn starts with the group (oh-my-pi's rule): somebody but the model spoke, or came back from a branch. */
+/** Whether a turn starts with the group: its message is not from the model, or the user came back from a branch. */
 export function startsTurn({ role }: MessageGroup): boolean {
   return role === "user" || role === "custom" || role === "bashExecution" || role === "branchSummary";
 }
 
-/** A cut at `start`, moved up over the settings and data directly before it, which then are kept (oh-my-pi's rule). */
+/** The cut at `start` moved before the settings and data directly above it, so that these are kept. */
 export function withMetadata(items: readonly PathItem[], start: number): number {
   let cut = start;
   for (let before = items[cut - 1]; before !== undefined && isMetadata(before); before = items[cut - 1]) cut -= 1;
   return cut;
 }
 
-// A message that an edit took out is no setting: it goes where its neighbours before it go.
+// A message that an edit omits is not metadata: it stays with the items before it.
 function isMetadata({ type, messages }: PathItem): boolean {
   return messages.length === 0 && type !== "compaction" && type !== "message" && type !== "custom_message" && type !== "branch_summary";
 }
 
 /**
- * Where the part begins that the model has yet to answer: what people, hosts and commands put in after its last reply
- * (regression R99), and that reply too where a tool of it is still at work, as its result comes after the compaction and
- * would find no call. null: there is no such part.
+ * Index of the first item that the model has not answered: messages of the user, host and commands after its last reply;
+ * also that reply if a tool call of it still runs, because the result will be appended after the compaction and needs its
+ * call. null: there is none. These items are always kept.
  */
 export function unsentStart(items: readonly PathItem[]): number | null {
   let start: number | null = null;
@@ -90,14 +90,14 @@ export function unsentStart(items: readonly PathItem[]): number | null {
     const item = items[at];
     const role = item?.messages[0]?.role;
     if (item === undefined || role === undefined || role === "toolResult") continue;
-    if (role === "assistant") return waitsForTool(item) ? at : start;
+    if (role === "assistant") return hasRunningTool(item) ? at : start;
     if (role !== "user" && role !== "custom" && role !== "bashExecution") return start;
     start = at;
   }
   return start;
 }
 
-/** A context closes calls without a result by one of its own, which hangs on the reply. */
-function waitsForTool({ messages }: PathItem): boolean {
+/** The context adds a synthetic result to the item of a reply whose call has none. */
+function hasRunningTool({ messages }: PathItem): boolean {
   return messages.length > 1;
 }

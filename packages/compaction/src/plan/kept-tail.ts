@@ -5,34 +5,34 @@ import type { CompactionSettings } from "../settings/settings.js";
 import { type MessageGroup, startsTurn } from "./cut-points.js";
 import type { PathItem } from "./span.js";
 
-/** How much of the newest is kept word for word. */
+/** How the kept tail is measured. */
 export type KeepRule =
-  /** Up to `tokens`. The newest turn is kept whole up to `wholeTurnTokens`; 0: it is cut like any other. */
+  /** Up to `tokens`. The newest turn is kept whole if it has at most `wholeTurnTokens`; 0: it may be cut. */
   | { readonly by: "tokens"; readonly tokens: number; readonly wholeTurnTokens: number }
-  /** Up to so many messages, and up to `mostTokens` where that is given. */
+  /** Up to this many messages and at most `mostTokens`. */
   | { readonly by: "messages"; readonly messages: number; readonly mostTokens?: number | undefined }
-  /** A round is a reply with the results of its calls. At most those of the newest turn, and up to `mostTokens`. */
+  /** Up to this many rounds (a reply with the results of its calls) of the newest turn, and at most `mostTokens`. */
   | { readonly by: "rounds"; readonly rounds: number; readonly mostTokens?: number | undefined }
   | { readonly by: "nothing" }
-  /** This entry and all behind it, as somebody chose; where a path may not be cut before it, from the next place above. */
+  /** This entry and everything after it; if the path cannot be cut before it, from the cut point above. */
   | { readonly by: "entry"; readonly entryId: EntryId };
 
-/** What the rule depends on besides the settings. */
+/** What a keep rule depends on besides the settings. */
 export interface KeepBounds {
   readonly limitTokens: number;
-  /** No rule keeps more, but for the newest message with its results and a prompt without an answer. */
+  /** No rule keeps more, except for the newest message with its results and an unanswered prompt. */
   readonly mostKeptTokens: number;
-  /** Prompt tokens that the provider reported to those that we estimated; 1 or more. */
+  /** Prompt tokens that the provider reported, divided by our count of them; at least 1. */
   readonly ratio: number;
   readonly trigger: "manual" | "automatic";
-  /** Where somebody said from which entry on everything is kept. */
+  /** The first entry of the kept tail, if the caller chose it. */
   readonly keepFrom?: EntryId | undefined;
 }
 
-// co-cli: fewer than four messages are no context to go on with.
+// Fewer messages are not enough context to continue with.
 const MIN_MESSAGES = 4;
 
-/** The rule that settings mean in a window. Pure. Where the provider counts more than we do, less is kept (oh-my-pi). */
+/** The keep rule of the settings in a window. Pure. If the provider counts more tokens than we do, the tail is smaller in proportion. */
 export function keepRuleOf(keep: CompactionSettings["keep"], bounds: KeepBounds): KeepRule {
   rules.checkArgument("keep", keep, KEEP);
   rules.checkArgument("bounds", bounds, KEEP_BOUNDS);
@@ -56,8 +56,8 @@ export function keepRuleOf(keep: CompactionSettings["keep"], bounds: KeepBounds)
 }
 
 /**
- * How many of the newest groups are kept. What stands at the item `unsent` or behind it always is (regression R99), and so is the
- * newest group, however large, unless nothing is to be kept: so there is always a place to cut (R98, R117).
+ * The number of newest groups that are kept. The items from `unsent` on are always kept, and so is the newest group however
+ * large it is, unless the rule keeps nothing; so there is always a cut point.
  */
 export function keptGroups(groups: readonly MessageGroup[], rule: KeepRule, items: readonly PathItem[], unsent: number | null): number {
   const kept =
@@ -70,12 +70,12 @@ export function keptGroups(groups: readonly MessageGroup[], rule: KeepRule, item
   return Math.max(unsent === null ? 0 : groupsFrom(groups, unsent), kept);
 }
 
-/** An entry that is not among the items stands above them: what is before it is summarised already. */
+/** An entry that is not among the items is above them, in the part that is summarized already. */
 function groupsFromEntry(groups: readonly MessageGroup[], item: number): number {
   return item < 0 ? groups.length : groupsFrom(groups, item);
 }
 
-/** The group of an item and all behind it. */
+/** The number of groups from the one with the item on. */
 function groupsFrom(groups: readonly MessageGroup[], item: number): number {
   return groups.length - groups.findLastIndex(({ start }) => start <= item);
 }
@@ -100,7 +100,7 @@ function countWithinTokens(groups: readonly MessageGroup[], bound = Number.POSIT
   return countWithin(groups, bound, ({ tokens }) => tokens);
 }
 
-/** From the newest back while the sum stays within the bound; at least one. */
+/** The number of newest groups whose sizes add up to at most the bound; at least one. */
 function countWithin(groups: readonly MessageGroup[], bound: number, size: (group: MessageGroup) => number): number {
   let sum = 0;
   for (const [back, group] of groups.toReversed().entries()) {
@@ -110,14 +110,14 @@ function countWithin(groups: readonly MessageGroup[], bound: number, size: (grou
   return groups.length;
 }
 
-/** The newest turn; 0 where it is larger than `bound`, or all there is: then it is cut, as else nothing would be won (R117). */
+/** The groups of the newest turn; 0 if it is larger than `bound`, or if there is nothing before it to summarize. */
 function newestTurnGroups(groups: readonly MessageGroup[], bound: number): number {
   const start = groups.findLastIndex(startsTurn);
   const size = groups.slice(Math.max(0, start)).reduce((sum, { tokens }) => sum + tokens, 0);
   return start <= 0 || size > bound ? 0 : groups.length - start;
 }
 
-/** VS Code's cut: so many rounds of the newest turn, or where it has no more than these, the turn with its prompt. */
+/** The groups of this many rounds of the newest turn; if it has no more rounds than that, the turn with its prompt. */
 function newestRoundGroups(groups: readonly MessageGroup[], rounds: number): number {
   let seen = 0;
   let kept = groups.length;
