@@ -114,5 +114,5 @@ async function command() {
 }
 
 await library("session-core", ["index.ts", "internals.ts"], ["better-sqlite3", "zod"]);
-await library("compaction", ["index.ts"], ["@bough/session-core", "zod", "ai"]);
+await library("compaction", ["index.ts", "internals.ts"], ["@bough/session-core", "zod", "ai"]);
 await command();

@@ -34,7 +34,6 @@ const COMPACTION_ROOMS = [
   ["summary"],
   ["checkpoints", "recall"],
   ["run"],
-  ["public"],
 ];
 
 const COMPACTION = "packages/compaction/src";

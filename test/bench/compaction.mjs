@@ -1,4 +1,5 @@
-import { createCompactor, planCompaction } from "@bough/compaction";
+import { createCompactor } from "@bough/compaction";
+import { planCompaction } from "@bough/compaction/internals";
 import { alternate, median } from "./measure.mjs";
 import { withStore } from "./stores.mjs";
 import { messages } from "./world.mjs";

@@ -1,4 +1,4 @@
-import { withoutSecrets } from "@bough/compaction";
+import { withoutSecrets } from "@bough/compaction/internals";
 import { safe } from "../terminal/safe.js";
 import { truncate } from "../terminal/width.js";
 

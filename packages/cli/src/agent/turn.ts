@@ -1,4 +1,5 @@
-import { type Compactor, type PreparedRequest, roughCounter, toolTokens } from "@bough/compaction";
+import { type Compactor, type PreparedRequest, toolTokens } from "@bough/compaction";
+import { roughCounter } from "@bough/compaction/internals";
 import { BoughError, type Session } from "@bough/session-core";
 import type { Io } from "../terminal/io.js";
 import { askModel } from "./ask-model.js";

@@ -1,4 +1,5 @@
-import { type Change, ContextMeter, loadCounter, type PreparedRequest, tokenizerOf } from "@bough/compaction";
+import { type Change, loadCounter, type PreparedRequest } from "@bough/compaction";
+import { ContextMeter, tokenizerOf } from "@bough/compaction/internals";
 import type { EntryId, Session, SessionContext } from "@bough/session-core";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";

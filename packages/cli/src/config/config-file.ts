@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
+import { findNearest } from "@bough/compaction/internals";
 import type { z } from "zod";
 import { ConfigError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
@@ -182,27 +183,4 @@ function settingsIn(group: readonly string[]): readonly string[] {
   let schema: unknown = configJsonSchema();
   for (const name of ["properties", ...group.flatMap((one) => [one, "properties"])]) schema = isGroup(schema) ? schema[name] : undefined;
   return isGroup(schema) ? Object.keys(schema) : [];
-}
-
-/** Misspelled names are corrected up to this many edits, and only if at least half of the letters are right. */
-const MAX_EDITS = 3;
-
-function findNearest(name: string, candidates: readonly string[]): string | undefined {
-  const ranked = candidates
-    .map((candidate) => ({ candidate, edits: countEdits(name.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, edits }) => edits <= MAX_EDITS && edits * 2 <= candidate.length)
-    .sort((a, b) => a.edits - b.edits);
-  return ranked[0]?.candidate;
-}
-
-/** The Levenshtein distance. */
-function countEdits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (const [line, letter] of [...from].entries()) {
-    const next = [line + 1];
-    for (let at = 1; at <= to.length; at += 1)
-      next.push(Math.min((next[at - 1] ?? 0) + 1, (row[at] ?? 0) + 1, (row[at - 1] ?? 0) + (to[at - 1] === letter ? 0 : 1)));
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

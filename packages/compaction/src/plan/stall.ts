@@ -9,13 +9,15 @@ export interface ContextSnapshot {
   readonly messages: number;
 }
 
-/** Why automatic compaction pauses, and the context when it stopped. */
+/**
+ * Why automatic compaction pauses. `no-headroom`, `too-many-messages`: the last compaction left a context that would be
+ * compacted again at once. `undone`: the user undid it. `failed`, `nothing-to-compact`: the last attempt appended nothing.
+ */
+export type StallReason = "no-headroom" | "too-many-messages" | "undone" | "failed" | "nothing-to-compact";
+
+/** A pause of automatic compaction: its reason, and the context when it began. */
 export interface Stall extends ContextSnapshot {
-  /**
-   * `no-headroom`, `too-many-messages`: the last compaction left a context that would be compacted again at once. `undone`:
-   * the user undid it. `failed`, `nothing-to-compact`: the last attempt appended nothing.
-   */
-  readonly because: "no-headroom" | "too-many-messages" | "undone" | "failed" | "nothing-to-compact";
+  readonly because: StallReason;
   /** A failure between two turns: the prompt of the next turn alone does not end the pause. */
   readonly turnOver?: boolean | undefined;
 }

@@ -2,7 +2,7 @@ import type { EntryId, Usage } from "@bough/session-core";
 import type { Change } from "../fit/request-parts.js";
 import type { TokenUse } from "../plan/limits.js";
 import type { Trigger } from "../plan/plan-compaction.js";
-import type { Stall } from "../plan/stall.js";
+import type { StallReason } from "../plan/stall.js";
 import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
 import type { CompactionDone } from "./results.js";
 
@@ -48,7 +48,7 @@ export type CompactionEvent =
   /** System prompt and tools alone take at least 80 % of the limit, which no compaction can change. */
   | { readonly type: "usageWarning"; readonly fixedTokens: number; readonly limitTokens: number }
   /** Automatic compaction pauses. */
-  | { readonly type: "stalled"; readonly because: Stall["because"] }
+  | { readonly type: "stalled"; readonly because: StallReason }
   | { readonly type: "hookFailed"; readonly hook: string; readonly error: unknown }
   | { readonly type: "checkpointFailed"; readonly error: unknown };
 

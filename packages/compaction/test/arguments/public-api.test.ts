@@ -5,6 +5,7 @@ import { BoughError, type Session, type Store, userMessage } from "@bough/sessio
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ODD_VALUES } from "../../../session-core/test/arguments/odd-values.js";
 import * as compaction from "../../src/index.js";
+import * as internals from "../../src/internals.js";
 import { grown, turns } from "../world/session.js";
 
 interface World {
@@ -30,7 +31,7 @@ function members(
   return { [name]: call, ...Object.fromEntries(each) };
 }
 
-const counter = compaction.roughCounter;
+const counter = internals.roughCounter;
 const MESSAGE = { role: "user", content: "x" } as const;
 const REQUEST = ["systemTokens", "toolTokens", "lastUsage", "signal"];
 const SOURCE = { messages: [MESSAGE], kind: "history", previousSummary: null, instructions: null } as const;
@@ -103,8 +104,8 @@ const CALLS: Readonly<Record<string, Call>> = {
     "label",
     "signal",
   ]),
-  "withoutSecrets text": (_, text) => compaction.withoutSecrets(text, ["secret"]),
-  "withoutSecrets secrets": (_, secrets) => compaction.withoutSecrets("text", secrets),
+  "withoutSecrets text": (_, text) => internals.withoutSecrets(text, ["secret"]),
+  "withoutSecrets secrets": (_, secrets) => internals.withoutSecrets("text", secrets),
   targetOf: (_, entry) => compaction.targetOf(entry),
   readCheckpoints: (_, directory) => compaction.readCheckpoints(directory),
   "writeCheckpoint directory": (_, directory) =>
@@ -119,17 +120,17 @@ const CALLS: Readonly<Record<string, Call>> = {
     typeof directory === "string" ? undefined : compaction.syncCheckpoints(directory, "s", []),
   "syncCheckpoints sessionId": ({ folder }, id) => compaction.syncCheckpoints(folder, id, []),
   "syncCheckpoints checkpoints": ({ folder }, checkpoints) => compaction.syncCheckpoints(folder, "s", checkpoints),
-  "scoreFidelity facts": (_, facts) => compaction.scoreFidelity(facts, "x"),
-  "scoreFidelity summary": (_, summary) => compaction.scoreFidelity([{ kind: "file", text: "a.ts", at: 0 }], summary),
-  findFacts: (_, messages) => compaction.findFacts(messages),
-  "keepRuleOf keep": (_, keep) => compaction.keepRuleOf(keep, { limitTokens: 1, mostKeptTokens: 1, ratio: 1, trigger: "manual" }),
+  "scoreFidelity facts": (_, facts) => internals.scoreFidelity(facts, "x"),
+  "scoreFidelity summary": (_, summary) => internals.scoreFidelity([{ kind: "file", text: "a.ts", at: 0 }], summary),
+  findFacts: (_, messages) => internals.findFacts(messages),
+  "keepRuleOf keep": (_, keep) => internals.keepRuleOf(keep, { limitTokens: 1, mostKeptTokens: 1, ratio: 1, trigger: "manual" }),
   ...members(
     "keepRuleOf bounds",
-    (_, bounds) => compaction.keepRuleOf(SETTINGS.keep, bounds),
+    (_, bounds) => internals.keepRuleOf(SETTINGS.keep, bounds),
     { limitTokens: 1, mostKeptTokens: 1, ratio: 1, trigger: "manual" },
     ["limitTokens", "mostKeptTokens", "ratio", "trigger", "keepFrom"],
   ),
-  ...members("planCompaction", (_, input) => compaction.planCompaction(input), PLAN, Object.keys(PLAN)),
+  ...members("planCompaction", (_, input) => internals.planCompaction(input), PLAN, Object.keys(PLAN)),
   "listCheckpoints session": (_, session) => compaction.listCheckpoints(session),
   "listCheckpoints leafId": ({ session }, leafId) => compaction.listCheckpoints(session, leafId),
   "recallTools session": (_, session) => compaction.recallTools(session),
@@ -141,16 +142,16 @@ const CALLS: Readonly<Record<string, Call>> = {
   ...members("readSettings", (_, settings) => compaction.readSettings(settings), {}, ["preset", "keep", "trigger", "request"]),
   ...members(
     "fitRequest",
-    (_, input) => compaction.fitRequest(input),
+    (_, input) => internals.fitRequest(input),
     SHAPE,
     Object.keys(SHAPE).filter((name) => name !== "count"),
   ),
   "aiSdkSummarizer model": (_, model) => compaction.aiSdkSummarizer(model),
   "aiSdkSummarizer options": (_, options) => compaction.aiSdkSummarizer("m" as never, options),
-  isContextOverflow: (_, error) => compaction.isContextOverflow(error),
-  parseContextLimit: (_, error) => compaction.parseContextLimit(error),
-  ...members("extract", (_, source) => compaction.extract(source, { maxChars: 100 }), SOURCE, Object.keys(SOURCE)),
-  ...members("extract limit", (_, limit) => compaction.extract(SOURCE, limit), {}, ["maxChars"]),
+  isContextOverflow: (_, error) => internals.isContextOverflow(error),
+  parseContextLimit: (_, error) => internals.parseContextLimit(error),
+  ...members("extract", (_, source) => internals.extract(source, { maxChars: 100 }), SOURCE, Object.keys(SOURCE)),
+  ...members("extract limit", (_, limit) => internals.extract(SOURCE, limit), {}, ["maxChars"]),
   ...members("extractiveSummarizer", (_, options) => compaction.extractiveSummarizer(options), {}, ["maxChars"]),
   ...members("extractiveSummarizer request", (_, request) => compaction.extractiveSummarizer()(request), { system: "", prompt: "" }, [
     "system",
@@ -173,15 +174,15 @@ const CALLS: Readonly<Record<string, Call>> = {
     "fetch",
   ]),
   "calibrated before": (_, before) =>
-    compaction.calibrated(before, { reportedTokens: 1, estimatedTokens: 1, knowsFixed: true, windowTokens: 10 }),
-  calibrated: (_, comparison) => compaction.calibrated(compaction.UNCALIBRATED, comparison),
-  promptTokensOf: (_, usage) => compaction.promptTokensOf(usage),
-  "ContextMeter session": (_, session) => new compaction.ContextMeter(session, counter),
-  "ContextMeter counter": ({ session }, odd) => new compaction.ContextMeter(session, odd),
+    internals.calibrated(before, { reportedTokens: 1, estimatedTokens: 1, knowsFixed: true, windowTokens: 10 }),
+  calibrated: (_, comparison) => internals.calibrated(internals.UNCALIBRATED, comparison),
+  promptTokensOf: (_, usage) => internals.promptTokensOf(usage),
+  "ContextMeter session": (_, session) => new internals.ContextMeter(session, counter),
+  "ContextMeter counter": ({ session }, odd) => new internals.ContextMeter(session, odd),
   loadCounter: (_, tokenizer) => compaction.loadCounter(tokenizer),
-  "messageTokens counter": (_, odd) => compaction.messageTokens(odd, MESSAGE),
-  "messageTokens message": (_, message) => compaction.messageTokens(counter, message),
-  tokenizerOf: (_, modelId) => compaction.tokenizerOf(modelId),
+  "messageTokens counter": (_, odd) => internals.messageTokens(odd, MESSAGE),
+  "messageTokens message": (_, message) => internals.messageTokens(counter, message),
+  tokenizerOf: (_, modelId) => internals.tokenizerOf(modelId),
   "toolTokens counter": (_, odd) => compaction.toolTokens(odd, []),
   "toolTokens tools": (_, tools) => compaction.toolTokens(counter, tools),
 };

@@ -1,0 +1,31 @@
+// For the sibling packages of this repository: `@bough/compaction/internals`. Not supported: any release may change it.
+
+import { rules, shapes } from "@bough/session-core/internals";
+import { COUNTER, EXTRACT_LIMIT, PLAN_INPUT, SHAPE_INPUT, SOURCE } from "./arguments/shapes.js";
+import * as extracts from "./extract/extract.js";
+import * as facts from "./extract/find-facts.js";
+import * as fit from "./fit/fit-request.js";
+import * as plan from "./plan/plan-compaction.js";
+import * as tokens from "./tokens/message-tokens.js";
+
+// These functions check their arguments only here: a check reads every message, and inside the package messages come from the
+// store. Their documentation is in the imported files.
+export const planCompaction = rules.checked(plan.planCompaction, ["input", PLAN_INPUT]);
+export const fitRequest = rules.checked(fit.fitRequest, ["input", SHAPE_INPUT]);
+export const findFacts = rules.checked(facts.findFacts, ["messages", shapes.MESSAGES]);
+export const extract = rules.checked(extracts.extract, ["source", SOURCE], ["limit", EXTRACT_LIMIT]);
+export const messageTokens = rules.checked(tokens.messageTokens, ["counter", COUNTER], ["message", shapes.MESSAGE]);
+
+// Facts
+export { scoreFidelity } from "./extract/fidelity.js";
+// Planning
+export { keepRuleOf } from "./plan/kept-tail.js";
+// Errors of providers, secrets, misspelled names
+export { withoutSecrets } from "./text/redact.js";
+export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js";
+export { findNearest } from "./text/nearest-name.js";
+// Counting
+export { calibrated, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";
+export { ContextMeter } from "./tokens/context-meter.js";
+export { roughCounter } from "./tokens/token-counter.js";
+export { tokenizerOf } from "./tokens/tokenizer-of.js";
