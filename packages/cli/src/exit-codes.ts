@@ -85,14 +85,22 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     meaning: "The store cannot be opened, or its file was replaced while it was open: a write failed or may not be durable",
   },
   STORE_CLOSED: { exit: 28, meaning: "The store was closed too early (a bug in Bough)" },
-  TARGET_EXISTS: { exit: 29, meaning: "The output file exists; it was not changed" },
+  TARGET_EXISTS: {
+    exit: 29,
+    meaning: "The output file exists; it was not changed",
+    hint: "Name another file; `bough export --force` replaces the file.",
+  },
   SOURCE_NOT_FOUND: { exit: 30, meaning: "`import`: the path does not exist", hint: "Check the path." },
   NO_SESSIONS_FOUND: {
     exit: 31,
     meaning: "`import`: the folder contains no session files",
-    hint: "Name a file or folder of pi, oh-my-pi, Claude Code or Bough sessions: bough import PATH.",
+    hint: "Supported are sessions of pi, oh-my-pi, Claude Code and Bough.",
   },
-  UNKNOWN_FORMAT: { exit: 32, meaning: "`import`: the file is not a session file of a supported agent" },
+  UNKNOWN_FORMAT: {
+    exit: 32,
+    meaning: "`import`: the file is not a session file of a supported agent",
+    hint: "Supported are sessions of pi, oh-my-pi, Claude Code and Bough.",
+  },
   UNKNOWN_FORMAT_VERSION: {
     exit: 33,
     meaning: "`import`: the version of the file format is not supported",
@@ -132,8 +140,16 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   AI_SDK_MISSING: { exit: 60, meaning: "The package `ai` is not installed (a bug in Bough: it is a dependency)" },
   CONFIG_INVALID: { exit: 61, meaning: "The config file cannot be read or written, or a setting is invalid; the message names it" },
   NO_TERMINAL: { exit: 62, meaning: "The shell and the navigator need a terminal; `bough sessions` and `bough tree` print instead" },
-  BACKUP_DAMAGED: { exit: 63, meaning: "`restore`: the backup is damaged or has integrity violations; nothing was replaced" },
-  STORE_IN_USE: { exit: 64, meaning: "`restore`: another process has the store open; nothing was replaced" },
+  BACKUP_DAMAGED: {
+    exit: 63,
+    meaning: "`restore`: the backup is damaged or has integrity violations; nothing was replaced",
+    hint: "Restore another backup.",
+  },
+  STORE_IN_USE: {
+    exit: 64,
+    meaning: "`restore`: another process has the store open; nothing was replaced",
+    hint: "End that process, then run the command again.",
+  },
   DRIVER_UNUSABLE: {
     exit: 70,
     meaning: "better-sqlite3 does not load on this version of Node; the hint names the command that repairs it",

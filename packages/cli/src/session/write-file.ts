@@ -70,7 +70,7 @@ async function moveIntoPlace(temporary: string, path: string, overwrite: boolean
 }
 
 function existsMessage(path: string): string {
-  return `${path} exists and was not changed. Name another file, or add --force.`;
+  return `${path} exists and was not changed.`;
 }
 
 function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
