@@ -1,7 +1,7 @@
 // What only the sibling packages of this repository use: `@bough/session-core/internals`. Not supported for others: any
 // release may change or remove it.
 
-export type { Misfit, Rule } from "./arguments/rules.js";
+export type { Mismatch, Rule } from "./arguments/rules.js";
 export * as rules from "./arguments/rules.js";
 // Checks of arguments
 export * as shapes from "./arguments/shapes.js";
@@ -25,4 +25,4 @@ export {
 export { callTouches, patchArgument } from "./tools/file-operations.js";
 export { knownToolKind, type ToolKind, toolKind } from "./tools/known-tools.js";
 // Import
-export { sourceFailure } from "./transfer/import-path.js";
+export { asSourceError } from "./transfer/import-path.js";

@@ -8,7 +8,7 @@ import {
   NoSessionsFoundError,
   type Store,
 } from "@bough/session-core";
-import { sourceFailure } from "@bough/session-core/internals";
+import { asSourceError } from "@bough/session-core/internals";
 import { CancelledError, FilesFailedError, InvalidJsonError, InvalidRecordsError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
@@ -61,7 +61,7 @@ async function importEach({ io, out, args }: Invocation, store: Store, signal: A
       reports.push(await importPath(store, path, { onProgress }));
     } catch (error) {
       // One of several paths (a shell pattern) fails alone; the others are imported.
-      const failure = error instanceof NoSessionsFoundError ? error : sourceFailure(error, path);
+      const failure = error instanceof NoSessionsFoundError ? error : asSourceError(error, path);
       if (args.length === 1 || failure === undefined) throw error;
       reports.push({ sessions: [], failed: [{ path, error: failure }], otherFiles: 0 });
     } finally {

@@ -4,13 +4,13 @@ import { rules, shapes } from "@bough/session-core/internals";
 // are judged by their schema, and say INVALID_SETTING.
 
 const { CALLBACK, FLAG, NUMBER, OBJECT, TEXT, AMOUNT, FILE, ANY } = rules;
-const { having, list, nullable, oneOf, optional, record, ruleOf } = rules;
+const { withMethods, list, nullable, oneOf, optional, record, ruleOf } = rules;
 
 /** A handle on a session. */
-export const SESSION = having("a session", "append", "context", "walk");
+export const SESSION = withMethods("a session", "append", "context", "walk");
 /** A counter of tokens. */
-export const COUNTER = having("a counter of tokens", "count");
-const SIGNAL = optional(having("an AbortSignal", "addEventListener", "throwIfAborted"));
+export const COUNTER = withMethods("a counter of tokens", "count");
+const SIGNAL = optional(withMethods("an AbortSignal", "addEventListener", "throwIfAborted"));
 const MODEL = optional(nullable(record({ modelId: TEXT, provider: optional(TEXT) })));
 const TOKENS = optional(AMOUNT);
 

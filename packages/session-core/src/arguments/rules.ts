@@ -5,10 +5,10 @@ import { InvalidArgumentError } from "../errors/bough-error.js";
 // microsecond: `typeof` and a few comparisons. Entries are not judged here; they have their own gate.
 
 /** What an argument must be: returns the part that does not fit, or undefined. `at` is the name of the argument. */
-export type Rule = (value: unknown, at: string) => Misfit | undefined;
+export type Rule = (value: unknown, at: string) => Mismatch | undefined;
 
 /** The first part of an argument that does not fit. */
-export interface Misfit {
+export interface Mismatch {
   readonly argument: string;
   readonly wanted: string;
   readonly given: unknown;
@@ -17,7 +17,7 @@ export interface Misfit {
 /** Throws unless `value` fits. @throws {InvalidArgumentError} naming the argument. */
 export function checkArgument(argument: string, value: unknown, rule: Rule): void {
   const misfit = rule(value, argument);
-  if (misfit !== undefined) throw new InvalidArgumentError(misfit.argument, misfit.wanted, described(misfit.given));
+  if (misfit !== undefined) throw new InvalidArgumentError(misfit.argument, misfit.wanted, describeValue(misfit.given));
 }
 
 /** `call` with a check of its first arguments, each by its name and its rule. */
@@ -91,7 +91,7 @@ export function byMember(member: string, rules: Readonly<Record<string, Rule>>):
 }
 
 /** An object that offers these methods, such as a session's handle. */
-export function having(wanted: string, ...methods: readonly string[]): Rule {
+export function withMethods(wanted: string, ...methods: readonly string[]): Rule {
   return ruleOf(wanted, (value) => isRecord(value) && methods.every((method) => typeof value[method] === "function"));
 }
 
@@ -127,11 +127,11 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 const SHOWN = 40;
 
 /** What was given, in a few words: untrusted text is quoted, cut and without characters that a terminal acts on. */
-function described(value: unknown): string {
+function describeValue(value: unknown): string {
   switch (typeof value) {
     case "string": {
       const shown = value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value;
-      return `the text ${JSON.stringify(shown.toWellFormed()).replace(/\p{C}/gu, escaped)}`;
+      return `the text ${JSON.stringify(shown.toWellFormed()).replace(/\p{C}/gu, escapeCharacter)}`;
     }
     case "number":
     case "boolean":
@@ -146,6 +146,6 @@ function described(value: unknown): string {
   }
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }

@@ -15,7 +15,7 @@ const BLOCKS: Readonly<Record<string, Rule>> = {
 /** A block of any message. */
 export const BLOCK: Rule = byMember("type", BLOCKS);
 /** A block of what a person, a tool or a host said. */
-export const SAID_BLOCK: Rule = byMember("type", { text: TEXT_BLOCK, image: IMAGE_BLOCK, foreign: FOREIGN_BLOCK });
+export const CONTENT_BLOCK: Rule = byMember("type", { text: TEXT_BLOCK, image: IMAGE_BLOCK, foreign: FOREIGN_BLOCK });
 const LIST_OF_BLOCKS = list(BLOCK, "a text or an array of blocks");
 const CONTENT: Rule = (value, at) => (typeof value === "string" ? undefined : LIST_OF_BLOCKS(value, at));
 

@@ -1,16 +1,16 @@
 import type { ContextEditPayload, EntryPayload } from "../entry/entry.js";
-import { saidBlocks } from "../entry/foreign-block.js";
-import { frozen } from "../entry/json.js";
+import { toContentBlocks } from "../entry/foreign-block.js";
+import { freezeJson } from "../entry/json.js";
 import type { Message } from "../entry/message.js";
 import { textOf } from "../entry/text.js";
 import type { EntryId } from "../ids/ids.js";
 import type { ContextEntry, ContextPath } from "../port/records.js";
 import type { ContextMessage } from "./context.js";
-import type { Placed } from "./tool-pairs.js";
+import type { EntryMessage } from "./tool-pairs.js";
 
 /** The entries behind a context, and from which position on they are new since the one before; 0: all of them count anew. */
-export interface WindowView {
-  readonly entries: readonly ShownEntry[];
+export interface EntriesUpdate {
+  readonly entries: readonly ProjectedEntry[];
   readonly newFrom: number;
 }
 
@@ -18,8 +18,8 @@ export interface WindowView {
  * The parsed entries behind the last context of a handle. Entries never change and the path of an entry never changes,
  * so a window stays true for ever; it is continued when the leaf moved on below its end, and read anew otherwise.
  */
-export class ContextWindow {
-  #entries: ShownEntry[] = [];
+export class ProjectedEntries {
+  #entries: ProjectedEntry[] = [];
   /** The window holds every entry of its path from this row on; 0: the whole path. */
   #from = 0;
   #end: number | null = null;
@@ -33,7 +33,7 @@ export class ContextWindow {
    * The window for `path`, which was asked for with `asked` as the known end. undefined: it cannot be made from what is
    * held; ask again without a known end.
    */
-  take(path: ContextPath, asked: number | null): WindowView | undefined {
+  update(path: ContextPath, asked: number | null): EntriesUpdate | undefined {
     const start = path.firstKeptSeq ?? path.compactionSeq ?? 0;
     // Another context was built meanwhile, or a compaction was undone, so that older entries count again.
     if (path.continues && (asked !== this.#end || start < this.#from)) return undefined;
@@ -43,25 +43,25 @@ export class ContextWindow {
   }
 
   /** Entries of another path of the session; those that the window holds too are given as it has them. */
-  shared(entries: readonly ContextEntry[]): ShownEntry[] {
+  reuse(entries: readonly ContextEntry[]): ProjectedEntry[] {
     let at = 0;
     return entries.map((entry) => {
       // Both are in order of arrival, and a place is never given twice.
       while ((this.#entries[at]?.seq ?? entry.seq) < entry.seq) at += 1;
       const known = this.#entries[at];
-      return known?.seq === entry.seq ? known : new ShownEntry(entry);
+      return known?.seq === entry.seq ? known : new ProjectedEntry(entry);
     });
   }
 
   #replace(entries: readonly ContextEntry[], start: number): number {
-    this.#entries = this.shared(entries);
+    this.#entries = this.reuse(entries);
     this.#from = start;
     return 0;
   }
 
   #continue(entries: readonly ContextEntry[], start: number): number {
     const known = this.#entries.length;
-    for (const entry of entries) this.#entries.push(new ShownEntry(entry));
+    for (const entry of entries) this.#entries.push(new ProjectedEntry(entry));
     if (start === this.#from) return known;
     this.#entries = this.#entries.filter((entry) => entry.seq >= start);
     this.#from = start;
@@ -73,34 +73,34 @@ export class ContextWindow {
  * An entry of a window and how it appears. It appears as the same object in every context for as long as the same edit
  * applies to it, so that whoever counts or converts messages may remember them by identity.
  */
-export class ShownEntry implements ContextEntry {
+export class ProjectedEntry implements ContextEntry {
   readonly id: EntryId;
   readonly seq: number;
   readonly payload: EntryPayload;
-  readonly #asWritten: Placed | null;
+  readonly #asWritten: EntryMessage | null;
   /** How it appeared under the edit that applied last. */
-  #edited: { readonly replacement: Replacement; readonly placed: Placed } | undefined;
+  #edited: { readonly replacement: Replacement; readonly placed: EntryMessage } | undefined;
 
   constructor({ id, seq, payload }: ContextEntry) {
     this.id = id;
     this.seq = seq;
-    this.payload = frozen(payload);
-    const message = messageOf(payload);
-    this.#asWritten = message && { id, message: frozen(message) };
+    this.payload = freezeJson(payload);
+    const message = projectPayload(payload);
+    this.#asWritten = message && { id, message: freezeJson(message) };
   }
 
   /** How it appears under an edit (undefined: none applies); null: not at all. */
-  shown(replacement: Replacement | undefined): Placed | null {
+  project(replacement: Replacement | undefined): EntryMessage | null {
     if (replacement === undefined || this.#asWritten === null) return this.#asWritten;
     if (replacement === null) return null;
-    if (this.#edited?.replacement !== replacement) this.#edited = { replacement, placed: edited(this.#asWritten, replacement) };
+    if (this.#edited?.replacement !== replacement) this.#edited = { replacement, placed: applyEdit(this.#asWritten, replacement) };
     return this.#edited.placed;
   }
 }
 
-function edited({ id, message }: Placed, replacement: NonNullable<Replacement>): Placed {
-  const changed: ContextMessage = withReplacement(message, replacement);
-  return { id, message: frozen(changed) };
+function applyEdit({ id, message }: EntryMessage, replacement: NonNullable<Replacement>): EntryMessage {
+  const changed: ContextMessage = replaceContent(message, replacement);
+  return { id, message: freezeJson(changed) };
 }
 
 /** What an edit puts in place of an entry's content; null: the entry is omitted. */
@@ -111,10 +111,10 @@ export type Replacement = ContextEditPayload["replacement"];
  *
  * System messages do not appear here: the latest one of the path is the context's `system`.
  */
-export function messageOf(payload: EntryPayload): ContextMessage | null {
+export function projectPayload(payload: EntryPayload): ContextMessage | null {
   switch (payload.type) {
     case "message":
-      return conversationMessage(payload.message);
+      return projectMessage(payload.message);
     case "compaction":
       return { role: "compactionSummary", summary: payload.summary, tokensBefore: payload.tokensBefore };
     case "branch_summary":
@@ -132,13 +132,13 @@ export function messageOf(payload: EntryPayload): ContextMessage | null {
   }
 }
 
-function conversationMessage(message: Message): ContextMessage | null {
+function projectMessage(message: Message): ContextMessage | null {
   if (message.role === "system") return null;
   return message.role === "bashExecution" && message.excludeFromContext === true ? null : message;
 }
 
 /** A message with other content, by what its role calls content. */
-export function withReplacement(message: ContextMessage, replacement: NonNullable<Replacement>): ContextMessage {
+export function replaceContent(message: ContextMessage, replacement: NonNullable<Replacement>): ContextMessage {
   const { content } = replacement;
   const text = textOf(content);
   switch (message.role) {
@@ -152,6 +152,6 @@ export function withReplacement(message: ContextMessage, replacement: NonNullabl
     case "user":
     case "toolResult":
     case "custom":
-      return { ...message, content: typeof content === "string" ? content : [...saidBlocks(content)] };
+      return { ...message, content: typeof content === "string" ? content : [...toContentBlocks(content)] };
   }
 }

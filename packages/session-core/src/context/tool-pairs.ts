@@ -1,4 +1,4 @@
-import { frozen } from "../entry/json.js";
+import { freezeJson } from "../entry/json.js";
 import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../entry/message.js";
 import type { EntryId } from "../ids/ids.js";
 import type { ContextMessage } from "./context.js";
@@ -80,13 +80,13 @@ export function isMissing(result: ToolResultMessage, dangling: DanglingCalls): b
 }
 
 /** A message and the entry behind it. */
-export interface Placed {
+export interface EntryMessage {
   readonly id: EntryId;
   readonly message: ContextMessage;
 }
 
 /** The messages in the order of `pairCalls`; the same array if they are in this order already. */
-export function pairPlaced(placed: readonly Placed[], dangling: DanglingCalls): readonly Placed[] {
+export function pairEntryMessages(placed: readonly EntryMessage[], dangling: DanglingCalls): readonly EntryMessage[] {
   const paired = pairCalls(
     placed.map(({ message }) => message),
     dangling,
@@ -100,7 +100,7 @@ export function pairPlaced(placed: readonly Placed[], dangling: DanglingCalls): 
 }
 
 /** Whether each result follows a call of its id, so that pairing these messages changes none before them. */
-export function everyResultHasCall(placed: readonly Placed[]): boolean {
+export function everyResultHasCall(placed: readonly EntryMessage[]): boolean {
   const called = new Set<string>();
   for (const { message } of placed) {
     if (message.role === "assistant") for (const call of callsOf(message)) called.add(call.id);
@@ -113,7 +113,7 @@ export function everyResultHasCall(placed: readonly Placed[]): boolean {
  * The last reply and the results after it, if some of its calls have no result yet: the next result may belong to it.
  * Empty otherwise.
  */
-export function pendingReply(placed: readonly Placed[]): readonly Placed[] {
+export function pendingReply(placed: readonly EntryMessage[]): readonly EntryMessage[] {
   const at = placed.findLastIndex(({ message }) => message.role !== "toolResult");
   const tail = at < 0 ? [] : placed.slice(at);
   const messages = tail.map(({ message }) => message);
@@ -175,7 +175,7 @@ function withoutDanglingCalls(message: AssistantMessage, results: ResultIndexes)
   const content = message.content.filter((block) => block.type !== "toolCall" || results[call++] !== undefined);
   const known = shortenedReplies.get(message);
   if (known?.content.length === content.length && content.every((block, at) => block === known.content[at])) return known;
-  const shortened = frozen({ ...message, content });
+  const shortened = freezeJson({ ...message, content });
   shortenedReplies.set(message, shortened);
   return shortened;
 }
@@ -186,7 +186,7 @@ function syntheticResult(reply: AssistantMessage, { id: toolCallId, name: toolNa
   const key = JSON.stringify([toolCallId, toolName]);
   const content = [{ type: "text" as const, text: NO_RESULT }];
   const result: ToolResultMessage =
-    known.get(key) ?? frozen({ role: "toolResult", toolCallId, toolName, content, isError: true, synthetic: true });
+    known.get(key) ?? freezeJson({ role: "toolResult", toolCallId, toolName, content, isError: true, synthetic: true });
   known.set(key, result);
   return result;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { EntryId } from "../ids/ids.js";
-import { foreignBlock } from "./foreign-block.js";
+import { toForeignBlock } from "./foreign-block.js";
 import { isObject } from "./json.js";
 import { assistantBlockSchema, contentBlockSchema, messageSchema, usageSchema } from "./message.js";
 
@@ -57,7 +57,7 @@ function hasKnownType(block: unknown): boolean {
 // A block of a type that we do not know is kept as a foreign one; of a known type it has to fit, as in a message.
 const replacementBlockSchema = z
   .unknown()
-  .transform((block) => (hasKnownType(block) ? block : foreignBlock(block)))
+  .transform((block) => (hasKnownType(block) ? block : toForeignBlock(block)))
   .pipe(assistantBlockSchema);
 
 /** From here on the entry `targetId`, earlier on this path, appears with `replacement`, or not at all (null). */

@@ -19,12 +19,12 @@ export const MAX_JSON_LENGTH = 2 ** 28;
 
 /** The JSON text of a value that passed `assertJson`. @throws {TooLargeError} it is longer than a row can be. */
 export function jsonText(value: unknown, what: string): string {
-  const text = jsonOrTooLong(value, what);
+  const text = stringifyJson(value, what);
   if (text.length > MAX_JSON_LENGTH) throw new TooLargeError(what, MAX_JSON_LENGTH);
   return text;
 }
 
-function jsonOrTooLong(value: unknown, what: string): string {
+function stringifyJson(value: unknown, what: string): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
@@ -45,7 +45,7 @@ const MAX_DEPTH = 500;
  * @throws {UnserializableValueError} naming the first member that cannot be kept.
  */
 export function assertJson(value: unknown, at: string): asserts value is Json {
-  if (!isJson(value, 0)) throw misfit(value, at, 0);
+  if (!isJson(value, 0)) throw firstMisfit(value, at, 0);
 }
 
 // Asked of every append, so it builds no paths; those are looked for only when something does not fit.
@@ -59,7 +59,8 @@ function isJson(value: unknown, depth: number): boolean {
       return Number.isFinite(value);
     case "object":
       return (
-        value === null || (depth <= MAX_DEPTH && (Array.isArray(value) ? areJson(value, depth) : isPlain(value) && hasJson(value, depth)))
+        value === null ||
+        (depth <= MAX_DEPTH && (Array.isArray(value) ? isJsonArray(value, depth) : isPlainObject(value) && isJsonObject(value, depth)))
       );
     case "bigint":
     case "function":
@@ -68,43 +69,43 @@ function isJson(value: unknown, depth: number): boolean {
   }
 }
 
-function areJson(values: readonly unknown[], depth: number): boolean {
+function isJsonArray(values: readonly unknown[], depth: number): boolean {
   if ("toJSON" in values) return false;
   // JSON would turn an undefined element into null; a member it leaves out.
   for (const value of values) if (value === undefined || !isJson(value, depth + 1)) return false;
   return true;
 }
 
-function hasJson(value: object, depth: number): boolean {
+function isJsonObject(value: object, depth: number): boolean {
   // Hidden from the members, JSON.stringify would still call it and keep what it answers.
   if ("toJSON" in value && typeof value.toJSON === "function") return false;
   for (const key in value) if (!isJson((value as Record<string, unknown>)[key], depth + 1)) return false;
   return true;
 }
 
-function isPlain(value: object): boolean {
+function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   // An object of another realm (a worker, a test runner) has that realm's prototype, which has none itself.
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** The first member that does not fit. */
-function misfit(value: unknown, at: string, depth: number): UnserializableValueError {
+function firstMisfit(value: unknown, at: string, depth: number): UnserializableValueError {
   if (typeof value !== "object" || value === null)
     return new UnserializableValueError(at, typeof value === "number" ? String(value) : `a ${typeof value}`);
   // A cycle has no end, so it meets this limit too.
   if (depth > MAX_DEPTH) return new UnserializableValueError(at.slice(0, 200), "a cycle, or more than 500 levels");
-  if (!Array.isArray(value) && !isPlain(value)) return new UnserializableValueError(at, `a ${classOf(value)}`);
+  if (!Array.isArray(value) && !isPlainObject(value)) return new UnserializableValueError(at, `a ${classNameOf(value)}`);
   const gap = Array.isArray(value) ? value.findIndex((member) => member === undefined) : -1;
   if (gap >= 0) return new UnserializableValueError(`${at}[${gap}]`, "undefined");
   for (const [key, member] of Object.entries(value)) {
-    if (!isJson(member, depth + 1)) return misfit(member, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
+    if (!isJson(member, depth + 1)) return firstMisfit(member, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
   }
   return new UnserializableValueError(at, "toJSON" in value ? "a toJSON of its own" : "a value");
 }
 
 /** A copy; where JSON cannot hold all of `value`, itself, and the gate will say which member it is. */
-export function jsonCopy<T>(value: T, at: string): T {
+export function copyJson<T>(value: T, at: string): T {
   try {
     assertJson(value, at);
   } catch (error) {
@@ -114,7 +115,7 @@ export function jsonCopy<T>(value: T, at: string): T {
   return JSON.parse(jsonText(value, "The batch")) as T;
 }
 
-function classOf(value: object): string {
+function classNameOf(value: object): string {
   const made: unknown = value.constructor;
   return typeof made === "function" && made.name !== "" ? made.name : "class instance";
 }
@@ -123,12 +124,12 @@ function classOf(value: object): string {
  * Freezes a value of JSON whole. Contexts share their objects, so a change by one reader would be sent to the model by
  * the next; frozen, it throws.
  */
-export function frozen<T extends object>(value: T): T {
+export function freezeJson<T extends object>(value: T): T {
   // Values of JSON are frozen whole or not at all.
   if (Object.isFrozen(value)) return value;
   Object.freeze(value);
   for (const member of Object.values(value)) {
-    if (typeof member === "object" && member !== null) frozen(member);
+    if (typeof member === "object" && member !== null) freezeJson(member);
   }
   return value;
 }

@@ -1,18 +1,17 @@
-import type { JudgedEntry } from "./validate.js";
+import type { ValidatedEntry } from "./validate.js";
 
-type Gate = (given: unknown) => JudgedEntry;
-let gate: Gate | undefined;
+/** Validates what a caller gave as an entry: `validateEntry`. */
+export type Validate = (given: unknown) => ValidatedEntry;
 
-/** The gate if it has been loaded: then an append needs no `await` before its transaction. */
-export function loadedGate(): Gate | undefined {
-  return gate;
+let validate: Validate | undefined;
+
+/** `validateEntry` if it is loaded already; an append then needs no `await` before its transaction. */
+export function loadedValidation(): Validate | undefined {
+  return validate;
 }
 
-/**
- * Loads the gate. zod and the schemas take about 40 ms, which whoever only reads never pays: a payload is judged on
- * its way in, and again only by `verify`.
- */
-export async function loadGate(): Promise<Gate> {
-  gate ??= (await import("./validate.js")).judgeEntry;
-  return gate;
+/** Loads `validateEntry`, with zod and the schemas: about 40 ms. Programs that only read never load it. */
+export async function loadValidation(): Promise<Validate> {
+  validate ??= (await import("./validate.js")).validateEntry;
+  return validate;
 }

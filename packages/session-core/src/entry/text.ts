@@ -19,13 +19,13 @@ export function searchableText(payload: EntryPayload): string {
     case "message":
       return messageText(payload.message);
     case "compaction":
-      return joined([payload.title, payload.shortSummary, payload.summary, ...strings(payload.details)]);
+      return joinTexts([payload.title, payload.shortSummary, payload.summary, ...textsIn(payload.details)]);
     case "branch_summary":
-      return joined([payload.summary, ...strings(payload.details)]);
+      return joinTexts([payload.summary, ...textsIn(payload.details)]);
     case "custom_message":
       return textOf(payload.content);
     case "context_edit":
-      return payload.replacement === null ? "" : joined(strings(payload.replacement.content));
+      return payload.replacement === null ? "" : joinTexts(textsIn(payload.replacement.content));
     case "model_change":
     case "thinking_level_change":
     case "custom":
@@ -42,9 +42,9 @@ function messageText(message: Message): string {
     case "custom":
       return textOf(message.content);
     case "bashExecution":
-      return joined([message.command, message.output]);
+      return joinTexts([message.command, message.output]);
     case "assistant":
-      return joined([...message.content.flatMap(blockTexts), message.errorMessage]);
+      return joinTexts([...message.content.flatMap(blockTexts), message.errorMessage]);
   }
 }
 
@@ -55,7 +55,7 @@ function blockTexts(block: AssistantBlock): readonly string[] {
     case "thinking":
       return [block.thinking];
     case "toolCall":
-      return [block.name, ...strings(block.arguments)];
+      return [block.name, ...textsIn(block.arguments)];
     case "image":
     case "foreign":
       return [];
@@ -63,12 +63,12 @@ function blockTexts(block: AssistantBlock): readonly string[] {
 }
 
 /** Every text inside a JSON value, in order. Depth is bounded by the gate. */
-function strings(value: unknown): readonly string[] {
+function textsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(strings);
+  return Object.values(value).flatMap(textsIn);
 }
 
-function joined(parts: readonly (string | undefined)[]): string {
+function joinTexts(parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== "").join("\n");
 }

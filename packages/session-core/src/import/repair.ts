@@ -1,11 +1,11 @@
 import type { EntryPayload } from "../entry/entry.js";
-import { jsonText } from "../source/json.js";
+import { tryStringify } from "../source/json.js";
 
 /**
  * The payload without the reference that the tree refuses, which is kept beside it under a name of its own. undefined:
  * this type refers to nothing.
  */
-export function repaired(payload: EntryPayload): EntryPayload | undefined {
+export function removeReference(payload: EntryPayload): EntryPayload | undefined {
   switch (payload.type) {
     case "compaction":
       // pi keeps nothing where its first kept entry is not on the path (seen by running it).
@@ -28,7 +28,7 @@ export function repaired(payload: EntryPayload): EntryPayload | undefined {
  * Whether `after` is `before` as its program went on writing it: a source that is in use may be read in the middle of a
  * reply, and has more of the same reply the next time; or a mark of another program becomes the summary that belongs to it.
  */
-export function isGrown(before: EntryPayload, after: EntryPayload): boolean {
+export function isContinuation(before: EntryPayload, after: EntryPayload): boolean {
   if (before.type === "foreign") return after.type === "compaction";
   if (before.type !== "message" || after.type !== "message") return false;
   if (before.message.role !== "assistant" || after.message.role !== "assistant") return false;
@@ -40,10 +40,10 @@ export function isGrown(before: EntryPayload, after: EntryPayload): boolean {
 const MAX_DEPTH = 400;
 
 /** A value as the store can hold it: what is nested deeper becomes JSON text, a number beyond the range of JSON its name. */
-export function storable(value: unknown, depth = 0): unknown {
+export function toStorable(value: unknown, depth = 0): unknown {
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (typeof value !== "object" || value === null) return value;
-  if (depth > MAX_DEPTH) return jsonText(value) ?? "[nested too deep to be kept]";
-  if (Array.isArray(value)) return value.map((member) => storable(member, depth + 1));
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, storable(member, depth + 1)]));
+  if (depth > MAX_DEPTH) return tryStringify(value) ?? "[nested too deep to be kept]";
+  if (Array.isArray(value)) return value.map((member) => toStorable(member, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toStorable(member, depth + 1)]));
 }

@@ -1,5 +1,5 @@
 import { PAYLOAD } from "../arguments/shapes.js";
-import { storedPayload } from "../entry/stored-payload.js";
+import { parseStoredPayload } from "../entry/stored-payload.js";
 import { searchableText } from "../entry/text.js";
 import type { Connection } from "../storage/connection.js";
 import { plain, query } from "../storage/query.js";
@@ -69,7 +69,7 @@ function indexRow(connection: Connection, row: UnindexedRow): void {
 
 /** What a search looks at in an entry, from its row. A damaged payload has no text: `verify` reports it, and other rows are found. */
 export function textOfRow(row: Pick<EntryTable, "type" | "payload_json">): string {
-  const payload = storedPayload(row.type, row.payload_json);
+  const payload = parseStoredPayload(row.type, row.payload_json);
   return PAYLOAD(payload, "payload") === undefined ? searchableText(payload) : "";
 }
 

@@ -1,11 +1,11 @@
-import { checkArgument, having, nullable, TEXT } from "../arguments/rules.js";
+import { checkArgument, nullable, TEXT, withMethods } from "../arguments/rules.js";
 import { APPEND, CONTEXT, COUNTS, ID, SEARCH, WRITES } from "../arguments/shapes.js";
 import type { SessionContext } from "../context/context.js";
-import { Placement, settingsOf } from "../context/message-list.js";
-import { ContextWindow } from "../context/projected-entries.js";
+import { MessageList, readSettings } from "../context/message-list.js";
+import { ProjectedEntries } from "../context/projected-entries.js";
 import type { DanglingCalls } from "../context/tool-pairs.js";
 import type { EntryInput } from "../entry/entry.js";
-import { jsonCopy } from "../entry/json.js";
+import { copyJson } from "../entry/json.js";
 import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafView, SessionRow } from "../port/records.js";
@@ -64,8 +64,8 @@ export interface SessionHost {
 export class Session extends SessionReader {
   readonly #host: SessionHost;
   readonly #queue: WriteQueue;
-  readonly #window = new ContextWindow();
-  readonly #placement = new Placement();
+  readonly #window = new ProjectedEntries();
+  readonly #placement = new MessageList();
   #view: LeafView;
 
   /** Sessions come from `Store.createSession` and `Store.openSession`. */
@@ -128,7 +128,7 @@ export class Session extends SessionReader {
   #commit(writes: readonly Write[], options: AppendOptions): Promise<BatchResult> {
     const { onConflict = "error", expectedLeafId } = options;
     // What has to wait is written as it was when it was handed in, whatever its owner does to it meanwhile.
-    const asked = this.#queue.isBusy ? jsonCopy(writes, "writes") : writes;
+    const asked = this.#queue.isBusy ? copyJson(writes, "writes") : writes;
     return this.#queue.run(async () => {
       const { entryId } = this.#view;
       if (expectedLeafId !== undefined && expectedLeafId !== entryId)
@@ -230,8 +230,8 @@ export class Session extends SessionReader {
     const { leafId, danglingCalls = "close" } = options;
     if (leafId !== undefined) {
       const path = await this.storage.contextPath(this.row, { entryId: leafId }, null);
-      const window = { entries: this.#window.shared(path.entries), newFrom: 0 };
-      return { ...new Placement().at(path, window, danglingCalls), ...settingsOf(path) };
+      const window = { entries: this.#window.reuse(path.entries), newFrom: 0 };
+      return { ...new MessageList().update(path, window, danglingCalls), ...readSettings(path) };
     }
     return this.#windowed(this.#window.end, danglingCalls);
   }
@@ -241,15 +241,15 @@ export class Session extends SessionReader {
     checkArgument("leafId", leafId, nullable(ID));
     // Asked to continue a window that ends there, the storage has no entry to read.
     const end = leafId === null ? null : (await this.storage.entry(this.row, leafId)).seq;
-    return settingsOf(await this.storage.contextPath(this.row, { entryId: leafId }, end));
+    return readSettings(await this.storage.contextPath(this.row, { entryId: leafId }, end));
   }
 
   async #windowed(known: number | null, danglingCalls: DanglingCalls): Promise<SessionContext> {
     const path = await this.storage.contextPath(this.row, { leafName: this.leafName }, known);
-    const window = this.#window.take(path, known);
+    const window = this.#window.update(path, known);
     // A walk without a known end always gives a window.
     if (window === undefined) return this.#windowed(null, danglingCalls);
-    return { ...this.#placement.at(path, window, danglingCalls), ...settingsOf(path) };
+    return { ...this.#placement.update(path, window, danglingCalls), ...readSettings(path) };
   }
 }
 
@@ -261,7 +261,7 @@ export class Session extends SessionReader {
  * const { system, messages } = toAnthropic(context);
  */
 export async function buildSessionContext(session: Session, options: ContextOptions = {}): Promise<SessionContext> {
-  checkArgument("session", session, having("a session", "context"));
+  checkArgument("session", session, withMethods("a session", "context"));
   return session.context(options);
 }
 

@@ -1,6 +1,6 @@
 import { constants } from "node:buffer";
-import { isObject, type JsonObject, parsed } from "./json.js";
-import { OpenSource } from "./source-file.js";
+import { isObject, type JsonObject, parseJson } from "./json.js";
+import { SourceFileReader } from "./source-file.js";
 import type { FileHead, ImportProblem } from "./source-session.js";
 
 /** A line that holds a JSON object. */
@@ -20,13 +20,13 @@ export interface BadLine {
  * The lines of a JSONL file, each an object or a problem with its line number. A last line without a line break that
  * is no JSON is torn: its writer was stopped in the middle.
  */
-export function* jsonLinesOf(path: string, mostLineBytes?: number): Generator<JsonLine | BadLine, void, void> {
-  for (const line of linesOf(path, mostLineBytes)) {
+export function* readJsonLines(path: string, mostLineBytes?: number): Generator<JsonLine | BadLine, void, void> {
+  for (const line of readLines(path, mostLineBytes)) {
     if (line.isTooLong) {
       yield { kind: "problem", problem: tooLong(path, line) };
       continue;
     }
-    const value = parsed(line.text);
+    const value = parseJson(line.text);
     if (isObject(value)) yield { kind: "object", line, object: value };
     else yield { kind: "problem", problem: badLine(path, line, value === undefined) };
   }
@@ -82,16 +82,16 @@ export interface SourceLine {
  *
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
-export function* linesOf(path: string, mostLineBytes = MOST_LINE_BYTES): Generator<SourceLine, void, void> {
-  const file = new OpenSource(path);
+export function* readLines(path: string, mostLineBytes = MOST_LINE_BYTES): Generator<SourceLine, void, void> {
+  const file = new SourceFileReader(path);
   try {
-    yield* split(chunksOf(file), mostLineBytes);
+    yield* splitLines(readChunks(file), mostLineBytes);
   } finally {
     file.close();
   }
 }
 
-function* chunksOf(file: OpenSource): Generator<Buffer, void, void> {
+function* readChunks(file: SourceFileReader): Generator<Buffer, void, void> {
   for (;;) {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
     const length = file.read(chunk);
@@ -100,23 +100,23 @@ function* chunksOf(file: OpenSource): Generator<Buffer, void, void> {
   }
 }
 
-function* split(chunks: Iterable<Buffer>, mostLineBytes: number): Generator<SourceLine, void, void> {
-  let line = new GrowingLine(mostLineBytes);
+function* splitLines(chunks: Iterable<Buffer>, mostLineBytes: number): Generator<SourceLine, void, void> {
+  let line = new LineBuilder(mostLineBytes);
   let number = 0;
   let offset = 0;
   for (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       line.add(chunk.subarray(start, end));
-      const whole = line.ended(++number, offset, true);
+      const whole = line.finish(++number, offset, true);
       if (!isBlank(whole)) yield whole;
       offset += whole.bytes + 1;
-      line = new GrowingLine(mostLineBytes);
+      line = new LineBuilder(mostLineBytes);
       start = end + 1;
     }
     line.add(chunk.subarray(start));
   }
-  const last = line.ended(++number, offset, false);
+  const last = line.finish(++number, offset, false);
   if (!isBlank(last)) yield last;
 }
 
@@ -125,7 +125,7 @@ function isBlank({ text, isTooLong }: SourceLine): boolean {
 }
 
 /** A line while its end is looked for. Its pieces are joined once, so that a very long line costs linear time. */
-class GrowingLine {
+class LineBuilder {
   readonly #most: number;
   #pieces: Buffer[] = [];
   #bytes = 0;
@@ -140,7 +140,7 @@ class GrowingLine {
     else if (piece.length > 0) this.#pieces.push(piece);
   }
 
-  ended(number: number, offset: number, ended: boolean): SourceLine {
+  finish(number: number, offset: number, ended: boolean): SourceLine {
     const isTooLong = this.#bytes > this.#most;
     const [first, ...more] = this.#pieces;
     const text = first === undefined ? "" : (more.length === 0 ? first : Buffer.concat(this.#pieces)).toString("utf8");
@@ -158,23 +158,23 @@ const SNIFF_BYTES = 64;
  *
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be read.
  */
-export function headOf(path: string): FileHead {
-  const file = new OpenSource(path);
+export function readHead(path: string): FileHead {
+  const file = new SourceFileReader(path);
   try {
     const start = file.bytesAt(0, SNIFF_BYTES).toString("utf8");
     return {
       path,
-      records: /^\uFEFF?\s*\{/.test(start) ? recordsIn(file.bytesAt(0, Math.min(file.bytes, HEAD_BYTES)).toString("utf8")) : [],
+      records: /^\uFEFF?\s*\{/.test(start) ? parseRecords(file.bytesAt(0, Math.min(file.bytes, HEAD_BYTES)).toString("utf8")) : [],
     };
   } finally {
     file.close();
   }
 }
 
-function recordsIn(text: string): readonly JsonObject[] {
+function parseRecords(text: string): readonly JsonObject[] {
   const records: JsonObject[] = [];
   for (const line of text.replace(/^\uFEFF/, "").split("\n")) {
-    const value = parsed(line);
+    const value = parseJson(line);
     if (isObject(value)) records.push(value);
     if (records.length === MOST_RECORDS) break;
   }

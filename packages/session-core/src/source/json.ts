@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../entry/json.js";
 
 /** The value that `text` says in JSON; undefined where it is no JSON. */
-export function parsed(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -11,13 +11,13 @@ export function parsed(text: string): unknown {
 }
 
 /** The JSON object that `text` holds; undefined where it holds none. */
-export function parsedObject(text: string): JsonObject | undefined {
-  const value = parsed(text);
+export function parseJsonObject(text: string): JsonObject | undefined {
+  const value = parseJson(text);
   return isObject(value) ? value : undefined;
 }
 
 /** `value` as JSON; undefined where it is nested deeper than JSON.stringify, which calls itself for each level, can follow. */
-export function jsonText(value: unknown): string | undefined {
+export function tryStringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch (error) {
@@ -60,7 +60,7 @@ export function withoutNulls(object: JsonObject, keys: readonly string[]): JsonO
 }
 
 /** Milliseconds since 1970 from an ISO text or a number of milliseconds; undefined where it is neither. */
-export function millisecondsOf(value: unknown): number | undefined {
+export function parseTime(value: unknown): number | undefined {
   const time = typeof value === "string" ? Date.parse(value) : typeof value === "number" ? Math.trunc(value) : Number.NaN;
   return Number.isSafeInteger(time) ? time : undefined;
 }

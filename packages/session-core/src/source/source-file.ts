@@ -9,7 +9,7 @@ const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
  * A regular file that is open for reading. Every file of an import is opened here: a pipe may never give a byte and a
  * device never end, so neither is read, whatever links lead to it. Close it when done.
  */
-export class OpenSource {
+export class SourceFileReader {
   readonly path: string;
   /** Length at the time it was opened. */
   readonly bytes: number;
@@ -22,11 +22,11 @@ export class OpenSource {
   constructor(path: string) {
     this.path = path;
     // Asked before the file is opened as well, because some devices act when they are opened.
-    onlyRegular(path, statOf(path));
-    this.#file = orThrow(path, () => openSync(path, FLAGS));
+    assertRegularFile(path, statPath(path));
+    this.#file = wrapSystemErrors(path, () => openSync(path, FLAGS));
     try {
       const stats = fstatSync(this.#file);
-      onlyRegular(path, stats);
+      assertRegularFile(path, stats);
       this.bytes = stats.size;
     } catch (error) {
       closeSync(this.#file);
@@ -36,7 +36,7 @@ export class OpenSource {
 
   /** Reads into the start of `buffer`, from `position` or else on from the last read; gives the bytes read, 0 at the end. */
   read(buffer: Buffer, position: number | null = null): number {
-    return orThrow(this.path, () => readSync(this.#file, buffer, 0, buffer.length, position));
+    return wrapSystemErrors(this.path, () => readSync(this.#file, buffer, 0, buffer.length, position));
   }
 
   /** As many of `bytes` from `position` as there are. */
@@ -56,9 +56,9 @@ export class OpenSource {
   }
 }
 
-/** The first bytes of a regular file, at most `limit`. @throws what {@link OpenSource} throws */
-export function beginningOf(path: string, limit: number): Buffer {
-  const file = new OpenSource(path);
+/** The first bytes of a regular file, at most `limit`. @throws what {@link SourceFileReader} throws */
+export function readStart(path: string, limit: number): Buffer {
+  const file = new SourceFileReader(path);
   try {
     return file.bytesAt(0, Math.min(file.bytes, limit));
   } finally {
@@ -66,9 +66,9 @@ export function beginningOf(path: string, limit: number): Buffer {
   }
 }
 
-/** What is at `path`, links followed. @throws what {@link OpenSource} throws, but not for what is no regular file */
-export function statOf(path: string): Stats {
-  return orThrow(path, () => statSync(path));
+/** What is at `path`, links followed. @throws what {@link SourceFileReader} throws, but not for what is no regular file */
+export function statPath(path: string): Stats {
+  return wrapSystemErrors(path, () => statSync(path));
 }
 
 /** What a folder has under one name. */
@@ -80,8 +80,8 @@ export interface FolderEntry {
 }
 
 /** What is in a folder, in order of name. @throws {SourceNotFoundError | SourceUnreadableError} it cannot be listed. */
-export function entriesOf(folder: string): readonly FolderEntry[] {
-  const found = orThrow(folder, () => readdirSync(folder, { withFileTypes: true, encoding: "buffer" }));
+export function listFolder(folder: string): readonly FolderEntry[] {
+  const found = wrapSystemErrors(folder, () => readdirSync(folder, { withFileTypes: true, encoding: "buffer" }));
   const entries = found.map((entry): FolderEntry => {
     const name = entry.name.toString("utf8");
     const kind = entry.isFile() ? "file" : entry.isDirectory() ? "folder" : entry.isSymbolicLink() ? "link" : "special";
@@ -91,23 +91,23 @@ export function entriesOf(folder: string): readonly FolderEntry[] {
 }
 
 /** What a file that is no regular file is, for a message. */
-export function kindOf(stats: Stats): string {
+export function describeKind(stats: Stats): string {
   if (stats.isDirectory()) return "a folder";
   if (stats.isFIFO()) return "a pipe";
   if (stats.isSocket()) return "a socket";
   return stats.isFile() ? "a file" : "a device";
 }
 
-function onlyRegular(path: string, stats: Stats): void {
-  if (!stats.isFile()) throw new SourceUnreadableError(path, `it is ${kindOf(stats)}, not a file`);
+function assertRegularFile(path: string, stats: Stats): void {
+  if (!stats.isFile()) throw new SourceUnreadableError(path, `it is ${describeKind(stats)}, not a file`);
 }
 
 /** Runs a call of the file system; what the system refuses becomes an error that names `path`. */
-export function orThrow<T>(path: string, call: () => T): T {
+export function wrapSystemErrors<T>(path: string, call: () => T): T {
   try {
     return call();
   } catch (error) {
-    throw isSystemError(error) ? failureOf(path, error) : error;
+    throw isSystemError(error) ? toSourceError(path, error) : error;
   }
 }
 
@@ -115,7 +115,7 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error && "syscall" in error;
 }
 
-function failureOf(path: string, cause: NodeJS.ErrnoException): BoughError {
+function toSourceError(path: string, cause: NodeJS.ErrnoException): BoughError {
   const code = cause.code ?? "";
   if (code === "ENOENT" || code === "ENOTDIR") return new SourceNotFoundError(path, { cause });
   return new SourceUnreadableError(path, REASONS.get(code) ?? `the system says ${code}`, { cause });

@@ -2,7 +2,7 @@ import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { BoughError } from "../errors/bough-error.js";
 import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "../errors/import-errors.js";
-import { entriesOf, type FolderEntry, kindOf, orThrow, statOf } from "./source-file.js";
+import { describeKind, type FolderEntry, listFolder, statPath, wrapSystemErrors } from "./source-file.js";
 
 /**
  * The folders that one import has looked into. Each is listed once, whichever of its files asks: a folder of thousands
@@ -20,7 +20,7 @@ export class SourceFolders {
   list(folder: string): ReadonlyMap<string, FolderEntry> {
     const known = this.#listed.get(folder);
     if (known !== undefined) return known;
-    const entries = new Map(listed(folder).map((entry) => [entry.name, entry]));
+    const entries = new Map(listOrEmpty(folder).map((entry) => [entry.name, entry]));
     this.#listed.set(folder, entries);
     return entries;
   }
@@ -32,7 +32,7 @@ export class SourceFolders {
     } catch (error) {
       // A folder that cannot be listed may still let a file be opened whose name is known.
       if (!(error instanceof SourceUnreadableError)) throw error;
-      return isThere(path);
+      return exists(path);
     }
   }
 
@@ -52,18 +52,18 @@ export class SourceFolders {
   }
 }
 
-function listed(folder: string): readonly FolderEntry[] {
+function listOrEmpty(folder: string): readonly FolderEntry[] {
   try {
-    return entriesOf(folder);
+    return listFolder(folder);
   } catch (error) {
     if (error instanceof SourceNotFoundError) return [];
     throw error;
   }
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   try {
-    statOf(path);
+    statPath(path);
     return true;
   } catch (error) {
     if (error instanceof SourceNotFoundError) return false;
@@ -73,7 +73,7 @@ function isThere(path: string): boolean {
 }
 
 /** A file to look at. */
-export interface SourceFile {
+export interface FoundFile {
   readonly path: string;
   readonly bytes: number;
 }
@@ -85,9 +85,9 @@ export interface Unreadable {
 }
 
 /** What is at a path to import. */
-export interface SourceFiles {
+export interface FoundFiles {
   readonly isFolder: boolean;
-  readonly files: readonly SourceFile[];
+  readonly files: readonly FoundFile[];
   readonly unreadable: readonly Unreadable[];
   /** Pipes, sockets, devices and links that lead nowhere, without the name of a session file. */
   readonly others: number;
@@ -107,12 +107,12 @@ const SKIPPED = new Set(["node_modules", ".git"]);
  * @throws {SourceUnreadableError} it is a pipe, a device or a socket, or a folder that cannot be listed.
  * @throws {UnknownFormatError} it is left out.
  */
-export function sourceFiles(path: string, folders: SourceFolders, leftOut: readonly string[] = []): SourceFiles {
-  const stats = statOf(path);
+export function findSourceFiles(path: string, folders: SourceFolders, leftOut: readonly string[] = []): FoundFiles {
+  const stats = statPath(path);
   const outside = new Set(leftOut.flatMap(fileIdAt));
   if (outside.has(fileIdOf(stats))) throw new UnknownFormatError(path, "it is the store itself, which is open");
   if (stats.isFile()) return { isFolder: false, files: [{ path, bytes: stats.size }], unreadable: [], others: 0 };
-  if (!stats.isDirectory()) throw new SourceUnreadableError(path, `it is ${kindOf(stats)}, neither a file nor a folder`);
+  if (!stats.isDirectory()) throw new SourceUnreadableError(path, `it is ${describeKind(stats)}, neither a file nor a folder`);
   folders.list(path);
   const walk = new Walk(folders, outside);
   walk.folder(path, realPathOf(path));
@@ -120,7 +120,7 @@ export function sourceFiles(path: string, folders: SourceFolders, leftOut: reado
 }
 
 class Walk {
-  readonly files: SourceFile[] = [];
+  readonly files: FoundFile[] = [];
   readonly unreadable: Unreadable[] = [];
   others = 0;
   /** Where the files and folders really are that were met. */
@@ -162,9 +162,9 @@ class Walk {
    */
   #statOf(path: string, entry: FolderEntry): Stats | "gone" | undefined {
     try {
-      const stats = statOf(path);
+      const stats = statPath(path);
       if (stats.isFile() || stats.isDirectory()) return stats;
-      if (isNamedLikeSession(entry)) throw new SourceUnreadableError(path, `it is ${kindOf(stats)}, not a file`);
+      if (isNamedLikeSession(entry)) throw new SourceUnreadableError(path, `it is ${describeKind(stats)}, not a file`);
     } catch (error) {
       if (entry.kind !== "link" && error instanceof SourceNotFoundError) return "gone";
       if (entry.kind !== "link" || isNamedLikeSession(entry) || !isUnreadable(error)) throw error;
@@ -207,5 +207,5 @@ function isNamedLikeSession({ name }: FolderEntry): boolean {
 }
 
 function realPathOf(path: string): string {
-  return orThrow(path, () => realpathSync(path));
+  return wrapSystemErrors(path, () => realpathSync(path));
 }

@@ -99,7 +99,7 @@ export interface SourceFormat {
 }
 
 /** What was read of a file that belongs to a session, or why it could not be. */
-export type Attempt<T> =
+export type ReadAttempt<T> =
   | { readonly value: T; readonly problems: readonly [] }
   | { readonly value: undefined; readonly problems: readonly [ImportProblem] };
 
@@ -108,7 +108,7 @@ export type Attempt<T> =
  *
  * @param consequence what the session lacks when `path` cannot be read, for the problem that says so.
  */
-export function attempt<T>(path: string, consequence: string, read: () => T): Attempt<T> {
+export function tryRead<T>(path: string, consequence: string, read: () => T): ReadAttempt<T> {
   try {
     return { value: read(), problems: [] };
   } catch (error) {

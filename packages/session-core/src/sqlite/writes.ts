@@ -1,4 +1,4 @@
-import type { JudgedEntry } from "../entry/validate.js";
+import type { ValidatedEntry } from "../entry/validate.js";
 import { InvalidEntryError, MainLeafError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import { type LeafView, MAIN_LEAF, type NewSession, type SessionKey, type SessionRecord } from "../port/records.js";
@@ -77,7 +77,7 @@ export function removeLeaf(connection: Connection, sessionId: SessionKey, name: 
 export function commitBatch(
   connection: Connection,
   batch: Batch,
-  judge: (given: unknown) => JudgedEntry,
+  judge: (given: unknown) => ValidatedEntry,
   fileTools: FileTools,
 ): BatchResult {
   const writes = batch.writes.map((write) => judged(write, judge));
@@ -95,7 +95,7 @@ export function commitBatch(
   }
 }
 
-function judged(write: Write, judge: (given: unknown) => JudgedEntry): JudgedWrite {
+function judged(write: Write, judge: (given: unknown) => ValidatedEntry): JudgedWrite {
   switch (write.kind) {
     case "entry":
       return { kind: "entry", entry: judge(write.entry) };

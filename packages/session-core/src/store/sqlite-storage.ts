@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Entry } from "../entry/entry.js";
-import { jsonCopy } from "../entry/json.js";
-import { loadedGate, loadGate } from "../entry/load-validation.js";
+import { copyJson } from "../entry/json.js";
+import { loadedValidation, loadValidation } from "../entry/load-validation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import { importSource } from "../import/import-session.js";
+import { importSession } from "../import/import-session.js";
 import type * as records from "../port/records.js";
 import type { Statistics } from "../port/records.js";
 import type {
@@ -89,7 +89,7 @@ export class SqliteStorage implements SessionStorage {
   }
 
   async createSession(session: records.NewSession): Promise<records.SessionRecord> {
-    const asked = { ...session, metadata: session.metadata && jsonCopy(session.metadata, "metadata") };
+    const asked = { ...session, metadata: session.metadata && copyJson(session.metadata, "metadata") };
     return this.#write((connection) => writes.createSession(connection, asked));
   }
 
@@ -150,14 +150,14 @@ export class SqliteStorage implements SessionStorage {
   }
 
   async commit(batch: Batch): Promise<BatchResult> {
-    const judge = loadedGate();
+    const judge = loadedValidation();
     // What has to wait is written as it was when it was handed in, whatever its owner does to it meanwhile.
-    if (judge === undefined) return this.#commit(detached(batch), await loadGate());
+    if (judge === undefined) return this.#commit(detached(batch), await loadValidation());
     return this.#commit(batch, judge);
   }
 
   // Awaited only until the gate has been loaded: after that two appends run in the order in which they were called.
-  #commit(batch: Batch, judge: Awaited<ReturnType<typeof loadGate>>): Promise<BatchResult> {
+  #commit(batch: Batch, judge: Awaited<ReturnType<typeof loadValidation>>): Promise<BatchResult> {
     let asked = batch;
     return this.#lock.run(
       () => writes.commitBatch(this.#connection, asked, judge, this.#fileTools),
@@ -278,8 +278,8 @@ export class SqliteStorage implements SessionStorage {
   }
 
   async importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession> {
-    const judge = loadedGate() ?? (await loadGate());
-    return this.#write((connection) => importSource(connection, source, options, judge, this.#fileTools));
+    const judge = loadedValidation() ?? (await loadValidation());
+    return this.#write((connection) => importSession(connection, source, options, judge, this.#fileTools));
   }
 
   async *verify(sessionId?: SessionId): AsyncIterable<Finding> {
@@ -300,5 +300,5 @@ export class SqliteStorage implements SessionStorage {
 
 /** The batch with a copy of what is written. */
 function detached(batch: Batch): Batch {
-  return { ...batch, writes: jsonCopy(batch.writes, "writes") };
+  return { ...batch, writes: copyJson(batch.writes, "writes") };
 }

@@ -1,4 +1,4 @@
-import { checkArgument, FLAG, having, oneOf, optional, record, TEXT } from "../arguments/rules.js";
+import { checkArgument, FLAG, oneOf, optional, record, TEXT, withMethods } from "../arguments/rules.js";
 import type { Entry } from "../entry/entry.js";
 import { boughLines } from "../formats/bough/write.js";
 import { markdownOf } from "../formats/markdown/markdown.js";
@@ -7,7 +7,7 @@ import { piLines } from "../formats/pi-export/write.js";
 import type { EntryId } from "../ids/ids.js";
 import type { Session } from "../session/session.js";
 
-const SESSION = having("a session", "record", "walk", "labels");
+const SESSION = withMethods("a session", "record", "walk", "labels");
 const PI = record({ branch: optional(TEXT) });
 const MARKDOWN = record({
   branch: optional(TEXT),
@@ -24,7 +24,7 @@ const MARKDOWN = record({
 export async function* exportBough(session: Session): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
   const [header, labels, leaves, values] = await Promise.all([session.record(), session.labels(), session.leaves(), session.values()]);
-  yield* ended(boughLines({ session: header, entries: session.entries(), labels, leaves, values }));
+  yield* endLines(boughLines({ session: header, entries: session.entries(), labels, leaves, values }));
 }
 
 /** Which part of a session to export. */
@@ -42,8 +42,8 @@ export async function* exportPi(session: Session, options: PiExportOptions = {})
   const onPath = whole ? undefined : new Set(await pathIds(session, options.branch ?? null));
   const labels = (await session.labels()).filter(({ entryId }) => onPath?.has(entryId) ?? true);
   const entries = whole ? session.entries() : session.walk({ leafId: options.branch ?? null });
-  const leafId = options.branch ?? (await leafNow(session));
-  yield* ended(piLines({ session: { ...header, parentSessionId: header.parent?.sessionId ?? null }, entries, labels, leafId }));
+  const leafId = options.branch ?? (await readLeaf(session));
+  yield* endLines(piLines({ session: { ...header, parentSessionId: header.parent?.sessionId ?? null }, entries, labels, leafId }));
 }
 
 /** What of a branch to put into a document. */
@@ -57,7 +57,7 @@ export async function* exportMarkdown(session: Session, options: MarkdownExportO
   checkArgument("session", session, SESSION);
   checkArgument("options", options, MARKDOWN);
   const { branch, ...shown } = options;
-  const leafId = branch ?? (await leafNow(session));
+  const leafId = branch ?? (await readLeaf(session));
   const [header, labels, { model }] = await Promise.all([session.record(), session.labels(), session.settings(leafId)]);
   const names = new Map(labels.map(({ entryId, label }) => [entryId, label]));
   const document = { session: header, model: model?.modelId ?? null, entries: session.walk({ leafId }), labels: names };
@@ -65,7 +65,7 @@ export async function* exportMarkdown(session: Session, options: MarkdownExportO
 }
 
 /** Where the leaf stands, also if another process has moved it: what is handed to somebody must not lack the newest turns. */
-async function leafNow(session: Session): Promise<EntryId | null> {
+async function readLeaf(session: Session): Promise<EntryId | null> {
   return (await session.leaves()).find(({ name }) => name === session.leafName)?.entryId ?? null;
 }
 
@@ -75,6 +75,6 @@ async function pathIds(session: Session, leafId: EntryId | null): Promise<readon
   return ids;
 }
 
-async function* ended(lines: AsyncIterable<string>): AsyncGenerator<string, void, void> {
+async function* endLines(lines: AsyncIterable<string>): AsyncGenerator<string, void, void> {
   for await (const line of lines) yield `${line}\n`;
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { CALLBACK, checkArgument, FILE, having, optional, record } from "../arguments/rules.js";
+import { CALLBACK, checkArgument, FILE, optional, record, withMethods } from "../arguments/rules.js";
 import { BoughError } from "../errors/bough-error.js";
 import {
   NoSessionsFoundError,
@@ -13,8 +13,8 @@ import { boughFormat } from "../formats/bough/read.js";
 import { claudeFormat } from "../formats/claude/format.js";
 import { piFormat } from "../formats/pi/format.js";
 import type { ImportedSession } from "../port/session-storage.js";
-import { headOf } from "../source/json-lines.js";
-import { type SourceFile, type SourceFiles, SourceFolders, sourceFiles } from "../source/source-folders.js";
+import { readHead } from "../source/json-lines.js";
+import { type FoundFile, type FoundFiles, findSourceFiles, SourceFolders } from "../source/source-folders.js";
 import type { SourceFormat, SourceSession } from "../source/source-session.js";
 import type { Store } from "../store/store.js";
 
@@ -74,18 +74,18 @@ const OPTIONS = record({ onProgress: optional(CALLBACK) });
  * const { sessions } = await importPath(store, "sessions");
  */
 export async function importPath(store: Store, path: string, options: ImportPathOptions = {}): Promise<ImportReport> {
-  checkArgument("store", store, having("a store", "openSession"));
+  checkArgument("store", store, withMethods("a store", "openSession"));
   checkArgument("path", path, FILE);
   checkArgument("options", options, OPTIONS);
-  return store.whileOpen(() => imported(store, path, options));
+  return store.whileOpen(() => importFiles(store, path, options));
 }
 
-async function imported(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {
+async function importFiles(store: Store, path: string, options: ImportPathOptions): Promise<ImportReport> {
   const folders = new SourceFolders();
-  const found = sourceFiles(path, folders, store.storage.files);
+  const found = findSourceFiles(path, folders, store.storage.files);
   const run = new ImportRun(store, found, folders, options);
   for (const file of found.files) {
-    await run.take(file);
+    await run.importFile(file);
     // A session is one synchronous transaction: only between two files does the program hear of a signal.
     await setImmediate();
   }
@@ -102,7 +102,7 @@ class ImportRun {
   /** Files that were read with the one of the session that started theirs, and that one. */
   readonly #takenWith = new Map<string, string>();
   readonly #met = new Set<string>();
-  readonly #byPath: ReadonlyMap<string, SourceFile>;
+  readonly #byPath: ReadonlyMap<string, FoundFile>;
   readonly #bytesTotal: number;
   #otherFiles: number;
   #filesDone = 0;
@@ -110,7 +110,7 @@ class ImportRun {
 
   constructor(
     private readonly store: Store,
-    private readonly found: SourceFiles,
+    private readonly found: FoundFiles,
     private readonly folders: SourceFolders,
     private readonly options: ImportPathOptions,
   ) {
@@ -124,7 +124,7 @@ class ImportRun {
     return { sessions: this.#sessions, failed: this.#failed, otherFiles: this.#otherFiles };
   }
 
-  async take(file: SourceFile): Promise<void> {
+  async importFile(file: FoundFile): Promise<void> {
     if (this.#begun.has(file.path)) return;
     this.#begun.add(file.path);
     this.#progress(file, 0);
@@ -139,15 +139,15 @@ class ImportRun {
     try {
       await work();
     } catch (error) {
-      const failure = sourceFailure(error, path);
+      const failure = asSourceError(error, path);
       if (failure === undefined) throw error;
       if (!isOneOfSeveral) throw failure;
       this.#failed.push({ path, error: failure });
     }
   }
 
-  async #import(file: SourceFile): Promise<void> {
-    const format = formatOf(file.path);
+  async #import(file: FoundFile): Promise<void> {
+    const format = detectFormat(file.path);
     if (format === undefined) {
       if (!this.found.isFolder) throw new UnknownFormatError(file.path, "its content fits none");
       this.#otherFiles += 1;
@@ -155,7 +155,7 @@ class ImportRun {
     }
     // A session is read with its agents, so it comes before them: each file is then read once.
     const starter = this.#byPath.get(format.starterOf?.(file.path, this.folders) ?? "");
-    if (starter !== undefined) await this.take(starter);
+    if (starter !== undefined) await this.importFile(starter);
     if (this.#takenWith.has(file.path)) return;
     for (const session of format.sessions(file.path, this.folders)) {
       const path = session.path ?? file.path;
@@ -164,14 +164,14 @@ class ImportRun {
     }
   }
 
-  async #importRelated(file: SourceFile, format: SourceFormat, session: SourceSession, path: string): Promise<void> {
+  async #importRelated(file: FoundFile, format: SourceFormat, session: SourceSession, path: string): Promise<void> {
     const starter = this.#takenWith.get(path);
     if (starter !== undefined && starter !== file.path) return;
     this.#takenWith.set(path, file.path);
     await this.#importSession(file, format, session);
   }
 
-  async #importSession(file: SourceFile, format: SourceFormat, session: SourceSession): Promise<void> {
+  async #importSession(file: FoundFile, format: SourceFormat, session: SourceSession): Promise<void> {
     const path = session.path ?? file.path;
     const onRecords = (records: number) => this.#progress(file, records);
     const imported = await this.store.storage.importSession(session, { format: format.name, path, onRecords });
@@ -181,7 +181,7 @@ class ImportRun {
     this.#sessions.push({ ...imported, format: format.name, path });
   }
 
-  #progress(file: SourceFile, records: number): void {
+  #progress(file: FoundFile, records: number): void {
     this.options.onProgress?.({
       path: file.path,
       filesDone: this.#filesDone,
@@ -194,13 +194,13 @@ class ImportRun {
   }
 }
 
-function formatOf(path: string): SourceFormat | undefined {
-  const head = headOf(path);
+function detectFormat(path: string): SourceFormat | undefined {
+  const head = readHead(path);
   return FORMATS.find((format) => format.detects(head));
 }
 
 /** What is wrong with a source: what it is, or an id, a time or a value in it that no store can hold. undefined: it is not its fault. */
-export function sourceFailure(error: unknown, path: string): BoughError | undefined {
+export function asSourceError(error: unknown, path: string): BoughError | undefined {
   // Too long for one string, or nested deeper than the stack: of all that an import handles only the source has a size.
   if (error instanceof RangeError)
     return new SourceUnreadableError(path, `it holds more than can be handled (${error.message})`, { cause: error });

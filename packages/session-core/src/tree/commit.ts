@@ -1,4 +1,4 @@
-import type { JudgedEntry } from "../entry/validate.js";
+import type { ValidatedEntry } from "../entry/validate.js";
 import type { EntryId } from "../ids/ids.js";
 import type { OnConflict } from "../port/session-storage.js";
 import { setLabel } from "../sessions/labels.js";
@@ -12,7 +12,7 @@ import { compareAndSetLeaf, leafSeq, logMove, moveLeaf, requireLeaf, setLeaf } f
 
 /** One thing to write, its entry judged. */
 export type JudgedWrite =
-  | { readonly kind: "entry"; readonly entry: JudgedEntry }
+  | { readonly kind: "entry"; readonly entry: ValidatedEntry }
   | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string | null; readonly createdAtMs?: number | undefined }
   | { readonly kind: "value"; readonly key: string; readonly value: unknown }
   | { readonly kind: "moveLeaf"; readonly to: EntryId | null };
@@ -86,7 +86,7 @@ class BatchWriter {
     }
   }
 
-  #append(entry: JudgedEntry): void {
+  #append(entry: ValidatedEntry): void {
     const known = this.#writer.find(entry);
     if (known !== undefined) {
       this.#appended.push({ tip: known, known: true });

@@ -1,5 +1,5 @@
 import type { Entry, EntryPayload } from "../entry/entry.js";
-import { storedPayload } from "../entry/stored-payload.js";
+import { parseStoredPayload } from "../entry/stored-payload.js";
 import { EntryNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { LeafView } from "../port/records.js";
@@ -69,7 +69,7 @@ export interface WritableEntry {
 
 /** A payload from its row. */
 export function payloadOf(row: Pick<EntryTable, "type" | "payload_json">): EntryPayload {
-  return storedPayload(row.type, row.payload_json);
+  return parseStoredPayload(row.type, row.payload_json);
 }
 
 /** A row with the id of its parent. */

@@ -1,7 +1,7 @@
 import type { EntryPayload } from "../entry/entry.js";
 import { jsonText } from "../entry/json.js";
 import { previewOf } from "../entry/preview.js";
-import type { JudgedEntry } from "../entry/validate.js";
+import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError } from "../errors/session-errors.js";
 import { newEntryId, type SessionId } from "../ids/ids.js";
 import type { Connection } from "../storage/connection.js";
@@ -52,19 +52,19 @@ export class EntryWriter {
    * @throws {EntryConflictError} the id belongs to an entry with other content.
    * @throws {InvalidReferenceError} it refers to an entry that is not where it must be.
    */
-  append(parent: Tip, judged: JudgedEntry): Appended {
+  append(parent: Tip, judged: ValidatedEntry): Appended {
     const known = this.find(judged);
     return known === undefined ? this.write(parent, judged) : { tip: known, known: true };
   }
 
   /** The entry of this id, if it is there and carries the same. @throws {EntryConflictError} it carries something else. */
-  find(judged: JudgedEntry): EntryTip | undefined {
+  find(judged: ValidatedEntry): EntryTip | undefined {
     if (judged.id === undefined) return undefined;
     return this.#known(judged.id, judged.payload);
   }
 
   /** Writes an entry whose id is not there yet. */
-  write(parent: Tip, judged: JudgedEntry): Appended {
+  write(parent: Tip, judged: ValidatedEntry): Appended {
     const { payload, createdAtMs = Date.now() } = judged;
     const where = { connection: this.connection, session: this.target.seq };
     const place = inherit(where, parent, judged.id ?? newEntryId(), this.reserve(), payload);

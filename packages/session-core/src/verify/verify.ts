@@ -1,4 +1,4 @@
-import { judgeEntry } from "../entry/validate.js";
+import { validateEntry } from "../entry/validate.js";
 import { InvalidEntryError, UnserializableValueError } from "../errors/session-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { Finding } from "../port/session-storage.js";
@@ -78,7 +78,7 @@ function subject(row: JudgedRow) {
 function finding(row: JudgedRow): Finding | undefined {
   try {
     // The row as it is: `payloadOf` reads blocks that do not fit as foreign ones.
-    judgeEntry({ type: row.type, ...(JSON.parse(row.payload_json) as object) });
+    validateEntry({ type: row.type, ...(JSON.parse(row.payload_json) as object) });
     return undefined;
   } catch (error) {
     if (!isOfPayload(error)) throw error;

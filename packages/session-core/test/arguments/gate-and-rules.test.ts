@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Rule } from "../../src/arguments/rules.js";
-import { BLOCK, MESSAGE, MESSAGE_CONTENT, PAYLOAD, SAID_BLOCK } from "../../src/arguments/shapes.js";
+import { BLOCK, CONTENT_BLOCK, MESSAGE, MESSAGE_CONTENT, PAYLOAD } from "../../src/arguments/shapes.js";
 import { entryPayloadSchema } from "../../src/entry/entry.js";
 import { assistantBlockSchema, contentBlockSchema, messageSchema } from "../../src/entry/message.js";
 
@@ -54,7 +54,7 @@ const PAIRS: readonly (readonly [what: string, schema: z.ZodType, rule: Rule])[]
   ["an entry", entryPayloadSchema, PAYLOAD],
   ["a message", messageSchema, MESSAGE],
   ["a block of a reply", assistantBlockSchema, BLOCK],
-  ["a block of what was said", contentBlockSchema, SAID_BLOCK],
+  ["a block of what was said", contentBlockSchema, CONTENT_BLOCK],
   ["a content", z.union([z.string(), z.array(contentBlockSchema)]), MESSAGE_CONTENT],
 ];
 

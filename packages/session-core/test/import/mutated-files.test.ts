@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isObject, type JsonObject } from "../../src/entry/json.js";
 import { BoughError } from "../../src/errors/bough-error.js";
-import { headOf } from "../../src/source/json-lines.js";
+import { readHead } from "../../src/source/json-lines.js";
 import type { SourceRecord } from "../../src/source/source-session.js";
 import type { Store } from "../../src/store/store.js";
 import { FORMATS, type ImportReport, importPath } from "../../src/transfer/import-path.js";
@@ -130,7 +130,7 @@ function isMergedOrMark(format: string, record: JsonObject): boolean {
 
 /** What the reader of the file's format makes of it, session by session. */
 function recordsIn(path: string): { readonly format: string; readonly records: readonly SourceRecord[] } {
-  const format = FORMATS.find((candidate) => candidate.detects(headOf(path)));
+  const format = FORMATS.find((candidate) => candidate.detects(readHead(path)));
   return { format: format?.name ?? "", records: [...(format?.sessions(path) ?? [])].flatMap((session) => [...session.records()]) };
 }
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:f
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { SourceFolders, sourceFiles } from "../../src/source/source-folders.js";
+import { findSourceFiles, SourceFolders } from "../../src/source/source-folders.js";
 import type { Store } from "../../src/store/store.js";
 import { importPath } from "../../src/transfer/import-path.js";
 import { fileOf } from "../world/sources.js";
@@ -87,7 +87,7 @@ describe("what is named like a session file and is none", () => {
     const folders = new SourceFolders();
     folders.list(folder);
     rmSync(gone);
-    const { files, unreadable, others } = sourceFiles(folder, folders);
+    const { files, unreadable, others } = findSourceFiles(folder, folders);
     expect([files.map(({ path }) => path), unreadable, others]).toEqual([[stays], [], 0]);
   });
 

@@ -2,14 +2,14 @@ import { checkArgument } from "../../arguments/rules.js";
 import { SESSION_CONTEXT } from "../../arguments/shapes.js";
 import type { SessionContext } from "../context.js";
 import {
-  type AnswerPart,
+  type ContentPart,
   imagesOf,
-  type ProjectedAnswer,
+  type ProjectedReply,
   type ProjectedResult,
   type ProjectedThinking,
   plainText,
-  type SaidPart,
-  withoutForeign,
+  type ReplyPart,
+  replaceForeign,
 } from "./projected-message.js";
 import { projectMessages, systemText } from "./projection.js";
 
@@ -97,33 +97,33 @@ export function toAiSdk(context: SessionContext): AiSdkPrompt {
   const system = systemText(context);
   const messages: AiSdkMessage[] = [];
   for (const message of projectMessages(context.messages)) {
-    if (message.role === "user") messages.push({ role: "user", content: message.parts.map(userPart) });
-    else messages.push(...answerMessages(message));
+    if (message.role === "user") messages.push({ role: "user", content: message.parts.map(toUserPart) });
+    else messages.push(...toReplyMessages(message));
   }
   return system === undefined ? { messages } : { system, messages };
 }
 
-function userPart(part: SaidPart): AiSdkTextPart | AiSdkImagePart {
-  const known = withoutForeign(part);
+function toUserPart(part: ContentPart): AiSdkTextPart | AiSdkImagePart {
+  const known = replaceForeign(part);
   return known.type === "text" ? known : { type: "image", image: known.data, mediaType: known.mediaType };
 }
 
-function answerMessages(answer: ProjectedAnswer): readonly AiSdkMessage[] {
-  const content = answer.parts.flatMap((part) => answerPart(part, answer.provider));
+function toReplyMessages(answer: ProjectedReply): readonly AiSdkMessage[] {
+  const content = answer.parts.flatMap((part) => toReplyPart(part, answer.provider));
   // A reply that broke off while thinking; Anthropic refuses one that ends there.
   if (content.every((part) => part.type === "reasoning")) return [];
   const reply: AiSdkMessage = { role: "assistant", content };
-  return answer.results.length === 0 ? [reply] : [reply, { role: "tool", content: answer.results.map(resultPart) }];
+  return answer.results.length === 0 ? [reply] : [reply, { role: "tool", content: answer.results.map(toResultPart) }];
 }
 
-function answerPart(part: AnswerPart, provider: string | undefined): readonly AiSdkAssistantPart[] {
+function toReplyPart(part: ReplyPart, provider: string | undefined): readonly AiSdkAssistantPart[] {
   switch (part.type) {
     case "text":
       return [part];
     case "image":
       return [{ type: "file", data: part.data, mediaType: part.mediaType }];
     case "thinking":
-      return reasoning(part, provider);
+      return toReasoning(part, provider);
     case "call":
       return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: part.input }];
     case "foreign":
@@ -131,7 +131,7 @@ function answerPart(part: AnswerPart, provider: string | undefined): readonly Ai
   }
 }
 
-function reasoning(part: ProjectedThinking, provider: string | undefined): readonly AiSdkReasoningPart[] {
+function toReasoning(part: ProjectedThinking, provider: string | undefined): readonly AiSdkReasoningPart[] {
   const signed = provider === "anthropic" ? part.signature : undefined;
   if (part.redacted) {
     return signed === undefined ? [] : [{ type: "reasoning", text: "", providerOptions: { anthropic: { redactedData: signed } } }];
@@ -140,14 +140,14 @@ function reasoning(part: ProjectedThinking, provider: string | undefined): reado
   return part.thinking.trim() === "" ? [] : [{ type: "reasoning", text: part.thinking.toWellFormed() }];
 }
 
-function resultPart(result: ProjectedResult): AiSdkToolResultPart {
-  return { type: "tool-result", toolCallId: result.callId, toolName: result.toolName, output: outputOf(result) };
+function toResultPart(result: ProjectedResult): AiSdkToolResultPart {
+  return { type: "tool-result", toolCallId: result.callId, toolName: result.toolName, output: toOutput(result) };
 }
 
-function outputOf(result: ProjectedResult): AiSdkToolOutput {
+function toOutput(result: ProjectedResult): AiSdkToolOutput {
   if (imagesOf(result.parts).length === 0) return { type: result.isError ? "error-text" : "text", value: plainText(result.parts) };
   const value = result.parts
-    .map(withoutForeign)
+    .map(replaceForeign)
     .map((part): AiSdkResultPart => (part.type === "text" ? part : { type: "image-data", data: part.data, mediaType: part.mediaType }));
   return { type: "content", value };
 }

@@ -2,20 +2,20 @@ import { checkArgument } from "../../arguments/rules.js";
 import { SESSION_CONTEXT } from "../../arguments/shapes.js";
 import type { SessionContext } from "../context.js";
 import {
-  type AnswerPart,
+  type ContentPart,
   imagesOf,
-  type ProjectedAnswer,
   type ProjectedForeign,
   type ProjectedImage,
   type ProjectedMessage,
+  type ProjectedReply,
   type ProjectedResult,
   type ProjectedThinking,
   plainText,
-  type SaidPart,
-  withoutForeign,
+  type ReplyPart,
+  replaceForeign,
 } from "./projected-message.js";
 import { projectMessages, systemText } from "./projection.js";
-import { wellFormed } from "./sanitize.js";
+import { toWellFormedJson } from "./sanitize.js";
 import { IMAGES_FOLLOW, OPENING } from "./templates.js";
 
 /**
@@ -33,22 +33,22 @@ export function toAnthropic(context: SessionContext): AnthropicPrompt {
   const system = systemText(context);
   // Replies are joined before they are settled, since one of only thoughts may be the start of the next; settling
   // may empty a reply, and then its neighbours are joined too.
-  const joined = alternating(projectMessages(context.messages).flatMap(turns)).map(settled);
-  const messages = opened(alternating(joined)).map(withoutTrailingSpace);
+  const joined = mergeSameRole(projectMessages(context.messages).flatMap(toMessages)).map(removeRefusedBlocks);
+  const messages = ensureUserFirst(mergeSameRole(joined)).map(trimLastText);
   return system === undefined ? { messages } : { system, messages };
 }
 
-function turns(message: ProjectedMessage): readonly AnthropicMessage[] {
-  if (message.role === "user") return [{ role: "user", content: message.parts.map(saidBlock) }];
-  const content = message.parts.flatMap((part) => answerBlocks(part, message));
+function toMessages(message: ProjectedMessage): readonly AnthropicMessage[] {
+  if (message.role === "user") return [{ role: "user", content: message.parts.map(toUserBlock) }];
+  const content = message.parts.flatMap((part) => toReplyBlocks(part, message));
   if (message.results.length === 0) return [{ role: "assistant", content }];
   return [
     { role: "assistant", content },
-    { role: "user", content: resultBlocks(message.results) },
+    { role: "user", content: toResultBlocks(message.results) },
   ];
 }
 
-function alternating(messages: readonly AnthropicMessage[]): AnthropicMessage[] {
+function mergeSameRole(messages: readonly AnthropicMessage[]): AnthropicMessage[] {
   const joined: AnthropicMessage[] = [];
   for (const message of messages) {
     const last = joined.at(-1);
@@ -60,9 +60,9 @@ function alternating(messages: readonly AnthropicMessage[]): AnthropicMessage[] 
   return joined;
 }
 
-function settled(message: AnthropicMessage): AnthropicMessage {
+function removeRefusedBlocks(message: AnthropicMessage): AnthropicMessage {
   if (message.role === "user") return message;
-  const content = withPairedServerTools(message.content);
+  const content = removeUnpairedServerTools(message.content);
   // "The final block in an assistant message cannot be `thinking`": such a reply was broken off.
   while (isThinking(content.at(-1))) content.pop();
   return { role: "assistant", content };
@@ -72,18 +72,18 @@ function isThinking(block: AnthropicAssistantBlock | undefined): boolean {
   return block?.type === "thinking" || block?.type === "redacted_thinking";
 }
 
-function opened(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
+function ensureUserFirst(messages: readonly AnthropicMessage[]): readonly AnthropicMessage[] {
   return messages[0]?.role === "assistant" ? [{ role: "user", content: [{ type: "text", text: OPENING }] }, ...messages] : messages;
 }
 
 // A request may end with the assistant's words, to be continued, but then not with white space.
-function withoutTrailingSpace(message: AnthropicMessage, at: number, all: readonly AnthropicMessage[]): AnthropicMessage {
+function trimLastText(message: AnthropicMessage, at: number, all: readonly AnthropicMessage[]): AnthropicMessage {
   const last = message.content.at(-1);
   if (at < all.length - 1 || message.role === "user" || last?.type !== "text") return message;
   return { role: "assistant", content: [...message.content.slice(0, -1), { type: "text", text: last.text.trimEnd() }] };
 }
 
-function answerBlocks(part: AnswerPart, answer: ProjectedAnswer): readonly AnthropicAssistantBlock[] {
+function toReplyBlocks(part: ReplyPart, answer: ProjectedReply): readonly AnthropicAssistantBlock[] {
   const own = answer.provider === "anthropic";
   switch (part.type) {
     case "text":
@@ -91,38 +91,38 @@ function answerBlocks(part: AnswerPart, answer: ProjectedAnswer): readonly Anthr
     case "call":
       return [{ type: "tool_use", id: part.id, name: part.name, input: part.input }];
     case "thinking":
-      return own ? thinkingBlocks(part) : [];
+      return own ? toThinkingBlocks(part) : [];
     case "foreign":
-      return own ? [rawAssistantBlock(part)].filter((block) => block !== undefined) : [];
+      return own ? [toRawAssistantBlock(part)].filter((block) => block !== undefined) : [];
     case "image":
       return []; // the API takes none from the assistant
   }
 }
 
-function thinkingBlocks({ thinking, signature, redacted }: ProjectedThinking): readonly AnthropicAssistantBlock[] {
+function toThinkingBlocks({ thinking, signature, redacted }: ProjectedThinking): readonly AnthropicAssistantBlock[] {
   if (signature === undefined) return []; // broken off before it was signed; refused without
   return redacted ? [{ type: "redacted_thinking", data: signature }] : [{ type: "thinking", thinking, signature }];
 }
 
-function saidBlock(part: SaidPart): AnthropicTextBlock | AnthropicImageBlock | AnthropicRawBlock {
-  const raw = part.type === "foreign" ? rawUserBlock(part) : undefined;
+function toUserBlock(part: ContentPart): AnthropicTextBlock | AnthropicImageBlock | AnthropicRawBlock {
+  const raw = part.type === "foreign" ? toRawUserBlock(part) : undefined;
   if (raw !== undefined) return raw;
-  const known = withoutForeign(part);
-  return known.type === "text" ? known : imageBlock(known);
+  const known = replaceForeign(part);
+  return known.type === "text" ? known : toImageBlock(known);
 }
 
-function imageBlock(image: ProjectedImage): AnthropicImageBlock {
+function toImageBlock(image: ProjectedImage): AnthropicImageBlock {
   return { type: "image", source: { type: "base64", media_type: image.mediaType, data: image.data } };
 }
 
 // A failed result may hold only text, so its images stand behind all results.
-function resultBlocks(results: readonly ProjectedResult[]): AnthropicUserBlock[] {
+function toResultBlocks(results: readonly ProjectedResult[]): AnthropicUserBlock[] {
   const images = results.filter((result) => result.isError).flatMap((result) => imagesOf(result.parts));
-  return [...results.map(resultBlock), ...images.map(imageBlock)];
+  return [...results.map(toResultBlock), ...images.map(toImageBlock)];
 }
 
-function resultBlock(result: ProjectedResult): AnthropicUserBlock {
-  if (!result.isError) return { type: "tool_result", tool_use_id: result.callId, content: result.parts.map(saidBlock) };
+function toResultBlock(result: ProjectedResult): AnthropicUserBlock {
+  if (!result.isError) return { type: "tool_result", tool_use_id: result.callId, content: result.parts.map(toUserBlock) };
   const text = plainText(result.parts);
   const content: AnthropicTextBlock[] = [{ type: "text", text: text === "" ? IMAGES_FOLLOW : text }];
   return { type: "tool_result", tool_use_id: result.callId, content, is_error: true };
@@ -131,16 +131,16 @@ function resultBlock(result: ProjectedResult): AnthropicUserBlock {
 type Raw = Readonly<Record<string, unknown>>;
 
 /** A block that the API takes inside a user message or a tool result: a document or a search result. */
-export function rawUserBlock(part: ProjectedForeign): AnthropicRawBlock | undefined {
-  const raw = recordOf(part.raw);
-  if (raw?.["type"] === "document" && recordOf(raw["source"]) !== undefined) return { ...raw, type: "document" };
+export function toRawUserBlock(part: ProjectedForeign): AnthropicRawBlock | undefined {
+  const raw = toRaw(part.raw);
+  if (raw?.["type"] === "document" && toRaw(raw["source"]) !== undefined) return { ...raw, type: "document" };
   if (raw?.["type"] === "search_result" && Array.isArray(raw["content"])) return { ...raw, type: "search_result" };
   return undefined;
 }
 
 /** A block that the API takes inside an assistant message: a use of a tool that Anthropic runs, its result, hidden thought. */
-export function rawAssistantBlock(part: ProjectedForeign): AnthropicRawBlock | AnthropicRedactedThinkingBlock | undefined {
-  const raw = recordOf(part.raw);
+export function toRawAssistantBlock(part: ProjectedForeign): AnthropicRawBlock | AnthropicRedactedThinkingBlock | undefined {
+  const raw = toRaw(part.raw);
   const type = raw?.["type"];
   if (raw === undefined || typeof type !== "string") return undefined;
   if (type === "redacted_thinking") return typeof raw["data"] === "string" ? { type, data: raw["data"] } : undefined;
@@ -156,12 +156,12 @@ function isServerResult(type: string): type is `${string}_tool_result` {
  * The blocks without any use of a server tool that has no result behind it, and without results of no use: a reply
  * that was broken off between them would make the API refuse every later request.
  */
-export function withPairedServerTools(blocks: readonly AnthropicAssistantBlock[]): AnthropicAssistantBlock[] {
+export function removeUnpairedServerTools(blocks: readonly AnthropicAssistantBlock[]): AnthropicAssistantBlock[] {
   const used = new Set(blocks.flatMap((block) => (isServerUse(block) ? [block["id"]] : [])));
-  const answered = new Set(blocks.flatMap((block) => (isServerAnswer(block) ? [block["tool_use_id"]] : [])));
+  const answered = new Set(blocks.flatMap((block) => (isServerResultBlock(block) ? [block["tool_use_id"]] : [])));
   return blocks.filter((block) => {
     if (isServerUse(block)) return answered.has(block["id"]);
-    return !isServerAnswer(block) || used.has(block["tool_use_id"]);
+    return !isServerResultBlock(block) || used.has(block["tool_use_id"]);
   });
 }
 
@@ -169,13 +169,13 @@ function isServerUse(block: AnthropicAssistantBlock): block is AnthropicRawBlock
   return block.type === "server_tool_use" || block.type === "mcp_tool_use";
 }
 
-function isServerAnswer(block: AnthropicAssistantBlock): block is AnthropicRawBlock {
+function isServerResultBlock(block: AnthropicAssistantBlock): block is AnthropicRawBlock {
   return isServerResult(block.type);
 }
 
-function recordOf(value: unknown): Raw | undefined {
+function toRaw(value: unknown): Raw | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  return wellFormed(value) as Raw;
+  return toWellFormedJson(value) as Raw;
 }
 
 /** Text; never blank, because the API refuses that. */

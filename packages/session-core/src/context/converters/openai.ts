@@ -2,18 +2,18 @@ import { checkArgument } from "../../arguments/rules.js";
 import { SESSION_CONTEXT } from "../../arguments/shapes.js";
 import type { SessionContext } from "../context.js";
 import {
-  type AnswerPart,
-  dataUrl,
+  type ContentPart,
   imagesOf,
-  type ProjectedAnswer,
   type ProjectedCall,
+  type ProjectedReply,
   type ProjectedResult,
   plainText,
-  type SaidPart,
-  withoutForeign,
+  type ReplyPart,
+  replaceForeign,
+  toDataUrl,
 } from "./projected-message.js";
 import { projectMessages, systemText } from "./projection.js";
-import { toolNameFor } from "./sanitize.js";
+import { sanitizeToolName } from "./sanitize.js";
 import { IMAGES_FOLLOW, imagesOfResult } from "./templates.js";
 
 /** Text or an image inside a user message. */
@@ -52,46 +52,46 @@ export function toOpenAiChat(context: SessionContext): OpenAiChatMessage[] {
   const system = systemText(context);
   const messages: OpenAiChatMessage[] = system === undefined ? [] : [{ role: "system", content: system }];
   for (const message of projectMessages(context.messages)) {
-    if (message.role === "user") messages.push({ role: "user", content: userContent(message.parts) });
-    else messages.push(...answerMessages(message));
+    if (message.role === "user") messages.push({ role: "user", content: toUserContent(message.parts) });
+    else messages.push(...toReplyMessages(message));
   }
   return messages;
 }
 
 // A plain text where it will do: many servers that speak this format take nothing else.
-function userContent(parts: readonly SaidPart[]): string | OpenAiChatPart[] {
-  return imagesOf(parts).length === 0 ? plainText(parts) : parts.map(chatPart);
+function toUserContent(parts: readonly ContentPart[]): string | OpenAiChatPart[] {
+  return imagesOf(parts).length === 0 ? plainText(parts) : parts.map(toChatPart);
 }
 
-function chatPart(part: SaidPart): OpenAiChatPart {
-  const known = withoutForeign(part);
-  return known.type === "text" ? known : { type: "image_url", image_url: { url: dataUrl(known) } };
+function toChatPart(part: ContentPart): OpenAiChatPart {
+  const known = replaceForeign(part);
+  return known.type === "text" ? known : { type: "image_url", image_url: { url: toDataUrl(known) } };
 }
 
-function answerMessages(answer: ProjectedAnswer): readonly OpenAiChatMessage[] {
+function toReplyMessages(answer: ProjectedReply): readonly OpenAiChatMessage[] {
   const text = answer.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-  const calls = answer.parts.filter((part) => part.type === "call").map(toolCall);
+  const calls = answer.parts.filter((part) => part.type === "call").map(toToolCall);
   if (text === "" && calls.length === 0) return [];
   const content = text === "" ? null : text;
   if (calls.length === 0) return [{ role: "assistant", content }];
-  return [{ role: "assistant", content, tool_calls: calls }, ...answer.results.map(toolMessage), ...imageMessage(answer.results)];
+  return [{ role: "assistant", content, tool_calls: calls }, ...answer.results.map(toToolMessage), ...toImageMessage(answer.results)];
 }
 
-function toolCall(call: ProjectedCall): OpenAiChatToolCall {
-  const name = toolNameFor(call.name, OPENAI_NAME_LENGTH);
+function toToolCall(call: ProjectedCall): OpenAiChatToolCall {
+  const name = sanitizeToolName(call.name, OPENAI_NAME_LENGTH);
   return { id: call.id, type: "function", function: { name, arguments: JSON.stringify(call.input) } };
 }
 
-function toolMessage(result: ProjectedResult): OpenAiChatMessage {
+function toToolMessage(result: ProjectedResult): OpenAiChatMessage {
   const text = plainText(result.parts);
   return { role: "tool", tool_call_id: result.callId, content: text === "" ? IMAGES_FOLLOW : text };
 }
 
 // Behind all results: a user message between two of them would tear the batch apart, which the API refuses.
-function imageMessage(results: readonly ProjectedResult[]): readonly OpenAiChatMessage[] {
+function toImageMessage(results: readonly ProjectedResult[]): readonly OpenAiChatMessage[] {
   const content = results.flatMap((result): readonly OpenAiChatPart[] => {
     const images = imagesOf(result.parts);
-    return images.length === 0 ? [] : [{ type: "text", text: imagesOfResult(result.toolName) }, ...images.map(chatPart)];
+    return images.length === 0 ? [] : [{ type: "text", text: imagesOfResult(result.toolName) }, ...images.map(toChatPart)];
   });
   return content.length === 0 ? [] : [{ role: "user", content }];
 }
@@ -128,28 +128,28 @@ export function toOpenAiResponses(context: SessionContext): OpenAiResponsesInput
   const instructions = systemText(context);
   const input: OpenAiResponsesItem[] = [];
   for (const message of projectMessages(context.messages)) {
-    if (message.role === "user") input.push({ type: "message", role: "user", content: message.parts.map(inputPart) });
-    else input.push(...answerItems(message));
+    if (message.role === "user") input.push({ type: "message", role: "user", content: message.parts.map(toInputPart) });
+    else input.push(...toReplyItems(message));
   }
   return instructions === undefined ? { input } : { instructions, input };
 }
 
-function inputPart(part: SaidPart): OpenAiResponsesPart {
-  const known = withoutForeign(part);
+function toInputPart(part: ContentPart): OpenAiResponsesPart {
+  const known = replaceForeign(part);
   if (known.type === "text") return { type: "input_text", text: known.text };
-  return { type: "input_image", image_url: dataUrl(known), detail: "auto" };
+  return { type: "input_image", image_url: toDataUrl(known), detail: "auto" };
 }
 
-function answerItems(answer: ProjectedAnswer): readonly OpenAiResponsesItem[] {
-  return [...answer.parts.flatMap(answerItem), ...answer.results.map(outputItem)];
+function toReplyItems(answer: ProjectedReply): readonly OpenAiResponsesItem[] {
+  return [...answer.parts.flatMap(toReplyItem), ...answer.results.map(toOutputItem)];
 }
 
-function answerItem(part: AnswerPart): readonly OpenAiResponsesItem[] {
+function toReplyItem(part: ReplyPart): readonly OpenAiResponsesItem[] {
   switch (part.type) {
     case "text":
       return [{ type: "message", role: "assistant", content: part.text }];
     case "call": {
-      const name = toolNameFor(part.name, OPENAI_NAME_LENGTH);
+      const name = sanitizeToolName(part.name, OPENAI_NAME_LENGTH);
       return [{ type: "function_call", call_id: part.id, name, arguments: JSON.stringify(part.input) }];
     }
     case "image":
@@ -159,7 +159,7 @@ function answerItem(part: AnswerPart): readonly OpenAiResponsesItem[] {
   }
 }
 
-function outputItem(result: ProjectedResult): OpenAiResponsesItem {
-  const output = imagesOf(result.parts).length === 0 ? plainText(result.parts) : result.parts.map(inputPart);
+function toOutputItem(result: ProjectedResult): OpenAiResponsesItem {
+  const output = imagesOf(result.parts).length === 0 ? plainText(result.parts) : result.parts.map(toInputPart);
   return { type: "function_call_output", call_id: result.callId, output };
 }

@@ -38,63 +38,63 @@ export interface ProjectedForeign {
 }
 
 /** What a person, a host or a tool says. */
-export type SaidPart = ProjectedText | ProjectedImage | ProjectedForeign;
+export type ContentPart = ProjectedText | ProjectedImage | ProjectedForeign;
 
 /** What a model says. */
-export type AnswerPart = ProjectedText | ProjectedImage | ProjectedThinking | ProjectedCall | ProjectedForeign;
+export type ReplyPart = ProjectedText | ProjectedImage | ProjectedThinking | ProjectedCall | ProjectedForeign;
 
 /** The result of one call. `parts` is never empty. */
 export interface ProjectedResult {
   readonly callId: string;
   readonly toolName: string;
   readonly isError: boolean;
-  readonly parts: readonly SaidPart[];
+  readonly parts: readonly ContentPart[];
 }
 
 /** Something said to the model. */
-export interface ProjectedSaid {
+export interface ProjectedUserMessage {
   readonly role: "user";
-  readonly parts: readonly SaidPart[];
+  readonly parts: readonly ContentPart[];
 }
 
 /** A reply with exactly one result for each of its calls, in the order of the calls. */
-export interface ProjectedAnswer {
+export interface ProjectedReply {
   readonly role: "assistant";
   readonly provider: string | undefined;
-  readonly parts: readonly AnswerPart[];
+  readonly parts: readonly ReplyPart[];
   readonly results: readonly ProjectedResult[];
 }
 
 /** A context in the form that all converters start from: what differs between providers comes after it. */
-export type ProjectedMessage = ProjectedSaid | ProjectedAnswer;
+export type ProjectedMessage = ProjectedUserMessage | ProjectedReply;
 
 /** The parts of what a person, a host or a tool said; blank texts are left out, because Anthropic refuses them. */
-export function saidParts(content: string | readonly ContentBlock[]): readonly SaidPart[] {
-  return typeof content === "string" ? textParts(content) : content.flatMap(saidPart);
+export function projectContent(content: string | readonly ContentBlock[]): readonly ContentPart[] {
+  return typeof content === "string" ? projectText(content) : content.flatMap(projectContentBlock);
 }
 
-function saidPart(block: ContentBlock): readonly SaidPart[] {
+function projectContentBlock(block: ContentBlock): readonly ContentPart[] {
   switch (block.type) {
     case "text":
-      return textParts(block.text);
+      return projectText(block.text);
     case "image":
-      return [imagePart(block)];
+      return [projectImage(block)];
     case "foreign":
       return [{ type: "foreign", originalType: block.originalType, raw: block.raw }];
   }
 }
 
 /** A block of a reply that is no call. */
-export function answerParts(block: Exclude<AssistantBlock, { type: "toolCall" }>): readonly AnswerPart[] {
-  return block.type === "thinking" ? thinkingParts(block) : saidPart(block);
+export function projectReplyBlock(block: Exclude<AssistantBlock, { type: "toolCall" }>): readonly ReplyPart[] {
+  return block.type === "thinking" ? projectThinking(block) : projectContentBlock(block);
 }
 
 /** The text as one part, or none when it is blank. */
-export function textParts(text: string): readonly ProjectedText[] {
+export function projectText(text: string): readonly ProjectedText[] {
   return text.trim() === "" ? [] : [{ type: "text", text: text.toWellFormed() }];
 }
 
-function thinkingParts(block: ThinkingBlock): readonly ProjectedThinking[] {
+function projectThinking(block: ThinkingBlock): readonly ProjectedThinking[] {
   const { thinking, thinkingSignature: signature, redacted = false } = block;
   if (signature === undefined || signature === "") {
     return thinking.trim() === "" ? [] : [{ type: "thinking", thinking: thinking.toWellFormed(), signature: undefined, redacted }];
@@ -111,31 +111,31 @@ const MEDIA_TYPES: Readonly<Record<string, ProjectedImage["mediaType"]>> = {
   "image/webp": "image/webp",
 };
 
-function imagePart(block: ImageBlock): ProjectedImage | ProjectedText {
+function projectImage(block: ImageBlock): ProjectedImage | ProjectedText {
   const mediaType = MEDIA_TYPES[block.mimeType.toLowerCase()];
   if (mediaType === undefined || block.data === "") return { type: "text", text: blockPlaceholder(`An image (${block.mimeType})`) };
   return { type: "image", data: block.data, mediaType };
 }
 
 /** A foreign block as the words that stand for it, every other part as it is. */
-export function withoutForeign(part: SaidPart): ProjectedText | ProjectedImage {
+export function replaceForeign(part: ContentPart): ProjectedText | ProjectedImage {
   return part.type === "foreign" ? { type: "text", text: blockPlaceholder(`A block of type ${part.originalType}`).toWellFormed() } : part;
 }
 
 /** The texts of the parts, joined by line breaks; images are left out, foreign blocks are named. */
-export function plainText(parts: readonly SaidPart[]): string {
+export function plainText(parts: readonly ContentPart[]): string {
   return parts
-    .map(withoutForeign)
+    .map(replaceForeign)
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("\n");
 }
 
 /** The images among the parts. */
-export function imagesOf(parts: readonly SaidPart[]): readonly ProjectedImage[] {
+export function imagesOf(parts: readonly ContentPart[]): readonly ProjectedImage[] {
   return parts.filter((part) => part.type === "image");
 }
 
 /** An image as OpenAI takes it. */
-export function dataUrl(image: ProjectedImage): string {
+export function toDataUrl(image: ProjectedImage): string {
   return `data:${image.mediaType};base64,${image.data}`;
 }

@@ -2,17 +2,17 @@ import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../../e
 import type { ContextMessage, SessionContext } from "../context.js";
 import { matchResults, NO_RESULT } from "../tool-pairs.js";
 import {
-  type AnswerPart,
-  answerParts,
-  type ProjectedAnswer,
+  type ContentPart,
   type ProjectedCall,
   type ProjectedMessage,
+  type ProjectedReply,
   type ProjectedResult,
-  type SaidPart,
-  saidParts,
-  textParts,
+  projectContent,
+  projectReplyBlock,
+  projectText,
+  type ReplyPart,
 } from "./projected-message.js";
-import { callIds, toolNameFor, wellFormed } from "./sanitize.js";
+import { createCallIdMapper, sanitizeToolName, toWellFormedJson } from "./sanitize.js";
 import { bashExecutionText, branchSummaryText, compactionSummaryText, EMPTY_FAILURE, EMPTY_RESULT } from "./templates.js";
 
 /**
@@ -26,10 +26,10 @@ import { bashExecutionText, branchSummaryText, compactionSummaryText, EMPTY_FAIL
  */
 export function projectMessages(messages: readonly ContextMessage[]): readonly ProjectedMessage[] {
   const matched = matchResults(messages, "close");
-  const drawId = callIds();
+  const drawId = createCallIdMapper();
   return messages.flatMap((message, index) => {
     const results = (matched.get(index) ?? []).map((at) => resultAt(messages, at));
-    return projected(message, results, drawId);
+    return projectOne(message, results, drawId);
   });
 }
 
@@ -38,7 +38,7 @@ function resultAt(messages: readonly ContextMessage[], at: number | undefined): 
   return message?.role === "toolResult" ? message : undefined;
 }
 
-function projected(
+function projectOne(
   message: ContextMessage,
   results: readonly (ToolResultMessage | undefined)[],
   drawId: (given: string) => string,
@@ -46,58 +46,58 @@ function projected(
   switch (message.role) {
     case "user":
     case "custom":
-      return said(saidParts(message.content));
+      return toUserMessages(projectContent(message.content));
     case "assistant":
-      return answered(message, results, drawId);
+      return projectReply(message, results, drawId);
     case "toolResult":
       return []; // stands behind its call
     case "bashExecution":
-      return message.excludeFromContext === true ? [] : said(textParts(bashExecutionText(message)));
+      return message.excludeFromContext === true ? [] : toUserMessages(projectText(bashExecutionText(message)));
     case "compactionSummary":
-      return said(textParts(compactionSummaryText(message.summary)));
+      return toUserMessages(projectText(compactionSummaryText(message.summary)));
     case "branchSummary":
-      return said(textParts(branchSummaryText(message.summary)));
+      return toUserMessages(projectText(branchSummaryText(message.summary)));
   }
 }
 
-function said(parts: readonly SaidPart[]): readonly ProjectedMessage[] {
+function toUserMessages(parts: readonly ContentPart[]): readonly ProjectedMessage[] {
   return parts.length === 0 ? [] : [{ role: "user", parts }];
 }
 
-function answered(
+function projectReply(
   message: AssistantMessage,
   results: readonly (ToolResultMessage | undefined)[],
   drawId: (given: string) => string,
-): readonly ProjectedAnswer[] {
-  const parts: AnswerPart[] = [];
+): readonly ProjectedReply[] {
+  const parts: ReplyPart[] = [];
   const answers: ProjectedResult[] = [];
   for (const block of message.content) {
     if (block.type !== "toolCall") {
-      parts.push(...answerParts(block));
+      parts.push(...projectReplyBlock(block));
       continue;
     }
-    const call = projectedCall(block, drawId);
+    const call = projectCall(block, drawId);
     parts.push(call);
-    answers.push(projectedResult(call, results[answers.length]));
+    answers.push(projectResult(call, results[answers.length]));
   }
   return parts.length === 0 ? [] : [{ role: "assistant", provider: message.provider, parts, results: answers }];
 }
 
-function projectedCall(block: ToolCallBlock, drawId: (given: string) => string): ProjectedCall {
-  return { type: "call", id: drawId(block.id), name: toolNameFor(block.name), input: inputOf(block.arguments) };
+function projectCall(block: ToolCallBlock, drawId: (given: string) => string): ProjectedCall {
+  return { type: "call", id: drawId(block.id), name: sanitizeToolName(block.name), input: toInput(block.arguments) };
 }
 
 // Arguments are never judged again once stored, and other programs stored texts and null too.
-function inputOf(given: unknown): Readonly<Record<string, unknown>> {
+function toInput(given: unknown): Readonly<Record<string, unknown>> {
   const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  return isObject ? (wellFormed(given) as Readonly<Record<string, unknown>>) : {};
+  return isObject ? (toWellFormedJson(given) as Readonly<Record<string, unknown>>) : {};
 }
 
-function projectedResult(call: ProjectedCall, result: ToolResultMessage | undefined): ProjectedResult {
+function projectResult(call: ProjectedCall, result: ToolResultMessage | undefined): ProjectedResult {
   const shared = { callId: call.id, toolName: call.name };
-  if (result === undefined) return { ...shared, isError: true, parts: textParts(NO_RESULT) };
-  const parts = saidParts(result.content);
-  const stand = textParts(result.isError ? EMPTY_FAILURE : EMPTY_RESULT);
+  if (result === undefined) return { ...shared, isError: true, parts: projectText(NO_RESULT) };
+  const parts = projectContent(result.content);
+  const stand = projectText(result.isError ? EMPTY_FAILURE : EMPTY_RESULT);
   return { ...shared, isError: result.isError, parts: parts.length === 0 ? stand : parts };
 }
 

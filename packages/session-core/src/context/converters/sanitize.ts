@@ -16,10 +16,10 @@ const REFUSED = /[^a-zA-Z0-9_-]/g;
  * draw("call.1"); // "call_1"
  * draw("call:1"); // "call_1_2"
  */
-export function callIds(): (given: string) => string {
+export function createCallIdMapper(): (given: string) => string {
   const taken = new Set<string>();
   return (given) => {
-    const wanted = fitting(given);
+    const wanted = sanitizeCallId(given);
     let id = wanted;
     for (let copy = 2; taken.has(id); copy++) id = `${wanted.slice(0, MAX_ID_LENGTH - `_${copy}`.length)}_${copy}`;
     taken.add(id);
@@ -28,7 +28,7 @@ export function callIds(): (given: string) => string {
 }
 
 // Some ids are hundreds of characters that differ only at the end, so what is cut off is replaced by its hash.
-function fitting(given: string): string {
+function sanitizeCallId(given: string): string {
   const id = given.replace(REFUSED, "_");
   if (id === "") return "call";
   return id.length <= MAX_ID_LENGTH ? id : `${id.slice(0, MAX_ID_LENGTH - 9)}_${hash(given)}`;
@@ -42,7 +42,7 @@ function hash(text: string): string {
 }
 
 /** A tool's name as every provider takes it: letters, digits, `_` and `-`, at most `longest` characters. */
-export function toolNameFor(given: string, longest: number = MAX_NAME_LENGTH): string {
+export function sanitizeToolName(given: string, longest: number = MAX_NAME_LENGTH): string {
   const name = given.replace(REFUSED, "_").slice(0, longest);
   return name === "" ? "tool" : name;
 }
@@ -54,13 +54,15 @@ export function toolNameFor(given: string, longest: number = MAX_NAME_LENGTH): s
  * @example
  * wellFormed({ path: "a\ud800" }); // { path: "a\ufffd" }
  */
-export function wellFormed(value: unknown): unknown {
+export function toWellFormedJson(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return changed(value, value.map(wellFormed));
+  if (Array.isArray(value)) return changed(value, value.map(toWellFormedJson));
   const members = Object.entries(value);
-  const judged = members.map(([key, member]) => [key.toWellFormed(), wellFormed(member)] as const);
-  return judged.every(([key, member], at) => key === members[at]?.[0] && member === members[at]?.[1]) ? value : Object.fromEntries(judged);
+  const validated = members.map(([key, member]) => [key.toWellFormed(), toWellFormedJson(member)] as const);
+  return validated.every(([key, member], at) => key === members[at]?.[0] && member === members[at]?.[1])
+    ? value
+    : Object.fromEntries(validated);
 }
 
 function changed(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {

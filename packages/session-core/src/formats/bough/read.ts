@@ -1,7 +1,7 @@
 import { UnknownFormatVersionError } from "../../errors/import-errors.js";
 import { isId } from "../../ids/ids.js";
-import { isObject, type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../../source/json.js";
-import { jsonLinesOf } from "../../source/json-lines.js";
+import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "../../source/json.js";
+import { readJsonLines } from "../../source/json-lines.js";
 import type { SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
 import { BOUGH_TYPE, BOUGH_VERSION } from "./write.js";
 
@@ -10,17 +10,17 @@ export const boughFormat: SourceFormat = {
   name: "bough",
   detects: ({ records }) => records[0]?.["type"] === BOUGH_TYPE,
   *sessions(path) {
-    yield sessionIn(path);
+    yield readSession(path);
   },
 };
 
-function sessionIn(path: string): SourceSession {
-  const header = headerOf(path);
-  return { header: sourceHeader(header), records: () => records(path, header) };
+function readSession(path: string): SourceSession {
+  const header = readHeader(path);
+  return { header: toSourceHeader(header), records: () => readRecords(path, header) };
 }
 
-function headerOf(path: string): JsonObject {
-  for (const line of jsonLinesOf(path)) {
+function readHeader(path: string): JsonObject {
+  for (const line of readJsonLines(path)) {
     if (line.kind !== "object") continue;
     const version = numberAt(line.object, "version") ?? 0;
     if (version > BOUGH_VERSION) throw new UnknownFormatVersionError(path, "Bough", version, BOUGH_VERSION);
@@ -29,13 +29,13 @@ function headerOf(path: string): JsonObject {
   return {};
 }
 
-function sourceHeader(header: JsonObject): SourceHeader {
+function toSourceHeader(header: JsonObject): SourceHeader {
   const parent = objectAt(header, "parent");
   const parentId = parent && stringAt(parent, "sessionId");
   return {
     sessionId: stringAt(header, "id") ?? "unnamed",
     kind: header["kind"] === "subagent" ? "subagent" : "conversation",
-    createdAtMs: millisecondsOf(header["createdAtMs"]),
+    createdAtMs: parseTime(header["createdAtMs"]),
     cwd: stringAt(header, "cwd"),
     parent:
       parent && parentId !== undefined
@@ -45,29 +45,29 @@ function sourceHeader(header: JsonObject): SourceHeader {
   };
 }
 
-function* records(path: string, header: JsonObject): Generator<SourceRecord, void, void> {
+function* readRecords(path: string, header: JsonObject): Generator<SourceRecord, void, void> {
   const title = stringAt(header, "title");
   if (title !== undefined) yield { kind: "title", title, source: header["titleSource"] === "auto" ? "auto" : "user" };
-  for (const line of jsonLinesOf(path)) {
+  for (const line of readJsonLines(path)) {
     if (line.kind === "problem") yield line;
-    else if (line.object["type"] !== BOUGH_TYPE) yield recordOf(line.object, path, line.line.number);
+    else if (line.object["type"] !== BOUGH_TYPE) yield toRecord(line.object, path, line.line.number);
   }
 }
 
-function recordOf(object: JsonObject, path: string, line: number): SourceRecord {
-  const record = knownRecord(object, line);
+function toRecord(object: JsonObject, path: string, line: number): SourceRecord {
+  const record = toKnownRecord(object, line);
   if (record !== undefined) return record;
   return { kind: "problem", problem: { code: "malformed-line", path, line, message: "not a line of a Bough session; it was left out" } };
 }
 
-function knownRecord(object: JsonObject, line: number): SourceRecord | undefined {
+function toKnownRecord(object: JsonObject, line: number): SourceRecord | undefined {
   switch (object["type"]) {
     case "entry":
-      return entryOf(object, line);
+      return toEntry(object, line);
     case "label":
-      return labelOf(object);
+      return toLabel(object);
     case "leaf":
-      return leafOf(object);
+      return toLeaf(object);
     case "value": {
       const key = stringAt(object, "key");
       return key === undefined ? undefined : { kind: "value", key, value: object["value"] };
@@ -77,7 +77,7 @@ function knownRecord(object: JsonObject, line: number): SourceRecord | undefined
   }
 }
 
-function entryOf(object: JsonObject, line: number): SourceRecord | undefined {
+function toEntry(object: JsonObject, line: number): SourceRecord | undefined {
   const id = stringAt(object, "id");
   const payload = object["entry"];
   if (id === undefined || !isId(id) || !isObject(payload)) return undefined;
@@ -86,19 +86,19 @@ function entryOf(object: JsonObject, line: number): SourceRecord | undefined {
     line,
     id,
     parentId: stringAt(object, "parentId") ?? null,
-    createdAtMs: millisecondsOf(object["createdAtMs"]) ?? 0,
+    createdAtMs: parseTime(object["createdAtMs"]) ?? 0,
     payload,
   };
 }
 
-function labelOf(object: JsonObject): SourceRecord | undefined {
+function toLabel(object: JsonObject): SourceRecord | undefined {
   const entryId = stringAt(object, "entryId");
   const label = stringAt(object, "label");
   if (entryId === undefined || label === undefined) return undefined;
-  return { kind: "label", entryId, label, createdAtMs: millisecondsOf(object["createdAtMs"]) };
+  return { kind: "label", entryId, label, createdAtMs: parseTime(object["createdAtMs"]) };
 }
 
-function leafOf(object: JsonObject): SourceRecord | undefined {
+function toLeaf(object: JsonObject): SourceRecord | undefined {
   const name = stringAt(object, "name");
   return name === undefined ? undefined : { kind: "leaf", name, entryId: stringAt(object, "entryId") ?? null };
 }

@@ -21,7 +21,7 @@ export interface BoughDocument {
  * {"type":"leaf","name":"main","entryId":"a1"}
  */
 export async function* boughLines(document: BoughDocument): AsyncGenerator<string, void, void> {
-  yield JSON.stringify(header(document.session));
+  yield JSON.stringify(toHeader(document.session));
   for await (const { id, seq: _seq, parentId, createdAtMs, ...entry } of document.entries) {
     yield JSON.stringify({ type: "entry", id, parentId, createdAtMs, entry });
   }
@@ -30,7 +30,7 @@ export async function* boughLines(document: BoughDocument): AsyncGenerator<strin
   for (const { key, value } of document.values) yield JSON.stringify({ type: "value", key, value });
 }
 
-function header(session: SessionRecord) {
+function toHeader(session: SessionRecord) {
   const { id, kind, title, titleSource, cwd, createdAtMs, parent, source, metadata } = session;
   return { type: BOUGH_TYPE, version: BOUGH_VERSION, id, kind, title, titleSource, cwd, createdAtMs, parent, source, metadata };
 }

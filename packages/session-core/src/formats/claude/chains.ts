@@ -1,6 +1,6 @@
-import { type JsonObject, millisecondsOf, objectAt, stringAt } from "../../source/json.js";
+import { type JsonObject, objectAt, parseTime, stringAt } from "../../source/json.js";
 import { promptDigest } from "./ids.js";
-import { spokenText } from "./record-kind.js";
+import { textWithoutReminders } from "./record-kind.js";
 import type { ChainFacts } from "./session-file.js";
 
 /** The sessions inside one file while it is read: the conversation, and a sidechain for each agent. */
@@ -12,7 +12,7 @@ export class Chains {
    * Which session a record belongs to.
    * @param agent whose file it is, by its name; the records of old ones do not say it.
    */
-  of(record: JsonObject, parentChain: number, agent: string | undefined): number {
+  chainOf(record: JsonObject, parentChain: number, agent: string | undefined): number {
     const agentId = stringAt(record, "agentId");
     if (record.isSidechain !== true && (agent === undefined || agentId === undefined)) return 0;
     const named = agentId ?? agent;
@@ -28,11 +28,11 @@ export class Chains {
   }
 
   /** Takes from a record what no earlier record of its session said. */
-  learn(chain: number, record: JsonObject): void {
+  addFacts(chain: number, record: JsonObject): void {
     const facts = this.facts[chain];
     if (facts === undefined) return;
     if (typeof record.uuid === "string") facts.records += 1;
-    facts.createdAtMs ??= millisecondsOf(record.timestamp);
+    facts.createdAtMs ??= parseTime(record.timestamp);
     facts.cwd ??= stringAt(record, "cwd");
     facts.gitBranch ??= stringAt(record, "gitBranch");
     facts.version ??= stringAt(record, "version");
@@ -42,34 +42,34 @@ export class Chains {
 }
 
 function digestOfPrompt(record: JsonObject): string | undefined {
-  const text = record.type === "user" ? spokenText(objectAt(record, "message")?.content) : "";
+  const text = record.type === "user" ? textWithoutReminders(objectAt(record, "message")?.content) : "";
   return text === "" ? undefined : promptDigest(text);
 }
 
 /** A title that a record gives to the session. */
-export type TitleClaim =
+export type GivenTitle =
   | { readonly kind: "user" | "ai"; readonly title: string }
   /** Of the session that has the record `leafUuid`, which is often not the session of this file. */
   | { readonly kind: "summary"; readonly title: string; readonly leafUuid: string };
 
 /** The title that a side record gives; undefined for every other record. */
-export function titleClaim(record: JsonObject): TitleClaim | undefined {
+export function readTitle(record: JsonObject): GivenTitle | undefined {
   switch (record.type) {
     case "custom-title":
-      return claim("user", stringAt(record, "customTitle"));
+      return toGivenTitle("user", stringAt(record, "customTitle"));
     case "ai-title":
-      return claim("ai", stringAt(record, "aiTitle"));
+      return toGivenTitle("ai", stringAt(record, "aiTitle"));
     case "summary":
-      return summaryClaim(stringAt(record, "summary"), stringAt(record, "leafUuid"));
+      return toSummaryTitle(stringAt(record, "summary"), stringAt(record, "leafUuid"));
   }
   return undefined;
 }
 
-function claim(kind: "user" | "ai", title: string | undefined): TitleClaim | undefined {
+function toGivenTitle(kind: "user" | "ai", title: string | undefined): GivenTitle | undefined {
   return title === undefined || title.trim() === "" ? undefined : { kind, title };
 }
 
-function summaryClaim(title: string | undefined, leafUuid: string | undefined): TitleClaim | undefined {
+function toSummaryTitle(title: string | undefined, leafUuid: string | undefined): GivenTitle | undefined {
   return title === undefined || title.trim() === "" || leafUuid === undefined ? undefined : { kind: "summary", title, leafUuid };
 }
 
@@ -80,15 +80,15 @@ export class Titles {
   #summaries: { readonly title: string; readonly leafUuid: string }[] = [];
 
   /** Notes a record if it gives a title; the last of a kind wins. */
-  learn(record: JsonObject): void {
-    const given = titleClaim(record);
+  add(record: JsonObject): void {
+    const given = readTitle(record);
     if (given?.kind === "user") this.#user = given.title;
     if (given?.kind === "ai") this.#ai = given.title;
     if (given?.kind === "summary") this.#summaries.push(given);
   }
 
   /** What the file says of itself: a summary counts if its leaf is in the file. */
-  judged(isHere: (uuid: string) => boolean): { readonly user?: string | undefined; readonly auto?: string | undefined } {
+  choose(isHere: (uuid: string) => boolean): { readonly user?: string | undefined; readonly auto?: string | undefined } {
     const summary = this.#summaries.findLast(({ leafUuid }) => isHere(leafUuid))?.title;
     return { user: this.#user, auto: this.#ai ?? summary };
   }

@@ -19,8 +19,8 @@ export class Boundaries {
   }
 
   /** Notes a boundary. */
-  announced(record: JsonObject, node: NodeIndex, parentMissing: boolean): void {
-    const uuids = keptUuids(record);
+  add(record: JsonObject, node: NodeIndex, parentMissing: boolean): void {
+    const uuids = readKeptUuids(record);
     const known = uuids.flatMap((uuid) => this.#placeOf(uuid) ?? []);
     this.facts.set(node, { summary: undefined, firstKept: known[0], lastKept: known.at(-1), parentMissing });
     this.#latest = node;
@@ -39,7 +39,7 @@ export class Boundaries {
   }
 
   /** The boundary that a summary belongs to: the one it hangs on, or the one just before it; undefined: none. */
-  summarised(summary: NodeIndex, parent: NodeIndex, records: readonly IndexedRecord[]): NodeIndex | undefined {
+  attachSummary(summary: NodeIndex, parent: NodeIndex, records: readonly IndexedRecord[]): NodeIndex | undefined {
     let boundary = parent;
     while (records[boundary]?.kind === "noise") boundary = records[boundary]?.parent ?? ROOT;
     if (boundary < 0) boundary = this.#latest;
@@ -51,7 +51,7 @@ export class Boundaries {
 }
 
 /** What a compaction kept word for word, as far as the boundary says it: a segment names its two ends only. */
-export function keptUuids(record: JsonObject): readonly string[] {
+export function readKeptUuids(record: JsonObject): readonly string[] {
   const metadata = objectAt(record, "compactMetadata") ?? {};
   const listed = objectAt(metadata, "preservedMessages")?.uuids;
   if (Array.isArray(listed)) return listed.filter((uuid) => typeof uuid === "string");
@@ -63,7 +63,7 @@ export function keptUuids(record: JsonObject): readonly string[] {
  * The compaction of a boundary and its summary.
  * @param firstKept id of the first entry that was kept word for word; null: none is on the path.
  */
-export function compactionPayload(boundary: JsonObject, summary: JsonObject, firstKept: string | null): JsonObject {
+export function toCompaction(boundary: JsonObject, summary: JsonObject, firstKept: string | null): JsonObject {
   const metadata = objectAt(boundary, "compactMetadata") ?? {};
   const rest = without(metadata, ["trigger", "preTokens", "postTokens"]);
   return {
@@ -78,7 +78,7 @@ export function compactionPayload(boundary: JsonObject, summary: JsonObject, fir
 }
 
 /** The compaction of a summary that no boundary announced; nothing else is known of it. */
-export function loneCompactionPayload(summary: JsonObject): JsonObject {
+export function toCompactionWithoutBoundary(summary: JsonObject): JsonObject {
   return { type: "compaction", summary: summaryText(summary), firstKeptEntryId: null };
 }
 

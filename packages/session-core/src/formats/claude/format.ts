@@ -10,10 +10,10 @@ import type {
   SourceRecord,
   SourceSession,
 } from "../../source/source-session.js";
-import { agentFilesOf, agentMetaOf, indexParent, starterOf } from "./agent-files.js";
-import { agentOfFile, agentSessionId, conversationId, isUsableId } from "./ids.js";
+import { findAgentFiles, indexParent, readAgentMeta, starterOf } from "./agent-files.js";
+import { agentIdOfFile, agentSessionId, conversationId, isUsableId } from "./ids.js";
 import { indexFile } from "./indexer.js";
-import { recordsOf } from "./records.js";
+import { readRecords } from "./records.js";
 import type { CallFacts, ChainFacts, SessionFile } from "./session-file.js";
 
 /**
@@ -25,24 +25,24 @@ import type { CallFacts, ChainFacts, SessionFile } from "./session-file.js";
 export const claudeFormat: SourceFormat = { name: "claude", detects: isClaude, starterOf, sessions };
 
 function* sessions(path: string, folders = new SourceFolders()): Generator<SourceSession, void, void> {
-  const file = indexFile(path, agentOfFile(path));
+  const file = indexFile(path, agentIdOfFile(path));
   const conversation = conversationId(file);
-  const agents = agentFilesOf(path, conversation, folders);
+  const agents = findAgentFiles(path, conversation, folders);
   const main = file.chains[0];
   if (main !== undefined && main.records > 0) {
-    yield session(file, 0, conversationHeader(file, main, conversation), agents.problems);
-    yield* agentsIn(file, { conversation, starter: file, folders, problems: [] });
+    yield toSession(file, 0, toConversationHeader(file, main, conversation), agents.problems);
+    yield* readAgents(file, { conversation, starter: file, folders, problems: [] });
   } else {
     const starter = indexParent(path, conversation, folders);
     const problems = [...agents.problems, ...starter.problems];
-    yield* agentsIn(file, { conversation, starter: starter.value ?? file, folders, problems });
+    yield* readAgents(file, { conversation, starter: starter.value ?? file, folders, problems });
   }
   for (const agentPath of agents.paths) {
-    yield* agentsIn(indexFile(agentPath, agentOfFile(agentPath)), { conversation, starter: file, folders, problems: [] });
+    yield* readAgents(indexFile(agentPath, agentIdOfFile(agentPath)), { conversation, starter: file, folders, problems: [] });
   }
 }
 
-interface Around {
+interface AgentSource {
   readonly conversation: SessionId;
   /** The file whose calls started the agents. */
   readonly starter: SessionFile;
@@ -50,21 +50,21 @@ interface Around {
   readonly problems: readonly ImportProblem[];
 }
 
-function* agentsIn(file: SessionFile, { conversation, starter, folders, problems }: Around): Generator<SourceSession, void, void> {
-  const meta = agentMetaOf(file.path, folders);
+function* readAgents(file: SessionFile, { conversation, starter, folders, problems }: AgentSource): Generator<SourceSession, void, void> {
+  const meta = readAgentMeta(file.path, folders);
   const agents = [...file.chains.entries()].filter(([chain]) => chain > 0);
   for (const [at, [chain, facts]] of agents.entries()) {
-    yield session(file, chain, agentHeader(facts, conversation, starter, meta.value), at === 0 ? [...problems, ...meta.problems] : []);
+    yield toSession(file, chain, toAgentHeader(facts, conversation, starter, meta.value), at === 0 ? [...problems, ...meta.problems] : []);
   }
 }
 
-function session(file: SessionFile, chain: number, header: SourceHeader, problems: readonly ImportProblem[]): SourceSession {
+function toSession(file: SessionFile, chain: number, header: SourceHeader, problems: readonly ImportProblem[]): SourceSession {
   return {
     header,
     path: file.path,
     *records() {
       yield* problems.map((problem): SourceRecord => ({ kind: "problem", problem }));
-      yield* recordsOf(file, chain, header.sessionId);
+      yield* readRecords(file, chain, header.sessionId);
     },
   };
 }
@@ -74,10 +74,10 @@ function session(file: SessionFile, chain: number, header: SourceHeader, problem
  * a side record of a kind that no other program writes.
  */
 export function isClaude({ records }: FileHead): boolean {
-  return records.some((record) => isStep(record) || isSideRecord(record));
+  return records.some((record) => hasTreePosition(record) || isSideRecord(record));
 }
 
-function isStep(record: JsonObject): boolean {
+function hasTreePosition(record: JsonObject): boolean {
   const { type, uuid, parentUuid } = record;
   return typeof type === "string" && typeof uuid === "string" && (parentUuid === null || typeof parentUuid === "string");
 }
@@ -100,7 +100,7 @@ function isSideRecord(record: JsonObject): boolean {
 }
 
 /** The header of the conversation in a file. */
-export function conversationHeader(file: SessionFile, facts: ChainFacts, sessionId: SessionId): SourceHeader {
+export function toConversationHeader(file: SessionFile, facts: ChainFacts, sessionId: SessionId): SourceHeader {
   const title = file.titles.user ?? file.titles.auto;
   return {
     sessionId,
@@ -108,7 +108,7 @@ export function conversationHeader(file: SessionFile, facts: ChainFacts, session
     createdAtMs: facts.createdAtMs,
     cwd: facts.cwd,
     ...(title === undefined ? {} : { title }),
-    metadata: metadataOf(facts, sessionId),
+    metadata: toMetadata(facts, sessionId),
   };
 }
 
@@ -116,8 +116,13 @@ export function conversationHeader(file: SessionFile, facts: ChainFacts, session
  * The header of an agent's session.
  * @param starter the file whose calls started it: its own, or the one of the conversation.
  */
-export function agentHeader(facts: ChainFacts, conversation: SessionId, starter: SessionFile, meta: JsonObject | undefined): SourceHeader {
-  const start = startOf(starter, facts);
+export function toAgentHeader(
+  facts: ChainFacts,
+  conversation: SessionId,
+  starter: SessionFile,
+  meta: JsonObject | undefined,
+): SourceHeader {
+  const start = findStartingCall(starter, facts);
   const title = start?.call.description;
   return {
     sessionId: agentSessionId(conversation, facts.key),
@@ -125,18 +130,18 @@ export function agentHeader(facts: ChainFacts, conversation: SessionId, starter:
     createdAtMs: facts.createdAtMs,
     cwd: facts.cwd,
     ...(title === undefined ? {} : { title }),
-    parent: start === undefined ? { sessionId: conversation } : linkTo(starter, conversation, start),
-    metadata: { agentId: facts.key, ...metadataOf(facts, conversation), ...(meta === undefined ? {} : { agent: meta }) },
+    parent: start === undefined ? { sessionId: conversation } : toParent(starter, conversation, start),
+    metadata: { agentId: facts.key, ...toMetadata(facts, conversation), ...(meta === undefined ? {} : { agent: meta }) },
   };
 }
 
-interface Start {
+interface StartingCall {
   readonly id: string;
   readonly call: CallFacts;
 }
 
 // What the result and the progress of a call say of its agent is certain; two calls may have the same prompt.
-function startOf(starter: SessionFile, facts: ChainFacts): Start | undefined {
+function findStartingCall(starter: SessionFile, facts: ChainFacts): StartingCall | undefined {
   const id = starter.agentCalls.get(facts.key) ?? starter.promptCalls.get(facts.promptDigest ?? "");
   const call = id === undefined ? undefined : starter.calls.get(id);
   if (id === undefined || call === undefined) return undefined;
@@ -144,7 +149,7 @@ function startOf(starter: SessionFile, facts: ChainFacts): Start | undefined {
   return caller?.key === facts.key ? undefined : { id, call };
 }
 
-function linkTo(starter: SessionFile, conversation: SessionId, { id, call }: Start): SourceParent {
+function toParent(starter: SessionFile, conversation: SessionId, { id, call }: StartingCall): SourceParent {
   const reply = starter.records[call.reply];
   const caller = starter.chains[reply?.chain ?? 0]?.key ?? "";
   const hasOwnId = reply !== undefined && isUsableId(reply.uuid) && !starter.renamed.has(call.reply);
@@ -155,7 +160,7 @@ function linkTo(starter: SessionFile, conversation: SessionId, { id, call }: Sta
   };
 }
 
-function metadataOf(facts: ChainFacts, sessionId: SessionId): JsonObject {
+function toMetadata(facts: ChainFacts, sessionId: SessionId): JsonObject {
   const { version, gitBranch, recordedSessionId } = facts;
   const given = { version, gitBranch, recordedSessionId: recordedSessionId === sessionId ? undefined : recordedSessionId };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

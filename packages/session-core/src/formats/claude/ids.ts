@@ -10,7 +10,7 @@ const AGENT_FILE = /^agent-(.+)\.jsonl$/;
 export const AGENT_FOLDER = "subagents";
 
 /** The agent whose file this is, by its name; undefined: a session's own file. */
-export function agentOfFile(path: string): string | undefined {
+export function agentIdOfFile(path: string): string | undefined {
   return AGENT_FILE.exec(basename(path))?.[1];
 }
 
@@ -23,7 +23,7 @@ export function agentOfFile(path: string): string | undefined {
 export function conversationId(file: Pick<SessionFile, "path" | "chains">): SessionId {
   const name = basename(file.path, ".jsonl");
   if (UUID.test(name)) return name;
-  const owner = folderOwner(file.path);
+  const owner = sessionIdOfFolder(file.path);
   if (owner !== undefined) return owner;
   const recorded = file.chains.map((chain) => chain.recordedSessionId).find((id) => id !== undefined);
   if (recorded !== undefined && isId(recorded)) return recorded;
@@ -31,7 +31,7 @@ export function conversationId(file: Pick<SessionFile, "path" | "chains">): Sess
 }
 
 /** The session in whose folder of agents a file lies. */
-export function folderOwner(path: string): SessionId | undefined {
+export function sessionIdOfFolder(path: string): SessionId | undefined {
   const folder = dirname(path);
   const owner = basename(dirname(folder));
   return basename(folder) === AGENT_FOLDER && UUID.test(owner) ? owner : undefined;

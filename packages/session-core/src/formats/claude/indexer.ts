@@ -1,10 +1,10 @@
-import { type JsonObject, jsonText, objectAt, parsedObject, stringAt } from "../../source/json.js";
-import { jsonLinesOf, type SourceLine } from "../../source/json-lines.js";
+import { type JsonObject, objectAt, parseJsonObject, stringAt, tryStringify } from "../../source/json.js";
+import { readJsonLines, type SourceLine } from "../../source/json-lines.js";
 import type { ImportProblem } from "../../source/source-session.js";
 import { Chains, Titles } from "./chains.js";
 import { Boundaries } from "./compaction.js";
-import { kindOf, type RecordKind } from "./record-kind.js";
-import { CallBook, ReplyGroups } from "./replies.js";
+import { classifyRecord, type RecordKind } from "./record-kind.js";
+import { CallIndex, ReplyGroups } from "./replies.js";
 import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
 /**
@@ -19,7 +19,7 @@ import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type Ses
 export function indexFile(path: string, agent?: string): SessionFile {
   const indexer = new Indexer(path, agent);
   try {
-    for (const given of jsonLinesOf(path)) {
+    for (const given of readJsonLines(path)) {
       if (given.kind === "object") indexer.add(given.line, given.object);
       else indexer.addProblem(given.problem);
     }
@@ -39,7 +39,7 @@ class Indexer {
   readonly #nodeOf = new Map<string, NodeIndex>();
   readonly #problems = new Map<NodeIndex, ImportProblem>();
   readonly #renamed = new Set<NodeIndex>();
-  readonly #calls = new CallBook();
+  readonly #calls = new CallIndex();
   readonly #replies = new ReplyGroups();
   readonly #chains = new Chains();
   readonly #titles = new Titles();
@@ -64,9 +64,9 @@ class Indexer {
 
   #addNode(uuid: string, line: SourceLine, record: JsonObject): void {
     const linked = this.#parentOf(record);
-    const chain = this.#chains.of(record, this.#records[linked]?.chain ?? 0, this.#agent);
+    const chain = this.#chains.chainOf(record, this.#records[linked]?.chain ?? 0, this.#agent);
     const parent = this.#within(chain, linked);
-    this.#chains.learn(chain, record);
+    this.#chains.addFacts(chain, record);
     if (this.#nodeOf.has(uuid) && this.#absorbsRepeat(uuid, line, record, parent)) {
       this.#push("absorbed", uuid, line, parent, chain);
       return;
@@ -75,8 +75,8 @@ class Indexer {
   }
 
   #addSide(line: SourceLine, record: JsonObject): void {
-    this.#titles.learn(record);
-    this.#chains.learn(0, record);
+    this.#titles.add(record);
+    this.#chains.addFacts(0, record);
     this.#push("side", "", line, ROOT, 0);
   }
 
@@ -94,21 +94,21 @@ class Indexer {
 
   #addStep(uuid: string, line: SourceLine, record: JsonObject, parent: NodeIndex, chain: number): void {
     const node = this.#records.length;
-    const kind = kindOf(record);
+    const kind = classifyRecord(record);
     if (this.#nodeOf.has(uuid)) this.#renamed.add(node);
     const owner = this.#ownerOf(kind, record, node, parent, chain);
     const absorbed = owner !== undefined;
     const reply = this.#replyOf(kind, record, node, parent);
     this.#push(absorbed ? "absorbed" : kind, uuid, line, parent, chain, absorbed ? owner : reply);
     this.#nodeOf.set(uuid, owner ?? node);
-    if (kind === "reply") this.#calls.made(record, owner ?? node);
-    if (kind === "boundary") this.#boundaries.announced(record, node, parent === MISSING);
+    if (kind === "reply") this.#calls.addCalls(record, owner ?? node);
+    if (kind === "boundary") this.#boundaries.add(record, node, parent === MISSING);
     if (!absorbed && BEGINS_BRANCH.includes(kind)) this.#markLeading(parent);
   }
 
   /** The earlier record whose entry this one is a part of. */
   #ownerOf(kind: RecordKind, record: JsonObject, node: NodeIndex, parent: NodeIndex, chain: number): NodeIndex | undefined {
-    if (kind === "summary") return this.#boundaries.summarised(node, parent, this.#records);
+    if (kind === "summary") return this.#boundaries.attachSummary(node, parent, this.#records);
     if (kind !== "reply") return undefined;
     const first = this.#replies.find(record, parent, chain, this.#records);
     if (first === undefined) this.#replies.begin(record, node);
@@ -119,9 +119,9 @@ class Indexer {
   #replyOf(kind: RecordKind, record: JsonObject, node: NodeIndex, parent: NodeIndex): NodeIndex {
     const inherited = this.#records[parent]?.reply ?? -1;
     if (kind === "reply") return node;
-    if (kind === "result") return this.#calls.answered(record, node) ?? inherited;
+    if (kind === "result") return this.#calls.addResults(record, node) ?? inherited;
     if (kind !== "noise") return -1;
-    this.#calls.progressed(record);
+    this.#calls.addProgress(record);
     return inherited;
   }
 
@@ -155,7 +155,7 @@ class Indexer {
       const place = node === undefined ? undefined : this.#records[node];
       if (place?.uuid !== uuid) continue;
       const text = this.#reader.textAt(place);
-      if (text === line.text || saysTheSame(parsedObject(text), record)) return true;
+      if (text === line.text || hasSameContent(parseJsonObject(text), record)) return true;
     }
     return false;
   }
@@ -185,7 +185,7 @@ class Indexer {
       agentCalls: this.#calls.agentCalls,
       promptCalls: this.#calls.promptCalls,
       chains: this.#chains.facts,
-      titles: this.#titles.judged((uuid) => this.#nodeOf.has(uuid)),
+      titles: this.#titles.choose((uuid) => this.#nodeOf.has(uuid)),
     };
   }
 
@@ -194,14 +194,14 @@ class Indexer {
   }
 }
 
-function saysTheSame(written: JsonObject | undefined, record: JsonObject): boolean {
-  const said = written && substance(written);
-  return said !== undefined && said === substance(record);
+function hasSameContent(written: JsonObject | undefined, record: JsonObject): boolean {
+  const said = written && comparableContent(written);
+  return said !== undefined && said === comparableContent(record);
 }
 
 /** What a record says, without where it stands; undefined where it is nested too deep to be compared. */
-function substance(record: JsonObject): string | undefined {
+function comparableContent(record: JsonObject): string | undefined {
   // The figures of a reply are left out: a line written again may have learned its full usage meanwhile.
   const message = objectAt(record, "message");
-  return jsonText([record.type, record.content, message?.id, message?.content, record.attachment, record.data]);
+  return tryStringify([record.type, record.content, message?.id, message?.content, record.attachment, record.data]);
 }

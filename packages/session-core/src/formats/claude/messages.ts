@@ -1,15 +1,15 @@
-import { foreignBlock } from "../../entry/foreign-block.js";
-import { isObject, type JsonObject, numberAt, objectAt, parsedObject, stringAt, without } from "../../source/json.js";
+import { toForeignBlock } from "../../entry/foreign-block.js";
+import { isObject, type JsonObject, numberAt, objectAt, parseJsonObject, stringAt, without } from "../../source/json.js";
 import {
+  classifyInjected,
+  findResultBlocks,
   type InjectedKind,
-  injectedKind,
   isReminderBlock,
   isResultBlock,
   META,
   QUEUED,
-  queuedPrompt,
-  resultBlocks,
-  spokenText,
+  readQueuedPrompt,
+  textWithoutReminders,
 } from "./record-kind.js";
 
 /** The name of the tool behind a call; undefined when the file does not have the call. */
@@ -21,24 +21,24 @@ export type ToolNames = (toolCallId: string) => string | undefined;
  * become a message of their own, after the other one: so what a person said reads as they said it, and it begins the
  * turn that the reminders belong to. At least one.
  */
-export function userMessages(record: JsonObject, toolNames: ToolNames): readonly JsonObject[] {
-  const queued = queuedPrompt(record);
-  if (queued !== undefined) return [queuedMessage(record, queued)];
+export function toUserMessages(record: JsonObject, toolNames: ToolNames): readonly JsonObject[] {
+  const queued = readQueuedPrompt(record);
+  if (queued !== undefined) return [toQueuedMessage(record, queued)];
   const content = objectAt(record, "message")?.content;
-  const results = resultMessages(record, content, toolNames);
+  const results = toResultMessages(record, content, toolNames);
   const rest = Array.isArray(content) ? content.filter((block) => !isResultBlock(block)) : content;
   const isEmpty = Array.isArray(rest) && rest.length === 0;
-  return results.length > 0 && isEmpty ? results : [...results, ...spokenMessages(record, rest)];
+  return results.length > 0 && isEmpty ? results : [...results, ...toTextMessages(record, rest)];
 }
 
-function queuedMessage(record: JsonObject, prompt: unknown): JsonObject {
-  const message = custom(injectedKind({}, spokenText(prompt)) ?? QUEUED, contentOf(prompt));
+function toQueuedMessage(record: JsonObject, prompt: unknown): JsonObject {
+  const message = toCustomMessage(classifyInjected({}, textWithoutReminders(prompt)) ?? QUEUED, toContent(prompt));
   const details = without(objectAt(record, "attachment") ?? {}, ["type", "prompt"]);
   return Object.keys(details).length === 0 ? message : { ...message, details };
 }
 
-function resultMessages(record: JsonObject, content: unknown, toolNames: ToolNames): readonly JsonObject[] {
-  return resultBlocks(content).map((block, at) => {
+function toResultMessages(record: JsonObject, content: unknown, toolNames: ToolNames): readonly JsonObject[] {
+  return findResultBlocks(content).map((block, at) => {
     const toolCallId = String(block.tool_use_id);
     const toolName = toolNames(toolCallId);
     // The record has one structured result, whatever the number of its blocks.
@@ -47,27 +47,27 @@ function resultMessages(record: JsonObject, content: unknown, toolNames: ToolNam
       role: "toolResult",
       toolCallId,
       ...(toolName === undefined ? {} : { toolName }),
-      content: contentOf(block.content),
+      content: toContent(block.content),
       isError: block.is_error === true,
       ...(details === undefined ? {} : { details }),
     };
   });
 }
 
-function spokenMessages(record: JsonObject, content: unknown): readonly JsonObject[] {
-  const kind = injectedKind(record, spokenText(content));
-  if (!Array.isArray(content) || kind === META) return [spoken(kind, contentOf(content))];
+function toTextMessages(record: JsonObject, content: unknown): readonly JsonObject[] {
+  const kind = classifyInjected(record, textWithoutReminders(content));
+  if (!Array.isArray(content) || kind === META) return [toTextMessage(kind, toContent(content))];
   const reminders = content.filter(isReminderBlock);
   const said = content.filter((block) => !isReminderBlock(block));
-  const remarks = reminders.length === 0 ? [] : [spoken(META, reminders.map(contentBlock))];
-  return said.length === 0 && remarks.length > 0 ? remarks : [spoken(kind, said.map(contentBlock)), ...remarks];
+  const remarks = reminders.length === 0 ? [] : [toTextMessage(META, reminders.map(toContentBlock))];
+  return said.length === 0 && remarks.length > 0 ? remarks : [toTextMessage(kind, said.map(toContentBlock)), ...remarks];
 }
 
-function spoken(kind: InjectedKind | undefined, content: string | readonly JsonObject[]): JsonObject {
-  return kind === undefined ? { role: "user", content } : custom(kind, content);
+function toTextMessage(kind: InjectedKind | undefined, content: string | readonly JsonObject[]): JsonObject {
+  return kind === undefined ? { role: "user", content } : toCustomMessage(kind, content);
 }
 
-function custom({ customType, display }: InjectedKind, content: string | readonly JsonObject[]): JsonObject {
+function toCustomMessage({ customType, display }: InjectedKind, content: string | readonly JsonObject[]): JsonObject {
   return { role: "custom", customType, display, content };
 }
 
@@ -78,22 +78,22 @@ const SYNTHETIC = "<synthetic>";
  * The message of one reply, from all its lines in the order of the file. The reason it stopped is that of the last
  * line that has one; while a reply is being written it is null and stays out.
  */
-export function replyMessage(lines: readonly JsonObject[]): JsonObject {
+export function toReplyMessage(lines: readonly JsonObject[]): JsonObject {
   const messages = lines.map((line) => objectAt(line, "message") ?? {});
   const usages = messages.map((message) => objectAt(message, "usage")).filter((usage) => usage !== undefined);
   const costs = lines.flatMap((line) => numberAt(line, "costUSD") ?? []).filter((cost) => cost >= 0);
-  return compact({
+  return removeUndefined({
     role: "assistant",
-    content: onceEach(messages.flatMap((message) => replyBlocks(message.content))),
-    ...modelOf(messages),
-    usage: usageOf(usages, costs),
-    ...endOf(lines, messages),
-    responseId: firstText(messages, "id"),
+    content: removeRepeatedCalls(messages.flatMap((message) => toReplyBlocks(message.content))),
+    ...readModel(messages),
+    usage: mergeUsage(usages, costs),
+    ...readStopReason(lines, messages),
+    responseId: firstNonEmpty(messages, "id"),
   });
 }
 
 // A call that is written twice would be refused by the provider with the whole context.
-function onceEach(blocks: readonly JsonObject[]): readonly JsonObject[] {
+function removeRepeatedCalls(blocks: readonly JsonObject[]): readonly JsonObject[] {
   const calls = new Set<unknown>();
   return blocks.filter((block) => {
     if (block.type !== "toolCall") return true;
@@ -103,26 +103,26 @@ function onceEach(blocks: readonly JsonObject[]): readonly JsonObject[] {
   });
 }
 
-function modelOf(messages: readonly JsonObject[]): JsonObject {
-  const model = firstText(messages, "model");
+function readModel(messages: readonly JsonObject[]): JsonObject {
+  const model = firstNonEmpty(messages, "model");
   return model === undefined || model === SYNTHETIC ? {} : { provider: "anthropic", model };
 }
 
-function endOf(lines: readonly JsonObject[], messages: readonly JsonObject[]): JsonObject {
+function readStopReason(lines: readonly JsonObject[], messages: readonly JsonObject[]): JsonObject {
   if (lines.some((line) => line.isApiErrorMessage === true)) {
     return {
       stopReason: "error",
       errorMessage: messages
-        .map(textOf)
+        .map(joinTextBlocks)
         .filter((text) => text !== "")
         .join("\n"),
     };
   }
   const reason = messages.map((message) => stringAt(message, "stop_reason")).findLast((text) => text !== undefined);
-  return reason === undefined ? {} : { stopReason: stopReasonOf(reason) };
+  return reason === undefined ? {} : { stopReason: toStopReason(reason) };
 }
 
-function stopReasonOf(reason: string): string {
+function toStopReason(reason: string): string {
   switch (reason) {
     case "end_turn":
     case "stop_sequence":
@@ -137,18 +137,18 @@ function stopReasonOf(reason: string): string {
   return reason;
 }
 
-function textOf(message: JsonObject): string {
+function joinTextBlocks(message: JsonObject): string {
   const { content } = message;
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content.map((block: unknown) => (isObject(block) ? (stringAt(block, "text") ?? "") : "")).join("");
 }
 
-function firstText(messages: readonly JsonObject[], key: string): string | undefined {
+function firstNonEmpty(messages: readonly JsonObject[], key: string): string | undefined {
   return messages.map((message) => stringAt(message, key)).find((text) => text !== undefined && text !== "");
 }
 
-function compact(message: JsonObject): JsonObject {
+function removeUndefined(message: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined));
 }
 
@@ -167,7 +167,7 @@ const OUR_NAMES = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", 
  *
  * `costs` are US dollars; only versions before 1.0 wrote them, with each line of its own.
  */
-export function usageOf(usages: readonly JsonObject[], costs: readonly number[]): JsonObject | undefined {
+export function mergeUsage(usages: readonly JsonObject[], costs: readonly number[]): JsonObject | undefined {
   const last = usages.at(-1);
   if (last === undefined) return undefined;
   const figures = FIGURES.flatMap(([ours, theirs]) => {
@@ -184,31 +184,31 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const IMAGE_TYPE = /^image\/[\w.+-]+$/;
 
 /** The content of a person's message or a tool's answer: a text as it stands, or blocks. null and the like: nothing. */
-export function contentOf(content: unknown): string | readonly JsonObject[] {
+export function toContent(content: unknown): string | readonly JsonObject[] {
   if (typeof content === "string") return content;
-  return Array.isArray(content) ? content.map(contentBlock) : [];
+  return Array.isArray(content) ? content.map(toContentBlock) : [];
 }
 
 /** One block of a person's message or a tool's answer. */
-export function contentBlock(block: unknown): JsonObject {
-  if (!isObject(block)) return foreignBlock(block);
+export function toContentBlock(block: unknown): JsonObject {
+  if (!isObject(block)) return toForeignBlock(block);
   switch (block.type) {
     case "text":
-      return typeof block.text === "string" ? block : foreignBlock(block);
+      return typeof block.text === "string" ? block : toForeignBlock(block);
     case "image":
       return imageBlock(block);
   }
-  return foreignBlock(block);
+  return toForeignBlock(block);
 }
 
 /** The blocks of one line of a reply. */
-export function replyBlocks(content: unknown): readonly JsonObject[] {
+export function toReplyBlocks(content: unknown): readonly JsonObject[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.map(replyBlock) : [];
+  return Array.isArray(content) ? content.map(toReplyBlock) : [];
 }
 
-function replyBlock(block: unknown): JsonObject {
-  if (!isObject(block)) return foreignBlock(block);
+function toReplyBlock(block: unknown): JsonObject {
+  if (!isObject(block)) return toForeignBlock(block);
   switch (block.type) {
     case "thinking":
       return thinkingBlock(block);
@@ -217,41 +217,41 @@ function replyBlock(block: unknown): JsonObject {
     case "tool_use":
       return toolCallBlock(block);
   }
-  return contentBlock(block);
+  return toContentBlock(block);
 }
 
 function thinkingBlock(block: JsonObject): JsonObject {
   const { thinking, signature } = block;
-  if (typeof thinking !== "string") return foreignBlock(block);
+  if (typeof thinking !== "string") return toForeignBlock(block);
   const rest = without(block, ["signature", "thinkingSignature", "redacted"]);
   return typeof signature === "string" ? { ...rest, thinkingSignature: signature } : rest;
 }
 
 function redactedBlock(block: JsonObject): JsonObject {
   const data = stringAt(block, "data");
-  if (data === undefined) return foreignBlock(block);
+  if (data === undefined) return toForeignBlock(block);
   return { ...without(block, ["data"]), type: "thinking", thinking: "", thinkingSignature: data, redacted: true };
 }
 
 function toolCallBlock(block: JsonObject): JsonObject {
   const id = stringAt(block, "id");
   const name = stringAt(block, "name");
-  if (id === undefined || name === undefined) return foreignBlock(block);
-  return { ...without(block, ["input"]), type: "toolCall", id, name, arguments: argumentsOf(block.input) };
+  if (id === undefined || name === undefined) return toForeignBlock(block);
+  return { ...without(block, ["input"]), type: "toolCall", id, name, arguments: toArguments(block.input) };
 }
 
 // Arguments are an object, or a text that should have become one; what is neither is kept under `input`.
-function argumentsOf(input: unknown): JsonObject {
+function toArguments(input: unknown): JsonObject {
   if (isObject(input)) return input;
   if (input === undefined || input === null || input === "") return {};
-  return (typeof input === "string" ? parsedObject(input) : undefined) ?? { input };
+  return (typeof input === "string" ? parseJsonObject(input) : undefined) ?? { input };
 }
 
 function imageBlock(block: JsonObject): JsonObject {
   const source = objectAt(block, "source");
   const data = source === undefined ? undefined : stringAt(source, "data");
   const mimeType = source === undefined ? undefined : stringAt(source, "media_type");
-  if (source?.type !== "base64" || data === undefined || mimeType === undefined) return foreignBlock(block);
-  if (!BASE64.test(data) || !IMAGE_TYPE.test(mimeType)) return foreignBlock(block);
+  if (source?.type !== "base64" || data === undefined || mimeType === undefined) return toForeignBlock(block);
+  if (!BASE64.test(data) || !IMAGE_TYPE.test(mimeType)) return toForeignBlock(block);
   return { ...without(block, ["source"]), type: "image", data, mimeType };
 }

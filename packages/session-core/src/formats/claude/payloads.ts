@@ -1,27 +1,27 @@
 import { type EntryId, quoted } from "../../ids/ids.js";
 import { type JsonObject, stringAt, without } from "../../source/json.js";
 import type { ImportProblem } from "../../source/source-session.js";
-import { compactionPayload, keptUuids, loneCompactionPayload } from "./compaction.js";
+import { readKeptUuids, toCompaction, toCompactionWithoutBoundary } from "./compaction.js";
 import { isUsableId } from "./ids.js";
-import { replyMessage, userMessages } from "./messages.js";
-import type { Placement } from "./placement.js";
-import { typeName } from "./record-kind.js";
+import { toReplyMessage, toUserMessages } from "./messages.js";
+import type { TreePlacement } from "./placement.js";
+import { readTypeName } from "./record-kind.js";
 import type { LineReader, NodeIndex, SessionFile } from "./session-file.js";
 
 /** What one record becomes: at least one payload, each the child of the one before. */
-export interface Made {
+export interface RecordPayloads {
   readonly payloads: readonly JsonObject[];
   readonly problems: readonly Pick<ImportProblem, "code" | "message">[];
 }
 
 /** Makes payloads of the records of one session, reading what belongs to them elsewhere in the file. */
-export class Payloads {
+export class PayloadBuilder {
   readonly #file: SessionFile;
   readonly #firstBranch: string | undefined;
   readonly #reader: LineReader;
-  readonly #placement: Placement;
+  readonly #placement: TreePlacement;
 
-  constructor(file: SessionFile, chain: number, reader: LineReader, placement: Placement) {
+  constructor(file: SessionFile, chain: number, reader: LineReader, placement: TreePlacement) {
     this.#file = file;
     this.#firstBranch = file.chains[chain]?.gitBranch;
     this.#reader = reader;
@@ -29,30 +29,34 @@ export class Payloads {
   }
 
   /** What `record`, which stands at `node` and is not placed yet, becomes. */
-  of(node: NodeIndex, record: JsonObject): Made {
+  create(node: NodeIndex, record: JsonObject): RecordPayloads {
     switch (this.#file.records[node]?.kind) {
       case "human":
       case "injected":
       case "result":
-        return made(...this.#userPayloads(record));
+        return withoutProblems(...this.#userPayloads(record));
       case "reply":
-        return made({ type: "message", message: replyMessage(this.#linesOf(node, record)), ...leftoverOf(record, this.#firstBranch) });
+        return withoutProblems({
+          type: "message",
+          message: toReplyMessage(this.#linesOf(node, record)),
+          ...readOtherFields(record, this.#firstBranch),
+        });
       case "boundary":
         return this.#compaction(node, record);
       case "summary":
-        return made({ ...loneCompactionPayload(record), ...leftoverOf(record, this.#firstBranch) });
+        return withoutProblems({ ...toCompactionWithoutBoundary(record), ...readOtherFields(record, this.#firstBranch) });
       case "noise":
       case "side":
       case "absorbed":
       case "bad":
       case undefined:
-        return foreign(record);
+        return toForeign(record);
     }
   }
 
   #userPayloads(record: JsonObject): readonly JsonObject[] {
-    const leftover = leftoverOf(record, this.#firstBranch);
-    const messages = userMessages(record, (id) => this.#file.calls.get(id)?.name);
+    const leftover = readOtherFields(record, this.#firstBranch);
+    const messages = toUserMessages(record, (id) => this.#file.calls.get(id)?.name);
     return messages.map((message, at) => ({ type: "message", message, ...(at === 0 ? leftover : {}) }));
   }
 
@@ -66,19 +70,19 @@ export class Payloads {
     return place === undefined ? undefined : this.#reader.objectAt(place);
   }
 
-  #compaction(node: NodeIndex, boundary: JsonObject): Made {
+  #compaction(node: NodeIndex, boundary: JsonObject): RecordPayloads {
     const facts = this.#file.boundaries.get(node);
-    const problems: Made["problems"][number][] = facts?.parentMissing === true ? [NO_PARENT] : [];
+    const problems: RecordPayloads["problems"][number][] = facts?.parentMissing === true ? [NO_PARENT] : [];
     const summary = this.#objectAt(facts?.summary);
-    if (summary === undefined) return { ...foreign(boundary), problems: [...problems, NO_SUMMARY] };
+    if (summary === undefined) return { ...toForeign(boundary), problems: [...problems, NO_SUMMARY] };
     const firstKept = this.#firstKept(node, facts?.firstKept);
-    if (firstKept === null && keptUuids(boundary).length > 0) problems.push(NOT_ON_PATH);
-    const payload = { ...compactionPayload(boundary, summary, firstKept), ...leftoverOf(boundary, this.#firstBranch) };
+    if (firstKept === null && readKeptUuids(boundary).length > 0) problems.push(NOT_ON_PATH);
+    const payload = { ...toCompaction(boundary, summary, firstKept), ...readOtherFields(boundary, this.#firstBranch) };
     return { payloads: [payload], problems };
   }
 
   #firstKept(boundary: NodeIndex, kept: NodeIndex | undefined): EntryId | null {
-    if (kept === undefined || !this.#placement.isOnPath(kept, this.#placement.whereFor(boundary))) return null;
+    if (kept === undefined || !this.#placement.isOnPath(kept, this.#placement.parentFor(boundary))) return null;
     const uuid = this.#file.records[kept]?.uuid;
     return uuid === undefined || !isUsableId(uuid) || this.#file.renamed.has(kept) ? null : uuid;
   }
@@ -91,12 +95,12 @@ const NO_PARENT = {
 const NO_SUMMARY = { code: "invalid-record", message: "a compaction without its summary; kept as a foreign entry" } as const;
 const NOT_ON_PATH = { code: "missing-kept-entry", message: "what the compaction kept is not on its path; it keeps nothing" } as const;
 
-function made(...payloads: readonly JsonObject[]): Made {
+function withoutProblems(...payloads: readonly JsonObject[]): RecordPayloads {
   return { payloads, problems: [] };
 }
 
-function foreign(record: JsonObject): Made {
-  const originalType = typeName(record);
+function toForeign(record: JsonObject): RecordPayloads {
+  const originalType = readTypeName(record);
   // A message without content, or a record without a type: known kinds that are broken, not kinds we do not know.
   const isBroken =
     originalType === "unknown" || ((originalType === "user" || originalType === "assistant") && record.message === undefined);
@@ -138,7 +142,7 @@ const KEPT_ELSEWHERE = [
  * What a record says besides its message, under `claude`: fields that we do not know, and the git branch where it is
  * not the one the session began on. Empty when there is nothing.
  */
-export function leftoverOf(record: JsonObject, firstBranch: string | undefined): { readonly claude?: JsonObject } {
+export function readOtherFields(record: JsonObject, firstBranch: string | undefined): { readonly claude?: JsonObject } {
   const rest = without(record, KEPT_ELSEWHERE);
   const branch = stringAt(record, "gitBranch");
   const claude = branch === undefined || branch === firstBranch ? rest : { gitBranch: branch, ...rest };

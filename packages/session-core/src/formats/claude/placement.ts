@@ -20,7 +20,7 @@ import { MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.
  *
  * Memory: twelve bytes a record. Time: nearly linear, because the ways followed are shortened (path compression).
  */
-export class Placement {
+export class TreePlacement {
   readonly #file: SessionFile;
   // Node n is at n + 1, the root at 0. Following #settled or #end from a node ends where it refers to itself.
   readonly #settled: Int32Array;
@@ -38,7 +38,7 @@ export class Placement {
 
   /** The end of the branch on which the conversation went on last. */
   get current(): NodeIndex {
-    return follow(this.#end, this.#lastStep + 1) - 1;
+    return followLinks(this.#end, this.#lastStep + 1) - 1;
   }
 
   /** The record that was placed last, wherever. */
@@ -48,7 +48,7 @@ export class Placement {
 
   /** Places a record, after all records before it in the file; returns the record that it hangs on. */
   place(node: NodeIndex): NodeIndex {
-    const under = this.whereFor(node);
+    const under = this.parentFor(node);
     this.#parent[node + 1] = under;
     // Behind a step, noise is part of a later branch and must not draw the next one after itself.
     const isFirst = this.#end[under + 1] === under + 1;
@@ -60,31 +60,31 @@ export class Placement {
   }
 
   /** The record that the next record would hang on. */
-  whereFor(node: NodeIndex): NodeIndex {
+  parentFor(node: NodeIndex): NodeIndex {
     const record = this.#file.records[node];
     if (record === undefined || record.kind === "side") return this.current;
     if (record.parent === MISSING) return record.kind === "boundary" ? this.current : this.#lastPlaced;
-    if (record.kind === "boundary") return this.#beforeCompaction(node, record.parent);
+    if (record.kind === "boundary") return this.#parentOfCompaction(node, record.parent);
     if (record.kind === "summary" && record.parent === ROOT) return this.current;
     const earlier = this.#file.repeatedAnswers.get(node);
     if (earlier !== undefined && this.#file.records[earlier]?.chain === record.chain) return this.parentOf(earlier);
     if (!this.#isStep(node) && record.kind !== "result") return this.#endFrom(record.parent);
-    const settled = follow(this.#settled, record.parent + 1) - 1;
+    const settled = followLinks(this.#settled, record.parent + 1) - 1;
     const late = record.kind === "result" && this.#end[settled + 1] !== settled + 1;
     return late ? this.#endFrom(settled) : settled;
   }
 
   // Messages that were kept may be younger than the record that the boundary names; they must be on its path.
-  #beforeCompaction(node: NodeIndex, parent: NodeIndex): NodeIndex {
+  #parentOfCompaction(node: NodeIndex, parent: NodeIndex): NodeIndex {
     if (parent === ROOT) return this.current;
-    const settled = follow(this.#settled, parent + 1) - 1;
+    const settled = followLinks(this.#settled, parent + 1) - 1;
     const lastKept = this.#file.boundaries.get(node)?.lastKept;
     if (lastKept === undefined || !this.isOnPath(settled, lastKept)) return settled;
-    return follow(this.#settled, lastKept + 1) - 1;
+    return followLinks(this.#settled, lastKept + 1) - 1;
   }
 
   #endFrom(node: NodeIndex): NodeIndex {
-    return follow(this.#end, node + 1) - 1;
+    return followLinks(this.#end, node + 1) - 1;
   }
 
   #isStep(node: NodeIndex): boolean {
@@ -115,7 +115,7 @@ export class Placement {
   }
 }
 
-function follow(links: Int32Array, from: number): number {
+function followLinks(links: Int32Array, from: number): number {
   let end = from;
   while (links[end] !== undefined && links[end] !== end) end = links[end] ?? end;
   let at = from;

@@ -19,32 +19,32 @@ import { isObject, type JsonObject, objectAt, stringAt } from "../../source/json
 export type RecordKind = "human" | "injected" | "result" | "reply" | "boundary" | "summary" | "noise" | "side" | "absorbed" | "bad";
 
 /** The kind of a record that has a uuid, from the record alone. */
-export function kindOf(record: JsonObject): Exclude<RecordKind, "side" | "absorbed" | "bad"> {
+export function classifyRecord(record: JsonObject): Exclude<RecordKind, "side" | "absorbed" | "bad"> {
   switch (record.type) {
     case "user":
-      return kindOfUser(record);
+      return classifyUserRecord(record);
     case "assistant":
       return objectAt(record, "message") === undefined ? "noise" : "reply";
     case "system":
       return record.subtype === "compact_boundary" ? "boundary" : "noise";
     case "attachment":
-      return queuedPrompt(record) === undefined ? "noise" : "injected";
+      return readQueuedPrompt(record) === undefined ? "noise" : "injected";
   }
   return "noise";
 }
 
-function kindOfUser(record: JsonObject): "human" | "injected" | "result" | "summary" | "noise" {
+function classifyUserRecord(record: JsonObject): "human" | "injected" | "result" | "summary" | "noise" {
   const message = objectAt(record, "message");
   if (message === undefined) return "noise";
   if (record.isCompactSummary === true) return "summary";
-  if (resultBlocks(message.content).length > 0) return "result";
+  if (findResultBlocks(message.content).length > 0) return "result";
   // Shown in the terminal, but never sent to a model: it must not turn up in a context.
   if (record.isVisibleInTranscriptOnly === true) return "noise";
-  return speakerOf(record, message.content);
+  return classifySpeaker(record, message.content);
 }
 
 /** The `tool_result` blocks of a content that name the call they answer. */
-export function resultBlocks(content: unknown): readonly JsonObject[] {
+export function findResultBlocks(content: unknown): readonly JsonObject[] {
   return Array.isArray(content) ? content.filter(isResultBlock) : [];
 }
 
@@ -54,7 +54,7 @@ export function isResultBlock(block: unknown): block is JsonObject {
 }
 
 /** The prompt that a person queued while the model was at work; undefined for every other attachment. */
-export function queuedPrompt(record: JsonObject): unknown {
+export function readQueuedPrompt(record: JsonObject): unknown {
   const attachment = objectAt(record, "attachment");
   if (attachment?.type !== "queued_command") return undefined;
   const { prompt } = attachment;
@@ -62,7 +62,7 @@ export function queuedPrompt(record: JsonObject): unknown {
 }
 
 /** The original type of a record, with what tells it apart: `progress`, `system/turn_duration`, `attachment/hook_success`. */
-export function typeName(record: JsonObject): string {
+export function readTypeName(record: JsonObject): string {
   const { type, subtype } = record;
   if (typeof type !== "string" || type === "") return "unknown";
   const detail = type === "attachment" ? objectAt(record, "attachment")?.type : subtype;
@@ -121,7 +121,7 @@ const STARTS: readonly (readonly [start: string, kind: InjectedKind])[] = [
 ];
 
 /** How an injected text is kept; undefined: a person said it. */
-export function injectedKind(record: JsonObject, text: string): InjectedKind | undefined {
+export function classifyInjected(record: JsonObject, text: string): InjectedKind | undefined {
   const start = text.trimStart();
   const byText = STARTS.find(([prefix]) => start.startsWith(prefix))?.[1];
   if (byText !== undefined) return byText;
@@ -135,14 +135,14 @@ export function isReminder(text: string): boolean {
 }
 
 /** Who speaks in a `user` record without tool results: injected when no block of it is a person's. */
-export function speakerOf(record: JsonObject, content: unknown): Speaker {
-  if (injectedKind(record, spokenText(content)) !== undefined) return "injected";
+export function classifySpeaker(record: JsonObject, content: unknown): Speaker {
+  if (classifyInjected(record, textWithoutReminders(content)) !== undefined) return "injected";
   if (!Array.isArray(content) || content.length === 0) return "human";
   return content.every(isReminderBlock) ? "injected" : "human";
 }
 
 /** The texts of a content, reminders left out: what decides who speaks. */
-export function spokenText(content: unknown): string {
+export function textWithoutReminders(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   const texts = content.map((block: unknown) => (isObject(block) && block.type === "text" ? (stringAt(block, "text") ?? "") : ""));

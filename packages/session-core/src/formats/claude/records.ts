@@ -1,10 +1,10 @@
 import { type EntryId, quoted, type SessionId } from "../../ids/ids.js";
-import { type JsonObject, millisecondsOf, parsedObject, stringAt } from "../../source/json.js";
+import { type JsonObject, parseJsonObject, parseTime, stringAt } from "../../source/json.js";
 import type { ImportProblem, SourceRecord } from "../../source/source-session.js";
-import { titleClaim } from "./chains.js";
+import { readTitle } from "./chains.js";
 import { derivedId, isUsableId, partId } from "./ids.js";
-import { Payloads } from "./payloads.js";
-import { Placement } from "./placement.js";
+import { PayloadBuilder } from "./payloads.js";
+import { TreePlacement } from "./placement.js";
 import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
 /**
@@ -13,22 +13,22 @@ import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type Ses
  *
  * @throws {SourceNotFoundError | SourceUnreadableError} the file is gone or is another one now.
  */
-export function* recordsOf(file: SessionFile, chain: number, sessionId: SessionId): Generator<SourceRecord, void, void> {
+export function* readRecords(file: SessionFile, chain: number, sessionId: SessionId): Generator<SourceRecord, void, void> {
   const reader = new LineReader(file.path);
   try {
-    yield* new SessionReading(file, chain, sessionId, reader).records();
+    yield* new RecordReader(file, chain, sessionId, reader).records();
   } finally {
     reader.close();
   }
 }
 
-class SessionReading {
+class RecordReader {
   readonly #file: SessionFile;
   readonly #chain: number;
   readonly #sessionId: SessionId;
   readonly #reader: LineReader;
-  readonly #placement: Placement;
-  readonly #payloads: Payloads;
+  readonly #placement: TreePlacement;
+  readonly #payloads: PayloadBuilder;
   /** Last ids of records whose uuid is not the id of their last entry. */
   readonly #lastIds = new Map<NodeIndex, EntryId>();
   #timeMs: number;
@@ -38,8 +38,8 @@ class SessionReading {
     this.#chain = chain;
     this.#sessionId = sessionId;
     this.#reader = reader;
-    this.#placement = new Placement(file);
-    this.#payloads = new Payloads(file, chain, reader, this.#placement);
+    this.#placement = new TreePlacement(file);
+    this.#payloads = new PayloadBuilder(file, chain, reader, this.#placement);
     this.#timeMs = file.chains[chain]?.createdAtMs ?? 0;
   }
 
@@ -73,7 +73,7 @@ class SessionReading {
       return;
     }
     const text = this.#reader.textAt(record);
-    const object = parsedObject(text);
+    const object = parseJsonObject(text);
     if (object === undefined)
       yield this.#problem("malformed-line", record, "the file was changed while it was read; the line was left out");
     else if (record.kind === "side") yield* this.#side(node, record, object, text);
@@ -81,7 +81,7 @@ class SessionReading {
   }
 
   *#side(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
-    const title = titleClaim(object);
+    const title = readTitle(object);
     if (title !== undefined && (title.kind !== "summary" || this.#file.nodeOf.has(title.leafUuid))) return;
     if (object.type === "tag") {
       yield { kind: "value", key: "claude.tag", value: object.tag ?? null };
@@ -94,7 +94,7 @@ class SessionReading {
     if (this.#file.renamed.has(node)) {
       yield this.#problem("duplicate-id", record, `another record has the uuid ${quoted(record.uuid)}; this one got an id of its own`);
     }
-    const { payloads, problems } = this.#payloads.of(node, object);
+    const { payloads, problems } = this.#payloads.create(node, object);
     for (const { code, message } of problems) yield this.#problem(code, record, message);
     yield* this.#entries(node, record, object, text, payloads);
   }
@@ -106,7 +106,7 @@ class SessionReading {
     text: string,
     payloads: readonly JsonObject[],
   ): Generator<SourceRecord, void, void> {
-    const createdAtMs = millisecondsOf(object.timestamp) ?? this.#timeMs;
+    const createdAtMs = parseTime(object.timestamp) ?? this.#timeMs;
     this.#timeMs = createdAtMs;
     const first = this.#idFor(node, record, text);
     let parentId = this.#parentId(record, object, this.#placement.place(node));

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, objectAt, stringAt } from "../../source/json.js";
 import { promptDigest } from "./ids.js";
-import { resultBlocks } from "./record-kind.js";
+import { findResultBlocks } from "./record-kind.js";
 import { type CallFacts, type IndexedRecord, MISSING, type NodeIndex } from "./session-file.js";
 
 /** The lines of a reply stand close together; so many replies back are looked at, the agents beside it included. */
@@ -23,7 +23,7 @@ export class ReplyGroups {
 
   /** The first line of the reply that this line belongs to; undefined: it is the first. */
   find(record: JsonObject, parent: NodeIndex, chain: number, records: readonly IndexedRecord[]): NodeIndex | undefined {
-    const open = this.#open.get(messageIdOf(record) ?? "");
+    const open = this.#open.get(readMessageId(record) ?? "");
     const first = open === undefined ? undefined : records[open.first];
     if (open === undefined || first === undefined || first.chain !== chain) return undefined;
     if (!sameRequest(open.requestId, stringAt(record, "requestId"))) return undefined;
@@ -33,7 +33,7 @@ export class ReplyGroups {
 
   /** Notes the first line of a reply. */
   begin(record: JsonObject, node: NodeIndex): void {
-    const id = messageIdOf(record);
+    const id = readMessageId(record);
     if (id === undefined) return;
     this.#open.delete(id);
     this.#open.set(id, { first: node, requestId: stringAt(record, "requestId") });
@@ -49,7 +49,7 @@ export class ReplyGroups {
   }
 }
 
-function messageIdOf(record: JsonObject): string | undefined {
+function readMessageId(record: JsonObject): string | undefined {
   const id = stringAt(objectAt(record, "message") ?? {}, "id");
   return id === "" ? undefined : id;
 }
@@ -62,14 +62,14 @@ function sameRequest(a: string | undefined, b: string | undefined): boolean {
 const AGENT_TOOLS = ["Task", "Agent"];
 
 /** The tool calls of a file while it is read: who made them, who answered them, and which agents they started. */
-export class CallBook {
+export class CallIndex {
   readonly calls = new Map<string, CallFacts>();
   readonly repeatedAnswers = new Map<NodeIndex, NodeIndex>();
   readonly agentCalls = new Map<string, string>();
   readonly promptCalls = new Map<string, string>();
 
   /** Notes the calls on one line of `reply`. */
-  made(record: JsonObject, reply: NodeIndex): void {
+  addCalls(record: JsonObject, reply: NodeIndex): void {
     const content = objectAt(record, "message")?.content;
     if (!Array.isArray(content)) return;
     for (const block of content.filter(isObject)) {
@@ -88,8 +88,8 @@ export class CallBook {
   }
 
   /** Notes a record of tool results; returns the reply whose call it answers. */
-  answered(record: JsonObject, node: NodeIndex): NodeIndex | undefined {
-    const ids = resultBlocks(objectAt(record, "message")?.content).map((block) => String(block.tool_use_id));
+  addResults(record: JsonObject, node: NodeIndex): NodeIndex | undefined {
+    const ids = findResultBlocks(objectAt(record, "message")?.content).map((block) => String(block.tool_use_id));
     const [first] = ids;
     const agentId = stringAt(objectAt(record, "toolUseResult") ?? {}, "agentId");
     if (agentId !== undefined && first !== undefined) this.agentCalls.set(agentId, first);
@@ -105,7 +105,7 @@ export class CallBook {
   }
 
   /** Notes what a progress record says of the agent that a call started; a result says it with more authority. */
-  progressed(record: JsonObject): void {
+  addProgress(record: JsonObject): void {
     const agentId = stringAt(objectAt(record, "data") ?? {}, "agentId");
     const call = stringAt(record, "parentToolUseID");
     if (agentId !== undefined && call !== undefined && !this.agentCalls.has(agentId)) this.agentCalls.set(agentId, call);

@@ -1,5 +1,5 @@
-import { type JsonObject, parsedObject } from "../../source/json.js";
-import { OpenSource } from "../../source/source-file.js";
+import { type JsonObject, parseJsonObject } from "../../source/json.js";
+import { SourceFileReader } from "../../source/source-file.js";
 import type { ImportProblem } from "../../source/source-session.js";
 import type { RecordKind } from "./record-kind.js";
 
@@ -101,10 +101,10 @@ export interface LinePlace {
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
 export class LineReader {
-  readonly #file: OpenSource;
+  readonly #file: SourceFileReader;
 
   constructor(path: string) {
-    this.#file = new OpenSource(path);
+    this.#file = new SourceFileReader(path);
   }
 
   /** The text of the line; shorter than expected when the file was cut meanwhile. */
@@ -117,7 +117,7 @@ export class LineReader {
 
   /** The object on the line; undefined when the file was rewritten since the line was found. */
   objectAt(place: LinePlace): JsonObject | undefined {
-    return parsedObject(this.textAt(place));
+    return parseJsonObject(this.textAt(place));
   }
 
   close(): void {

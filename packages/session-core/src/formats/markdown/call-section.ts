@@ -3,27 +3,27 @@ import { callPreview } from "../../entry/preview.js";
 import { textOf } from "../../entry/text.js";
 import { type Arguments, callKind, commandArgument, contentArgument, pathArgument, textEdits } from "../../tools/arguments.js";
 import { patchArgument } from "../../tools/file-operations.js";
-import { authoredText } from "./authored-text.js";
-import { escapedLine, fenced, htmlLine, languageOf } from "./markdown-text.js";
-import type { Scribe } from "./markdown-writer.js";
+import { escapeHtml, escapeMarkdown, fenceCode, languageOfFile } from "./markdown-text.js";
+import type { MarkdownWriter } from "./markdown-writer.js";
+import { sanitizeMarkdown } from "./sanitize-markdown.js";
 
 /** A call with what it gave, folded. */
-export function callSection(call: ToolCallBlock, result: ToolResultMessage | undefined, scribe: Scribe): string {
+export function callSection(call: ToolCallBlock, result: ToolResultMessage | undefined, writer: MarkdownWriter): string {
   const failed = result?.isError === true;
   const read = failed ? undefined : pathRead(call);
-  const answer = result === undefined ? ["*No result.*"] : resultBlocks(result, read === undefined ? "" : languageOf(read), scribe);
-  return folded(`${callPreview(call).slice(1, -1)}${failed ? " — failed" : ""}`, [...callInput(call, scribe), ...answer]);
+  const answer = result === undefined ? ["*No result.*"] : resultBlocks(result, read === undefined ? "" : languageOfFile(read), writer);
+  return folded(`${callPreview(call).slice(1, -1)}${failed ? " — failed" : ""}`, [...inputSections(call, writer), ...answer]);
 }
 
 /** A result whose call is not shown, folded. */
-export function strayResultSection(result: ToolResultMessage, scribe: Scribe): string {
-  return folded(`Result of ${result.toolName ?? "a tool"}${result.isError ? " — failed" : ""}`, resultBlocks(result, "", scribe));
+export function strayResultSection(result: ToolResultMessage, writer: MarkdownWriter): string {
+  return folded(`Result of ${result.toolName ?? "a tool"}${result.isError ? " — failed" : ""}`, resultBlocks(result, "", writer));
 }
 
 /** A command that the person ran, folded. */
-export function bashSection(message: BashExecutionMessage, scribe: Scribe): string {
-  const output = scribe.toolOutput === "none" ? hiddenOutput(scribe) : outputBlocks(message.output, "", scribe);
-  return folded(`$ ${message.command.slice(0, 200)}`, [fenced(message.command, "sh"), ...output, ...bashNotes(message)]);
+export function bashSection(message: BashExecutionMessage, writer: MarkdownWriter): string {
+  const output = writer.toolOutput === "none" ? hiddenOutput(writer) : outputBlocks(message.output, "", writer);
+  return folded(`$ ${message.command.slice(0, 200)}`, [fenceCode(message.command, "sh"), ...output, ...bashNotes(message)]);
 }
 
 function bashNotes(message: BashExecutionMessage): readonly string[] {
@@ -36,49 +36,51 @@ function bashNotes(message: BashExecutionMessage): readonly string[] {
   return notes;
 }
 
-function resultBlocks(result: ToolResultMessage, language: string, scribe: Scribe): readonly string[] {
-  if (scribe.toolOutput === "none") return hiddenOutput(scribe);
+function resultBlocks(result: ToolResultMessage, language: string, writer: MarkdownWriter): readonly string[] {
+  if (writer.toolOutput === "none") return hiddenOutput(writer);
   const others =
-    typeof result.content === "string" ? [] : result.content.flatMap((block) => (block.type === "text" ? [] : notedBlock(block, scribe)));
+    typeof result.content === "string"
+      ? []
+      : result.content.flatMap((block) => (block.type === "text" ? [] : placeholderLines(block, writer)));
   const text = textOf(result.content);
-  return [...(text === "" && others.length > 0 ? [] : outputBlocks(text, language, scribe)), ...others];
+  return [...(text === "" && others.length > 0 ? [] : outputBlocks(text, language, writer)), ...others];
 }
 
-function hiddenOutput(scribe: Scribe): readonly string[] {
-  scribe.omitted.count("output");
+function hiddenOutput(writer: MarkdownWriter): readonly string[] {
+  writer.omitted.count("output");
   return [];
 }
 
-function outputBlocks(text: string, language: string, scribe: Scribe): readonly string[] {
-  const { text: shown, missing } = scribe.output(text);
+function outputBlocks(text: string, language: string, writer: MarkdownWriter): readonly string[] {
+  const { text: shown, missing } = writer.clipOutput(text);
   if (shown.trim() === "") return ["*No output.*"];
-  return missing === null ? [fenced(shown, language)] : [fenced(shown, language), `*… ${missing}*`];
+  return missing === null ? [fenceCode(shown, language)] : [fenceCode(shown, language), `*… ${missing}*`];
 }
 
 /** Something that opens on a click. The blank lines end the HTML, so that what is inside is read as Markdown. */
 export function folded(summary: string, blocks: readonly string[]): string {
-  return [`<details><summary>${htmlLine(summary)}</summary>`, ...blocks, "</details>"].join("\n\n");
+  return [`<details><summary>${escapeHtml(summary)}</summary>`, ...blocks, "</details>"].join("\n\n");
 }
 
 /** What somebody said, block by block in its order (regression R146). */
-export function contentSections(content: string | readonly ContentBlock[], scribe: Scribe): readonly string[] {
-  if (typeof content === "string") return words(content);
-  return content.flatMap((block) => (block.type === "text" ? words(block.text) : notedBlock(block, scribe)));
+export function contentSections(content: string | readonly ContentBlock[], writer: MarkdownWriter): readonly string[] {
+  if (typeof content === "string") return markdownSections(content);
+  return content.flatMap((block) => (block.type === "text" ? markdownSections(block.text) : placeholderLines(block, writer)));
 }
 
-function words(text: string): readonly string[] {
-  const written = authoredText(text);
+function markdownSections(text: string): readonly string[] {
+  const written = sanitizeMarkdown(text);
   return written === "" ? [] : [written];
 }
 
 /** A line in place of a block that a text cannot hold. */
-export function notedBlock(block: Exclude<ContentBlock, { type: "text" }>, scribe: Scribe): readonly string[] {
+export function placeholderLines(block: Exclude<ContentBlock, { type: "text" }>, writer: MarkdownWriter): readonly string[] {
   if (block.type === "image") {
-    scribe.omitted.count("image");
-    return [`*[image: ${escapedLine(block.mimeType)}, ${sizeOf(block)}]*`];
+    writer.omitted.count("image");
+    return [`*[image: ${escapeMarkdown(block.mimeType)}, ${sizeOf(block)}]*`];
   }
-  scribe.omitted.count("block");
-  return [`*[${escapedLine(block.originalType)}]*`];
+  writer.omitted.count("block");
+  return [`*[${escapeMarkdown(block.originalType)}]*`];
 }
 
 // Four characters of base64 are three bytes.
@@ -98,14 +100,14 @@ interface Shown {
  * What a call asks for: a change as a diff, a command as shell code, all else as JSON. An argument that stands in the
  * call's title already (the path of a read) is not repeated.
  */
-export function callInput(call: ToolCallBlock, scribe: Scribe): readonly string[] {
+export function inputSections(call: ToolCallBlock, writer: MarkdownWriter): readonly string[] {
   const args: Arguments = call.arguments;
   const best = editShown(args) ?? commandShown(call) ?? contentShown(call);
   const title = callPreview(call);
   const isSaid = (key: string, value: unknown): boolean => best?.keys.includes(key) === true || title === `[${call.name} ${String(value)}]`;
   const rest = Object.entries(args).filter(([key, value]) => value !== undefined && !isSaid(key, value));
-  const shown = best === undefined ? [] : block(best.text, best.language, scribe);
-  return rest.length === 0 ? shown : [...shown, ...block(JSON.stringify(Object.fromEntries(rest), null, 2), "json", scribe)];
+  const shown = best === undefined ? [] : block(best.text, best.language, writer);
+  return rest.length === 0 ? shown : [...shown, ...block(JSON.stringify(Object.fromEntries(rest), null, 2), "json", writer)];
 }
 
 function editShown(args: Arguments): Shown | undefined {
@@ -128,9 +130,9 @@ export function pathRead(call: ToolCallBlock): string | undefined {
   return callKind(call) === "read" ? pathArgument(call.arguments)?.text : undefined;
 }
 
-function block(text: string, language: string, scribe: Scribe): readonly string[] {
-  const { text: shown, missing } = scribe.input(text);
-  return missing === null ? [fenced(shown, language)] : [fenced(shown, language), `*… ${missing}*`];
+function block(text: string, language: string, writer: MarkdownWriter): readonly string[] {
+  const { text: shown, missing } = writer.clipInput(text);
+  return missing === null ? [fenceCode(shown, language)] : [fenceCode(shown, language), `*… ${missing}*`];
 }
 
 /** Unchanged lines shown on each side of a change. */

@@ -15,7 +15,7 @@ const UNSEEN =
  * @example
  * visible("\u001b[31mred\u001b[0m\r\n"); // "red\n"
  */
-export function visible(text: string): string {
+export function removeInvisible(text: string): string {
   return text
     .toWellFormed()
     .replace(ESCAPE_SEQUENCE, "")
@@ -24,8 +24,8 @@ export function visible(text: string): string {
 }
 
 /** Visible text on one line, runs of white space as one space. */
-export function onOneLine(text: string): string {
-  return visible(text).replace(/\s+/g, " ").trim();
+export function toVisibleLine(text: string): string {
+  return removeInvisible(text).replace(/\s+/g, " ").trim();
 }
 
 // GFM makes links of bare addresses and takes a backslash as part of them, so that what it was to disarm is armed again:
@@ -33,32 +33,32 @@ export function onOneLine(text: string): string {
 const IN_MARKDOWN: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", "://": ":&#47;/" };
 
 /** One line of visible text in which no character means anything to Markdown, of CommonMark or of GFM. */
-export function escapedLine(text: string): string {
-  return onOneLine(text).replace(
+export function escapeMarkdown(text: string): string {
+  return toVisibleLine(text).replace(
     /:\/\/|(?<=www)\.|[\\`*_[\]<>#|~&!$@]/gi,
     (found) => IN_MARKDOWN[found] ?? (found === "." ? "&#46;" : `\\${found}`),
   );
 }
 
 /** One line of visible text in which no character means anything to HTML. */
-export function htmlLine(text: string): string {
-  return onOneLine(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+export function escapeHtml(text: string): string {
+  return toVisibleLine(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 }
 
 /** The text as a block of code. The fence is longer than any run of backticks inside, so nothing in the text ends it. */
-export function fenced(text: string, language = ""): string {
-  return fencedLines(visible(text).replace(/\n$/, "").split("\n"), language).join("\n");
+export function fenceCode(text: string, language = ""): string {
+  return fenceLines(removeInvisible(text).replace(/\n$/, "").split("\n"), language).join("\n");
 }
 
 /** The lines of a block of code, with those of its fence. They must be visible text. */
-export function fencedLines(lines: readonly string[], language: string): readonly string[] {
+export function fenceLines(lines: readonly string[], language: string): readonly string[] {
   const fence = "`".repeat(lines.reduce((length, line) => Math.max(length, longestRun(line) + 1), 3));
   return [`${fence}${infoWord(language)}`, ...lines, fence];
 }
 
 /** Text as code inside a line. */
-export function codeSpan(text: string): string {
-  const line = onOneLine(text);
+export function toCodeSpan(text: string): string {
+  const line = toVisibleLine(text);
   if (!line.includes("`")) return line === "" ? "" : `\`${line}\``;
   const ticks = "`".repeat(longestRun(line) + 1);
   return `${ticks} ${line} ${ticks}`;
@@ -70,7 +70,7 @@ export function codeSpan(text: string): string {
  * @example
  * languageOf("src/a.ts"); // "ts"
  */
-export function languageOf(path: string): string {
+export function languageOfFile(path: string): string {
   const name = path.split(/[\\/]/).at(-1) ?? "";
   return name.slice(name.lastIndexOf(".") + 1).toLowerCase();
 }

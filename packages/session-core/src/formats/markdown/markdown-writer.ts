@@ -1,7 +1,7 @@
 import type { Entry } from "../../entry/entry.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import { pairStart } from "../../text/cut.js";
-import { escapedLine, visible } from "./markdown-text.js";
+import { escapeMarkdown, removeInvisible } from "./markdown-text.js";
 
 /** One branch of a session, as it is to be read by a person. */
 export interface MarkdownDocument {
@@ -42,7 +42,7 @@ const SHORT_OUTPUT: Limit = { lines: 20, characters: 1500 };
 const SHORT_INPUT: Limit = { lines: 60, characters: 6000 };
 
 /** What the parts of a document share while it is written: what is wanted, what was left out, the last heading. */
-export class Scribe {
+export class MarkdownWriter {
   readonly toolOutput: ToolOutput;
   readonly thinking: boolean;
   #heading = "";
@@ -59,24 +59,24 @@ export class Scribe {
   heading(speaker: string, goesOn = false): readonly string[] {
     const repeats = goesOn && this.#heading === speaker;
     this.#heading = speaker;
-    return repeats ? [] : [`## ${escapedLine(speaker)}`];
+    return repeats ? [] : [`## ${escapeMarkdown(speaker)}`];
   }
 
   /** Something stands between: whoever speaks next is named again. */
-  interrupt(): void {
+  resetHeading(): void {
     this.#heading = "";
   }
 
-  output(text: string): Clipped {
+  clipOutput(text: string): Clipped {
     return this.#clip(text, SHORT_OUTPUT);
   }
 
-  input(text: string): Clipped {
+  clipInput(text: string): Clipped {
     return this.#clip(text, SHORT_INPUT);
   }
 
   #clip(text: string, limit: Limit): Clipped {
-    const shown = clipped(visible(text), this.toolOutput === "full" ? null : limit);
+    const shown = clipText(removeInvisible(text), this.toolOutput === "full" ? null : limit);
     if (shown.missing !== null) this.omitted.count("shortened");
     return shown;
   }
@@ -140,14 +140,14 @@ export interface Clipped {
 }
 
 /** The start of the text, within the limit (null: none), never ending inside a surrogate pair. */
-export function clipped(text: string, limit: Limit | null): Clipped {
+export function clipText(text: string, limit: Limit | null): Clipped {
   if (limit === null) return { text, missing: null };
   const end = Math.min(endOfLine(text, limit.lines), pairStart(text, Math.min(text.length, limit.characters)));
   if (text.slice(end).trim() === "") return { text: text.slice(0, end), missing: null };
   const shown = text.slice(0, end);
   const lines = count(text, "\n") - count(shown, "\n");
-  const rest = `${grouped(text.length - end)} more characters`;
-  return { text: shown, missing: lines > 0 ? `${grouped(lines)} more ${lines === 1 ? "line" : "lines"}, ${rest}` : rest };
+  const rest = `${formatNumber(text.length - end)} more characters`;
+  return { text: shown, missing: lines > 0 ? `${formatNumber(lines)} more ${lines === 1 ? "line" : "lines"}, ${rest}` : rest };
 }
 
 /** Where the given number of lines ends, without its line break. */
@@ -166,6 +166,6 @@ function count(text: string, character: string): number {
   return found;
 }
 
-function grouped(value: number): string {
+function formatNumber(value: number): string {
   return value.toLocaleString("en-US");
 }

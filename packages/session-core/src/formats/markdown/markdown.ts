@@ -3,10 +3,10 @@ import { previewOf } from "../../entry/preview.js";
 import { textOf } from "../../entry/text.js";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
 import { oneLine } from "../../text/one-line.js";
-import { codeSpan, escapedLine } from "./markdown-text.js";
-import { type MarkdownDocument, type MarkdownOptions, Omissions, Scribe } from "./markdown-writer.js";
+import { escapeMarkdown, toCodeSpan } from "./markdown-text.js";
+import { type MarkdownDocument, type MarkdownOptions, MarkdownWriter, Omissions } from "./markdown-writer.js";
 import { stepSections } from "./sections.js";
-import { type Step, stepsOf } from "./step.js";
+import { groupSteps, type Step } from "./step.js";
 
 /** How many steps are looked through for the words that make a title, where the session has none. */
 const MAX_STEPS_BEFORE_TITLE = 50;
@@ -24,31 +24,31 @@ const MAX_STEPS_BEFORE_TITLE = 50;
  */
 export async function* markdownOf(document: MarkdownDocument, options: MarkdownOptions = {}): AsyncGenerator<string> {
   const omitted = new Omissions();
-  const scribe = new Scribe(options, omitted);
+  const writer = new MarkdownWriter(options, omitted);
   let waiting: string[] | null = [];
   let steps = 0;
-  for await (const step of stepsOf(entriesInRange(document, options, omitted))) {
-    const sections = [...labelSections(step, document, scribe), ...stepSections(step, scribe)];
+  for await (const step of groupSteps(selectRange(document, options, omitted))) {
+    const sections = [...labelSections(step, document, writer), ...stepSections(step, writer)];
     if (waiting === null) {
       yield* separated(sections);
       continue;
     }
     waiting.push(...sections);
-    const title = titleFrom(document, step.kind === "entry" ? step.entry : undefined);
+    const title = chooseTitle(document, step.kind === "entry" ? step.entry : undefined);
     if (title === null && ++steps < MAX_STEPS_BEFORE_TITLE) continue;
     yield* separated([...openingSections(document, title), ...waiting]);
     waiting = null;
   }
-  if (waiting !== null) yield* separated([...openingSections(document, titleFrom(document, undefined)), ...waiting]);
+  if (waiting !== null) yield* separated([...openingSections(document, chooseTitle(document, undefined)), ...waiting]);
   yield* ["---\n\n", `${omitted.line()}\n`];
 }
 
-function labelSections(step: Step, document: MarkdownDocument, scribe: Scribe): readonly string[] {
+function labelSections(step: Step, document: MarkdownDocument, writer: MarkdownWriter): readonly string[] {
   return step.entryIds.flatMap((id) => {
     const label = document.labels.get(id);
-    if (label === undefined || escapedLine(label) === "") return [];
-    scribe.interrupt();
-    return [`## Label: ${escapedLine(label)}`];
+    if (label === undefined || escapeMarkdown(label) === "") return [];
+    writer.resetHeading();
+    return [`## Label: ${escapeMarkdown(label)}`];
   });
 }
 
@@ -60,7 +60,7 @@ function* separated(sections: readonly string[]): Generator<string> {
 const TITLE_LENGTH = 80;
 
 /** The document's title, or null when neither the session nor this entry gives one. */
-export function titleFrom(document: MarkdownDocument, entry: Entry | undefined): string | null {
+export function chooseTitle(document: MarkdownDocument, entry: Entry | undefined): string | null {
   const given = document.session.title?.trim() ?? "";
   if (given !== "") return given;
   if (entry?.type !== "message" || entry.message.role !== "user") return null;
@@ -84,11 +84,11 @@ export function openingSections(document: MarkdownDocument, title: string | null
   const { session, model } = document;
   const facts = [
     dayOf(session.createdAtMs),
-    model === null ? "" : escapedLine(model),
-    codeSpan(session.cwd ?? ""),
-    `session ${codeSpan(session.id)}`,
+    model === null ? "" : escapeMarkdown(model),
+    toCodeSpan(session.cwd ?? ""),
+    `session ${toCodeSpan(session.id)}`,
   ];
-  return [`# ${escapedLine(title ?? `Session ${session.id}`)}`, facts.filter((fact) => fact !== "").join(" · ")];
+  return [`# ${escapeMarkdown(title ?? `Session ${session.id}`)}`, facts.filter((fact) => fact !== "").join(" · ")];
 }
 
 /** The day in UTC; nothing for a time that is none. */
@@ -102,7 +102,7 @@ function dayOf(ms: number): string {
  *
  * @throws {EntryNotFoundError} an end of the range is not on the branch, or `to` stands before `from`.
  */
-export async function* entriesInRange(document: MarkdownDocument, options: MarkdownOptions, omitted: Omissions): AsyncGenerator<Entry> {
+export async function* selectRange(document: MarkdownDocument, options: MarkdownOptions, omitted: Omissions): AsyncGenerator<Entry> {
   const { from, to } = options;
   let inside = from === undefined;
   let ended = false;

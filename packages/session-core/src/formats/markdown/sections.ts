@@ -1,109 +1,110 @@
 import type { BranchSummaryPayload, CompactionPayload, Entry } from "../../entry/entry.js";
 import type { AssistantBlock, Message } from "../../entry/message.js";
-import { authoredText } from "./authored-text.js";
-import { bashSection, callSection, contentSections, folded, notedBlock, strayResultSection } from "./call-section.js";
-import { codeSpan, escapedLine, fenced } from "./markdown-text.js";
-import type { Scribe } from "./markdown-writer.js";
+import { bashSection, callSection, contentSections, folded, placeholderLines, strayResultSection } from "./call-section.js";
+import { escapeMarkdown, fenceCode, toCodeSpan } from "./markdown-text.js";
+import type { MarkdownWriter } from "./markdown-writer.js";
+import { sanitizeMarkdown } from "./sanitize-markdown.js";
 import type { ReplyStep, Step } from "./step.js";
 
 /** The sections of a step, each a block of Markdown that stands between blank lines. */
-export function stepSections(step: Step, scribe: Scribe): readonly string[] {
-  return step.kind === "reply" ? replySections(step, scribe) : entrySections(step.entry, scribe);
+export function stepSections(step: Step, writer: MarkdownWriter): readonly string[] {
+  return step.kind === "reply" ? replySections(step, writer) : entrySections(step.entry, writer);
 }
 
-function entrySections(entry: Entry, scribe: Scribe): readonly string[] {
+function entrySections(entry: Entry, writer: MarkdownWriter): readonly string[] {
   switch (entry.type) {
     case "message":
-      return messageSections(entry.message, scribe);
+      return messageSections(entry.message, writer);
     case "custom_message":
-      return customSections(entry, scribe);
+      return customSections(entry, writer);
     case "compaction":
-      return aside(compactionSection(entry), scribe);
+      return aside(compactionSection(entry), writer);
     case "branch_summary":
-      return aside(branchSummarySection(entry), scribe);
+      return aside(branchSummarySection(entry), writer);
     case "model_change":
-      return [`*Model: ${escapedLine(entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}`)}*`];
+      return [`*Model: ${escapeMarkdown(entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}`)}*`];
     case "thinking_level_change":
-      return [`*Thinking level: ${escapedLine(entry.thinkingLevel ?? "default")}*`];
+      return [`*Thinking level: ${escapeMarkdown(entry.thinkingLevel ?? "default")}*`];
     case "context_edit":
-      return omitted("edit", scribe);
+      return omitted("edit", writer);
     case "custom":
-      return omitted("custom", scribe);
+      return omitted("custom", writer);
     case "foreign":
-      return omitted("foreign", scribe);
+      return omitted("foreign", writer);
   }
 }
 
-function aside(section: string, scribe: Scribe): readonly string[] {
-  scribe.interrupt();
+function aside(section: string, writer: MarkdownWriter): readonly string[] {
+  writer.resetHeading();
   return [section];
 }
 
-function omitted(kind: "edit" | "custom" | "foreign" | "hidden" | "thinking", scribe: Scribe): readonly string[] {
-  scribe.omitted.count(kind);
+function omitted(kind: "edit" | "custom" | "foreign" | "hidden" | "thinking", writer: MarkdownWriter): readonly string[] {
+  writer.omitted.count(kind);
   return [];
 }
 
-function messageSections(message: Message, scribe: Scribe): readonly string[] {
+function messageSections(message: Message, writer: MarkdownWriter): readonly string[] {
   switch (message.role) {
     case "user":
-      return [...scribe.heading("User"), ...contentSections(message.content, scribe)];
+      return [...writer.heading("User"), ...contentSections(message.content, writer)];
     case "assistant":
       return []; // a reply is a step of its own
     case "toolResult":
-      return [...scribe.heading("Assistant", true), strayResultSection(message, scribe)];
+      return [...writer.heading("Assistant", true), strayResultSection(message, writer)];
     case "bashExecution":
-      return [...scribe.heading("User"), bashSection(message, scribe)];
+      return [...writer.heading("User"), bashSection(message, writer)];
     case "custom":
-      return customSections(message, scribe);
+      return customSections(message, writer);
     case "system":
-      return aside(systemSection(message.content, scribe), scribe);
+      return aside(systemSection(message.content, writer), writer);
   }
 }
 
-function systemSection(content: string | readonly { readonly text: string }[], scribe: Scribe): string {
+function systemSection(content: string | readonly { readonly text: string }[], writer: MarkdownWriter): string {
   const text = typeof content === "string" ? content : content.map((block) => block.text).join("\n");
-  const { text: shown, missing } = scribe.input(text);
-  return folded("Instructions of the agent", [fenced(shown, "md"), ...(missing === null ? [] : [`*… ${missing}*`])]);
+  const { text: shown, missing } = writer.clipInput(text);
+  return folded("Instructions of the agent", [fenceCode(shown, "md"), ...(missing === null ? [] : [`*… ${missing}*`])]);
 }
 
 type Custom = Pick<Extract<Message, { role: "custom" }>, "customType" | "content" | "display">;
 
-function customSections(message: Custom, scribe: Scribe): readonly string[] {
-  if (message.display === false) return omitted("hidden", scribe);
-  return [...scribe.heading(`Message: ${message.customType}`), ...contentSections(message.content, scribe)];
+function customSections(message: Custom, writer: MarkdownWriter): readonly string[] {
+  if (message.display === false) return omitted("hidden", writer);
+  return [...writer.heading(`Message: ${message.customType}`), ...contentSections(message.content, writer)];
 }
 
-function replySections(step: ReplyStep, scribe: Scribe): readonly string[] {
+function replySections(step: ReplyStep, writer: MarkdownWriter): readonly string[] {
   const used = new Map<string, number>();
-  const blocks = step.message.content.flatMap((block) => replyBlock(block, step, used, scribe));
+  const blocks = step.message.content.flatMap((block) => replyBlock(block, step, used, writer));
   const sections = [...blocks, ...endingOf(step)];
-  return sections.length === 0 ? [] : [...scribe.heading("Assistant", true), ...sections];
+  return sections.length === 0 ? [] : [...writer.heading("Assistant", true), ...sections];
 }
 
-function replyBlock(block: AssistantBlock, step: ReplyStep, used: Map<string, number>, scribe: Scribe): readonly string[] {
+function replyBlock(block: AssistantBlock, step: ReplyStep, used: Map<string, number>, writer: MarkdownWriter): readonly string[] {
   switch (block.type) {
     case "text":
-      return [authoredText(block.text)].filter((text) => text !== "");
+      return [sanitizeMarkdown(block.text)].filter((text) => text !== "");
     case "thinking":
-      if (!scribe.thinking) return omitted("thinking", scribe);
+      if (!writer.thinking) return omitted("thinking", writer);
       return block.redacted === true || block.thinking.trim() === ""
         ? ["*[hidden thought]*"]
-        : [folded("Thinking", [authoredText(block.thinking)])];
+        : [folded("Thinking", [sanitizeMarkdown(block.thinking)])];
     case "toolCall": {
       const nth = used.get(block.id) ?? 0;
       used.set(block.id, nth + 1);
-      return [callSection(block, step.results.get(block.id)?.[nth], scribe)];
+      return [callSection(block, step.results.get(block.id)?.[nth], writer)];
     }
     case "image":
     case "foreign":
-      return notedBlock(block, scribe);
+      return placeholderLines(block, writer);
   }
 }
 
 // A reply without a reason to stop comes from a program that records none; it is taken as finished.
 function endingOf({ message }: ReplyStep): readonly string[] {
-  const detail = message.errorMessage === undefined || message.errorMessage.trim() === "" ? "" : `: ${escapedLine(message.errorMessage)}`;
+  const detail =
+    message.errorMessage === undefined || message.errorMessage.trim() === "" ? "" : `: ${escapeMarkdown(message.errorMessage)}`;
   if (message.stopReason === "aborted") return ["*The reply was stopped before it was finished.*"];
   if (message.stopReason === "error" || detail !== "") return [`*The reply failed${detail}*`];
   return message.stopReason === "length" ? ["*The reply was cut off at the model's limit.*"] : [];
@@ -119,12 +120,12 @@ export function compactionSection(payload: CompactionPayload): string {
 
 /** A summary of a branch that was left, marked as one. */
 export function branchSummarySection(payload: BranchSummaryPayload): string {
-  const from = payload.fromId === null ? "" : ` (left at ${codeSpan(payload.fromId)})`;
+  const from = payload.fromId === null ? "" : ` (left at ${toCodeSpan(payload.fromId)})`;
   return summaryQuote(`**Branch summary** — what happened on another branch${from}.`, payload);
 }
 
 function summaryQuote(title: string, payload: { readonly summary: string; readonly details?: unknown }): string {
-  const text = authoredText(payload.summary);
+  const text = sanitizeMarkdown(payload.summary);
   const blocks = [
     title,
     text,
@@ -142,5 +143,5 @@ function quoted(text: string): string {
 function fileList(title: string, details: unknown, key: string): string {
   const files = typeof details === "object" && details !== null ? (details as Readonly<Record<string, unknown>>)[key] : undefined;
   const paths = Array.isArray(files) ? files.filter((file): file is string => typeof file === "string" && file.trim() !== "") : [];
-  return paths.length === 0 ? "" : `**${title}:** ${paths.map(codeSpan).join(", ")}`;
+  return paths.length === 0 ? "" : `**${title}:** ${paths.map(toCodeSpan).join(", ")}`;
 }

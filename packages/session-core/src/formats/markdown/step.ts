@@ -21,12 +21,12 @@ const MAX_HELD = 100;
  * Puts the results of calls to the reply that made them. Holds one reply at a time: until all its results are there,
  * or somebody speaks.
  */
-export async function* stepsOf(entries: AsyncIterable<Entry>): AsyncGenerator<Step> {
-  let open: OpenReply | undefined;
+export async function* groupSteps(entries: AsyncIterable<Entry>): AsyncGenerator<Step> {
+  let open: PendingReply | undefined;
   for await (const entry of entries) {
-    if (open?.takes(entry) !== true) {
+    if (open?.accept(entry) !== true) {
       if (open !== undefined) yield* open.steps();
-      open = OpenReply.of(entry);
+      open = PendingReply.of(entry);
       if (open === undefined) yield { kind: "entry", entryIds: [entry.id], entry };
     }
     if (open?.isComplete !== true) continue;
@@ -36,7 +36,7 @@ export async function* stepsOf(entries: AsyncIterable<Entry>): AsyncGenerator<St
   if (open !== undefined) yield* open.steps();
 }
 
-class OpenReply {
+class PendingReply {
   readonly #entryIds: EntryId[];
   readonly #results = new Map<string, ToolResultMessage[]>();
   readonly #held: Entry[] = [];
@@ -51,9 +51,9 @@ class OpenReply {
   }
 
   /** The entry as a reply to which results may come; undefined for every other entry. */
-  static of(entry: Entry): OpenReply | undefined {
+  static of(entry: Entry): PendingReply | undefined {
     if (entry.type !== "message" || entry.message.role !== "assistant") return undefined;
-    return new OpenReply(entry.id, entry.message);
+    return new PendingReply(entry.id, entry.message);
   }
 
   get isComplete(): boolean {
@@ -61,7 +61,7 @@ class OpenReply {
   }
 
   /** Whether the entry belongs to this reply, or can wait behind it. */
-  takes(entry: Entry): boolean {
+  accept(entry: Entry): boolean {
     if (entry.type === "message" && entry.message.role === "toolResult") return this.#takesResult(entry.id, entry.message);
     if (!isAside(entry) || this.#held.length >= MAX_HELD) return false;
     this.#held.push(entry);

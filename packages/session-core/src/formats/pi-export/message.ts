@@ -3,20 +3,20 @@ import { isObject, type JsonObject } from "../../source/json.js";
 import { FILLED, FOREIGN_BLOCK } from "../pi/marks.js";
 
 /** A message as pi keeps it: what pi reads without looking (a time, a usage, a reason to stop) is there. */
-export function piMessageOf(message: Message, createdAtMs: number): JsonObject {
+export function toPiMessage(message: Message, createdAtMs: number): JsonObject {
   const required = { timestamp: createdAtMs };
   switch (message.role) {
     case "system":
     case "bashExecution":
-      return filled(message, required);
+      return fillRequired(message, required);
     case "user":
-      return filled({ ...message, content: piContentOf(message.content) }, required);
+      return fillRequired({ ...message, content: toPiContent(message.content) }, required);
     case "toolResult":
-      return filled({ ...message, content: piContentOf(message.content) }, { ...required, toolName: "unknown" });
+      return fillRequired({ ...message, content: toPiContent(message.content) }, { ...required, toolName: "unknown" });
     case "custom":
-      return filled({ ...message, content: piContentOf(message.content) }, { ...required, display: true });
+      return fillRequired({ ...message, content: toPiContent(message.content) }, { ...required, display: true });
     case "assistant":
-      return assistantOf(message, required);
+      return toPiAssistant(message, required);
   }
 }
 
@@ -24,7 +24,7 @@ export function piMessageOf(message: Message, createdAtMs: number): JsonObject {
  * A content that pi can send to a model. It takes every block that is no text for an image, so a block that neither
  * knows is written as a text naming it, with the block itself beside the text.
  */
-export function piContentOf(content: string | readonly ContentBlock[]): string | readonly JsonObject[] {
+export function toPiContent(content: string | readonly ContentBlock[]): string | readonly JsonObject[] {
   if (typeof content === "string") return content;
   return content.map((block) => {
     if (block.type !== "foreign") return block;
@@ -36,14 +36,21 @@ export function piContentOf(content: string | readonly ContentBlock[]): string |
 const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: NO_COST };
 
-function assistantOf(message: AssistantMessage, required: JsonObject): JsonObject {
-  const plain = { ...message, content: message.content.map(assistantBlockOf) };
-  const whole = filled(plain, { ...required, api: "unknown", provider: "unknown", model: "unknown", usage: NO_USAGE, stopReason: "stop" });
-  return hasAllCounts(message.usage) ? whole : replaced(whole, "usage", countedUsage(message.usage ?? {}));
+function toPiAssistant(message: AssistantMessage, required: JsonObject): JsonObject {
+  const plain = { ...message, content: message.content.map(toPiAssistantBlock) };
+  const whole = fillRequired(plain, {
+    ...required,
+    api: "unknown",
+    provider: "unknown",
+    model: "unknown",
+    usage: NO_USAGE,
+    stopReason: "stop",
+  });
+  return hasAllCounts(message.usage) ? whole : replaceMember(whole, "usage", completeUsage(message.usage ?? {}));
 }
 
 // A model's unknown blocks are skipped by pi, so those that came from pi or oh-my-pi go back as they were.
-function assistantBlockOf(block: AssistantBlock): JsonObject {
+function toPiAssistantBlock(block: AssistantBlock): JsonObject {
   if (block.type !== "foreign" || !isObject(block.raw)) return block;
   return block.raw.type === block.originalType && Object.keys(block).length === 3 ? block.raw : block;
 }
@@ -54,7 +61,7 @@ function hasAllCounts(usage: AssistantMessage["usage"]): boolean {
   return Object.keys(NO_USAGE).every((key) => usage[key] !== undefined) && Object.keys(NO_COST).every((key) => cost?.[key] !== undefined);
 }
 
-function countedUsage(usage: JsonObject): JsonObject {
+function completeUsage(usage: JsonObject): JsonObject {
   const cost = isObject(usage.cost) ? usage.cost : {};
   return { ...NO_USAGE, ...usage, cost: { ...NO_COST, ...cost } };
 }
@@ -63,7 +70,7 @@ function countedUsage(usage: JsonObject): JsonObject {
  * `object` with `required` members put in where it has none (or null, where pi cannot bear it), and a note of which,
  * so that reading the file again takes them out. An object that lacks nothing stays as it is.
  */
-export function filled(object: JsonObject, required: JsonObject): JsonObject {
+export function fillRequired(object: JsonObject, required: JsonObject): JsonObject {
   const lacking = Object.keys(required).filter((key) => object[key] === undefined || object[key] === null);
   if (lacking.length === 0) return object;
   const before = lacking.map((key) => (object[key] === null ? [key, null] : [key]));
@@ -71,7 +78,7 @@ export function filled(object: JsonObject, required: JsonObject): JsonObject {
 }
 
 /** `object` with `key` replaced by `value`, and a note of what was there before. */
-export function replaced(object: JsonObject, key: string, value: unknown): JsonObject {
+export function replaceMember(object: JsonObject, key: string, value: unknown): JsonObject {
   const noted = object[FILLED];
   const before = [...(Array.isArray(noted) ? noted : []), [key, object[key]]];
   return { ...object, [key]: value, [FILLED]: before };

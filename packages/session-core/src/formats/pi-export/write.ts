@@ -1,9 +1,9 @@
 import type { Entry, EntryPayload, PayloadOf } from "../../entry/entry.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
-import { isObject, type JsonObject, millisecondsOf } from "../../source/json.js";
+import { isObject, type JsonObject, parseTime } from "../../source/json.js";
 import { EXPORTED_BY, FOREIGN_MARK, LEAF_MARK, USAGE_MARKS } from "../pi/marks.js";
 import { derivedId } from "../pi/pi-file.js";
-import { filled, piContentOf, piMessageOf } from "./message.js";
+import { fillRequired, toPiContent, toPiMessage } from "./message.js";
 
 /** What of a session goes into pi's header and its last lines. */
 export interface PiExportSession {
@@ -38,17 +38,17 @@ export interface PiExport {
  * for await (const line of piLines(input)) file.write(`${line}\n`);
  */
 export async function* piLines(input: PiExport): AsyncGenerator<string, void, void> {
-  yield JSON.stringify(headerOf(input.session));
+  yield JSON.stringify(toPiHeader(input.session));
   let last: EntryId | null = null;
   for await (const entry of input.entries) {
     last = entry.id;
-    yield JSON.stringify(piRecordOf(entry));
+    yield JSON.stringify(toPiRecord(entry));
   }
   yield* lastLines(input, last);
 }
 
-function headerOf({ id, cwd, createdAtMs, parentSessionId }: PiExportSession): JsonObject {
-  const header = { type: "session", version: 3, id, timestamp: isoTime(createdAtMs), cwd: cwd ?? "", [EXPORTED_BY]: "bough" };
+function toPiHeader({ id, cwd, createdAtMs, parentSessionId }: PiExportSession): JsonObject {
+  const header = { type: "session", version: 3, id, timestamp: toIsoTime(createdAtMs), cwd: cwd ?? "", [EXPORTED_BY]: "bough" };
   return parentSessionId === null ? header : { ...header, parentSession: parentSessionId };
 }
 
@@ -71,7 +71,7 @@ class Chain {
 
   line(createdAtMs: number, record: JsonObject): string {
     const id = derivedId(this.session.id, "last line", ++this.#written);
-    const line = JSON.stringify({ ...record, id, parentId: this.parentId, timestamp: isoTime(createdAtMs) });
+    const line = JSON.stringify({ ...record, id, parentId: this.parentId, timestamp: toIsoTime(createdAtMs) });
     this.parentId = id;
     return line;
   }
@@ -84,15 +84,15 @@ const KNOWN_TYPES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** The line of a pi file (version 3) that holds `entry`. */
-export function piRecordOf(entry: Entry): JsonObject {
+export function toPiRecord(entry: Entry): JsonObject {
   if (entry.type === "foreign" && isUntouched(entry)) return entry.raw;
   const { id, seq: _seq, parentId, createdAtMs, ...payload } = entry;
-  const { type, ...fields } = piPayloadOf(payload, entry);
-  return { type, ...fields, id, parentId, timestamp: isoTime(createdAtMs) };
+  const { type, ...fields } = toPiPayload(payload, entry);
+  return { type, ...fields, id, parentId, timestamp: toIsoTime(createdAtMs) };
 }
 
 /** A time as pi writes it; times that no date can hold become the first of 1970. */
-export function isoTime(milliseconds: number): string {
+export function toIsoTime(milliseconds: number): string {
   const date = new Date(milliseconds);
   return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString();
 }
@@ -104,26 +104,26 @@ function isUntouched(entry: ForeignEntry): entry is ForeignEntry & { raw: JsonOb
   const { raw, originalType } = entry;
   if (!isObject(raw) || KNOWN_TYPES.has(originalType) || raw.type !== originalType) return false;
   const stands = raw.id === entry.id && raw.parentId === entry.parentId;
-  return stands && typeof raw.timestamp === "string" && millisecondsOf(raw.timestamp) === entry.createdAtMs;
+  return stands && typeof raw.timestamp === "string" && parseTime(raw.timestamp) === entry.createdAtMs;
 }
 
-function piPayloadOf(payload: EntryPayload, { id, createdAtMs }: Entry): JsonObject {
+function toPiPayload(payload: EntryPayload, { id, createdAtMs }: Entry): JsonObject {
   switch (payload.type) {
     case "message":
-      return { ...payload, message: piMessageOf(payload.message, createdAtMs) };
+      return { ...payload, message: toPiMessage(payload.message, createdAtMs) };
     case "compaction":
       // pi has no null here: a compaction that kept nothing names itself.
-      return { ...filled(payload, { tokensBefore: 0 }), firstKeptEntryId: payload.firstKeptEntryId ?? id };
+      return { ...fillRequired(payload, { tokensBefore: 0 }), firstKeptEntryId: payload.firstKeptEntryId ?? id };
     case "branch_summary":
       return { ...payload, fromId: payload.fromId ?? "root" };
     case "model_change":
-      return filled(payload, { provider: "unknown" });
+      return fillRequired(payload, { provider: "unknown" });
     case "thinking_level_change":
-      return filled(payload, { thinkingLevel: "off" });
+      return fillRequired(payload, { thinkingLevel: "off" });
     case "custom_message":
-      return filled({ ...payload, content: piContentOf(payload.content) }, { display: true });
+      return fillRequired({ ...payload, content: toPiContent(payload.content) }, { display: true });
     case "custom":
-      return customOf(payload);
+      return toPiCustom(payload);
     case "foreign": {
       const { type: _type, ...data } = payload;
       return { type: "custom", customType: FOREIGN_MARK, data };
@@ -133,7 +133,7 @@ function piPayloadOf(payload: EntryPayload, { id, createdAtMs }: Entry): JsonObj
   }
 }
 
-function customOf(payload: PayloadOf<"custom">): JsonObject {
+function toPiCustom(payload: PayloadOf<"custom">): JsonObject {
   const isUsage = payload.customType === USAGE_MARKS.usage && isObject(payload.data) && Object.keys(payload).length === 3;
   return isUsage && isObject(payload.data) ? { ...payload.data, type: "usage" } : payload;
 }

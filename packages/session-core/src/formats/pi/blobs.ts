@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { SourceNotFoundError, SourceUnreadableError } from "../../errors/import-errors.js";
 import { isObject, type JsonObject } from "../../source/json.js";
-import { OpenSource } from "../../source/source-file.js";
+import { SourceFileReader } from "../../source/source-file.js";
 
 /** How a text that oh-my-pi moved out of a session file starts; 64 hex digits follow. */
 export const BLOB_PREFIX = "blob:sha256:";
@@ -19,7 +19,7 @@ const MAX_DEPTH = 500;
 const MOST_BYTES = 1 << 28;
 
 /** A record with the blobs put back that were found, and the references that were not. */
-export interface Restored {
+export interface RestoredRecord {
   readonly record: JsonObject;
   readonly missing: readonly MissingBlob[];
 }
@@ -34,28 +34,28 @@ export interface MissingBlob {
  * Puts back what oh-my-pi keeps in files beside its sessions: images, wherever in the record they are (regression
  * R26), and the image addresses inside provider data. A reference that leads nowhere stays as it is.
  */
-export function withBlobs(record: JsonObject, sessionPath: string): Restored {
+export function restoreBlobs(record: JsonObject, sessionPath: string): RestoredRecord {
   const missing: MissingBlob[] = [];
   let room = MOST_BYTES;
   const bytesOf = (reference: string): Buffer | undefined => {
-    const found = blobAt(reference, sessionPath, room);
+    const found = readBlob(reference, sessionPath, room);
     if (typeof found === "string") missing.push({ reference, reason: found });
     else room -= found.length;
     return typeof found === "string" ? undefined : found;
   };
-  return { record: restoredMembers(record, bytesOf, 0), missing };
+  return { record: restoreMembers(record, bytesOf, 0), missing };
 }
 
 type BytesOf = (reference: string) => Buffer | undefined;
 
-function restoredMembers(object: JsonObject, bytesOf: BytesOf, depth: number): JsonObject {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, restored(value, key, object, bytesOf, depth + 1)]));
+function restoreMembers(object: JsonObject, bytesOf: BytesOf, depth: number): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, restoreValue(value, key, object, bytesOf, depth + 1)]));
 }
 
-function restored(value: unknown, key: string, owner: JsonObject, bytesOf: BytesOf, depth: number): unknown {
+function restoreValue(value: unknown, key: string, owner: JsonObject, bytesOf: BytesOf, depth: number): unknown {
   if (depth > MAX_DEPTH) return value;
-  if (Array.isArray(value)) return value.map((item: unknown) => restored(item, key, owner, bytesOf, depth + 1));
-  if (isObject(value)) return restoredMembers(value, bytesOf, depth);
+  if (Array.isArray(value)) return value.map((item: unknown) => restoreValue(item, key, owner, bytesOf, depth + 1));
+  if (isObject(value)) return restoreMembers(value, bytesOf, depth);
   const encoding = typeof value === "string" && BLOB.test(value) ? encodingOf(key, owner) : undefined;
   return typeof value === "string" && encoding !== undefined ? (bytesOf(value)?.toString(encoding) ?? value) : value;
 }
@@ -69,7 +69,7 @@ function encodingOf(key: string, owner: JsonObject): "base64" | "utf8" | undefin
 }
 
 /** The bytes of a blob, or why they cannot be had. */
-function blobAt(reference: string, sessionPath: string, room: number): Buffer | string {
+function readBlob(reference: string, sessionPath: string, room: number): Buffer | string {
   const hash = BLOB.exec(reference)?.[1] ?? "";
   let reason = "is in no blobs folder above the session";
   let folder = dirname(sessionPath);
@@ -84,7 +84,7 @@ function blobAt(reference: string, sessionPath: string, room: number): Buffer | 
 
 function read(path: string, room: number): Buffer | string | undefined {
   try {
-    const file = new OpenSource(path);
+    const file = new SourceFileReader(path);
     try {
       return file.bytes > room ? `has ${file.bytes} bytes, too many for one record` : file.bytesAt(0, file.bytes);
     } finally {

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, parsed, stringAt, without, withoutNulls } from "../../source/json.js";
-import { foreignOf, markedForeign } from "./marks.js";
+import { isObject, type JsonObject, parseJson, stringAt, without, withoutNulls } from "../../source/json.js";
+import { readForeign, readForeignBlock } from "./marks.js";
 
 /** Fields that some versions left behind from streaming (regression R11): they repeat what the record says anyway. */
 export const SCRATCH = ["partialJson", "jsonlEvents"];
@@ -8,16 +8,16 @@ export const SCRATCH = ["partialJson", "jsonlEvents"];
 export type Content = string | readonly JsonObject[] | undefined;
 
 /** What a person, a tool or a host said. */
-export function contentOf(content: unknown): Content {
-  return blocksOf(content, contentBlock);
+export function toContent(content: unknown): Content {
+  return toBlocks(content, contentBlock);
 }
 
 /** What a model said. */
-export function assistantContentOf(content: unknown): Content {
-  return blocksOf(content, assistantBlock);
+export function toAssistantContent(content: unknown): Content {
+  return toBlocks(content, assistantBlock);
 }
 
-function blocksOf(content: unknown, block: (value: JsonObject) => JsonObject): Content {
+function toBlocks(content: unknown, block: (value: JsonObject) => JsonObject): Content {
   if (content === null || content === undefined) return [];
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return undefined;
@@ -27,11 +27,11 @@ function blocksOf(content: unknown, block: (value: JsonObject) => JsonObject): C
 function contentBlock(block: JsonObject): JsonObject {
   switch (block.type) {
     case "text":
-      return markedForeign(block) ?? (typeof block.text === "string" ? block : foreignBlock(block));
+      return readForeignBlock(block) ?? (typeof block.text === "string" ? block : toForeignBlock(block));
     case "image":
-      return isImage(block) ? block : foreignBlock(block);
+      return isImage(block) ? block : toForeignBlock(block);
   }
-  return foreignBlock(block);
+  return toForeignBlock(block);
 }
 
 function assistantBlock(given: JsonObject): JsonObject {
@@ -48,8 +48,8 @@ function assistantBlock(given: JsonObject): JsonObject {
 }
 
 /** A block that Bough does not know, or one that is broken: kept whole, sent to no model. */
-export function foreignBlock(block: JsonObject): JsonObject {
-  const noted = block.type === "foreign" ? foreignOf(block) : undefined;
+export function toForeignBlock(block: JsonObject): JsonObject {
+  const noted = block.type === "foreign" ? readForeign(block) : undefined;
   if (noted !== undefined) return noted;
   return { type: "foreign", originalType: stringAt(block, "type") ?? "unknown", raw: block };
 }
@@ -58,18 +58,18 @@ function thinkingBlock(given: JsonObject): JsonObject {
   const block = withoutNulls(given, ["thinkingSignature", "redacted"]);
   const { thinking, thinkingSignature, redacted } = block;
   const fits = typeof thinking === "string" && isOptional(thinkingSignature, "string") && isOptional(redacted, "boolean");
-  return fits ? block : foreignBlock(given);
+  return fits ? block : toForeignBlock(given);
 }
 
 function redactedBlock(block: JsonObject): JsonObject {
   const { data } = block;
-  if (typeof data !== "string") return foreignBlock(block);
+  if (typeof data !== "string") return toForeignBlock(block);
   return { ...without(block, ["data"]), type: "thinking", thinking: "", thinkingSignature: data, redacted: true };
 }
 
 function toolCallBlock(block: JsonObject): JsonObject {
-  if (typeof block.id !== "string" || typeof block.name !== "string") return foreignBlock(block);
-  return isObject(block.arguments) ? block : { ...block, arguments: toolArgumentsOf(block.arguments) };
+  if (typeof block.id !== "string" || typeof block.name !== "string") return toForeignBlock(block);
+  return isObject(block.arguments) ? block : { ...block, arguments: toToolArguments(block.arguments) };
 }
 
 // The same two rules as in the gate for blocks, which would load zod for every program that only lists formats.
@@ -85,8 +85,8 @@ function isOptional(value: unknown, type: "string" | "boolean"): boolean {
 }
 
 /** The arguments of a tool call as an object: some programs wrote them as JSON text, and some texts are no JSON. */
-export function toolArgumentsOf(given: unknown): JsonObject {
+export function toToolArguments(given: unknown): JsonObject {
   if (given === null || given === undefined || given === "") return {};
-  const value = typeof given === "string" ? parsed(given) : given;
+  const value = typeof given === "string" ? parseJson(given) : given;
   return isObject(value) ? value : { raw: given };
 }

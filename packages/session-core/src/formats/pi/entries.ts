@@ -1,24 +1,24 @@
 import type { EntryId } from "../../ids/ids.js";
 import { isObject, type JsonObject, numberAt, stringAt, without, withoutNulls } from "../../source/json.js";
-import { assistantContentOf, contentOf } from "./blocks.js";
-import type { Links } from "./links.js";
-import { FOREIGN_MARK, foreignOf, USAGE_MARKS, unfilled } from "./marks.js";
-import { messageOf, withUsage } from "./messages.js";
+import { toAssistantContent, toContent } from "./blocks.js";
+import type { SkippedLines } from "./links.js";
+import { FOREIGN_MARK, readForeign, removeFilled, USAGE_MARKS } from "./marks.js";
+import { toMessage, withUsage } from "./messages.js";
 
 /** Makes an entry's payload of a record; undefined when the record's shape does not allow it. */
-type ReadEntry = (record: JsonObject, reading: EntryReading) => JsonObject | undefined;
+type ReadEntry = (record: JsonObject, reading: EntryContext) => JsonObject | undefined;
 
 const READERS: ReadonlyMap<string, ReadEntry> = new Map<string, ReadEntry>([
-  ["message", messageEntryOf],
-  ["model_change", modelChangeOf],
-  ["thinking_level_change", thinkingLevelChangeOf],
-  ["compaction", compactionOf],
-  ["branch_summary", branchSummaryOf],
-  ["context_edit", contextEditOf],
-  ["custom", customOf],
-  ["custom_message", customMessageEntryOf],
-  ["usage", (record) => ({ type: "custom", customType: USAGE_MARKS.usage, data: without(fieldsOf(record), ["type"]) })],
-  ["model_usage", (record) => ({ type: "custom", customType: USAGE_MARKS.model_usage, data: without(fieldsOf(record), ["type"]) })],
+  ["message", toMessagePayload],
+  ["model_change", toModelChange],
+  ["thinking_level_change", toThinkingLevelChange],
+  ["compaction", toCompaction],
+  ["branch_summary", toBranchSummary],
+  ["context_edit", toContextEdit],
+  ["custom", toCustom],
+  ["custom_message", toCustomMessage],
+  ["usage", (record) => ({ type: "custom", customType: USAGE_MARKS.usage, data: without(withoutPosition(record), ["type"]) })],
+  ["model_usage", (record) => ({ type: "custom", customType: USAGE_MARKS.model_usage, data: without(withoutPosition(record), ["type"]) })],
 ]);
 
 /** What an entry carries, and whether its record had a type that we know but a shape that we do not. */
@@ -28,53 +28,53 @@ export interface ReadPayload {
 }
 
 /** What the record's entry carries. A record that we do not know is kept whole in a `foreign` entry. */
-export function payloadOf(record: JsonObject, reading: EntryReading): ReadPayload {
+export function toPayload(record: JsonObject, reading: EntryContext): ReadPayload {
   const type = stringAt(record, "type");
   const reader = READERS.get(type ?? "");
-  const payload = reader?.(unfilled(record), reading);
+  const payload = reader?.(removeFilled(record), reading);
   if (payload !== undefined) return { payload, isInvalid: false };
-  return { payload: keptWhole(record, type ?? "unknown"), isInvalid: reader !== undefined || type === undefined };
+  return { payload: toForeignPayload(record, type ?? "unknown"), isInvalid: reader !== undefined || type === undefined };
 }
 
-function keptWhole(record: JsonObject, originalType: string): JsonObject {
+function toForeignPayload(record: JsonObject, originalType: string): JsonObject {
   return { type: "foreign", originalType, raw: record };
 }
 
-function messageEntryOf(record: JsonObject): JsonObject | undefined {
-  const message = messageOf(record.message);
-  return message === undefined ? undefined : { ...fieldsOf(record), message };
+function toMessagePayload(record: JsonObject): JsonObject | undefined {
+  const message = toMessage(record.message);
+  return message === undefined ? undefined : { ...withoutPosition(record), message };
 }
 
 // oh-my-pi writes "provider/id" in one field, and notes the model it falls back to for a single retry: that one is
 // not the session's model, so it stays a foreign record.
-function modelChangeOf(record: JsonObject): JsonObject | undefined {
-  const fields = withoutNulls(fieldsOf(record), ["provider"]);
+function toModelChange(record: JsonObject): JsonObject | undefined {
+  const fields = withoutNulls(withoutPosition(record), ["provider"]);
   if (typeof fields.modelId === "string") return fields;
   const { model, ...rest } = fields;
   if (typeof model !== "string") return undefined;
-  if (fields.role === "fallback") return keptWhole(record, "model_change");
+  if (fields.role === "fallback") return toForeignPayload(record, "model_change");
   const slash = model.indexOf("/");
   return slash === -1 ? { ...rest, modelId: model } : { ...rest, provider: model.slice(0, slash), modelId: model.slice(slash + 1) };
 }
 
-function thinkingLevelChangeOf(record: JsonObject): JsonObject | undefined {
+function toThinkingLevelChange(record: JsonObject): JsonObject | undefined {
   const thinkingLevel = record.thinkingLevel ?? null;
-  return thinkingLevel === null || typeof thinkingLevel === "string" ? { ...fieldsOf(record), thinkingLevel } : undefined;
+  return thinkingLevel === null || typeof thinkingLevel === "string" ? { ...withoutPosition(record), thinkingLevel } : undefined;
 }
 
-function customOf(record: JsonObject): JsonObject | undefined {
-  const noted = record.customType === FOREIGN_MARK ? foreignOf(record.data) : undefined;
-  return noted ?? (typeof record.customType === "string" ? fieldsOf(record) : undefined);
+function toCustom(record: JsonObject): JsonObject | undefined {
+  const noted = record.customType === FOREIGN_MARK ? readForeign(record.data) : undefined;
+  return noted ?? (typeof record.customType === "string" ? withoutPosition(record) : undefined);
 }
 
-function customMessageEntryOf(record: JsonObject): JsonObject | undefined {
-  const content = contentOf(record.content);
+function toCustomMessage(record: JsonObject): JsonObject | undefined {
+  const content = toContent(record.content);
   const isWhole = typeof record.customType === "string" && content !== undefined;
-  return isWhole ? { ...withoutNulls(fieldsOf(record), ["display"]), content } : undefined;
+  return isWhole ? { ...withoutNulls(withoutPosition(record), ["display"]), content } : undefined;
 }
 
 /** A compaction. One that names itself as its first kept entry kept nothing. */
-export function compactionOf(record: JsonObject, reading: EntryReading): JsonObject | undefined {
+export function toCompaction(record: JsonObject, reading: EntryContext): JsonObject | undefined {
   if (typeof record.summary !== "string") return undefined;
   const tokens = ["tokensBefore", "tokensAfter"].filter((key) => (numberAt(record, key) ?? -1) < 0);
   const fields = without(summaryFields(record), [...tokens, "firstKeptEntryIndex"]);
@@ -85,7 +85,7 @@ export function compactionOf(record: JsonObject, reading: EntryReading): JsonObj
  * A branch summary. Before pi 0.84.3, and in oh-my-pi, `fromId` names the entry that was gone to (regression R62):
  * that is the summary's own parent, so the branch left behind is not known.
  */
-export function branchSummaryOf(record: JsonObject, reading: EntryReading): JsonObject | undefined {
+export function toBranchSummary(record: JsonObject, reading: EntryContext): JsonObject | undefined {
   if (typeof record.summary !== "string") return undefined;
   const fromId = stringAt(record, "fromId");
   const isTarget = fromId !== undefined && fromId === record.parentId && !reading.isOurs;
@@ -94,26 +94,26 @@ export function branchSummaryOf(record: JsonObject, reading: EntryReading): Json
 }
 
 /** An edit of one earlier entry of the path; undefined when it does not say what to put in its place. */
-export function contextEditOf(record: JsonObject, { links }: EntryReading): JsonObject | undefined {
+export function toContextEdit(record: JsonObject, { links }: EntryContext): JsonObject | undefined {
   const { targetId, replacement } = record;
   if (typeof targetId !== "string") return undefined;
-  const edit = { ...fieldsOf(record), targetId: links.entryFor(targetId) ?? targetId };
+  const edit = { ...withoutPosition(record), targetId: links.entryFor(targetId) ?? targetId };
   if (replacement === null) return edit;
   if (!isObject(replacement) || replacement.content === null || replacement.content === undefined) return undefined;
-  const content = assistantContentOf(replacement.content);
+  const content = toAssistantContent(replacement.content);
   return content === undefined ? undefined : { ...edit, replacement: { ...replacement, content } };
 }
 
 // oh-my-pi calls a summary that an extension supplied `fromExtension`.
 function summaryFields(record: JsonObject): JsonObject {
-  const { fromExtension, ...fields } = withUsage(fieldsOf(record));
+  const { fromExtension, ...fields } = withUsage(withoutPosition(record));
   const fromHook = fields.fromHook ?? fromExtension;
   return typeof fromHook === "boolean" ? { ...fields, fromHook } : without(fields, ["fromHook"]);
 }
 
 /** What a record needs to know of the file around it. */
-export interface EntryReading {
-  readonly links: Links;
+export interface EntryContext {
+  readonly links: SkippedLines;
   /** Bough wrote the file: its `fromId` always names the branch left behind. */
   readonly isOurs: boolean;
   /** The first entry that the record, a compaction, kept; null: nothing kept. */
@@ -123,6 +123,6 @@ export interface EntryReading {
 const POSITION = ["id", "parentId", "timestamp"];
 
 /** What a record carries, without where it stands. */
-export function fieldsOf(record: JsonObject): JsonObject {
+export function withoutPosition(record: JsonObject): JsonObject {
   return without(record, POSITION);
 }

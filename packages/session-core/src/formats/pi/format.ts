@@ -4,16 +4,16 @@ import type { SessionId } from "../../ids/ids.js";
 import type { FolderEntry } from "../../source/source-file.js";
 import { SourceFolders } from "../../source/source-folders.js";
 import {
-  type Attempt,
-  attempt,
   type FileHead,
   type ImportProblem,
+  type ReadAttempt,
   type SourceFormat,
   type SourceRecord,
   type SourceSession,
+  tryRead,
 } from "../../source/source-session.js";
-import { derivedId, headerOf, isPiHead, type PiFile, readPiFile, sessionIdOf } from "./pi-file.js";
-import { recordsOf } from "./records.js";
+import { derivedId, isPiHead, type PiFile, readPiFile, readSessionId, toSourceHeader } from "./pi-file.js";
+import { readRecords } from "./records.js";
 
 /** How deep agents that start agents are followed. */
 const MAX_SUBAGENT_DEPTH = 8;
@@ -25,15 +25,15 @@ export const piFormat: SourceFormat = {
   starterOf: starterPath,
   sessions: (path: string, folders = new SourceFolders()) => {
     const file = readPiFile(path);
-    const starter = startedBy(path, folders);
-    const reading = new Reading(folders);
-    reading.collect(file, starter.value && sessionIdOf(starter.value), 0, starter.problems);
+    const starter = readStarter(path, folders);
+    const reading = new SessionCollector(folders);
+    reading.collect(file, starter.value && readSessionId(starter.value), 0, starter.problems);
     return reading.sessions;
   },
 };
 
 /** The sessions of a file and of the files below it, in the order in which they are read. */
-class Reading {
+class SessionCollector {
   readonly sessions: SourceSession[] = [];
   readonly #taken = new Set<SessionId>();
   readonly #folders: SourceFolders;
@@ -43,20 +43,20 @@ class Reading {
   }
 
   collect(file: PiFile, starter: SessionId | undefined, depth: number, problems: readonly ImportProblem[]): void {
-    const own = sessionIdOf(file);
+    const own = readSessionId(file);
     // A copied file keeps the id inside it; two sessions of one import must still be two.
     const sessionId = this.#taken.has(own) ? derivedId(own, file.path.split(/[\\/]/).at(-1) ?? "") : own;
     this.#taken.add(sessionId);
-    const subagents = depth < MAX_SUBAGENT_DEPTH ? subagentsOf(file.path, this.#folders) : { files: [], problems: [] };
+    const subagents = depth < MAX_SUBAGENT_DEPTH ? findSubagents(file.path, this.#folders) : { files: [], problems: [] };
     const records = () => withProblems(file, sessionId, [...problems, ...subagents.problems]);
-    this.sessions.push({ header: headerOf(file, sessionId, starter), path: file.path, records });
+    this.sessions.push({ header: toSourceHeader(file, sessionId, starter), path: file.path, records });
     for (const child of subagents.files) this.collect(child, sessionId, depth + 1, []);
   }
 }
 
 function* withProblems(file: PiFile, sessionId: SessionId, problems: readonly ImportProblem[]): Generator<SourceRecord, void, void> {
   for (const problem of problems) yield { kind: "problem", problem };
-  yield* recordsOf(file, sessionId);
+  yield* readRecords(file, sessionId);
 }
 
 /** The files of the agents that a session started, and those that look like one and cannot be read. */
@@ -66,12 +66,12 @@ export interface Subagents {
 }
 
 /** Looks into the folder beside an oh-my-pi session, named like the file: each `.jsonl` in it is a subagent's session. */
-export function subagentsOf(path: string, folders: SourceFolders): Subagents {
+export function findSubagents(path: string, folders: SourceFolders): Subagents {
   // A session file without the usual ending has no folder of its own: the name would be the file itself.
   const folder = path.replace(/\.jsonl$/, "");
   if (folder === path || !folders.has(folder)) return { files: [], problems: [] };
-  const found = attempt(folder, "the sessions of its agents were left out", () => folders.paths(folder, isSessionFile));
-  const read = (found.value ?? []).map((file) => attempt(file, "the subagent's session was left out", () => readPiFile(file)));
+  const found = tryRead(folder, "the sessions of its agents were left out", () => folders.paths(folder, isSessionFile));
+  const read = (found.value ?? []).map((file) => tryRead(file, "the subagent's session was left out", () => readPiFile(file)));
   return {
     files: read.flatMap(({ value }) => value ?? []),
     problems: [found, ...read].flatMap(({ problems }) => problems),
@@ -90,14 +90,14 @@ export function starterPath(path: string, folders: SourceFolders): string | unde
 }
 
 /** The file of the session that started the agent of this one; undefined when it stands alone, or beside a file of another format. */
-export function startedBy(path: string, folders: SourceFolders): Attempt<PiFile | undefined> {
+export function readStarter(path: string, folders: SourceFolders): ReadAttempt<PiFile | undefined> {
   const starter = starterPath(path, folders);
-  const read = () => (starter === undefined ? undefined : piFileOrNone(starter));
-  return attempt(starter ?? path, "the link to the session that started this one was left out", read);
+  const read = () => (starter === undefined ? undefined : readPiFileOrUndefined(starter));
+  return tryRead(starter ?? path, "the link to the session that started this one was left out", read);
 }
 
 /** The file if it is one of pi's: any file may have the name that the starter's would have. */
-function piFileOrNone(path: string): PiFile | undefined {
+function readPiFileOrUndefined(path: string): PiFile | undefined {
   try {
     return readPiFile(path);
   } catch (error) {

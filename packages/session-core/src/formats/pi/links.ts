@@ -1,10 +1,10 @@
 import type { EntryId } from "../../ids/ids.js";
-import { type JsonObject, millisecondsOf, stringAt } from "../../source/json.js";
+import { type JsonObject, parseTime, stringAt } from "../../source/json.js";
 import type { SourceRecord } from "../../source/source-session.js";
 import { LEAF_MARK } from "./marks.js";
 
 /** A run of lines that are no entries of the tree, each the child of the one before. */
-interface Run {
+interface SkippedRun {
   /** The entry they stand for: the parent of the first of them. */
   readonly parentId: EntryId | null;
   /** The last entry that has one of them as its parent. */
@@ -17,11 +17,11 @@ interface Run {
  *
  * Remembers these lines only, never the entries.
  */
-export class Links {
-  readonly #runs = new Map<string, Run>();
+export class SkippedLines {
+  readonly #runs = new Map<string, SkippedRun>();
 
   /** Notes that the line `id` below `parentId` (as the file has it) is no entry. */
-  leaveOut(id: string, parentId: string | null): void {
+  add(id: string, parentId: string | null): void {
     const above = parentId === null ? undefined : this.#runs.get(parentId);
     this.#runs.set(id, above ?? { parentId, heir: undefined });
   }
@@ -48,15 +48,15 @@ export class Links {
 const TYPES: ReadonlySet<unknown> = new Set(["label", "session_info", "title_change", "title"]);
 
 /** Whether a line says something about the session, and is no entry of it. */
-export function isOutsideTree(record: JsonObject): boolean {
+export function isAnnotation(record: JsonObject): boolean {
   return TYPES.has(record.type) || (record.type === "custom" && record.customType === LEAF_MARK);
 }
 
 /** The label or the title in such a line; undefined when there is none in it. */
-export function outsideRecordOf(record: JsonObject, links: Links): SourceRecord | undefined {
+export function toAnnotation(record: JsonObject, links: SkippedLines): SourceRecord | undefined {
   switch (record.type) {
     case "label":
-      return labelOf(record, links);
+      return toLabel(record, links);
     case "session_info":
       return { kind: "title", title: stringAt(record, "name")?.trim() || null, source: "user" };
     case "title_change":
@@ -66,8 +66,8 @@ export function outsideRecordOf(record: JsonObject, links: Links): SourceRecord 
   return undefined;
 }
 
-function labelOf(record: JsonObject, links: Links): SourceRecord | undefined {
+function toLabel(record: JsonObject, links: SkippedLines): SourceRecord | undefined {
   const entryId = links.entryFor(stringAt(record, "targetId") ?? null);
   if (entryId === null) return undefined;
-  return { kind: "label", entryId, label: stringAt(record, "label") || null, createdAtMs: millisecondsOf(record.timestamp) };
+  return { kind: "label", entryId, label: stringAt(record, "label") || null, createdAtMs: parseTime(record.timestamp) };
 }

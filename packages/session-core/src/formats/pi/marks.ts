@@ -22,7 +22,7 @@ export const FOREIGN_BLOCK = "boughForeign";
 export const FILLED = "boughFilled";
 
 /** `object` as it was before Bough filled in what pi cannot do without. */
-export function unfilled(object: JsonObject): JsonObject {
+export function removeFilled(object: JsonObject): JsonObject {
   const filled = object[FILLED];
   if (!Array.isArray(filled)) return object;
   const before = filled.filter((item): item is [string, unknown?] => Array.isArray(item) && typeof item[0] === "string");
@@ -31,12 +31,12 @@ export function unfilled(object: JsonObject): JsonObject {
 }
 
 /** The block behind a text block that Bough wrote in its place; undefined for any other block. */
-export function markedForeign(block: JsonObject): JsonObject | undefined {
-  return foreignOf(block[FOREIGN_BLOCK]);
+export function readForeignBlock(block: JsonObject): JsonObject | undefined {
+  return readForeign(block[FOREIGN_BLOCK]);
 }
 
 /** What Bough noted of something foreign, as the entry or block it was; undefined when it is no such note. */
-export function foreignOf(note: unknown): JsonObject | undefined {
+export function readForeign(note: unknown): JsonObject | undefined {
   const isNote = isObject(note) && typeof note.originalType === "string" && "raw" in note;
   return isNote ? { ...note, type: "foreign" } : undefined;
 }

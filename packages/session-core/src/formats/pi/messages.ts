@@ -1,29 +1,29 @@
 import { isObject, type JsonObject, objectAt, stringAt, without, withoutNulls } from "../../source/json.js";
-import { assistantContentOf, contentOf, SCRATCH } from "./blocks.js";
-import { unfilled } from "./marks.js";
+import { SCRATCH, toAssistantContent, toContent } from "./blocks.js";
+import { removeFilled } from "./marks.js";
 
 /** Makes a message of ours from one of pi's or oh-my-pi's; undefined when its shape does not allow it. */
 type ReadMessage = (message: JsonObject) => JsonObject | undefined;
 
 const READERS: ReadonlyMap<string, ReadMessage> = new Map<string, ReadMessage>([
-  ["system", systemMessageOf],
-  ["user", (message) => withContent(message, contentOf(message.content))],
-  ["assistant", assistantMessageOf],
-  ["toolResult", toolResultOf],
-  ["bashExecution", executionOf],
-  ["custom", (message) => customMessageOf(message, "custom")],
+  ["system", toSystemMessage],
+  ["user", (message) => withContent(message, toContent(message.content))],
+  ["assistant", toAssistantMessage],
+  ["toolResult", toToolResult],
+  ["bashExecution", toBashExecution],
+  ["custom", (message) => toCustomMessage(message, "custom")],
   // pi's name for `custom` before version 3
-  ["hookMessage", (message) => customMessageOf(message, "hookMessage")],
+  ["hookMessage", (message) => toCustomMessage(message, "hookMessage")],
   // the rest is oh-my-pi's alone
-  ["developer", (message) => customMessageOf(message, "developer")],
-  ["pythonExecution", pythonExecutionOf],
-  ["fileMention", fileMentionOf],
+  ["developer", (message) => toCustomMessage(message, "developer")],
+  ["pythonExecution", toPythonExecution],
+  ["fileMention", toFileMention],
 ]);
 
 /** A message of ours from the `message` of a record; undefined when its role or its shape is not known. */
-export function messageOf(given: unknown): JsonObject | undefined {
+export function toMessage(given: unknown): JsonObject | undefined {
   if (!isObject(given)) return undefined;
-  const message = unfilled(without(given, SCRATCH));
+  const message = removeFilled(without(given, SCRATCH));
   return READERS.get(stringAt(message, "role") ?? "")?.(message);
 }
 
@@ -31,34 +31,34 @@ function withContent(message: JsonObject, content: unknown): JsonObject | undefi
   return content === undefined ? undefined : { ...message, content };
 }
 
-function systemMessageOf(message: JsonObject): JsonObject | undefined {
-  const content = contentOf(message.content ?? "");
+function toSystemMessage(message: JsonObject): JsonObject | undefined {
+  const content = toContent(message.content ?? "");
   const isText = typeof content === "string" || content?.every((block) => block.type === "text") === true;
   return isText ? withContent(message, content) : undefined;
 }
 
-function assistantMessageOf(message: JsonObject): JsonObject | undefined {
+function toAssistantMessage(message: JsonObject): JsonObject | undefined {
   const plain = withoutNulls(message, ["provider", "model", "stopReason", "errorMessage"]);
-  return withContent(withUsage(plain), assistantContentOf(message.content));
+  return withContent(withUsage(plain), toAssistantContent(message.content));
 }
 
-function toolResultOf(message: JsonObject): JsonObject | undefined {
+function toToolResult(message: JsonObject): JsonObject | undefined {
   if (typeof message.toolCallId !== "string") return undefined;
   const result = withoutNulls(message, ["toolName", "isError"]);
   const details = objectAt(message, "details");
   const isScratched = details !== undefined && SCRATCH.some((key) => key in details);
-  return withContent(isScratched ? { ...result, details: without(details, SCRATCH) } : result, contentOf(message.content));
+  return withContent(isScratched ? { ...result, details: without(details, SCRATCH) } : result, toContent(message.content));
 }
 
-function customMessageOf(message: JsonObject, customType: string): JsonObject | undefined {
+function toCustomMessage(message: JsonObject, customType: string): JsonObject | undefined {
   const custom = { customType, ...withoutNulls(message, ["customType", "display"]), role: "custom" };
-  return withContent(custom, contentOf(message.content));
+  return withContent(custom, toContent(message.content));
 }
 
 const FLAGS = ["cancelled", "truncated", "excludeFromContext"];
 
 /** A command that the person ran; undefined when it says no command. */
-export function executionOf(message: JsonObject): JsonObject | undefined {
+export function toBashExecution(message: JsonObject): JsonObject | undefined {
   const { command, output, exitCode } = message;
   if (typeof command !== "string") return undefined;
   const flags = FLAGS.filter((key) => message[key] !== undefined).map((key) => [key, Boolean(message[key])] as const);
@@ -67,27 +67,27 @@ export function executionOf(message: JsonObject): JsonObject | undefined {
 }
 
 /** oh-my-pi's Python cell: an execution whose command is the code. */
-export function pythonExecutionOf(message: JsonObject): JsonObject | undefined {
-  return executionOf({ ...without(message, ["code"]), role: "bashExecution", command: message.code, language: "python" });
+export function toPythonExecution(message: JsonObject): JsonObject | undefined {
+  return toBashExecution({ ...without(message, ["code"]), role: "bashExecution", command: message.code, language: "python" });
 }
 
 /**
  * oh-my-pi's files that a person named with @: a custom message with their texts and images. What else was noted of
  * each file stays in `details.files`.
  */
-export function fileMentionOf(message: JsonObject): JsonObject | undefined {
+export function toFileMention(message: JsonObject): JsonObject | undefined {
   const { files } = message;
   if (!Array.isArray(files) || !files.every(isObject)) return undefined;
   return {
     ...without(message, ["files"]),
     role: "custom",
     customType: "fileMention",
-    content: contentOf(files.flatMap(blocksOfFile)),
+    content: toContent(files.flatMap(toFileBlocks)),
     details: { files: files.map((file) => without(file, ["content", "image"])) },
   };
 }
 
-function blocksOfFile(file: JsonObject): readonly unknown[] {
+function toFileBlocks(file: JsonObject): readonly unknown[] {
   const text = { type: "text", text: `<file path="${stringAt(file, "path") ?? ""}">\n${stringAt(file, "content") ?? ""}\n</file>` };
   return file.image === undefined || file.image === null ? [text] : [text, file.image];
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { UnknownFormatError, UnknownFormatVersionError } from "../../errors/import-errors.js";
 import { type EntryId, isId, type SessionId } from "../../ids/ids.js";
-import { type JsonObject, millisecondsOf, numberAt, stringAt, without } from "../../source/json.js";
-import { jsonLinesOf } from "../../source/json-lines.js";
+import { type JsonObject, numberAt, parseTime, stringAt, without } from "../../source/json.js";
+import { readJsonLines } from "../../source/json-lines.js";
 import type { SourceHeader, SourceParent } from "../../source/source-session.js";
 
 /** Newest version of pi's session files that is read; oh-my-pi uses the same numbers. */
@@ -35,23 +35,23 @@ export function isPiHead(records: readonly JsonObject[]): boolean {
  */
 export function readPiFile(path: string): PiFile {
   let titleSlot: JsonObject | undefined;
-  for (const line of jsonLinesOf(path)) {
+  for (const line of readJsonLines(path)) {
     if (line.kind === "problem") continue;
     const { object } = line;
     if (titleSlot === undefined && isTitleSlot(object)) titleSlot = object;
-    else return fileOf(path, object, line.line.number, titleSlot);
+    else return toPiFile(path, object, line.line.number, titleSlot);
   }
   throw new UnknownFormatError(path, "it has no header");
 }
 
-function fileOf(path: string, header: JsonObject, headerLine: number, titleSlot: JsonObject | undefined): PiFile {
+function toPiFile(path: string, header: JsonObject, headerLine: number, titleSlot: JsonObject | undefined): PiFile {
   if (!isHeader(header) && !isHarnessHeader(header)) throw new UnknownFormatError(path, "its first record is no pi header");
-  const version = versionOf(header);
+  const version = readVersion(header);
   if (version > NEWEST_VERSION) throw new UnknownFormatVersionError(path, "pi", version, NEWEST_VERSION);
   return { path, header, headerLine, titleSlot, version };
 }
 
-function versionOf(header: JsonObject): number {
+function readVersion(header: JsonObject): number {
   if (isHarnessHeader(header)) return numberAt(header, "version") ?? numberAt(header, "v") ?? NEWEST_VERSION + 1;
   // A missing version is 1. One that is no number was written by nobody we know, so it is refused like a newer one.
   const given = header.version ?? 1;
@@ -78,31 +78,31 @@ function isTitleSlot(record: JsonObject): boolean {
 const KNOWN = ["type", "id", "timestamp", "cwd", "title"];
 
 /** The id of the session in `file`: its own, unless that could not name a session. */
-export function sessionIdOf(file: PiFile): SessionId {
+export function readSessionId(file: PiFile): SessionId {
   const id = stringAt(file.header, "id") ?? "";
   return isId(id) ? id : derivedId(id);
 }
 
 /** What the first lines say of a session; `startedBy` when it is a subagent's. */
-export function headerOf(file: PiFile, sessionId: SessionId, startedBy: SessionId | undefined): SourceHeader {
+export function toSourceHeader(file: PiFile, sessionId: SessionId, startedBy: SessionId | undefined): SourceHeader {
   return {
     sessionId,
-    createdAtMs: millisecondsOf(file.header.timestamp),
+    createdAtMs: parseTime(file.header.timestamp),
     cwd: nonEmpty(stringAt(file.header, "cwd")),
-    title: titleOf(file),
+    title: readTitle(file),
     kind: startedBy === undefined ? "conversation" : "subagent",
-    parent: parentOf(file.header, startedBy),
+    parent: readParent(file.header, startedBy),
     metadata: without(file.header, KNOWN),
   };
 }
 
 /** The title in the slot of an oh-my-pi file, or else in its header. */
-export function titleOf({ titleSlot, header }: PiFile): string | undefined {
+export function readTitle({ titleSlot, header }: PiFile): string | undefined {
   return nonEmpty(titleSlot === undefined ? undefined : stringAt(titleSlot, "title")) ?? nonEmpty(stringAt(header, "title"));
 }
 
-function parentOf(header: JsonObject, startedBy: SessionId | undefined): SourceParent | undefined {
-  const sessionId = startedBy ?? parentSessionOf(header);
+function readParent(header: JsonObject, startedBy: SessionId | undefined): SourceParent | undefined {
+  const sessionId = startedBy ?? readParentSessionId(header);
   return sessionId === undefined ? undefined : { sessionId };
 }
 
@@ -120,7 +120,7 @@ const UUID_AND_SUFFIX = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-\d+)?
  * The session that this one was forked from, as the header names it: a file's path (pi; `branchedFrom` in version 1,
  * which pi's own migration loses, regression R60) or a session id (oh-my-pi). The file is not looked for.
  */
-export function parentSessionOf(header: JsonObject): SessionId | undefined {
+export function readParentSessionId(header: JsonObject): SessionId | undefined {
   const given = stringAt(header, "parentSession") ?? stringAt(header, "branchedFrom");
   if (given === undefined) return undefined;
   const name =
@@ -137,7 +137,7 @@ export function parentSessionOf(header: JsonObject): SessionId | undefined {
  * The model and the thinking level that a file of version 1 names in its header, as the entries that later versions
  * write for them (regression R174). Later versions ignore these fields, and so do we.
  */
-export function initialSettingsOf({ header, version }: PiFile): readonly JsonObject[] {
+export function readInitialSettings({ header, version }: PiFile): readonly JsonObject[] {
   if (version >= 2) return [];
   const modelId = stringAt(header, "modelId");
   const thinkingLevel = stringAt(header, "thinkingLevel");

@@ -1,12 +1,12 @@
 import { type EntryId, isId, quoted, type SessionId } from "../../ids/ids.js";
-import { type JsonObject, millisecondsOf, numberAt, objectAt, stringAt } from "../../source/json.js";
-import { type JsonLine, jsonLinesOf } from "../../source/json-lines.js";
+import { type JsonObject, numberAt, objectAt, parseTime, stringAt } from "../../source/json.js";
+import { type JsonLine, readJsonLines } from "../../source/json-lines.js";
 import type { ImportProblem, SourceEntry, SourceRecord } from "../../source/source-session.js";
-import { BLOB_PREFIX, type MissingBlob, withBlobs } from "./blobs.js";
-import { payloadOf } from "./entries.js";
-import { isOutsideTree, Links, outsideRecordOf } from "./links.js";
+import { BLOB_PREFIX, type MissingBlob, restoreBlobs } from "./blobs.js";
+import { toPayload } from "./entries.js";
+import { isAnnotation, SkippedLines, toAnnotation } from "./links.js";
 import { EXPORTED_BY } from "./marks.js";
-import { derivedId, initialSettingsOf, type PiFile, titleOf } from "./pi-file.js";
+import { derivedId, type PiFile, readInitialSettings, readTitle } from "./pi-file.js";
 
 /**
  * The records of a session file in file order. Versions 1, 2 and 3 take the same way: a record without an id gets one
@@ -15,18 +15,18 @@ import { derivedId, initialSettingsOf, type PiFile, titleOf } from "./pi-file.js
  *
  * Memory holds one line, the ids of the lines that are no entries, and nothing else of the file.
  */
-export function* recordsOf(file: PiFile, sessionId: SessionId): Generator<SourceRecord, void, void> {
-  const reading = new Reading(file, sessionId);
+export function* readRecords(file: PiFile, sessionId: SessionId): Generator<SourceRecord, void, void> {
+  const reading = new RecordReader(file, sessionId);
   yield* reading.settings();
-  for (const line of jsonLinesOf(file.path)) {
+  for (const line of readJsonLines(file.path)) {
     if (line.kind === "problem") yield line;
     else if (line.line.number > file.headerLine) yield* reading.line(line);
   }
   yield* reading.end();
 }
 
-class Reading {
-  readonly #links = new Links();
+class RecordReader {
+  readonly #links = new SkippedLines();
   readonly #isOurs: boolean;
   /** Where the last line stands: pi continues there when it opens the file. */
   #leafId: EntryId | null = null;
@@ -40,11 +40,11 @@ class Reading {
     private readonly sessionId: SessionId,
   ) {
     this.#isOurs = file.header[EXPORTED_BY] === "bough";
-    this.#lastMs = millisecondsOf(file.header.timestamp) ?? 0;
+    this.#lastMs = parseTime(file.header.timestamp) ?? 0;
   }
 
   *settings(): Generator<SourceRecord, void, void> {
-    for (const payload of initialSettingsOf(this.file)) {
+    for (const payload of readInitialSettings(this.file)) {
       const id = derivedId(this.sessionId, "header", stringAt(payload, "type") ?? "");
       yield this.#entry(id, this.#leafId, this.file.headerLine, payload);
     }
@@ -52,14 +52,14 @@ class Reading {
 
   *line(line: JsonLine): Generator<SourceRecord, void, void> {
     const { record, missing } = line.line.text.includes(BLOB_PREFIX)
-      ? withBlobs(line.object, this.file.path)
+      ? restoreBlobs(line.object, this.file.path)
       : { record: line.object, missing: [] };
-    for (const reference of missing) yield missingBlob(this.file.path, line.line.number, reference);
-    yield* isOutsideTree(record) ? this.#outside(record, line.line.number) : this.#inside(record, line);
+    for (const reference of missing) yield missingBlobProblem(this.file.path, line.line.number, reference);
+    yield* isAnnotation(record) ? this.#outside(record, line.line.number) : this.#inside(record, line);
   }
 
   *end(): Generator<SourceRecord, void, void> {
-    const title = titleOf(this.file);
+    const title = readTitle(this.file);
     // The slot is overwritten in place, so it knows better than the changes that were logged.
     if (this.file.titleSlot !== undefined && title !== undefined && this.#title !== undefined && this.#title !== title) {
       yield { kind: "title", title, source: this.file.titleSlot.source === "user" ? "user" : "auto" };
@@ -75,29 +75,29 @@ class Reading {
     if (index === undefined) return null;
     // Number 0 is the header, which is no entry: everything from the first one on was kept.
     if (index <= 0) return this.#firstId;
-    const kept = recordAt(this.file, index);
+    const kept = readRecordAt(this.file, index);
     return kept === undefined || kept.line.number >= own.line.number ? null : this.#links.firstFrom(this.#idOf(kept));
   }
 
   *#outside(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
     const parentId = this.#parentOf(record);
     const id = stringAt(record, "id");
-    const said = outsideRecordOf(record, this.#links);
-    if (id !== undefined) this.#links.leaveOut(id, parentId);
+    const said = toAnnotation(record, this.#links);
+    if (id !== undefined) this.#links.add(id, parentId);
     this.#leafId = this.#links.entryFor(parentId);
     if (said?.kind === "title") this.#title = said.title;
     if (said !== undefined) yield said;
-    else if (record.type === "label") yield pointlessLabel(this.file.path, line);
+    else if (record.type === "label") yield labelWithoutEntryProblem(this.file.path, line);
   }
 
   *#inside(record: JsonObject, line: JsonLine): Generator<SourceRecord, void, void> {
-    const { payload, isInvalid } = payloadOf(record, {
+    const { payload, isInvalid } = toPayload(record, {
       links: this.#links,
       isOurs: this.#isOurs,
       firstKept: () => this.#firstKept(record, line),
     });
-    if (isInvalid) yield invalidRecord(this.file.path, line);
-    this.#lastMs = timeOf(record) ?? this.#lastMs;
+    if (isInvalid) yield invalidRecordProblem(this.file.path, line);
+    this.#lastMs = readRecordTime(record) ?? this.#lastMs;
     const id = this.#idOf(line);
     const parentId = this.#parentOf(record);
     yield this.#entry(id, this.#links.entryFor(parentId), line.line.number, payload);
@@ -125,14 +125,14 @@ class Reading {
   // A label may hang on a line that was torn. Only a file that ends so is read a second time.
   #isWritten(id: EntryId | null): boolean {
     if (id === null) return true;
-    for (const line of jsonLinesOf(this.file.path)) if (line.kind === "object" && line.object.id === id) return true;
+    for (const line of readJsonLines(this.file.path)) if (line.kind === "object" && line.object.id === id) return true;
     return false;
   }
 }
 
-function timeOf(record: JsonObject): number | undefined {
+function readRecordTime(record: JsonObject): number | undefined {
   const message = objectAt(record, "message");
-  return millisecondsOf(record.timestamp) ?? (message === undefined ? undefined : millisecondsOf(message.timestamp));
+  return parseTime(record.timestamp) ?? (message === undefined ? undefined : parseTime(message.timestamp));
 }
 
 /**
@@ -141,9 +141,9 @@ function timeOf(record: JsonObject): number | undefined {
  * Reads the file again from its start up to that record: version 1 counts the entries it kept, such files are few and
  * their compactions fewer, and so no file makes us remember the ids of all its entries.
  */
-export function recordAt(file: PiFile, index: number): JsonLine | undefined {
+export function readRecordAt(file: PiFile, index: number): JsonLine | undefined {
   let at = -1;
-  for (const line of jsonLinesOf(file.path)) {
+  for (const line of readJsonLines(file.path)) {
     if (line.kind === "problem" || line.line.number < file.headerLine) continue;
     at++;
     if (at === index) return line;
@@ -152,14 +152,14 @@ export function recordAt(file: PiFile, index: number): JsonLine | undefined {
 }
 
 /** Reports a problem of one line. */
-export function problemAt(path: string, line: number, code: ImportProblem["code"], message: string): SourceRecord {
+export function toProblem(path: string, line: number, code: ImportProblem["code"], message: string): SourceRecord {
   return { kind: "problem", problem: { code, path, line, message } };
 }
 
 /** Reports a record of a known type whose shape does not fit. */
-export function invalidRecord(path: string, { line, object }: JsonLine): SourceRecord {
+export function invalidRecordProblem(path: string, { line, object }: JsonLine): SourceRecord {
   const type = quoted(stringAt(object, "type") ?? "record without a type");
-  return problemAt(
+  return toProblem(
     path,
     line.number,
     "invalid-record",
@@ -168,12 +168,12 @@ export function invalidRecord(path: string, { line, object }: JsonLine): SourceR
 }
 
 /** Reports a label that names no entry. */
-export function pointlessLabel(path: string, line: number): SourceRecord {
-  return problemAt(path, line, "invalid-record", "the label names no entry; it was left out");
+export function labelWithoutEntryProblem(path: string, line: number): SourceRecord {
+  return toProblem(path, line, "invalid-record", "the label names no entry; it was left out");
 }
 
 /** Reports an image that oh-my-pi keeps in a file of its own, which is not there or cannot be read. */
-export function missingBlob(path: string, line: number, { reference, reason }: MissingBlob): SourceRecord {
+export function missingBlobProblem(path: string, line: number, { reference, reason }: MissingBlob): SourceRecord {
   const name = reference.slice(BLOB_PREFIX.length, BLOB_PREFIX.length + 12);
-  return problemAt(path, line, "missing-blob", `the image ${name}… ${reason}; the reference was kept`);
+  return toProblem(path, line, "missing-blob", `the image ${name}… ${reason}; the reference was kept`);
 }

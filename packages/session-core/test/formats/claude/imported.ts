@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { EntryPayload } from "../../../src/entry/entry.js";
-import { judgeEntry } from "../../../src/entry/validate.js";
+import { validateEntry } from "../../../src/entry/validate.js";
 import { claudeFormat } from "../../../src/formats/claude/format.js";
 import type { ImportProblem, SourceHeader, SourceRecord } from "../../../src/source/source-session.js";
 import { fileOf, type Line } from "./claude-file.js";
@@ -46,7 +46,7 @@ function written(header: SourceHeader, records: readonly SourceRecord[]): Import
     if (record.kind === "leaf") leaf = record.entryId;
     if (record.kind !== "entry") continue;
     expect(entries.has(record.id)).toBe(false);
-    const { payload } = judgeEntry({ ...(record.payload as object), id: record.id, createdAtMs: record.createdAtMs });
+    const { payload } = validateEntry({ ...(record.payload as object), id: record.id, createdAtMs: record.createdAtMs });
     const isKnown = record.parentId === null || entries.has(record.parentId);
     if (!isKnown) missing.push(record.parentId ?? "");
     const parentId = isKnown ? record.parentId : leaf;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { authoredText } from "../../../src/formats/markdown/authored-text.js";
+import { sanitizeMarkdown } from "../../../src/formats/markdown/sanitize-markdown.js";
 import { linesOutsideCode } from "./documents.js";
 import { nasty } from "./nasty.js";
 
@@ -15,7 +15,7 @@ describe("an author's Markdown inside a document", () => {
     ["a block of code", "```ts\nconst a = <T>(x: T) => x;\n\n  indented\n```"],
     ["code in a list", "1. run\n\n   ```sh\n   npm test\n   ```\n2. done"],
   ])("keeps %s as it was written", (_, given) => {
-    expect(authoredText(given)).toBe(given);
+    expect(sanitizeMarkdown(given)).toBe(given);
   });
 
   test.each([
@@ -26,7 +26,7 @@ describe("an author's Markdown inside a document", () => {
     ["a tag between the cells of a table", "| a | b |\n|---|---|\n| `a | b` `<i>` |", "| a | b |\n|---|---|\n| \\`a | b` `&lt;i>\\` |"],
     ["a tag behind a backtick in an address", "http://a` `<i>`", "http://a&#96; `<i>`"],
   ])("shows %s instead of obeying", (_, given, expected) => {
-    expect(authoredText(given)).toBe(expected);
+    expect(sanitizeMarkdown(given)).toBe(expected);
   });
 
   test.each([
@@ -45,41 +45,41 @@ describe("an author's Markdown inside a document", () => {
     "[a]: javascript:x",
     "[a]:\njavascript:x",
   ])("makes no link of %j", (given) => {
-    expect(authoredText(given)).toMatch(/\]\\[(:]/);
+    expect(sanitizeMarkdown(given)).toMatch(/\]\\[(:]/);
   });
 
   test("puts headings below those of the document, their order kept", () => {
-    expect(authoredText("# A\n## B\n### C")).toBe("### A\n#### B\n##### C");
-    expect(authoredText("### C\n#### D")).toBe("### C\n#### D");
-    expect(authoredText("> # A\n\n- ## B")).toBe("> ### A\n\n- #### B");
+    expect(sanitizeMarkdown("# A\n## B\n### C")).toBe("### A\n#### B\n##### C");
+    expect(sanitizeMarkdown("### C\n#### D")).toBe("### C\n#### D");
+    expect(sanitizeMarkdown("> # A\n\n- ## B")).toBe("> ### A\n\n- #### B");
   });
 
   test("writes underlined headings as others, so that they can be put lower", () => {
-    expect(authoredText("Title\n=====\ntext")).toBe("### Title\ntext");
-    expect(authoredText("two\nlines\n---")).toBe("two\nlines\n\n---");
+    expect(sanitizeMarkdown("Title\n=====\ntext")).toBe("### Title\ntext");
+    expect(sanitizeMarkdown("two\nlines\n---")).toBe("two\nlines\n\n---");
   });
 
   test("closes a fence that was left open", () => {
-    expect(authoredText("```ts\nlet a")).toBe("```ts\nlet a\n```");
-    expect(authoredText("- x\n  ~~~\n  let a")).toBe("- x\n\n  ```\n  let a\n  ```");
+    expect(sanitizeMarkdown("```ts\nlet a")).toBe("```ts\nlet a\n```");
+    expect(sanitizeMarkdown("- x\n  ~~~\n  let a")).toBe("- x\n\n  ```\n  let a\n  ```");
   });
 
   test("fences code by more backticks than it holds", () => {
-    expect(authoredText("~~~md\n```\n<b>\n```\n~~~")).toBe("````md\n```\n<b>\n```\n````");
+    expect(sanitizeMarkdown("~~~md\n```\n<b>\n```\n~~~")).toBe("````md\n```\n<b>\n```\n````");
   });
 
   test("keeps the indentation of indented code", () => {
-    expect(authoredText("a\n\n    if x:\n        <y>\n\nb")).toBe("a\n\n```\nif x:\n    <y>\n```\n\nb");
+    expect(sanitizeMarkdown("a\n\n    if x:\n        <y>\n\nb")).toBe("a\n\n```\nif x:\n    <y>\n```\n\nb");
   });
 
   test("makes every line end a line feed and drops control characters", () => {
-    expect(authoredText("a\r\nb\rc\u2028d\u001b[31mred\u001b[0m\u0007\u202e")).toBe("a\nb\nc\nd" + "red");
+    expect(sanitizeMarkdown("a\r\nb\rc\u2028d\u001b[31mred\u001b[0m\u0007\u202e")).toBe("a\nb\nc\nd" + "red");
   });
 
   test("keeps to its place, whatever it is", () => {
     fc.assert(
       fc.property(nasty, (given) => {
-        const out = authoredText(given);
+        const out = sanitizeMarkdown(given);
         expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
         for (const line of linesOutsideCode(out)) {
           expect(line).not.toBe("<unclosed fence>");
@@ -95,7 +95,7 @@ describe("an author's Markdown inside a document", () => {
     "is read in a time that grows with its length, also %j again and again",
     (unit) => {
       // Ten milliseconds where reading is linear; at this length a quadratic step would take minutes.
-      expect(authoredText(`a${unit.repeat(100_000)}b`)).toMatch(/^a[\s\S]*b/);
+      expect(sanitizeMarkdown(`a${unit.repeat(100_000)}b`)).toMatch(/^a[\s\S]*b/);
     },
     5000,
   );

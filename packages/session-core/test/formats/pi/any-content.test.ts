@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { judgeEntry } from "../../../src/entry/validate.js";
+import { validateEntry } from "../../../src/entry/validate.js";
 import { entriesOf, recordsOf } from "./pi-files.js";
 
 const TYPES = [
@@ -104,7 +104,7 @@ describe("whatever the lines of a file hold", () => {
         const entries = entriesOf(recordsOf(records, header));
         const outside = records.filter(({ type }) => ["label", "session_info", "title_change"].includes(String(type)));
         expect(entries.length).toBe(records.length - outside.length);
-        for (const { payload } of entries) judgeEntry(payload);
+        for (const { payload } of entries) validateEntry(payload);
       }),
       { numRuns: 500 },
     );

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry, EntryPayload } from "../../../src/entry/entry.js";
-import { judgeEntry } from "../../../src/entry/validate.js";
+import { validateEntry } from "../../../src/entry/validate.js";
 import { type PiExport, piLines } from "../../../src/formats/pi-export/write.js";
 import { entriesOf, folder, leafOf, sessionIn, write } from "./pi-files.js";
 
@@ -10,7 +10,7 @@ const SESSION = { id: "s1", title: null, cwd: "/project", createdAtMs: Date.UTC(
 
 /** An entry that the gate lets in. */
 function entry(id: string, parentId: string | null, payload: unknown): Entry {
-  return { id, seq: 1, parentId, createdAtMs: Date.UTC(2026, 0, 3), ...judgeEntry(payload).payload };
+  return { id, seq: 1, parentId, createdAtMs: Date.UTC(2026, 0, 3), ...validateEntry(payload).payload };
 }
 
 const said = (id: string, parentId: string | null) => entry(id, parentId, { type: "message", message: { role: "user", content: id } });
@@ -38,7 +38,7 @@ async function readBack(input: PiExport) {
 /** The one payload after writing and reading. */
 async function again(payload: EntryPayload): Promise<unknown> {
   const { records } = await readBack(exportOf([entry("e", null, payload)]));
-  return judgeEntry(entriesOf(records)[0]?.payload).payload;
+  return validateEntry(entriesOf(records)[0]?.payload).payload;
 }
 
 const assistant = (content: readonly unknown[], fields: Record<string, unknown> = {}) => ({
@@ -180,7 +180,7 @@ describe("reading back what was written gives the same", () => {
       },
     ],
   ])("%s", async (_, payload) => {
-    const judged = judgeEntry(payload).payload;
+    const judged = validateEntry(payload).payload;
     expect(await again(judged)).toEqual(judged);
   });
 

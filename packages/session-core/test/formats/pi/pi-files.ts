@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import { judgeEntry } from "../../../src/entry/validate.js";
+import { validateEntry } from "../../../src/entry/validate.js";
 import { piFormat } from "../../../src/formats/pi/format.js";
 import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../../../src/source/source-session.js";
 
@@ -75,7 +75,7 @@ export function leafOf(records: readonly SourceRecord[]): string | null | undefi
 /** The payload of the one entry that this record becomes, as the gate lets it in. */
 export function payloadOf(record: Record<string, unknown>): Record<string, unknown> {
   const [entry] = entriesOf(recordsOf([at("e", null, record)]));
-  return { ...judgeEntry(entry?.payload).payload };
+  return { ...validateEntry(entry?.payload).payload };
 }
 
 /** The message of the one entry that this message becomes, as the gate lets it in. */

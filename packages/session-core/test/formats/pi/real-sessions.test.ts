@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { judgeEntry } from "../../../src/entry/validate.js";
+import { validateEntry } from "../../../src/entry/validate.js";
 import { piLines } from "../../../src/formats/pi-export/write.js";
 import { entriesOf, folder, leafOf, problemsOf, sessionIn, write } from "./pi-files.js";
 
@@ -18,7 +18,7 @@ describe.runIf(existsSync(SESSIONS))("a real session", () => {
     const entries = entriesOf(records);
     expect(problemsOf(records)).toEqual([]);
     expect(new Set(entries.map(({ line }) => line)).size).toBe(name.startsWith("large") ? lines : lines - 1);
-    expect(entries.map(({ payload }) => judgeEntry(payload).payload).filter(({ type }) => type === "foreign")).toEqual([]);
+    expect(entries.map(({ payload }) => validateEntry(payload).payload).filter(({ type }) => type === "foreign")).toEqual([]);
   });
 
   test.each(["large-session.jsonl", "small-v3.jsonl"])("%s is a tree whose parents come first", (name) => {
@@ -36,14 +36,14 @@ describe.runIf(existsSync(SESSIONS))("a real session", () => {
       parentId,
       createdAtMs,
       seq: 1,
-      ...judgeEntry(payload).payload,
+      ...validateEntry(payload).payload,
     }));
     const session = { id: "s", title: null, cwd: null, createdAtMs: 0, parentSessionId: null };
     const lines: string[] = [];
     for await (const line of piLines({ session, entries, labels: [], leafId: leafOf(records) ?? null })) lines.push(line);
     const again = entriesOf(sessionIn(write(join(folder(), "again.jsonl"), lines)).records());
     expect(
-      again.map(({ id, parentId, createdAtMs, payload }) => ({ id, parentId, createdAtMs, seq: 1, ...judgeEntry(payload).payload })),
+      again.map(({ id, parentId, createdAtMs, payload }) => ({ id, parentId, createdAtMs, seq: 1, ...validateEntry(payload).payload })),
     ).toEqual(entries);
   });
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { JudgedEntry } from "../entry/validate.js";
+import type { Validate } from "../entry/load-validation.js";
+import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../errors/session-errors.js";
 import { quoted } from "../ids/ids.js";
 import type { ImportedSession, ImportOptions } from "../port/session-storage.js";
@@ -7,8 +8,8 @@ import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "..
 import type { Connection } from "../storage/connection.js";
 import { findEntryRow, findEntrySeq, payloadOf, START, type Tip, tipAt } from "../tree/entry-rows.js";
 import { EntryWriter, type Target } from "../tree/entry-writer.js";
-import { Marks, wholeId } from "./marks.js";
-import { isGrown, repaired, storable } from "./repair.js";
+import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
+import { isContinuation, removeReference, toStorable } from "./repair.js";
 
 /** Problems of one code that are kept; beyond it they are only counted, so that a broken file of a gigabyte does not fill memory. */
 const MOST_OF_A_CODE = 1000;
@@ -19,13 +20,16 @@ const MESSAGE_LENGTH = 500;
 /** How often progress is reported, in records. */
 const PROGRESS_EVERY = 250;
 
-/** The gate, handed in: it is loaded only where something is written. */
-export type Judge = (given: unknown) => JudgedEntry;
-
 /** Writes the records of one source session into one session, inside one transaction. */
-export class SessionImport {
+export class SessionImporter {
+  readonly #connection: Connection;
+  readonly #target: Target;
+  readonly #options: ImportOptions;
+  readonly #validate: Validate;
+  /** The session was created by this import, or has no entries. */
+  readonly #isNew: boolean;
   readonly #writer: EntryWriter;
-  readonly #marks: Marks;
+  readonly #annotations: AnnotationWriter;
   readonly #problems: ImportProblem[] = [];
   readonly #problemCounts = new Map<ImportProblem["code"], number>();
   #records = 0;
@@ -42,29 +46,28 @@ export class SessionImport {
   /** The entry written or met last: parent of what has lost its own, and the leaf where the source names none. */
   #last: Tip = START;
 
-  constructor(
-    private readonly connection: Connection,
-    private readonly target: Target,
-    private readonly options: ImportOptions,
-    private readonly judge: Judge,
-    private readonly isNew: boolean,
-  ) {
+  constructor(connection: Connection, target: Target, options: ImportOptions, validate: Validate, isNew: boolean) {
+    this.#connection = connection;
+    this.#target = target;
+    this.#options = options;
+    this.#validate = validate;
+    this.#isNew = isNew;
     this.#writer = new EntryWriter(connection, target);
-    this.#marks = new Marks(connection, target, isNew);
+    this.#annotations = new AnnotationWriter(connection, target, isNew);
   }
 
   run(source: SourceSession): Omit<ImportedSession, "claimedId"> {
     for (const record of source.records()) {
       this.#take(record);
       this.#records += 1;
-      if (this.#records % PROGRESS_EVERY === 0) this.options.onRecords?.(this.#records);
+      if (this.#records % PROGRESS_EVERY === 0) this.#options.onRecords?.(this.#records);
     }
     // A file that shares no entry with the session of its id is another conversation that only claims the id.
-    if (!this.isNew && this.#known === 0 && this.#added > 0) throw new DifferentSession(this.#firstId ?? "");
+    if (!this.#isNew && this.#known === 0 && this.#added > 0) throw new DifferentSessionError(this.#firstId ?? "");
     this.#writer.flush();
-    this.#marks.settleLabels();
-    this.#marks.settleTitle(source.header.title);
-    this.#marks.settleLeaf(this.#last, this.#added > 0);
+    this.#annotations.applyLabels();
+    this.#annotations.applyHeaderTitle(source.header.title);
+    this.#annotations.applyLeaf(this.#last, this.#added > 0);
     return this.#result();
   }
 
@@ -80,19 +83,19 @@ export class SessionImport {
       case "title":
       case "leaf":
       case "value":
-        this.#marks.take(record);
+        this.#annotations.add(record);
         return;
     }
   }
 
   #entry(record: SourceEntry): Tip {
     const parent = this.#parent(record);
-    const judged = this.#judged(record);
+    const validated = this.#validated(record);
     try {
-      return this.#append(parent, judged);
+      return this.#append(parent, validated);
     } catch (error) {
-      if (error instanceof EntryConflictError) return this.#conflicting(record, parent, judged);
-      if (error instanceof InvalidReferenceError) return this.#unreferred(record, parent, judged, error);
+      if (error instanceof EntryConflictError) return this.#conflicting(record, parent, validated);
+      if (error instanceof InvalidReferenceError) return this.#unreferred(record, parent, validated, error);
       throw error;
     }
   }
@@ -102,8 +105,8 @@ export class SessionImport {
     if (record.parentId === this.#last.entryId) return this.#last;
     const grown = this.#grownTips.get(record.parentId);
     if (grown !== undefined) return grown;
-    const seq = findEntrySeq(this.connection, this.target.seq, record.parentId);
-    if (seq !== undefined) return tipAt(this.connection, seq);
+    const seq = findEntrySeq(this.#connection, this.#target.seq, record.parentId);
+    if (seq !== undefined) return tipAt(this.#connection, seq);
     this.#problem(
       record,
       "missing-parent",
@@ -112,10 +115,10 @@ export class SessionImport {
     return this.#last;
   }
 
-  #judged(record: SourceEntry): JudgedEntry {
+  #validated(record: SourceEntry): ValidatedEntry {
     const place = { id: record.id, createdAtMs: record.createdAtMs };
     try {
-      return { ...this.judge(record.payload), ...place };
+      return { ...this.#validate(record.payload), ...place };
     } catch (error) {
       if (!(error instanceof InvalidEntryError || error instanceof UnserializableValueError)) throw error;
       this.#problem(record, "invalid-record", `${error.message} Kept whole as a foreign entry.`);
@@ -123,19 +126,19 @@ export class SessionImport {
     }
   }
 
-  #foreign(payload: unknown): JudgedEntry {
+  #foreign(payload: unknown): ValidatedEntry {
     const foreign = { type: "foreign", originalType: typeNameOf(payload) };
     try {
-      return this.judge({ ...foreign, raw: payload });
+      return this.#validate({ ...foreign, raw: payload });
     } catch (error) {
       // Nested too deep, or a number that is none: with text in its place it is kept all the same.
       if (!(error instanceof UnserializableValueError)) throw error;
-      return this.judge({ ...foreign, raw: storable(payload) });
+      return this.#validate({ ...foreign, raw: toStorable(payload) });
     }
   }
 
-  #append(parent: Tip, judged: JudgedEntry): Tip {
-    const { tip, known } = this.#writer.append(parent, judged);
+  #append(parent: Tip, validated: ValidatedEntry): Tip {
+    const { tip, known } = this.#writer.append(parent, validated);
     if (known) {
       this.#known += 1;
       this.#knownUpTo = Math.max(this.#knownUpTo, tip.seq);
@@ -144,64 +147,64 @@ export class SessionImport {
       this.#firstSeq ??= tip.seq;
       this.#firstId ??= tip.entryId ?? undefined;
     }
-    if (!known && judged.payload.type === "foreign") this.#foreignAdded += 1;
+    if (!known && validated.payload.type === "foreign") this.#foreignAdded += 1;
     return tip;
   }
 
   /** Another entry has this id: see whether it is this one in another state, or another one altogether. */
-  #conflicting(record: SourceEntry, parent: Tip, judged: JudgedEntry): Tip {
+  #conflicting(record: SourceEntry, parent: Tip, validated: ValidatedEntry): Tip {
     // What a repair made of this record at the first import is the same record.
-    const fixed = repaired(judged.payload);
-    const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...judged, payload: fixed });
+    const fixed = removeReference(validated.payload);
+    const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed });
     if (again !== undefined) return again;
-    if (this.#hasGrown(record.id, judged)) return this.#grown(record, parent, judged);
-    if (!this.#isMet(record.id)) throw new DifferentSession(JSON.stringify(judged));
+    if (this.#hasGrown(record.id, validated)) return this.#grown(record, parent, validated);
+    if (!this.#isMet(record.id)) throw new DifferentSessionError(JSON.stringify(validated));
     const id = `${record.line}:${record.id.slice(0, 100)}`;
     this.#problem(record, "duplicate-id", `another entry has the id ${quoted(record.id)}; this one is kept as ${id}`);
-    return this.#append(parent, { ...judged, id });
+    return this.#append(parent, { ...validated, id });
   }
 
-  #hasGrown(id: string, judged: JudgedEntry): boolean {
-    const row = findEntryRow(this.connection, this.target.seq, id);
-    return row !== undefined && !this.#isMet(id) && isGrown(payloadOf(row), judged.payload);
+  #hasGrown(id: string, validated: ValidatedEntry): boolean {
+    const row = findEntryRow(this.#connection, this.#target.seq, id);
+    return row !== undefined && !this.#isMet(id) && isContinuation(payloadOf(row), validated.payload);
   }
 
   /** The rest of what was half there: the whole becomes a sibling, and what follows hangs on that. */
-  #grown(record: SourceEntry, parent: Tip, judged: JudgedEntry): Tip {
-    const digest = createHash("sha256").update(JSON.stringify(judged.payload)).digest("hex").slice(0, 8);
-    const tip = this.#append(parent, { ...judged, id: wholeId(digest, record.id) });
+  #grown(record: SourceEntry, parent: Tip, validated: ValidatedEntry): Tip {
+    const digest = createHash("sha256").update(JSON.stringify(validated.payload)).digest("hex").slice(0, 8);
+    const tip = this.#append(parent, { ...validated, id: continuedEntryId(digest, record.id) });
     this.#grownTips.set(record.id, tip);
-    this.#marks.supersede(record.id);
+    this.#annotations.supersede(record.id);
     return tip;
   }
 
   /** Whether the entry of this id came earlier in this source, written by this run or known to it. */
   #isMet(id: string): boolean {
-    const seq = findEntrySeq(this.connection, this.target.seq, id);
+    const seq = findEntrySeq(this.#connection, this.#target.seq, id);
     if (seq === undefined) return false;
     return seq <= this.#knownUpTo || (this.#firstSeq !== undefined && seq >= this.#firstSeq);
   }
 
-  #tryAppend(parent: Tip, judged: JudgedEntry): Tip | undefined {
+  #tryAppend(parent: Tip, validated: ValidatedEntry): Tip | undefined {
     try {
-      return this.#append(parent, judged);
+      return this.#append(parent, validated);
     } catch (error) {
       if (error instanceof EntryConflictError) return undefined;
       throw error;
     }
   }
 
-  #unreferred(record: SourceEntry, parent: Tip, judged: JudgedEntry, error: InvalidReferenceError): Tip {
-    const fixed = repaired(judged.payload) ?? judged.payload;
+  #unreferred(record: SourceEntry, parent: Tip, validated: ValidatedEntry, error: InvalidReferenceError): Tip {
+    const fixed = removeReference(validated.payload) ?? validated.payload;
     const code = fixed.type === "compaction" ? "missing-kept-entry" : "invalid-record";
     // Old files hold the goal of a move in `fromId`, so there it is only a hint (regression R62).
     if (fixed.type !== "branch_summary")
       this.#problem(record, code, `${error.field} ${quoted(error.entryId)} ${error.reason}; kept without it`);
-    return this.#append(parent, { ...judged, payload: fixed });
+    return this.#append(parent, { ...validated, payload: fixed });
   }
 
   #problem(record: SourceEntry, code: ImportProblem["code"], message: string): void {
-    this.#report({ code, path: this.options.path, line: record.line, message });
+    this.#report({ code, path: this.#options.path, line: record.line, message });
   }
 
   #report(problem: ImportProblem): void {
@@ -212,8 +215,8 @@ export class SessionImport {
 
   #result(): Omit<ImportedSession, "claimedId"> {
     return {
-      sessionId: this.target.id,
-      outcome: this.isNew ? "created" : this.#added > 0 ? "extended" : "unchanged",
+      sessionId: this.#target.id,
+      outcome: this.#isNew ? "created" : this.#added > 0 ? "extended" : "unchanged",
       entriesAdded: this.#added,
       entriesKnown: this.#known,
       foreignAdded: this.#foreignAdded,
@@ -233,7 +236,7 @@ function typeNameOf(payload: unknown): string {
  * Thrown out of the transaction of an import to undo it: the store's session of this id holds other entries, so the
  * source goes into a session of its own. Never leaves this folder.
  */
-export class DifferentSession extends Error {
+export class DifferentSessionError extends Error {
   override readonly name = "DifferentSession";
   constructor(
     /** What was found different: names the other session, so that importing again finds it. */

@@ -1,6 +1,6 @@
-import { type AuthoredBlock, authoredBlocks } from "./authored-block.js";
-import { authoredInline } from "./authored-inline.js";
-import { fencedLines, visible } from "./markdown-text.js";
+import { type MarkdownBlock, parseBlocks } from "./markdown-block.js";
+import { fenceLines, removeInvisible } from "./markdown-text.js";
+import { sanitizeInline } from "./sanitize-inline.js";
 
 /** Headings inside a message stand below those of the document: its title, then its messages. */
 const HIGHEST_LEVEL = 3;
@@ -14,23 +14,23 @@ const HIGHEST_LEVEL = 3;
  * @example
  * authoredText("# Plan\n```ts\nlet a"); // "### Plan\n```ts\nlet a\n```"
  */
-export function authoredText(text: string): string {
-  const blocks = authoredBlocks(
-    visible(text)
+export function sanitizeMarkdown(text: string): string {
+  const blocks = parseBlocks(
+    removeInvisible(text)
       .trimEnd()
       .replace(/^(?:[ \t]*\n)+/, "")
       .split("\n"),
   );
-  return written(blocks, Math.max(0, HIGHEST_LEVEL - highestLevel(blocks)))
+  return writeBlocks(blocks, Math.max(0, HIGHEST_LEVEL - highestLevel(blocks)))
     .join("\n")
     .trimEnd();
 }
 
-function highestLevel(blocks: readonly AuthoredBlock[]): number {
+function highestLevel(blocks: readonly MarkdownBlock[]): number {
   return blocks.reduce((level, block) => Math.min(level, levelOf(block)), HIGHEST_LEVEL);
 }
 
-function levelOf(block: AuthoredBlock): number {
+function levelOf(block: MarkdownBlock): number {
   switch (block.kind) {
     case "heading":
       return block.level;
@@ -42,7 +42,7 @@ function levelOf(block: AuthoredBlock): number {
   }
 }
 
-function written(blocks: readonly AuthoredBlock[], shift: number): readonly string[] {
+function writeBlocks(blocks: readonly MarkdownBlock[], shift: number): readonly string[] {
   const inTable = blocks.some((block) => block.kind === "line" && isTableRule(block.text));
   const lines: string[] = [];
   for (const block of blocks) {
@@ -54,22 +54,22 @@ function written(blocks: readonly AuthoredBlock[], shift: number): readonly stri
   return lines;
 }
 
-function needsBlank(block: AuthoredBlock): boolean {
+function needsBlank(block: MarkdownBlock): boolean {
   return block.kind === "quote" || (block.kind === "code" && block.lead !== "");
 }
 
-function blockLines(block: AuthoredBlock, shift: number, inTable: boolean): readonly string[] {
+function blockLines(block: MarkdownBlock, shift: number, inTable: boolean): readonly string[] {
   switch (block.kind) {
     case "line":
-      return [withoutFence(authoredInline(block.text, inTable))];
+      return [withoutFence(sanitizeInline(block.text, inTable))];
     case "heading":
-      return [`${block.lead}${"#".repeat(Math.min(6, block.level + shift))}${authoredInline(block.text, inTable)}`];
+      return [`${block.lead}${"#".repeat(Math.min(6, block.level + shift))}${sanitizeInline(block.text, inTable)}`];
     case "code":
-      return fencedLines(block.lines, block.language).map((line, at) =>
+      return fenceLines(block.lines, block.language).map((line, at) =>
         line === "" ? "" : `${at === 0 ? block.lead : block.indent}${line}`,
       );
     case "quote":
-      return written(block.blocks, shift).map((line) => `${block.indent}>${line === "" ? "" : " "}${line}`);
+      return writeBlocks(block.blocks, shift).map((line) => `${block.indent}>${line === "" ? "" : " "}${line}`);
   }
 }
 

@@ -20,7 +20,7 @@ const SAFE_DESTINATION = /^(?:https?:\/\/|mailto:|[#?/]|\.{1,2}\/|[^\s:&\\%<>()`
  * @example
  * authoredInline("a <b> `<c>` [x](javascript:y)", false); // "a &lt;b> `<c>` [x]\\(javascript:y)"
  */
-export function authoredInline(line: string, inTable: boolean): string {
+export function sanitizeInline(line: string, inTable: boolean): string {
   const facts: LineFacts = { lastRuns: lastRuns(line), addresses: addressesIn(line), lastBracket: lastBracket(line), inTable };
   let out = "";
   let at = 0;

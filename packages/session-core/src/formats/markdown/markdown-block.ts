@@ -1,11 +1,11 @@
 /** A piece of Markdown that an author wrote, as far as its structure matters to the document around it. */
-export type AuthoredBlock =
+export type MarkdownBlock =
   /** A line of anything else; "" between blocks. */
   | { readonly kind: "line"; readonly text: string }
   | { readonly kind: "heading"; readonly lead: string; readonly level: number; readonly text: string }
   /** `lead` is what stands before its fence, `indent` what stands before its other lines; both as wide. */
   | { readonly kind: "code"; readonly lead: string; readonly indent: string; readonly language: string; readonly lines: readonly string[] }
-  | { readonly kind: "quote"; readonly indent: string; readonly blocks: readonly AuthoredBlock[] };
+  | { readonly kind: "quote"; readonly indent: string; readonly blocks: readonly MarkdownBlock[] };
 
 /** Quotes in quotes that are looked into; deeper ones are lines. */
 const MAX_QUOTE_DEPTH = 12;
@@ -19,12 +19,12 @@ const UNDERLINE = /^\s*(=+|-+)\s*$/;
  * Divides Markdown into blocks. It need not agree with a renderer about lists, and no two renderers do: whatever is
  * taken for code is written out so that it is code wherever it may stand, and the rest is made harmless line by line.
  */
-export function authoredBlocks(lines: readonly string[], depth = 0): readonly AuthoredBlock[] {
+export function parseBlocks(lines: readonly string[], depth = 0): readonly MarkdownBlock[] {
   return new BlockReader(lines, depth).read();
 }
 
 class BlockReader {
-  readonly #blocks: AuthoredBlock[] = [];
+  readonly #blocks: MarkdownBlock[] = [];
   /** Column at which the content of each open list item starts, outermost first. */
   readonly #items: number[] = [];
   #at = 0;
@@ -34,7 +34,7 @@ class BlockReader {
     private readonly depth: number,
   ) {}
 
-  read(): readonly AuthoredBlock[] {
+  read(): readonly MarkdownBlock[] {
     while (this.#at < this.lines.length) {
       const line = withoutLeadingTabs(this.lines[this.#at] ?? "");
       if (line.trim() === "") this.#put({ kind: "line", text: "" });
@@ -61,7 +61,7 @@ class BlockReader {
     else this.#put(headingOrLine(line));
   }
 
-  #put(block: AuthoredBlock): void {
+  #put(block: MarkdownBlock): void {
     this.#blocks.push(block);
     this.#at++;
   }
@@ -130,12 +130,12 @@ class BlockReader {
       if (!line.trimStart().startsWith(">") || columns(line) < base) break;
       inner.push(line.trimStart().replace(/^> ?/, ""));
     }
-    this.#blocks.push({ kind: "quote", indent: " ".repeat(base), blocks: authoredBlocks(inner, this.depth + 1) });
+    this.#blocks.push({ kind: "quote", indent: " ".repeat(base), blocks: parseBlocks(inner, this.depth + 1) });
   }
 }
 
 // However far it is indented, and in whatever list or quote: a renderer may see other ones than are seen here.
-function headingOrLine(line: string): AuthoredBlock {
+function headingOrLine(line: string): MarkdownBlock {
   const [, lead = "", marks, text = ""] = HEADING.exec(line) ?? [];
   return marks === undefined ? { kind: "line", text: line } : { kind: "heading", lead, level: marks.length, text };
 }

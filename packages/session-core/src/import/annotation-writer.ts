@@ -12,33 +12,36 @@ import type { Target } from "../tree/entry-writer.js";
 import { findLeaf, setLeaf } from "../tree/leaves.js";
 
 /** A record that says something about the tree. */
-export type Mark = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
+export type Annotation = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
 
 /** The id of an entry that stands for `entry` once more of it was written; `digest` is of its content, 8 hex digits. */
-export function wholeId(digest: string, entry: EntryId): EntryId {
+export function continuedEntryId(digest: string, entry: EntryId): EntryId {
   return `${digest}:${entry.slice(0, 100)}`;
 }
 
-type LabelMark = Extract<Mark, { kind: "label" }>;
+type LabelAnnotation = Extract<Annotation, { kind: "label" }>;
 
 /**
  * What a source says about its tree: labels, title, leaves, values. In a session that is there already they fill what
  * is missing and never replace what a person set since the last import.
  */
-export class Marks {
+export class AnnotationWriter {
+  readonly #connection: Connection;
+  readonly #target: Target;
+  readonly #isNew: boolean;
   readonly #superseded = new Set<EntryId>();
   /** The last word on each entry: what was said before it counts no more, also at the next import. */
-  readonly #labels = new Map<EntryId, LabelMark>();
-  #saysTitle = false;
+  readonly #labels = new Map<EntryId, LabelAnnotation>();
+  #hasTitle = false;
   #mainLeaf: { readonly seq: EntrySeq | null } | undefined;
 
-  constructor(
-    private readonly connection: Connection,
-    private readonly target: Target,
-    private readonly isNew: boolean,
-  ) {}
+  constructor(connection: Connection, target: Target, isNew: boolean) {
+    this.#connection = connection;
+    this.#target = target;
+    this.#isNew = isNew;
+  }
 
-  take(mark: Mark): void {
+  add(mark: Annotation): void {
     switch (mark.kind) {
       case "label":
         this.#labels.set(mark.entryId, mark);
@@ -50,65 +53,65 @@ export class Marks {
         this.#leaf(mark);
         return;
       case "value":
-        if (this.isNew || findValue(this.connection, this.target.seq, mark.key) === undefined) {
-          setValue(this.connection, this.target.seq, mark.key, mark.value);
+        if (this.#isNew || findValue(this.#connection, this.#target.seq, mark.key) === undefined) {
+          setValue(this.#connection, this.#target.seq, mark.key, mark.value);
         }
         return;
     }
   }
 
   /** Labels the entries as the source leaves them. Call it after the last record. */
-  settleLabels(): void {
+  applyLabels(): void {
     for (const mark of this.#labels.values()) this.#label(mark);
   }
 
-  #label({ entryId, label, createdAtMs }: LabelMark): void {
-    const entry = findEntrySeq(this.connection, this.target.seq, entryId);
+  #label({ entryId, label, createdAtMs }: LabelAnnotation): void {
+    const entry = findEntrySeq(this.#connection, this.#target.seq, entryId);
     if (entry === undefined) return;
-    if (!this.isNew && labelAt(this.connection, this.target.seq, entry) !== undefined) return;
-    setLabel(this.connection, this.target.seq, entry, label, createdAtMs ?? Date.now());
+    if (!this.#isNew && labelAt(this.#connection, this.#target.seq, entry) !== undefined) return;
+    setLabel(this.#connection, this.#target.seq, entry, label, createdAtMs ?? Date.now());
   }
 
-  #title({ title, source }: Extract<Mark, { kind: "title" }>): void {
-    this.#saysTitle = true;
-    const row = sessionRow(this.connection, this.target.id);
-    if (!this.isNew && row.title !== null && row.title_source !== "auto") return;
-    renameSession(this.connection, this.target.id, title, source);
+  #title({ title, source }: Extract<Annotation, { kind: "title" }>): void {
+    this.#hasTitle = true;
+    const row = sessionRow(this.#connection, this.#target.id);
+    if (!this.#isNew && row.title !== null && row.title_source !== "auto") return;
+    renameSession(this.#connection, this.#target.id, title, source);
   }
 
   /**
    * Gives a session that was there already without a title the one of the source's header: an agent's is written in its
    * starter's file, which may have had the call only after the agent was imported. Call it after the last record.
    */
-  settleTitle(title: string | undefined): void {
-    if (this.isNew || this.#saysTitle || title === undefined) return;
-    if (sessionRow(this.connection, this.target.id).title === null) renameSession(this.connection, this.target.id, title, "auto");
+  applyHeaderTitle(title: string | undefined): void {
+    if (this.#isNew || this.#hasTitle || title === undefined) return;
+    if (sessionRow(this.#connection, this.#target.id).title === null) renameSession(this.#connection, this.#target.id, title, "auto");
   }
 
-  #leaf({ name: given, entryId }: Extract<Mark, { kind: "leaf" }>): void {
+  #leaf({ name: given, entryId }: Extract<Annotation, { kind: "leaf" }>): void {
     const name = leafName(given);
     if (name === "") return;
-    const seq = entryId === null ? null : findEntrySeq(this.connection, this.target.seq, entryId);
+    const seq = entryId === null ? null : findEntrySeq(this.#connection, this.#target.seq, entryId);
     if (seq === undefined) return;
     if (name === MAIN_LEAF) this.#mainLeaf = { seq };
-    else if (findLeaf(this.connection, this.target.seq, name) === undefined) setLeaf(this.connection, this.target.seq, name, seq);
+    else if (findLeaf(this.#connection, this.#target.seq, name) === undefined) setLeaf(this.#connection, this.#target.seq, name, seq);
   }
 
   /** A leaf at this entry, which was met half written, or at what it had grown to by an earlier import, may leave it for its whole. */
   supersede(entry: EntryId): void {
-    this.#superseded.add(entry).add(wholeId("", entry));
+    this.#superseded.add(entry).add(continuedEntryId("", entry));
   }
 
   #isSuperseded(seq: EntrySeq): boolean {
-    const id = tipAt(this.connection, seq).entryId ?? "";
+    const id = tipAt(this.#connection, seq).entryId ?? "";
     return this.#superseded.has(id) || this.#superseded.has(id.replace(/^[0-9a-f]{8}(?=:)/, ""));
   }
 
   /** Puts the leaf where the source has it. In a session that was there it only goes on along its own path. */
-  settleLeaf(last: Tip, grew: boolean): void {
+  applyLeaf(last: Tip, grew: boolean): void {
     const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
-    const now = findLeaf(this.connection, this.target.seq, MAIN_LEAF)?.seq ?? null;
-    const follows = grew && (now === null || this.#isSuperseded(now) || isOnPath(this.connection, now, goal));
-    if (this.isNew || follows) setLeaf(this.connection, this.target.seq, MAIN_LEAF, goal);
+    const now = findLeaf(this.#connection, this.#target.seq, MAIN_LEAF)?.seq ?? null;
+    const follows = grew && (now === null || this.#isSuperseded(now) || isOnPath(this.#connection, now, goal));
+    if (this.#isNew || follows) setLeaf(this.#connection, this.#target.seq, MAIN_LEAF, goal);
   }
 }
