@@ -105,7 +105,7 @@ describe("The navigator in a terminal", () => {
     terminal.press("Escape");
     await terminal.until((screen) => !screen.includes("/ descent"));
     terminal.type("/qqq");
-    await terminal.until(/Nothing fits the search/);
+    await terminal.until(/No hits/);
     // Esc and a letter in one go are Alt and that letter.
     terminal.press("Escape");
     await terminal.until((screen) => !screen.includes("/ qqq"));

@@ -33,7 +33,7 @@ async function printResult(out: Printer, session: Session, result: NavigatorResu
   switch (result.kind) {
     case "closed":
       return;
-    case "gone":
+    case "deleted":
       return out.note("Another process deleted this session.");
     case "forked":
       return out.line(styled("dim", "new session: "), result.sessionId);

@@ -119,7 +119,7 @@ async function showTree(run: InteractiveRun, terminal: Terminal, { sessionId, dr
         return { kind: "shell", sessionId, draft, chosen: result.text };
       case "forked":
         return { kind: "shell", sessionId: result.sessionId, draft, notice: "This is the fork; the session it came from is as it was." };
-      case "gone":
+      case "deleted":
         return { kind: "picker", sessionId: null, draft };
     }
   });

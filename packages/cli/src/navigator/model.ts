@@ -9,10 +9,47 @@ import type { Layout } from "../tree/layout.js";
 import type { TreeIndex } from "../tree/tree-index.js";
 import type { Field } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
-import type { ScreenHost, Size } from "../tui/screen.js";
+import type { ScreenHost, Size, Step } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
 
-/** What the navigator knows of a session. The index grows; everything else is replaced. */
+/** The state of the navigator. */
+export interface NavigatorModel {
+  readonly size: Size;
+  readonly title: string;
+  readonly sessionId: SessionId;
+  readonly glyphs: Glyphs;
+  readonly keys: KeyTable<NavigatorAction>;
+  readonly nowMs: number;
+  /** undefined: not yet read. */
+  readonly tree: NavigatorTree | undefined;
+  readonly filter: TreeFilter;
+  /** The layouts of the current `tree` that were made so far, by filter. */
+  readonly layouts: ReadonlyMap<TreeFilter, Layout>;
+  /** The layout on screen: one of `layouts`, or that of the search. */
+  readonly layout: Layout | undefined;
+  readonly folds: Folds;
+  /** Row number of the selected row; -1: none. */
+  readonly selected: number;
+  /** Position of the first row on screen. */
+  readonly top: number;
+  readonly search: Search | null;
+  /** Id of the last query, over all searches: results of an earlier search must not match this one. */
+  readonly lastQueryId: number;
+  readonly preview: Preview;
+  /** Dates instead of ages. */
+  readonly showsTimes: boolean;
+  /** Entries marked for comparison, at most two. */
+  readonly marks: readonly EntryId[];
+  readonly dialog: Dialog;
+  readonly leaving: Leaving;
+  /** The choice that is preselected in the dialog about the branch that is left: the last one made. */
+  readonly lastChoice: number;
+  /** One line about the last event. */
+  readonly notice: { readonly text: string; readonly isError: boolean } | null;
+  readonly result: NavigatorResult | undefined;
+}
+
+/** The tree of the session. The index grows in place; all other fields are replaced. */
 export interface NavigatorTree {
   readonly index: TreeIndex;
   readonly labels: ReadonlyMap<EntryId, string>;
@@ -21,31 +58,31 @@ export interface NavigatorTree {
   readonly leafId: EntryId | null;
 }
 
-/** A search. The hits come in pages; `total` is how many there are. */
+/** An incremental search. Hits arrive in pages; `total` is the number of all hits. */
 export interface Search {
   readonly field: Field;
-  /** Letters go into the field; false: they act on the list again. */
+  /** Whether keys edit the field; otherwise they act on the list. */
   readonly isTyping: boolean;
-  /** Which of the questions asked so far the hits are waited for; answers to earlier ones are dropped. */
+  /** The current query; hits of other queries are dropped. */
   readonly queryId: number;
-  /** Places in the index; null: not known yet. */
+  /** Row numbers; null: no result yet. */
   readonly hits: readonly number[] | null;
   readonly total: number;
-  /** What is wrong with the query; null: nothing. */
+  /** Why the query is invalid; null: it is valid. */
   readonly problem: string | null;
 }
 
-/** The pane that shows an entry in full. */
+/** The pane with the selected entry in full. */
 export interface Preview {
   readonly isShown: boolean;
   readonly scroll: number;
-  /** For which entry and width the lines are; they are asked for again where these differ. */
+  /** The entry and width that `lines` were requested for. A change of either requests them again. */
   readonly entryId: EntryId | null;
   readonly width: number;
   readonly lines: readonly Line[] | null;
 }
 
-/** What is asked or shown above the tree. Of work, `sinceMs` null: it has not said yet that it began. */
+/** A dialog over the lower part of the screen. `sinceMs` null: the work has not started. */
 export type Dialog =
   | { readonly kind: "none" }
   | { readonly kind: "help"; readonly scroll: number }
@@ -53,56 +90,22 @@ export type Dialog =
   | { readonly kind: "leaving"; readonly entryId: EntryId; readonly left: number; readonly choice: number }
   | { readonly kind: "focus"; readonly entryId: EntryId; readonly left: number; readonly field: Field }
   | { readonly kind: "compacting"; readonly entryId: EntryId; readonly count: number }
-  | { readonly kind: "working"; readonly says: string; readonly sinceMs: number | null; readonly isCancelled: boolean }
+  | { readonly kind: "working"; readonly text: string; readonly sinceMs: number | null; readonly isCancelled: boolean }
   | { readonly kind: "comparison"; readonly lines: readonly Line[]; readonly scroll: number };
 
-/** What the navigator was closed with. */
+/** What is done about a branch that is left: ask each time, or as set in the config file. */
+export type Leaving = "ask" | "no-summary" | "summary";
+
+/** The result that closes the navigator. */
 export type NavigatorResult =
   | { readonly kind: "closed" }
-  /** The leaf stands elsewhere now; `text` is the user's message that was chosen, to be edited. */
+  /** The leaf has moved; `text` is the selected user message, to be edited and sent again. */
   | { readonly kind: "moved"; readonly leafId: EntryId | null; readonly text: string | null; readonly summaryEntryId: EntryId | null }
   | { readonly kind: "forked"; readonly sessionId: SessionId }
   /** Another process deleted the session. */
-  | { readonly kind: "gone" };
+  | { readonly kind: "deleted" };
 
-/** How leaving a branch is handled: asked each time, or as chosen in the settings. */
-export type Leaving = "ask" | "no-summary" | "summary";
-
-/** Everything that the navigator's screen depends on. */
-export interface NavigatorModel {
-  readonly size: Size;
-  readonly title: string;
-  readonly sessionId: SessionId;
-  readonly glyphs: Glyphs;
-  readonly keys: KeyTable<NavigatorAction>;
-  readonly nowMs: number;
-  /** undefined: still being read. */
-  readonly tree: NavigatorTree | undefined;
-  readonly filter: TreeFilter;
-  /** Layouts that were made for `tree` as it is, by filter; and the one of the search. */
-  readonly layouts: ReadonlyMap<TreeFilter, Layout>;
-  readonly layout: Layout | undefined;
-  readonly folds: Folds;
-  /** Place of the selected row in the index; -1: there is none. */
-  readonly selected: number;
-  /** Position of the first row that is seen. */
-  readonly top: number;
-  readonly search: Search | null;
-  /** Questions asked so far, of all searches: an answer to an earlier search must not be taken for one to this. */
-  readonly lastQueryId: number;
-  readonly preview: Preview;
-  readonly showsTimes: boolean;
-  readonly marks: readonly EntryId[];
-  readonly dialog: Dialog;
-  readonly leaving: Leaving;
-  /** The choice that the question about leaving starts with: the last one made. */
-  readonly lastChoice: number;
-  /** One line about what just happened. */
-  readonly notice: { readonly text: string; readonly isError: boolean } | null;
-  readonly result: NavigatorResult | undefined;
-}
-
-/** What the navigator asks of the world. */
+/** What `update` requests; `NavigatorPerformer` carries it out. */
 export type NavigatorEffect =
   | { readonly kind: "load" }
   | {
@@ -112,7 +115,7 @@ export type NavigatorEffect =
       readonly isBranchPoint: boolean;
       readonly label?: string | undefined;
     }
-  | { readonly kind: "search"; readonly query: string; readonly question: number }
+  | { readonly kind: "search"; readonly query: string; readonly queryId: number }
   | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string }
   | { readonly kind: "move"; readonly entryId: EntryId; readonly summarize: boolean; readonly focus: string | null }
   | { readonly kind: "compact"; readonly entryId: EntryId }
@@ -124,10 +127,10 @@ export type NavigatorEffect =
   | { readonly kind: "compare"; readonly entryIds: readonly [EntryId, EntryId]; readonly width: number }
   | { readonly kind: "remember"; readonly choice: number };
 
-/** What the world tells the navigator. */
+/** What effects dispatch. */
 export type NavigatorEvent =
   | { readonly kind: "loaded"; readonly tree: NavigatorTree }
-  /** Rows that arrived since, and where things stand now. */
+  /** The session changed: new rows, and all labels and leaves. */
   | {
       readonly kind: "changed";
       readonly rows: readonly OutlineRow[];
@@ -136,25 +139,28 @@ export type NavigatorEvent =
       readonly leafId: EntryId | null;
     }
   | { readonly kind: "previewed"; readonly entryId: EntryId; readonly width: number; readonly lines: readonly Line[] }
-  | { readonly kind: "hits"; readonly question: number; readonly ids: readonly EntryId[]; readonly total: number; readonly isMore: boolean }
-  | { readonly kind: "badQuery"; readonly question: number; readonly problem: string }
-  | { readonly kind: "moved"; readonly result: NavigatorResult }
+  | { readonly kind: "hits"; readonly queryId: number; readonly ids: readonly EntryId[]; readonly total: number; readonly isMore: boolean }
+  | { readonly kind: "badQuery"; readonly queryId: number; readonly problem: string }
+  | { readonly kind: "finished"; readonly result: NavigatorResult }
   | { readonly kind: "notice"; readonly text: string; readonly isError: boolean }
-  /** The work in the dialog came to an end without closing the navigator. */
-  | { readonly kind: "worked"; readonly text: string; readonly isError: boolean }
+  /** The work in the dialog ended, and the navigator stays open. */
+  | { readonly kind: "workEnded"; readonly text: string; readonly isError: boolean }
   | { readonly kind: "compared"; readonly lines: readonly Line[] }
   | { readonly kind: "tick"; readonly nowMs: number }
-  | { readonly kind: "gone" };
+  | { readonly kind: "deleted" };
 
-/** What the navigator works with. */
+/** The next model of the navigator, with effects. */
+export type NavigatorStep = Step<NavigatorModel, NavigatorEffect>;
+
+/** What effects operate on. */
 export interface NavigatorWorld {
   readonly store: Store;
   readonly session: Session;
   readonly compactor: Compactor;
   readonly io: Io;
-  /** Keeps the answer to the question about leaving for the next time. */
+  /** Stores the last choice about a branch that is left. */
   readonly rememberChoice: (choice: number) => Promise<void>;
 }
 
-/** Tells the navigator's screen something. */
+/** Updates the navigator with an event. */
 export type NavigatorDispatch = ScreenHost<NavigatorEvent>["dispatch"];

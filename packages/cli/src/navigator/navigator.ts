@@ -7,18 +7,17 @@ import { Folds } from "../tree/folds.js";
 import { type KeyOverrides, rebindKeys } from "../tui/key-table.js";
 import type { Screen, Size } from "../tui/screen.js";
 import { NAVIGATOR_KEYS } from "./keys.js";
-import type { Leaving, NavigatorEffect, NavigatorEvent, NavigatorModel, NavigatorResult, NavigatorWorld } from "./model.js";
-import { Performer } from "./perform.js";
-import type { NavigatorStep } from "./select.js";
+import type { Leaving, NavigatorEffect, NavigatorEvent, NavigatorModel, NavigatorResult, NavigatorStep, NavigatorWorld } from "./model.js";
+import { NavigatorPerformer } from "./perform.js";
 import { update } from "./update.js";
 import { view } from "./view.js";
 
-/** How a person wants the navigator. */
+/** The settings of the navigator. */
 export interface NavigatorPreferences {
   readonly filter?: TreeFilter | undefined;
   readonly preview?: boolean | undefined;
   readonly leaving?: Leaving | undefined;
-  /** The answer to the question about leaving that was given last: 0, 1 or 2. */
+  /** Index of the last choice about a branch that was left: 0, 1 or 2. */
   readonly lastChoice?: number | undefined;
   readonly keys?: KeyOverrides | undefined;
 }
@@ -27,15 +26,15 @@ export interface NavigatorPreferences {
 export type NavigatorScreen = Screen<NavigatorModel, NavigatorEffect, NavigatorEvent, NavigatorResult>;
 
 /**
- * The tree of a session on the whole terminal: to see it, search it, label, compare, fork and compact it, and to go
- * somewhere in it. It opens at the leaf and follows what other processes do.
+ * Shows the tree of a session on the whole terminal, to search, label, compare, fork and compact it, and to move in it. It opens
+ * at the leaf and shows changes by other processes.
  *
  * @example
  * const result = await runScreen(terminal, navigatorScreen(world, record, {}));
  * if (result.kind === "moved" && result.text !== null) editor.insert(result.text);
  */
 export function navigatorScreen(world: NavigatorWorld, record: SessionRecord, preferences: NavigatorPreferences): NavigatorScreen {
-  const performer = new Performer(world);
+  const performer = new NavigatorPerformer(world);
   return {
     kind: "full",
     start: (size) => startNavigator(world, record, preferences, size),
@@ -47,7 +46,7 @@ export function navigatorScreen(world: NavigatorWorld, record: SessionRecord, pr
   };
 }
 
-/** The navigator before anything was read. */
+/** The navigator before the tree was read. */
 export function startNavigator(
   { io }: { readonly io: Pick<Io, "env" | "now"> },
   record: SessionRecord,

@@ -1,42 +1,41 @@
 import type { Size } from "../tui/screen.js";
+import type { NavigatorModel } from "./model.js";
 
-/** Where things stand on the screen, in lines and columns. */
+/** The areas of the screen, in lines and columns. */
 export interface Panes {
   readonly columns: number;
-  /** Lines above and below: on a screen of a few lines they leave, the foot first, so that the list keeps one. */
+  /** Lines of heading and footer. On a screen of very few lines first the footer and then the heading are omitted. */
   readonly head: number;
   readonly foot: number;
-  /** Lines between them: list and preview, and what a dialog can cover. */
+  /** Lines between them, for list, preview and dialog. */
   readonly body: number;
-  /** Columns of the list, and lines. */
   readonly list: Size;
-  /** Of the preview; undefined: none. `beside` the list, `below` it, or `over` it. */
+  /** The preview `beside` the list, `below` it, or `over` it; undefined: none. */
   readonly preview: (Size & { readonly place: "beside" | "below" | "over" }) | undefined;
 }
 
-/** From here up the preview stands beside the list. */
+/** From this width on the preview is beside the list. */
 const WIDE = 110;
-/** From here up there is room below the list. */
+/** From this height on the preview fits below the list. */
 const HIGH = 20;
 
-/**
- * How a screen is divided: one line of heading, the tree, one line below it, and the search field where there is one.
- */
-export function panesOf({ columns, rows }: Size, showsPreview: boolean, hasSearch: boolean): Panes {
-  const field = hasSearch ? 1 : 0;
+/** Divides the screen: one line of heading, the body, the search field if there is a search, and one line of footer. */
+export function panesOf({ size, preview, search }: Pick<NavigatorModel, "size" | "preview" | "search">): Panes {
+  const { columns, rows } = size;
+  const field = search === null ? 0 : 1;
   const head = rows - field > 1 ? 1 : 0;
   const foot = rows - field > 2 ? 1 : 0;
-  const high = Math.max(rows - head - foot - field, 1);
-  const edges = { columns, head, foot, body: high };
-  if (!showsPreview) return { ...edges, list: { columns, rows: high }, preview: undefined };
+  const body = Math.max(rows - head - foot - field, 1);
+  const edges = { columns, head, foot, body };
+  if (!preview.isShown) return { ...edges, list: { columns, rows: body }, preview: undefined };
   if (columns >= WIDE) {
     const right = Math.min(Math.floor(columns / 2), 100);
     // One column for the line between them.
-    return { ...edges, list: { columns: columns - right - 1, rows: high }, preview: { columns: right, rows: high, place: "beside" } };
+    return { ...edges, list: { columns: columns - right - 1, rows: body }, preview: { columns: right, rows: body, place: "beside" } };
   }
   if (rows >= HIGH) {
-    const below = Math.floor(high * 0.45);
-    return { ...edges, list: { columns, rows: high - below - 1 }, preview: { columns, rows: below, place: "below" } };
+    const below = Math.floor(body * 0.45);
+    return { ...edges, list: { columns, rows: body - below - 1 }, preview: { columns, rows: below, place: "below" } };
   }
-  return { ...edges, list: { columns, rows: high }, preview: { columns, rows: high, place: "over" } };
+  return { ...edges, list: { columns, rows: body }, preview: { columns, rows: body, place: "over" } };
 }

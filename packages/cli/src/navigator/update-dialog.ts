@@ -1,80 +1,84 @@
 import { editField, newField } from "../tui/field.js";
 import { helpLines } from "../tui/key-table.js";
 import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
-import type { Dialog, NavigatorModel } from "./model.js";
+import type { Dialog, NavigatorModel, NavigatorStep } from "./model.js";
 import { panesOf } from "./panes.js";
-import type { NavigatorStep } from "./select.js";
 import { moveTo } from "./update-entry.js";
 import { LEAVING_CHOICES, scrollableRows } from "./view-dialog.js";
 
-const FOCUS = 2;
+// Indices of LEAVING_CHOICES.
+const WITH_SUMMARY = 1;
+const WITH_FOCUS = 2;
 
-const NONE: Dialog = { kind: "none" };
-const closed = (model: NavigatorModel): NavigatorStep => withoutEffects({ ...model, dialog: NONE });
+type DialogOf<Kind extends Dialog["kind"]> = Extract<Dialog, { kind: Kind }>;
 
-/** What a key means to the dialog that is open. Every key is the dialog's as long as there is one. */
+const closeDialog = (model: NavigatorModel): NavigatorStep => withoutEffects({ ...model, dialog: { kind: "none" } });
+
+/** The navigator after input while a dialog is open. The dialog takes all input. */
 export function updateDialog(model: NavigatorModel, event: TerminalEvent): NavigatorStep {
   const { dialog } = model;
-  if (event.kind === "key" && (event.key === "escape" || event.key === "ctrl+c")) return escaped(model);
+  if (event.kind === "key" && (event.key === "escape" || event.key === "ctrl+c")) return cancelDialog(model);
   switch (dialog.kind) {
     case "none":
     case "working":
       return withoutEffects(model);
     case "help":
     case "comparison":
-      return scrolled(model, dialog, event);
+      return scrollDialog(model, dialog, event);
     case "label":
     case "focus":
-      return typed(model, dialog, event);
+      return updateField(model, dialog, event);
     case "leaving":
-      return choosing(model, dialog, event);
+      return updateChoice(model, dialog, event);
     case "compacting":
-      return confirming(model, dialog, event);
+      return updateConfirmation(model, dialog, event);
   }
 }
 
-/** Work that goes on is cancelled and says itself when it has ended; everything else closes. */
-function escaped(model: NavigatorModel): NavigatorStep {
+/** Running work is only cancelled: its dialog closes when the work has ended. */
+function cancelDialog(model: NavigatorModel): NavigatorStep {
   const { dialog } = model;
-  if (dialog.kind === "focus")
-    return withoutEffects({ ...model, dialog: { kind: "leaving", entryId: dialog.entryId, left: dialog.left, choice: FOCUS } });
-  if (dialog.kind !== "working") return closed(model);
+  if (dialog.kind === "focus") {
+    const { entryId, left } = dialog;
+    return withoutEffects({ ...model, dialog: { kind: "leaving", entryId, left, choice: WITH_FOCUS } });
+  }
+  if (dialog.kind !== "working") return closeDialog(model);
   return { model: { ...model, dialog: { ...dialog, isCancelled: true } }, effects: [{ kind: "cancel" }] };
 }
 
-function scrolled(model: NavigatorModel, dialog: Extract<Dialog, { scroll: number }>, event: TerminalEvent): NavigatorStep {
+function scrollDialog(model: NavigatorModel, dialog: DialogOf<"help" | "comparison">, event: TerminalEvent): NavigatorStep {
   if (event.kind !== "key") return withoutEffects(model);
-  const page = scrollableRows(panesOf(model.size, model.preview.isShown, model.search !== null).body);
+  const page = scrollableRows(panesOf(model).body);
   const { length } = dialog.kind === "comparison" ? dialog.lines : helpLines(model.keys, model.size.columns, model.glyphs);
-  const most = Math.max(length - page, 0);
+  const lowest = Math.max(length - page, 0);
   const steps: Readonly<Record<string, number>> = {
     ...{ up: -1, k: -1, down: 1, j: 1, pageup: -page, pagedown: page, space: page },
     ...{ home: -length, g: -length, end: length, G: length },
   };
   const by = steps[event.key];
-  if (by === undefined) return event.key === "q" || event.key === "?" || event.key === "enter" ? closed(model) : withoutEffects(model);
-  // A terminal that has grown since may show more than it could be scrolled to.
-  return withoutEffects({ ...model, dialog: { ...dialog, scroll: Math.min(Math.max(Math.min(dialog.scroll, most) + by, 0), most) } });
+  if (by === undefined) return event.key === "q" || event.key === "?" || event.key === "enter" ? closeDialog(model) : withoutEffects(model);
+  // After the terminal grew, the old offset may be beyond the new lowest one.
+  return withoutEffects({ ...model, dialog: { ...dialog, scroll: Math.min(Math.max(Math.min(dialog.scroll, lowest) + by, 0), lowest) } });
 }
 
-function typed(model: NavigatorModel, dialog: Extract<Dialog, { kind: "label" | "focus" }>, event: TerminalEvent): NavigatorStep {
-  if (event.kind === "key" && event.key === "enter") return entered(model, dialog);
+function updateField(model: NavigatorModel, dialog: DialogOf<"label" | "focus">, event: TerminalEvent): NavigatorStep {
+  if (event.kind === "key" && event.key === "enter") return submitField(model, dialog);
   const field = editField(dialog.field, event);
   return field === undefined ? withoutEffects(model) : withoutEffects({ ...model, dialog: { ...dialog, field } });
 }
 
-function entered(model: NavigatorModel, { kind, entryId, field }: Extract<Dialog, { kind: "label" | "focus" }>): NavigatorStep {
+function submitField(model: NavigatorModel, { kind, entryId, field }: DialogOf<"label" | "focus">): NavigatorStep {
   const text = field.text.trim();
-  if (kind === "label") return { model: { ...model, dialog: NONE }, effects: [{ kind: "label", entryId, label: text }] };
-  return remembered(moveTo(model, entryId, true, text === "" ? null : text), FOCUS);
+  if (kind === "label") return { model: { ...model, dialog: { kind: "none" } }, effects: [{ kind: "label", entryId, label: text }] };
+  return rememberChoice(moveTo(model, entryId, true, text === "" ? null : text), WITH_FOCUS);
 }
 
-function choosing(model: NavigatorModel, dialog: Extract<Dialog, { kind: "leaving" }>, event: TerminalEvent): NavigatorStep {
+function updateChoice(model: NavigatorModel, dialog: DialogOf<"leaving">, event: TerminalEvent): NavigatorStep {
   if (event.kind !== "key") return withoutEffects(model);
   const count = LEAVING_CHOICES.length;
   const { choice } = dialog;
   const number = Number(event.key) - 1;
-  if (number >= 0 && number < count) return chosen(model, dialog, number);
+  if (number >= 0 && number < count) return applyChoice(model, dialog, number);
   switch (event.key) {
     case "up":
     case "k":
@@ -84,27 +88,27 @@ function choosing(model: NavigatorModel, dialog: Extract<Dialog, { kind: "leavin
     case "tab":
       return withoutEffects({ ...model, dialog: { ...dialog, choice: (choice + 1) % count } });
     case "enter":
-      return chosen(model, dialog, choice);
+      return applyChoice(model, dialog, choice);
     case "q":
-      return closed(model);
+      return closeDialog(model);
     default:
       return withoutEffects(model);
   }
 }
 
-function chosen(model: NavigatorModel, { entryId, left }: Extract<Dialog, { kind: "leaving" }>, choice: number): NavigatorStep {
-  if (choice === FOCUS) return withoutEffects({ ...model, dialog: { kind: "focus", entryId, left, field: newField() } });
-  return remembered(moveTo(model, entryId, choice === 1), choice);
+function applyChoice(model: NavigatorModel, { entryId, left }: DialogOf<"leaving">, choice: number): NavigatorStep {
+  if (choice === WITH_FOCUS) return withoutEffects({ ...model, dialog: { kind: "focus", entryId, left, field: newField() } });
+  return rememberChoice(moveTo(model, entryId, choice === WITH_SUMMARY), choice);
 }
 
-function remembered({ model, effects }: NavigatorStep, choice: number): NavigatorStep {
+function rememberChoice({ model, effects }: NavigatorStep, choice: number): NavigatorStep {
   return { model: { ...model, lastChoice: choice }, effects: [...effects, { kind: "remember", choice }] };
 }
 
-function confirming(model: NavigatorModel, { entryId }: Extract<Dialog, { kind: "compacting" }>, event: TerminalEvent): NavigatorStep {
+function updateConfirmation(model: NavigatorModel, { entryId }: DialogOf<"compacting">, event: TerminalEvent): NavigatorStep {
   if (event.kind !== "key") return withoutEffects(model);
-  if (event.key === "n" || event.key === "q") return closed(model);
+  if (event.key === "n" || event.key === "q") return closeDialog(model);
   if (event.key !== "y" && event.key !== "enter") return withoutEffects(model);
-  const dialog = { kind: "working" as const, says: "Summarising what stands before", sinceMs: null, isCancelled: false };
+  const dialog = { kind: "working" as const, text: "Summarizing the entries before this one", sinceMs: null, isCancelled: false };
   return { model: { ...model, dialog }, effects: [{ kind: "compact", entryId }] };
 }

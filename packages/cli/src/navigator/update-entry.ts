@@ -1,40 +1,41 @@
 import { pathDifference } from "../tree/tree-index.js";
 import { withoutEffects } from "../tui/screen.js";
-import type { NavigatorModel } from "./model.js";
-import { type NavigatorStep, selectedId, showSelection } from "./select.js";
+import type { NavigatorModel, NavigatorStep } from "./model.js";
+import { selectedId, showSelection } from "./selection.js";
 
 type EntryAction = "go" | "goWithSummary" | "undo" | "redo" | "mark" | "compare" | "fork" | "export" | "compact" | "copy";
 
-const said = (model: NavigatorModel, text: string): NavigatorStep => withoutEffects({ ...model, notice: { text, isError: false } });
-
-/** Leads to an entry; `summarize` undefined: the settings or the person decide. */
+/** Moves the leaf to an entry; `focus`: what the summary is about. */
 export function moveTo(model: NavigatorModel, entryId: string, summarize: boolean, focus: string | null = null): NavigatorStep {
-  const says = summarize ? "Summarising the branch that is left" : "Moving";
-  const dialog = { kind: "working" as const, says, sinceMs: null, isCancelled: false };
+  const text = summarize ? "Summarizing the branch you leave" : "Moving";
+  const dialog = { kind: "working" as const, text, sinceMs: null, isCancelled: false };
   return { model: { ...model, dialog }, effects: [{ kind: "move", entryId, summarize, focus }] };
 }
 
+const showNotice = (model: NavigatorModel, text: string): NavigatorStep => withoutEffects({ ...model, notice: { text, isError: false } });
+
+/** `summarize` undefined: the setting decides, or the user in a dialog. */
 const go =
-  (wanted: boolean | undefined) =>
+  (summarize: boolean | undefined) =>
   (model: NavigatorModel): NavigatorStep => {
     const { tree, selected, leaving } = model;
     const entryId = selectedId(model);
     if (tree === undefined || entryId === undefined) return withoutEffects(model);
-    if (entryId === tree.leafId) return said(model, "The session stands here already.");
+    if (entryId === tree.leafId) return showNotice(model, "This is the current position already.");
     const left =
-      tree.leafId === null ? 0 : pathDifference(tree.index, tree.index.indexOf(tree.leafId), targetPlace(model, selected)).onlyA.length;
+      tree.leafId === null ? 0 : pathDifference(tree.index, tree.index.indexOf(tree.leafId), targetRow(model, selected)).onlyA.length;
     if (left === 0) return moveTo(model, entryId, false);
-    if (wanted !== undefined) return moveTo(model, entryId, wanted);
+    if (summarize !== undefined) return moveTo(model, entryId, summarize);
     if (leaving !== "ask") return moveTo(model, entryId, leaving === "summary");
     return withoutEffects({ ...model, dialog: { kind: "leaving", entryId, left, choice: model.lastChoice } });
   };
 
-/** Where the leaf will stand: above a message that comes back to be edited. -1: before the first entry. */
-function targetPlace({ tree }: NavigatorModel, place: number): number {
-  if (tree === undefined) return place;
-  const row = tree.index.row(place);
-  const comesBack = row.type === "custom_message" || (row.type === "message" && (row.role === "user" || row.role === "custom"));
-  return comesBack ? tree.index.parentOf(place) : place;
+/** The row of the leaf after a move: the parent of a message that returns to the prompt. -1: before the first entry. */
+function targetRow({ tree }: NavigatorModel, at: number): number {
+  if (tree === undefined) return at;
+  const row = tree.index.row(at);
+  const returnsToPrompt = row.type === "custom_message" || (row.type === "message" && (row.role === "user" || row.role === "custom"));
+  return returnsToPrompt ? tree.index.parentOf(at) : at;
 }
 
 const undo =
@@ -46,20 +47,19 @@ const onEntry = (kind: "fork" | "export" | "copy") => (model: NavigatorModel) =>
   return entryId === undefined ? withoutEffects(model) : { model, effects: [{ kind, entryId }] };
 };
 
-const mark = (model: NavigatorModel): NavigatorStep => {
+const toggleMark = (model: NavigatorModel): NavigatorStep => {
   const entryId = selectedId(model);
-  if (entryId === undefined) return withoutEffects(model);
+  if (entryId === undefined) return showSelection(model);
   const { marks } = model;
-  // A third mark takes the place of the first.
+  // A third mark replaces the first one.
   const next = marks.includes(entryId) ? marks.filter((id) => id !== entryId) : [...marks, entryId].slice(-2);
-  return withoutEffects({ ...model, marks: next });
+  return showSelection({ ...model, marks: next });
 };
 
 const compare = (model: NavigatorModel): NavigatorStep => {
-  const here = selectedId(model);
-  const [a, b = here] = model.marks;
-  if (a === undefined) return said(model, "Mark an entry first, then compare it with this one or with a second mark.");
-  if (b === undefined || a === b) return said(model, "Mark another entry, or select one, to compare with the marked one.");
+  const [a, b = selectedId(model)] = model.marks;
+  if (a === undefined) return showNotice(model, "Mark an entry first, then compare it with the selected or a second marked one.");
+  if (b === undefined || a === b) return showNotice(model, "Mark or select another entry to compare with the marked one.");
   return { model, effects: [{ kind: "compare", entryIds: [a, b], width: Math.max(model.size.columns - 4, 20) }] };
 };
 
@@ -69,20 +69,20 @@ const compact = (model: NavigatorModel): NavigatorStep => {
   if (tree === undefined || entryId === undefined) return withoutEffects(model);
   const leaf = tree.leafId === null ? -1 : tree.index.indexOf(tree.leafId);
   if (leaf < 0 || pathDifference(tree.index, selected, leaf).onlyA.length > 0)
-    return said(model, "Only the branch where the session stands can be compacted. Go there first.");
+    return showNotice(model, "Only the current branch can be compacted. Go to it first.");
   const count = tree.index.depthOf(selected);
   return count === 0
-    ? said(model, "There is nothing before this entry.")
+    ? showNotice(model, "There is nothing before this entry.")
     : withoutEffects({ ...model, dialog: { kind: "compacting", entryId, count } });
 };
 
-/** What is done with the selected entry. */
+/** The actions on the selected entry. */
 export const ENTRY_ACTIONS: Readonly<Record<EntryAction, (model: NavigatorModel) => NavigatorStep>> = {
   go: go(undefined),
   goWithSummary: go(true),
   undo: undo(false),
   redo: undo(true),
-  mark: (model) => showSelection(mark(model).model),
+  mark: toggleMark,
   compare,
   fork: onEntry("fork"),
   export: onEntry("export"),

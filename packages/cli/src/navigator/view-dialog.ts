@@ -4,83 +4,91 @@ import { fitLine, type Line, styled } from "../terminal/line.js";
 import { displayWidth } from "../terminal/width.js";
 import { visibleField } from "../tui/field.js";
 import { helpLines } from "../tui/key-table.js";
-import { type FrameLine, plainLine } from "../tui/screen.js";
+import { type Frame, type FrameLine, plainLine } from "../tui/screen.js";
 import type { Dialog, NavigatorModel } from "./model.js";
 
-/** The lines of a dialog, and where the cursor stands in them. */
-export interface DialogView {
-  readonly lines: readonly FrameLine[];
-  readonly cursor?: { readonly row: number; readonly column: number } | undefined;
-}
+/** The choices about a branch that is left, in the order shown. Their indices are stored as the last choice. */
+export const LEAVING_CHOICES = ["No summary", "A summary of the branch you leave", "A summary with a focus …"] as const;
 
-/** What the open dialog covers the lowest lines of a body of `rows` lines with; no lines: there is none. */
+/** The lines of a dialog; the position of the cursor is relative to them. */
+export type DialogView = Pick<Frame, "lines" | "cursor">;
+
+/** The open dialog, for a body of `rows` lines, whose lowest lines it covers. Without a dialog there are no lines. */
 export function viewDialog(model: NavigatorModel, rows: number): DialogView {
   const { dialog, size, glyphs } = model;
   const { columns } = size;
   const rule = plainLine(styled("dim", glyphs.rule.repeat(columns)));
-  // What is asked and which keys answer must be seen on a narrow terminal too.
-  const shown = (line: Line): DialogView => ({ lines: [rule, ...wrapped(line, columns)] });
+  // Questions and the keys that answer them are wrapped, not cut, so that a narrow terminal shows all of them.
+  const wholeText = (line: Line): DialogView => ({ lines: [rule, ...wrappedLines(line, columns)] });
   switch (dialog.kind) {
     case "none":
       return { lines: [] };
     case "help":
-      return scrolled(helpLines(model.keys, columns, glyphs), dialog.scroll, model, rule, rows);
+      return viewScrolled(helpLines(model.keys, columns, glyphs), dialog.scroll, model, rule, rows);
     case "comparison":
-      return scrolled(dialog.lines, dialog.scroll, model, rule, rows);
+      return viewScrolled(dialog.lines, dialog.scroll, model, rule, rows);
     case "label":
-      return withField("Label: ", dialog, columns, rule, "Enter keeps it, Esc leaves it as it was. Empty: no label.");
+      return viewField("Label: ", dialog, columns, rule, "Enter saves the label, Esc cancels. An empty label is removed.");
     case "focus":
-      return withField("What is the summary to be about? ", dialog, columns, rule, "Enter writes it, Esc goes back.");
+      return viewField("Focus of the summary: ", dialog, columns, rule, "Enter writes the summary, Esc goes back.");
     case "leaving":
-      return leaving(dialog, model, rule);
+      return viewChoices(dialog, model, rule);
     case "compacting":
-      return shown([
-        `Summarise the ${counted(dialog.count, "entry", "entries")} before this one? `,
-        styled("dim", "y/n. Nothing is lost, and it can be undone."),
+      return wholeText([
+        `Summarize the ${counted(dialog.count, "entry", "entries")} before this one? `,
+        styled("dim", "y/n. They stay in the tree, and it can be undone."),
       ]);
     case "working":
-      return shown(workingLine(dialog, model));
+      return wholeText(workLine(dialog, model));
   }
 }
 
-/** The space at which a line is broken may stand beyond the last column. */
-function wrapped(line: Line, columns: number): readonly FrameLine[] {
-  return wrapLine(line, columns).map((part) => plainLine(...fitLine(part, columns, "")));
+/** Lines of a scrolled text that a body of `body` lines shows, without the rule above and the line below. */
+export function scrollableRows(body: number): number {
+  return Math.max(body - 2, 1);
 }
 
-function workingLine({ says, sinceMs, isCancelled }: Extract<Dialog, { kind: "working" }>, { nowMs, glyphs }: NavigatorModel): Line {
-  const seconds = Math.max(Math.floor((nowMs - (sinceMs ?? nowMs)) / 1000), 0);
-  const spin = glyphs.spinner[seconds % glyphs.spinner.length] ?? "";
-  if (isCancelled) return [styled("dim", `${spin} Cancelling`)];
-  return [styled("summary", `${spin} ${says}`), styled("dim", ` ${seconds} s  Esc cancels`)];
+function viewScrolled(lines: readonly Line[], scroll: number, { size, glyphs }: NavigatorModel, rule: FrameLine, body: number): DialogView {
+  const rows = scrollableRows(body);
+  const from = Math.min(scroll, Math.max(lines.length - rows, 0));
+  const shown = lines.slice(from, from + rows).map((line) => plainLine(...fitLine(line, size.columns, glyphs.ellipsis)));
+  const rest = lines.length - from - shown.length;
+  const padding = Array.from({ length: rows - shown.length }, () => plainLine());
+  const hint = rest > 0 ? `${glyphs.ellipsis} ${counted(rest, "more line")}; Esc closes` : "Esc closes";
+  const end = plainLine(...fitLine([styled("dim", hint)], size.columns, glyphs.ellipsis));
+  return { lines: [rule, ...shown, ...padding, end] };
 }
 
-function withField(
+function viewField(
   name: string,
   { field }: Extract<Dialog, { field: unknown }>,
   columns: number,
   rule: FrameLine,
   hint: string,
 ): DialogView {
-  // On a narrow terminal the name makes room for what is typed.
+  // On a narrow terminal a short name leaves more columns for the field.
   const shownName = displayWidth(name) + 20 > columns ? "> " : name;
   const { text, column } = visibleField(field, Math.max(columns - displayWidth(shownName), 1));
-  const hints = wrapped([styled("dim", hint)], columns);
+  const hints = wrappedLines([styled("dim", hint)], columns);
   return {
     lines: [rule, plainLine(styled("bold", shownName), text), ...hints],
     cursor: { row: 1, column: displayWidth(shownName) + column },
   };
 }
 
-function leaving({ left, choice }: Extract<Dialog, { kind: "leaving" }>, { size, glyphs }: NavigatorModel, rule: FrameLine): DialogView {
+function viewChoices(
+  { left, choice }: Extract<Dialog, { kind: "leaving" }>,
+  { size, glyphs }: NavigatorModel,
+  rule: FrameLine,
+): DialogView {
   const heading = fitLine(
     [styled("bold", `Leaving ${counted(left, "entry", "entries")} behind. `), styled("dim", "They stay in the tree.")],
     size.columns,
     glyphs.ellipsis,
   );
-  const choices = LEAVING_CHOICES.map((says, at): FrameLine => {
+  const choices = LEAVING_CHOICES.map((text, at): FrameLine => {
     const line = fitLine(
-      [at === choice ? styled("leaf", `${glyphs.cursor} `) : "  ", `${at + 1} ${says.replace("…", glyphs.ellipsis)}`],
+      [at === choice ? styled("leaf", `${glyphs.cursor} `) : "  ", `${at + 1} ${text.replace("…", glyphs.ellipsis)}`],
       size.columns,
       glyphs.ellipsis,
     );
@@ -89,22 +97,14 @@ function leaving({ left, choice }: Extract<Dialog, { kind: "leaving" }>, { size,
   return { lines: [rule, plainLine(...heading), ...choices] };
 }
 
-/** Lines of a long text that a body of `body` lines shows at once: without the rule above it and the line below. */
-export function scrollableRows(body: number): number {
-  return Math.max(body - 2, 1);
+function workLine({ text, sinceMs, isCancelled }: Extract<Dialog, { kind: "working" }>, { nowMs, glyphs }: NavigatorModel): Line {
+  const seconds = Math.max(Math.floor((nowMs - (sinceMs ?? nowMs)) / 1000), 0);
+  const spin = glyphs.spinner[seconds % glyphs.spinner.length] ?? "";
+  if (isCancelled) return [styled("dim", `${spin} Cancelling`)];
+  return [styled("summary", `${spin} ${text}`), styled("dim", ` ${seconds} s  Esc cancels`)];
 }
 
-/** Long texts take the whole body and are scrolled. */
-function scrolled(lines: readonly Line[], scroll: number, { size, glyphs }: NavigatorModel, rule: FrameLine, body: number): DialogView {
-  const rows = scrollableRows(body);
-  const from = Math.min(scroll, Math.max(lines.length - rows, 0));
-  const shown = lines.slice(from, from + rows).map((line) => plainLine(...fitLine(line, size.columns, glyphs.ellipsis)));
-  const rest = lines.length - from - shown.length;
-  const padding = Array.from({ length: rows - shown.length }, () => plainLine());
-  const says = rest > 0 ? `${glyphs.ellipsis} ${counted(rest, "more line")}; Esc closes` : "Esc closes";
-  const end = plainLine(...fitLine([styled("dim", says)], size.columns, glyphs.ellipsis));
-  return { lines: [rule, ...shown, ...padding, end] };
+/** The space at which a line was broken may be one column too wide, so each part is cut too. */
+function wrappedLines(line: Line, columns: number): readonly FrameLine[] {
+  return wrapLine(line, columns).map((part) => plainLine(...fitLine(part, columns, "")));
 }
-
-/** What the question about a branch that is left offers, in this order. */
-export const LEAVING_CHOICES = ["No summary", "A summary of the branch that is left", "A summary with a focus …"] as const;

@@ -3,7 +3,8 @@ import type { ChatModel } from "../agent/chat-model.js";
 import { appendUserMessage } from "../agent/turn-branch.js";
 import type { TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
-import { CommandError, errorLine } from "../errors.js";
+import { errorLine } from "../errors.js";
+import { failureNotice } from "../format/failure-notice.js";
 import { wrapLine } from "../format/wrap.js";
 import { describeCompaction } from "../session/compaction-text.js";
 import { glyphsFor } from "../terminal/glyphs.js";
@@ -235,8 +236,7 @@ export class ShellPerformer {
   }
 }
 
+/** The shell stays open after an unexpected error too: what was typed and received is stored. */
 function dispatchFailure(host: ShellHost, error: unknown): void {
-  const isKnown = error instanceof BoughError || error instanceof CommandError;
-  // A defect of ours is said, and the shell goes on: what was typed and what came is stored.
-  host.dispatch({ kind: "notice", text: isKnown ? errorLine(error) : `Unexpected failure: ${errorLine(error)}`, isError: true });
+  host.dispatch({ kind: "notice", text: failureNotice(error), isError: true });
 }

@@ -34,6 +34,12 @@ export interface VisibleRow {
   readonly hiddenBelow: number;
 }
 
+/** The selected row and the folds after a fold key. */
+export interface FoldStep {
+  readonly at: number;
+  readonly folds: Folds;
+}
+
 /**
  * The rows of a tree under one filter or search, in screen order. Construction is linear. Each method then costs O(log rows + log
  * folds); the first call with other folds is linear in these. Rows that the index gets later are not shown: make a new layout.
@@ -115,6 +121,22 @@ export class Layout {
     const parent = this.#order.parent[rank] ?? NONE;
     // Inside a segment the parent belongs to the same segment.
     return this.#order.rows[parent === NONE ? rank : segmentStart(this.#order, parent)] ?? NONE;
+  }
+
+  /**
+   * Folds the segment of a row at its start. If that is folded already, or has nothing below it, goes to the start of the segment
+   * above instead. At the top nothing changes.
+   */
+  foldOrGoBack(at: number, folds: Folds): FoldStep {
+    const start = this.segmentStart(at);
+    if (this.hasBelow(start) && !folds.isFolded(start)) return { at: start, folds: folds.fold(start) };
+    return { at: this.previousSegment(start), folds };
+  }
+
+  /** Unfolds a folded row; else goes to the next segment start, or below the last one to the last row. */
+  unfoldOrGoOn(at: number, folds: Folds): FoldStep {
+    if (this.hasBelow(at) && folds.isFolded(at)) return { at, folds: folds.unfold([at]) };
+    return { at: this.nextSegment(at, folds), folds };
   }
 
   /** The next visible segment start below a row; the last visible row if there is none. */

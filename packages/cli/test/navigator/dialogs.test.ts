@@ -15,7 +15,7 @@ describe("Going to an entry", () => {
   });
 
   it("says so where the session stands there already", () => {
-    expect(navigator().press("enter").text).toContain("stands here already");
+    expect(navigator().press("enter").text).toContain("current position already");
   });
 
   it("asks with three choices what becomes of the branch that is left", () => {
@@ -23,7 +23,7 @@ describe("Going to an entry", () => {
     expect(question.text).toContain("Leaving 3 entries behind.");
     expect(question.lines.slice(-4, -1)).toEqual([
       "› 1 No summary",
-      "  2 A summary of the branch that is left",
+      "  2 A summary of the branch you leave",
       "  3 A summary with a focus …",
     ]);
   });
@@ -58,7 +58,7 @@ describe("Going to an entry", () => {
 
   it("asks for the focus; every letter is text there, and Esc leads back to the question", () => {
     const focus = leaving().press("3").type("q: the lexer?");
-    expect(focus.text).toContain("What is the summary to be about? q: the lexer?");
+    expect(focus.text).toContain("Focus of the summary: q: the lexer?");
     expect(focus.press("escape").dialog).toBe("leaving");
     expect(focus.model.dialog).toMatchObject({ choice: 2, entryId: "left2" });
     expect(focus.press("escape").dialog).toBe("none");
@@ -106,23 +106,23 @@ describe("Work that takes time", () => {
     expect(working.press("q", "j", "enter", "?").wanted()).toEqual([]);
     expect(working.press("escape").wanted()).toEqual([{ kind: "cancel" }]);
     expect(working.text).toContain("Cancelling");
-    const ended = working.event({ kind: "worked", text: "Cancelled.", isError: false });
+    const ended = working.event({ kind: "workEnded", text: "Cancelled.", isError: false });
     expect([ended.dialog, ended.at, ended.lines.at(-1)]).toEqual(["none", "left2", "Cancelled."]);
   });
 
   it("ends the navigator with where it led", () => {
     const result = { kind: "moved", leafId: "asst", text: "said", summaryEntryId: null } as const;
-    expect(leaving().press("1").event({ kind: "moved", result }).model.result).toEqual(result);
+    expect(leaving().press("1").event({ kind: "finished", result }).model.result).toEqual(result);
   });
 
   it("is asked about first where it is a compaction", () => {
     const question = navigator().press("c");
-    expect(question.text).toContain("Summarise the 4 entries before this one?");
+    expect(question.text).toContain("Summarize the 4 entries before this one?");
     expect(navigator().press("c", "n").dialog).toBe("none");
     expect(navigator().press("c", "escape").at).toBe("right2");
     question.wanted();
     expect(question.press("y").wanted()).toEqual([{ kind: "compact", entryId: "right2" }]);
-    expect(navigator().press("G", "c").text).toContain("Only the branch where the session stands");
+    expect(navigator().press("G", "c").text).toContain("Only the current branch");
     expect(navigator().press("g", "c").text).toContain("nothing before this entry");
   });
 });

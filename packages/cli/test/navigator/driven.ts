@@ -1,7 +1,7 @@
 import type { EntryId, LeafRecord, OutlineRow } from "@bough/session-core";
 import type { NavigatorEffect, NavigatorEvent, NavigatorModel } from "../../src/navigator/model.js";
 import { type NavigatorPreferences, startNavigator } from "../../src/navigator/navigator.js";
-import { selectedId } from "../../src/navigator/select.js";
+import { selectedId } from "../../src/navigator/selection.js";
 import { update } from "../../src/navigator/update.js";
 import { view } from "../../src/navigator/view.js";
 import { lineWidth, textOfLine } from "../../src/terminal/line.js";
@@ -74,10 +74,10 @@ export class Driven {
 
   /** The answer to the newest question of the search. */
   hits(...ids: readonly EntryId[]): this {
-    return this.event({ kind: "hits", question: this.question, ids, total: ids.length, isMore: false });
+    return this.event({ kind: "hits", queryId: this.queryId, ids, total: ids.length, isMore: false });
   }
 
-  get question(): number {
+  get queryId(): number {
     return this.model.search?.queryId ?? -1;
   }
 

@@ -6,7 +6,7 @@ import { openStore, type Session, type Store } from "@bough/session-core";
 import { expect, onTestFinished } from "vitest";
 import type { NavigatorModel } from "../../src/navigator/model.js";
 import { type NavigatorScreen, navigatorScreen } from "../../src/navigator/navigator.js";
-import { selectedId, visibleCount } from "../../src/navigator/select.js";
+import { selectedId, visibleCount } from "../../src/navigator/selection.js";
 import type { Io } from "../../src/terminal/io.js";
 import { textOfLine } from "../../src/terminal/line.js";
 import { grow, NOON } from "../world.js";

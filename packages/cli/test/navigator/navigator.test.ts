@@ -34,7 +34,7 @@ describe("moving about", () => {
 
   it("says where there is no other branch point", async () => {
     const { driven } = await opened("u1 a1");
-    expect(driven.press("n").text).toContain("No other branch point that way.");
+    expect(driven.press("n").text).toContain("No further branch point.");
   });
 });
 
@@ -116,7 +116,7 @@ describe("search", () => {
     const { driven } = await opened(TWO);
     driven.press("/").type("zebra");
     await driven.until(({ search }) => search?.hits !== null);
-    expect(driven.text).toContain("Nothing fits the search.");
+    expect(driven.text).toContain("No hits.");
     expect(selected(driven.press("escape"))).toBe("a5");
     const { driven: empty } = await opened(async (store) => store.createSession({ title: "Empty" }));
     expect(empty.text).toContain("No entries yet.");
@@ -132,7 +132,7 @@ describe("search", () => {
   it("answers the newest question only", async () => {
     const { driven } = await opened(TWO);
     driven.press("/").type("a");
-    driven.event({ kind: "hits", question: 0, ids: ["u1"], total: 1, isMore: false });
+    driven.event({ kind: "hits", queryId: 0, ids: ["u1"], total: 1, isMore: false });
     expect(driven.model.search?.hits).toBeNull();
   });
 
@@ -167,7 +167,7 @@ describe("going somewhere", () => {
   it("moves and takes a summary along, with a focus or without", async () => {
     const { driven, session } = await opened(TWO);
     driven.press("g", "down", "enter", "3").type("the files").press("enter");
-    expect(driven.text).toContain("Summarising the branch that is left");
+    expect(driven.text).toContain("Summarizing the branch you leave");
     await driven.until(({ result }) => result !== undefined);
     const { result } = driven;
     expect(result).toMatchObject({ kind: "moved", text: null });
@@ -185,7 +185,7 @@ describe("going somewhere", () => {
 
   it("goes further down without a question, and says where it stands already", async () => {
     const { driven } = await opened("u1 a1 u2 a2 <a1");
-    expect(driven.press("enter").text).toContain("The session stands here already.");
+    expect(driven.press("enter").text).toContain("This is the current position already.");
     driven.press("G", "enter");
     await driven.until(({ result }) => result !== undefined);
     expect(driven.result).toMatchObject({ kind: "moved", leafId: "a2" });
@@ -199,7 +199,7 @@ describe("going somewhere", () => {
     await driven.until(({ tree }) => tree?.leafId === "a1");
     expect(session.leafId).toBe("a1");
     driven.press("r");
-    await driven.until(({ notice }) => notice?.text === "Nothing was taken back since the last move.");
+    await driven.until(({ notice }) => notice?.text === "There is no move to redo.");
   });
 });
 
@@ -260,7 +260,7 @@ describe("work on an entry", () => {
   it("summarises everything before it, once it is confirmed", async () => {
     const { driven, session } = await opened(longTalk);
     driven.press("up", "c");
-    expect(driven.text).toMatch(/Summarise the \d+ entries before this one\?/);
+    expect(driven.text).toMatch(/Summarize the \d+ entries before this one\?/);
     driven.press("n", "c", "y");
     await driven.until(({ dialog }) => dialog.kind === "none");
     expect(driven.model.notice?.text).toContain("Compacted");
@@ -269,7 +269,7 @@ describe("work on an entry", () => {
 
   it("summarises only the branch where the session stands", async () => {
     const { driven } = await opened(TWO);
-    expect(driven.press("G", "c").text).toContain("Only the branch where the session stands can be compacted.");
+    expect(driven.press("G", "c").text).toContain("Only the current branch can be compacted.");
   });
 });
 
@@ -289,7 +289,7 @@ describe("other writers", () => {
     const { driven, store } = await opened(TWO);
     await store.deleteSession("session-1");
     await driven.until(({ result }) => result !== undefined);
-    expect(driven.result).toEqual({ kind: "gone" });
+    expect(driven.result).toEqual({ kind: "deleted" });
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { assistantMessage, userMessage } from "@bough/session-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { NavigatorModel } from "../../src/navigator/model.js";
-import { selectedId } from "../../src/navigator/select.js";
+import { selectedId } from "../../src/navigator/selection.js";
 import { textOfLine } from "../../src/terminal/line.js";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import { opened } from "./living.js";
@@ -72,10 +72,10 @@ describe("A navigator on a store", () => {
     await standsAt("asst2");
     navigator.press("u");
     await standsAt("asst3");
-    expect(navigator.text).toContain("The last move is taken back");
+    expect(navigator.text).toContain("The last move is undone");
     navigator.press("r");
     await standsAt("asst2");
-    expect(await (await opened("user1 asst1")).press("u").notice()).toContain("There is no move to take back.");
+    expect(await (await opened("user1 asst1")).press("u").notice()).toContain("There is no move to undo.");
   });
 
   it("forks the path to an entry into a new session", async () => {
@@ -115,7 +115,7 @@ describe("A navigator on a store", () => {
     }
     await navigator.until(({ tree }) => tree?.leafId === navigator.other.leafId);
     navigator.press(".", "k", "c", "y");
-    expect(await navigator.notice()).toMatch(/^Compacted: /);
+    expect(await navigator.notice()).toMatch(/^Compacted: [\d,]+ tokens reduced to [\d,]+\. bough compact --undo undoes it\./);
     expect(navigator.model.dialog.kind).toBe("none");
     await navigator.until(({ tree }) => tree !== undefined && tree.index.row(tree.index.indexOf(tree.leafId ?? "")).type === "compaction");
     expect(navigator.press(".").text).toContain("[compaction]");
@@ -177,7 +177,7 @@ describe("A navigator on a store", () => {
     expect(selectedId(navigator.model)).toBe("asst2");
     navigator.press("escape", "/").type("zzz");
     await navigator.until(({ search }) => search?.hits?.length === 0);
-    expect(navigator.text).toContain("Nothing fits the search.");
+    expect(navigator.text).toContain("No hits.");
   });
 
   it("shows what another writer adds, and keeps the selected entry", async () => {
@@ -202,7 +202,7 @@ describe("A navigator on a store", () => {
     const navigator = await opened();
     await navigator.store.deleteSession("parser-session");
     await navigator.until(({ result }) => result !== undefined);
-    expect(navigator.model.result).toEqual({ kind: "gone" });
+    expect(navigator.model.result).toEqual({ kind: "deleted" });
   });
 
   it("keeps a field that is typed in where something else fails", async () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { NAVIGATOR_KEYS } from "../../src/navigator/keys.js";
 import { panesOf } from "../../src/navigator/panes.js";
-import { selectedPosition, visibleCount } from "../../src/navigator/select.js";
+import { selectedPosition, visibleCount } from "../../src/navigator/selection.js";
 import { view } from "../../src/navigator/view.js";
 import { viewDialog } from "../../src/navigator/view-dialog.js";
 import { lineWidth, textOfLine } from "../../src/terminal/line.js";
@@ -78,7 +78,7 @@ function happen(navigator: Driven, one: Happening, ids: readonly string[]): void
       navigator.changed([], { labels: { [ids[one.place] ?? "no such entry"]: one.label } });
       return;
     case "worked":
-      navigator.event({ kind: "worked", text: "What was said \u001b[2J about it", isError: true });
+      navigator.event({ kind: "workEnded", text: "What was said \u001b[2J about it", isError: true });
   }
 }
 
@@ -95,7 +95,7 @@ function fits(navigator: Driven): void {
     expect(frame.cursor.row).toBeLessThan(rows);
     expect(frame.cursor.column).toBeLessThan(columns);
   }
-  const panes = panesOf(model.size, model.preview.isShown, model.search !== null);
+  const panes = panesOf(model);
   if (visibleCount(model) === 0 || panes.preview?.place === "over") return;
   const line = selectedPosition(model) - model.top;
   expect(line).toBeGreaterThanOrEqual(0);

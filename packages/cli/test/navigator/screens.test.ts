@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NAVIGATOR_KEYS } from "../../src/navigator/keys.js";
 import { startNavigator } from "../../src/navigator/navigator.js";
-import { rebuildLayouts } from "../../src/navigator/select.js";
+import { rebuildLayouts } from "../../src/navigator/selection.js";
 import { update } from "../../src/navigator/update.js";
 import { view } from "../../src/navigator/view.js";
 import type { Io } from "../../src/terminal/io.js";

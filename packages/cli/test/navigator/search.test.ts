@@ -49,19 +49,19 @@ describe("The search", () => {
 
   it("drops answers to questions that were asked before", () => {
     const typed = asked().type("ab");
-    typed.event({ kind: "hits", question: typed.question - 1, ids: ["ask"], total: 1, isMore: false });
+    typed.event({ kind: "hits", queryId: typed.queryId - 1, ids: ["ask"], total: 1, isMore: false });
     expect(typed.model.search?.hits).toBeNull();
   });
 
   it("drops the answer to an earlier search that was ended", () => {
     const first = asked().type("a");
-    const late = { kind: "hits", question: first.question, ids: ["ask"], total: 1, isMore: false } as const;
+    const late = { kind: "hits", queryId: first.queryId, ids: ["ask"], total: 1, isMore: false } as const;
     expect(first.press("escape", "/").type("z").event(late).model.search?.hits).toBeNull();
   });
 
   it("adds the next page of hits without moving the selection", () => {
     const found = asked().type("a").hits("left");
-    found.event({ kind: "hits", question: found.question, ids: ["ask"], total: 2, isMore: true });
+    found.event({ kind: "hits", queryId: found.queryId, ids: ["ask"], total: 2, isMore: true });
     expect([found.at, found.model.search?.hits]).toEqual(["left", [2, 0]]);
   });
 
@@ -73,7 +73,7 @@ describe("The search", () => {
 
   it("says what is wrong with a query, and keeps what was found before", () => {
     const wrong = asked().type("a").hits("left").type('"');
-    wrong.event({ kind: "badQuery", question: wrong.question, problem: "A quote is open." });
+    wrong.event({ kind: "badQuery", queryId: wrong.queryId, problem: "A quote is open." });
     expect(wrong.text).toContain("A quote is open.");
     expect(wrong.at).toBe("left");
   });

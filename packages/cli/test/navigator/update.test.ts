@@ -81,7 +81,7 @@ describe("Keys in the list", () => {
     marked.wanted();
     expect(marked.press("d").wanted()).toEqual([{ kind: "compare", entryIds: ["right2", "left2"], width: 76 }]);
     expect(navigator().press("d").text).toContain("Mark an entry first");
-    expect(navigator().press("m", "d").text).toContain("Mark another entry");
+    expect(navigator().press("m", "d").text).toContain("Mark or select another entry");
   });
 
   it("asks for what it cannot do itself, of the selected entry", () => {
@@ -109,6 +109,6 @@ describe("Keys in the list", () => {
     const own = new Driven({ preferences: { keys: { up: ["e"] } } }).loaded(ROWS);
     expect(own.press("e").at).toBe("right");
     expect(own.press("k").at).toBe("right");
-    expect(own.press("?").text).toMatch(/^ {2}e +one row up/m);
+    expect(own.press("?").text).toMatch(/^ {2}e +previous row/m);
   });
 });

@@ -192,8 +192,8 @@ describe("A tree without rows", () => {
     expect(said).toEqual([
       "Reading the session …",
       "No entries yet.",
-      "No entry passes the filter. Ctrl-D shows the usual rows, Ctrl-A everything.",
-      "Nothing fits the search. Esc ends it.",
+      "No entry matches the filter. Ctrl-D shows the conversation, Ctrl-A everything.",
+      "No hits. Esc ends the search.",
     ]);
   });
 });

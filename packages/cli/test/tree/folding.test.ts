@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type FoldStep, foldOrJump, unfoldOrJump } from "../../src/navigator/update-list.js";
+
 import { Folds } from "../../src/tree/folds.js";
-import { Layout } from "../../src/tree/layout.js";
+import { type FoldStep, Layout } from "../../src/tree/layout.js";
 import { TreeIndex } from "../../src/tree/tree-index.js";
 import { outline } from "../tree/outlines.js";
 
@@ -21,8 +21,8 @@ const shown = ({ at, folds }: FoldStep) => [
     .sort()
     .join(""),
 ];
-const left = (id: string, folded = "") => shown(foldOrJump(layout, index.indexOf(id), foldsOf(folded)));
-const right = (id: string, folded = "") => shown(unfoldOrJump(layout, index.indexOf(id), foldsOf(folded)));
+const left = (id: string, folded = "") => shown(layout.foldOrGoBack(index.indexOf(id), foldsOf(folded)));
+const right = (id: string, folded = "") => shown(layout.unfoldOrGoOn(index.indexOf(id), foldsOf(folded)));
 const visible = (folded: string) =>
   layout.window(0, 100, foldsOf(folded)).map(({ at, hiddenBelow }) => `${index.row(at).id}${hiddenBelow === 0 ? "" : `+${hiddenBelow}`}`);
 

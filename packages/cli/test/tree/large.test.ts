@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { foldOrJump, unfoldOrJump } from "../../src/navigator/update-list.js";
+
 import { Folds } from "../../src/tree/folds.js";
 import { Layout } from "../../src/tree/layout.js";
 import { pathDifference, TreeIndex } from "../../src/tree/tree-index.js";
@@ -17,9 +17,9 @@ describe("100,000 entries (R183)", () => {
       [SIZE - 2, null],
       [SIZE - 1, null],
     ]);
-    const { at, folds } = foldOrJump(layout, SIZE - 1, Folds.none);
+    const { at, folds } = layout.foldOrGoBack(SIZE - 1, Folds.none);
     expect([at, layout.visibleCount(folds), layout.positionOf(SIZE - 1, folds)]).toEqual([0, 1, 0]);
-    expect(unfoldOrJump(layout, 0, Folds.none).at).toBe(SIZE - 1);
+    expect(layout.unfoldOrGoOn(0, Folds.none).at).toBe(SIZE - 1);
     expect(pathDifference(index, 0, SIZE - 1).onlyB).toHaveLength(SIZE - 1);
     expect(index.depthOf(SIZE - 1)).toBe(SIZE - 1);
   });

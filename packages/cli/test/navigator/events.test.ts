@@ -81,7 +81,7 @@ describe("News", () => {
     expect(shown.text).toContain("line 0");
   });
 
-  it("ends where the session is gone", () => {
-    expect(navigator().event({ kind: "gone" }).model.result).toEqual({ kind: "gone" });
+  it("ends when the session was deleted", () => {
+    expect(navigator().event({ kind: "deleted" }).model.result).toEqual({ kind: "deleted" });
   });
 });

@@ -1,0 +1,108 @@
+import type { EntryId } from "@bough/session-core";
+import type { TreeFilter } from "../tree/filter.js";
+import { Layout } from "../tree/layout.js";
+import type { NavigatorModel, NavigatorStep, NavigatorTree, Preview } from "./model.js";
+import { panesOf } from "./panes.js";
+
+/** Number of visible rows. */
+export function visibleCount({ layout, folds }: NavigatorModel): number {
+  return layout === undefined ? 0 : layout.visibleCount(folds);
+}
+
+/** The position of the selected row; -1: none is selected. */
+export function selectedPosition({ layout, folds, selected }: NavigatorModel): number {
+  return layout === undefined || selected < 0 ? -1 : layout.positionOf(selected, folds);
+}
+
+/** The id of the selected entry; undefined: none is selected. */
+export function selectedId(model: NavigatorModel): EntryId | undefined {
+  const { tree, selected } = model;
+  return tree === undefined || selected < 0 || visibleCount(model) === 0 ? undefined : tree.index.row(selected).id;
+}
+
+/** Selects the row at a position, clamped to the list. */
+export function selectPosition(model: NavigatorModel, position: number): NavigatorStep {
+  const { layout, folds } = model;
+  const count = visibleCount(model);
+  // While filter or search show no row, `selected` stays, and the row is selected again when it is shown again.
+  if (layout === undefined || count === 0) return showSelection({ ...model, top: 0 });
+  const at = Math.min(Math.max(position, 0), count - 1);
+  return showSelection({ ...model, selected: layout.atPosition(at, folds) });
+}
+
+/** Selects a row by its row number. Instead of a row that is not visible it selects the one that `Layout.positionOf` names. */
+export function selectRow(model: NavigatorModel, row: number): NavigatorStep {
+  const { layout, folds } = model;
+  if (layout === undefined || visibleCount(model) === 0) return showSelection({ ...model, top: 0 });
+  return selectPosition(model, row < 0 ? 0 : layout.positionOf(row, folds));
+}
+
+/** Selects a row as `selectRow` does, after unfolding the rows that hide it. */
+export function selectAndReveal(model: NavigatorModel, row: number): NavigatorStep {
+  const { layout, folds } = model;
+  return layout === undefined || row < 0 ? selectRow(model, row) : selectRow({ ...model, folds: layout.reveal(row, folds) }, row);
+}
+
+/** Scrolls to the selected row and requests its preview if that is shown. Each change of selection, size or layout ends here. */
+export function showSelection(model: NavigatorModel): NavigatorStep {
+  const { rows } = panesOf(model).list;
+  const count = visibleCount(model);
+  const position = selectedPosition(model);
+  // Two rows above and below the selected one stay visible if there are enough.
+  const margin = Math.min(2, Math.floor((rows - 1) / 2));
+  const lowest = Math.max(count - rows, 0);
+  const top = Math.min(Math.max(Math.min(model.top, position - margin), position - rows + 1 + margin, 0), lowest);
+  return requestPreview({ ...model, top });
+}
+
+function requestPreview(model: NavigatorModel): NavigatorStep {
+  const { preview, tree, selected } = model;
+  const pane = panesOf(model).preview;
+  const entryId = selectedId(model);
+  if (pane === undefined || tree === undefined || entryId === undefined) return { model, effects: [] };
+  const isSame = preview.entryId === entryId;
+  const scroll = isSame ? clampScroll(preview, pane.rows, preview.scroll) : 0;
+  if (isSame && preview.width === pane.columns) return { model: { ...model, preview: { ...preview, scroll } }, effects: [] };
+  // The old lines stay until the new ones arrive: an empty pane in between would flicker.
+  const next = { ...preview, entryId, width: pane.columns, scroll };
+  const isBranchPoint = tree.index.isBranchPoint(selected);
+  return {
+    model: { ...model, preview: next },
+    effects: [{ kind: "preview", entryId, width: pane.columns, isBranchPoint, label: tree.labels.get(entryId) }],
+  };
+}
+
+/** A scroll offset of the preview, clamped so that a pane of `rows` lines is not scrolled past the last line. */
+export function clampScroll({ lines }: Preview, rows: number, scroll: number): number {
+  return Math.min(Math.max(scroll, 0), Math.max((lines?.length ?? 0) - rows, 0));
+}
+
+/** Sets the layout of the current filter and search, and selects the same row again. */
+export function refreshLayout(model: NavigatorModel): NavigatorStep {
+  return selectRow(withLayout(model), model.selected);
+}
+
+/** Sets the layout of the current filter and search, and selects and unfolds another row. */
+export function refreshLayoutAt(model: NavigatorModel, row: number): NavigatorStep {
+  return selectAndReveal(withLayout(model), row);
+}
+
+/** Discards all layouts after a change of the tree. */
+export function rebuildLayouts(model: NavigatorModel): NavigatorStep {
+  return refreshLayout({ ...model, layouts: new Map() });
+}
+
+function withLayout(model: NavigatorModel): NavigatorModel {
+  const { tree, search, filter } = model;
+  if (tree === undefined) return model;
+  const hits = search?.hits ?? null;
+  if (hits !== null) return { ...model, layout: newLayout(tree, filter, hits) };
+  const known = model.layouts.get(filter);
+  const layout = known ?? newLayout(tree, filter, null);
+  const layouts = known === undefined ? new Map([...model.layouts, [filter, layout] as const]) : model.layouts;
+  return { ...model, layout, layouts };
+}
+
+function newLayout({ index, labels, leaves, leafId }: NavigatorTree, filter: TreeFilter, hits: readonly number[] | null): Layout {
+  return new Layout(index, { filter, leafId, leaves, labeled: labels, hits: hits ?? undefined });
+}
