@@ -238,7 +238,11 @@ describe("what stands in the way of a file", () => {
     writeFileSync(join(directory, "003-other.md"), "mine");
     expect((await writeCheckpoint(directory, checkpoint("c1"))).number).toBe(4);
     const { foreign } = await readCheckpoints(directory);
-    expect(foreign.map(({ problem }) => problem)).toEqual(["it is not a regular file", "it is not a regular file", "it has no front matter"]);
+    expect(foreign.map(({ problem }) => problem)).toEqual([
+      "it is not a regular file",
+      "it is not a regular file",
+      "it has no front matter",
+    ]);
     expect(readFileSync(join(directory, "003-other.md"), "utf8")).toBe("mine");
   });
 
