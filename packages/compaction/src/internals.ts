@@ -20,10 +20,10 @@ export const messageTokens = rules.checked(tokens.messageTokens, ["counter", COU
 export { scoreFidelity } from "./extract/fidelity.js";
 // Planning
 export { keepRuleOf } from "./plan/kept-tail.js";
-// Errors of providers, secrets, misspelled names
-export { withoutSecrets } from "./text/redact.js";
 export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js";
 export { findNearest } from "./text/nearest-name.js";
+// Errors of providers, secrets, misspelled names
+export { withoutSecrets } from "./text/redact.js";
 // Counting
 export { calibrated, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";
 export { ContextMeter } from "./tokens/context-meter.js";

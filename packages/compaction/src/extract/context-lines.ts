@@ -1,9 +1,9 @@
 import { cleanText, shortLine } from "@bough/session-core/internals";
 import { isUnderline, type Line, MARKER, toSafeLine } from "./blocks.js";
-import { touchedFiles } from "./file-paths.js";
 import { type FactKind, type FoundFact, mergeFileNames } from "./find-facts.js";
 import { type ExtractMaterial, getPreviousLines, rankInOrder } from "./material.js";
 import { collectOutcomes, findLastRuns, hasFailed, isFileMove } from "./timeline.js";
+import { touchedFiles } from "./tool-calls.js";
 
 const PATH_CHARS = 160;
 const COUNTED = /^(.*?)(?: \((\d+) changes\))?$/;

@@ -3,17 +3,15 @@ import { EXTRACTIVE, SUMMARY_REQUEST } from "../arguments/shapes.js";
 import type { Summarizer, SummaryRequest, SummarySource } from "../summarizers/summarizer.js";
 import { redact } from "../text/redact.js";
 import { BLOCK_NAMES, type BlockName, type Blocks, fitBlocks, type Line, MARKER, toSafeLine } from "./blocks.js";
-import { findErrorLines } from "./commands.js";
 import { listChangedFiles, listCommands, listEarlierSummaries, listNames, listNumbers, listReadFiles } from "./context-lines.js";
 import { findFacts } from "./find-facts.js";
 import { computeBlockLimits, type ExtractMaterial, parsePrevious, takeGoal } from "./material.js";
-import { listBlocked, listErrors, listOpenWork } from "./open-work-lines.js";
-import { collectKeywords, computeOverlap, extractProse } from "./prose.js";
+import { listBlocked, listDecisions, listDone, listErrors, listLastReply, listNextSteps, listOpenWork } from "./progress-lines.js";
+import { collectKeywords, computeOverlap, extractProse, findRules } from "./prose.js";
 import { readTimeline } from "./read-timeline.js";
-import { listDecisions, listDone, listLastReply, listNextSteps } from "./reply-lines.js";
 import { listGoal, listLaterRequests, listLatestRequest, listRules } from "./request-lines.js";
 import { countSourceChars, extractShort, isShortSource, prepareSource } from "./source.js";
-import { findRules } from "./user-intent.js";
+import { findErrorLines } from "./tool-calls.js";
 
 const ABOUT: Readonly<Record<SummarySource["kind"], string>> = {
   history: "",

@@ -1,8 +1,7 @@
 import { rules } from "@bough/session-core/internals";
 import { FACTS } from "../arguments/shapes.js";
 import { countByKind, FACT_KINDS, FACT_WEIGHTS, type Fact, type FactKind } from "./find-facts.js";
-import { collectKeywords, computeOverlap } from "./prose.js";
-import { isRule } from "./user-intent.js";
+import { collectKeywords, computeOverlap, isRule } from "./prose.js";
 
 /** How many of the facts of a session its summary contains. Plain JSON of less than 4 KB, stored with the summary. */
 export interface Fidelity {

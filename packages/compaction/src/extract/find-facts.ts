@@ -1,9 +1,7 @@
 import { type AssistantMessage, type BashExecutionMessage, type ContextMessage, type ToolResultMessage, textOf } from "@bough/session-core";
 import { shortLine } from "@bough/session-core/internals";
-import { findErrorLines, normalizeErrorLine, readCommand, simplifyCommand } from "./commands.js";
-import { filesIn, touchedFiles } from "./file-paths.js";
-import { extractProse } from "./prose.js";
-import { findRules, isRequest } from "./user-intent.js";
+import { extractProse, findRules, isRequest } from "./prose.js";
+import { filesIn, findErrorLines, normalizeErrorLine, readCommand, simplifyCommand, touchedFiles } from "./tool-calls.js";
 
 /** Kinds of facts, the most important first. */
 export const FACT_KINDS = ["request", "rule", "file", "error", "command", "identifier", "number"] as const;

@@ -7,8 +7,7 @@ import {
   textOf,
 } from "@bough/session-core";
 import { toolKind } from "@bough/session-core/internals";
-import { findErrorLines, readCommand, simplifyCommand } from "./commands.js";
-import { extractProse, splitSentences } from "./prose.js";
+import { extractProse, isRequest, isThanks, splitSentences } from "./prose.js";
 import {
   type CallOutcome,
   countWork,
@@ -23,7 +22,7 @@ import {
   type Turn,
   type UserRequest,
 } from "./timeline.js";
-import { isRequest, isThanks } from "./user-intent.js";
+import { findErrorLines, readCommand, simplifyCommand } from "./tool-calls.js";
 
 interface OpenTurn {
   request: UserRequest | null;

@@ -1,9 +1,8 @@
 import { type Line, toSafeLine, toSafeLines } from "./blocks.js";
-import { findErrorLines } from "./commands.js";
 import { type ExtractMaterial, getPreviousLines, rankInOrder, rankNewestFirst } from "./material.js";
-import { extractProse } from "./prose.js";
+import { extractProse, findRules, isContradiction } from "./prose.js";
 import { countWork, type Turn, type UserRequest } from "./timeline.js";
-import { findRules, isContradiction } from "./user-intent.js";
+import { findErrorLines } from "./tool-calls.js";
 
 /** A shorter request is listed with the question that it answers. In characters. */
 const SHORT = 40;

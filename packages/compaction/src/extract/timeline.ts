@@ -1,6 +1,6 @@
 import type { ToolCallBlock } from "@bough/session-core";
 import { toolKind } from "@bough/session-core/internals";
-import { touchedFiles } from "./file-paths.js";
+import { touchedFiles } from "./tool-calls.js";
 
 /** A request of the user. */
 export interface UserRequest {

@@ -1,5 +1,5 @@
 import { type ContentBlock, type ContextMessage, textOf } from "@bough/session-core";
-import { cutForRequest } from "./cut-text.js";
+import { cutMiddle } from "@bough/session-core/internals";
 import type { CountedMessage, CountMessage } from "./request-parts.js";
 
 /** A cut text keeps at least this many UTF-16 code units; a shorter one is of no use to a model. */
@@ -149,4 +149,22 @@ function replaceText(message: ContextMessage, { text, attachments }: MessageText
 
 function contentOf(wasString: boolean, text: string, attachments: readonly ContentBlock[]): string | ContentBlock[] {
   return wasString && attachments.length === 0 ? text : [{ type: "text", text }, ...attachments];
+}
+
+/** The line in a shortened text: how many UTF-16 code units are missing, and how many images and documents. */
+export function cutMarker(chars: number, attachments: number): string {
+  const missing = [chars > 0 ? `${chars} characters` : "", attachments > 0 ? `${attachments} images or documents` : ""];
+  return `[${missing.filter((one) => one !== "").join(" and ")} left out of this request]`;
+}
+
+/**
+ * A text without its middle, and without the attachments that it was sent with: `chars` UTF-16 code units remain.
+ *
+ * @example
+ * cutForRequest("a".repeat(1_000), 10, 0.4, 0); // "aaaa\n[990 characters left out of this request]\naaaaaa"
+ */
+export function cutForRequest(text: string, chars: number, headShare: number, attachments: number): string {
+  if (chars < text.length) return cutMiddle(text, chars, headShare, (missing) => cutMarker(missing, attachments));
+  if (attachments === 0) return text;
+  return text === "" ? cutMarker(0, attachments) : `${text}\n${cutMarker(0, attachments)}`;
 }

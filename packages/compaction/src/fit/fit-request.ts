@@ -1,9 +1,7 @@
 import type { ContextMessage, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
-import { dropInPasses, planByPriority, planOldestFirst } from "./drop-messages.js";
-import { limitImages } from "./image-budget.js";
+import { dropInPasses, groupRequest, planByPriority, planOldestFirst } from "./drop-messages.js";
 import { applyLastResort } from "./last-resort.js";
-import { groupRequest } from "./layout.js";
 import { danglingRule, pairRequest } from "./pair-request.js";
 import { reattachThinking } from "./reattach-thinking.js";
 import {
@@ -16,7 +14,7 @@ import {
   type RequestParts,
   sumTokens,
 } from "./request-parts.js";
-import { capResults, trimResults } from "./trim-results.js";
+import { capResults, limitImages, trimResults } from "./trim-content.js";
 
 /** A request as the session provides it, and the limit it must fit. */
 export interface FitInput {

@@ -1,8 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
 import { cutMessage } from "./cut-message.js";
-import { markDropped } from "./drop-messages.js";
-import { findPromptIndex, groupRequest, isSummary, type RequestGroup } from "./layout.js";
+import { findPromptIndex, groupRequest, isSummary, markDropped, type RequestGroup } from "./drop-messages.js";
 import {
   type Change,
   type CountedMessage,

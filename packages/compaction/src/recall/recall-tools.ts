@@ -4,6 +4,7 @@ import type { ToolSet } from "ai";
 import { z } from "zod";
 import { SESSION } from "../arguments/shapes.js";
 import { AiSdkMissingError, InvalidSettingError } from "../errors/compaction-errors.js";
+import { markRecallTools } from "../summary/compose.js";
 import { describeSummaries } from "./describe.js";
 import { readRangeText } from "./entry-text.js";
 import { pieceOf } from "./piece.js";
@@ -178,15 +179,3 @@ const DESCRIPTIONS = {
   recall_expand:
     "Read earlier entries of this conversation word for word, tool output included, by the ids that summaries, recall_search and recall_describe give: one entry, one with its surroundings, or a range. Use it when a summary is not exact enough. Long answers come in pieces; each says how to continue.",
 } as const;
-
-const sessionsWithTools = new WeakSet<Session>();
-
-/** Whether `recallTools` was called for this session handle; summaries then name the tools. */
-export function hasRecallTools(session: Session): boolean {
-  return sessionsWithTools.has(session);
-}
-
-/** Records that `recallTools` was called for a session handle. */
-function markRecallTools(session: Session): void {
-  sessionsWithTools.add(session);
-}

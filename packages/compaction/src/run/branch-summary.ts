@@ -2,8 +2,7 @@ import type { BranchSummaryPayload, Entry, EntryId, FileLists, Session, Usage } 
 import { HookResultError } from "../errors/compaction-errors.js";
 import { branchFileLists } from "../plan/file-lists.js";
 import { contextByEntry, type PathItem } from "../plan/span.js";
-import { hasRecallTools } from "../recall/recall-tools.js";
-import { composeSummary } from "../summary/compose.js";
+import { composeSummary, hasRecallTools } from "../summary/compose.js";
 import { summarize } from "../summary/summarize.js";
 import type { SummaryMethod, WrittenSummary } from "../summary/summary-job.js";
 import type { ContextMeter } from "../tokens/context-meter.js";

@@ -2,11 +2,10 @@ import { type ContextMessage, type EntryId, type ModelSetting, type ThinkingBloc
 import { coveredFileLists } from "../plan/file-lists.js";
 import { type Compactable, coveredItems, coveredMessages, coveredTokens, type Trigger } from "../plan/plan-compaction.js";
 import type { Span } from "../plan/span.js";
-import { hasRecallTools } from "../recall/recall-tools.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { isClaude } from "../shrink/request/model-family.js";
-import { readCurrentPrompt } from "../summary/compose.js";
-import { cutToTokens } from "../summary/fold.js";
+import { hasRecallTools, readCurrentPrompt } from "../summary/compose.js";
+import { cutToTokens } from "../summary/part.js";
 import type { WrittenSummary } from "../summary/summary-job.js";
 import { readHostState } from "./call-hook.js";
 import type { ContextState } from "./context-state.js";

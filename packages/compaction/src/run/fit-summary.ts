@@ -1,6 +1,6 @@
 import { SummaryRejectedError } from "../errors/summarizer-errors.js";
 import { composeSummary, type SummaryParts } from "../summary/compose.js";
-import { cutToTokens } from "../summary/fold.js";
+import { cutToTokens } from "../summary/part.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import type { ContextState } from "./context-state.js";
 

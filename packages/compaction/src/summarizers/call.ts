@@ -54,7 +54,7 @@ export async function callSummarizer(
   policy: CallPolicy,
   { sleep = wait }: CallDependencies = {},
 ): Promise<CalledReply> {
-  let failure = new SummarizerCallError("bad-request", "no summarizer is configured");
+  let failure: SummarizerCallError | undefined;
   let attempts = 0;
   for (const [candidate, summarizer] of candidates.entries()) {
     for (let tries = 0; ; tries += 1) {
@@ -67,7 +67,7 @@ export async function callSummarizer(
       await raceAbort(() => sleep(delayMs, request.signal), request.signal);
     }
   }
-  throw failure;
+  throw failure ?? new SummarizerCallError("bad-request", "no summarizer is configured");
 }
 
 /** The reply, or a failure after which a retry or another candidate may succeed. Outcomes for the caller are thrown. */

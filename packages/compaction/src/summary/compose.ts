@@ -1,10 +1,10 @@
-import type { ContextMessage, FileLists } from "@bough/session-core";
+import type { ContextMessage, FileLists, Session } from "@bough/session-core";
 import { cleanText, cutMiddle } from "@bough/session-core/internals";
+import { makePathsRelativeTo } from "../extract/source.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { redact } from "../text/redact.js";
-import { makePathsRelativeTo } from "../text/relative-paths.js";
+import { type SerializeOptions, serializeToText } from "./prompt.js";
 import { BRANCH_NOTE, KEEP_GOING } from "./prompt-texts.js";
-import { type SerializeOptions, serializeToText } from "./serialize.js";
 import { escapeForSummary, parseComposed, wrapInTag } from "./tagged-blocks.js";
 import { collectQuotes, formatQuotes, parseQuotes, selectQuotes } from "./user-quotes.js";
 
@@ -222,4 +222,16 @@ function nameOf({ name, path }: InvokedSkill): string {
 
 function escapeText(text: string | undefined): string {
   return escapeForSummary(cleanText(text ?? "")).trim();
+}
+
+const sessionsWithTools = new WeakSet<Session>();
+
+/** Whether `recallTools` was called for this session handle; summaries then name the tools. */
+export function hasRecallTools(session: Session): boolean {
+  return sessionsWithTools.has(session);
+}
+
+/** Records that `recallTools` was called for a session handle. */
+export function markRecallTools(session: Session): void {
+  sessionsWithTools.add(session);
 }

@@ -1,9 +1,9 @@
 import type { ContextMessage, SessionContext } from "@bough/session-core";
 import { assertSmaller, buildSource, type WrittenPart } from "./part.js";
+import { buildNormalTask, buildPrompt } from "./prompt.js";
 import { buildFullPreface, IN_SUMMARY_TAGS, NO_TOOLS } from "./prompt-texts.js";
 import type { SummarizerClient } from "./summarizer-client.js";
 import { collectMessages, computeOutputCap, type SummaryJob } from "./summary-job.js";
-import { buildNormalTask, buildPrompt } from "./task-prompt.js";
 
 /** Tokens reserved for the answer if no larger cap is set: this share of the window, at most `ANSWER_TOKENS`. */
 const ANSWER_SHARE = 0.05;

@@ -1,7 +1,7 @@
 import { shortLine } from "@bough/session-core/internals";
+import { buildPrompt } from "./prompt.js";
 import { SHORT_SUMMARY, SYSTEM_PROMPT } from "./prompt-texts.js";
 import type { SummarizerClient } from "./summarizer-client.js";
-import { buildPrompt } from "./task-prompt.js";
 
 /** Longest short summary, in UTF-16 code units. */
 const MAX_CHARS = 200;

@@ -1,8 +1,8 @@
 import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { findPromptIndex } from "../../src/fit/drop-messages.js";
 import { fitRequest } from "../../src/fit/fit-request.js";
-import { findPromptIndex } from "../../src/fit/layout.js";
 import { CLAUDE, count, GEMINI, type Given, GPT, inputOf, settingsOf, sum } from "./conversation.js";
 import { pairingProblems, problemsOf } from "./providers.js";
 import { randomTalk } from "./random-talk.js";

@@ -1,7 +1,7 @@
 import type { ContentBlock } from "@bough/session-core";
 import { takeEnd, takeStart } from "@bough/session-core/internals";
 import { describe, expect, test } from "vitest";
-import { cutForRequest } from "../../src/fit/cut-text.js";
+import { cutForRequest } from "../../src/fit/cut-message.js";
 import { count, IMAGE_TOKENS, messageAt, names, shape, talk, textAt } from "./conversation.js";
 
 /** A text whose every part is told from its words. */

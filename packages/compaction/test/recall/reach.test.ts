@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { InvalidSettingError } from "../../src/errors/compaction-errors.js";
 import { listCheckpoints } from "../../src/recall/list-checkpoints.js";
-import { hasRecallTools, type RecallTool, recallTools } from "../../src/recall/recall-tools.js";
+import { type RecallTool, recallTools } from "../../src/recall/recall-tools.js";
+import { hasRecallTools } from "../../src/summary/compose.js";
 import { grown, openedStore, plant } from "../world/session.js";
 
 type Name = RecallTool["name"];

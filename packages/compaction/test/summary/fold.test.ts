@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SummarizerCallError, SummaryRejectedError } from "../../src/errors/summarizer-errors.js";
-import { type Chunk, computeConversationBudget, computeInputBudget, cutToTokens, foldMessages } from "../../src/summary/fold.js";
+import { type Chunk, computeConversationBudget, computeInputBudget, cutToTokens, foldMessages } from "../../src/summary/part.js";
 import type { TokenCounter } from "../../src/tokens/token-counter.js";
 
 /** A token is a character, so that budgets can be counted by hand. */

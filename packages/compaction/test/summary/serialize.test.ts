@@ -1,7 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type SerializeOptions, serializeMessages, serializeToText } from "../../src/summary/serialize.js";
+import { type SerializeOptions, serializeMessages, serializeToText } from "../../src/summary/prompt.js";
 
 const OPTIONS: SerializeOptions = {
   toolResultChars: 100,
