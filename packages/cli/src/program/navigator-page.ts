@@ -35,81 +35,80 @@ const INTRODUCTION = `<!-- Made by node .ci/docs.mjs from the key tables; a test
 # The shell and its navigator
 
 \`bough\` opens a shell on the newest session of the directory: a prompt, the tree of the session (\`/tree\`), and the list of
-all sessions (\`/sessions\`). \`bough tree SESSION -i\` opens the tree alone, \`bough --resume\` the list.
+all sessions (\`/sessions\`). \`bough tree SESSION -i\` opens only the tree, \`bough --resume\` the list.
 
-All keys can be changed in the config file (\`keys\`, see [config.md](config.md)): an action with the keys it has instead. A
-key that you give to one action is taken from every other one of that screen; \`?\` shows what is in force.
+All keys can be changed in the config file (\`keys\`, see [config.md](config.md)): each action lists the keys that replace its
+default keys. A key that is set for one action is removed from all other actions of that screen. \`?\` shows the keys in force.
 `;
 
-const SHELL = `What is typed is a message of yours. It is on disk before anything else is done with it: before the model is asked, and
-whatever becomes of the reply. With a model (\`--model\`, \`BOUGH_MODEL\` and \`BOUGH_BASE_URL\`, or the config file) the reply
-streams in and is stored with what it used; Esc stops it and keeps what came. Without a model the shell is a notebook: it says so
-once, and everything but replies works.
+const SHELL = `A line that you type is a user message. It is stored before the model is called, so a failed reply cannot lose it. With a model
+(\`--model\`, \`BOUGH_MODEL\` and \`BOUGH_BASE_URL\`, or the config file) the reply is streamed and stored with its usage. Esc stops
+it and keeps the part that arrived. Without a model everything but replies works; the shell mentions this once.
 
-The model gets no tools unless the config file gives them (\`"tools": { "read": "allow", "bash": "ask" }\`). Those that are set to
-\`ask\` are asked for one by one: \`y\` once, \`a\` for the rest of this shell, \`n\` no. What reaches outside of the folder is asked
-for each time, whatever was allowed; see [what the permissions protect](#what-the-permissions-protect). A letter answers only
-after the question has stood for a moment (0.8 s) without a key; what is typed or pasted before that goes to the prompt, and Tab leads
-from the prompt to the question.
+The model has no tools unless the config file allows them (\`"tools": { "read": "allow", "bash": "ask" }\`). With \`ask\` each call
+needs a confirmation: \`y\` allows it once, \`a\` allows the tool until the shell ends, \`n\` denies it. Access to files outside of
+the working directory is confirmed every time; see [what the permissions protect](#what-the-permissions-protect). A question
+accepts a letter only after 0.8 s without a key, so that text being typed cannot answer it: earlier keys and pastes go to the prompt.
+Tab moves from the prompt to the question.
 
-What is typed while a reply is written waits and goes out after it. A line that begins with \`/\` is a command; with \`//\` it is a
-message.
+Messages typed during a reply are queued and sent after it. A line that begins with \`/\` is a command; a message that begins with
+\`/\` is typed with \`//\`.
 `;
 
 const PERMISSIONS = `### What the permissions protect
 
-\`read\`, \`write\` and \`edit\` work on one file, which is checked before anything else, for every call:
+\`read\`, \`write\` and \`edit\` access one file. Each call checks it first:
 
-- Links are followed first, also those whose target is not there. A file outside of the working folder is asked for, with
-  its real path; "always" covers the folder and nothing else.
-- The file that is opened is the one that was checked and asked about. Where a folder of its path has become a link meanwhile, the
-  call fails. (Linux compares the descriptor's own path; other systems look again after opening.)
-- A file is replaced whole: a temporary file in its folder (\`.bough-….tmp\`) is flushed to the disk and takes its name, so a full disk or
-  a crash leaves the old file. It keeps permissions, owner and group; where they cannot be kept, nothing is written. The
-  setuid, setgid and sticky bits are dropped. Another name of the same file (a hard link) keeps the old content, and access
-  lists and extended attributes are not copied.
+- Links are resolved, also those with a missing target. A file outside of the working directory needs a confirmation that shows
+  its real path; "always" covers only files inside.
+- The file that is opened is the one that was checked and confirmed. If a directory of its path has become a link meanwhile, the
+  call fails. (Linux compares the path of the file descriptor; other systems resolve the path again after opening.)
+- A write replaces the whole file: a temporary file in the same directory (\`.bough-….tmp\`) is flushed to disk and renamed, so a full
+  disk or a crash leaves the old file. Permissions, owner and group are kept; if that is impossible, nothing is written. The
+  setuid, setgid and sticky bits are cleared. Hard links to the file keep the old content; access lists and extended attributes are
+  not copied.
 
-\`bash\` is not confined: a command can read and write whatever you can. Allow it only where you would run the command yourself, or
-give the whole shell a container or a user of its own. The key of the model is kept from commands as far as a program can:
+\`bash\` is not confined: a command can read and write everything that you can. Allow it only where you would run the command yourself,
+or run the shell in a container or as a separate user. The API key of the model is hidden from commands as far as possible:
 
-- Variables that hold a key or a password of the model are left out of the environment of commands.
-- On Linux they are also erased from the memory that \`/proc/PID/environ\` and \`ps e\` show. Where that does not work, such as
-  on macOS, the shell says so when it starts with \`bash\` switched on.
-- Not protected: a key in a file that you may read (\`~/.bashrc\`, \`.env\`), in the environment of another process of yours, such as
-  the shell that started bough (\`KEY=… bough\` sets it for bough alone), and the memory of bough itself where processes may trace
-  each other (\`kernel.yama.ptrace_scope\` 0, or root).
+- Environment variables with a key or password of the model are removed from the environment of commands.
+- On Linux they are also erased from the memory that \`/proc/PID/environ\` and \`ps e\` show. Where this is not possible, such as on
+  macOS, the shell warns at its start if \`bash\` is enabled.
+- Not protected: a key in a file that you can read (\`~/.bashrc\`, \`.env\`), in the environment of another process of yours, such as
+  the shell that started bough (\`KEY=… bough\` sets it for bough alone), and the memory of bough itself if processes may trace each
+  other (\`kernel.yama.ptrace_scope\` 0, or root).
 `;
 
-const TREE = `The whole session, every branch. It opens where the session stands; the branch it stands on comes first, and its path is
-marked. A level of indentation begins where branches part and nowhere else. Each row says who spoke, what, which tools were
-called, labels, how large it is (in tokens, about) and how old. The preview (\`v\`) shows the entry in full: Markdown, edits as
-diffs, what a summary covers; for a place where branches part, the branches side by side.
+const TREE = `The tree shows all branches of the session. It opens at the current position (the leaf). The current branch comes first, and its path
+is marked. Only the children of a branch point are indented. Each row shows the role, the beginning of the text, tool calls,
+labels, the size in tokens (estimated) and the age. The preview (\`v\`) shows the selected entry in full: Markdown, edits as
+diffs, the range of a summary; for a branch point also its branches side by side.
 
-Letters act on the tree; \`/\` opens the search field, in which they are typed. Enter leads from the field back to the tree with
-what was found, Esc ends the search. It looks into the whole text of every entry through the store's index: words, \`"phrases"\`,
-file names, and labels; hits are shown with what leads to them.
+Letters are keys of the tree. \`/\` opens the search field, where letters are text. Enter returns from the field to the tree with the
+hits; Esc ends the search. It searches the whole text of all entries with the store's index: words, \`"phrases"\`, file names, and
+labels. Hits are shown with their ancestors.
 
-What another process does to the session is seen within half a second; the selected row stays.
+Changes by other processes appear within half a second; the selected row stays selected.
 `;
 
-const DIALOGS = `Enter goes to the selected entry: what is said next stands under it. A message of yours comes back to the prompt to be said
-again, and the session stands above it; where something is typed already, that stays, and the message is one Up away. Where a branch
-is left, you are asked whether a summary of it is to be taken along: by the configured model, or as an extract. Esc cancels, also
-while it is written, and nothing has changed. The setting \`navigator.leaving\` answers once and for all. Nothing is lost in any
-case: the branch stays in the tree, and \`u\` takes the move back.
+const DIALOGS = `Enter moves to the selected entry: the next message is appended below it. A user message returns to the prompt for editing, and the
+position is its parent. If the prompt has text already, that text stays, and the message is one Up away. When you leave a branch, a
+dialog offers to write a summary of it at the new position, by the configured model or as an extract. Esc cancels, also while the summary is
+written, and nothing changes. The setting \`navigator.leaving\` replaces the dialog. The branch stays in the tree in any case, and \`u\`
+undoes the move.
 `;
 
-const PICKER = `The sessions of this directory, or of all (Tab); forks stand under what they came from. Names are searched first, then
-texts.
+const PICKER = `The list shows the sessions of this directory, or all sessions (Tab). Forks are listed below their origin. A search looks for titles
+first, then for text.
 `;
 
 const TERMINALS = `## Terminals
 
-It runs from 40 × 10 characters up, follows a change of size, and leaves the terminal as it was: on quit, on an error, on SIGTERM,
-SIGHUP and Ctrl-Z. \`NO_COLOR\` takes the colours away, \`BOUGH_ASCII=1\` the signs that are not ASCII. On a terminal that can only print
-(\`TERM=dumb\`) the shell reads line by line, with the same commands, and prints the tree. Without a terminal (a pipe) it says so and
-ends with code 62; \`bough tree\` and the other commands print. What is stored is shown and never
-obeyed: control characters are drawn as signs. \`y\` copies through the terminal (OSC 52), which some terminals do not allow.
+The screens need at least 40 × 10 characters and follow changes of the size. They restore the terminal when they quit, fail, get SIGTERM or
+SIGHUP, or are suspended with Ctrl-Z. \`NO_COLOR\` turns colors off; \`BOUGH_ASCII=1\` draws only ASCII characters. On a terminal without
+cursor movement (\`TERM=dumb\`) the shell reads line by line, with the same commands, and prints the tree. Without a terminal (a pipe) it
+ends with code 62; use \`bough tree\` and the other commands instead. Control characters in stored text are drawn as symbols and never
+sent to the terminal. \`y\` copies through the terminal (OSC 52), which some terminals refuse.
 `;
 
 function renderKeys(table: KeyTable<string>, screen: string): string {
