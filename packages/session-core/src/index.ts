@@ -97,7 +97,7 @@ export type {
   Label,
   LeafMove,
   LeafRecord,
-  LeafView,
+  LeafState,
   ModelUsage,
   NewSession,
   OutlineRow,
@@ -114,7 +114,6 @@ export type {
 export type {
   Batch,
   BatchResult,
-  Finding,
   ImportedSession,
   ImportOptions,
   OnConflict,
@@ -123,6 +122,7 @@ export type {
   SearchPage,
   SearchRequest,
   SessionStorage,
+  Violation,
   Write,
 } from "./port/session-storage.js";
 // Texts of entries and messages

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { BackupDamagedError, type Finding, openStore, restoreStore, StoreDamagedError, StoreNotFoundError } from "@bough/session-core";
+import { BackupDamagedError, openStore, restoreStore, StoreDamagedError, StoreNotFoundError, type Violation } from "@bough/session-core";
 import { CancelledError, NoStoreError, ViolationsError } from "../errors.js";
 import { bytes, counted } from "../format/numbers.js";
 import { resolveStorePath, withStore } from "../session/open-store.js";
@@ -12,7 +12,7 @@ import { startProgress } from "./progress.js";
 export const runVerify: Command = async ({ io, out, args: [name], options }) => {
   await withStore(io, options.store, "read", async (store, path) => {
     const sessionId = name === undefined ? undefined : (await store.resolveSession(name)).id;
-    const violations: Finding[] = [];
+    const violations: Violation[] = [];
     for await (const violation of store.verify(sessionId)) {
       violations.push(violation);
       if (options.json !== true) out.line(...renderViolation(violation));
@@ -24,7 +24,7 @@ export const runVerify: Command = async ({ io, out, args: [name], options }) => 
   });
 };
 
-function renderViolation({ rule, sessionId, entryId, message }: Finding): Line {
+function renderViolation({ rule, sessionId, entryId, message }: Violation): Line {
   const location = [sessionId, entryId].filter((id) => id !== null).join(" ");
   return [styled("error", rule), location === "" ? "" : `  ${location}`, `  ${message}`];
 }

@@ -1,15 +1,16 @@
 import type { EntryId } from "../ids/ids.js";
 import { MAIN_LEAF } from "../port/records.js";
-import { labelAt, setLabel } from "../sessions/labels.js";
-import { leafName, renameSession, sessionRow } from "../sessions/session-rows.js";
+import { findLabel, setLabel } from "../sessions/labels.js";
+import { renameSession, requireSessionRow, toLeafName } from "../sessions/session-rows.js";
 import { findValue, setValue } from "../sessions/values.js";
 import type { SourceRecord } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq } from "../storage/schema.js";
 import { isOnPath } from "../tree/ancestry.js";
-import { findEntrySeq, type Tip, tipAt } from "../tree/entry-rows.js";
-import type { Target } from "../tree/entry-writer.js";
+import { findEntrySeq } from "../tree/entry-rows.js";
+import type { WriteTarget } from "../tree/entry-writer.js";
 import { findLeaf, setLeaf } from "../tree/leaves.js";
+import { type PathState, readPathState } from "../tree/path-state.js";
 
 /** A record that says something about the tree. */
 export type Annotation = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
@@ -27,7 +28,7 @@ type LabelAnnotation = Extract<Annotation, { kind: "label" }>;
  */
 export class AnnotationWriter {
   readonly #connection: Connection;
-  readonly #target: Target;
+  readonly #target: WriteTarget;
   readonly #isNew: boolean;
   readonly #superseded = new Set<EntryId>();
   /** The last word on each entry: what was said before it counts no more, also at the next import. */
@@ -35,7 +36,7 @@ export class AnnotationWriter {
   #hasTitle = false;
   #mainLeaf: { readonly seq: EntrySeq | null } | undefined;
 
-  constructor(connection: Connection, target: Target, isNew: boolean) {
+  constructor(connection: Connection, target: WriteTarget, isNew: boolean) {
     this.#connection = connection;
     this.#target = target;
     this.#isNew = isNew;
@@ -53,7 +54,7 @@ export class AnnotationWriter {
         this.#leaf(mark);
         return;
       case "value":
-        if (this.#isNew || findValue(this.#connection, this.#target.seq, mark.key) === undefined) {
+        if (this.#isNew || findValue(this.#connection, this.#target, mark.key) === undefined) {
           setValue(this.#connection, this.#target.seq, mark.key, mark.value);
         }
         return;
@@ -68,13 +69,13 @@ export class AnnotationWriter {
   #label({ entryId, label, createdAtMs }: LabelAnnotation): void {
     const entry = findEntrySeq(this.#connection, this.#target.seq, entryId);
     if (entry === undefined) return;
-    if (!this.#isNew && labelAt(this.#connection, this.#target.seq, entry) !== undefined) return;
+    if (!this.#isNew && findLabel(this.#connection, this.#target.seq, entry) !== undefined) return;
     setLabel(this.#connection, this.#target.seq, entry, label, createdAtMs ?? Date.now());
   }
 
   #title({ title, source }: Extract<Annotation, { kind: "title" }>): void {
     this.#hasTitle = true;
-    const row = sessionRow(this.#connection, this.#target.id);
+    const row = requireSessionRow(this.#connection, this.#target.id);
     if (!this.#isNew && row.title !== null && row.title_source !== "auto") return;
     renameSession(this.#connection, this.#target.id, title, source);
   }
@@ -85,11 +86,12 @@ export class AnnotationWriter {
    */
   applyHeaderTitle(title: string | undefined): void {
     if (this.#isNew || this.#hasTitle || title === undefined) return;
-    if (sessionRow(this.#connection, this.#target.id).title === null) renameSession(this.#connection, this.#target.id, title, "auto");
+    if (requireSessionRow(this.#connection, this.#target.id).title === null)
+      renameSession(this.#connection, this.#target.id, title, "auto");
   }
 
   #leaf({ name: given, entryId }: Extract<Annotation, { kind: "leaf" }>): void {
-    const name = leafName(given);
+    const name = toLeafName(given);
     if (name === "") return;
     const seq = entryId === null ? null : findEntrySeq(this.#connection, this.#target.seq, entryId);
     if (seq === undefined) return;
@@ -103,12 +105,12 @@ export class AnnotationWriter {
   }
 
   #isSuperseded(seq: EntrySeq): boolean {
-    const id = tipAt(this.#connection, seq).entryId ?? "";
+    const id = readPathState(this.#connection, seq).entryId ?? "";
     return this.#superseded.has(id) || this.#superseded.has(id.replace(/^[0-9a-f]{8}(?=:)/, ""));
   }
 
   /** Puts the leaf where the source has it. In a session that was there it only goes on along its own path. */
-  applyLeaf(last: Tip, grew: boolean): void {
+  applyLeaf(last: PathState, grew: boolean): void {
     const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
     const now = findLeaf(this.#connection, this.#target.seq, MAIN_LEAF)?.seq ?? null;
     const follows = grew && (now === null || this.#isSuperseded(now) || isOnPath(this.#connection, now, goal));

@@ -3,7 +3,7 @@ import type { Validate } from "../entry/load-validation.js";
 import type { SessionId } from "../ids/ids.js";
 import type { NewSession } from "../port/records.js";
 import type { ImportedSession, ImportOptions } from "../port/session-storage.js";
-import { findRow, insertNewSession, linkToCall } from "../sessions/session-rows.js";
+import { findSessionRow, insertNewSession, linkToCall } from "../sessions/session-rows.js";
 import type { SourceHeader, SourceSession } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
 import type { FileTools } from "../tools/known-tools.js";
@@ -48,9 +48,9 @@ function importInto(
   validate: Validate,
   fileTools: FileTools,
 ) {
-  const existing = findRow(connection, sessionId);
-  const seq =
-    existing?.seq ?? insertNewSession(connection, toNewSession(sessionId, source.header), { ...options, id: source.header.sessionId });
+  const existing = findSessionRow(connection, sessionId);
+  const { seq } =
+    existing ?? insertNewSession(connection, toNewSession(sessionId, source.header), { ...options, id: source.header.sessionId });
   const target = { id: sessionId, seq, fileTools };
   // A session without an entry has nothing that could differ.
   const isNew = existing === undefined || existing.entry_count === 0;

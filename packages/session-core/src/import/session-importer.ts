@@ -6,8 +6,9 @@ import { quoted } from "../ids/ids.js";
 import type { ImportedSession, ImportOptions } from "../port/session-storage.js";
 import type { ImportProblem, SourceEntry, SourceRecord, SourceSession } from "../source/source-session.js";
 import type { Connection } from "../storage/connection.js";
-import { findEntryRow, findEntrySeq, payloadOf, START, type Tip, tipAt } from "../tree/entry-rows.js";
-import { EntryWriter, type Target } from "../tree/entry-writer.js";
+import { findEntryRow, findEntrySeq, parsePayload } from "../tree/entry-rows.js";
+import { EntryWriter, type WriteTarget } from "../tree/entry-writer.js";
+import { EMPTY_PATH, type PathState, readPathState } from "../tree/path-state.js";
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { isContinuation, removeReference, toStorable } from "./repair.js";
 
@@ -23,7 +24,7 @@ const PROGRESS_EVERY = 250;
 /** Writes the records of one source session into one session, inside one transaction. */
 export class SessionImporter {
   readonly #connection: Connection;
-  readonly #target: Target;
+  readonly #target: WriteTarget;
   readonly #options: ImportOptions;
   readonly #validate: Validate;
   /** The session was created by this import, or has no entries. */
@@ -39,14 +40,14 @@ export class SessionImporter {
   /** The newest entry of an earlier import that this run has met: it has met those before it too, in the order of the file. */
   #knownUpTo = 0;
   /** Entries that an earlier import met half written, by the id they share with their whole. */
-  readonly #grownTips = new Map<string, Tip>();
+  readonly #grownTips = new Map<string, PathState>();
   #added = 0;
   #known = 0;
   #foreignAdded = 0;
   /** The entry written or met last: parent of what has lost its own, and the leaf where the source names none. */
-  #last: Tip = START;
+  #last: PathState = EMPTY_PATH;
 
-  constructor(connection: Connection, target: Target, options: ImportOptions, validate: Validate, isNew: boolean) {
+  constructor(connection: Connection, target: WriteTarget, options: ImportOptions, validate: Validate, isNew: boolean) {
     this.#connection = connection;
     this.#target = target;
     this.#options = options;
@@ -64,7 +65,7 @@ export class SessionImporter {
     }
     // A file that shares no entry with the session of its id is another conversation that only claims the id.
     if (!this.#isNew && this.#known === 0 && this.#added > 0) throw new DifferentSessionError(this.#firstId ?? "");
-    this.#writer.flush();
+    this.#writer.flushTotals();
     this.#annotations.applyLabels();
     this.#annotations.applyHeaderTitle(source.header.title);
     this.#annotations.applyLeaf(this.#last, this.#added > 0);
@@ -88,7 +89,7 @@ export class SessionImporter {
     }
   }
 
-  #entry(record: SourceEntry): Tip {
+  #entry(record: SourceEntry): PathState {
     const parent = this.#parent(record);
     const validated = this.#validated(record);
     try {
@@ -100,13 +101,13 @@ export class SessionImporter {
     }
   }
 
-  #parent(record: SourceEntry): Tip {
-    if (record.parentId === null) return START;
+  #parent(record: SourceEntry): PathState {
+    if (record.parentId === null) return EMPTY_PATH;
     if (record.parentId === this.#last.entryId) return this.#last;
     const grown = this.#grownTips.get(record.parentId);
     if (grown !== undefined) return grown;
     const seq = findEntrySeq(this.#connection, this.#target.seq, record.parentId);
-    if (seq !== undefined) return tipAt(this.#connection, seq);
+    if (seq !== undefined) return readPathState(this.#connection, seq);
     this.#problem(
       record,
       "missing-parent",
@@ -137,22 +138,22 @@ export class SessionImporter {
     }
   }
 
-  #append(parent: Tip, validated: ValidatedEntry): Tip {
-    const { tip, known } = this.#writer.append(parent, validated);
+  #append(parent: PathState, validated: ValidatedEntry): PathState {
+    const { state, known } = this.#writer.append(parent, validated);
     if (known) {
       this.#known += 1;
-      this.#knownUpTo = Math.max(this.#knownUpTo, tip.seq);
+      this.#knownUpTo = Math.max(this.#knownUpTo, state.seq);
     } else {
       this.#added += 1;
-      this.#firstSeq ??= tip.seq;
-      this.#firstId ??= tip.entryId ?? undefined;
+      this.#firstSeq ??= state.seq;
+      this.#firstId ??= state.entryId;
     }
     if (!known && validated.payload.type === "foreign") this.#foreignAdded += 1;
-    return tip;
+    return state;
   }
 
   /** Another entry has this id: see whether it is this one in another state, or another one altogether. */
-  #conflicting(record: SourceEntry, parent: Tip, validated: ValidatedEntry): Tip {
+  #conflicting(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
     // What a repair made of this record at the first import is the same record.
     const fixed = removeReference(validated.payload);
     const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed });
@@ -166,11 +167,11 @@ export class SessionImporter {
 
   #hasGrown(id: string, validated: ValidatedEntry): boolean {
     const row = findEntryRow(this.#connection, this.#target.seq, id);
-    return row !== undefined && !this.#isMet(id) && isContinuation(payloadOf(row), validated.payload);
+    return row !== undefined && !this.#isMet(id) && isContinuation(parsePayload(row), validated.payload);
   }
 
   /** The rest of what was half there: the whole becomes a sibling, and what follows hangs on that. */
-  #grown(record: SourceEntry, parent: Tip, validated: ValidatedEntry): Tip {
+  #grown(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
     const digest = createHash("sha256").update(JSON.stringify(validated.payload)).digest("hex").slice(0, 8);
     const tip = this.#append(parent, { ...validated, id: continuedEntryId(digest, record.id) });
     this.#grownTips.set(record.id, tip);
@@ -185,7 +186,7 @@ export class SessionImporter {
     return seq <= this.#knownUpTo || (this.#firstSeq !== undefined && seq >= this.#firstSeq);
   }
 
-  #tryAppend(parent: Tip, validated: ValidatedEntry): Tip | undefined {
+  #tryAppend(parent: PathState, validated: ValidatedEntry): PathState | undefined {
     try {
       return this.#append(parent, validated);
     } catch (error) {
@@ -194,7 +195,7 @@ export class SessionImporter {
     }
   }
 
-  #unreferred(record: SourceEntry, parent: Tip, validated: ValidatedEntry, error: InvalidReferenceError): Tip {
+  #unreferred(record: SourceEntry, parent: PathState, validated: ValidatedEntry, error: InvalidReferenceError): PathState {
     const fixed = removeReference(validated.payload) ?? validated.payload;
     const code = fixed.type === "compaction" ? "missing-kept-entry" : "invalid-record";
     // Old files hold the goal of a move in `fromId`, so there it is only a hint (regression R62).

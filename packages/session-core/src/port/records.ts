@@ -124,7 +124,7 @@ export interface LeafRecord {
 }
 
 /** A leaf as a handle last saw it. Storages keep more in it than this; hand back the one you were given. */
-export interface LeafView {
+export interface LeafState {
   readonly entryId: EntryId | null;
   readonly seq: number | null;
 }
@@ -160,9 +160,15 @@ export interface PathScan {
   readonly cursor?: string | undefined;
 }
 
+/** A path scan with its start resolved by the handle. */
+export type PathScanFrom = PathScan & { readonly leafId: EntryId | null };
+
+/** Where a context ends: at an entry, before the first entry (null), or at a named leaf. */
+export type ContextEnd = { readonly entryId: EntryId | null } | { readonly leafName: string };
+
 /** What a context is built from: the entries of the bounded walk, and what lies beyond it but still counts. */
 export interface ContextPath {
-  readonly leaf: LeafView;
+  readonly leaf: LeafState;
   /** Oldest first: from the first kept entry (or the compaction, or the first entry) to the leaf. */
   readonly entries: readonly ContextEntry[];
   /** Whether `entries` only continues a window that the caller holds, which ends at `knownSeq`. */

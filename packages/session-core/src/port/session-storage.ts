@@ -4,15 +4,16 @@ import type { EntryId, SessionId } from "../ids/ids.js";
 import type { ImportProblem, SourceSession } from "../source/source-session.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import type {
+  ContextEnd,
   ContextPath,
   Label,
   LeafMove,
   LeafRecord,
-  LeafView,
+  LeafState,
   NewSession,
   OutlineRow,
   Page,
-  PathScan,
+  PathScanFrom,
   SessionFilter,
   SessionKey,
   SessionRecord,
@@ -41,7 +42,7 @@ export interface Batch {
   readonly sessionId: SessionKey;
   readonly leafName: string;
   /** The leaf as the handle last saw it. */
-  readonly seen: LeafView;
+  readonly seen: LeafState;
   readonly onConflict: OnConflict;
   /** Write nothing, and throw `LeafMovedError`, unless the leaf still stands where it was seen; whatever is written. Default false. */
   readonly onlyIfSeen?: boolean | undefined;
@@ -51,7 +52,7 @@ export interface Batch {
 /** What a batch wrote: its entries in order (one that was there already is given as it is), and the leaf after it. */
 export interface BatchResult {
   readonly entries: readonly Pick<Entry, "id" | "seq">[];
-  readonly leaf: LeafView;
+  readonly leaf: LeafState;
 }
 
 /** Two entries of one session by their places: what a range of a path is given by. Both ends are part of it. */
@@ -81,23 +82,24 @@ export interface SessionStorage {
   renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void>;
   archiveSession(id: SessionId, archived: boolean): Promise<void>;
   deleteSession(id: SessionId): Promise<void>;
-  forkSession(id: SessionId, at: EntryId, into: NewSession): Promise<SessionRecord>;
+  /** Copies the path that ends at `at`; null copies no entry. */
+  forkSession(id: SessionId, at: EntryId | null, into: NewSession): Promise<SessionRecord>;
 
   /** The leaf of this name; makes it, standing at `at`, where it is missing and `at` is given. */
-  leaf(sessionId: SessionKey, name: string, at?: LeafView): Promise<LeafView>;
+  leaf(sessionId: SessionKey, name: string, at?: LeafState): Promise<LeafState>;
   leaves(sessionId: SessionKey): Promise<readonly LeafRecord[]>;
   deleteLeaf(sessionId: SessionId, name: string): Promise<void>;
   commit(batch: Batch): Promise<BatchResult>;
   /** Puts the leaf back to where it stood before its last move; undefined: there is none to undo. */
-  undoMove(sessionId: SessionKey, leafName: string): Promise<LeafView | undefined>;
-  redoMove(sessionId: SessionKey, leafName: string): Promise<LeafView | undefined>;
+  undoMove(sessionId: SessionKey, leafName: string): Promise<LeafState | undefined>;
+  redoMove(sessionId: SessionKey, leafName: string): Promise<LeafState | undefined>;
   /** Newest first. */
   leafMoves(sessionId: SessionKey, leafName: string, limit: number): Promise<readonly LeafMove[]>;
 
   entry(sessionId: SessionKey, id: EntryId): Promise<Entry>;
   /** Ids that start with `prefix`, in the order of their characters, so that an exact one comes first. */
   entriesStartingWith(sessionId: SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]>;
-  scanPath(sessionId: SessionKey, scan: PathScan & { readonly leafId: EntryId | null }): Promise<Page<Entry>>;
+  scanPath(sessionId: SessionKey, scan: PathScanFrom): Promise<Page<Entry>>;
   /** The order of arrival of each entry of a path, oldest first; `stopAt`: only those below this entry. */
   pathSeqs(sessionId: SessionKey, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]>;
   /** Entries by their order of arrival, oldest first; numbers of no entry of this session are left out. */
@@ -113,11 +115,7 @@ export interface SessionStorage {
   /** The deepest entry on both paths; null: none (two first entries). */
   commonAncestor(sessionId: SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null>;
   /** `at`: an entry, or a leaf by name. `knownSeq`: the end of a window the caller holds already. */
-  contextPath(
-    sessionId: SessionKey,
-    at: { readonly entryId: EntryId | null } | { readonly leafName: string },
-    knownSeq: number | null,
-  ): Promise<ContextPath>;
+  contextPath(sessionId: SessionKey, at: ContextEnd, knownSeq: number | null): Promise<ContextPath>;
   fileOperations(sessionId: SessionKey, range: PathRange): Promise<readonly FileOperation[]>;
 
   /** Oldest entry first. `text`: only labels that contain it, whatever the case. */
@@ -145,7 +143,7 @@ export interface SessionStorage {
   importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;
 
   /** Every violation of what must hold, judging each payload again. Reads the whole store. */
-  verify(sessionId?: SessionId): AsyncIterable<Finding>;
+  verify(sessionId?: SessionId): AsyncIterable<Violation>;
   backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void>;
   /** Waits for nothing: every accepted write is on disk already. A second call does nothing. */
   close(): Promise<void>;
@@ -229,7 +227,7 @@ export interface ImportedSession {
 }
 
 /** Something that `verify` found not to hold. `rule` is stable. */
-export interface Finding {
+export interface Violation {
   readonly rule:
     | "file-damaged" // SQLite's own check
     | "dangling-reference" // a foreign key that points nowhere

@@ -2,7 +2,7 @@ import { PAYLOAD } from "../arguments/shapes.js";
 import { parseStoredPayload } from "../entry/stored-payload.js";
 import { searchableText } from "../entry/text.js";
 import type { Connection } from "../storage/connection.js";
-import { plain, query } from "../storage/query.js";
+import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
 
 type UnindexedRow = Pick<EntryTable, "seq" | "type" | "payload_json">;
@@ -16,7 +16,7 @@ const insertText = query<{ seq: EntrySeq; body: string }>(({ db, p }) =>
 );
 const setCursor = query<{ seq: EntrySeq }>(({ db, p }) => db.updateTable("store_state").set({ indexed_seq: p.seq }));
 const lastEntry = query<Record<never, never>, { seq: number | null }>(({ sql }) =>
-  plain(sql<{ seq: number | null }>`SELECT max(seq) AS seq FROM entry`),
+  rawQuery(sql<{ seq: number | null }>`SELECT max(seq) AS seq FROM entry`),
 );
 
 // How much is put into the index in one transaction: about 20 ms, so that other writers and the event loop hardly wait.
@@ -25,12 +25,12 @@ const BATCH_ENTRIES = 500;
 const BATCH_CHARACTERS = 400_000;
 
 /** At most how many entries the search index does not have yet; 0 only when it has all. Counts none of them. */
-export function missingInIndex(connection: Connection): number {
-  return Math.max(0, (connection.get(lastEntry, {})?.seq ?? 0) - indexedSeq(connection));
+export function countUnindexed(connection: Connection): number {
+  return Math.max(0, (connection.get(lastEntry, {})?.seq ?? 0) - lastIndexedSeq(connection));
 }
 
 /** The last entry in the index. */
-export function indexedSeq(connection: Connection): EntrySeq {
+export function lastIndexedSeq(connection: Connection): EntrySeq {
   return connection.get(cursor, {})?.indexed_seq ?? (0 as EntrySeq);
 }
 
@@ -41,13 +41,13 @@ export function indexedSeq(connection: Connection): EntrySeq {
  */
 export function indexEntries(connection: Connection, limit: number): number {
   // Nothing to do is the common case, and must not take the write lock.
-  if (limit <= 0 || missingInIndex(connection) === 0) return 0;
+  if (limit <= 0 || countUnindexed(connection) === 0) return 0;
   // The cursor is read under the lock: another process may have filled the same batch meanwhile.
   return connection.write(() => indexBatch(connection, Math.min(limit, BATCH_ENTRIES)));
 }
 
 function indexBatch(connection: Connection, limit: number): number {
-  let after = indexedSeq(connection);
+  let after = lastIndexedSeq(connection);
   let count = 0;
   for (let characters = 0; count < limit && characters < BATCH_CHARACTERS; count++) {
     const row = connection.get(nextUnindexed, { after });
@@ -63,12 +63,12 @@ function indexBatch(connection: Connection, limit: number): number {
 }
 
 function indexRow(connection: Connection, row: UnindexedRow): void {
-  const text = textOfRow(row);
-  if (text !== "") connection.run(insertText, { seq: row.seq, body: searchableForm(text) });
+  const text = extractText(row);
+  if (text !== "") connection.run(insertText, { seq: row.seq, body: toIndexedText(text) });
 }
 
 /** What a search looks at in an entry, from its row. A damaged payload has no text: `verify` reports it, and other rows are found. */
-export function textOfRow(row: Pick<EntryTable, "type" | "payload_json">): string {
+export function extractText(row: Pick<EntryTable, "type" | "payload_json">): string {
   const payload = parseStoredPayload(row.type, row.payload_json);
   return PAYLOAD(payload, "payload") === undefined ? searchableText(payload) : "";
 }
@@ -81,7 +81,7 @@ const insertTitle = query<{ seq: SessionSeq; title: string }>(({ db, p }) =>
 /** Makes a session found by this title and no other; null: by none. Call it inside `write`. */
 export function indexTitle(connection: Connection, seq: SessionSeq, title: string | null): void {
   connection.run(removeTitle, { seq });
-  if (title !== null) connection.run(insertTitle, { seq, title: searchableForm(title) });
+  if (title !== null) connection.run(insertTitle, { seq, title: toIndexedText(title) });
 }
 
 // FTS5's unicode61 takes an unbroken run of Chinese, Japanese or Korean as one word, so that nothing inside it is found.
@@ -94,7 +94,7 @@ const STARTS_UNSPACED = new RegExp(`^${UNSPACED.source}`, "u");
  * Text as the search index takes it in: characters of scripts written without spaces become words of their own, so that
  * any part of a sentence is found by looking for its characters in a row. Other text stays as it is.
  */
-export function searchableForm(text: string): string {
+export function toIndexedText(text: string): string {
   const whole = text.toWellFormed().replaceAll("\0", " ");
   return ANY_UNSPACED.test(whole) ? whole.replace(UNSPACED, " $& ") : whole;
 }

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { InvalidQueryError } from "../errors/session-errors.js";
 import type { SearchRequest } from "../port/session-storage.js";
 import { shorten } from "../text/cut.js";
-import { searchableForm } from "./search-index.js";
+import { toIndexedText } from "./search-index.js";
 
 /** One part of a search: words in a row, the last of which may be a beginning. All parts must occur in an entry. */
 export interface SearchTerm {
@@ -38,7 +38,7 @@ function term([, phrase, star, bare]: RegExpMatchArray): SearchTerm {
 
 /** The search as FTS5 takes it: each part quoted, so that nothing in it is an operator. */
 export function ftsExpression(terms: readonly SearchTerm[]): string {
-  return terms.map(({ words, prefix }) => `"${searchableForm(words).replaceAll('"', " ")}"${prefix ? " *" : ""}`).join(" AND ");
+  return terms.map(({ words, prefix }) => `"${toIndexedText(words).replaceAll('"', " ")}"${prefix ? " *" : ""}`).join(" AND ");
 }
 
 // What narrows a search, as SQL on the tables `session` and `entry`.
@@ -83,6 +83,6 @@ function touches(path: string): RawBuilder<boolean> {
 }
 
 /** All of them; nothing narrows: true. */
-export function all(conditions: readonly RawBuilder<boolean>[]): RawBuilder<boolean> {
+export function allOf(conditions: readonly RawBuilder<boolean>[]): RawBuilder<boolean> {
   return conditions.length === 0 ? sql`TRUE` : (sql.join(conditions, sql` AND `) as RawBuilder<boolean>);
 }

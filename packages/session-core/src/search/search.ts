@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { SearchHit, SearchPage, SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
-import { onceQuery, plain, type Query, query, rowLimit } from "../storage/query.js";
+import { dynamicQuery, type Query, query, rawQuery, rowLimit } from "../storage/query.js";
 import type { EntryTable } from "../storage/schema.js";
-import { indexedSeq, textOfRow } from "./search-index.js";
-import { all, entryConditions, ftsExpression, indexConditions, parseQuery, type SearchTerm, sessionConditions } from "./search-query.js";
-import { fold, snippetOf, termPattern } from "./snippet.js";
+import { extractText, lastIndexedSeq } from "./search-index.js";
+import { allOf, entryConditions, ftsExpression, indexConditions, parseQuery, type SearchTerm, sessionConditions } from "./search-query.js";
+import { createSnippet, foldText, termPattern } from "./snippet.js";
 
 const DEFAULT_LIMIT = 20;
 
@@ -18,14 +18,14 @@ export function search(connection: Connection, request: SearchRequest): SearchPa
   const limit = rowLimit(request.limit ?? DEFAULT_LIMIT);
   const offset = rowLimit(Number(request.cursor ?? 0));
   return connection.read(() => {
-    const titles = asksForTitles(request) ? titleHits(connection, terms, request) : [];
-    const indexed = count(connection, terms, request);
-    const unindexed = unindexedHits(connection, terms, entryConditions(request));
+    const titles = includesTitles(request) ? findTitleHits(connection, terms, request) : [];
+    const indexed = countIndexedHits(connection, terms, request);
+    const unindexed = findUnindexedHits(connection, terms, entryConditions(request));
     const total = titles.length + indexed + unindexed.length;
     const hits: SearchHit[] = titles.slice(offset, offset + limit);
     const rest = limit - hits.length;
     if (rest > 0 && offset < titles.length + indexed) {
-      hits.push(...entryHits(connection, terms, request, rest, Math.max(0, offset - titles.length)));
+      hits.push(...findIndexedHits(connection, terms, request, rest, Math.max(0, offset - titles.length)));
     }
     const late = Math.max(0, offset + hits.length - titles.length - indexed);
     hits.push(...unindexed.slice(late, late + limit - hits.length));
@@ -34,25 +34,25 @@ export function search(connection: Connection, request: SearchRequest): SearchPa
 }
 
 const countAll = query<{ match: string }, { total: number }>(({ sql: text, p }) =>
-  plain(text<{ total: number }>`SELECT count(*) AS total FROM entry_text WHERE entry_text MATCH ${p.match}`),
+  rawQuery(text<{ total: number }>`SELECT count(*) AS total FROM entry_text WHERE entry_text MATCH ${p.match}`),
 );
 
 // CROSS keeps SQLite from starting at the entries of the session and asking the index for each: that grew with the square
 // of the session (20,000 matches took 9 s).
 
-function count(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): number {
+function countIndexedHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): number {
   const match = ftsExpression(terms);
   const conditions = indexConditions(request);
   if (conditions.length === 0) return connection.get(countAll, { match })?.total ?? 0;
-  const counted: Query<Record<never, never>, { total: number }> = onceQuery(() =>
-    plain(sql<{ total: number }>`
+  const counted: Query<Record<never, never>, { total: number }> = dynamicQuery(() =>
+    rawQuery(sql<{ total: number }>`
       SELECT count(*) AS total FROM entry_text CROSS JOIN entry ON entry.seq = entry_text.rowid CROSS JOIN session ON session.seq = entry.session_seq
-      WHERE entry_text MATCH ${match} AND ${all(conditions)}`),
+      WHERE entry_text MATCH ${match} AND ${allOf(conditions)}`),
   );
   return connection.get(counted, {})?.total ?? 0;
 }
 
-function entryHits(
+function findIndexedHits(
   connection: Connection,
   terms: readonly SearchTerm[],
   request: SearchRequest,
@@ -67,20 +67,20 @@ function entryHits(
         sql`SELECT rowid, rank FROM entry_text WHERE entry_text MATCH ${match} ORDER BY rank, rowid DESC LIMIT ${limit} OFFSET ${offset}`
       : sql`SELECT entry_text.rowid, bm25(entry_text) AS rank
           FROM entry_text CROSS JOIN entry ON entry.seq = entry_text.rowid CROSS JOIN session ON session.seq = entry.session_seq
-          WHERE entry_text MATCH ${match} AND ${all(conditions)} ORDER BY rank, entry.seq DESC LIMIT ${limit} OFFSET ${offset}`;
+          WHERE entry_text MATCH ${match} AND ${allOf(conditions)} ORDER BY rank, entry.seq DESC LIMIT ${limit} OFFSET ${offset}`;
   const rows = connection.all(
-    onceQuery<HitRow>(() =>
-      plain(sql<HitRow>`
+    dynamicQuery<HitRow>(() =>
+      rawQuery(sql<HitRow>`
         SELECT ${sql.raw(HIT_COLUMNS)} FROM (${ranked}) AS hit JOIN entry ON entry.seq = hit.rowid JOIN session ON session.seq = entry.session_seq
         ORDER BY hit.rank, entry.seq DESC`),
     ),
     {},
   );
-  return rows.map((row) => hitOf(row, terms));
+  return rows.map((row) => toHit(row, terms));
 }
 
 /** Whether titles can fit: a title has no role, type or file. */
-export function asksForTitles(request: SearchRequest): boolean {
+export function includesTitles(request: SearchRequest): boolean {
   return request.roles === undefined && request.types === undefined && request.path === undefined;
 }
 
@@ -91,12 +91,12 @@ interface TitleRow {
 }
 
 /** Sessions whose title fits, best first. */
-export function titleHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): readonly SearchHit[] {
+export function findTitleHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): readonly SearchHit[] {
   const rows = connection.all(
-    onceQuery<TitleRow>(() =>
-      plain(sql<TitleRow>`
+    dynamicQuery<TitleRow>(() =>
+      rawQuery(sql<TitleRow>`
         SELECT session.id, session.title, session.created_at_ms FROM session_text JOIN session ON session.seq = session_text.rowid
-        WHERE session_text MATCH ${ftsExpression(terms)} AND session.title IS NOT NULL AND ${all(sessionConditions(request, sql.ref("session.created_at_ms")))}
+        WHERE session_text MATCH ${ftsExpression(terms)} AND session.title IS NOT NULL AND ${allOf(sessionConditions(request, sql.ref("session.created_at_ms")))}
         ORDER BY bm25(session_text), session.seq DESC`),
     ),
     {},
@@ -109,7 +109,7 @@ export function titleHits(connection: Connection, terms: readonly SearchTerm[], 
     type: "title",
     role: null,
     createdAtMs: row.created_at_ms,
-    ...snippetOf(row.title, terms),
+    ...createSnippet(row.title, terms),
   }));
 }
 
@@ -117,26 +117,26 @@ export function titleHits(connection: Connection, terms: readonly SearchTerm[], 
 const SCANNED_AT_ONCE = 500;
 
 /** Hits among the entries that the index does not have, newest first. Reads each of them. */
-export function unindexedHits(
+export function findUnindexedHits(
   connection: Connection,
   terms: readonly SearchTerm[],
   conditions: readonly RawBuilder<boolean>[],
 ): readonly SearchHit[] {
   const hits: SearchHit[] = [];
   const patterns = terms.map((term) => new RegExp(termPattern(term), "u"));
-  for (let after: number = indexedSeq(connection); ; ) {
+  for (let after: number = lastIndexedSeq(connection); ; ) {
     const rows = connection.all(
-      onceQuery<HitRow>(() =>
-        plain(sql<HitRow>`
+      dynamicQuery<HitRow>(() =>
+        rawQuery(sql<HitRow>`
           SELECT ${sql.raw(HIT_COLUMNS)}
           FROM entry JOIN session ON session.seq = entry.session_seq
-          WHERE entry.seq > ${after} AND ${all(conditions)} ORDER BY entry.seq LIMIT ${SCANNED_AT_ONCE}`),
+          WHERE entry.seq > ${after} AND ${allOf(conditions)} ORDER BY entry.seq LIMIT ${SCANNED_AT_ONCE}`),
       ),
       {},
     );
     for (const row of rows) {
-      const text = fold(textOfRow(row));
-      if (patterns.every((pattern) => pattern.test(text))) hits.push(hitOf(row, terms));
+      const text = foldText(extractText(row));
+      if (patterns.every((pattern) => pattern.test(text))) hits.push(toHit(row, terms));
     }
     const last = rows.at(-1);
     if (last === undefined) return hits.reverse();
@@ -155,7 +155,7 @@ export const HIT_COLUMNS =
   "entry.seq, entry.id, entry.type, entry.role, entry.created_at_ms, entry.payload_json, session.id AS session_id, session.title AS session_title";
 
 /** The hit of a row. */
-export function hitOf(row: HitRow, terms: readonly SearchTerm[]): SearchHit {
+export function toHit(row: HitRow, terms: readonly SearchTerm[]): SearchHit {
   return {
     sessionId: row.session_id,
     sessionTitle: row.session_title,
@@ -164,6 +164,6 @@ export function hitOf(row: HitRow, terms: readonly SearchTerm[]): SearchHit {
     type: row.type,
     role: row.role,
     createdAtMs: row.created_at_ms,
-    ...snippetOf(textOfRow(row), terms),
+    ...createSnippet(extractText(row), terms),
   };
 }

@@ -15,9 +15,9 @@ const AFTER = 100;
 const SEPARATOR = "[^\\p{L}\\p{N}\\p{Co}]";
 
 /** The surroundings of the first place where one of `terms` stands in `text`; the head of the text where none does. */
-export function snippetOf(text: string, terms: readonly SearchTerm[]): Snippet {
+export function createSnippet(text: string, terms: readonly SearchTerm[]): Snippet {
   const pattern = patternOf(terms);
-  const first = fold(text).search(pattern);
+  const first = foldText(text).search(pattern);
   const start = first === -1 ? 0 : wordStart(text, Math.max(0, first - BEFORE));
   const piece = oneLine(text.slice(start, start + BEFORE + AFTER).toWellFormed());
   const snippet = start > 0 ? `…${piece}` : piece;
@@ -32,7 +32,7 @@ function wordStart(text: string, at: number): number {
 
 function matchesIn(snippet: string, pattern: RegExp): readonly (readonly [number, number])[] {
   const global = new RegExp(pattern.source, "gu");
-  return [...fold(snippet).matchAll(global)].map((match) => [match.index, match.index + match[0].length] as const);
+  return [...foldText(snippet).matchAll(global)].map((match) => [match.index, match.index + match[0].length] as const);
 }
 
 /**
@@ -45,7 +45,7 @@ export function patternOf(terms: readonly SearchTerm[]): RegExp {
 
 /** The pattern of one term, for `patternOf` and for scans. */
 export function termPattern({ words, prefix }: SearchTerm): string {
-  const tokens = [...fold(words.toWellFormed()).matchAll(/[\p{L}\p{N}\p{Co}]+/gu)].flatMap(([run]) => split(run));
+  const tokens = [...foldText(words.toWellFormed()).matchAll(/[\p{L}\p{N}\p{Co}]+/gu)].flatMap(([run]) => split(run));
   const start = isUnspaced(tokens[0]?.[0] ?? "") ? "" : "(?<![\\p{L}\\p{N}\\p{Co}])";
   const end = prefix || isUnspaced(tokens.at(-1) ?? "") ? "" : "(?![\\p{L}\\p{N}\\p{Co}])";
   const body = tokens.map((token, at) => `${at === 0 ? "" : `${SEPARATOR}${touches(tokens[at - 1] ?? "", token) ? "*" : "+"}`}${token}`);
@@ -67,7 +67,7 @@ function touches(before: string, after: string): boolean {
 }
 
 /** Text as the index compares it: lower case without accents; every code unit stays at its place. */
-export function fold(text: string): string {
+export function foldText(text: string): string {
   const lower = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return lower.replace(/[^\0-\x7f]/gu, (character) => {
     const folded = character.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();

@@ -8,7 +8,7 @@ import type { EntryInput } from "../entry/entry.js";
 import { copyJson } from "../entry/json.js";
 import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
-import type { LeafView, SessionRow } from "../port/records.js";
+import type { LeafState, SessionRow } from "../port/records.js";
 import type { BatchResult, OnConflict, SearchPage, SearchRequest, SessionStorage, Write } from "../port/session-storage.js";
 import { SessionReader } from "./session-reader.js";
 
@@ -66,10 +66,10 @@ export class Session extends SessionReader {
   readonly #queue: WriteQueue;
   readonly #window = new ProjectedEntries();
   readonly #placement = new MessageList();
-  #view: LeafView;
+  #view: LeafState;
 
   /** Sessions come from `Store.createSession` and `Store.openSession`. */
-  constructor(host: SessionHost, row: SessionRow, leafName: string, view: LeafView) {
+  constructor(host: SessionHost, row: SessionRow, leafName: string, view: LeafState) {
     super(host.storage, row, leafName);
     this.#host = host;
     this.#queue = new WriteQueue(host.accepted);
@@ -166,7 +166,7 @@ export class Session extends SessionReader {
     return this.#settle(() => this.storage.redoMove(this.row, this.leafName));
   }
 
-  async #settle(move: () => Promise<LeafView | undefined>): Promise<boolean> {
+  async #settle(move: () => Promise<LeafState | undefined>): Promise<boolean> {
     return this.#queue.run(async () => {
       const view = await move();
       if (view !== undefined) this.#view = view;

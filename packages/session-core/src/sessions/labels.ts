@@ -2,7 +2,7 @@ import type { Label } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
-import { singleLine } from "./session-rows.js";
+import { type SessionRef, toSingleLine } from "./session-rows.js";
 
 const putLabel = query<{ session: SessionSeq; entry: EntrySeq; label: string; at: number }>(({ db, p }) =>
   db
@@ -16,7 +16,7 @@ const removeLabel = query<{ session: SessionSeq; entry: EntrySeq }>(({ db, p }) 
 
 /** Gives an entry its label, in place of one it has; null or white space takes it away. The leaf does not move. */
 export function setLabel(connection: Connection, session: SessionSeq, entry: EntrySeq, label: string | null, createdAtMs: number): void {
-  const line = label === null ? "" : singleLine(label);
+  const line = label === null ? "" : toSingleLine(label);
   if (line === "") connection.run(removeLabel, { session, entry });
   else connection.run(putLabel, { session, entry, label: line, at: createdAtMs });
 }
@@ -31,10 +31,10 @@ const labelRows = query<{ session: SessionSeq }, Label>(({ db, p }) =>
 );
 
 /** The labels of a session that contain `text`, whatever the case, oldest entry first. */
-export function labelsOf(connection: Connection, session: SessionSeq, text = ""): readonly Label[] {
+export function listLabels(connection: Connection, session: SessionRef, text = ""): readonly Label[] {
   // Compared here, because SQLite's lower() knows the letters of ASCII only.
   const part = text.toLowerCase();
-  return connection.all(labelRows, { session }).filter(({ label }) => label.toLowerCase().includes(part));
+  return connection.all(labelRows, { session: session.seq }).filter(({ label }) => label.toLowerCase().includes(part));
 }
 
 const labelRow = query<{ session: SessionSeq; entry: EntrySeq }, { label: string }>(({ db, p }) =>
@@ -42,6 +42,6 @@ const labelRow = query<{ session: SessionSeq; entry: EntrySeq }, { label: string
 );
 
 /** The label of an entry, or undefined. */
-export function labelAt(connection: Connection, session: SessionSeq, entry: EntrySeq): string | undefined {
+export function findLabel(connection: Connection, session: SessionSeq, entry: EntrySeq): string | undefined {
   return connection.get(labelRow, { session, entry })?.label;
 }

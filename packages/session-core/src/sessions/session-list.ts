@@ -1,9 +1,9 @@
 import type { SelectQueryBuilder } from "kysely";
 import type { Page, SessionFilter, SessionRecord } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
-import { onceQuery, type Query, query, rowLimit } from "../storage/query.js";
+import { dynamicQuery, type Query, query, rowLimit } from "../storage/query.js";
 import type { SessionSeq, SessionTable, Tables } from "../storage/schema.js";
-import { recordOf } from "./session-rows.js";
+import { toSessionRecord } from "./session-rows.js";
 
 const DEFAULT_LIMIT = 1000;
 
@@ -13,8 +13,8 @@ type Sessions = SelectQueryBuilder<Tables, "session", SessionTable>;
 export function listSessions(connection: Connection, filter: SessionFilter): Page<SessionRecord> {
   const limit = rowLimit(filter.limit ?? DEFAULT_LIMIT);
   const rows = connection.all(
-    onceQuery<SessionTable>(({ db }) =>
-      after(narrowed(db.selectFrom("session").selectAll(), filter), filter.cursor)
+    dynamicQuery<SessionTable>(({ db }) =>
+      applyCursor(applyFilter(db.selectFrom("session").selectAll(), filter), filter.cursor)
         .orderBy("active_at_ms", "desc")
         .orderBy("seq", "desc")
         .limit(limit + 1),
@@ -22,10 +22,10 @@ export function listSessions(connection: Connection, filter: SessionFilter): Pag
     {},
   );
   const last = rows.length > limit ? rows[limit - 1] : undefined;
-  return { items: rows.slice(0, limit).map(recordOf), next: last === undefined ? null : `${last.active_at_ms}.${last.seq}` };
+  return { items: rows.slice(0, limit).map(toSessionRecord), next: last === undefined ? null : `${last.active_at_ms}.${last.seq}` };
 }
 
-function narrowed(sessions: Sessions, filter: SessionFilter): Sessions {
+function applyFilter(sessions: Sessions, filter: SessionFilter): Sessions {
   const { cwd, kind = "conversation", archived = false, empty = false, parentId } = filter;
   let narrow = sessions;
   if (cwd !== undefined) narrow = narrow.where("cwd", "=", cwd);
@@ -36,7 +36,7 @@ function narrowed(sessions: Sessions, filter: SessionFilter): Sessions {
   return narrow;
 }
 
-function after(sessions: Sessions, cursor: string | undefined): Sessions {
+function applyCursor(sessions: Sessions, cursor: string | undefined): Sessions {
   const [activeAt, seq] = (cursor ?? "").split(".").map(Number);
   if (activeAt === undefined || seq === undefined) return sessions;
   // The first condition bounds the index; the second tells apart those that were active in the same millisecond.
@@ -82,26 +82,26 @@ const TITLE_FITS: readonly ((title: string, name: string) => boolean)[] = [
  * Sessions by exact id, id prefix, last part of a subagent's id, title, title prefix or part of a title: the first of these
  * that finds any; conversations first. A session without a title is named by its first words, as screens show it.
  */
-export function sessionsNamed(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
+export function findSessionsByName(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
   for (const tier of byId) {
     const rows = connection.all(tier, { name, limit });
-    if (rows.length > 0) return rows.map(recordOf);
+    if (rows.length > 0) return rows.map(toSessionRecord);
   }
-  return sessionsTitled(connection, name, limit);
+  return findSessionsByTitle(connection, name, limit);
 }
 
-function sessionsTitled(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
-  const wanted = inOneCase(name);
+function findSessionsByTitle(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
+  const wanted = foldCase(name);
   // Compared here, because SQLite's lower() knows the letters of ASCII only.
-  const titled = connection.all(titles, {}).map(({ seq, title }) => ({ seq, title: title === null ? null : inOneCase(title) }));
+  const titled = connection.all(titles, {}).map(({ seq, title }) => ({ seq, title: title === null ? null : foldCase(title) }));
   for (const fits of TITLE_FITS) {
     const found = titled.filter(({ title }) => title !== null && fits(title, wanted)).slice(0, limit);
-    if (found.length > 0) return found.flatMap(({ seq }) => connection.all(rowBySeq, { seq })).map(recordOf);
+    if (found.length > 0) return found.flatMap(({ seq }) => connection.all(rowBySeq, { seq })).map(toSessionRecord);
   }
   return [];
 }
 
 /** Also an accent that is a character of its own and one that is part of its letter are the same. */
-function inOneCase(text: string): string {
+function foldCase(text: string): string {
   return text.normalize("NFC").toLowerCase();
 }

@@ -1,15 +1,21 @@
 import { assertJson, jsonText } from "../entry/json.js";
 import { InvalidEntryError, SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
 import { type EntryId, isId, newSessionId, type SessionId } from "../ids/ids.js";
-import { MAIN_LEAF, type NewSession, type SessionKey, type SessionRecord } from "../port/records.js";
+import { MAIN_LEAF, type NewSession, type SessionKey, type SessionRecord, type SessionRow } from "../port/records.js";
 import { indexTitle } from "../search/search-index.js";
 import type { Connection } from "../storage/connection.js";
-import { plain, query } from "../storage/query.js";
+import { query, rawQuery } from "../storage/query.js";
 import type { SessionSeq, SessionTable } from "../storage/schema.js";
 
-const insertSession = query<
-  Omit<SessionTable, "seq" | "entry_count" | "message_count" | "payload_bytes" | "first_text" | "archived_at_ms">
->(({ db, p }) =>
+/** A session by its id and its row. The row tells it from a later session with the same id. */
+export interface SessionRef extends SessionRow {
+  readonly seq: SessionSeq;
+}
+
+/** The columns that have no default. */
+type NewSessionRow = Omit<SessionTable, "seq" | "entry_count" | "message_count" | "payload_bytes" | "first_text" | "archived_at_ms">;
+
+const insertSession = query<NewSessionRow>(({ db, p }) =>
   db.insertInto("session").values({
     id: p.id,
     kind: p.kind,
@@ -25,13 +31,7 @@ const insertSession = query<
     source_path: p.source_path,
     source_id: p.source_id,
     metadata_json: p.metadata_json,
-    // Filled by the table's defaults; named here because Kysely's types know no defaults.
-    entry_count: 0,
-    message_count: 0,
-    payload_bytes: 0,
-    first_text: null,
-    archived_at_ms: null,
-  } as never),
+  }),
 );
 
 const sessionById = query<{ id: SessionId }, SessionTable>(({ db, p }) => db.selectFrom("session").selectAll().where("id", "=", p.id));
@@ -40,34 +40,37 @@ const insertLeaf = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
   db.insertInto("leaf").values({ session_seq: p.session, name: p.name, entry_seq: null }),
 );
 
-const rowBySeq = query<{ seq: SessionSeq }, SessionTable>(({ db, p }) => db.selectFrom("session").selectAll().where("seq", "=", p.seq));
-
-/** What an import knows of a session beyond what a caller can say. */
+/** Where an imported session was read. */
 export interface SourceColumns {
   readonly format: string;
   readonly path: string;
   readonly id: string;
 }
 
-/** Writes a new session with its leaf `main` before the first entry. Call it inside `write`. */
-export function insertNewSession(connection: Connection, session: NewSession, source?: SourceColumns): SessionSeq {
+/**
+ * Inserts a session and its leaf `main`, positioned before the first entry. Call it inside `write`.
+ *
+ * @throws {SessionExistsError | InvalidEntryError}
+ */
+export function insertNewSession(connection: Connection, session: NewSession, source?: SourceColumns): SessionRef {
   const id = session.id ?? newSessionId();
   if (!isId(id)) throw new InvalidEntryError("session id", "must be 1 to 128 visible characters without spaces");
   if (session.createdAtMs !== undefined && !Number.isSafeInteger(session.createdAtMs)) {
     throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
   }
-  if (findRow(connection, id) !== undefined) throw new SessionExistsError(id);
-  const row = columns(id, session, source);
-  const seq = connection.run(insertSession, row).rowid as SessionSeq;
+  if (findSessionRow(connection, id) !== undefined) throw new SessionExistsError(id);
+  const row = toColumns(id, session, source);
+  connection.run(insertSession, row);
+  const seq = requireSessionSeq(connection, id);
   connection.run(insertLeaf, { session: seq, name: MAIN_LEAF });
   if (row.title !== null) indexTitle(connection, seq, row.title);
-  return seq;
+  return { id, seq };
 }
 
-function columns(id: SessionId, session: NewSession, source: SourceColumns | undefined) {
+function toColumns(id: SessionId, session: NewSession, source: SourceColumns | undefined): NewSessionRow {
   const createdAt = session.createdAtMs ?? Date.now();
-  // A title of white space is none.
-  const title = singleLine(session.title ?? "") || null;
+  // A title of only white space counts as no title.
+  const title = toSingleLine(session.title ?? "") || null;
   return {
     id,
     kind: session.kind ?? "conversation",
@@ -83,7 +86,7 @@ function columns(id: SessionId, session: NewSession, source: SourceColumns | und
     source_path: source?.path ?? null,
     source_id: source?.id ?? null,
     metadata_json: metadataJson(session.metadata),
-  } as const;
+  };
 }
 
 function metadataJson(metadata: NewSession["metadata"]): string | null {
@@ -92,46 +95,44 @@ function metadataJson(metadata: NewSession["metadata"]): string | null {
   return jsonText(metadata, "The metadata of the session");
 }
 
-/** The row of a session that was just written. @throws {SessionNotFoundError} */
-export function rowAt(connection: Connection, seq: SessionSeq): SessionTable {
-  const row = connection.get(rowBySeq, { seq });
-  if (row === undefined) throw new SessionNotFoundError(`in row ${seq}`);
-  return row;
-}
-
-/** The id of a session that is named in either way. */
-export function idOf(key: SessionKey): SessionId {
+/** Returns the id in a session key. */
+export function sessionIdOf(key: SessionKey): SessionId {
   return typeof key === "string" ? key : key.id;
 }
 
-function isMeant(key: SessionKey, { seq }: { readonly seq: SessionSeq }): boolean {
+function matchesKey(key: SessionKey, { seq }: { readonly seq: SessionSeq }): boolean {
   return typeof key === "string" || key.seq === seq;
 }
 
-/** The row of a session, or undefined. */
-export function findRow(connection: Connection, key: SessionKey): SessionTable | undefined {
-  const row = connection.get(sessionById, { id: idOf(key) });
-  return row !== undefined && isMeant(key, row) ? row : undefined;
+/** Returns the row of a session, or undefined. */
+export function findSessionRow(connection: Connection, key: SessionKey): SessionTable | undefined {
+  const row = connection.get(sessionById, { id: sessionIdOf(key) });
+  return row !== undefined && matchesKey(key, row) ? row : undefined;
 }
 
-/** The row of a session. @throws {SessionNotFoundError} */
-export function sessionRow(connection: Connection, id: SessionId): SessionTable {
-  const row = findRow(connection, id);
+/** Returns the row of a session. @throws {SessionNotFoundError} */
+export function requireSessionRow(connection: Connection, id: SessionId): SessionTable {
+  const row = findSessionRow(connection, id);
   if (row === undefined) throw new SessionNotFoundError(id);
   return row;
 }
 
 const seqById = query<{ id: SessionId }, { seq: SessionSeq }>(({ db, p }) => db.selectFrom("session").select("seq").where("id", "=", p.id));
 
-/** The row number of a session: what every other table refers to it by. @throws {SessionNotFoundError} */
-export function sessionSeq(connection: Connection, key: SessionKey): SessionSeq {
-  const row = connection.get(seqById, { id: idOf(key) });
-  if (row === undefined || !isMeant(key, row)) throw new SessionNotFoundError(idOf(key));
+/** Resolves a session key to id and row number. @throws {SessionNotFoundError} */
+export function resolveSession(connection: Connection, key: SessionKey): SessionRef {
+  return { id: sessionIdOf(key), seq: requireSessionSeq(connection, key) };
+}
+
+/** Returns the row number of a session, the foreign key of other tables. @throws {SessionNotFoundError} */
+export function requireSessionSeq(connection: Connection, key: SessionKey): SessionSeq {
+  const row = connection.get(seqById, { id: sessionIdOf(key) });
+  if (row === undefined || !matchesKey(key, row)) throw new SessionNotFoundError(sessionIdOf(key));
   return row.seq;
 }
 
-/** A row as the port gives it. */
-export function recordOf(row: SessionTable): SessionRecord {
+/** Converts a row to a record of the port. */
+export function toSessionRecord(row: SessionTable): SessionRecord {
   return {
     id: row.id,
     kind: row.kind,
@@ -147,7 +148,7 @@ export function recordOf(row: SessionTable): SessionRecord {
     payloadBytes: row.payload_bytes,
     firstText: row.first_text,
     source: sourceOf(row),
-    metadata: row.metadata_json === null ? {} : (JSON.parse(row.metadata_json) as Record<string, unknown>),
+    metadata: row.metadata_json === null ? {} : JSON.parse(row.metadata_json),
   };
 }
 
@@ -166,14 +167,14 @@ const setTitle = query<{ session: SessionSeq; title: string | null; source: "use
 );
 
 /**
- * Gives a session a title; null or white space takes it away. An automatic title never replaces one that a person
- * gave (regression R171). The leaf and the order of the list stay as they are.
+ * Sets the title of a session; null or white space removes it. An automatic title never replaces a title that a person
+ * gave. Does not change `active_at_ms`, so lists keep their order.
  */
 export function renameSession(connection: Connection, id: SessionId, title: string | null, source: "user" | "auto"): void {
   connection.write(() => {
-    const row = sessionRow(connection, id);
+    const row = requireSessionRow(connection, id);
     if (source === "auto" && row.title_source === "user") return;
-    const line = title === null ? "" : singleLine(title);
+    const line = title === null ? "" : toSingleLine(title);
     const given = line === "" ? null : line;
     if (given === row.title && source === row.title_source) return;
     connection.run(setTitle, { session: row.seq, title: given, source: given === null ? null : source });
@@ -188,7 +189,7 @@ const setParent = query<{ session: SessionSeq; parent: SessionId; entry: EntryId
     .where("seq", "=", p.session),
 );
 
-/** Links the session of an agent to the call that started it. Call it inside `write`. */
+/** Links the session of a subagent to the tool call that started it. Call it inside `write`. */
 export function linkToCall(
   connection: Connection,
   session: SessionSeq,
@@ -201,9 +202,9 @@ const setArchived = query<{ session: SessionSeq; at: number | null }>(({ db, p }
   db.updateTable("session").set({ archived_at_ms: p.at }).where("seq", "=", p.session),
 );
 
-/** Puts a session away from lists, or back; nothing of it changes. */
+/** Archives or unarchives a session. Lists omit archived sessions by default. */
 export function archiveSession(connection: Connection, id: SessionId, archived: boolean): void {
-  connection.write(() => connection.run(setArchived, { session: sessionSeq(connection, id), at: archived ? Date.now() : null }));
+  connection.write(() => connection.run(setArchived, { session: requireSessionSeq(connection, id), at: archived ? Date.now() : null }));
 }
 
 const rememberDeleted = query<{ session: SessionSeq }>(({ db, sql, p }) =>
@@ -216,18 +217,18 @@ const removeTexts = query<{ session: SessionSeq }>(({ db, p }) =>
 );
 const detachLeaves = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("leaf").where("session_seq", "=", p.session));
 const removeSession = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("session").where("seq", "=", p.session));
-const mergeTexts = query<Record<never, never>>(({ sql }) => plain(sql`INSERT INTO entry_text (entry_text) VALUES ('optimize')`));
-const mergeTitles = query<Record<never, never>>(({ sql }) => plain(sql`INSERT INTO session_text (session_text) VALUES ('optimize')`));
+const mergeTexts = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO entry_text (entry_text) VALUES ('optimize')`));
+const mergeTitles = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO session_text (session_text) VALUES ('optimize')`));
 
 /**
- * Takes a session away for good: its entries, labels, values, usage and search index, and what of them is left in free
- * pages (regression R21); the journal has to be emptied after it. Sessions forked from it or started by it stay.
+ * Deletes a session with its entries, labels, values, usage and search index. `secure_delete` overwrites the freed pages; the
+ * caller must truncate the WAL. Forks and subagents' sessions are kept.
  *
- * Cost: grows with the session, and with the whole search index, which is merged so that no deleted word stays in it.
+ * Cost: linear in the session and in the whole search index, whose segments are merged so that no deleted word is left in them.
  */
 export function deleteSession(connection: Connection, id: SessionId): void {
   connection.write(() => {
-    const session = sessionSeq(connection, id);
+    const session = requireSessionSeq(connection, id);
     connection.run(rememberDeleted, { session });
     connection.run(removeTexts, { session });
     indexTitle(connection, session, null);
@@ -238,23 +239,23 @@ export function deleteSession(connection: Connection, id: SessionId): void {
   });
 }
 
-/** Longest title, label or leaf name, in UTF-16 code units. */
+/** Maximum length of a title, label or leaf name, in UTF-16 code units. */
 const MAX_LENGTH = 500;
 
 /**
- * A name on one line: white space and control characters become single spaces, lone halves of surrogate pairs U+FFFD
- * (regression R27: a line break in a name broke line-based storage and screens).
+ * Converts a name to a single line: runs of white space and control characters become one space, lone surrogates become
+ * U+FFFD. Line-based screens and files cannot show a name with a line break.
  */
-export function singleLine(text: string): string {
+export function toSingleLine(text: string): string {
   const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ").trim();
   return line.slice(0, MAX_LENGTH).toWellFormed();
 }
 
-// Zero-width characters but the joiners that scripts and emoji need, marks of the writing direction, fillers, tags.
+// Zero-width characters except the joiners that scripts and emoji need, marks of the writing direction, fillers, tags.
 const HIDDEN =
   /\u034f|[\u180b-\u180f]|[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
-/** The name of a leaf: a single line without hidden characters, as it is typed after `@` and two that look alike are one. */
-export function leafName(text: string): string {
-  return singleLine(text.replace(HIDDEN, ""));
+/** Converts a leaf name to a single line without hidden characters: users type it after `@`, so no two names may look alike. */
+export function toLeafName(text: string): string {
+  return toSingleLine(text.replace(HIDDEN, ""));
 }

@@ -4,6 +4,7 @@ import type { StoredValue } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { SessionSeq, ValueTable } from "../storage/schema.js";
+import type { SessionRef } from "./session-rows.js";
 
 /** Values are for a host's settings and marks. What is larger belongs into an entry, where it has a place in the tree. */
 export const MAX_VALUE_BYTES = 64 * 1024;
@@ -52,14 +53,14 @@ const valueRows = query<{ session: SessionSeq; prefix: string }, ValueRow>(({ db
 );
 
 /** One value by its key, or undefined. */
-export function findValue(connection: Connection, session: SessionSeq, key: string): StoredValue | undefined {
-  const row = connection.get(valueRow, { session, key });
+export function findValue(connection: Connection, session: SessionRef, key: string): StoredValue | undefined {
+  const row = connection.get(valueRow, { session: session.seq, key });
   return row && storedValue(row);
 }
 
 /** The values whose key starts with `prefix`, in order of key. */
-export function valuesOf(connection: Connection, session: SessionSeq, prefix: string): readonly StoredValue[] {
-  return connection.all(valueRows, { session, prefix }).map(storedValue);
+export function listValues(connection: Connection, session: SessionRef, prefix: string): readonly StoredValue[] {
+  return connection.all(valueRows, { session: session.seq, prefix }).map(storedValue);
 }
 
 function storedValue(row: ValueRow): StoredValue {

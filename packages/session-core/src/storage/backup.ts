@@ -4,9 +4,9 @@ import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
 import { StoreInUseError, StoreUnavailableError, TargetExistsError } from "../errors/store-errors.js";
 import { openSqlite } from "./driver.js";
-import { identify, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, SCHEMA_COOKIE_OFFSET } from "./file-header.js";
+import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, SCHEMA_COOKIE_OFFSET } from "./file-header.js";
 import { SUPPORTED_VERSION } from "./migrate.js";
-import { isSqliteFailure, storeFailure } from "./sqlite-errors.js";
+import { isSqliteError, toStoreError } from "./sqlite-errors.js";
 import { StoreFile } from "./store-file.js";
 
 /** How many pages a backup copies between two pauses of the event loop. */
@@ -51,8 +51,8 @@ export function prepareCopy(partial: string, path: string): void {
 /** Gives a whole copy its name, which survives a power cut then. @throws {TargetExistsError} something appeared there meanwhile. */
 export function publishCopy(partial: string, path: string): void {
   markAsCopy(partial);
-  takeName(partial, path);
-  syncFolder(dirname(path));
+  linkOrRename(partial, path);
+  fsyncFolder(dirname(path));
 }
 
 /**
@@ -78,25 +78,25 @@ function markAsCopy(partial: string): void {
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 /** Gives a file its name. @throws {TargetExistsError} something is there already. */
-export function takeName(partial: string, path: string): void {
+export function linkOrRename(partial: string, path: string): void {
   try {
     // Unlike a rename, a link never takes the place of a file that appeared meanwhile.
     linkSync(partial, path);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EEXIST") throw new TargetExistsError(path);
-    if (!hasNoLinks(error)) throw error;
+    if (!lacksHardLinks(error)) throw error;
     if (existsSync(path)) throw new TargetExistsError(path);
     renameSync(partial, path);
   }
 }
 
 /** Whether a link failed because the file system knows none. */
-export function hasNoLinks(error: unknown): boolean {
+export function lacksHardLinks(error: unknown): boolean {
   return error instanceof Error && "code" in error && NO_LINKS.has(String(error.code));
 }
 
 /** Writes the names in a folder to the disk. */
-export function syncFolder(folder: string): void {
+export function fsyncFolder(folder: string): void {
   const handle = openSync(folder, "r");
   try {
     fsyncSync(handle);
@@ -121,20 +121,20 @@ export function removeCopy(partial: string): void {
 export function replaceStore(whole: string, path: string, keptAt: string): boolean {
   const present = StoreFile.find(path);
   if (present === undefined) {
-    takeName(whole, path);
-    syncFolder(dirname(path));
+    linkOrRename(whole, path);
+    fsyncFolder(dirname(path));
     return false;
   }
   let alone: Database | undefined;
   try {
-    identify(path, present.readHeader(), SUPPORTED_VERSION);
-    alone = openAlone(path);
-    keep(path, keptAt);
+    identifyFile(path, present.readHeader(), SUPPORTED_VERSION);
+    alone = openExclusively(path);
+    keepOldStore(path, keptAt);
     renameSync(whole, path);
-    syncFolder(dirname(path));
+    fsyncFolder(dirname(path));
     return true;
   } catch (error) {
-    throw storeFailure(error, path, 0);
+    throw toStoreError(error, path, 0);
   } finally {
     alone?.close();
     present.release();
@@ -145,7 +145,7 @@ export function replaceStore(whole: string, path: string, keptAt: string): boole
  * Takes the whole file for this connection, its journal folded into it, so that whoever opens the store meanwhile has to
  * wait. undefined: the store is so damaged that SQLite cannot open it; who else has it open cannot be told then.
  */
-function openAlone(path: string): Database | undefined {
+function openExclusively(path: string): Database | undefined {
   const database = openSqlite(path, { fileMustExist: true, timeout: 0 });
   try {
     database.pragma("journal_mode = DELETE");
@@ -153,22 +153,22 @@ function openAlone(path: string): Database | undefined {
     return database;
   } catch (error) {
     database.close();
-    if (isSqliteFailure(error, "SQLITE_BUSY")) throw new StoreInUseError(path, { cause: error });
-    if (isSqliteFailure(error, "SQLITE_CORRUPT") || isSqliteFailure(error, "SQLITE_NOTADB")) return undefined;
+    if (isSqliteError(error, "SQLITE_BUSY")) throw new StoreInUseError(path, { cause: error });
+    if (isSqliteError(error, "SQLITE_CORRUPT") || isSqliteError(error, "SQLITE_NOTADB")) return undefined;
     throw error;
   }
 }
 
 // The journal of a damaged store goes with it: SQLite would fold it into the file that takes the name. It goes first, so
 // that at no moment it stands beside that file.
-function keep(path: string, keptAt: string): void {
+function keepOldStore(path: string, keptAt: string): void {
   if (existsSync(keptAt)) throw new TargetExistsError(keptAt);
   const sides = ["-wal", "-shm", "-journal"].filter((side) => existsSync(`${path}${side}`));
   for (const side of sides) renameSync(`${path}${side}`, `${keptAt}${side}`);
   try {
     linkSync(path, keptAt);
   } catch (error) {
-    if (!hasNoLinks(error)) throw error;
+    if (!lacksHardLinks(error)) throw error;
     renameSync(path, keptAt);
   }
 }

@@ -2,40 +2,38 @@ import { resolve } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreClosedError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
 import { copyDatabase } from "./backup.js";
-import { SUPPORTED_VERSION, versionOf } from "./migrate.js";
+import { readVersion, SUPPORTED_VERSION } from "./migrate.js";
 import { type ConnectionOptions, type OpenedDatabase, openDatabase, openToCheck } from "./open-database.js";
-import type { Query } from "./query.js";
-import { isSqliteFailure, openFailure, storeFailure } from "./sqlite-errors.js";
+import { PreparedStatements, type Query, type Row } from "./query.js";
+import { isSqliteError, toOpenError, toStoreError } from "./sqlite-errors.js";
 import type { StoreFile } from "./store-file.js";
 
-type Row = Record<string, unknown>;
+/** How old the last check of the file may be before a read, and before a write, in milliseconds. A write also checks after its commit. */
+const CHECK_BEFORE_READ_MS = 1000;
+const CHECK_BEFORE_WRITE_MS = 50;
 
-/** How long ago the file was last looked at before a read, or a write, looks at it again. A write also looks after its commit. */
-const LOOK_EVERY_MS = 1000;
-const LOOK_BEFORE_WRITE_MS = 50;
-
-/** How long a read rests before it tries again, where another process is recovering the journal, and how long in all. */
+/** Pause between retries of a read while another process recovers the WAL, and the limit of all pauses, in milliseconds. */
 const READ_RETRY_MS = 5;
-const READ_PATIENCE_MS = 100;
+const READ_RETRY_LIMIT_MS = 100;
 
 /**
- * The one door to SQLite. Everything behind it is synchronous, so that no `await` can split a transaction; every
- * failure of the file, the disk or a lock comes out as a typed error.
+ * A connection to a store file. All queries run through it. It is synchronous, so that no `await` can split a transaction.
+ * Failures of the file, the disk or a lock are thrown as typed errors.
  */
 export class Connection {
   readonly #database: Database.Database;
-  /** undefined: the store is in memory. */
+  /** undefined for a store in memory. */
   readonly #file: StoreFile | undefined;
   readonly #lockHolder: Database.Database | undefined;
-  readonly #statements = new Map<Query<never, unknown>, Bound>();
-  #lookedAtMs = Date.now();
-  /** Why this connection is of no use any more; it stays so until the store is opened anew. */
+  readonly #statements: PreparedStatements;
+  #checkedAtMs = Date.now();
+  /** Why the file can no longer be used. Once set, every call throws until the store is opened again. */
   #lossReason: string | undefined;
   readonly #beginWrite: Database.Statement;
   readonly #beginRead: Database.Statement;
   readonly #commit: Database.Statement;
-  readonly #versionNow: Database.Statement;
-  /** Whether deleted text may still stand in the journal. */
+  readonly #versionNow: Database.Statement<[], number>;
+  /** Whether deleted text may still be in the WAL. */
   #truncateDue = false;
   readonly path: string;
   readonly readOnly: boolean;
@@ -44,8 +42,8 @@ export class Connection {
   /**
    * Opens the file without waiting for a lock.
    *
-   * @throws the errors of `identify`, `StoreNotFoundError`, `StoreUnavailableError`; `StoreBusyError`: another process has
-   * the file to itself for a moment, try again.
+   * @throws {ForeignFileError | NewerStoreError | StoreNotFoundError | StoreUnavailableError}
+   * @throws {StoreBusyError} another process has an exclusive lock; try again.
    */
   static open(given: ConnectionOptions): Connection {
     // Resolved once: the working directory may change while the store is open.
@@ -53,12 +51,14 @@ export class Connection {
     try {
       return new Connection(openDatabase(options), options);
     } catch (error) {
-      throw openFailure(error, options.path, options.busyTimeoutMs);
+      throw toOpenError(error, options.path, options.busyTimeoutMs);
     }
   }
 
-  private constructor({ database, file, lockHolder }: OpenedDatabase, options: ConnectionOptions) {
+  /** Use `Connection.open`. */
+  constructor({ database, file, lockHolder }: OpenedDatabase, options: ConnectionOptions) {
     this.#database = database;
+    this.#statements = new PreparedStatements(database);
     this.#file = file;
     this.#lockHolder = lockHolder;
     this.path = options.path;
@@ -69,97 +69,86 @@ export class Connection {
     this.#beginWrite = database.prepare("BEGIN IMMEDIATE");
     this.#beginRead = database.prepare("BEGIN");
     this.#commit = database.prepare("COMMIT");
-    this.#versionNow = database.prepare("PRAGMA user_version").pluck();
+    this.#versionNow = database.prepare<[], number>("PRAGMA user_version").pluck();
   }
 
   /**
-   * Runs `body` in one write transaction: on return all of it is committed; after a throw, none of it. Never awaits inside,
-   * and never waits for the lock.
+   * Runs `body` in one write transaction and commits it; rolls back if `body` throws. Inside another transaction it only
+   * runs `body`. Does not wait for the lock.
    *
    * @throws {StoreBusyError} another process holds the lock; `body` was not called.
-   * @throws {StoreUnavailableError} the file is not the one that was opened; what was written cannot be found there.
-   * @throws {NewerStoreError} a newer program has changed the format meanwhile; nothing was written.
+   * @throws {StoreUnavailableError} the file at the path is no longer the one that was opened.
+   * @throws {NewerStoreError} a newer program has migrated the file; nothing was written.
    */
   write<T>(body: () => T): T {
     if (this.readOnly) throw new StoreReadOnlyError(this.path);
     if (this.#database.inTransaction) return body();
-    this.#requireFile(LOOK_BEFORE_WRITE_MS);
-    const result = this.#typed(() => this.#transaction(() => this.#supported(body), this.#beginWrite));
-    // SQLite goes on writing to a file that nobody can open any more. Looked after the commit: no moment lies between.
-    this.#requireFile(0);
+    this.#checkFile(CHECK_BEFORE_WRITE_MS);
+    const result = this.#withTypedErrors(() => this.#transaction(() => this.#requireSupportedVersion(body), this.#beginWrite));
+    // SQLite continues to write to a deleted or replaced file. Checked after the commit, so that no such write is acknowledged.
+    this.#checkFile(0);
     return result;
   }
 
-  #requireFile(everyMs: number): void {
+  #checkFile(everyMs: number): void {
     if (this.#file === undefined || !this.#database.open) return;
     const nowMs = Date.now();
-    if (this.#lossReason === undefined && Math.abs(nowMs - this.#lookedAtMs) >= everyMs) {
-      this.#lossReason = this.#file.lossReason();
-      this.#lookedAtMs = nowMs;
+    if (this.#lossReason === undefined && Math.abs(nowMs - this.#checkedAtMs) >= everyMs) {
+      this.#lossReason = this.#file.findLossReason();
+      this.#checkedAtMs = nowMs;
     }
     if (this.#lossReason !== undefined) throw new StoreUnavailableError(this.path, `${this.#lossReason}; open the store again`);
   }
 
-  // A newer program may have migrated the open file; what its format maintains would be missing from these rows.
-  #supported<T>(body: () => T): T {
-    const version = this.#versionNow.get() as number;
+  // A newer program may have migrated the open file. Rows written here would lack what its format maintains.
+  #requireSupportedVersion<T>(body: () => T): T {
+    const version = this.#versionNow.get() ?? 0;
     if (version > SUPPORTED_VERSION) throw new NewerStoreError(this.path, version, SUPPORTED_VERSION);
     return body();
   }
 
-  /** Runs `body` on one snapshot: what other processes commit meanwhile is not seen. */
+  /** Runs `body` in one read transaction, so that all its queries see the same snapshot. */
   read<T>(body: () => T): T {
     if (this.#database.inTransaction) return body();
-    this.#requireFile(LOOK_EVERY_MS);
-    return this.#typed(() => this.#transaction(body, this.#beginRead));
+    this.#checkFile(CHECK_BEFORE_READ_MS);
+    return this.#withTypedErrors(() => this.#transaction(body, this.#beginRead));
   }
 
-  /** The first row of the answer, or undefined. */
-  get<P, R>(query: Query<P, R>, parameters: P): R | undefined {
-    return this.#guard(() => {
-      const { statement, bind, columns } = this.#prepared(query);
-      const values = statement.get(bind(parameters as Row)) as unknown[] | undefined;
-      return values && (rowOf(columns, values) as R);
-    });
+  /** Returns the first row, or undefined. */
+  get<P extends object, R>(query: Query<P, R>, parameters: P): R | undefined {
+    return this.#runStatement(() => this.#statements.get(query, parameters));
   }
 
-  /** Every row of the answer. */
-  all<P, R>(query: Query<P, R>, parameters: P): R[] {
-    return this.#guard(() => {
-      const { statement, bind, columns } = this.#prepared(query);
-      return (statement.all(bind(parameters as Row)) as unknown[][]).map((values) => rowOf(columns, values) as R);
-    });
+  /** Returns all rows. */
+  all<P extends object, R>(query: Query<P, R>, parameters: P): R[] {
+    return this.#runStatement(() => this.#statements.all(query, parameters));
   }
 
-  /** Runs a statement that writes. `rowid`: of the row it inserted last. */
-  run<P>(query: Query<P, unknown>, parameters: P): { readonly changes: number; readonly rowid: number } {
-    return this.#guard(() => {
-      const { statement, bind } = this.#prepared(query);
-      const result = statement.run(bind(parameters as Row));
-      return { changes: result.changes, rowid: Number(result.lastInsertRowid) };
-    });
+  /** Runs a statement that returns no rows; returns the number of changed rows. */
+  run<P extends object>(query: Query<P, unknown>, parameters: P): number {
+    return this.#runStatement(() => this.#statements.run(query, parameters));
   }
 
-  /** How many migrations the file has taken; less than all only where an old file was opened to be read. */
+  /** The format version of the file. Lower than the supported one only if an older file is open read-only. */
   get version(): number {
-    return this.#guard(() => versionOf(this.#database));
+    return this.#runStatement(() => readVersion(this.#database));
   }
 
-  /** A pragma's rows, for checks. */
+  /** Runs a pragma and returns its rows. */
   pragma(text: string): readonly Row[] {
-    return this.#guard(() => this.#database.pragma(text) as Row[]);
+    return this.#runStatement(() => pragmaRows(this.#database, text));
   }
 
   /**
-   * A pragma's rows from a connection of its own. FTS5 keeps the structure of its index with each connection, and a check
-   * on one that lives on takes what another process has indexed since for damage.
+   * Runs a pragma on a new connection and returns its rows. FTS5 caches the structure of its index in each connection: on an
+   * old connection, `integrity_check` reports rows that another process has indexed since as damage.
    */
   freshPragma(text: string): readonly Row[] {
     if (this.#file === undefined) return this.pragma(text);
-    return this.#guard(() => {
+    return this.#runStatement(() => {
       const fresh = openToCheck(this.path, this.readOnly);
       try {
-        return fresh.pragma(text) as Row[];
+        return pragmaRows(fresh, text);
       } finally {
         fresh.close();
       }
@@ -167,28 +156,27 @@ export class Connection {
   }
 
   /**
-   * Copies the whole store into a new file while others read and write: SQLite's online backup. Pages are 4 KiB. The
-   * file is its user's alone from its first byte, and has its name only when it is whole: a backup that fails or is
-   * aborted leaves nothing.
+   * Copies the store into a new file with SQLite's online backup; readers and writers may continue. The file has mode 0600,
+   * and gets its name when the copy is complete; a failed or aborted backup leaves no file. Progress is in pages.
    *
-   * @throws {TargetExistsError} something is at `path` already.
+   * @throws {TargetExistsError} `path` exists.
    * @throws {StoreUnavailableError} the folder of `path` is missing or cannot be written.
-   * @throws {StoreClosedError} the store was closed before the copy was whole.
+   * @throws {StoreClosedError} the store was closed during the copy.
    */
   async backup(path: string, onProgress?: (donePages: number, totalPages: number) => void, signal?: AbortSignal): Promise<void> {
     if (!this.#database.open) throw new StoreClosedError(this.path);
-    this.#requireFile(0);
+    this.#checkFile(0);
     try {
       await copyDatabase(this.#database, path, onProgress, signal);
     } catch (error) {
       if (!this.#database.open) throw new StoreClosedError(this.path);
-      throw storeFailure(error, path, this.busyTimeoutMs);
+      throw toStoreError(error, path, this.busyTimeoutMs);
     }
   }
 
   /**
-   * Folds the journal into the file and empties it, so that nothing deleted is left in it. false: another process is
-   * reading or writing; it is tried again when the store is closed. Does not wait.
+   * Checkpoints and truncates the WAL, so that it holds no deleted text. Returns false, without waiting, if another process
+   * is reading or writing; `close` then tries again.
    */
   truncateJournal(): boolean {
     if (this.readOnly) return true;
@@ -201,7 +189,7 @@ export class Connection {
     return this.#database.open;
   }
 
-  /** Closes the file, also where emptying its journal fails, which throws. */
+  /** Closes the file. Also closes it if truncating the WAL fails, and throws that error. */
   close(): void {
     if (!this.#database.open) return;
     this.#statements.clear();
@@ -217,10 +205,10 @@ export class Connection {
     }
   }
 
-  /** Whether the file is another one by now, or cannot be looked at. */
+  /** Whether the file was replaced or cannot be checked. */
   #isLost(): boolean {
     try {
-      this.#requireFile(0);
+      this.#checkFile(0);
       return false;
     } catch (error) {
       if (error instanceof StoreUnavailableError) return true;
@@ -235,65 +223,41 @@ export class Connection {
       this.#commit.run();
       return result;
     } catch (error) {
-      // SQLite has rolled back by itself after a full disk and the like.
+      // After some errors, such as a full disk, SQLite has rolled back already.
       if (this.#database.inTransaction) this.#database.exec("ROLLBACK");
       throw error;
     }
   }
 
-  #prepared<P, R>(query: Query<P, R>): Bound {
-    const known = this.#statements.get(query as Query<never, unknown>);
-    if (known !== undefined) return known;
-    const { sql, bind } = query.compile();
-    const bound = boundTo(this.#database.prepare<unknown[]>(sql), bind);
-    if (!query.once) this.#statements.set(query as Query<never, unknown>, bound);
-    return bound;
-  }
-
-  /** Runs a statement. Where another process recovers the journal, a read waits for it a little. @throws {StoreBusyError} it takes longer. */
-  #guard<T>(body: () => T): T {
-    if (!this.#database.inTransaction) this.#requireFile(LOOK_EVERY_MS);
-    const patienceMs = Math.min(this.busyTimeoutMs, READ_PATIENCE_MS);
+  /** Runs a statement. Retries for at most 100 ms while another process recovers the WAL. @throws {StoreBusyError} after that. */
+  #runStatement<T>(body: () => T): T {
+    if (!this.#database.inTransaction) this.#checkFile(CHECK_BEFORE_READ_MS);
+    const limitMs = Math.min(this.busyTimeoutMs, READ_RETRY_LIMIT_MS);
     for (let waitedMs = 0; ; waitedMs += READ_RETRY_MS) {
       try {
         return body();
       } catch (error) {
-        if (!isSqliteFailure(error, "SQLITE_BUSY") || waitedMs >= patienceMs) throw this.#failure(error, waitedMs);
-        // Stops the thread, so all of it is short.
+        if (!isSqliteError(error, "SQLITE_BUSY") || waitedMs >= limitMs) throw this.#toTypedError(error, waitedMs);
+        // Blocks the thread, therefore the low limit.
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, READ_RETRY_MS);
       }
     }
   }
 
-  #typed<T>(body: () => T): T {
+  #withTypedErrors<T>(body: () => T): T {
     try {
       return body();
     } catch (error) {
-      throw this.#failure(error);
+      throw this.#toTypedError(error);
     }
   }
 
-  #failure(error: unknown, waitedMs = this.busyTimeoutMs): unknown {
-    return this.#database.open ? storeFailure(error, this.path, waitedMs) : new StoreClosedError(this.path);
+  #toTypedError(error: unknown, waitedMs = this.busyTimeoutMs): unknown {
+    return this.#database.open ? toStoreError(error, this.path, waitedMs) : new StoreClosedError(this.path);
   }
 }
 
-interface Bound {
-  /** Answers rows as arrays. */
-  readonly statement: Database.Statement<unknown[]>;
-  readonly bind: (parameters: Row) => unknown[];
-  /** The names of the columns of its answer. */
-  readonly columns: readonly string[];
-}
-
-function boundTo(statement: Database.Statement<unknown[]>, bind: Bound["bind"]): Bound {
-  if (!statement.reader) return { statement, bind, columns: [] };
-  return { statement: statement.raw(), bind, columns: statement.columns().map(({ name }) => name) };
-}
-
-// The driver's own row objects take longer to make (100,000 rows of an outline: 230 ms, and 155 made here).
-function rowOf(columns: readonly string[], values: readonly unknown[]): Row {
-  const row: Row = {};
-  for (let at = 0; at < columns.length; at++) row[columns[at] as string] = values[at];
-  return row;
+function pragmaRows(database: Database.Database, text: string): readonly Row[] {
+  // better-sqlite3 types the result of every pragma as unknown; without the option `simple` it is an array of rows.
+  return database.pragma(text) as Row[];
 }

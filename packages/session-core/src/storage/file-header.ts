@@ -26,10 +26,10 @@ export type FileIdentity = { readonly kind: "absent" } | { readonly kind: "empty
  * @throws {ForeignFileError} the file is not ours. Not one byte of it has changed.
  * @throws {NewerStoreError} its format is newer than `supported`. Likewise.
  */
-export function identify(path: string, header: Buffer | undefined, supported: number): FileIdentity {
+export function identifyFile(path: string, header: Buffer | undefined, supported: number): FileIdentity {
   if (header === undefined) return { kind: "absent" };
   if (header.length === 0) return { kind: "empty" };
-  if (isOurs(header)) {
+  if (isBoughStore(header)) {
     const version = header.readUInt32BE(USER_VERSION_OFFSET);
     if (version > supported) throw new NewerStoreError(path, version, supported);
     return { kind: "store", version };
@@ -42,7 +42,7 @@ function hasMagic(header: Buffer): boolean {
   return header.toString("latin1", 0, MAGIC.length) === MAGIC;
 }
 
-function isOurs(header: Buffer): boolean {
+function isBoughStore(header: Buffer): boolean {
   return header.length >= HEADER_BYTES && hasMagic(header) && header.readUInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;
 }
 
@@ -54,7 +54,7 @@ const MOST_SCHEMA_CHANGES = 10_000;
  * store and each backup counts its schema changes from a random number. VACUUM, ANALYZE and a new index count on by a few.
  */
 export function isSuccessor(before: Buffer, now: Buffer): boolean {
-  if (!isOurs(now)) return false;
+  if (!isBoughStore(now)) return false;
   const grown = (offset: number) => (now.readUInt32BE(offset) - before.readUInt32BE(offset)) >>> 0;
   if (now.readUInt32BE(USER_VERSION_OFFSET) < before.readUInt32BE(USER_VERSION_OFFSET)) return false;
   const schemaChanges = grown(SCHEMA_COOKIE_OFFSET);
@@ -73,7 +73,7 @@ const JOURNAL_HEADER_BYTES = 28;
  * file was empty before, and SQLite will make it empty again when it opens the file.
  */
 function isUnfinished(path: string): boolean {
-  const journal = startOf(`${path}-journal`, JOURNAL_HEADER_BYTES);
+  const journal = readStart(`${path}-journal`, JOURNAL_HEADER_BYTES);
   return (
     journal.length === JOURNAL_HEADER_BYTES &&
     journal.toString("hex", 0, 8) === JOURNAL_MAGIC &&
@@ -81,7 +81,7 @@ function isUnfinished(path: string): boolean {
   );
 }
 
-function startOf(path: string, bytes: number): Buffer {
+function readStart(path: string, bytes: number): Buffer {
   try {
     const file = openSync(path, "r");
     try {
@@ -97,6 +97,6 @@ function startOf(path: string, bytes: number): Buffer {
 }
 
 /** Fails as a command that reads must: it never creates a store. */
-export function requirePresent(path: string, identity: FileIdentity): void {
+export function requireStore(path: string, identity: FileIdentity): void {
   if (identity.kind !== "store") throw new StoreNotFoundError(path);
 }

@@ -22,7 +22,7 @@ export const SUPPORTED_VERSION = MIGRATIONS.length;
 const FIRST_SCHEMA_VERSIONS = 2 ** 30;
 
 /** The version of an open file, also when it stands only in its journal. */
-export function versionOf(file: Database): number {
+export function readVersion(file: Database): number {
   return Number(file.pragma("user_version", { simple: true }));
 }
 
@@ -31,9 +31,9 @@ export function versionOf(file: Database): number {
  * the file is at one version or the other. Two processes that open an old file at once take turns.
  */
 export function migrate(file: Database, path: string, steps: readonly Migration[] = MIGRATIONS): void {
-  if (versionOf(file) === steps.length) return;
+  if (readVersion(file) === steps.length) return;
   const takeStep = file.transaction((): boolean => {
-    const version = versionOf(file);
+    const version = readVersion(file);
     if (version > steps.length) throw new NewerStoreError(path, version, steps.length);
     const step = steps[version];
     if (step === undefined) return false;

@@ -3,9 +3,9 @@ import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreUnavailableError } from "../errors/store-errors.js";
 import { openSqlite } from "./driver.js";
-import { identify, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requirePresent } from "./file-header.js";
-import { migrate, SUPPORTED_VERSION, versionOf } from "./migrate.js";
-import { isSqliteFailure } from "./sqlite-errors.js";
+import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requireStore } from "./file-header.js";
+import { migrate, readVersion, SUPPORTED_VERSION } from "./migrate.js";
+import { isSqliteError } from "./sqlite-errors.js";
 import { StoreFile } from "./store-file.js";
 
 /** `full`: what a write acknowledged survives a power cut. `normal`: a power cut may take the newest writes, never the order of things. */
@@ -57,8 +57,8 @@ export function openDatabase(options: ConnectionOptions): OpenedDatabase {
 
 function openFile(options: ConnectionOptions, found: StoreFile | undefined): OpenedDatabase {
   const { path, mode } = options;
-  const identity = identify(path, found?.readHeader(), SUPPORTED_VERSION);
-  if (mode !== "create") requirePresent(path, identity);
+  const identity = identifyFile(path, found?.readHeader(), SUPPORTED_VERSION);
+  if (mode !== "create") requireStore(path, identity);
   // A newer program may have written its version into the journal only. Folding that into the file would change it,
   // so it is asked over a connection that cannot write.
   if (hasJournal(path)) refuseNewer(path);
@@ -68,7 +68,7 @@ function openFile(options: ConnectionOptions, found: StoreFile | undefined): Ope
   try {
     configure(database, options);
     const lockHolder = mode === "read-only" ? undefined : openToRead(path, undefined);
-    file?.opened();
+    file?.recordOpened();
     return { database, file, lockHolder };
   } catch (error) {
     database.close();
@@ -119,11 +119,11 @@ const NO_SIDE_FILES = ["SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY", "SQLITE_R
 function openToRead(path: string, found: StoreFile | undefined): Database.Database {
   const database = openSqlite(path, { readonly: true, ...NO_WAIT });
   try {
-    versionOf(database);
+    readVersion(database);
     return database;
   } catch (error) {
     database.close();
-    if (found === undefined || !NO_SIDE_FILES.some((code) => isSqliteFailure(error, code))) throw error;
+    if (found === undefined || !NO_SIDE_FILES.some((code) => isSqliteError(error, code))) throw error;
     // What stands in a journal would be missing from a copy of the file alone.
     if (hasJournal(path)) throw new StoreUnavailableError(path, UNREADABLE_JOURNAL, { cause: error });
   }
@@ -149,11 +149,11 @@ function hasJournal(path: string): boolean {
 function refuseNewer(path: string): void {
   const database = openSqlite(path, { readonly: true, ...NO_WAIT });
   try {
-    const version = versionOf(database);
+    const version = readVersion(database);
     if (version > SUPPORTED_VERSION) throw new NewerStoreError(path, version, SUPPORTED_VERSION);
   } catch (error) {
     // Whoever opens the file next says what that means, and what can be done about it.
-    if (!NO_SIDE_FILES.some((code) => isSqliteFailure(error, code))) throw error;
+    if (!NO_SIDE_FILES.some((code) => isSqliteError(error, code))) throw error;
   } finally {
     database.close();
   }

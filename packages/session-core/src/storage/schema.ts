@@ -1,20 +1,26 @@
-import type { Generated, GeneratedAlways } from "kysely";
+import type { Generated, GeneratedAlways, Selectable } from "kysely";
 import type { EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
 import type { FileOperationKind } from "../tools/file-operations.js";
 
-// One interface a table, named as in the migrations, where each column's unit and the meaning of NULL are written.
+// One interface for each table. The migrations give the unit of each column and the meaning of NULL.
 
 declare const row: unique symbol;
-/** Row of a session in this file; another one in every other file. */
+/** Row number of a session in this file. */
 export type SessionSeq = number & { readonly [row]: "session" };
-/** Row of an entry in this file: its order of arrival. */
+/** Row number of an entry in this file: its order of arrival. */
 export type EntrySeq = number & { readonly [row]: "entry" };
-/** Row of a token counter in this file. */
+/** Row number of a token counter in this file. */
 export type CounterSeq = number & { readonly [row]: "counter" };
 
-export interface SessionTable {
-  seq: SessionSeq;
+/** Marks a number as the row number of an entry: one that a caller gave as an order of arrival, or the next free one. */
+export function toEntrySeq(seq: number): EntrySeq {
+  // A brand exists only in types, so nothing but a cast adds it.
+  return seq as EntrySeq;
+}
+
+interface SessionColumns {
+  seq: Generated<SessionSeq>;
   id: string;
   kind: "conversation" | "subagent";
   title: string | null;
@@ -22,19 +28,22 @@ export interface SessionTable {
   cwd: string | null;
   created_at_ms: number;
   active_at_ms: number;
-  archived_at_ms: number | null;
+  archived_at_ms: Generated<number | null>;
   parent_session_id: string | null;
   parent_entry_id: string | null;
   parent_call_id: string | null;
-  entry_count: number;
-  message_count: number;
-  payload_bytes: number;
-  first_text: string | null;
+  entry_count: Generated<number>;
+  message_count: Generated<number>;
+  payload_bytes: Generated<number>;
+  first_text: Generated<string | null>;
   source_format: string | null;
   source_path: string | null;
   source_id: string | null;
   metadata_json: string | null;
 }
+
+/** A row of the table `session`. */
+export type SessionTable = Selectable<SessionColumns>;
 
 export interface EntryTable {
   seq: EntrySeq;
@@ -147,7 +156,7 @@ export interface StoreStateTable {
 
 /** The tables of a store, for Kysely. */
 export interface Tables {
-  session: SessionTable;
+  session: SessionColumns;
   entry: EntryTable;
   leaf: LeafTable;
   leaf_move: LeafMoveTable;

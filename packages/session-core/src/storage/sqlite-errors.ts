@@ -5,12 +5,12 @@ import { TooLargeError } from "../errors/session-errors.js";
 import { StoreBusyError, StoreDamagedError, StoreFullError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
 
 /** An error of the driver; `code` is SQLite's extended result code by name. */
-interface SqliteFailure extends Error {
+interface SqliteError extends Error {
   readonly code: string;
 }
 
 /** Whether the driver raised this error, with this code or one that extends it (`SQLITE_BUSY_SNAPSHOT`). */
-export function isSqliteFailure(error: unknown, code = "SQLITE_"): error is SqliteFailure {
+export function isSqliteError(error: unknown, code = "SQLITE_"): error is SqliteError {
   return error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith(code);
 }
 
@@ -22,8 +22,8 @@ const TABLES_DIFFER =
 const INDEX_DIFFERS = "constraint failed";
 
 /** The typed error for what SQLite reports of the file, the disk or another process; any other error as it is. */
-export function storeFailure(error: unknown, path: string, busyTimeoutMs: number): unknown {
-  if (!isSqliteFailure(error)) return fileFailure(error, path);
+export function toStoreError(error: unknown, path: string, busyTimeoutMs: number): unknown {
+  if (!isSqliteError(error)) return toFileError(error, path);
   const options = { cause: error };
   const primary = error.code.split("_").slice(0, 2).join("_");
   switch (primary) {
@@ -57,15 +57,15 @@ export function storeFailure(error: unknown, path: string, busyTimeoutMs: number
  * The same for what fails while a file is opened and brought up to date: a migration writes what the old tables hold, so
  * a constraint that it breaks is one that those tables should have kept.
  */
-export function openFailure(error: unknown, path: string, busyTimeoutMs: number): unknown {
-  if (isSqliteFailure(error, "SQLITE_CONSTRAINT")) return new StoreDamagedError(path, { cause: error });
-  return storeFailure(error, path, busyTimeoutMs);
+export function toOpenError(error: unknown, path: string, busyTimeoutMs: number): unknown {
+  if (isSqliteError(error, "SQLITE_CONSTRAINT")) return new StoreDamagedError(path, { cause: error });
+  return toStoreError(error, path, busyTimeoutMs);
 }
 
 /** A missing folder, a missing permission: what the file system says while a file is made, copied or renamed. */
-function fileFailure(error: unknown, path: string): unknown {
+function toFileError(error: unknown, path: string): unknown {
   if (!(error instanceof Error && "errno" in error && "code" in error)) return error;
-  return new StoreUnavailableError(path, fileReason(String(error.code)), { cause: error });
+  return new StoreUnavailableError(path, describeFileError(String(error.code)), { cause: error });
 }
 
 /** What the file system refuses, and what to do about it. */
@@ -81,7 +81,7 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
 };
 
 /** A code of the file system in words; one that is not known as it is. */
-export function fileReason(code: string): string {
+export function describeFileError(code: string): string {
   return Object.hasOwn(FILE_REASONS, code) ? (FILE_REASONS[code] ?? code) : code;
 }
 
@@ -93,6 +93,8 @@ function whyNotWritable(folder: string): string | undefined {
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     const isDenied = error.code === "EACCES" || error.code === "EPERM";
-    return isDenied ? `the folder ${folder} is not writable; change its permissions or name another path` : fileReason(String(error.code));
+    return isDenied
+      ? `the folder ${folder} is not writable; change its permissions or name another path`
+      : describeFileError(String(error.code));
   }
 }

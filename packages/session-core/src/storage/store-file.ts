@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { ForeignFileError, StoreUnavailableError } from "../errors/store-errors.js";
 import { HEADER_BYTES, isSuccessor } from "./file-header.js";
-import { fileReason } from "./sqlite-errors.js";
+import { describeFileError } from "./sqlite-errors.js";
 
 /** A descriptor of a file that is open for reading, and how many `StoreFile`s use it. */
 interface SharedDescriptor {
@@ -45,7 +45,7 @@ export class StoreFile {
 
   /** The file at `path`; undefined: none is there. @throws {ForeignFileError | StoreUnavailableError} */
   static find(path: string): StoreFile | undefined {
-    return typed(path, () => {
+    return withTypedErrors(path, () => {
       const found = statSync(path, { throwIfNoEntry: false });
       if (found === undefined) return undefined;
       if (!found.isFile()) throw new ForeignFileError(path, "no file");
@@ -60,7 +60,7 @@ export class StoreFile {
 
   /** All of its bytes. @throws {StoreUnavailableError} there are more than `WHOLE_BYTES`, or they cannot be read. */
   readAll(): Buffer {
-    return typed(this.path, () => {
+    return withTypedErrors(this.path, () => {
       const { size } = fstatSync(this.#descriptor.fd);
       if (size > WHOLE_BYTES) throw new StoreUnavailableError(this.path, TOO_LARGE_TO_READ_WHOLE);
       return this.#read(size);
@@ -78,8 +78,8 @@ export class StoreFile {
   }
 
   /** Remembers the header, and the journal beside the file, now that SQLite has opened both. @throws {StoreUnavailableError} the file was replaced meanwhile. */
-  opened(): void {
-    if (!isAt(this.path, this.#id)) throw new StoreUnavailableError(this.path, "the file was replaced while it was being opened");
+  recordOpened(): void {
+    if (!isSameFile(this.path, this.#id)) throw new StoreUnavailableError(this.path, "the file was replaced while it was being opened");
     this.#header = this.readHeader();
     this.#journal = statSync(`${this.path}-wal`, { throwIfNoEntry: false });
   }
@@ -89,13 +89,13 @@ export class StoreFile {
    *
    * @throws {StoreUnavailableError} the file system does not say, such as while a network drive is away.
    */
-  lossReason(): string | undefined {
-    return typed(this.path, () => this.#lossReason());
+  findLossReason(): string | undefined {
+    return withTypedErrors(this.path, () => this.#lossReason());
   }
 
   #lossReason(): string | undefined {
-    if (!isAt(this.path, this.#id)) return "the file was deleted, moved or replaced while it was open";
-    if (this.#journal !== undefined && !isAt(`${this.path}-wal`, this.#journal)) {
+    if (!isSameFile(this.path, this.#id)) return "the file was deleted, moved or replaced while it was open";
+    if (this.#journal !== undefined && !isSameFile(`${this.path}-wal`, this.#journal)) {
       return "its journal (-wal) was deleted, moved or replaced while it was open";
     }
     return this.#isContinued() ? undefined : "the file was overwritten or cut while it was open";
@@ -141,17 +141,17 @@ function keyOf({ dev, ino }: FileId): string {
   return `${dev}:${ino}`;
 }
 
-function isAt(path: string, { dev, ino }: FileId): boolean {
+function isSameFile(path: string, { dev, ino }: FileId): boolean {
   const now = statSync(path, { throwIfNoEntry: false });
   return now !== undefined && now.ino === ino && now.dev === dev;
 }
 
 /** Runs `look`; what the file system refuses comes out typed. */
-function typed<T>(path: string, look: () => T): T {
+function withTypedErrors<T>(path: string, look: () => T): T {
   try {
     return look();
   } catch (error) {
-    if (isFileSystemError(error)) throw new StoreUnavailableError(path, fileReason(error.code), { cause: error });
+    if (isFileSystemError(error)) throw new StoreUnavailableError(path, describeFileError(error.code), { cause: error });
     throw error;
   }
 }

@@ -115,6 +115,6 @@ function clamp(value: number, least: number, most: number): number {
 }
 
 /** Runs `attempt` until it meets no lock: for work that has no connection yet. @throws {StoreBusyError} after the timeout. */
-export async function untilUnlocked<T>(timeoutMs: number, attempt: () => T): Promise<T> {
+export async function retryWhileBusy<T>(timeoutMs: number, attempt: () => T): Promise<T> {
   return new WriteLock(timeoutMs).run(attempt);
 }

@@ -5,61 +5,58 @@ import { loadedValidation, loadValidation } from "../entry/load-validation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { importSession } from "../import/import-session.js";
 import type * as records from "../port/records.js";
-import type { Statistics } from "../port/records.js";
-import type {
-  Batch,
-  BatchResult,
-  Finding,
-  ImportedSession,
-  ImportOptions,
-  PathRange,
-  SearchPage,
-  SearchRequest,
-  SessionStorage,
-} from "../port/session-storage.js";
+import type * as port from "../port/session-storage.js";
 import { search } from "../search/search.js";
-import { indexEntries, missingInIndex } from "../search/search-index.js";
-import { labelsOf } from "../sessions/labels.js";
-import { listSessions, sessionsNamed } from "../sessions/session-list.js";
-import { archiveSession, deleteSession, findRow, recordOf, renameSession, sessionRow, sessionSeq } from "../sessions/session-rows.js";
-import { findValue, valuesOf } from "../sessions/values.js";
+import { countUnindexed, indexEntries } from "../search/search-index.js";
+import { listLabels } from "../sessions/labels.js";
+import { findSessionsByName, listSessions } from "../sessions/session-list.js";
+import * as sessions from "../sessions/session-rows.js";
+import { findValue, listValues } from "../sessions/values.js";
 import type { SourceSession } from "../source/source-session.js";
-import * as reads from "../sqlite/reads.js";
-import * as writes from "../sqlite/writes.js";
 import { Connection } from "../storage/connection.js";
 import type { ConnectionOptions } from "../storage/open-database.js";
 import { rowLimit } from "../storage/query.js";
-import { untilUnlocked, WriteLock } from "../storage/write-lock.js";
+import { retryWhileBusy, WriteLock } from "../storage/write-lock.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
-import { SettingPayloads } from "../tree/context-path.js";
+import { findCommonAncestorId } from "../tree/ancestry.js";
+import { commitBatch } from "../tree/commit.js";
+import { readContextPath, SettingsCache } from "../tree/context-path.js";
+import { readEntry } from "../tree/entry-rows.js";
+import { readFileOperations } from "../tree/file-operations.js";
 import { forkSession } from "../tree/fork.js";
-import { statistics } from "../tree/statistics.js";
-import { tokenCounts } from "../tree/token-counts.js";
+import { deleteLeaf, listLeafMoves, listLeaves, openLeaf, readLeaf, redoMove, undoMove } from "../tree/leaves.js";
+import { listBranchPoints, listChildren, listTips, readEntriesSince, readOutline } from "../tree/outline.js";
+import { findEntryIds, readEntriesAt, readPathSeqsById, scanPath } from "../tree/scan.js";
+import { readStatistics } from "../tree/statistics.js";
+import { readTokenCounts, saveTokenCounts } from "../tree/token-counts.js";
 
-/** How long a deletion waits for readers, so that the journal can be emptied, and how often it looks, in milliseconds. */
-const JOURNAL_PATIENCE_MS = 250;
-const JOURNAL_RETRY_MS = 10;
+/** How long a deletion waits for readers before it leaves the truncation of the WAL to `close`, and the pause between tries, in milliseconds. */
+const TRUNCATE_TIMEOUT_MS = 250;
+const TRUNCATE_RETRY_MS = 10;
 
 /** How to open the SQLite storage. */
 export interface SqliteOptions extends ConnectionOptions {
   readonly fileTools: FileTools;
 }
 
+type ValidateEntry = Awaited<ReturnType<typeof loadValidation>>;
+type SessionFunction<A extends readonly unknown[], T> = (connection: Connection, session: sessions.SessionRef, ...args: A) => T;
+
 /**
- * The storage port on one SQLite file. Every operation is one synchronous transaction inside an async shell, so that
- * no `await` can split it; the rooms beside this folder own the queries.
+ * The storage port on one SQLite file. Each operation is one synchronous transaction, so that no `await` can split it.
+ * The folders `sessions`, `tree` and `search` own the queries.
  */
-export class SqliteStorage implements SessionStorage {
+export class SqliteStorage implements port.SessionStorage {
   readonly #connection: Connection;
   readonly #fileTools: FileTools;
-  readonly #settings = new SettingPayloads();
-
+  readonly #settings = new SettingsCache();
   readonly #lock: WriteLock;
+  #validateEntry: ValidateEntry | undefined;
 
-  /** Opens the file; waits for a process that has it to itself, such as one that makes it, at most the busy timeout. */
+  /** Opens the file. Waits at most the busy timeout while another process locks all of it, for example to create it. */
   static async open(options: SqliteOptions): Promise<SqliteStorage> {
-    const connection = await untilUnlocked(options.busyTimeoutMs, () => Connection.open(options));
+    const connection = await retryWhileBusy(options.busyTimeoutMs, () => Connection.open(options));
     return new SqliteStorage(connection, options);
   }
 
@@ -69,18 +66,27 @@ export class SqliteStorage implements SessionStorage {
     this.#fileTools = options.fileTools;
   }
 
-  /** Runs a write in its turn; only the first attempt happens before this returns. */
+  /** Queues a write. If no write waits, its first attempt runs before this returns. */
   #write<T>(write: (connection: Connection) => T): Promise<T> {
     return this.#lock.run(() => write(this.#connection));
   }
 
-  /** Runs a read, at once unless another process recovers the journal; waits for that at most the busy timeout. */
-  #read<T>(read: (connection: Connection) => T): Promise<T> {
-    return untilUnlocked(this.#connection.busyTimeoutMs, () => read(this.#connection));
+  #writeSession<A extends readonly unknown[], T>(key: records.SessionKey, write: SessionFunction<A, T>, ...args: A): Promise<T> {
+    return this.#write((connection) => connection.write(() => write(connection, sessions.resolveSession(connection, key), ...args)));
   }
 
-  get readOnly(): boolean {
-    return this.#connection.readOnly;
+  /** Runs a read at once. Only while another process recovers the WAL it waits, at most the busy timeout. */
+  #read<T>(read: (connection: Connection) => T): Promise<T> {
+    return retryWhileBusy(this.#connection.busyTimeoutMs, () => read(this.#connection));
+  }
+
+  #readSession<A extends readonly unknown[], T>(key: records.SessionKey, read: SessionFunction<A, T>, ...args: A): Promise<T> {
+    return this.#read((connection) => read(connection, sessions.resolveSession(connection, key), ...args));
+  }
+
+  /** Like `#readSession`, for reads of several queries: all of them see one snapshot. */
+  #readSnapshot<A extends readonly unknown[], T>(key: records.SessionKey, read: SessionFunction<A, T>, ...args: A): Promise<T> {
+    return this.#read((connection) => connection.read(() => read(connection, sessions.resolveSession(connection, key), ...args)));
   }
 
   get files(): readonly string[] {
@@ -89,21 +95,25 @@ export class SqliteStorage implements SessionStorage {
   }
 
   async createSession(session: records.NewSession): Promise<records.SessionRecord> {
-    const asked = { ...session, metadata: session.metadata && copyJson(session.metadata, "metadata") };
-    return this.#write((connection) => writes.createSession(connection, asked));
+    const copy = { ...session, metadata: session.metadata && copyJson(session.metadata, "metadata") };
+    return this.#write((connection) =>
+      connection.write(() =>
+        sessions.toSessionRecord(sessions.requireSessionRow(connection, sessions.insertNewSession(connection, copy).id)),
+      ),
+    );
   }
 
   async sessionRow(id: SessionId): Promise<records.SessionRow> {
-    return this.#read((connection) => ({ id, seq: sessionSeq(connection, id) }));
+    return this.#read((connection) => sessions.resolveSession(connection, id));
   }
 
-  async findSession(id: records.SessionKey): Promise<records.SessionRecord | undefined> {
-    const row = await this.#read((connection) => findRow(connection, id));
-    return row && recordOf(row);
+  async findSession(key: records.SessionKey): Promise<records.SessionRecord | undefined> {
+    const row = await this.#read((connection) => sessions.findSessionRow(connection, key));
+    return row && sessions.toSessionRecord(row);
   }
 
   async sessionsNamed(name: string, limit: number): Promise<readonly records.SessionRecord[]> {
-    return this.#read((connection) => sessionsNamed(connection, name, limit));
+    return this.#read((connection) => findSessionsByName(connection, name, limit));
   }
 
   async listSessions(filter: records.SessionFilter): Promise<records.Page<records.SessionRecord>> {
@@ -111,182 +121,167 @@ export class SqliteStorage implements SessionStorage {
   }
 
   async renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void> {
-    await this.#write((connection) => renameSession(connection, id, title, source));
+    await this.#write((connection) => sessions.renameSession(connection, id, title, source));
   }
 
   async archiveSession(id: SessionId, archived: boolean): Promise<void> {
-    await this.#write((connection) => archiveSession(connection, id, archived));
+    await this.#write((connection) => sessions.archiveSession(connection, id, archived));
   }
 
   async deleteSession(id: SessionId): Promise<void> {
-    await this.#write((connection) => deleteSession(connection, id));
-    await this.#emptyJournal();
+    await this.#write((connection) => sessions.deleteSession(connection, id));
+    // The deleted text is still in the WAL. It cannot be truncated while another process reads; `close` then tries again.
+    const deadlineMs = performance.now() + TRUNCATE_TIMEOUT_MS;
+    while (this.#connection.open && !this.#connection.truncateJournal() && performance.now() < deadlineMs) await delay(TRUNCATE_RETRY_MS);
   }
 
-  // What was deleted still stands in the journal. Where a process is reading, it is tried again when the store is closed.
-  async #emptyJournal(): Promise<void> {
-    const deadlineMs = performance.now() + JOURNAL_PATIENCE_MS;
-    while (this.#connection.open && !this.#connection.truncateJournal() && performance.now() < deadlineMs) await delay(JOURNAL_RETRY_MS);
+  async forkSession(id: SessionId, at: EntryId | null, into: records.NewSession): Promise<records.SessionRecord> {
+    const copy = { ...into };
+    return this.#write((connection) => forkSession(connection, id, at, copy, this.#fileTools));
   }
 
-  async forkSession(id: SessionId, at: EntryId, into: records.NewSession): Promise<records.SessionRecord> {
-    const asked = { ...into };
-    const forked = await this.#write((connection) => forkSession(connection, id, at, asked, this.#fileTools));
-    return recordOf(sessionRow(this.#connection, forked));
+  async leaf(key: records.SessionKey, name: string, at?: records.LeafState): Promise<records.LeafState> {
+    return at === undefined ? this.#readSnapshot(key, readLeaf, name) : this.#writeSession(key, openLeaf, name, at);
   }
 
-  async leaf(sessionId: records.SessionKey, name: string, at?: records.LeafView): Promise<records.LeafView> {
-    // Only a leaf that is to be made has to wait for other writers.
-    if (at === undefined) return this.#read((connection) => writes.leaf(connection, sessionId, name, at));
-    return this.#write((connection) => writes.leaf(connection, sessionId, name, at));
+  async leaves(key: records.SessionKey): Promise<readonly records.LeafRecord[]> {
+    return this.#readSession(key, listLeaves);
   }
 
-  async leaves(sessionId: records.SessionKey): Promise<readonly records.LeafRecord[]> {
-    return this.#read((connection) => reads.leaves(connection, sessionId));
+  async deleteLeaf(id: SessionId, name: string): Promise<void> {
+    await this.#writeSession(id, deleteLeaf, name);
   }
 
-  async deleteLeaf(sessionId: SessionId, name: string): Promise<void> {
-    await this.#write((connection) => writes.removeLeaf(connection, sessionId, name));
+  async commit(batch: port.Batch): Promise<port.BatchResult> {
+    // A batch that has to wait is copied, so that later changes by its owner are not written. Without a wait there is no `await`
+    // before the transaction, so that appends run in the order in which they are called.
+    this.#validateEntry ??= loadedValidation();
+    if (this.#validateEntry === undefined) return this.#commit(copyBatch(batch), await loadValidation());
+    return this.#commit(batch, this.#validateEntry);
   }
 
-  async commit(batch: Batch): Promise<BatchResult> {
-    const judge = loadedValidation();
-    // What has to wait is written as it was when it was handed in, whatever its owner does to it meanwhile.
-    if (judge === undefined) return this.#commit(detached(batch), await loadValidation());
-    return this.#commit(batch, judge);
-  }
-
-  // Awaited only until the gate has been loaded: after that two appends run in the order in which they were called.
-  #commit(batch: Batch, judge: Awaited<ReturnType<typeof loadValidation>>): Promise<BatchResult> {
-    let asked = batch;
+  #commit(batch: port.Batch, validateEntry: ValidateEntry): Promise<port.BatchResult> {
+    let current = batch;
     return this.#lock.run(
-      () => writes.commitBatch(this.#connection, asked, judge, this.#fileTools),
+      () => commitBatch(this.#connection, current, validateEntry, this.#fileTools),
       () => {
-        asked = detached(batch);
+        current = copyBatch(batch);
       },
     );
   }
 
-  async undoMove(sessionId: records.SessionKey, leafName: string): Promise<records.LeafView | undefined> {
-    return this.#write((connection) => writes.undo(connection, sessionId, leafName));
+  async undoMove(key: records.SessionKey, leafName: string): Promise<records.LeafState | undefined> {
+    return this.#writeSession(key, undoMove, leafName);
   }
 
-  async redoMove(sessionId: records.SessionKey, leafName: string): Promise<records.LeafView | undefined> {
-    return this.#write((connection) => writes.redo(connection, sessionId, leafName));
+  async redoMove(key: records.SessionKey, leafName: string): Promise<records.LeafState | undefined> {
+    return this.#writeSession(key, redoMove, leafName);
   }
 
-  async leafMoves(sessionId: records.SessionKey, leafName: string, limit: number): Promise<readonly records.LeafMove[]> {
-    return this.#read((connection) => reads.moves(connection, sessionId, leafName, limit));
+  async leafMoves(key: records.SessionKey, leafName: string, limit: number): Promise<readonly records.LeafMove[]> {
+    return this.#readSession(key, listLeafMoves, leafName, limit);
   }
 
-  async entry(sessionId: records.SessionKey, id: EntryId): Promise<Entry> {
-    return this.#read((connection) => reads.entry(connection, sessionId, id));
+  async entry(key: records.SessionKey, id: EntryId): Promise<Entry> {
+    return this.#readSession(key, readEntry, id);
   }
 
-  async entriesStartingWith(sessionId: records.SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]> {
-    return this.#read((connection) => reads.startingWith(connection, sessionId, prefix, limit));
+  async entriesStartingWith(key: records.SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]> {
+    return this.#readSession(key, findEntryIds, prefix, limit);
   }
 
-  async scanPath(
-    sessionId: records.SessionKey,
-    scan: records.PathScan & { readonly leafId: EntryId | null },
-  ): Promise<records.Page<Entry>> {
-    return this.#read((connection) => reads.scan(connection, sessionId, scan));
+  async scanPath(key: records.SessionKey, scan: records.PathScanFrom): Promise<records.Page<Entry>> {
+    return this.#readSnapshot(key, scanPath, scan);
   }
 
-  async pathSeqs(sessionId: records.SessionKey, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]> {
-    return this.#read((connection) => reads.pathSeqsOf(connection, sessionId, leafId, stopAt));
+  async pathSeqs(key: records.SessionKey, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]> {
+    return this.#readSnapshot(key, readPathSeqsById, leafId, stopAt);
   }
 
-  async entriesAt(sessionId: records.SessionKey, seqs: readonly number[]): Promise<readonly Entry[]> {
-    return this.#read((connection) => reads.entriesIn(connection, sessionId, seqs));
+  async entriesAt(key: records.SessionKey, seqs: readonly number[]): Promise<readonly Entry[]> {
+    return this.#readSession(key, readEntriesAt, seqs);
   }
 
-  async children(sessionId: records.SessionKey, id: EntryId | null): Promise<readonly records.OutlineRow[]> {
-    return this.#read((connection) => reads.childrenOf(connection, sessionId, id));
+  async children(key: records.SessionKey, id: EntryId | null): Promise<readonly records.OutlineRow[]> {
+    return this.#readSession(key, listChildren, id);
   }
 
-  async branchPoints(sessionId: records.SessionKey): Promise<readonly records.OutlineRow[]> {
-    return this.#read((connection) => reads.branchPointsOf(connection, sessionId));
+  async branchPoints(key: records.SessionKey): Promise<readonly records.OutlineRow[]> {
+    return this.#readSession(key, listBranchPoints);
   }
 
-  async tips(sessionId: records.SessionKey): Promise<readonly records.OutlineRow[]> {
-    return this.#read((connection) => reads.tipsOf(connection, sessionId));
+  async tips(key: records.SessionKey): Promise<readonly records.OutlineRow[]> {
+    return this.#readSession(key, listTips);
   }
 
-  async outline(sessionId: records.SessionKey, afterSeq: number, limit: number): Promise<readonly records.OutlineRow[]> {
-    return this.#read((connection) => reads.outlineOf(connection, sessionId, afterSeq, limit));
+  async outline(key: records.SessionKey, afterSeq: number, limit: number): Promise<readonly records.OutlineRow[]> {
+    return this.#readSession(key, readOutline, afterSeq, limit);
   }
 
-  async entriesSince(sessionId: records.SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]> {
-    return this.#read((connection) => reads.since(connection, sessionId, afterSeq, limit));
+  async entriesSince(key: records.SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]> {
+    return this.#readSession(key, readEntriesSince, afterSeq, limit);
   }
 
-  async commonAncestor(sessionId: records.SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null> {
-    return this.#read((connection) => reads.ancestor(connection, sessionId, a, b));
+  async commonAncestor(key: records.SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null> {
+    return this.#readSnapshot(key, findCommonAncestorId, a, b);
   }
 
-  async contextPath(
-    sessionId: records.SessionKey,
-    at: { readonly entryId: EntryId | null } | { readonly leafName: string },
-    knownSeq: number | null,
-  ): Promise<records.ContextPath> {
-    return this.#read((connection) => reads.context(connection, sessionId, at, knownSeq, this.#settings));
+  async contextPath(key: records.SessionKey, at: records.ContextEnd, knownSeq: number | null): Promise<records.ContextPath> {
+    return this.#readSnapshot(key, readContextPath, at, knownSeq, this.#settings);
   }
 
-  async fileOperations(sessionId: records.SessionKey, range: PathRange): Promise<readonly FileOperation[]> {
-    return this.#read((connection) => reads.fileOperations(connection, sessionId, range));
+  async fileOperations(key: records.SessionKey, range: port.PathRange): Promise<readonly FileOperation[]> {
+    return this.#readSnapshot(key, readFileOperations, range);
   }
 
-  async labels(sessionId: records.SessionKey, text?: string): Promise<readonly records.Label[]> {
-    return this.#read((connection) => labelsOf(connection, sessionSeq(connection, sessionId), text));
+  async labels(key: records.SessionKey, text?: string): Promise<readonly records.Label[]> {
+    return this.#readSession(key, listLabels, text);
   }
 
-  async value(sessionId: records.SessionKey, key: string): Promise<records.StoredValue | undefined> {
-    return this.#read((connection) => findValue(connection, sessionSeq(connection, sessionId), key));
+  async value(key: records.SessionKey, name: string): Promise<records.StoredValue | undefined> {
+    return this.#readSession(key, findValue, name);
   }
 
-  async values(sessionId: records.SessionKey, prefix: string): Promise<readonly records.StoredValue[]> {
-    return this.#read((connection) => valuesOf(connection, sessionSeq(connection, sessionId), prefix));
+  async values(key: records.SessionKey, prefix: string): Promise<readonly records.StoredValue[]> {
+    return this.#readSession(key, listValues, prefix);
   }
 
-  async tokenCounts(sessionId: records.SessionKey, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
-    return this.#read((connection) => tokenCounts(connection, sessionSeq(connection, sessionId), counter, ids));
+  async tokenCounts(key: records.SessionKey, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
+    return this.#readSession(key, readTokenCounts, counter, ids);
   }
 
-  async saveTokenCounts(sessionId: records.SessionKey, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void> {
-    const asked = new Map(counts);
-    await this.#write((connection) => writes.saveCounts(connection, sessionId, counter, asked));
+  async saveTokenCounts(key: records.SessionKey, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void> {
+    await this.#writeSession(key, saveTokenCounts, counter, new Map(counts));
   }
 
-  async search(request: SearchRequest): Promise<SearchPage> {
-    if (request.sessionId !== undefined) sessionSeq(this.#connection, request.sessionId);
+  async search(request: port.SearchRequest): Promise<port.SearchPage> {
+    if (request.sessionId !== undefined) sessions.requireSessionSeq(this.#connection, request.sessionId);
     return this.#read((connection) => search(connection, request));
   }
 
   async catchUpSearch(limit: number, whenLocked: "wait" | "throw" = "wait"): Promise<number> {
     const most = rowLimit(limit);
-    if (!this.readOnly) {
+    if (!this.#connection.readOnly) {
       if (whenLocked === "wait") await this.#write((connection) => indexEntries(connection, most));
       else indexEntries(this.#connection, most);
     }
-    return missingInIndex(this.#connection);
+    return countUnindexed(this.#connection);
   }
 
-  async statistics(sessionId?: records.SessionKey): Promise<Statistics> {
-    return this.#read((connection) => statistics(connection, sessionId));
+  async statistics(key?: records.SessionKey): Promise<records.Statistics> {
+    return this.#read((connection) => readStatistics(connection, key));
   }
 
-  async importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession> {
-    const judge = loadedValidation() ?? (await loadValidation());
-    return this.#write((connection) => importSession(connection, source, options, judge, this.#fileTools));
+  async importSession(source: SourceSession, options: port.ImportOptions): Promise<port.ImportedSession> {
+    const validateEntry = loadedValidation() ?? (await loadValidation());
+    return this.#write((connection) => importSession(connection, source, options, validateEntry, this.#fileTools));
   }
 
-  async *verify(sessionId?: SessionId): AsyncIterable<Finding> {
-    if (sessionId !== undefined) sessionSeq(this.#connection, sessionId);
-    // Loaded here: it brings the gate and the schemas, which whoever only reads never pays for.
-    const { findings } = await import("../verify/verify.js");
-    yield* findings(this.#connection, sessionId);
+  async *verify(id?: SessionId): AsyncIterable<port.Violation> {
+    if (id !== undefined) sessions.requireSessionSeq(this.#connection, id);
+    // Imported here, because it loads the validation and zod, which reads do not need.
+    const { findViolations } = await import("../verify/verify.js");
+    yield* findViolations(this.#connection, id);
   }
 
   async backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void> {
@@ -298,7 +293,6 @@ export class SqliteStorage implements SessionStorage {
   }
 }
 
-/** The batch with a copy of what is written. */
-function detached(batch: Batch): Batch {
+function copyBatch(batch: port.Batch): port.Batch {
   return { ...batch, writes: copyJson(batch.writes, "writes") };
 }

@@ -14,7 +14,7 @@ import {
   type SessionRow,
   type Statistics,
 } from "../port/records.js";
-import type { Finding, SearchPage, SearchRequest, SessionStorage } from "../port/session-storage.js";
+import type { SearchPage, SearchRequest, SessionStorage, Violation } from "../port/session-storage.js";
 import { Session, type SessionHost } from "../session/session.js";
 import { shorten } from "../text/cut.js";
 
@@ -130,7 +130,7 @@ export class Store {
     if (found.length > 1)
       throw new AmbiguousNameError(
         name,
-        found.map(({ id, title, firstText }) => named(id, title ?? firstText)),
+        found.map(({ id, title, firstText }) => describeCandidate(id, title ?? firstText)),
       );
     return first;
   }
@@ -233,7 +233,7 @@ export class Store {
   }
 
   /** Everything that does not hold in the store, or in one session. Reads all of it. */
-  async *verify(id?: SessionId): AsyncIterable<Finding> {
+  async *verify(id?: SessionId): AsyncIterable<Violation> {
     checkArgument("id", id, optional(ID));
     yield* this.#storage.verify(id);
   }
@@ -298,7 +298,7 @@ export class Store {
 }
 
 /** A candidate as an error lists it: ten of them stay readable on one line. */
-function named(id: SessionId, title: string | null): string {
+function describeCandidate(id: SessionId, title: string | null): string {
   if (title === null) return id;
   return `${id} (${shorten(title, 40)})`;
 }

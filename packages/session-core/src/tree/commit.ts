@@ -1,138 +1,176 @@
 import type { ValidatedEntry } from "../entry/validate.js";
+import { InvalidEntryError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
-import type { OnConflict } from "../port/session-storage.js";
+import type { LeafState, SessionKey } from "../port/records.js";
+import type { Batch, BatchResult, Write } from "../port/session-storage.js";
 import { setLabel } from "../sessions/labels.js";
+import { findSessionRow, requireSessionSeq, sessionIdOf } from "../sessions/session-rows.js";
 import { setValue } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq } from "../storage/schema.js";
+import type { FileTools } from "../tools/known-tools.js";
 import { isOnPath } from "./ancestry.js";
-import { entrySeq, type Tip, tipAt } from "./entry-rows.js";
-import { type Appended, type EntryTip, EntryWriter, type Target } from "./entry-writer.js";
-import { compareAndSetLeaf, leafSeq, logMove, moveLeaf, requireLeaf, setLeaf } from "./leaves.js";
+import { requireEntrySeq } from "./entry-rows.js";
+import { EntryWriter, type WriteTarget } from "./entry-writer.js";
+import { CachedLeafState, compareAndSetLeaf, moveLeaf, recordMove, requireLeafAt, requireLeafSeq, setLeaf } from "./leaves.js";
+import { type EntryPathState, type PathState, readPathState } from "./path-state.js";
 
-/** One thing to write, its entry judged. */
-export type JudgedWrite =
+/** A write whose entry has been validated. */
+type ValidatedWrite =
   | { readonly kind: "entry"; readonly entry: ValidatedEntry }
   | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string | null; readonly createdAtMs?: number | undefined }
   | { readonly kind: "value"; readonly key: string; readonly value: unknown }
   | { readonly kind: "moveLeaf"; readonly to: EntryId | null };
 
-/** A batch for one leaf. */
-export interface JudgedBatch {
-  readonly target: Target;
-  readonly leafName: string;
-  readonly seen: Tip;
-  readonly onConflict: OnConflict;
-  readonly onlyIfSeen: boolean;
-  readonly writes: readonly JudgedWrite[];
+/**
+ * Validates a batch and writes it in one transaction: all of it or, after any error, none.
+ *
+ * @throws {InvalidEntryError} an entry or another write is not valid; the store was not touched.
+ * @throws {LeafMovedError} the leaf is not where the handle saw it, and the batch does not say how to continue.
+ * @throws {SessionNotFoundError} the session was deleted.
+ */
+export function commitBatch(
+  connection: Connection,
+  batch: Batch,
+  validateEntry: (given: unknown) => ValidatedEntry,
+  fileTools: FileTools,
+): BatchResult {
+  const writes = batch.writes.map((write) => validateWrite(write, validateEntry));
+  const seen = toCachedState(connection, batch.sessionId, batch.seen);
+  const target = { id: sessionIdOf(batch.sessionId), seq: seen.session, fileTools };
+  try {
+    return connection.write(() => new BatchWriter(connection, target, batch, seen.path).run(writes));
+  } catch (error) {
+    // After the session was deleted, a batch fails with one of several errors. A row number is never used again, so the batch
+    // cannot have written to another session.
+    if (connection.open && findSessionRow(connection, batch.sessionId)?.seq !== target.seq) throw new SessionNotFoundError(target.id);
+    throw error;
+  }
 }
 
-/** The entries of a batch in order, and where the leaf stands after it. */
-export interface Committed {
-  readonly appended: readonly Appended[];
-  readonly leaf: Tip;
+function toCachedState(connection: Connection, key: SessionKey, state: LeafState): CachedLeafState {
+  if (state instanceof CachedLeafState) return state;
+  const session = { id: sessionIdOf(key), seq: requireSessionSeq(connection, key) };
+  const seq = state.entryId === null ? null : requireEntrySeq(connection, session, state.entryId);
+  return new CachedLeafState(readPathState(connection, seq), session.seq);
 }
 
-/** Writes a batch in one transaction: all of it or, after any error, none. */
-export function commit(connection: Connection, batch: JudgedBatch): Committed {
-  return connection.write(() => new BatchWriter(connection, batch).run());
+function validateWrite(write: Write, validateEntry: (given: unknown) => ValidatedEntry): ValidatedWrite {
+  switch (write.kind) {
+    case "entry":
+      return { kind: "entry", entry: validateEntry(write.entry) };
+    case "label":
+      if (write.createdAtMs !== undefined && !Number.isSafeInteger(write.createdAtMs)) {
+        throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
+      }
+      return write;
+    case "value":
+    case "moveLeaf":
+      return write;
+  }
+  // JavaScript callers can pass any kind; an unknown one must not be acknowledged.
+  throw new InvalidEntryError("kind", "must be entry, label, value or moveLeaf");
 }
 
-/** Where a batch stands while it is being written. */
+/** Writes one batch inside a transaction. */
 class BatchWriter {
   readonly #connection: Connection;
-  readonly #batch: JudgedBatch;
+  readonly #target: WriteTarget;
+  readonly #batch: Batch;
   readonly #writer: EntryWriter;
-  readonly #appended: Appended[] = [];
-  /** The leaf as the table has it; the batch moves it once, at its end. */
-  #stored: Tip;
-  #tip: Tip;
-  /** Whether entries were written that the leaf has not been moved over yet. */
+  readonly #entries: { readonly id: EntryId; readonly seq: EntrySeq }[] = [];
+  /** The leaf as stored. It is updated once, after the last entry. */
+  #stored: PathState;
+  /** The entry below which the next one goes. */
+  #current: PathState;
+  /** Whether entries were written since the stored leaf was updated. */
   #pending = false;
 
-  constructor(connection: Connection, batch: JudgedBatch) {
+  constructor(connection: Connection, target: WriteTarget, batch: Batch, seen: PathState) {
     this.#connection = connection;
+    this.#target = target;
     this.#batch = batch;
-    this.#writer = new EntryWriter(connection, batch.target);
-    this.#stored = batch.seen;
-    this.#tip = batch.seen;
+    this.#writer = new EntryWriter(connection, target);
+    this.#stored = seen;
+    this.#current = seen;
   }
 
-  run(): Committed {
-    if (this.#batch.onlyIfSeen) requireLeaf(this.#connection, this.#batch.target, this.#batch.leafName, this.#stored);
-    for (const write of this.#batch.writes) this.#write(write);
-    this.#settle();
-    this.#writer.flush();
-    return { appended: this.#appended, leaf: this.#tip };
+  run(writes: readonly ValidatedWrite[]): BatchResult {
+    if (this.#batch.onlyIfSeen) requireLeafAt(this.#connection, this.#target, this.#batch.leafName, this.#stored);
+    for (const write of writes) this.#write(write);
+    this.#advanceLeaf();
+    this.#writer.flushTotals();
+    return { entries: this.#entries, leaf: new CachedLeafState(this.#current, this.#target.seq) };
   }
 
-  #write(write: JudgedWrite): void {
-    const { target, leafName } = this.#batch;
+  #write(write: ValidatedWrite): void {
+    const session = this.#target;
     switch (write.kind) {
       case "entry":
         this.#append(write.entry);
         return;
       case "label":
-        setLabel(this.#connection, target.seq, this.#seqOf(write.entryId), write.label, write.createdAtMs ?? Date.now());
+        setLabel(this.#connection, session.seq, this.#requireSeq(write.entryId), write.label, write.createdAtMs ?? Date.now());
         return;
       case "value":
-        setValue(this.#connection, target.seq, write.key, write.value);
+        setValue(this.#connection, session.seq, write.key, write.value);
         return;
       case "moveLeaf":
-        this.#settle();
-        this.#tip = moveLeaf(this.#connection, target, leafName, write.to === null ? null : this.#seqOf(write.to));
-        this.#stored = this.#tip;
+        this.#advanceLeaf();
+        this.#current = moveLeaf(this.#connection, session, this.#batch.leafName, write.to === null ? null : this.#requireSeq(write.to));
+        this.#stored = this.#current;
         return;
     }
   }
 
   #append(entry: ValidatedEntry): void {
-    const known = this.#writer.find(entry);
+    const known = this.#writer.findEqual(entry);
     if (known !== undefined) {
-      this.#appended.push({ tip: known, known: true });
-      if (!this.#pending) this.#standBelow(known);
+      this.#entries.push({ id: known.entryId, seq: known.seq });
+      if (!this.#pending) this.#rebaseOnto(known);
       return;
     }
-    if (!this.#pending) this.#meetOtherWriter();
-    const appended = this.#writer.write(this.#tip, entry);
-    this.#appended.push(appended);
-    this.#tip = appended.tip;
+    if (!this.#pending) this.#detectConflict();
+    const { state } = this.#writer.write(this.#current, entry);
+    this.#entries.push({ id: state.entryId, seq: state.seq });
+    this.#current = state;
     this.#pending = true;
   }
 
   /**
-   * A repeated append whose first try did arrive: the leaf stands at it or below, and stays there. Where another writer
-   * has put the leaf elsewhere, the handle has still to meet that: what it appends next must not slip under theirs.
+   * Handles a repeated append whose first attempt was stored: if the leaf is at or below that entry, continues from the leaf. If
+   * another writer moved the leaf elsewhere, nothing changes, so that the next append still detects the conflict.
    */
-  #standBelow(known: EntryTip): void {
-    const leaf = leafSeq(this.#connection, this.#batch.target, this.#batch.leafName);
+  #rebaseOnto(known: EntryPathState): void {
+    const leaf = requireLeafSeq(this.#connection, this.#target, this.#batch.leafName);
     if (!isOnPath(this.#connection, known.seq, leaf)) return;
-    this.#stored = tipAt(this.#connection, leaf);
-    this.#tip = this.#stored;
+    this.#stored = readPathState(this.#connection, leaf);
+    this.#current = this.#stored;
   }
 
-  #meetOtherWriter(): void {
-    const { target, leafName, onConflict } = this.#batch;
+  /** Compares the stored leaf with the one that the handle saw. `onConflict: "error"` is checked by `#advanceLeaf`. */
+  #detectConflict(): void {
+    const { leafName, onConflict } = this.#batch;
     if (onConflict === "error") return;
-    const actual = leafSeq(this.#connection, target, leafName);
+    const actual = requireLeafSeq(this.#connection, this.#target, leafName);
     if (actual === this.#stored.seq) return;
-    this.#stored = tipAt(this.#connection, actual);
-    if (onConflict === "follow") this.#tip = this.#stored;
-    // The other writer's branch is left as by a move, so that an undo leads back to it.
-    else logMove(this.#connection, target.seq, leafName, this.#stored.seq, this.#tip.seq);
+    this.#stored = readPathState(this.#connection, actual);
+    if (onConflict === "follow") this.#current = this.#stored;
+    // Recorded as a move away from the other writer's branch, so that an undo leads back to it.
+    else recordMove(this.#connection, this.#target.seq, leafName, this.#stored.seq, this.#current.seq);
   }
 
-  /** Moves the leaf over what was appended. */
-  #settle(): void {
+  /** Moves the stored leaf to the last entry that was appended. */
+  #advanceLeaf(): void {
     if (!this.#pending) return;
-    const { target, leafName, onConflict } = this.#batch;
-    if (onConflict === "error") compareAndSetLeaf(this.#connection, target, leafName, this.#stored, this.#tip);
-    else setLeaf(this.#connection, target.seq, leafName, this.#tip.seq);
-    this.#stored = this.#tip;
+    const { leafName, onConflict } = this.#batch;
+    if (onConflict === "error") compareAndSetLeaf(this.#connection, this.#target, leafName, this.#stored, this.#current);
+    else setLeaf(this.#connection, this.#target.seq, leafName, this.#current.seq);
+    this.#stored = this.#current;
     this.#pending = false;
   }
 
-  #seqOf(id: EntryId): EntrySeq {
-    return entrySeq(this.#connection, this.#batch.target.seq, this.#batch.target.id, id);
+  #requireSeq(id: EntryId): EntrySeq {
+    return requireEntrySeq(this.#connection, this.#target, id);
   }
 }

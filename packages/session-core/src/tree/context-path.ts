@@ -1,18 +1,20 @@
 import type { EntryPayload } from "../entry/entry.js";
-import type { ContextEntry, ContextPath } from "../port/records.js";
+import type { ContextEnd, ContextEntry, ContextPath } from "../port/records.js";
+import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { plain, query } from "../storage/query.js";
-import type { EntrySeq, EntryTable } from "../storage/schema.js";
-import { isOnPath, upTo } from "./ancestry.js";
-import { payloadOf, type Tip } from "./entry-rows.js";
+import { query, rawQuery } from "../storage/query.js";
+import { type EntrySeq, type EntryTable, toEntrySeq } from "../storage/schema.js";
+import { isOnPath, walkUpTo } from "./ancestry.js";
+import { parsePayload, requireEntrySeq } from "./entry-rows.js";
+import { requireLeafSeq } from "./leaves.js";
+import { readPathState } from "./path-state.js";
 
 type WindowRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json">;
 
-// The bounded walk: parents are older, so `stop` ends it, and what lies before the first kept entry is never read.
-// Only what can appear in a context is parsed.
+// Parents have lower row numbers, so the walk ends at `stop` and reads nothing before the first kept entry.
 const walk = query<{ from: EntrySeq; stop: number }, WindowRow>(({ sql, p }) =>
-  plain(sql<WindowRow>`
-    WITH RECURSIVE ${upTo(sql, p.from, p.stop)}
+  rawQuery(sql<WindowRow>`
+    WITH RECURSIVE ${walkUpTo(sql, p.from, p.stop)}
     SELECT entry.seq, entry.id, entry.type, entry.payload_json FROM up CROSS JOIN entry ON entry.seq = up.seq`),
 );
 
@@ -21,40 +23,53 @@ const firstKeptOf = query<{ seq: EntrySeq }, { first_kept_seq: EntrySeq | null }
 );
 
 /**
- * What the context at `tip` is built from. `knownSeq`: the end of a window that the caller holds; if `tip` continues
- * it, only what follows is read. Call it inside `read`.
+ * Reads the entries and settings of a context. `knownSeq` is the last entry of a context that the caller holds: if it is on the
+ * path, only the entries after it are read. Call it inside `read`.
  *
- * Cost: the entries from the first kept one to the leaf, whatever lies before them and however large the store is.
+ * Cost: the entries from the first kept one to the leaf.
+ *
+ * @throws {EntryNotFoundError | LeafNotFoundError}
  */
-export function contextPath(connection: Connection, tip: Tip, knownSeq: number | null, payloads: SettingPayloads): ContextPath {
+export function readContextPath(
+  connection: Connection,
+  session: SessionRef,
+  at: ContextEnd,
+  knownSeq: number | null,
+  cache: SettingsCache,
+): ContextPath {
+  const leaf = readPathState(connection, resolvePosition(connection, session, at));
   const settings = {
-    leaf: tip,
-    model: payloads.at(connection, tip.modelSeq),
-    thinking: payloads.at(connection, tip.thinkingSeq),
-    system: payloads.at(connection, tip.systemSeq),
+    leaf,
+    model: cache.get(connection, leaf.modelSeq),
+    thinking: cache.get(connection, leaf.thinkingSeq),
+    system: cache.get(connection, leaf.systemSeq),
   };
-  if (tip.seq === null) return { ...settings, entries: [], continues: false, compactionSeq: null, firstKeptSeq: null };
-  const firstKeptSeq =
-    tip.compactionSeq === null ? null : (connection.get(firstKeptOf, { seq: tip.compactionSeq })?.first_kept_seq ?? null);
-  const window = { compactionSeq: tip.compactionSeq, firstKeptSeq };
-  const news = knownSeq === null ? undefined : continuation(connection, tip.seq, knownSeq);
-  if (news !== undefined) return { ...settings, ...window, entries: news, continues: true };
-  const stop = firstKeptSeq ?? tip.compactionSeq ?? 0;
-  return { ...settings, ...window, entries: entriesUp(connection, tip.seq, stop), continues: false };
+  const { seq, compactionSeq } = leaf;
+  if (seq === null) return { ...settings, entries: [], continues: false, compactionSeq: null, firstKeptSeq: null };
+  const firstKeptSeq = compactionSeq === null ? null : (connection.get(firstKeptOf, { seq: compactionSeq })?.first_kept_seq ?? null);
+  const bounds = { ...settings, compactionSeq, firstKeptSeq };
+  const continuation = knownSeq === null ? undefined : readContinuation(connection, seq, toEntrySeq(knownSeq));
+  if (continuation !== undefined) return { ...bounds, entries: continuation, continues: true };
+  return { ...bounds, entries: readEntriesUp(connection, seq, firstKeptSeq ?? compactionSeq ?? 0), continues: false };
 }
 
-/** The entries below `known`, if it is on the path of `tip`: asked of the structure first, so that no payload is read in vain. */
-function continuation(connection: Connection, tip: EntrySeq, known: number): readonly ContextEntry[] | undefined {
-  if (known === tip) return [];
-  if (known > tip || !isOnPath(connection, known as EntrySeq, tip)) return undefined;
-  return entriesUp(connection, tip, known).slice(1);
+function resolvePosition(connection: Connection, session: SessionRef, at: ContextEnd): EntrySeq | null {
+  if ("leafName" in at) return requireLeafSeq(connection, session, at.leafName);
+  return at.entryId === null ? null : requireEntrySeq(connection, session, at.entryId);
 }
 
-function entriesUp(connection: Connection, from: EntrySeq, stop: number): readonly ContextEntry[] {
+/** Returns the entries after `known`, or undefined if it is not on the path. Checks that before it reads a payload. */
+function readContinuation(connection: Connection, leaf: EntrySeq, known: EntrySeq): readonly ContextEntry[] | undefined {
+  if (known === leaf) return [];
+  if (!isOnPath(connection, known, leaf)) return undefined;
+  return readEntriesUp(connection, leaf, known).slice(1);
+}
+
+function readEntriesUp(connection: Connection, from: EntrySeq, stop: number): readonly ContextEntry[] {
   const rows = connection.all(walk, { from, stop });
   const entries: ContextEntry[] = new Array(rows.length);
   for (const [index, row] of rows.entries()) {
-    entries[rows.length - 1 - index] = { id: row.id, seq: row.seq, payload: payloadOf(row) };
+    entries[rows.length - 1 - index] = { id: row.id, seq: row.seq, payload: parsePayload(row) };
   }
   return entries;
 }
@@ -63,24 +78,24 @@ const payloadBySeq = query<{ seq: EntrySeq }, Pick<EntryTable, "type" | "payload
   db.selectFrom("entry").select(["type", "payload_json"]).where("seq", "=", p.seq),
 );
 
-/** How many payloads are remembered: a few settings for each of the sessions that a process has open. */
-const REMEMBERED = 64;
+/** How many payloads are cached: a few settings for each open session of a process. */
+const MOST_CACHED = 64;
 
 /**
- * The entries that set the model, the thinking level and the system message: asked for at every context and seldom
- * new. An entry never changes, so one that was read stays true.
+ * Caches the payloads of entries that set the model, the thinking level and the system message, which every context needs.
+ * Entries never change, so the cache needs no invalidation.
  */
-export class SettingPayloads {
+export class SettingsCache {
   readonly #payloads = new Map<EntrySeq, EntryPayload>();
 
-  at(connection: Connection, seq: EntrySeq | null): EntryPayload | null {
+  get(connection: Connection, seq: EntrySeq | null): EntryPayload | null {
     if (seq === null) return null;
     const known = this.#payloads.get(seq);
     if (known !== undefined) return known;
     const row = connection.get(payloadBySeq, { seq });
     if (row === undefined) return null;
-    if (this.#payloads.size >= REMEMBERED) this.#payloads.clear();
-    const payload = payloadOf(row);
+    if (this.#payloads.size >= MOST_CACHED) this.#payloads.clear();
+    const payload = parsePayload(row);
     this.#payloads.set(seq, payload);
     return payload;
   }

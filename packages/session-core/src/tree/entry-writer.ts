@@ -3,100 +3,94 @@ import { jsonText } from "../entry/json.js";
 import { previewOf } from "../entry/preview.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError } from "../errors/session-errors.js";
-import { newEntryId, type SessionId } from "../ids/ids.js";
+import { newEntryId } from "../ids/ids.js";
+import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { plain, query } from "../storage/query.js";
-import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
+import { query, rawQuery } from "../storage/query.js";
+import { type EntrySeq, type EntryTable, type SessionSeq, toEntrySeq } from "../storage/schema.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { addWaypoint } from "./ancestry.js";
-import { type Tip, tipAt, type WritableEntry } from "./entry-rows.js";
+import type { WritableEntry } from "./entry-rows.js";
 import { insertFileOperations } from "./file-operations.js";
-import { type Inheritance, inherit } from "./inheritance.js";
-import { Totals } from "./statistics.js";
+import { type DerivedState, derivePathState, type EntryPathState, type PathState, readPathState } from "./path-state.js";
+import { SessionTotals } from "./statistics.js";
 
-/** The session that is written to. */
-export interface Target {
-  readonly id: SessionId;
-  readonly seq: SessionSeq;
+/** The session that is written to, and the host's tools that touch files. */
+export interface WriteTarget extends SessionRef {
   readonly fileTools: FileTools;
 }
 
-/** A tip that is an entry. */
-export type EntryTip = Tip & { readonly seq: EntrySeq };
-
-/** What an append came to. `known`: an equal entry was there already and nothing was written. */
-export interface Appended {
-  readonly tip: EntryTip;
+/** The result of an append. `known`: an equal entry of the same id existed, and nothing was written. */
+export interface AppendResult {
+  readonly state: EntryPathState;
   readonly known: boolean;
 }
 
 /**
- * Writes entries of one session, each with everything that is derived from it; figures of the session are summed up
- * and written by `flush`. Lives inside one `write`, which holds the lock that makes its count of places true.
+ * Writes entries of one session with everything derived from them: waypoints, file operations, counts and usage. Use one
+ * instance inside one `write`, because it reads the next free row number only once, and call `flushTotals` at the end.
  */
 export class EntryWriter {
-  readonly #totals: Totals;
+  readonly #connection: Connection;
+  readonly #target: WriteTarget;
+  readonly #totals: SessionTotals;
   #next: EntrySeq | undefined;
 
-  constructor(
-    private readonly connection: Connection,
-    private readonly target: Target,
-    inherited: 0 | 1 = 0,
-  ) {
-    this.#totals = new Totals(target.seq, inherited);
+  /** `inherited`: 1 for the copies of a fork. */
+  constructor(connection: Connection, target: WriteTarget, inherited: 0 | 1 = 0) {
+    this.#connection = connection;
+    this.#target = target;
+    this.#totals = new SessionTotals(target.seq, inherited);
   }
 
   /**
-   * Appends an entry under `parent`, unless one of its id carries the same already.
+   * Appends an entry below `parent`, unless an equal entry of the same id exists.
    *
    * @throws {EntryConflictError} the id belongs to an entry with other content.
-   * @throws {InvalidReferenceError} it refers to an entry that is not where it must be.
+   * @throws {InvalidReferenceError} the entry refers to an entry that is not on its path or not in its session.
    */
-  append(parent: Tip, judged: ValidatedEntry): Appended {
-    const known = this.find(judged);
-    return known === undefined ? this.write(parent, judged) : { tip: known, known: true };
+  append(parent: PathState, entry: ValidatedEntry): AppendResult {
+    const known = this.findEqual(entry);
+    return known === undefined ? this.write(parent, entry) : { state: known, known: true };
   }
 
-  /** The entry of this id, if it is there and carries the same. @throws {EntryConflictError} it carries something else. */
-  find(judged: ValidatedEntry): EntryTip | undefined {
-    if (judged.id === undefined) return undefined;
-    return this.#known(judged.id, judged.payload);
+  /** Returns the existing entry of this id if its content is equal. @throws {EntryConflictError} its content differs. */
+  findEqual({ id, payload }: ValidatedEntry): EntryPathState | undefined {
+    if (id === undefined) return undefined;
+    const row = this.#connection.get(contentById, { session: this.#target.seq, id });
+    if (row === undefined) return undefined;
+    if (row.type !== payload.type || !isSameJson(row.payload_json, toPayloadJson(payload)))
+      throw new EntryConflictError(this.#target.id, id);
+    return { ...readPathState(this.#connection, row.seq), entryId: id, seq: row.seq };
   }
 
-  /** Writes an entry whose id is not there yet. */
-  write(parent: Tip, judged: ValidatedEntry): Appended {
-    const { payload, createdAtMs = Date.now() } = judged;
-    const where = { connection: this.connection, session: this.target.seq };
-    const place = inherit(where, parent, judged.id ?? newEntryId(), this.reserve(), payload);
-    this.insert(parent.seq, { payload, payloadJson: payloadJson(payload), createdAtMs, inherited: 0 }, place);
-    return { tip: place.tip, known: false };
+  /** Writes an entry whose id does not exist yet. */
+  write(parent: PathState, { id = newEntryId(), payload, createdAtMs = Date.now() }: ValidatedEntry): AppendResult {
+    const scope = { connection: this.#connection, session: this.#target.seq };
+    const place = derivePathState(scope, parent, id, this.reserveSeq(), payload);
+    this.insert(parent.seq, { payload, payloadJson: toPayloadJson(payload), createdAtMs, inherited: 0 }, place);
+    return { state: place.state, known: false };
   }
 
-  /** The place of the next entry. */
-  reserve(): EntrySeq {
-    this.#next ??= nextSeq(this.connection);
+  /** Returns the row number of the next entry. */
+  reserveSeq(): EntrySeq {
+    this.#next ??= this.#connection.get(nextSeq, {})?.seq ?? toEntrySeq(1);
     return this.#next;
   }
 
-  /** Writes an entry at the place that was reserved for it. */
-  insert(parentSeq: EntrySeq | null, entry: WritableEntry, place: Inheritance & { readonly tip: EntryTip }): void {
-    const preview = insertEntryRow(this.connection, this.target.seq, parentSeq, entry, place);
-    this.#next = (place.tip.seq + 1) as EntrySeq;
-    addWaypoint(this.connection, place.tip.seq, parentSeq, place.tip.depth);
-    insertFileOperations(this.connection, place.tip.seq, entry.payload, this.target.fileTools);
+  /** Inserts an entry with the row number that `reserveSeq` returned. */
+  insert(parentSeq: EntrySeq | null, entry: WritableEntry, place: DerivedState): void {
+    const { seq, depth } = place.state;
+    const preview = insertEntryRow(this.#connection, this.#target.seq, parentSeq, entry, place);
+    this.#next = toEntrySeq(seq + 1);
+    addWaypoint(this.#connection, seq, parentSeq, depth);
+    insertFileOperations(this.#connection, seq, entry.payload, this.#target.fileTools);
     this.#totals.add(entry, preview);
   }
 
-  /** Writes the figures of what was appended. Without it the session's counts are wrong. */
-  flush(): void {
-    this.#totals.flush(this.connection);
-  }
-
-  #known(id: string, payload: EntryPayload): EntryTip | undefined {
-    const row = this.connection.get(contentById, { session: this.target.seq, id });
-    if (row === undefined) return undefined;
-    if (row.type !== payload.type || !sameJson(row.payload_json, payloadJson(payload))) throw new EntryConflictError(this.target.id, id);
-    return { ...tipAt(this.connection, row.seq), seq: row.seq };
+  /** Adds the counts and usage of the appended entries to those of the session. */
+  flushTotals(): void {
+    this.#totals.flush(this.#connection);
   }
 }
 
@@ -104,17 +98,10 @@ const contentById = query<{ session: SessionSeq; id: string }, { seq: EntrySeq; 
   db.selectFrom("entry").select(["seq", "type", "payload_json"]).where("session_seq", "=", p.session).where("id", "=", p.id),
 );
 
-/** Whether two JSON texts say the same; the order of members does not count. */
-export function sameJson(a: string, b: string): boolean {
-  return a === b || canonical(JSON.parse(a)) === canonical(JSON.parse(b));
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) => {
-    if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
-    return Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)));
-  });
-}
+// Row numbers of deleted entries are not used again.
+const nextSeq = query<Record<never, never>, { seq: EntrySeq }>(({ sql }) =>
+  rawQuery(sql<{ seq: EntrySeq }>`SELECT max(deleted_seq, coalesce((SELECT max(seq) FROM entry), 0)) + 1 AS seq FROM store_state`),
+);
 
 const insertRow = query<EntryTable>(({ db, p }) =>
   db.insertInto("entry").values({
@@ -138,32 +125,32 @@ const insertRow = query<EntryTable>(({ db, p }) =>
   }),
 );
 
-/** Writes the row of an entry; returns its preview. */
+/** Inserts the row of an entry; returns its preview. */
 function insertEntryRow(
   connection: Connection,
   session: SessionSeq,
   parentSeq: EntrySeq | null,
   entry: WritableEntry,
-  place: Inheritance,
+  place: DerivedState,
 ): string {
   const { payload } = entry;
-  const { tip } = place;
+  const { state } = place;
   const preview = previewOf(payload);
   connection.run(insertRow, {
-    seq: tip.seq,
+    seq: state.seq,
     session_seq: session,
-    id: tip.entryId ?? "",
+    id: state.entryId,
     parent_seq: parentSeq,
     type: payload.type,
     role: payload.type === "message" ? payload.message.role : null,
-    depth: tip.depth,
+    depth: state.depth,
     created_at_ms: entry.createdAtMs,
-    compaction_seq: tip.compactionSeq,
+    compaction_seq: state.compactionSeq,
     first_kept_seq: place.firstKeptSeq,
-    model_seq: tip.modelSeq,
-    thinking_seq: tip.thinkingSeq,
-    system_seq: tip.systemSeq,
-    failed_call_id: failedCall(payload),
+    model_seq: state.modelSeq,
+    thinking_seq: state.thinkingSeq,
+    system_seq: state.systemSeq,
+    failed_call_id: failedCallId(payload),
     inherited: entry.inherited,
     preview,
     payload_json: entry.payloadJson,
@@ -171,26 +158,29 @@ function insertEntryRow(
   return preview;
 }
 
-function failedCall(payload: EntryPayload): string | null {
+function failedCallId(payload: EntryPayload): string | null {
   if (payload.type !== "message" || payload.message.role !== "toolResult") return null;
   return payload.message.isError ? payload.message.toolCallId : null;
 }
 
-const highestSeq = query<Record<never, never>, { seq: number }>(({ sql }) =>
-  plain(sql<{ seq: number }>`SELECT max(deleted_seq, coalesce((SELECT max(seq) FROM entry), 0)) AS seq FROM store_state`),
-);
-
-/** The place after every entry that ever was in this store. Call it inside `write`. */
-function nextSeq(connection: Connection): EntrySeq {
-  return ((connection.get(highestSeq, {})?.seq ?? 0) + 1) as EntrySeq;
-}
-
-/** The payload as the row keeps it: without `type`, which has a column of its own. */
-function payloadJson(payload: EntryPayload): string {
+/** Serializes a payload without its `type`, which has a column of its own. */
+function toPayloadJson(payload: EntryPayload): string {
   const json = jsonText(payload, "The entry");
-  // The gate puts the type first, and cutting it off is cheaper than copying the payload without it.
+  // Validation puts the type first; removing it from the text is cheaper than copying the payload without it.
   const start = `{"type":"${payload.type}",`;
   if (json.startsWith(start)) return `{${json.slice(start.length)}`;
   const { type: _type, ...rest } = payload;
   return jsonText(rest, "The entry");
+}
+
+/** Whether two JSON texts are equal, ignoring the order of members. */
+function isSameJson(a: string, b: string): boolean {
+  return a === b || canonicalJson(JSON.parse(a)) === canonicalJson(JSON.parse(b));
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) => {
+    if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
+    return Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
 }

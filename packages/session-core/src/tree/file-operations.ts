@@ -1,10 +1,14 @@
 import type { EntryPayload } from "../entry/entry.js";
+import { InvalidReferenceError } from "../errors/session-errors.js";
+import type { PathRange } from "../port/session-storage.js";
+import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { plain, query } from "../storage/query.js";
-import type { EntrySeq, FileOperationTable } from "../storage/schema.js";
+import { query, rawQuery } from "../storage/query.js";
+import { type EntrySeq, type FileOperationTable, toEntrySeq } from "../storage/schema.js";
 import { type FileOperation, fileTouches } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
-import { upTo } from "./ancestry.js";
+import { isOnPath, walkUpTo } from "./ancestry.js";
+import { requireEntrySeq } from "./entry-rows.js";
 
 const insertOperation = query<FileOperationTable>(({ db, p }) =>
   db.insertInto("file_operation").values({
@@ -17,7 +21,7 @@ const insertOperation = query<FileOperationTable>(({ db, p }) =>
   }),
 );
 
-/** Indexes the files that an entry's tool calls touch. */
+/** Inserts the files that the tool calls of an entry touch. */
 export function insertFileOperations(connection: Connection, seq: EntrySeq, payload: EntryPayload, tools: FileTools): void {
   let ordinal = 0;
   const nested = payload.type === "message" && payload.message.role === "toolResult" ? 1 : 0;
@@ -34,8 +38,8 @@ interface OperationRow extends Pick<FileOperationTable, "entry_seq" | "tool_call
 }
 
 const operationsOnPath = query<{ from: EntrySeq; to: EntrySeq }, OperationRow>(({ sql, p }) =>
-  plain(sql<OperationRow>`
-    WITH RECURSIVE ${upTo(sql, p.to, p.from)}
+  rawQuery(sql<OperationRow>`
+    WITH RECURSIVE ${walkUpTo(sql, p.to, p.from)}
     SELECT entry_seq, tool_call_id, kind, path, nested, entry.id AS entry_id
     FROM up CROSS JOIN file_operation ON entry_seq = up.seq CROSS JOIN entry ON entry.seq = up.seq
     ORDER BY entry_seq, ordinal`),
@@ -48,30 +52,35 @@ interface ResultRow {
 }
 
 const resultsOnPath = query<{ from: EntrySeq; to: EntrySeq }, ResultRow>(({ sql, p }) =>
-  plain(sql<ResultRow>`
-    WITH RECURSIVE ${upTo(sql, p.to, p.from)}
+  rawQuery(sql<ResultRow>`
+    WITH RECURSIVE ${walkUpTo(sql, p.to, p.from)}
     SELECT entry.seq, payload_json ->> '$.message.toolCallId' AS call_id, failed_call_id IS NOT NULL AS failed
     FROM up CROSS JOIN entry ON entry.seq = up.seq WHERE role = 'toolResult' ORDER BY entry.seq DESC`),
 );
 
 /**
- * The file operations between two entries of one path, both included, oldest first. Cost: the entries between them.
- * Call it inside `read`.
+ * Reads the file operations between two entries of one path, both included, oldest first. Call it inside `read`. Cost: the entries between them.
+ *
+ * @throws {EntryNotFoundError | InvalidReferenceError} an id is unknown; `fromId` is not on the path of `toId`.
  */
-export function fileOperationsBetween(connection: Connection, from: EntrySeq, to: EntrySeq): readonly FileOperation[] {
-  // A call may have one result on one branch and another on the next, so results are those of this path; and an id may
-  // come again in a later reply, so the first result after a call is its own.
-  const results = resultsByCall(connection.all(resultsOnPath, { from, to }));
+export function readFileOperations(connection: Connection, session: SessionRef, { fromId, toId }: PathRange): readonly FileOperation[] {
+  const to = requireEntrySeq(connection, session, toId);
+  const from = fromId === undefined ? toEntrySeq(0) : requireEntrySeq(connection, session, fromId);
+  if (fromId !== undefined && !isOnPath(connection, from, to))
+    throw new InvalidReferenceError("fromId", fromId, `is not on the path of ${toId}`);
+  // Another branch may hold another result of the same call, so only results on this path count. A later reply may use the
+  // same id again, so a call takes the first result after it.
+  const results = groupResults(connection.all(resultsOnPath, { from, to }));
   return connection.all(operationsOnPath, { from, to }).map((row) => ({
     entryId: row.entry_id,
     toolCallId: row.tool_call_id,
     kind: row.kind,
     path: row.path,
-    outcome: row.nested === 1 ? "done" : outcomeOf(row.entry_seq, results.get(row.tool_call_id) ?? []),
+    outcome: row.nested === 1 ? "done" : takeOutcome(row.entry_seq, results.get(row.tool_call_id) ?? []),
   }));
 }
 
-function resultsByCall(newestFirst: readonly ResultRow[]): ReadonlyMap<string, ResultRow[]> {
+function groupResults(newestFirst: readonly ResultRow[]): ReadonlyMap<string, ResultRow[]> {
   const results = new Map<string, ResultRow[]>();
   for (const row of newestFirst) {
     const known = results.get(row.call_id);
@@ -81,8 +90,8 @@ function resultsByCall(newestFirst: readonly ResultRow[]): ReadonlyMap<string, R
   return results;
 }
 
-/** Takes away the results before the call: calls are asked for oldest first, so none of them is needed again. */
-function outcomeOf(call: EntrySeq, newestFirst: ResultRow[]): FileOperation["outcome"] {
+/** Returns the outcome of a call. Removes the results before it: calls come oldest first, so no later call needs them. */
+function takeOutcome(call: EntrySeq, newestFirst: ResultRow[]): FileOperation["outcome"] {
   while ((newestFirst.at(-1)?.seq ?? Number.POSITIVE_INFINITY) <= call) newestFirst.pop();
   const result = newestFirst.at(-1);
   if (result === undefined) return "unknown";

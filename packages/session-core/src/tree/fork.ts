@@ -1,37 +1,45 @@
-import type { SessionId } from "../ids/ids.js";
-import { MAIN_LEAF, type NewSession } from "../port/records.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
+import { MAIN_LEAF, type NewSession, type SessionRecord } from "../port/records.js";
 import { setLabel } from "../sessions/labels.js";
-import { insertNewSession, rowAt, sessionRow } from "../sessions/session-rows.js";
+import { insertNewSession, requireSessionRow, toSessionRecord } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { plain, query } from "../storage/query.js";
+import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
 import type { FileTools } from "../tools/known-tools.js";
-import { entrySeq, findEntrySeq, payloadOf } from "./entry-rows.js";
-import { EntryWriter } from "./entry-writer.js";
+import { findEntrySeq, parsePayload, requireEntrySeq, type WritableEntry } from "./entry-rows.js";
+import { EntryWriter, type WriteTarget } from "./entry-writer.js";
 import { setLeaf } from "./leaves.js";
-import { pathSeqs } from "./scan.js";
+import { readPathSeqs } from "./scan.js";
 import { copyTokenCounts } from "./token-counts.js";
 
 type CopiedRow = EntryTable & { readonly label: string | null; readonly label_at_ms: number | null };
 
 const rowWithLabel = query<{ seq: EntrySeq }, CopiedRow>(({ sql, p }) =>
-  plain(sql<CopiedRow>`
+  rawQuery(sql<CopiedRow>`
     SELECT entry.*, label.label, label.created_at_ms AS label_at_ms
     FROM entry LEFT JOIN label ON label.session_seq = entry.session_seq AND label.entry_seq = entry.seq
     WHERE entry.seq = ${p.seq}`),
 );
 
 /**
- * Copies the path down to `at` into a new session: entries keep their ids, times and labels, references to entries on
- * the path stay true, and a summary of a branch that is not copied loses its `fromId`. The title goes along; the new
- * session points back to where it came from. One transaction; memory holds one entry at a time.
+ * Copies the path that ends at `at` into a new session, in one transaction; null copies no entry. The copies keep ids, times,
+ * labels and references. A branch summary loses a `fromId` outside the path. Title and directory are those of the source
+ * unless given. Memory: one entry at a time, and two numbers for each entry.
  *
- * What the copied replies used counts as inherited, so that totals over all sessions count it once.
+ * The usage of the copied replies counts as inherited, so that totals over all sessions count it once.
+ *
+ * @throws {SessionNotFoundError | EntryNotFoundError | SessionExistsError}
  */
-export function forkSession(connection: Connection, sourceId: SessionId, at: string, into: NewSession, fileTools: FileTools): SessionId {
+export function forkSession(
+  connection: Connection,
+  sourceId: SessionId,
+  at: EntryId | null,
+  into: NewSession,
+  fileTools: FileTools,
+): SessionRecord {
   return connection.write(() => {
-    const source = sessionRow(connection, sourceId);
-    const end = entrySeq(connection, source.seq, sourceId, at);
+    const source = requireSessionRow(connection, sourceId);
+    const end = at === null ? null : requireEntrySeq(connection, { id: sourceId, seq: source.seq }, at);
     const session = insertNewSession(connection, {
       ...into,
       title: into.title ?? source.title ?? undefined,
@@ -39,66 +47,67 @@ export function forkSession(connection: Connection, sourceId: SessionId, at: str
       cwd: into.cwd ?? source.cwd ?? undefined,
       parent: { sessionId: sourceId, entryId: at, toolCallId: null },
     });
-    const copier = new PathCopier(connection, session, fileTools);
-    for (const seq of pathSeqs(connection, end, null)) copier.copy(seq);
-    copier.flush();
-    setLeaf(connection, session, MAIN_LEAF, copier.at(end));
-    return rowAt(connection, session).id;
+    if (end !== null) {
+      const copier = new PathCopier(connection, { ...session, fileTools });
+      for (const seq of readPathSeqs(connection, end, null)) copier.copy(seq);
+      copier.flush();
+      setLeaf(connection, session.seq, MAIN_LEAF, copier.copyOf(end));
+    }
+    return toSessionRecord(requireSessionRow(connection, session.id));
   });
 }
 
 class PathCopier {
-  /** Rows of the source → rows of the copy. Two numbers an entry: the one thing that grows with the path. */
+  readonly #connection: Connection;
+  readonly #session: SessionSeq;
+  readonly #writer: EntryWriter;
+  /** Row numbers of the copies, by those of the source. */
   readonly #copies = new Map<EntrySeq, EntrySeq>();
 
-  readonly #writer: EntryWriter;
-
-  constructor(
-    private readonly connection: Connection,
-    private readonly session: SessionSeq,
-    fileTools: FileTools,
-  ) {
-    this.#writer = new EntryWriter(connection, { id: "", seq: session, fileTools }, 1);
+  constructor(connection: Connection, target: WriteTarget) {
+    this.#connection = connection;
+    this.#session = target.seq;
+    this.#writer = new EntryWriter(connection, target, 1);
   }
 
   flush(): void {
-    this.#writer.flush();
+    this.#writer.flushTotals();
   }
 
-  at(seq: EntrySeq | null): EntrySeq | null {
+  /** The row number of the copy of an entry; null for null and for an entry outside the path. */
+  copyOf(seq: EntrySeq | null): EntrySeq | null {
     return seq === null ? null : (this.#copies.get(seq) ?? null);
   }
 
   copy(from: EntrySeq): void {
-    const row = this.connection.get(rowWithLabel, { seq: from });
+    const row = this.#connection.get(rowWithLabel, { seq: from });
     if (row === undefined) return;
-    const seq = this.#writer.reserve();
+    const seq = this.#writer.reserveSeq();
     this.#copies.set(row.seq, seq);
     const entry = this.#writable(row);
-    const tip = {
+    const state = {
       entryId: row.id,
       seq,
       depth: row.depth,
-      compactionSeq: this.at(row.compaction_seq),
-      modelSeq: this.at(row.model_seq),
-      thinkingSeq: this.at(row.thinking_seq),
-      systemSeq: this.at(row.system_seq),
+      compactionSeq: this.copyOf(row.compaction_seq),
+      modelSeq: this.copyOf(row.model_seq),
+      thinkingSeq: this.copyOf(row.thinking_seq),
+      systemSeq: this.copyOf(row.system_seq),
     };
-    const place = { tip, firstKeptSeq: this.at(row.first_kept_seq) };
-    this.#writer.insert(this.at(row.parent_seq), entry, place);
-    // What a summary without its `fromId` is read as may differ, so only equal entries take their counts along.
-    if (entry.payloadJson === row.payload_json) copyTokenCounts(this.connection, row.seq, seq);
-    if (row.label !== null) setLabel(this.connection, this.session, seq, row.label, row.label_at_ms ?? Date.now());
+    this.#writer.insert(this.copyOf(row.parent_seq), entry, { state, firstKeptSeq: this.copyOf(row.first_kept_seq) });
+    // A summary without its `fromId` may take another number of tokens, so only unchanged entries keep their counts.
+    if (entry.payloadJson === row.payload_json) copyTokenCounts(this.#connection, row.seq, seq);
+    if (row.label !== null) setLabel(this.#connection, this.#session, seq, row.label, row.label_at_ms ?? Date.now());
   }
 
-  #writable(row: CopiedRow) {
-    const payload = payloadOf(row);
-    const common = { createdAtMs: row.created_at_ms, inherited: 1 } as const;
+  #writable(row: CopiedRow): WritableEntry {
+    const payload = parsePayload(row);
+    const createdAtMs = row.created_at_ms;
     const fromId = payload.type === "branch_summary" ? payload.fromId : null;
-    const stays = fromId === null || findEntrySeq(this.connection, this.session, fromId) !== undefined;
-    if (payload.type !== "branch_summary" || stays) return { ...common, payload, payloadJson: row.payload_json };
-    // The branch that was left is not part of the copy; its id is kept beside, for whoever wants to look it up.
+    const isKept = fromId === null || findEntrySeq(this.#connection, this.#session, fromId) !== undefined;
+    if (payload.type !== "branch_summary" || isKept) return { createdAtMs, inherited: 1, payload, payloadJson: row.payload_json };
+    // The branch is not part of the copy. Its id is kept in a member of its own.
     const { type: _type, ...rest } = { ...payload, fromId: null, originalFromId: payload.fromId };
-    return { ...common, payload: { ...payload, fromId: null }, payloadJson: JSON.stringify(rest) };
+    return { createdAtMs, inherited: 1, payload: { ...payload, fromId: null }, payloadJson: JSON.stringify(rest) };
   }
 }

@@ -1,26 +1,74 @@
-import { LeafMovedError, LeafNotFoundError } from "../errors/session-errors.js";
-import type { LeafMove, LeafRecord } from "../port/records.js";
+import { InvalidEntryError, LeafMovedError, LeafNotFoundError, MainLeafError } from "../errors/session-errors.js";
+import type { EntryId } from "../ids/ids.js";
+import { type LeafMove, type LeafRecord, type LeafState, MAIN_LEAF } from "../port/records.js";
+import { type SessionRef, toLeafName } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { plain, query, rowLimit } from "../storage/query.js";
+import { query, rawQuery, rowLimit } from "../storage/query.js";
 import type { EntrySeq, LeafMoveTable, SessionSeq } from "../storage/schema.js";
-import { type Tip, tipAt } from "./entry-rows.js";
-import type { Target } from "./entry-writer.js";
+import { requireEntrySeq } from "./entry-rows.js";
+import { type PathState, readPathState } from "./path-state.js";
 
-const leafRow = query<{ session: SessionSeq; name: string }, { entry_seq: EntrySeq | null }>(({ db, p }) =>
-  db.selectFrom("leaf").select("entry_seq").where("session_seq", "=", p.session).where("name", "=", p.name),
+const leafRow = query<{ session: SessionSeq; name: string }, { seq: EntrySeq | null }>(({ db, p }) =>
+  db.selectFrom("leaf").select("entry_seq as seq").where("session_seq", "=", p.session).where("name", "=", p.name),
 );
 
-/** Where the leaf of this name stands; undefined: there is no such leaf. */
+/** Returns the position of a leaf, or undefined if the session has no leaf of this name. */
 export function findLeaf(connection: Connection, session: SessionSeq, name: string): { readonly seq: EntrySeq | null } | undefined {
-  const row = connection.get(leafRow, { session, name });
-  return row && { seq: row.entry_seq };
+  return connection.get(leafRow, { session, name });
 }
 
-/** Where the leaf of this name stands. @throws {LeafNotFoundError} */
-export function leafSeq(connection: Connection, target: Pick<Target, "id" | "seq">, name: string): EntrySeq | null {
-  const leaf = findLeaf(connection, target.seq, name);
-  if (leaf === undefined) throw new LeafNotFoundError(target.id, name);
+/** Returns the position of a leaf; null: before the first entry. @throws {LeafNotFoundError} */
+export function requireLeafSeq(connection: Connection, session: SessionRef, name: string): EntrySeq | null {
+  const leaf = findLeaf(connection, session.seq, name);
+  if (leaf === undefined) throw new LeafNotFoundError(session.id, name);
   return leaf.seq;
+}
+
+/**
+ * The leaf state that a handle holds: the path state of its entry and the row of its session. An append that gets it back
+ * queries neither.
+ */
+export class CachedLeafState implements LeafState {
+  readonly path: PathState;
+  readonly session: SessionSeq;
+
+  constructor(path: PathState, session: SessionSeq) {
+    this.path = path;
+    this.session = session;
+  }
+
+  get entryId(): EntryId | null {
+    return this.path.entryId;
+  }
+
+  get seq(): EntrySeq | null {
+    return this.path.seq;
+  }
+}
+
+function readLeafState(connection: Connection, session: SessionRef, seq: EntrySeq | null): CachedLeafState {
+  return new CachedLeafState(readPathState(connection, seq), session.seq);
+}
+
+/** Returns the state of a leaf. Call it inside `read`. @throws {LeafNotFoundError} */
+export function readLeaf(connection: Connection, session: SessionRef, name: string): LeafState {
+  return readLeafState(connection, session, requireLeafSeq(connection, session, name));
+}
+
+/** Returns the state of a leaf; creates the leaf at `start` if the session has none of this name. Call it inside `write`. @throws {InvalidEntryError} the name is not valid. */
+export function openLeaf(connection: Connection, session: SessionRef, name: string, start: LeafState): LeafState {
+  const found = findLeaf(connection, session.seq, name);
+  if (found !== undefined) return readLeafState(connection, session, found.seq);
+  // The handle asks for this name from now on, so it is rejected instead of normalized.
+  if (name === "" || name !== toLeafName(name)) {
+    throw new InvalidEntryError(
+      "leaf",
+      "its name must be one line of 1 to 500 characters, none of them invisible or changing the writing direction",
+    );
+  }
+  const seq = start.entryId === null ? null : requireEntrySeq(connection, session, start.entryId);
+  setLeaf(connection, session.seq, name, seq);
+  return readLeafState(connection, session, seq);
 }
 
 const putLeaf = query<{ session: SessionSeq; name: string; entry: EntrySeq | null }>(({ db, p }) =>
@@ -30,7 +78,7 @@ const putLeaf = query<{ session: SessionSeq; name: string; entry: EntrySeq | nul
     .onConflict((conflict) => conflict.columns(["session_seq", "name"]).doUpdateSet({ entry_seq: p.entry })),
 );
 
-/** Puts the leaf of this name there, making it where it is missing. */
+/** Sets the position of a leaf; creates the leaf if it is missing. */
 export function setLeaf(connection: Connection, session: SessionSeq, name: string, entry: EntrySeq | null): void {
   connection.run(putLeaf, { session, name, entry });
 }
@@ -45,33 +93,32 @@ const advanceLeaf = query<{ session: SessionSeq; name: string; expected: EntrySe
 );
 
 /**
- * Puts the leaf from `expected` to `tip`, or nowhere if another writer has moved it meanwhile.
+ * Moves the leaf from `expected` to `next`.
  *
- * @throws {LeafMovedError} it does not stand at `expected`; roll back what was written.
+ * @throws {LeafMovedError} the leaf is not at `expected`; the caller must roll back.
  */
-export function compareAndSetLeaf(connection: Connection, target: Target, name: string, expected: Tip, tip: Tip): void {
-  const { changes } = connection.run(advanceLeaf, { session: target.seq, name, expected: expected.seq, entry: tip.seq });
-  if (changes !== 1) throw leafMoved(connection, target, name, expected, leafSeq(connection, target, name));
+export function compareAndSetLeaf(connection: Connection, session: SessionRef, name: string, expected: PathState, next: PathState): void {
+  const changes = connection.run(advanceLeaf, { session: session.seq, name, expected: expected.seq, entry: next.seq });
+  if (changes !== 1) throw leafMovedError(connection, session, name, expected, requireLeafSeq(connection, session, name));
 }
 
-/** Goes on only where the leaf stands at `expected`. @throws {LeafMovedError} */
-export function requireLeaf(connection: Connection, target: Target, name: string, expected: Tip): void {
-  const actual = leafSeq(connection, target, name);
-  if (actual !== expected.seq) throw leafMoved(connection, target, name, expected, actual);
+/** Throws unless the leaf is at `expected`. @throws {LeafMovedError} */
+export function requireLeafAt(connection: Connection, session: SessionRef, name: string, expected: PathState): void {
+  const actual = requireLeafSeq(connection, session, name);
+  if (actual !== expected.seq) throw leafMovedError(connection, session, name, expected, actual);
 }
 
-function leafMoved(connection: Connection, target: Target, name: string, expected: Tip, actual: EntrySeq | null): LeafMovedError {
-  return new LeafMovedError(target.id, name, expected.entryId, entryIdAt(connection, actual));
+function leafMovedError(
+  connection: Connection,
+  session: SessionRef,
+  name: string,
+  expected: PathState,
+  actual: EntrySeq | null,
+): LeafMovedError {
+  return new LeafMovedError(session.id, name, expected.entryId, readPathState(connection, actual).entryId);
 }
 
-const idAt = query<{ seq: EntrySeq }, { id: string }>(({ db, p }) => db.selectFrom("entry").select("id").where("seq", "=", p.seq));
-
-/** The id of the entry in a row; null for null. */
-export function entryIdAt(connection: Connection, seq: EntrySeq | null): string | null {
-  return seq === null ? null : (connection.get(idAt, { seq })?.id ?? null);
-}
-
-const leafRows = query<{ session: SessionSeq }, { name: string; entryId: string | null }>(({ db, p }) =>
+const leafRows = query<{ session: SessionSeq }, LeafRecord>(({ db, p }) =>
   db
     .selectFrom("leaf")
     .leftJoin("entry", "entry.seq", "leaf.entry_seq")
@@ -80,22 +127,28 @@ const leafRows = query<{ session: SessionSeq }, { name: string; entryId: string 
     .orderBy("leaf.name"),
 );
 
-/** Every named leaf of a session. */
-export function namedLeaves(connection: Connection, session: SessionSeq): readonly LeafRecord[] {
-  return connection.all(leafRows, { session });
+/** Lists the leaves of a session by name. */
+export function listLeaves(connection: Connection, session: SessionRef): readonly LeafRecord[] {
+  return connection.all(leafRows, { session: session.seq });
 }
 
 const removeLeaf = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
   db.deleteFrom("leaf").where("session_seq", "=", p.session).where("name", "=", p.name),
 );
 
-/** Takes a named leaf away; its entries stay. @throws {LeafNotFoundError} */
-export function deleteLeaf(connection: Connection, target: Pick<Target, "id" | "seq">, name: string): void {
-  if (connection.run(removeLeaf, { session: target.seq, name }).changes === 0) throw new LeafNotFoundError(target.id, name);
+const dropMoves = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
+  db.updateTable("leaf_move").set({ state: "dropped" }).where("session_seq", "=", p.session).where("leaf_name", "=", p.name),
+);
+
+/** Deletes a leaf and its undo history; keeps its entries. Call it inside `write`. @throws {LeafNotFoundError | MainLeafError} */
+export function deleteLeaf(connection: Connection, session: SessionRef, name: string): void {
+  if (name === MAIN_LEAF) throw new MainLeafError(session.id);
+  if (connection.run(removeLeaf, { session: session.seq, name }) === 0) throw new LeafNotFoundError(session.id, name);
+  connection.run(dropMoves, { session: session.seq, name });
 }
 
 const insertMove = query<{ session: SessionSeq; name: string; from: EntrySeq | null; to: EntrySeq | null; at: number }>(({ sql, p }) =>
-  plain(sql`
+  rawQuery(sql`
     INSERT INTO leaf_move (session_seq, leaf_name, from_seq, to_seq, moved_at_ms, state)
     VALUES (${p.session}, ${p.name}, ${p.from}, ${p.to}, ${p.at}, 'done')`),
 );
@@ -108,34 +161,25 @@ const dropUndone = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
     .where("state", "=", "undone"),
 );
 
-/** Puts the leaf there and remembers from where. A leaf that stands there already is left alone. Call it inside `write`. */
-export function moveLeaf(connection: Connection, target: Target, name: string, to: EntrySeq | null): Tip {
-  const from = leafSeq(connection, target, name);
+/** Moves the leaf and records the move. Does nothing if the leaf is there already. Call it inside `write`. */
+export function moveLeaf(connection: Connection, session: SessionRef, name: string, to: EntrySeq | null): PathState {
+  const from = requireLeafSeq(connection, session, name);
   if (from !== to) {
-    logMove(connection, target.seq, name, from, to);
-    setLeaf(connection, target.seq, name, to);
+    recordMove(connection, session.seq, name, from, to);
+    setLeaf(connection, session.seq, name, to);
   }
-  return tipAt(connection, to);
+  return readPathState(connection, to);
 }
 
-/** Remembers a move, also one made otherwise, such as by an append beside the leaf. What was undone can no longer be redone. */
-export function logMove(connection: Connection, session: SessionSeq, name: string, from: EntrySeq | null, to: EntrySeq | null): void {
+/** Records a move for undo, without moving the leaf. Undone moves can no longer be redone. */
+export function recordMove(connection: Connection, session: SessionSeq, name: string, from: EntrySeq | null, to: EntrySeq | null): void {
   connection.run(dropUndone, { session, name });
   connection.run(insertMove, { session, name, from, to, at: Date.now() });
 }
 
-const dropAll = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
-  db.updateTable("leaf_move").set({ state: "dropped" }).where("session_seq", "=", p.session).where("leaf_name", "=", p.name),
-);
+type MoveRow = Pick<LeafMoveTable, "seq" | "from_seq" | "resume_seq">;
 
-/** A leaf was taken away: one of its name that is made later has nothing of it to undo. */
-export function dropMoves(connection: Connection, session: SessionSeq, name: string): void {
-  connection.run(dropAll, { session, name });
-}
-
-type Stacked = Pick<LeafMoveTable, "seq" | "from_seq" | "resume_seq">;
-
-const lastDone = query<{ session: SessionSeq; name: string }, Stacked>(({ db, p }) =>
+const lastDone = query<{ session: SessionSeq; name: string }, MoveRow>(({ db, p }) =>
   db
     .selectFrom("leaf_move")
     .select(["seq", "from_seq", "resume_seq"])
@@ -149,17 +193,17 @@ const markUndone = query<{ seq: number; resume: EntrySeq | null }>(({ db, p }) =
   db.updateTable("leaf_move").set({ state: "undone", resume_seq: p.resume }).where("seq", "=", p.seq),
 );
 
-/** Takes the last move back: the leaf stands where it stood before it. undefined: no move is left to undo. */
-export function undoMove(connection: Connection, target: Target, name: string): Tip | undefined {
-  const move = connection.get(lastDone, { session: target.seq, name });
+/** Undoes the last move. Returns undefined if there is none. Call it inside `write`. */
+export function undoMove(connection: Connection, session: SessionRef, name: string): LeafState | undefined {
+  const move = connection.get(lastDone, { session: session.seq, name });
   if (move === undefined) return undefined;
-  // What was appended since the move stays on its branch; a redo comes back to its end.
-  connection.run(markUndone, { seq: move.seq, resume: leafSeq(connection, target, name) });
-  setLeaf(connection, target.seq, name, move.from_seq);
-  return tipAt(connection, move.from_seq);
+  // Entries appended since the move stay on their branch; a redo returns to the last of them.
+  connection.run(markUndone, { seq: move.seq, resume: requireLeafSeq(connection, session, name) });
+  setLeaf(connection, session.seq, name, move.from_seq);
+  return readLeafState(connection, session, move.from_seq);
 }
 
-const lastUndone = query<{ session: SessionSeq; name: string }, Stacked>(({ db, p }) =>
+const lastUndone = query<{ session: SessionSeq; name: string }, MoveRow>(({ db, p }) =>
   db
     .selectFrom("leaf_move")
     .select(["seq", "from_seq", "resume_seq"])
@@ -173,19 +217,16 @@ const markRedone = query<{ seq: number; from: EntrySeq | null }>(({ db, p }) =>
   db.updateTable("leaf_move").set({ state: "done", from_seq: p.from, resume_seq: null }).where("seq", "=", p.seq),
 );
 
-/** Takes the last undo back. undefined: nothing was undone since the last move. */
-export function redoMove(connection: Connection, target: Target, name: string): Tip | undefined {
-  const move = connection.get(lastUndone, { session: target.seq, name });
+/** Redoes the last undone move. Returns undefined if there is none. Call it inside `write`. */
+export function redoMove(connection: Connection, session: SessionRef, name: string): LeafState | undefined {
+  const move = connection.get(lastUndone, { session: session.seq, name });
   if (move === undefined) return undefined;
-  connection.run(markRedone, { seq: move.seq, from: leafSeq(connection, target, name) });
-  setLeaf(connection, target.seq, name, move.resume_seq);
-  return tipAt(connection, move.resume_seq);
+  connection.run(markRedone, { seq: move.seq, from: requireLeafSeq(connection, session, name) });
+  setLeaf(connection, session.seq, name, move.resume_seq);
+  return readLeafState(connection, session, move.resume_seq);
 }
 
-const recentMoves = query<
-  { session: SessionSeq; name: string; limit: number },
-  { from: string | null; to: string | null; movedAtMs: number; state: LeafMove["state"] }
->(({ db, p }) =>
+const recentMoves = query<{ session: SessionSeq; name: string; limit: number }, LeafMove>(({ db, p }) =>
   db
     .selectFrom("leaf_move as move")
     .leftJoin("entry as origin", "origin.seq", "move.from_seq")
@@ -197,7 +238,7 @@ const recentMoves = query<
     .limit(p.limit),
 );
 
-/** The moves of a leaf, newest first. */
-export function leafMoves(connection: Connection, session: SessionSeq, name: string, limit: number): readonly LeafMove[] {
-  return connection.all(recentMoves, { session, name, limit: rowLimit(limit) });
+/** Lists the moves of a leaf, newest first. */
+export function listLeafMoves(connection: Connection, session: SessionRef, name: string, limit: number): readonly LeafMove[] {
+  return connection.all(recentMoves, { session: session.seq, name, limit: rowLimit(limit) });
 }

@@ -1,45 +1,44 @@
 import type { Entry } from "../entry/entry.js";
+import type { EntryId } from "../ids/ids.js";
 import type { OutlineRow } from "../port/records.js";
+import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { type Building, plain, query, rowLimit } from "../storage/query.js";
-import type { EntrySeq, SessionSeq } from "../storage/schema.js";
-import { type EntryRow, entriesWithParents, entryOf } from "./entry-rows.js";
+import { type QueryBuilder, query, rawQuery, rowLimit } from "../storage/query.js";
+import { type EntrySeq, type SessionSeq, toEntrySeq } from "../storage/schema.js";
+import { type EntryRow, requireEntrySeq, selectEntriesWithParents, toEntry } from "./entry-rows.js";
 
 type StructureRow = Omit<OutlineRow, "isError"> & { readonly failed: 0 | 1 };
 
-// The columns before the payload, so that a long payload's overflow pages are never read.
-const structure = (db: Building<never>["db"]) =>
+// Only columns before the payload, so that SQLite does not read the overflow pages of a long payload.
+const selectOutline = (db: QueryBuilder<never>["db"]) =>
   db
     .selectFrom("entry")
     .select(["id", "seq", "parent_seq as parentSeq", "type", "role", "depth", "created_at_ms as createdAtMs", "preview"])
     .select((entry) => entry("failed_call_id", "is not", null).$castTo<0 | 1>().as("failed"))
-    // SQLite answers this from the record's header, without the payload itself.
+    // SQLite computes this from the header of the record, without reading the payload.
     .select((entry) => entry.fn<number>("octet_length", ["payload_json"]).as("payloadBytes"));
 
-const page = query<{ session: SessionSeq; after: number; limit: number }, StructureRow>(({ db, p }) =>
-  structure(db)
-    .where("session_seq", "=", p.session)
-    .where("seq", ">", p.after as EntrySeq)
-    .orderBy("seq")
-    .limit(p.limit),
+const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, StructureRow>(({ db, p }) =>
+  selectOutline(db).where("session_seq", "=", p.session).where("seq", ">", p.after).orderBy("seq").limit(p.limit),
 );
 
-/** Entries of a session in order of arrival, without bodies: parents always before children. */
-export function outline(connection: Connection, session: SessionSeq, afterSeq: number, limit: number): readonly OutlineRow[] {
-  return connection.all(page, { session, after: afterSeq, limit: rowLimit(limit) }).map(outlineRow);
+/** Returns a page of the outline in order of arrival: parents before children. */
+export function readOutline(connection: Connection, session: SessionRef, afterSeq: number, limit: number): readonly OutlineRow[] {
+  return connection.all(page, { session: session.seq, after: toEntrySeq(afterSeq), limit: rowLimit(limit) }).map(toOutlineRow);
 }
 
-const childrenOf = query<{ session: SessionSeq; parent: EntrySeq | null }, StructureRow>(({ db, p }) =>
-  structure(db).where("session_seq", "=", p.session).where("parent_seq", "is", p.parent).orderBy("seq"),
+const childRows = query<{ session: SessionSeq; parent: EntrySeq | null }, StructureRow>(({ db, p }) =>
+  selectOutline(db).where("session_seq", "=", p.session).where("parent_seq", "is", p.parent).orderBy("seq"),
 );
 
-/** The children of an entry, oldest first; null: the first entries of the session. */
-export function children(connection: Connection, session: SessionSeq, parent: EntrySeq | null): readonly OutlineRow[] {
-  return connection.all(childrenOf, { session, parent }).map(outlineRow);
+/** Returns the children of an entry, oldest first; for null the first entries of the session. @throws {EntryNotFoundError} */
+export function listChildren(connection: Connection, session: SessionRef, parentId: EntryId | null): readonly OutlineRow[] {
+  const parent = parentId === null ? null : requireEntrySeq(connection, session, parentId);
+  return connection.all(childRows, { session: session.seq, parent }).map(toOutlineRow);
 }
 
 const branchPointRows = query<{ session: SessionSeq }, StructureRow>(({ db, sql, p }) =>
-  structure(db)
+  selectOutline(db)
     .where(
       "seq",
       "in",
@@ -48,18 +47,20 @@ const branchPointRows = query<{ session: SessionSeq }, StructureRow>(({ db, sql,
         .select("parent_seq")
         .where("session_seq", "=", p.session)
         .groupBy("parent_seq")
-        .having(sql<boolean>`count(*) > 1`) as never,
+        .having(sql<boolean>`count(*) > 1`)
+        // The type of a parent is nullable; NULL in the list of an IN changes no result.
+        .$castTo<{ parent_seq: EntrySeq }>(),
     )
     .orderBy("seq"),
 );
 
-/** Entries with more than one child, oldest first. Cost: one pass over an index of the session. */
-export function branchPoints(connection: Connection, session: SessionSeq): readonly OutlineRow[] {
-  return connection.all(branchPointRows, { session }).map(outlineRow);
+/** Returns the entries with more than one child, oldest first. Cost: one scan of the index `entry_children` for the session. */
+export function listBranchPoints(connection: Connection, session: SessionRef): readonly OutlineRow[] {
+  return connection.all(branchPointRows, { session: session.seq }).map(toOutlineRow);
 }
 
 const tipRows = query<{ session: SessionSeq }, StructureRow>(({ sql, p }) =>
-  plain(sql<StructureRow>`
+  rawQuery(sql<StructureRow>`
     SELECT id, seq, parent_seq AS parentSeq, type, role, depth, created_at_ms AS createdAtMs, preview, failed_call_id IS NOT NULL AS failed,
       octet_length(payload_json) AS payloadBytes
     FROM entry AS tip
@@ -68,26 +69,26 @@ const tipRows = query<{ session: SessionSeq }, StructureRow>(({ sql, p }) =>
     ORDER BY seq`),
 );
 
-/** Entries without a child, oldest first: the end of each branch. */
-export function tips(connection: Connection, session: SessionSeq): readonly OutlineRow[] {
-  return connection.all(tipRows, { session }).map(outlineRow);
+/** Returns the entries without children, oldest first. */
+export function listTips(connection: Connection, session: SessionRef): readonly OutlineRow[] {
+  return connection.all(tipRows, { session: session.seq }).map(toOutlineRow);
 }
 
-// Member by member, because copying "the rest" of a row takes longer than reading it does.
-function outlineRow(row: StructureRow): OutlineRow {
+// Copies each member: an object spread takes longer than reading the row.
+function toOutlineRow(row: StructureRow): OutlineRow {
   const { id, seq, parentSeq, type, role, depth, createdAtMs, preview, payloadBytes } = row;
   return { id, seq, parentSeq, type, role, depth, createdAtMs, preview, isError: row.failed === 1, payloadBytes };
 }
 
-const since = query<{ session: SessionSeq; after: number; limit: number }, EntryRow>(({ db, p }) =>
-  entriesWithParents(db)
+const since = query<{ session: SessionSeq; after: EntrySeq; limit: number }, EntryRow>(({ db, p }) =>
+  selectEntriesWithParents(db)
     .where("entry.session_seq", "=", p.session)
-    .where("entry.seq", ">", p.after as EntrySeq)
+    .where("entry.seq", ">", p.after)
     .orderBy("entry.seq")
     .limit(p.limit),
 );
 
-/** Entries of a session that arrived after `afterSeq`, oldest first, whatever their branch. */
-export function entriesSince(connection: Connection, session: SessionSeq, afterSeq: number, limit: number): readonly Entry[] {
-  return connection.all(since, { session, after: afterSeq, limit: rowLimit(limit) }).map(entryOf);
+/** Reads the entries of all branches that arrived after `afterSeq`, oldest first. */
+export function readEntriesSince(connection: Connection, session: SessionRef, afterSeq: number, limit: number): readonly Entry[] {
+  return connection.all(since, { session: session.seq, after: toEntrySeq(afterSeq), limit: rowLimit(limit) }).map(toEntry);
 }

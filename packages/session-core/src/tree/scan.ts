@@ -1,35 +1,30 @@
 import type { Entry } from "../entry/entry.js";
+import { InvalidReferenceError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
-import type { Page, PathScan } from "../port/records.js";
+import type { Page, PathScanFrom } from "../port/records.js";
+import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { plain, query, rowLimit } from "../storage/query.js";
-import type { EntrySeq, SessionSeq } from "../storage/schema.js";
-import { upAbove } from "./ancestry.js";
-import { ENTRY_COLUMNS, type EntryRow, entryOf } from "./entry-rows.js";
-
-/** A path scan with its ids resolved. */
-export interface ResolvedScan extends Pick<PathScan, "order" | "types" | "roles" | "limit" | "cursor"> {
-  readonly leaf: EntrySeq | null;
-  /** Only entries younger than this one. */
-  readonly stopAt: EntrySeq | null;
-}
+import { query, rawQuery, rowLimit } from "../storage/query.js";
+import { type EntrySeq, type SessionSeq, toEntrySeq } from "../storage/schema.js";
+import { isOnPath, walkUpAbove } from "./ancestry.js";
+import { ENTRY_COLUMNS, type EntryRow, requireEntrySeq, toEntry } from "./entry-rows.js";
 
 interface ScanParameters {
   from: EntrySeq;
   stop: number;
-  /** JSON array of the types to give; "[]": all. */
+  /** JSON array of the types to return; "[]" returns all. */
   types: string;
   roles: string;
   after: number;
   limit: number;
 }
 
-// The walk reads structure only; payloads are read for the rows that are given. An upward page starts where the last
-// one ended, so a page costs what it shows, however deep the path. CROSS JOIN keeps the order of the walk: the planner
-// would otherwise read `entry` first, in its own order.
+// The recursion reads no payloads; they are read for the returned rows only. An upward page starts where the last one ended,
+// so its cost does not depend on the depth of the path. CROSS JOIN keeps the order of the walk; otherwise the planner reads
+// `entry` first, in the order of that table.
 const scanUp = query<ScanParameters, EntryRow>(({ sql, p }) =>
-  plain(sql<EntryRow>`
-    WITH RECURSIVE ${upAbove(sql, p.from, p.stop)}
+  rawQuery(sql<EntryRow>`
+    WITH RECURSIVE ${walkUpAbove(sql, p.from, p.stop)}
     SELECT ${sql.raw(ENTRY_COLUMNS)}
     FROM up CROSS JOIN entry ON entry.seq = up.seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
     WHERE (json_array_length(${p.types}) = 0 OR entry.type IN (SELECT value FROM json_each(${p.types})))
@@ -39,8 +34,8 @@ const scanUp = query<ScanParameters, EntryRow>(({ sql, p }) =>
 );
 
 const scanDown = query<ScanParameters, EntryRow>(({ sql, p }) =>
-  plain(sql<EntryRow>`
-    WITH RECURSIVE ${upAbove(sql, p.from, p.stop)},
+  rawQuery(sql<EntryRow>`
+    WITH RECURSIVE ${walkUpAbove(sql, p.from, p.stop)},
     down (seq) AS MATERIALIZED (SELECT seq FROM up WHERE seq > ${p.after} ORDER BY seq)
     SELECT ${sql.raw(ENTRY_COLUMNS)}
     FROM down CROSS JOIN entry ON entry.seq = down.seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
@@ -50,62 +45,87 @@ const scanDown = query<ScanParameters, EntryRow>(({ sql, p }) =>
     LIMIT ${p.limit}`),
 );
 
-/** Entries of a path, up or down, a page at a time; the cursor of a page is the last entry it gave. */
-export function scanPath(connection: Connection, scan: ResolvedScan): Page<Entry> {
-  if (scan.leaf === null || scan.leaf === scan.stopAt) return { items: [], next: null };
+/**
+ * Reads a page of a path. Call it inside `read`. The cursor is the row number of the last entry of the page before.
+ *
+ * @throws {EntryNotFoundError | InvalidReferenceError} an id is unknown; `stopAt` is not on the path.
+ */
+export function scanPath(connection: Connection, session: SessionRef, scan: PathScanFrom): Page<Entry> {
+  const { leaf, stopAt } = resolveEnds(connection, session, scan.leafId, scan.stopAt);
+  if (leaf === null || leaf === stopAt) return { items: [], next: null };
   const up = (scan.order ?? "up") === "up";
+  const cursor = scan.cursor === undefined ? undefined : toEntrySeq(Number(scan.cursor));
   const limit = rowLimit(scan.limit ?? Number.POSITIVE_INFINITY);
   const rows = connection.all(up ? scanUp : scanDown, {
-    from: up && scan.cursor !== undefined ? (Number(scan.cursor) as EntrySeq) : scan.leaf,
-    stop: scan.stopAt ?? 0,
+    from: up && cursor !== undefined ? cursor : leaf,
+    stop: stopAt ?? 0,
     types: JSON.stringify(scan.types ?? []),
     roles: JSON.stringify(scan.roles ?? []),
-    after: scan.cursor === undefined ? (up ? Number.MAX_SAFE_INTEGER : 0) : Number(scan.cursor),
+    after: cursor ?? (up ? Number.MAX_SAFE_INTEGER : 0),
     limit: limit + 1,
   });
-  const items = rows.slice(0, limit).map(entryOf);
+  const items = rows.slice(0, limit).map(toEntry);
   return { items, next: rows.length > limit ? String(items.at(-1)?.seq) : null };
 }
 
+function resolveEnds(connection: Connection, session: SessionRef, leafId: EntryId | null, stopAt: EntryId | undefined) {
+  const leaf = leafId === null ? null : requireEntrySeq(connection, session, leafId);
+  if (stopAt === undefined) return { leaf, stopAt: null };
+  const stop = requireEntrySeq(connection, session, stopAt);
+  if (leaf !== null && !isOnPath(connection, stop, leaf)) throw new InvalidReferenceError("stopAt", stopAt, "is not on the path");
+  return { leaf, stopAt: stop };
+}
+
 const seqsUp = query<{ from: EntrySeq; stop: number }, { seq: EntrySeq }>(({ sql, p }) =>
-  plain(sql<{ seq: EntrySeq }>`
-    WITH RECURSIVE ${upAbove(sql, p.from, p.stop)}
+  rawQuery(sql<{ seq: EntrySeq }>`
+    WITH RECURSIVE ${walkUpAbove(sql, p.from, p.stop)}
     SELECT seq FROM up ORDER BY seq`),
 );
 
-/** The rows of a path, oldest first; `stopAt`: only those below it. */
-export function pathSeqs(connection: Connection, leaf: EntrySeq, stopAt: EntrySeq | null): readonly EntrySeq[] {
+/** Returns the row numbers of a path, oldest first; with `stopAt`, of the entries below it. */
+export function readPathSeqs(connection: Connection, leaf: EntrySeq, stopAt: EntrySeq | null): readonly EntrySeq[] {
   return connection
     .all(seqsUp, { from: leaf, stop: stopAt ?? 0 })
     .map(({ seq }) => seq)
     .filter((seq) => seq !== stopAt);
 }
 
+/** Like `readPathSeqs`, by ids. Call it inside `read`. @throws {EntryNotFoundError | InvalidReferenceError} an id is unknown; `stopAtId` is not on the path. */
+export function readPathSeqsById(
+  connection: Connection,
+  session: SessionRef,
+  leafId: EntryId | null,
+  stopAtId: EntryId | undefined,
+): readonly EntrySeq[] {
+  const { leaf, stopAt } = resolveEnds(connection, session, leafId, stopAtId);
+  return leaf === null ? [] : readPathSeqs(connection, leaf, stopAt);
+}
+
 const rowsIn = query<{ session: SessionSeq; seqs: string }, EntryRow>(({ sql, p }) =>
-  plain(sql<EntryRow>`
+  rawQuery(sql<EntryRow>`
     SELECT ${sql.raw(ENTRY_COLUMNS)}
     FROM json_each(${p.seqs}) AS wanted CROSS JOIN entry ON entry.seq = wanted.value
       LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
     WHERE entry.session_seq = ${p.session} ORDER BY entry.seq`),
 );
 
-/** Entries by row, oldest first. */
-export function entriesAt(connection: Connection, session: SessionSeq, seqs: readonly number[]): readonly Entry[] {
-  return connection.all(rowsIn, { session, seqs: JSON.stringify(seqs) }).map(entryOf);
+/** Reads entries by row number, oldest first. Ignores numbers of other sessions. */
+export function readEntriesAt(connection: Connection, session: SessionRef, seqs: readonly number[]): readonly Entry[] {
+  return connection.all(rowsIn, { session: session.seq, seqs: JSON.stringify(seqs) }).map(toEntry);
 }
 
-const startingWith = query<{ session: number; prefix: string; limit: number }, { id: EntryId }>(({ db, sql, p }) =>
+const startingWith = query<{ session: SessionSeq; prefix: string; limit: number }, { id: EntryId }>(({ db, sql, p }) =>
   db
     .selectFrom("entry")
     .select("id")
-    .where(sql<boolean>`session_seq = ${p.session}`)
-    // A range of the index, not a pattern: everything that starts with the prefix sorts before the prefix with the last character.
+    .where("session_seq", "=", p.session)
+    // A range instead of a pattern, so that the index is used: U+10FFFF sorts after every other character.
     .where("id", ">=", p.prefix)
     .where(sql<boolean>`id < ${p.prefix} || char(0x10ffff)`)
     .limit(p.limit),
 );
 
-/** Ids of a session that start with `prefix`. */
-export function entriesStartingWith(connection: Connection, session: number, prefix: string, limit: number): readonly EntryId[] {
-  return connection.all(startingWith, { session, prefix, limit }).map((row) => row.id);
+/** Returns the ids of a session that start with `prefix`, in order. */
+export function findEntryIds(connection: Connection, session: SessionRef, prefix: string, limit: number): readonly EntryId[] {
+  return connection.all(startingWith, { session: session.seq, prefix, limit }).map((row) => row.id);
 }

@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from "kysely";
 import type { EntryPayload, PayloadOf } from "../entry/entry.js";
 import type { Message, Usage } from "../entry/message.js";
 import type { ModelUsage, SessionKey, Statistics } from "../port/records.js";
-import { sessionSeq } from "../sessions/session-rows.js";
+import { requireSessionSeq } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { onceQuery, plain, query } from "../storage/query.js";
+import { dynamicQuery, query, rawQuery } from "../storage/query.js";
 import type { SessionSeq, UsageTotalTable } from "../storage/schema.js";
 import type { WritableEntry } from "./entry-rows.js";
 
@@ -30,7 +30,7 @@ const addCounts = query<Counts & { session: SessionSeq }>(({ db, sql, p }) =>
 );
 
 const addUsage = query<UsageTotalTable>(({ sql, p }) =>
-  plain(sql`
+  rawQuery(sql`
     INSERT INTO usage_total VALUES (${p.session_seq}, ${p.inherited}, ${p.provider}, ${p.model}, ${p.replies}, ${p.input_tokens},
       ${p.output_tokens}, ${p.cache_read_tokens}, ${p.cache_write_tokens}, ${p.cost_usd})
     ON CONFLICT (session_seq, inherited, provider, model) DO UPDATE SET
@@ -42,15 +42,18 @@ const addUsage = query<UsageTotalTable>(({ sql, p }) =>
       cost_usd = cost_usd + excluded.cost_usd`),
 );
 
-/** What some entries add to the figures of their session: counts, size, last activity, and what they used. */
-export class Totals {
+/** Collects what new entries add to the totals of their session: counts, size, last activity and token usage. */
+export class SessionTotals {
   #counts: Counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null };
   #usage = new Map<string, UsageTotalTable>();
 
-  constructor(
-    private readonly session: SessionSeq,
-    private readonly inherited: 0 | 1,
-  ) {}
+  readonly #session: SessionSeq;
+  readonly #inherited: 0 | 1;
+
+  constructor(session: SessionSeq, inherited: 0 | 1) {
+    this.#session = session;
+    this.#inherited = inherited;
+  }
 
   add(entry: WritableEntry, preview: string): void {
     const { payload } = entry;
@@ -60,31 +63,31 @@ export class Totals {
     counts.bytes += Buffer.byteLength(entry.payloadJson);
     if (role === "user" || role === "assistant") {
       counts.messages += 1;
-      // Only conversation counts as activity; bookkeeping must not reorder lists (regression R159).
+      // Only conversation counts as activity, so that labels and settings do not reorder lists.
       counts.activeAt = Math.max(counts.activeAt, entry.createdAtMs);
     }
     if (role === "user" && preview !== "") counts.firstText ??= preview;
     const used = usageOf(payload);
-    if (used !== undefined) this.#addUsage(usageRow(this.session, this.inherited, used));
+    if (used !== undefined) this.#addUsage(usageRow(this.#session, this.#inherited, used));
   }
 
   #addUsage(row: UsageTotalTable): void {
     const key = `${row.provider}\n${row.model}`;
     const sum = this.#usage.get(key);
-    this.#usage.set(key, sum === undefined ? row : summed(sum, row));
+    this.#usage.set(key, sum === undefined ? row : addUsageRows(sum, row));
   }
 
-  /** Writes the sums since the last time. Call it inside `write`. */
+  /** Adds the collected totals to the stored ones and starts again from zero. Call it inside `write`. */
   flush(connection: Connection): void {
     if (this.#counts.entries === 0) return;
-    connection.run(addCounts, { session: this.session, ...this.#counts });
+    connection.run(addCounts, { session: this.#session, ...this.#counts });
     for (const row of this.#usage.values()) connection.run(addUsage, row);
     this.#counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null };
     this.#usage = new Map();
   }
 }
 
-function summed(a: UsageTotalTable, b: UsageTotalTable): UsageTotalTable {
+function addUsageRows(a: UsageTotalTable, b: UsageTotalTable): UsageTotalTable {
   return {
     ...a,
     replies: a.replies + b.replies,
@@ -96,14 +99,14 @@ function summed(a: UsageTotalTable, b: UsageTotalTable): UsageTotalTable {
   };
 }
 
-interface Used {
+interface ReplyUsage {
   readonly provider: string;
   readonly model: string;
   readonly replies: number;
   readonly usage: Usage;
 }
 
-function usageOf(payload: EntryPayload): Used | undefined {
+function usageOf(payload: EntryPayload): ReplyUsage | undefined {
   switch (payload.type) {
     case "message":
       return messageUsage(payload.message);
@@ -120,28 +123,28 @@ function usageOf(payload: EntryPayload): Used | undefined {
   }
 }
 
-/** What summaries count under where they do not say which model wrote them. */
+/** The model name under which summaries without a model are counted. */
 const SUMMARIES = "(summaries)";
 
-/** A call for a summary costs like any other (pi and Copilot CLI count it so). Its model is a member of the host's, if it gives one. */
-function summaryUsage(payload: PayloadOf<"compaction" | "branch_summary">): Used | undefined {
+/** The usage of the model call that wrote a summary. Hosts may store its model in members of their own. */
+function summaryUsage(payload: PayloadOf<"compaction" | "branch_summary">): ReplyUsage | undefined {
   const { usage, provider, model } = payload;
   if (usage === undefined) return undefined;
-  return { provider: textOr(provider, ""), model: textOr(model, SUMMARIES), replies: 1, usage };
+  return { provider: textOrDefault(provider, ""), model: textOrDefault(model, SUMMARIES), replies: 1, usage };
 }
 
-function textOr(given: unknown, fallback: string): string {
+function textOrDefault(given: unknown, fallback: string): string {
   return typeof given === "string" && given !== "" ? given : fallback;
 }
 
-function messageUsage(message: Message): Used | undefined {
+function messageUsage(message: Message): ReplyUsage | undefined {
   if (message.role !== "assistant") return undefined;
-  // A reply without usage is still a reply of its model.
+  // A reply without usage still counts as a reply of its model.
   if (message.usage === undefined && message.model === undefined) return undefined;
   return { provider: message.provider ?? "", model: message.model ?? "", replies: 1, usage: message.usage ?? {} };
 }
 
-function usageRow(session: SessionSeq, inherited: 0 | 1, used: Used): UsageTotalTable {
+function usageRow(session: SessionSeq, inherited: 0 | 1, used: ReplyUsage): UsageTotalTable {
   const { usage } = used;
   return {
     session_seq: session,
@@ -164,19 +167,20 @@ interface CountRow {
   readonly payloadBytes: number;
 }
 
-/** Figures of a session, or of the whole store: sums of session rows and of an index, never of payloads. */
-export function statistics(connection: Connection, key?: SessionKey): Statistics {
+/** Reads the totals of a session, or of the store. Sums session rows and an index; reads no payload. @throws {SessionNotFoundError} */
+export function readStatistics(connection: Connection, key?: SessionKey): Statistics {
   return connection.read(() => {
-    const session = key === undefined ? undefined : sessionSeq(connection, key);
+    const session = key === undefined ? undefined : requireSessionSeq(connection, key);
     const within = (column: string): RawBuilder<boolean> => (session === undefined ? sql`TRUE` : sql`${sql.ref(column)} = ${session}`);
-    const counts = one<CountRow>(
+    const [counts] = allRows(
       connection,
-      sql`SELECT count(*) AS sessions, coalesce(sum(entry_count), 0) AS entries, coalesce(sum(message_count), 0) AS messages,
+      sql<CountRow>`SELECT count(*) AS sessions, coalesce(sum(entry_count), 0) AS entries, coalesce(sum(message_count), 0) AS messages,
         coalesce(sum(payload_bytes), 0) AS payloadBytes FROM session WHERE ${within("seq")}`,
     );
-    const types = rows<{ type: string; count: number }>(
+    const types = allRows(
       connection,
-      sql`SELECT type, count(*) AS count FROM entry WHERE ${within("session_seq")} GROUP BY type ORDER BY type`,
+      sql<{ type: string; count: number }>`
+        SELECT type, count(*) AS count FROM entry WHERE ${within("session_seq")} GROUP BY type ORDER BY type`,
     );
     return {
       sessions: counts?.sessions ?? 0,
@@ -184,29 +188,25 @@ export function statistics(connection: Connection, key?: SessionKey): Statistics
       messages: counts?.messages ?? 0,
       payloadBytes: counts?.payloadBytes ?? 0,
       byType: Object.fromEntries(types.map(({ type, count }) => [type, count])),
-      usage: usage(connection, within("session_seq"), 0),
-      inheritedUsage: usage(connection, within("session_seq"), 1),
+      usage: readUsage(connection, within("session_seq"), 0),
+      inheritedUsage: readUsage(connection, within("session_seq"), 1),
     };
   });
 }
 
-function usage(connection: Connection, within: RawBuilder<boolean>, inherited: 0 | 1): readonly ModelUsage[] {
-  return rows<ModelUsage>(
+function readUsage(connection: Connection, within: RawBuilder<boolean>, inherited: 0 | 1): readonly ModelUsage[] {
+  return allRows(
     connection,
-    sql`SELECT provider, model, sum(replies) AS replies, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
+    sql<ModelUsage>`SELECT provider, model, sum(replies) AS replies, sum(input_tokens) AS inputTokens, sum(output_tokens) AS outputTokens,
         sum(cache_read_tokens) AS cacheReadTokens, sum(cache_write_tokens) AS cacheWriteTokens, sum(cost_usd) AS costUsd
       FROM usage_total WHERE ${within} AND inherited = ${inherited}
       GROUP BY provider, model ORDER BY costUsd DESC, outputTokens DESC, model`,
   );
 }
 
-function rows<R>(connection: Connection, statement: RawBuilder<unknown>): R[] {
+function allRows<R>(connection: Connection, statement: RawBuilder<R>): R[] {
   return connection.all(
-    onceQuery<R>(() => plain(statement as RawBuilder<R>)),
+    dynamicQuery<R>(() => rawQuery(statement)),
     {},
   );
-}
-
-function one<R>(connection: Connection, statement: RawBuilder<unknown>): R | undefined {
-  return rows<R>(connection, statement)[0];
 }

@@ -1,21 +1,21 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Finding } from "../port/session-storage.js";
+import type { Violation } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
-import { onceQuery, plain } from "../storage/query.js";
+import { dynamicQuery, rawQuery } from "../storage/query.js";
 
-interface Violation {
+interface BrokenRow {
   readonly session_id: string | null;
   readonly entry_id: string | null;
   readonly detail: string | null;
 }
 
 interface Rule {
-  readonly rule: Finding["rule"];
-  readonly says: (violation: Violation) => string;
+  readonly rule: Violation["rule"];
+  readonly says: (violation: BrokenRow) => string;
   /** The format version that has the tables it asks; an older file that was opened to be read has them not. Default 1. */
   readonly since?: number;
   /** Rows that break the rule, as session_id, entry_id and detail. `within` narrows to a session by its row. */
-  readonly broken: (within: RawBuilder<unknown>) => RawBuilder<Violation>;
+  readonly broken: (within: RawBuilder<unknown>) => RawBuilder<BrokenRow>;
 }
 
 // What must hold in the structure, each rule as the query for what breaks it.
@@ -126,12 +126,12 @@ const RULES: readonly Rule[] = [
 ];
 
 /** What breaks the rules of structure, a rule at a time. Reads rows and indexes, no payload. */
-export function* structureFindings(connection: Connection, sessionId: string | undefined): Generator<Finding, void, void> {
+export function* findStructureViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
   const within = sessionId === undefined ? sql`TRUE` : sql`session.id = ${sessionId}`;
   for (const { rule, says, broken, since = 1 } of RULES) {
     if (connection.version < since) continue;
     for (const violation of connection.all(
-      onceQuery<Violation>(() => plain(broken(within))),
+      dynamicQuery<BrokenRow>(() => rawQuery(broken(within))),
       {},
     )) {
       yield finding(rule, violation, says(violation));
@@ -139,7 +139,7 @@ export function* structureFindings(connection: Connection, sessionId: string | u
   }
 }
 
-function finding(rule: Finding["rule"], { session_id, entry_id }: Violation, says: string): Finding {
+function finding(rule: Violation["rule"], { session_id, entry_id }: BrokenRow, says: string): Violation {
   const subject = entry_id === null ? `Session ${session_id}` : `Entry ${entry_id} of session ${session_id}`;
   return { rule, sessionId: session_id, entryId: entry_id, message: `${subject}: ${says}.` };
 }

@@ -1,22 +1,22 @@
 import { validateEntry } from "../entry/validate.js";
 import { InvalidEntryError, UnserializableValueError } from "../errors/session-errors.js";
 import type { SessionId } from "../ids/ids.js";
-import type { Finding } from "../port/session-storage.js";
-import { textOfRow } from "../search/search-index.js";
+import type { Violation } from "../port/session-storage.js";
+import { extractText } from "../search/search-index.js";
 import type { Connection } from "../storage/connection.js";
-import { plain, query } from "../storage/query.js";
+import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq, EntryTable } from "../storage/schema.js";
-import { structureFindings } from "./structure-rules.js";
+import { findStructureViolations } from "./structure-rules.js";
 
 /** Everything that does not hold, cheapest checks first; of the file itself only when no session is named. */
-export function* findings(connection: Connection, sessionId: SessionId | undefined): Generator<Finding, void, void> {
-  if (sessionId === undefined) yield* fileFindings(connection);
-  yield* structureFindings(connection, sessionId);
-  yield* payloadFindings(connection, sessionId);
+export function* findViolations(connection: Connection, sessionId: SessionId | undefined): Generator<Violation, void, void> {
+  if (sessionId === undefined) yield* findFileViolations(connection);
+  yield* findStructureViolations(connection, sessionId);
+  yield* findPayloadViolations(connection, sessionId);
 }
 
 /** SQLite's own checks: pages, indexes, constraints, and references between tables. Reads the whole file. */
-export function* fileFindings(connection: Connection): Generator<Finding, void, void> {
+export function* findFileViolations(connection: Connection): Generator<Violation, void, void> {
   for (const row of connection.freshPragma("integrity_check")) {
     const text = String(Object.values(row)[0]);
     if (text !== "ok") yield { rule: "file-damaged", sessionId: null, entryId: null, message: `SQLite found: ${text}.` };
@@ -35,7 +35,7 @@ type JudgedRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json"> & {
 };
 
 const page = query<{ after: EntrySeq; session: string | null; limit: number }, JudgedRow>(({ sql, p }) =>
-  plain(sql<JudgedRow>`
+  rawQuery(sql<JudgedRow>`
     SELECT entry.seq, entry.id, entry.type, entry.payload_json, session.id AS session_id,
       entry.seq <= (SELECT indexed_seq FROM store_state) AS due,
       EXISTS (SELECT 1 FROM entry_text WHERE entry_text.rowid = entry.seq) AS indexed
@@ -47,7 +47,7 @@ const page = query<{ after: EntrySeq; session: string | null; limit: number }, J
 const PAGE = 200;
 
 /** Payloads that do not pass the gate any more, and texts that the search index lost. Reads every payload, a few hundred at a time. */
-export function* payloadFindings(connection: Connection, sessionId: string | undefined): Generator<Finding, void, void> {
+export function* findPayloadViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
   for (let after = 0 as EntrySeq; ; ) {
     const rows = connection.all(page, { after, session: sessionId ?? null, limit: PAGE });
     for (const row of rows) {
@@ -68,14 +68,14 @@ export function* payloadFindings(connection: Connection, sessionId: string | und
 
 // An entry without a word has nothing to be found by.
 function isLost(row: JudgedRow): boolean {
-  return row.due === 1 && row.indexed === 0 && /[\p{L}\p{N}]/u.test(textOfRow(row));
+  return row.due === 1 && row.indexed === 0 && /[\p{L}\p{N}]/u.test(extractText(row));
 }
 
 function subject(row: JudgedRow) {
   return { sessionId: row.session_id, entryId: row.id } as const;
 }
 
-function finding(row: JudgedRow): Finding | undefined {
+function finding(row: JudgedRow): Violation | undefined {
   try {
     // The row as it is: `payloadOf` reads blocks that do not fit as foreign ones.
     validateEntry({ type: row.type, ...(JSON.parse(row.payload_json) as object) });

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { APPLICATION_ID } from "../../src/storage/file-header.js";
-import { MIGRATIONS, migrate, SUPPORTED_VERSION, versionOf } from "../../src/storage/migrate.js";
+import { MIGRATIONS, migrate, readVersion, SUPPORTED_VERSION } from "../../src/storage/migrate.js";
 import { openStore, type StoreOptions } from "../../src/store/open-store.js";
 import { contextNames, grow } from "../world/grow.js";
 import { openedStore, raw, storePath, tempFolder } from "../world/stores.js";
@@ -191,7 +191,7 @@ describe("a migration", () => {
     raw(path, (file) => {
       const before = tables(file);
       expect(() => migrate(file, path, [...MIGRATIONS, failing])).toThrow(/nowhere/);
-      expect([versionOf(file), tables(file)]).toEqual([SUPPORTED_VERSION, before]);
+      expect([readVersion(file), tables(file)]).toEqual([SUPPORTED_VERSION, before]);
     });
     expect(await contextNames(await (await openedStore({ path })).openSession(id))).toBe("u1 a1");
   });
@@ -199,7 +199,7 @@ describe("a migration", () => {
   test("keeps the steps before the one that fails", () => {
     raw(storePath(), (file) => {
       expect(() => migrate(file, "x", [...MIGRATIONS, next, failing])).toThrow();
-      expect(versionOf(file)).toBe(SUPPORTED_VERSION + 1);
+      expect(readVersion(file)).toBe(SUPPORTED_VERSION + 1);
       expect(tables(file)).toContain("next");
       expect(tables(file)).not.toContain("half");
     });
@@ -210,7 +210,7 @@ describe("a migration", () => {
       migrate(file, "x");
       migrate(file, "x", [...MIGRATIONS, next]);
       migrate(file, "x", [...MIGRATIONS, next]);
-      expect(versionOf(file)).toBe(SUPPORTED_VERSION + 1);
+      expect(readVersion(file)).toBe(SUPPORTED_VERSION + 1);
       expect(file.pragma("application_id", { simple: true })).toBe(APPLICATION_ID);
     });
   });

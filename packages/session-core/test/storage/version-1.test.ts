@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { MIGRATIONS, migrate, versionOf } from "../../src/storage/migrate.js";
+import { MIGRATIONS, migrate, readVersion } from "../../src/storage/migrate.js";
 import { openStore } from "../../src/store/open-store.js";
 import { grow, treeNames } from "../world/grow.js";
 import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
@@ -52,7 +52,7 @@ describe("a store that version 1 saved", () => {
     expect(await whatItSays(session)).toEqual(told);
     expect(await findingsOf(store)).toEqual([]);
     expect((await store.search({ query: "u3" })).hits).toMatchObject([{ entryId: "u3" }]);
-    expect(raw(path, versionOf)).toBe(MIGRATIONS.length);
+    expect(raw(path, readVersion)).toBe(MIGRATIONS.length);
   });
 
   test("keeps token counts from then on", async () => {
@@ -71,7 +71,7 @@ describe("a store that version 1 saved", () => {
     expect(await whatItSays(session)).toEqual(told);
     expect(await session.tokenCounts("c", ["u1"])).toEqual(new Map());
     await store.close();
-    expect([raw(path, versionOf), digest(path)]).toEqual([1, before]);
+    expect([raw(path, readVersion), digest(path)]).toEqual([1, before]);
   });
 
   test("opened to be read has counts once another process brought it up to date", async () => {
@@ -89,7 +89,7 @@ describe("a store that version 1 saved", () => {
     const broken = { name: "broken", statements: [...(second?.statements ?? []), "ALTER TABLE nowhere ADD COLUMN y"] };
     raw(path, (file) => {
       expect(() => migrate(file, path, [...VERSION_1, broken])).toThrow(/nowhere/);
-      expect(versionOf(file)).toBe(1);
+      expect(readVersion(file)).toBe(1);
       expect(file.prepare("SELECT name FROM sqlite_master WHERE name GLOB '*token*'").all()).toEqual([]);
     });
     expect(await whatItSays(await (await openedStore({ path })).openSession(id))).toEqual(told);

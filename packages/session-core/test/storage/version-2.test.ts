@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { StoreDamagedError } from "../../src/errors/store-errors.js";
-import { MIGRATIONS, migrate, versionOf } from "../../src/storage/migrate.js";
-import { openFailure } from "../../src/storage/sqlite-errors.js";
+import { MIGRATIONS, migrate, readVersion } from "../../src/storage/migrate.js";
+import { toOpenError } from "../../src/storage/sqlite-errors.js";
 import { openStore } from "../../src/store/open-store.js";
 import { entryNamed } from "../world/grow.js";
 import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
@@ -49,7 +49,7 @@ describe("a store that version 2 saved", () => {
   test("is brought up to date when it is opened, each old entry with its waypoint", async () => {
     const path = await savedByVersion2();
     const store = await openedStore({ path });
-    expect(raw(path, versionOf)).toBe(MIGRATIONS.length);
+    expect(raw(path, readVersion)).toBe(MIGRATIONS.length);
     expect(await findingsOf(store)).toEqual([]);
     const session = await store.openSession("s");
     expect(await session.commonAncestor("u699", "u999")).toBe("u99");
@@ -71,7 +71,7 @@ describe("a store that version 2 saved", () => {
     expect((await store.listSessions()).items).toHaveLength(1);
     expect(await findingsOf(store)).toEqual([]);
     await store.close();
-    expect([raw(path, versionOf), digest(path)]).toEqual([2, before]);
+    expect([raw(path, readVersion), digest(path)]).toEqual([2, before]);
   });
 
   test.each(["u15", "u16", "u255", "u256", "u500"])("is brought up to date with a wrong depth at %s, which verify names", async (id) => {
@@ -79,7 +79,7 @@ describe("a store that version 2 saved", () => {
       const path = await savedByVersion2();
       raw(path, (file) => file.prepare("UPDATE entry SET depth = ? WHERE id = ?").run(depth, id));
       const store = await openedStore({ path });
-      expect(raw(path, versionOf)).toBe(MIGRATIONS.length);
+      expect(raw(path, readVersion)).toBe(MIGRATIONS.length);
       expect((await findingsOf(store)).map(({ rule, entryId }) => `${rule} ${entryId}`)).toContain(`wrong-depth ${id}`);
       const session = await store.openSession("s");
       expect((await session.context({ leafId: "u699" })).messages).toHaveLength(700);
@@ -95,9 +95,9 @@ test("what a migration cannot write because of a constraint is told as damage of
     try {
       return migrate(file, path, [...MIGRATIONS.slice(0, 2), repeatsAnId]);
     } catch (error) {
-      return openFailure(error, path, 0);
+      return toOpenError(error, path, 0);
     }
   });
   expect(failure).toBeInstanceOf(StoreDamagedError);
-  expect(raw(path, versionOf)).toBe(2);
+  expect(raw(path, readVersion)).toBe(2);
 });

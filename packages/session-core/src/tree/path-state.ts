@@ -1,0 +1,218 @@
+import type { CompactionPayload, ContextEditPayload, EntryPayload } from "../entry/entry.js";
+import { InvalidReferenceError } from "../errors/session-errors.js";
+import type { EntryId } from "../ids/ids.js";
+import type { LeafState } from "../port/records.js";
+import type { Connection } from "../storage/connection.js";
+import { query, rawQuery } from "../storage/query.js";
+import type { EntrySeq, SessionSeq } from "../storage/schema.js";
+import { isOnPath } from "./ancestry.js";
+import { findEntrySeq } from "./entry-rows.js";
+
+/**
+ * The state of a path at its last entry: which compaction, model, thinking level and system message apply there. Each entry
+ * stores it, so that neither an append nor a context has to walk the path for it.
+ */
+export interface PathState extends LeafState {
+  readonly entryId: EntryId | null;
+  readonly seq: EntrySeq | null;
+  /** The number of entries above it; -1 before the first entry. */
+  readonly depth: number;
+  readonly compactionSeq: EntrySeq | null;
+  readonly modelSeq: EntrySeq | null;
+  readonly thinkingSeq: EntrySeq | null;
+  readonly systemSeq: EntrySeq | null;
+}
+
+/** The state of a path that ends at an entry. */
+export type EntryPathState = PathState & { readonly entryId: EntryId; readonly seq: EntrySeq };
+
+/** The state before the first entry. */
+export const EMPTY_PATH: PathState = {
+  entryId: null,
+  seq: null,
+  depth: -1,
+  compactionSeq: null,
+  modelSeq: null,
+  thinkingSeq: null,
+  systemSeq: null,
+};
+
+const stateBySeq = query<{ seq: EntrySeq }, PathState & { seq: EntrySeq }>(({ db, p }) =>
+  db
+    .selectFrom("entry")
+    .select([
+      "id as entryId",
+      "seq",
+      "depth",
+      "compaction_seq as compactionSeq",
+      "model_seq as modelSeq",
+      "thinking_seq as thinkingSeq",
+      "system_seq as systemSeq",
+    ])
+    .where("seq", "=", p.seq),
+);
+
+/** Returns the path state at an entry; `EMPTY_PATH` for null. */
+export function readPathState(connection: Connection, seq: EntrySeq | null): PathState {
+  return (seq === null ? undefined : connection.get(stateBySeq, { seq })) ?? EMPTY_PATH;
+}
+
+/** The session in which references of an entry are resolved. */
+interface EntryScope {
+  readonly connection: Connection;
+  readonly session: SessionSeq;
+}
+
+/** The path state at a new entry, and the row of the first entry that it keeps if it is a compaction. */
+export interface DerivedState {
+  readonly state: EntryPathState;
+  readonly firstKeptSeq: EntrySeq | null;
+}
+
+/**
+ * Computes the path state at a new entry below `parent`.
+ *
+ * @throws {InvalidReferenceError} the entry refers to an entry that is not on its path or not in its session.
+ */
+export function derivePathState(scope: EntryScope, parent: PathState, id: string, seq: EntrySeq, payload: EntryPayload): DerivedState {
+  const next = { ...parent, entryId: id, seq, depth: parent.depth + 1 };
+  switch (payload.type) {
+    case "message":
+      return { state: { ...next, ...messageSettings(payload.message, seq) }, firstKeptSeq: null };
+    case "compaction":
+      return { state: { ...next, compactionSeq: seq }, firstKeptSeq: resolveFirstKept(scope, parent, payload) };
+    case "context_edit":
+      return { state: { ...next, ...settingsAfterEdit(scope, parent, seq, payload) }, firstKeptSeq: null };
+    case "model_change":
+      return { state: { ...next, modelSeq: seq }, firstKeptSeq: null };
+    case "thinking_level_change":
+      return { state: { ...next, thinkingSeq: seq }, firstKeptSeq: null };
+    case "branch_summary":
+      if (payload.fromId !== null) requireEntry(scope, "fromId", payload.fromId);
+      return { state: next, firstKeptSeq: null };
+    case "custom_message":
+    case "custom":
+    case "foreign":
+      return { state: next, firstKeptSeq: null };
+  }
+}
+
+// A reply that names its model sets the model, as a model_change does, so that imported sessions without a model_change have one.
+function messageSettings(
+  message: Extract<EntryPayload, { type: "message" }>["message"],
+  seq: EntrySeq,
+): { readonly systemSeq?: EntrySeq; readonly modelSeq?: EntrySeq } {
+  if (message.role === "system") return { systemSeq: seq };
+  return message.role === "assistant" && message.model !== undefined ? { modelSeq: seq } : {};
+}
+
+function requireEntry({ connection, session }: EntryScope, field: string, id: string): EntrySeq {
+  const seq = findEntrySeq(connection, session, id);
+  if (seq === undefined) throw new InvalidReferenceError(field, id, "is no entry of this session");
+  return seq;
+}
+
+function requireEntryOnPath(scope: EntryScope, parent: PathState, field: string, id: string): EntrySeq {
+  const seq = requireEntry(scope, field, id);
+  if (!isOnPath(scope.connection, seq, parent.seq)) throw new InvalidReferenceError(field, id, "is not on the path of this entry");
+  return seq;
+}
+
+function resolveFirstKept(scope: EntryScope, parent: PathState, payload: CompactionPayload): EntrySeq | null {
+  if (payload.firstKeptEntryId === null) return null;
+  return requireEntryOnPath(scope, parent, "firstKeptEntryId", payload.firstKeptEntryId);
+}
+
+/** Which compaction and system message apply below an edit. */
+function settingsAfterEdit(
+  scope: EntryScope,
+  parent: PathState,
+  seq: EntrySeq,
+  edit: ContextEditPayload,
+): Pick<PathState, "compactionSeq" | "systemSeq"> {
+  const target = requireEntryOnPath(scope, parent, "targetId", edit.targetId);
+  return {
+    compactionSeq: compactionAfterEdit(scope.connection, parent, target, edit),
+    systemSeq: systemAfterEdit(scope.connection, parent, seq, target, edit),
+  };
+}
+
+const systemRow = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
+  db.selectFrom("entry").select("seq").where("seq", "=", p.seq).where("role", "=", "system"),
+);
+
+// Newest first. SQLite uses the partial index only if the query repeats its condition word for word.
+const systemsUpTo = query<{ from: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
+  rawQuery(sql<{ seq: EntrySeq }>`
+    SELECT seq FROM entry INDEXED BY entry_marks
+    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.from}) AND type = 'message' AND role = 'system' AND seq <= ${p.from}
+    ORDER BY seq DESC`),
+);
+
+/** Returns the newest system message that is not omitted, or the edit that replaces it. */
+function systemAfterEdit(
+  connection: Connection,
+  parent: PathState,
+  seq: EntrySeq,
+  target: EntrySeq,
+  edit: ContextEditPayload,
+): EntrySeq | null {
+  if (parent.seq === null || connection.get(systemRow, { seq: target }) === undefined) return parent.systemSeq;
+  for (const system of connection.all(systemsUpTo, { from: parent.seq })) {
+    if (!isOnPath(connection, system.seq, parent.seq)) continue;
+    const last = system.seq === target ? { seq, omits: edit.replacement === null } : findLastEdit(connection, system.seq, parent);
+    if (last === undefined) return system.seq;
+    if (!last.omits) return last.seq;
+  }
+  return null;
+}
+
+/**
+ * Returns the compaction in force after an edit. Omitting the one in force restores the newest earlier one that is not
+ * omitted; replacing an omitted one restores it. Edits of other entries change nothing.
+ */
+function compactionAfterEdit(connection: Connection, parent: PathState, target: EntrySeq, edit: ContextEditPayload): EntrySeq | null {
+  const inForce = parent.compactionSeq;
+  if (edit.replacement === null) return target === inForce ? findCompactionBefore(connection, target, parent) : inForce;
+  return connection.get(compactionRow, { seq: target }) !== undefined && target > (inForce ?? 0) ? target : inForce;
+}
+
+const compactionRow = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
+  db.selectFrom("entry").select("seq").where("seq", "=", p.seq).where("type", "=", "compaction"),
+);
+
+// Not the `compaction_seq` of the parent: a compaction omitted at that time may have been restored since.
+const compactionsAbove = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
+  rawQuery(sql<{ seq: EntrySeq }>`
+    SELECT seq FROM entry INDEXED BY entry_marks
+    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.seq}) AND type = 'compaction' AND role IS NULL AND seq < ${p.seq} ORDER BY seq DESC`),
+);
+
+function findCompactionBefore(connection: Connection, compaction: EntrySeq, path: PathState): EntrySeq | null {
+  const above = connection.all(compactionsAbove, { seq: compaction });
+  return above.find(({ seq }) => isOnPath(connection, seq, compaction) && !isOmitted(connection, seq, path))?.seq ?? null;
+}
+
+// Newest first, with the condition of the partial index. Reads the row of each edit, because the target id is in its payload.
+const editsOf = query<{ target: EntrySeq }, { seq: EntrySeq; omits: number }>(({ sql, p }) =>
+  rawQuery(sql<{ seq: EntrySeq; omits: number }>`
+    SELECT edit.seq, edit.payload_json ->> 'replacement' IS NULL AS omits
+    FROM entry AS target CROSS JOIN entry AS edit INDEXED BY entry_marks ON edit.session_seq = target.session_seq
+    WHERE target.seq = ${p.target} AND edit.type = 'context_edit' AND edit.role IS NULL AND edit.seq > ${p.target}
+      AND edit.payload_json ->> 'targetId' = target.id
+    ORDER BY edit.seq DESC`),
+);
+
+function isOmitted(connection: Connection, target: EntrySeq, path: PathState): boolean {
+  return findLastEdit(connection, target, path)?.omits ?? false;
+}
+
+/** Returns the last edit of an entry on the path of `path`. */
+function findLastEdit(
+  connection: Connection,
+  target: EntrySeq,
+  path: PathState,
+): { readonly seq: EntrySeq; readonly omits: boolean } | undefined {
+  const edit = connection.all(editsOf, { target }).find(({ seq }) => isOnPath(connection, seq, path.seq));
+  return edit && { seq: edit.seq, omits: edit.omits === 1 };
+}
