@@ -3,7 +3,7 @@ import { isUnderline, type Line, MARKER, toSafeLine } from "./blocks.js";
 import { type FactKind, type FoundFact, mergeFileNames } from "./find-facts.js";
 import { type ExtractMaterial, getPreviousLines, rankInOrder } from "./material.js";
 import { collectOutcomes, findLastRuns, hasFailed, isFileMove } from "./timeline.js";
-import { touchedFiles } from "./tool-calls.js";
+import { listTouchedFiles } from "./tool-calls.js";
 
 const PATH_CHARS = 160;
 const COUNTED = /^(.*?)(?: \((\d+) changes\))?$/;
@@ -60,7 +60,7 @@ function collectTouchedFiles({ timeline }: ExtractMaterial, changed: boolean): r
   return timeline.turns.flatMap(({ outcomes }) =>
     outcomes.flatMap(({ call, failed, at }) => {
       if (call === null || failed) return [];
-      const files = touchedFiles(call).filter((file) => file.changed === changed);
+      const files = listTouchedFiles(call).filter((file) => file.changed === changed);
       return files.map(({ path }) => ({ text: stripBackticks(toSafeLine(path, PATH_CHARS)), at, strength: 1 }));
     }),
   );

@@ -1,7 +1,7 @@
 import { type AssistantMessage, type BashExecutionMessage, type ContextMessage, type ToolResultMessage, textOf } from "@bough/session-core";
 import { shortLine } from "@bough/session-core/internals";
 import { extractProse, findRules, isRequest } from "./prose.js";
-import { filesIn, findErrorLines, normalizeErrorLine, readCommand, simplifyCommand, touchedFiles } from "./tool-calls.js";
+import { findErrorLines, findFiles, listTouchedFiles, normalizeErrorLine, readCommand, simplifyCommand } from "./tool-calls.js";
 
 /** Kinds of facts, the most important first. */
 export const FACT_KINDS = ["request", "rule", "file", "error", "command", "identifier", "number"] as const;
@@ -133,7 +133,7 @@ class FactFinder {
       const core = simplifyCommand(readCommand(block) ?? "");
       if (core !== null) this.#commands.add(block.id);
       if (core !== null) this.#list.add("command", core, at, { strength: STRENGTH.command });
-      for (const { path, changed } of touchedFiles(block)) {
+      for (const { path, changed } of listTouchedFiles(block)) {
         this.#list.add("file", path, at, { strength: changed ? STRENGTH.changed : STRENGTH.read });
       }
     }
@@ -156,7 +156,7 @@ class FactFinder {
   }
 
   #addNamed(prose: string, at: number): void {
-    const files = filesIn(prose);
+    const files = findFiles(prose);
     for (const path of files) this.#list.add("file", path, at, { strength: STRENGTH.named });
     const known = new Set(files);
     for (const name of findIdentifiers(prose)) if (!known.has(name)) this.#list.add("identifier", name, at);

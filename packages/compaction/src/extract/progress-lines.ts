@@ -12,7 +12,7 @@ import {
   type Timeline,
   type Turn,
 } from "./timeline.js";
-import { normalizeErrorLine, touchedFiles } from "./tool-calls.js";
+import { listTouchedFiles, normalizeErrorLine } from "./tool-calls.js";
 
 interface At extends WeightedLine {
   readonly at: number;
@@ -274,7 +274,7 @@ function decideFate(outcome: CallOutcome, wellAt: ReadonlyMap<string, number>): 
   const { command, call, at } = outcome;
   if (!hasFailed(outcome) || (command !== null && isFileMove(command))) return null;
   if (command !== null) return (wellAt.get(command) ?? -1) > at ? FIXED : OPEN;
-  const files = call === null ? [] : touchedFiles(call);
+  const files = call === null ? [] : listTouchedFiles(call);
   return files.length === 0 || files.some(({ path }) => (wellAt.get(path) ?? -1) > at) ? null : OPEN;
 }
 

@@ -1,6 +1,6 @@
 import type { ToolCallBlock } from "@bough/session-core";
 import { toolKind } from "@bough/session-core/internals";
-import { touchedFiles } from "./tool-calls.js";
+import { listTouchedFiles } from "./tool-calls.js";
 
 /** A request of the user. */
 export interface UserRequest {
@@ -97,7 +97,7 @@ export function isFileMove(command: string): boolean {
 /** Whether a call changed or ran something. */
 export function isAction({ command, call }: CallOutcome): boolean {
   if (command !== null || call === null) return command !== null;
-  return touchedFiles(call).some(({ changed }) => changed) || toolKind(call.name) === undefined;
+  return listTouchedFiles(call).some(({ changed }) => changed) || toolKind(call.name) === undefined;
 }
 
 /** The number of successful calls that changed or ran something; 0 if the last run of any command failed. */
@@ -110,7 +110,7 @@ export function countWork(outcomes: readonly CallOutcome[]): number {
 export function findLastRuns(outcomes: readonly CallOutcome[]): ReadonlyMap<string, CallOutcome> {
   const runs = new Map<string, CallOutcome>();
   for (const outcome of outcomes) {
-    for (const command of listCommands(outcome)) {
+    for (const command of splitIntoCommands(outcome)) {
       // Deleted first, so that the order is that of the last run.
       runs.delete(command);
       runs.set(command, outcome);
@@ -119,7 +119,7 @@ export function findLastRuns(outcomes: readonly CallOutcome[]): ReadonlyMap<stri
   return runs;
 }
 
-function listCommands(outcome: CallOutcome): readonly string[] {
+function splitIntoCommands(outcome: CallOutcome): readonly string[] {
   if (outcome.command === null) return [];
   const steps = outcome.command.split(" && ");
   return hasFailed(outcome) || steps.length === 1 ? [outcome.command] : [outcome.command, ...steps];
@@ -131,7 +131,7 @@ export function findLastSuccesses(turns: readonly Turn[]): ReadonlyMap<string, n
   const outcomes = collectOutcomes(turns);
   for (const [command, outcome] of findLastRuns(outcomes)) if (!hasFailed(outcome)) well.set(command, outcome.at);
   for (const { call, failed, at } of outcomes) {
-    if (call !== null && !failed) for (const { path } of touchedFiles(call)) well.set(path, at);
+    if (call !== null && !failed) for (const { path } of listTouchedFiles(call)) well.set(path, at);
   }
   return well;
 }

@@ -130,9 +130,9 @@ interface TouchedFile {
 }
 
 /** The files that a call reads or changes, including those in a patch. */
-export function touchedFiles(call: ToolCallBlock): readonly TouchedFile[] {
+export function listTouchedFiles(call: ToolCallBlock): readonly TouchedFile[] {
   return callTouches(call, {}, toolKind).flatMap(({ kind, path }) => {
-    const name = fileName(path);
+    const name = normalizePath(path);
     return name === null ? [] : [{ path: name, changed: kind !== "read" }];
   });
 }
@@ -142,7 +142,7 @@ const NOISE =
   /(?:^|\/)(?:node_modules|\.git|__pycache__|\.venv|site-packages)\/|^(?:\/private)?\/(?:tmp|var\/folders|dev|proc)\/|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock|Gemfile\.lock|go\.sum|composer\.lock|\.DS_Store)$/;
 
 /** Normalizes a path: no `./`, no `file://`, no line number. null: not a file, or an irrelevant one. */
-function fileName(given: string): string | null {
+function normalizePath(given: string): string | null {
   const path = given
     .trim()
     .replace(/^file:\/\//, "")
@@ -163,11 +163,11 @@ const ALONE =
 const PRODUCT = /^(?:node|next|nuxt|vue|three|express|chart|socket\.io|d3|ember|backbone|moment|alpine|solid)\.js$/i;
 
 /** The files that a text names, in order, without web addresses. Linear. */
-export function filesIn(prose: string): readonly string[] {
+export function findFiles(prose: string): readonly string[] {
   return [...prose.matchAll(TOKEN)].flatMap(([token]) => {
     if (token.includes("://")) return [];
     const bare = token.replace(/[.:]+$/, "").replace(/(?::\d+){1,2}$/, "");
     const named = IN_FOLDER.test(bare) || (ALONE.test(bare) && !PRODUCT.test(bare));
-    return named ? (fileName(bare) ?? []) : [];
+    return named ? (normalizePath(bare) ?? []) : [];
   });
 }

@@ -1,8 +1,9 @@
-import type { ContextMessage, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
+import type { ContextMessage, DanglingCalls, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
+import { callsOf, isMissing, pairCalls } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
+import { isGemini } from "../shrink/request/model-family.js";
 import { dropInPasses, groupRequest, planByPriority, planOldestFirst } from "./drop-messages.js";
 import { applyLastResort } from "./last-resort.js";
-import { danglingRule, pairRequest } from "./pair-request.js";
 import { reattachThinking } from "./reattach-thinking.js";
 import {
   type Change,
@@ -79,7 +80,7 @@ export function fitRequest(input: FitInput): FittedRequest {
   const budget = computeBudget(input.limitTokens, input.systemTokens, settings.targetShare);
   const cap = { capTokens: Math.floor(settings.toolResultShare * input.windowTokens), headShare: settings.toolResultHeadShare };
   const fitted = runSteps(given, [
-    (parts) => pairRequest(parts, danglingRule(settings.danglingCalls, input.model), count),
+    (parts) => pairRequest(parts, resolveDanglingCalls(settings.danglingCalls, input.model), count),
     (parts) => limitImages(parts, settings.imageBytes, count),
     (parts) => trimResults(parts, settings.trimChars, count),
     (parts) => capResults(parts, cap, count),
@@ -94,7 +95,7 @@ export function fitRequest(input: FitInput): FittedRequest {
 function isUnchanged(input: FitInput, { totalTokens, largestTokens }: NonNullable<FitInput["known"]>): boolean {
   const { imageBytes, trimChars, toolResultShare, danglingCalls } = input.settings;
   const hasCap = toolResultShare > 0 && largestTokens > Math.floor(toolResultShare * input.windowTokens);
-  const isOrdered = danglingRule(danglingCalls, input.model) === "close" && (input.summarizedThinking ?? null) === null;
+  const isOrdered = resolveDanglingCalls(danglingCalls, input.model) === "close" && (input.summarizedThinking ?? null) === null;
   return isOrdered && !hasCap && imageBytes === 0 && trimChars === 0 && totalTokens + input.systemTokens <= input.limitTokens;
 }
 
@@ -129,4 +130,70 @@ function restoreThinking(parts: RequestParts, budget: FitBudget, input: FitInput
     limitTokens: budget.limitTokens,
   };
   return reattachThinking(parts, sumTokens(parts), options, input.count);
+}
+
+/** How calls without a result are handled. `auto`: Gemini refuses them, so they are dropped; other models get a result that says so. */
+export function resolveDanglingCalls(setting: CompactionSettings["request"]["danglingCalls"], model: ModelSetting | null): DanglingCalls {
+  if (setting !== "auto") return setting;
+  return isGemini(model) ? "drop" : "close";
+}
+
+/**
+ * Puts each result after its call, as session-core does for a context, and reports the changes. This applies to every
+ * request, also to one that fits, because a host may pass messages of its own. Linear; a request in order is not copied.
+ */
+export function pairRequest(parts: RequestParts, dangling: DanglingCalls, count: CountMessage): FitStep {
+  const paired = pairCalls(parts.messages, dangling);
+  if (paired === undefined) return keepParts(parts);
+  const pieces = paired.flatMap(({ message, index, isAdded }): readonly PairedPart[] => {
+    const entry = parts.entries[index];
+    if (entry === undefined) return [];
+    const tokens = parts.messages[index] === message ? (parts.tokens[index] ?? 0) : count(message);
+    return [{ message, entry, tokens, from: isAdded ? null : index }];
+  });
+  return {
+    parts: {
+      messages: pieces.map(({ message }) => message),
+      entries: pieces.map(({ entry }) => entry),
+      tokens: pieces.map(({ tokens }) => tokens),
+    },
+    changes: describePairing(parts, pieces, dangling),
+  };
+}
+
+/** A message of the new order; `from`: its index in the old one, null for one that was added. */
+interface PairedPart {
+  readonly message: ContextMessage;
+  readonly entry: EntryId;
+  readonly tokens: number;
+  readonly from: number | null;
+}
+
+function describePairing(parts: RequestParts, pieces: readonly PairedPart[], dangling: DanglingCalls): readonly Change[] {
+  const changes: Change[] = [];
+  const kept = new Set(pieces.map(({ from }) => from));
+  const orphans = parts.messages.flatMap((message, at) =>
+    message.role === "toolResult" && !kept.has(at) && !isMissing(message, dangling) ? [parts.tokens[at] ?? 0] : [],
+  );
+  if (orphans.length > 0) changes.push({ kind: "removed-messages", pass: "orphans", messages: orphans.length, tokens: sum(orphans) });
+  const moved = pieces.filter(({ from }, at) => isMoved(from, pieces[at - 1]?.from)).length;
+  if (moved > 0) changes.push({ kind: "moved-results", messages: moved });
+  const closed = pieces.filter(({ from }) => from === null);
+  if (closed.length > 0) changes.push({ kind: "closed-calls", calls: closed.length, tokens: sum(closed.map(({ tokens }) => tokens)) });
+  const calls = countCalls(parts.messages) - countCalls(pieces.map(({ message }) => message));
+  if (calls > 0)
+    changes.push({ kind: "dropped-calls", calls, tokens: sum(parts.tokens) - sum(pieces.map(({ tokens }) => tokens)) - sum(orphans) });
+  return changes;
+}
+
+function isMoved(from: number | null, before: number | null | undefined): boolean {
+  return from !== null && typeof before === "number" && from < before;
+}
+
+function countCalls(messages: readonly ContextMessage[]): number {
+  return sum(messages.map((message) => (message.role === "assistant" ? callsOf(message).length : 0)));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
 }

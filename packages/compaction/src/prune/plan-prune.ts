@@ -4,7 +4,7 @@ import type { PathItem } from "../plan/span.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { CALL_TOKENS, MESSAGE_TOKENS } from "../tokens/message-tokens.js";
 import { findDuplicates, findSupersededReads } from "./repeated-output.js";
-import { fileReadOf, type ToolOutput, toolOutputs } from "./tool-output.js";
+import { collectToolOutputs, parseFileRead, type ToolOutput } from "./tool-output.js";
 
 /** Why a result is pruned. */
 type PruneReason =
@@ -73,7 +73,7 @@ interface Reason {
 
 /** The outputs that may be pruned and have a reason, in path order. A reason that names another copy has precedence over age. */
 function findReasons(items: readonly PathItem[], settings: PruneSettings): readonly Reason[] {
-  const all = toolOutputs(items);
+  const all = collectToolOutputs(items);
   const may = filterPrunable(all, items, settings);
   const old = findAgedOutputs(all, settings.protectTokens);
   const aged = new Set(may.map(({ id }) => id).filter((id) => old.has(id)));
@@ -169,7 +169,7 @@ function findAgedOutputs(outputs: readonly ToolOutput[], protectTokens: number):
  */
 function isProtected(output: ToolOutput, protectedTools: ReadonlySet<string>): boolean {
   if (protectedTools.has(output.tool.toLowerCase())) return true;
-  return protectedTools.has("skill") && /(^|[\\/])SKILL\.md$/i.test(fileReadOf(output)?.path ?? "");
+  return protectedTools.has("skill") && /(^|[\\/])SKILL\.md$/i.test(parseFileRead(output)?.path ?? "");
 }
 
 /** Names in lower case: agents differ only in capitals. */

@@ -1,5 +1,5 @@
 import { type EntryId, textOf } from "@bough/session-core";
-import { type FileRead, fileReadOf, type ToolOutput } from "./tool-output.js";
+import { type FileRead, parseFileRead, type ToolOutput } from "./tool-output.js";
 
 /**
  * Reads of files that were read again later, with the path. A read of a whole file supersedes every earlier read of it, a
@@ -10,7 +10,7 @@ export function findSupersededReads(outputs: readonly ToolOutput[], stays: (outp
   const found = new Map<EntryId, string>();
   const later = new Map<string, Set<string>>();
   for (const output of outputs.toReversed()) {
-    const read = fileReadOf(output);
+    const read = parseFileRead(output);
     if (read === null) continue;
     const parts = later.get(read.path) ?? new Set();
     if (parts.has(WHOLE) || parts.has(identifyPart(read, output))) found.set(output.id, read.path);

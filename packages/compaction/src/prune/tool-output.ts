@@ -15,7 +15,7 @@ export interface ToolOutput {
 }
 
 /** The tool outputs among the items, in order. Call ids may repeat: a result belongs to the nearest call before it. */
-export function toolOutputs(items: readonly PathItem[]): readonly ToolOutput[] {
+export function collectToolOutputs(items: readonly PathItem[]): readonly ToolOutput[] {
   const calls = new Map<string, ToolCallBlock>();
   const outputs: ToolOutput[] = [];
   for (const [at, { id, tokens, messages }] of items.entries()) {
@@ -45,10 +45,10 @@ const NO_PART: ReadonlySet<string> = new Set(["command", "description", "explana
  * other argument than the path counts as a selector, also an unknown one: two reads are the same part only if their
  * arguments are equal.
  */
-export function fileReadOf({ tool, arguments: given }: Pick<ToolOutput, "tool" | "arguments">): FileRead | null {
+export function parseFileRead({ tool, arguments: given }: Pick<ToolOutput, "tool" | "arguments">): FileRead | null {
   const file = callKind({ name: tool, arguments: given }) === "read" ? pathArgument(given) : undefined;
   if (file === undefined || file.text === "") return null;
-  const { path, lines } = withoutLines(file.text);
+  const { path, lines } = splitLineRange(file.text);
   const selectors = Object.entries(given).filter(([name, value]) => name !== file.name && !NO_PART.has(name) && isSet(value));
   if (lines === null && selectors.length === 0) return { path, part: null };
   return { path, part: JSON.stringify([lines, ...selectors.sort(([a], [b]) => (a < b ? -1 : 1))]) };
@@ -60,7 +60,7 @@ function isSet(value: unknown): boolean {
 }
 
 /** oh-my-pi's read tool takes lines in the path: `src/a.ts:50-100`. */
-function withoutLines(given: string): { readonly path: string; readonly lines: string | null } {
+function splitLineRange(given: string): { readonly path: string; readonly lines: string | null } {
   const plain = given.replace(/^(?:\.\/)+/, "");
   const [, path, lines] = /^(.+):(\d[\d,+-]*)$/s.exec(plain) ?? [];
   return path === undefined || lines === undefined ? { path: plain, lines: null } : { path, lines };
