@@ -20,7 +20,10 @@ export const messageTokens = rules.checked(tokens.messageTokens, ["counter", COU
 export { scoreFidelity } from "./extract/fidelity.js";
 // Planning
 export { keepRuleOf } from "./plan/kept-tail.js";
+// Replies of the AI SDK
+export { CONNECTION_ENDED, readFinishStep } from "./summarizers/ai-sdk-step.js";
 export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js";
+export { type FailureParts, readFailureParts } from "./summarizers/parse-failure.js";
 export { findNearest } from "./text/nearest-name.js";
 // Errors of providers, secrets, misspelled names
 export { withoutSecrets } from "./text/redact.js";

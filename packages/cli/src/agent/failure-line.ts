@@ -1,4 +1,4 @@
-import { withoutSecrets } from "@bough/compaction/internals";
+import { type FailureParts, readFailureParts, withoutSecrets } from "@bough/compaction/internals";
 import { safe } from "../terminal/safe.js";
 import { truncate } from "../terminal/width.js";
 
@@ -17,31 +17,23 @@ const CUT_EDGE = 5_000;
  * as it is or as URLs, HTML, JSON and Base64 write it. The time is linear in what the server said.
  */
 export function failureLine(error: unknown, secrets: readonly string[]): string {
-  const last = behind(error);
-  const status = member(last, "statusCode");
-  const words = wordsOf(last, secrets);
-  const isRefusal = typeof status === "number" && (status < 200 || status > 299);
+  const { status, ...parts } = readFailureParts(error);
+  const words = describeFailure(parts, secrets);
+  const isRefusal = status !== undefined && (status < 200 || status > 299);
   const line = isRefusal ? `HTTP ${status}: ${words === "" ? "no explanation" : words}` : words;
   const clean = cleaned(line, secrets);
   return truncate(safe(clean === "" ? "the model could not be asked" : clean), MAX, "…");
 }
 
-/** The last try of several is why it failed. */
-function behind(error: unknown): unknown {
-  return member(error, "lastError") ?? error;
-}
-
-/** What libraries say where a stream that had begun well ended too early; Node's versions differ. */
+/** Messages of libraries for a stream that ended too early; they depend on the version of Node. */
 const BROKE_OFF = /^(terminated$|Failed to process successful response)/;
 
-function wordsOf(error: unknown, secrets: readonly string[]): string {
-  const own = typeof error === "string" ? error : textMember(error, "message");
-  const inner = deepest(error);
-  if (BROKE_OFF.test(own)) return `the answer broke off${inner === "" || inner === own ? "" : `: ${inner}`}`;
-  const body = textMember(error, "responseBody");
-  // Servers in front of a model answer with a page: its beginning says more than "Bad Gateway" alone.
-  const page = body === "" || body.includes(own) || own.length > 40 ? "" : `: ${withoutTags(cleaned(body, secrets)).slice(0, 200)}`;
-  return `${own}${page}${inner === "" || own.includes(inner) ? "" : ` (${inner})`}`;
+function describeFailure({ message, cause, body }: Omit<FailureParts, "status">, secrets: readonly string[]): string {
+  if (BROKE_OFF.test(message)) return `the answer broke off${cause === "" || cause === message ? "" : `: ${cause}`}`;
+  // A proxy in front of a model answers with a page: its beginning explains more than "Bad Gateway" alone.
+  const hasPage = body !== "" && !body.includes(message) && message.length <= 40;
+  const page = hasPage ? `: ${withoutTags(cleaned(body, secrets)).slice(0, 200)}` : "";
+  return `${message}${page}${cause === "" || message.includes(cause) ? "" : ` (${cause})`}`;
 }
 
 /** Each `<` is looked at once: a tag holds no other. */
@@ -52,30 +44,8 @@ function withoutTags(page: string): string {
     .trim();
 }
 
-/** `fetch` says only that it failed; its cause says why: refused, reset, no such host. */
-function deepest(error: unknown): string {
-  let found = "";
-  let cause = member(error, "cause");
-  for (let depth = 0; depth < 5 && cause !== undefined; depth += 1) {
-    const said = textMember(cause, "message");
-    const code = textMember(cause, "code");
-    found = said === "" ? code || found : said;
-    cause = member(cause, "cause");
-  }
-  return found;
-}
-
 /** One line without secrets; of a long text its beginning. */
 function cleaned(text: string, secrets: readonly string[]): string {
   const beginning = withoutSecrets(text.slice(0, LOOKED_AT), secrets);
   return (text.length > LOOKED_AT ? beginning.slice(0, -CUT_EDGE) : beginning).replace(/\s+/g, " ").trim();
-}
-
-function textMember(value: unknown, name: string): string {
-  const found = member(value, name);
-  return typeof found === "string" ? found : "";
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }

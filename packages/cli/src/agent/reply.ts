@@ -1,5 +1,6 @@
+import { CONNECTION_ENDED, readFinishStep } from "@bough/compaction/internals";
 import type { AssistantMessage, ToolCallBlock, Usage } from "@bough/session-core";
-import type { FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from "ai";
+import type { FinishReason, TextStreamPart, ToolSet } from "ai";
 
 type Part = TextStreamPart<ToolSet>;
 type Block = AssistantMessage["content"][number];
@@ -165,12 +166,12 @@ export class ReplyBuilder {
   }
 
   #finish(part: Extract<Part, { type: "finish-step" }>): void {
-    this.#model = part.response.modelId;
-    this.#usage = usageOf(part.usage);
+    const { model, usage, end } = readFinishStep(part);
+    this.#model = model;
+    this.#usage = usage;
     if (this.#end === "error" || this.#end === "aborted") return;
-    if (part.rawFinishReason === "model_context_window_exceeded") this.fail(part.rawFinishReason);
-    // A provider whose connection ended early reports "other" without a reason of the server's.
-    else if (part.finishReason !== "other" || part.rawFinishReason !== undefined) this.#end = ENDS[part.finishReason];
+    if (end === "overflow") this.fail(part.rawFinishReason);
+    else if (end !== undefined) this.#end = ENDS[end];
     if (this.#end === "error" && this.#error === undefined) this.#error = "the model ended its answer with an error";
   }
 }
@@ -186,15 +187,6 @@ function finished(block: Growing | ToolCallBlock): Block | undefined {
     ...(block.signature === undefined ? {} : { thinkingSignature: block.signature }),
     ...(block.redacted ? { redacted: true } : {}),
   };
-}
-
-/** What the provider reported; `input` is without what came from or went to its cache. undefined: it reported nothing. */
-export function usageOf({ inputTokens, outputTokens, totalTokens, inputTokenDetails }: LanguageModelUsage): Usage | undefined {
-  const { cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite, noCacheTokens } = inputTokenDetails;
-  const fresh = inputTokens === undefined ? undefined : Math.max(0, inputTokens - (cacheRead ?? 0) - (cacheWrite ?? 0));
-  const figures = { input: noCacheTokens ?? fresh, output: outputTokens, cacheRead, cacheWrite, totalTokens };
-  const known = Object.entries(figures).filter(([, tokens]) => typeof tokens === "number" && tokens >= 0);
-  return known.length === 0 ? undefined : Object.fromEntries(known);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,10 +1,10 @@
 import { toAiSdk, type Usage } from "@bough/session-core";
 import { raceAbort, rules } from "@bough/session-core/internals";
-import type { FinishReason, LanguageModel, LanguageModelUsage, streamText, TextStreamPart, ToolSet } from "ai";
+import type { FinishReason, LanguageModel, streamText, TextStreamPart, ToolSet } from "ai";
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
+import { CONNECTION_ENDED, readFinishStep } from "./ai-sdk-step.js";
 import { toCallError } from "./call-failure.js";
-import { readRequestId } from "./http.js";
 import { type ModelReply, type ReplyEnd, skipThinking, validateReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
@@ -118,14 +118,13 @@ class StreamedAnswer {
     if (piece !== "") this.#onText(piece);
   }
 
-  #takeEnd(step: Extract<TextStreamPart<ToolSet>, { type: "finish-step" }>): void {
-    this.model = step.response.modelId;
-    this.requestId = readRequestId(step.response.headers) ?? step.response.id;
-    this.usage = usageOf(step.usage);
-    if (step.rawFinishReason === "model_context_window_exceeded") throw new SummarizerCallError("overflow", step.rawFinishReason);
-    // A provider whose connection ended early reports "other" without a reason of the server's.
-    if (step.finishReason === "other" && step.rawFinishReason === undefined) return;
-    this.#end = ENDS[step.finishReason];
+  #takeEnd(part: Extract<TextStreamPart<ToolSet>, { type: "finish-step" }>): void {
+    const { model, requestId, usage, end } = readFinishStep(part);
+    this.model = model;
+    this.requestId = requestId;
+    this.usage = usage;
+    if (end === "overflow") throw new SummarizerCallError("overflow", part.rawFinishReason ?? end);
+    if (end !== undefined) this.#end = ENDS[end];
   }
 
   /** The whole answer. @throws {SummarizerCallError} the connection ended before the answer did. */
@@ -133,14 +132,6 @@ class StreamedAnswer {
     if (this.#end === undefined) throw new SummarizerCallError("network", "the connection ended before the response was complete");
     return { text: this.#pieces.join(""), end: this.#end, callsTool: this.#callsTool };
   }
-}
-
-function usageOf({ inputTokens, outputTokens, totalTokens, inputTokenDetails }: LanguageModelUsage): Usage | undefined {
-  const { cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite, noCacheTokens } = inputTokenDetails;
-  const input = noCacheTokens ?? (inputTokens === undefined ? undefined : Math.max(0, inputTokens - (cacheRead ?? 0) - (cacheWrite ?? 0)));
-  const figures = { input, output: outputTokens, cacheRead, cacheWrite, totalTokens };
-  const known = Object.entries(figures).filter(([, tokens]) => tokens !== undefined);
-  return known.length === 0 ? undefined : Object.fromEntries(known);
 }
 
 function nameOf(model: LanguageModel): string {

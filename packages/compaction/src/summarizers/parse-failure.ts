@@ -49,6 +49,47 @@ export function parseFailure(error: unknown, nowMs: number = Date.now()): Failur
   };
 }
 
+/** The parts of an error that describe a failed call, each empty if the error has none. Untrusted. */
+export interface FailureParts {
+  readonly status: number | undefined;
+  readonly message: string;
+  /** Message or code of the innermost cause: `fetch` reports only that it failed, its cause why. */
+  readonly cause: string;
+  /** The server's answer. */
+  readonly body: string;
+}
+
+/** Most causes behind an error that are read. */
+const MAX_CAUSES = 5;
+
+/** Reads the parts of an unknown error; of several attempts, of the last one, because the call failed with it. */
+export function readFailureParts(error: unknown): FailureParts {
+  const last = isRecord(error) ? (error["lastError"] ?? error) : error;
+  if (!isRecord(last)) return { status: undefined, message: typeof last === "string" ? last : "", cause: "", body: "" };
+  const status = last["statusCode"];
+  return {
+    status: typeof status === "number" ? status : undefined,
+    message: readText(last, "message"),
+    cause: readInnermostCause(last),
+    body: readText(last, "responseBody"),
+  };
+}
+
+function readInnermostCause(error: Readonly<Record<string, unknown>>): string {
+  let found = "";
+  let cause = error["cause"];
+  for (let depth = 0; depth < MAX_CAUSES && isRecord(cause); depth += 1) {
+    found = readText(cause, "message") || readText(cause, "code") || found;
+    cause = cause["cause"];
+  }
+  return found;
+}
+
+function readText(value: Readonly<Record<string, unknown>>, name: string): string {
+  const found = value[name];
+  return typeof found === "string" ? found : "";
+}
+
 type Layer = Readonly<Record<string, unknown>> | string;
 
 /** The error and its underlying errors, each once. */
