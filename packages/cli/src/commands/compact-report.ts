@@ -1,7 +1,8 @@
 import type { BeforeCompact, CompactionDone, TokenUse } from "@bough/compaction";
 import type { Session } from "@bough/session-core";
+import { summaryFiles } from "../format/entry-lines.js";
 import { count, counted } from "../format/numbers.js";
-import { describeFidelity, describeFiles, describeMethod, fileLists } from "../session/compaction-text.js";
+import { describeFidelity, describeFiles, describeMethod } from "../session/compaction-text.js";
 import type { SummaryModel } from "../session/summary-model.js";
 import { describeWindow, type WindowChoice } from "../session/window-choice.js";
 import type { Glyphs } from "../terminal/glyphs.js";
@@ -11,7 +12,7 @@ import { fieldLine, type Line, styled } from "../terminal/line.js";
 export interface CompactionReport {
   readonly session: Session;
   readonly done: CompactionDone;
-  readonly files: ReturnType<typeof fileLists>;
+  readonly files: ReturnType<typeof summaryFiles>;
   readonly window: WindowChoice;
   readonly model: SummaryModel | null;
 }
@@ -24,7 +25,7 @@ export async function readReport(
   model: SummaryModel | null,
 ): Promise<CompactionReport> {
   const entry = await session.entry(done.entryId);
-  return { session, done, window, model, files: fileLists("details" in entry ? entry.details : undefined) };
+  return { session, done, window, model, files: summaryFiles("details" in entry ? entry.details : undefined) };
 }
 
 /** The report as JSON. */

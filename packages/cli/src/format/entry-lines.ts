@@ -1,9 +1,9 @@
 import type { AssistantBlock, ContentBlock, ContextMessage, Entry, FileLists, Message, Usage } from "@bough/session-core";
-import { type Line, styled } from "../terminal/line.js";
+import { fieldLine, type Line, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
 import { bytes, count, dollars } from "./numbers.js";
 
-/** What kind of entry it is, in words. */
+/** The kind of an entry, as shown on screen. */
 export function entryKind(entry: Entry): string {
   switch (entry.type) {
     case "message":
@@ -27,32 +27,32 @@ export function entryKind(entry: Entry): string {
   }
 }
 
-/** An entry in full, for reading: what is known beside its text, then the text. */
+/** An entry in full: its fields, then its text. */
 export function entryLines(entry: Entry): readonly Line[] {
   switch (entry.type) {
     case "message":
-      return [...messageFacts(entry.message), ...messageLines(entry.message)];
+      return [...messageFields(entry.message), ...messageLines(entry.message)];
     case "compaction":
       return [
-        fact("kept from", entry.firstKeptEntryId ?? "nothing kept"),
-        ...optionalFact("tokens before", entry.tokensBefore),
-        ...optionalFact("tokens after", entry.tokensAfter),
-        ...optionalFact("trigger", entry.trigger),
-        ...optionalFact("instructions", entry.instructions),
-        ...optionalFact("title", entry.title),
-        ...usageFact(entry.usage),
+        fieldLine("kept from", entry.firstKeptEntryId ?? "nothing kept"),
+        ...optionalField("tokens before", entry.tokensBefore),
+        ...optionalField("tokens after", entry.tokensAfter),
+        ...optionalField("trigger", entry.trigger),
+        ...optionalField("instructions", entry.instructions),
+        ...optionalField("title", entry.title),
+        ...usageField(entry.usage),
         ...summaryLines(entry),
       ];
     case "branch_summary":
-      return [fact("of the branch that ends at", entry.fromId ?? "(unknown)"), ...usageFact(entry.usage), ...summaryLines(entry)];
+      return [fieldLine("of the branch that ends at", entry.fromId ?? "(unknown)"), ...usageField(entry.usage), ...summaryLines(entry)];
     case "model_change":
       return textLines(entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}`);
     case "thinking_level_change":
       return textLines(entry.thinkingLevel ?? "default");
     case "context_edit":
       return entry.replacement === null
-        ? [fact("omits", entry.targetId)]
-        : [fact("replaces", entry.targetId), ...contentOf(entry.replacement.content)];
+        ? [fieldLine("omits", entry.targetId)]
+        : [fieldLine("replaces", entry.targetId), ...contentOf(entry.replacement.content)];
     case "custom_message":
       return messageLines({ role: "custom", customType: entry.customType, content: entry.content });
     case "custom":
@@ -66,62 +66,65 @@ function contentOf(content: string | readonly unknown[]): readonly Line[] {
   return typeof content === "string" ? textLines(content) : jsonLines(content);
 }
 
-function messageFacts(message: Extract<Entry, { type: "message" }>["message"]): readonly Line[] {
+function messageFields(message: Extract<Entry, { type: "message" }>["message"]): readonly Line[] {
   switch (message.role) {
     case "assistant": {
       const { provider, model } = message;
       const named = [provider, model].filter((part) => part !== undefined).join("/");
       return [
-        ...(named === "" ? [] : [fact("model", named)]),
-        ...usageFact(message.usage),
-        ...optionalFact("stopped because", message.stopReason),
+        ...(named === "" ? [] : [fieldLine("model", named)]),
+        ...usageField(message.usage),
+        ...optionalField("stopped because", message.stopReason),
       ];
     }
     case "toolResult":
-      return [...optionalFact("tool", message.toolName), fact("answers", message.toolCallId)];
+      return [...optionalField("tool", message.toolName), fieldLine("answers", message.toolCallId)];
     case "bashExecution":
-      return optionalFact("exit code", message.exitCode ?? undefined);
+      return optionalField("exit code", message.exitCode ?? undefined);
     case "custom":
-      return [fact("kind", message.customType)];
+      return [fieldLine("kind", message.customType)];
     case "system":
     case "user":
       return [];
   }
 }
 
-function usageFact(usage: Usage | undefined): readonly Line[] {
+function usageField(usage: Usage | undefined): readonly Line[] {
   if (usage === undefined) return [];
   const parts = [`${count(usage.input ?? 0)} in`, `${count(usage.output ?? 0)} out`];
   if ((usage.cacheRead ?? 0) > 0) parts.push(`${count(usage.cacheRead ?? 0)} from cache`);
   if ((usage.cacheWrite ?? 0) > 0) parts.push(`${count(usage.cacheWrite ?? 0)} to cache`);
   if (usage.cost?.total !== undefined) parts.push(dollars(usage.cost.total));
-  return [fact("tokens", parts.join(", "))];
+  return [fieldLine("tokens", parts.join(", "))];
 }
 
 function summaryLines(entry: { readonly summary: string; readonly details?: unknown }): readonly Line[] {
-  const lists = isFileLists(entry.details) ? entry.details : undefined;
+  const { readFiles, modifiedFiles } = summaryFiles(entry.details);
   return [
-    ...optionalFact("files read", lists?.readFiles.join(", ") || undefined),
-    ...optionalFact("files modified", lists?.modifiedFiles.join(", ") || undefined),
+    ...optionalField("files read", readFiles.join(", ") || undefined),
+    ...optionalField("files modified", modifiedFiles.join(", ") || undefined),
     ...textLines(entry.summary),
   ];
 }
 
-/** A hook may have put anything there. */
-function isFileLists(details: unknown): details is FileLists {
-  if (typeof details !== "object" || details === null || !("readFiles" in details) || !("modifiedFiles" in details)) return false;
-  return Array.isArray(details.readFiles) && Array.isArray(details.modifiedFiles);
+/** The file lists in the details of a summary. Details may have any shape if a hook wrote them. */
+export function summaryFiles(details: unknown): FileLists {
+  if (typeof details !== "object" || details === null) return { readFiles: [], modifiedFiles: [] };
+  return {
+    readFiles: "readFiles" in details ? stringsIn(details.readFiles) : [],
+    modifiedFiles: "modifiedFiles" in details ? stringsIn(details.modifiedFiles) : [],
+  };
 }
 
-function fact(name: string, value: string | number): Line {
-  return [styled("dim", `${name}: `), String(value)];
+function stringsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
-function optionalFact(name: string, value: string | number | undefined): readonly Line[] {
-  return value === undefined ? [] : [fact(name, value)];
+function optionalField(name: string, value: string | number | undefined): readonly Line[] {
+  return value === undefined ? [] : [fieldLine(name, String(value))];
 }
 
-/** What a message is called on screen. */
+/** The name of a role on screen. */
 export function roleName(role: (Message | ContextMessage)["role"]): string {
   switch (role) {
     case "toolResult":
@@ -140,17 +143,17 @@ export function roleName(role: (Message | ContextMessage)["role"]): string {
   }
 }
 
-/** The lines of a text, as it stands. */
+/** The lines of a text. */
 export function textLines(text: string): readonly Line[] {
   return text === "" ? [] : safeLines(text).map((line) => [line]);
 }
 
 /** A value as indented JSON. */
-export function jsonLines(value: unknown): readonly Line[] {
+function jsonLines(value: unknown): readonly Line[] {
   return textLines(JSON.stringify(value, null, 2) ?? "");
 }
 
-/** Everything that a message says, in order, for reading. */
+/** The content of a message in full. */
 export function messageLines(message: Message | ContextMessage): readonly Line[] {
   switch (message.role) {
     case "user":

@@ -1,18 +1,20 @@
 import type { ContextMessage } from "@bough/session-core";
 
-/** What a message costs beside its content: its role and separators. */
+/** Tokens of a message's role and separators. */
 const MESSAGE_OVERHEAD = 4;
 
-/** What providers count for an image of usual size; its base64 says nothing about it. */
+/** Tokens of an image of usual size; they do not depend on the size of its base64. */
 const IMAGE = 1500;
 
-/** Runs that no tokenizer knows words in: base64, hashes, minified code. */
+/** Runs without words: base64, hashes, minified code. */
 const UNBROKEN = /[A-Za-z0-9+/=_-]{80,}/g;
 
 const CJK = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]|[\u{20000}-\u{3ffff}]/gu;
 
-// A rule of thumb until the compaction package counts: characters ÷ 4 alone is three times too low for base64 and Chinese.
-/** Tokens of a text, roughly: 4 characters each; 2 in unbroken runs and in scripts other than Latin; 1 in CJK. */
+/**
+ * Estimates the tokens of a text without the tables of a tokenizer: 4 characters per token; 2 in unbroken runs and in scripts other
+ * than Latin; 1 in CJK. Characters ÷ 4 alone would be three times too low for base64 and Chinese.
+ */
 export function roughTokens(text: string): number {
   const unbroken = lengthOf(text.match(UNBROKEN));
   const cjk = text.match(CJK)?.length ?? 0;
@@ -24,7 +26,7 @@ function lengthOf(matches: readonly string[] | null): number {
   return (matches ?? []).reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Tokens of a message, roughly: its texts, thoughts, calls and results, 1,500 for each image, and 4 for the message. */
+/** Estimates the tokens of a message: its text, thinking, calls and results, 1,500 per image, and 4 for the message itself. */
 export function roughMessageTokens(message: ContextMessage): number {
   return MESSAGE_OVERHEAD + contentTokens(message);
 }

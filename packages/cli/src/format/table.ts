@@ -5,17 +5,17 @@ import { loadWidthsFor } from "../terminal/width.js";
 export interface Column {
   readonly heading: string;
   readonly align?: "left" | "right";
-  /** A column that gives way where the table is too wide, but not below this many columns of text. */
+  /** Minimum width; a column with it shrinks if the table is too wide. */
   readonly shrinksTo?: number;
-  /** Left out altogether where even shrinking does not help; the last such column goes first. */
+  /** Dropped if shrinking is not enough; the last such column first. */
   readonly optional?: boolean;
 }
 
 const GAP = "  ";
 
 /**
- * Lines of a table that fits `width`: columns that may shrink give way, the widest first; then optional ones go. Widths are those of the
- * terminal, so wide characters, emoji and accents stay in line.
+ * The lines of a table, heading first, that fits `width`: first the shrinkable columns shrink, the widest first, then optional columns
+ * are dropped. Wide characters, emoji and accents are aligned by their width on the terminal.
  */
 export async function tableLines(
   columns: readonly Column[],
@@ -24,28 +24,28 @@ export async function tableLines(
   ellipsis = "…",
 ): Promise<readonly Line[]> {
   await loadWidthsFor(rows.flatMap((row) => row.map(textOfLine)));
-  return fittedTable(columns, rows, width, ellipsis);
+  return fitTable(columns, rows, width, ellipsis);
 }
 
-function fittedTable(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number, ellipsis: string): readonly Line[] {
+function fitTable(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number, ellipsis: string): readonly Line[] {
   const headings = columns.map(({ heading }): Line => [styled("dim", heading)]);
-  const widths = fittingWidths(columns, [headings, ...rows], width);
-  const dropped = columns.findLastIndex(({ optional }) => optional === true);
-  if (dropped >= 0 && total(widths) > width)
-    return fittedTable(
-      without(columns, dropped),
-      rows.map((row) => without(row, dropped)),
+  const widths = fitWidths(columns, [headings, ...rows], width);
+  const optionalAt = columns.findLastIndex(({ optional }) => optional === true);
+  if (optionalAt >= 0 && total(widths) > width)
+    return fitTable(
+      dropColumn(columns, optionalAt),
+      rows.map((row) => dropColumn(row, optionalAt)),
       width,
       ellipsis,
     );
   return [headings, ...rows].map((row) => rowLine(columns, row, widths, ellipsis));
 }
 
-function fittingWidths(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number): readonly number[] {
+function fitWidths(columns: readonly Column[], rows: readonly (readonly Line[])[], width: number): readonly number[] {
   const widths = columns.map((_, at) => rows.reduce((widest, row) => Math.max(widest, lineWidth(row[at] ?? [])), 0));
   let excess = total(widths) - width;
   while (excess > 0) {
-    const at = widestThatShrinks(columns, widths);
+    const at = widestShrinkable(columns, widths);
     if (at === undefined) break;
     widths[at] = (widths[at] ?? 0) - 1;
     excess -= 1;
@@ -57,11 +57,11 @@ function total(widths: readonly number[]): number {
   return widths.reduce((sum, one) => sum + one, 0) + GAP.length * (widths.length - 1);
 }
 
-function without<T>(items: readonly T[], dropped: number): readonly T[] {
-  return items.filter((_, at) => at !== dropped);
+function dropColumn<T>(items: readonly T[], column: number): readonly T[] {
+  return items.filter((_, at) => at !== column);
 }
 
-function widestThatShrinks(columns: readonly Column[], widths: readonly number[]): number | undefined {
+function widestShrinkable(columns: readonly Column[], widths: readonly number[]): number | undefined {
   let widest: number | undefined;
   for (const [at, { shrinksTo }] of columns.entries()) {
     if (shrinksTo === undefined || (widths[at] ?? 0) <= shrinksTo) continue;

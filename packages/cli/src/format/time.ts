@@ -12,14 +12,14 @@ const STEPS: readonly (readonly [unit: string, ms: number])[] = [
   ["m", MINUTE],
 ];
 
-/** How long ago, in one unit: `5m`, `3h`, `2d`, `4mo`; `now` below a minute and for what lies ahead. */
+/** The age of a time in one unit: `5m`, `3h`, `2d`, `4mo`; `now` below a minute and for future times. */
 export function age(atMs: number, nowMs: number): string {
   const passed = nowMs - atMs;
   for (const [unit, ms] of STEPS) if (passed >= ms) return `${Math.floor(passed / ms)}${unit}`;
   return "now";
 }
 
-/** Date and time of day where the person is: `2025-11-21 14:05`; empty for a time that no calendar has. */
+/** Date and time in the local time zone: `2025-11-21 14:05`; empty for an invalid time. */
 export function dateTime(atMs: number): string {
   const at = new Date(atMs);
   if (Number.isNaN(at.getTime())) return "";
@@ -31,8 +31,8 @@ const RELATIVE = /^(\d+)(m|h|d|w|mo|y)$/;
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
 /**
- * The time that a person means by `2025-11-21`, `2025-11-21T14:05`, `3d` or `12h` (ago), in milliseconds since 1970;
- * undefined: it means none. A date alone is its first moment where the person is.
+ * Parses `2025-11-21`, `2025-11-21T14:05`, or an age such as `3d` or `12h`, to milliseconds since 1970; undefined: invalid. A date
+ * alone is its midnight in the local time zone.
  */
 export function parseTime(text: string, nowMs: number): number | undefined {
   const [, count, unit] = RELATIVE.exec(text) ?? [];

@@ -1,10 +1,9 @@
 import type { Entry, SessionId, Usage } from "@bough/session-core";
 import { z } from "zod";
-import { entryKind } from "../format/entry-lines.js";
+import { entryKind, summaryFiles } from "../format/entry-lines.js";
 import { count, counted, dollars } from "../format/numbers.js";
 import { dateTime } from "../format/time.js";
 import { forceWidth, wrapLine } from "../format/wrap.js";
-import { fileLists } from "../session/compaction-text.js";
 import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { markdownLines } from "./markdown.js";
@@ -159,7 +158,7 @@ function summaryFacts(entry: Extract<Entry, { type: "compaction" | "branch_summa
   const { covers, method, fidelity } = engineFieldsSchema.parse(entry);
   const fact = (name: string, value: string | number | null | undefined) =>
     value === undefined || value === null || value === "" ? [] : factLines(name, value, width);
-  const { readFiles, modifiedFiles } = fileLists(entry.details);
+  const { readFiles, modifiedFiles } = summaryFiles(entry.details);
   return [
     ...(entry.type === "compaction" ? compactionFacts(entry, to, fact) : fact("of the branch that ends at", entry.fromId ?? "(unknown)")),
     ...fact("covers", covers === undefined ? undefined : coverageText(covers, to)),

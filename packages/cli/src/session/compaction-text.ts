@@ -1,4 +1,5 @@
 import type { CompactionDone, CompactionResult, Fidelity } from "@bough/compaction";
+import type { FileLists } from "@bough/session-core";
 import { errorLine } from "../errors.js";
 import { count } from "../format/numbers.js";
 import type { SummaryModel } from "./summary-model.js";
@@ -60,17 +61,7 @@ export function describeFidelity({ score, total, inSummary }: Fidelity): string 
   return `${count(found)} of ${count(total)} facts are in the summary (score ${score.toFixed(2)})`;
 }
 
-/** The file lists in the `details` of a summary. Hooks and other programs may store any value there. */
-export function fileLists(details: unknown): { readonly readFiles: readonly string[]; readonly modifiedFiles: readonly string[] } {
-  const given = typeof details === "object" && details !== null ? (details as Readonly<Record<string, unknown>>) : {};
-  return { readFiles: stringsIn(given["readFiles"]), modifiedFiles: stringsIn(given["modifiedFiles"]) };
-}
-
-function stringsIn(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
-}
-
 /** Describes the number of files. */
-export function describeFiles({ readFiles, modifiedFiles }: ReturnType<typeof fileLists>): string {
+export function describeFiles({ readFiles, modifiedFiles }: FileLists): string {
   return `${count(readFiles.length)} read, ${count(modifiedFiles.length)} modified`;
 }

@@ -1,6 +1,6 @@
 import { type Checkpoint, listCheckpoints } from "@bough/compaction";
 import { type Entry, type EntryId, oneLine, type Session } from "@bough/session-core";
-import { fileLists } from "./compaction-text.js";
+import { summaryFiles } from "../format/entry-lines.js";
 import { readOutline } from "./paging.js";
 
 /** An entry that summarizes other entries. */
@@ -55,7 +55,7 @@ export function toListedSummary(entry: SummaryEntry, checkpoint: Checkpoint | un
     tokensBefore: isCompaction ? (entry.tokensBefore ?? null) : null,
     tokensAfter: isCompaction ? (entry.tokensAfter ?? null) : null,
     messages: checkpoint?.covers?.messages ?? coveredMessages(entry),
-    ...(checkpoint?.files ?? fileLists(entry.details)),
+    ...(checkpoint?.files ?? summaryFiles(entry.details)),
   };
 }
 
