@@ -31,25 +31,29 @@ export interface CallPermission {
 export class PermissionChecker {
   readonly #always = new Set<ToolName>();
 
-  constructor(
-    private readonly permissions: Permissions,
-    private readonly cwd: string,
-    private readonly ask: (call: PermissionRequest) => Promise<PermissionAnswer>,
-  ) {}
+  readonly #permissions: Permissions;
+  readonly #cwd: string;
+  readonly #ask: (call: PermissionRequest) => Promise<PermissionAnswer>;
+
+  constructor(permissions: Permissions, cwd: string, ask: (call: PermissionRequest) => Promise<PermissionAnswer>) {
+    this.#permissions = permissions;
+    this.#cwd = cwd;
+    this.#ask = ask;
+  }
 
   /** The tools that are offered to the model. */
   offeredTools(tools: readonly Tool[]): readonly Tool[] {
-    return tools.filter(({ name }) => (this.permissions[name] ?? "off") !== "off");
+    return tools.filter(({ name }) => (this.#permissions[name] ?? "off") !== "off");
   }
 
   /** Whether the call may run; asks the person where that is needed. What reaches outside of the folder is always asked for. */
   async check(id: string, name: ToolName, input: ToolInput): Promise<CallPermission> {
-    const permission = this.permissions[name] ?? "off";
+    const permission = this.#permissions[name] ?? "off";
     if (permission === "off") return { isAllowed: false, target: null };
-    const { target, isOutside } = (await resolveTarget(input, this.cwd)) ?? { target: null, isOutside: false };
+    const { target, isOutside } = (await resolveTarget(input, this.#cwd)) ?? { target: null, isOutside: false };
     const isKnown = permission === "allow" || this.#always.has(name);
     if (isKnown && !isOutside) return { isAllowed: true, target };
-    const answer = await this.ask({ id, name, input, target, isOutside });
+    const answer = await this.#ask({ id, name, input, target, isOutside });
     if (answer === "always" && !isOutside) this.#always.add(name);
     return { isAllowed: answer !== "no", target };
   }

@@ -12,7 +12,11 @@ import type { ToolOutcome } from "./tools/tool.js";
 export class TurnBranch {
   #newest: EntryId | null = null;
 
-  constructor(private readonly session: Session) {}
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
 
   /** The newest entry that the turn wrote. */
   get newest(): EntryId | null {
@@ -21,17 +25,17 @@ export class TurnBranch {
 
   /** Puts the leaf back to this turn where another process moved it: a context is built at the leaf. The move can be undone. */
   async ensureLeaf(): Promise<void> {
-    const own = this.session.leafId;
-    if ((await this.session.refresh()) !== own) await this.session.moveLeaf(own);
+    const own = this.#session.leafId;
+    if ((await this.#session.refresh()) !== own) await this.#session.moveLeaf(own);
   }
 
   async append(entry: EntryInput): Promise<EntryId> {
-    return this.#wrote(await this.session.append(entry, { onConflict: "branch" }));
+    return this.#wrote(await this.#session.append(entry, { onConflict: "branch" }));
   }
 
   /** Several entries, all or none. Gives the first one's id. */
   async appendAll(entries: readonly EntryInput[]): Promise<EntryId> {
-    const written = await this.session.write(
+    const written = await this.#session.write(
       entries.map((entry) => ({ kind: "entry", entry })),
       { onConflict: "branch" },
     );

@@ -33,10 +33,13 @@ export class ShellPerformer {
   #cancelMoment: () => void = () => undefined;
   readonly #allowed = new Set<keyof NonNullable<Config["tools"]>>();
 
-  constructor(
-    private readonly world: ShellWorld,
-    private readonly intro: Intro,
-  ) {
+  readonly #world: ShellWorld;
+  readonly #intro: Intro;
+
+  constructor(world: ShellWorld, intro: Intro) {
+    this.#world = world;
+    this.#intro = intro;
+
     this.#model = world.model;
     this.#status = new StatusReader(world.session);
   }
@@ -61,20 +64,20 @@ export class ShellPerformer {
   }
 
   get #glyphs() {
-    return glyphsFor(this.world.io.env);
+    return glyphsFor(this.#world.io.env);
   }
 
   get #width(): number {
-    return this.world.io.terminal?.stdout.columns || 80;
+    return this.#world.io.terminal?.stdout.columns || 80;
   }
 
   async #do(effect: ShellEffect, host: ShellHost): Promise<void> {
     switch (effect.kind) {
       case "open":
-        this.#ticks = setInterval(() => host.dispatch({ kind: "tick", nowMs: this.world.io.now() }), SECOND);
+        this.#ticks = setInterval(() => host.dispatch({ kind: "tick", nowMs: this.#world.io.now() }), SECOND);
         this.#ticks.unref();
-        this.world.onBackground((background) => host.dispatch({ kind: "status", status: { background } }));
-        await printIntro(this.world, host, this.#glyphs, this.intro);
+        this.#world.onBackground((background) => host.dispatch({ kind: "status", status: { background } }));
+        await printIntro(this.#world, host, this.#glyphs, this.#intro);
         return this.#tellStatus(host);
       case "send":
         return this.#say(effect.text, host);
@@ -98,7 +101,7 @@ export class ShellPerformer {
 
   #awaitMoment(id: string, host: ShellHost): void {
     this.#cancelMoment();
-    this.#cancelMoment = (this.world.startAnswerDelay ?? startAnswerDelay)(() => host.dispatch({ kind: "answer-delay-passed", id }));
+    this.#cancelMoment = (this.#world.startAnswerDelay ?? startAnswerDelay)(() => host.dispatch({ kind: "answer-delay-passed", id }));
   }
 
   async #tellStatus(host: ShellHost): Promise<void> {
@@ -108,7 +111,7 @@ export class ShellPerformer {
   /** On disk first; then the model is asked. */
   async #say(text: string, host: ShellHost): Promise<void> {
     try {
-      await appendUserMessage(this.world.session, text);
+      await appendUserMessage(this.#world.session, text);
     } catch (error) {
       // Nothing was written: what was typed comes back.
       if (!(error instanceof BoughError)) throw error;
@@ -125,12 +128,12 @@ export class ShellPerformer {
 
   async #answer(model: ChatModel, host: ShellHost): Promise<void> {
     host.dispatch({ kind: "reply-started" });
-    const reply = new ReplyRun(this.world, host, model, this.#glyphs, this.#width, this.#allowed);
+    const reply = new ReplyRun(this.#world, host, model, this.#glyphs, this.#width, this.#allowed);
     this.#reply = reply;
     let kind: TurnResult["kind"] = "failed";
     try {
-      const { thinkingLevel } = await this.world.session.settings();
-      ({ kind } = await reply.run(thinkingLevel ?? this.world.config.thinking));
+      const { thinkingLevel } = await this.#world.session.settings();
+      ({ kind } = await reply.run(thinkingLevel ?? this.#world.config.thinking));
     } finally {
       this.#reply = undefined;
       host.dispatch({ kind: "reply-ended" });
@@ -147,7 +150,7 @@ export class ShellPerformer {
     const { signal } = controller;
     this.#compaction = controller;
     try {
-      const result = await this.world.compactor.turnEnded({ signal });
+      const result = await this.#world.compactor.turnEnded({ signal });
       if (result?.kind === "failed") host.dispatch({ kind: "notice", text: describeCompaction(result, "/compact --undo"), isError: true });
       if (result?.kind === "compacted") await this.#tellStatus(host);
     } catch (error) {
@@ -164,16 +167,16 @@ export class ShellPerformer {
   async #command(name: SlashName, rest: string, host: ShellHost): Promise<void> {
     // Several answers in a row are told apart by what was asked.
     host.print([[styled("dim", `${this.#glyphs.cursor} /${name}${rest === "" ? "" : ` ${rest}`}`)]]);
-    if (await runSlashCommand(this.world, host, name, rest)) return;
+    if (await runSlashCommand(this.#world, host, name, rest)) return;
     switch (name) {
       case "help":
-        return host.print(helpScreenLines(this.world, this.#width, this.#glyphs));
+        return host.print(helpScreenLines(this.#world, this.#width, this.#glyphs));
       case "settings":
-        return host.print(settingsLines({ ...this.world, model: this.#model }));
+        return host.print(settingsLines({ ...this.#world, model: this.#model }));
       case "label":
-        return host.print(await labelLines(this.world));
+        return host.print(await labelLines(this.#world));
       case "thinking":
-        return setThinkingLevel(this.world, host, rest);
+        return setThinkingLevel(this.#world, host, rest);
       case "model":
         return this.#chooseModel(rest, host);
       case "fork":
@@ -191,16 +194,16 @@ export class ShellPerformer {
       host.dispatch({ kind: "notice", text, isError: false });
       return;
     }
-    const model = this.world.modelNamed(name);
+    const model = this.#world.modelNamed(name);
     if (model === null) return;
-    const warning = this.world.hideKey(model.secrets);
+    const warning = this.#world.hideKey(model.secrets);
     if (warning !== null) host.print([...wrapLine([styled("error", warning)], this.#width), []]);
-    await this.world.session.append({ type: "model_change", provider: model.provider, modelId: model.name }, { onConflict: "branch" });
+    await this.#world.session.append({ type: "model_change", provider: model.provider, modelId: model.name }, { onConflict: "branch" });
     this.#model = model;
     host.print([[styled("dim", `model: ${model.name}`)], []]);
     // A smaller window may need a summary first.
     await this.#working(host, "making the session fit the new model", (signal) =>
-      this.world.compactor.modelChanged({
+      this.#world.compactor.modelChanged({
         model: { provider: model.provider, modelId: model.name },
         contextWindow: model.windowTokens,
         signal,
@@ -209,7 +212,7 @@ export class ShellPerformer {
   }
 
   async #fork(entry: string, host: ShellHost): Promise<void> {
-    const { store, session } = this.world;
+    const { store, session } = this.#world;
     const at = entry === "" ? undefined : await session.resolve(entry);
     const fork = await store.forkSession(session.id, { at });
     host.dispatch({ kind: "leave", result: { kind: "open", sessionId: fork.id, draft: "" } });
@@ -217,7 +220,7 @@ export class ShellPerformer {
 
   async #compact(focus: string, host: ShellHost): Promise<void> {
     const result = await this.#working(host, "summarising", (signal) =>
-      this.world.compactor.compact({ instructions: focus === "" ? undefined : focus, signal }),
+      this.#world.compactor.compact({ instructions: focus === "" ? undefined : focus, signal }),
     );
     host.dispatch({ kind: "notice", text: describeCompaction(result, "/compact --undo"), isError: result.kind === "failed" });
   }

@@ -21,15 +21,22 @@ export class ReplyRun {
   readonly #abort = new AbortController();
   readonly #answers = new Map<string, (answer: PermissionAnswer) => void>();
 
-  constructor(
-    private readonly world: ShellWorld,
-    private readonly host: ShellHost,
-    private readonly model: ChatModel,
-    private readonly glyphs: Glyphs,
-    private readonly width: number,
-    /** What the person allowed for good in this shell. */
-    private readonly allowed: Set<keyof Tools>,
-  ) {}
+  readonly #world: ShellWorld;
+  readonly #host: ShellHost;
+  readonly #model: ChatModel;
+  readonly #glyphs: Glyphs;
+  readonly #width: number;
+  /** What the person allowed for good in this shell. */
+  readonly #allowed: Set<keyof Tools>;
+
+  constructor(world: ShellWorld, host: ShellHost, model: ChatModel, glyphs: Glyphs, width: number, allowed: Set<keyof Tools>) {
+    this.#world = world;
+    this.#host = host;
+    this.#model = model;
+    this.#glyphs = glyphs;
+    this.#width = width;
+    this.#allowed = allowed;
+  }
 
   /** Ends the reply; what came is kept. Questions that wait are answered with no. */
   stop(): void {
@@ -45,12 +52,12 @@ export class ReplyRun {
 
   /** How the turn ended; the person was told. */
   async run(thinking: string | undefined): Promise<TurnResult> {
-    const { session, compactor, io, config } = this.world;
-    const allowedNow = Object.fromEntries([...this.allowed].map((name) => [name, "allow" as const]));
+    const { session, compactor, io, config } = this.#world;
+    const allowedNow = Object.fromEntries([...this.#allowed].map((name) => [name, "allow" as const]));
     const result = await runTurn({
       session,
       compactor,
-      model: this.model,
+      model: this.#model,
       permissions: { ...config.tools, ...allowedNow },
       cwd: io.cwd,
       env: io.env,
@@ -66,7 +73,7 @@ export class ReplyRun {
   }
 
   #heard(event: TurnEvent): void {
-    const { dispatch, print } = this.host;
+    const { dispatch, print } = this.#host;
     switch (event.kind) {
       case "request":
         dispatch({ kind: "status", status: { usedTokens: event.use.totalTokens, windowTokens: event.use.windowTokens } });
@@ -98,10 +105,10 @@ export class ReplyRun {
   /** In the order in which they came. */
   #printEntry(entryId: string, isReply: boolean): void {
     const print = async () => {
-      const entry = await this.world.session.entry(entryId);
+      const entry = await this.#world.session.entry(entryId);
       // What was seen as it came goes, and the whole takes its place above.
-      if (isReply) this.host.dispatch({ kind: "reply-stored", entryId });
-      this.host.print(transcriptLines(entry, this.width, this.glyphs));
+      if (isReply) this.#host.dispatch({ kind: "reply-stored", entryId });
+      this.#host.print(transcriptLines(entry, this.#width, this.#glyphs));
     };
     this.#printing = this.#printing.then(print).catch((error: unknown) => {
       // The session went away under the reply; the turn itself ends with that and says so.
@@ -111,13 +118,13 @@ export class ReplyRun {
 
   #ask(call: PermissionRequest): Promise<PermissionAnswer> {
     const block = { type: "toolCall" as const, id: call.id, name: call.name, arguments: call.input };
-    const lines = [...outsideLines(call, this.width), ...toolCallLines(block, new TextBudget(this.width), this.glyphs)];
+    const lines = [...outsideLines(call, this.#width), ...toolCallLines(block, new TextBudget(this.#width), this.#glyphs)];
     // Nobody can judge a call of which a part is not seen.
-    if (lines.length > maxCallLines((this.world.io.terminal?.stdout.rows || 24) - 1)) this.host.print([...lines, []]);
-    this.host.dispatch({ kind: "ask", question: { id: call.id, name: call.name, lines, isOutside: call.isOutside } });
+    if (lines.length > maxCallLines((this.#world.io.terminal?.stdout.rows || 24) - 1)) this.#host.print([...lines, []]);
+    this.#host.dispatch({ kind: "ask", question: { id: call.id, name: call.name, lines, isOutside: call.isOutside } });
     return new Promise((resolve) => {
       this.#answers.set(call.id, (answer) => {
-        if (answer === "always" && !call.isOutside) this.allowed.add(call.name);
+        if (answer === "always" && !call.isOutside) this.#allowed.add(call.name);
         resolve(answer);
       });
     });
@@ -127,9 +134,9 @@ export class ReplyRun {
     const said = turnEndText(result);
     if (result.kind === "failed" && result.unstored !== null) {
       const lines = safeLines(result.unstored).map((line): Line => [line]);
-      this.host.print([[styled("error", "This could not be stored:")], ...lines, []]);
+      this.#host.print([[styled("error", "This could not be stored:")], ...lines, []]);
     }
-    if (said !== null) this.host.dispatch({ kind: "notice", text: said, isError: result.kind === "failed" });
+    if (said !== null) this.#host.dispatch({ kind: "notice", text: said, isError: result.kind === "failed" });
   }
 }
 

@@ -36,12 +36,17 @@ export interface RanTurn {
 
 /** A folder with a store, a session in it, and a model on this machine. */
 export class Shell {
-  private constructor(
-    readonly folder: string,
-    readonly store: Store,
-    readonly session: Session,
-    readonly server: ModelServer,
-  ) {}
+  readonly folder: string;
+  readonly store: Store;
+  readonly session: Session;
+  readonly server: ModelServer;
+
+  private constructor(folder: string, store: Store, session: Session, server: ModelServer) {
+    this.folder = folder;
+    this.store = store;
+    this.session = session;
+    this.server = server;
+  }
 
   static async open(): Promise<Shell> {
     const folder = mkdtempSync(join(tmpdir(), "bough-agent-"));

@@ -19,13 +19,17 @@ export class Living {
   model: NavigatorModel;
   #waiting: (() => void)[] = [];
 
-  constructor(
-    readonly store: Store,
-    readonly session: Session,
-    readonly folder: string,
-    record: Awaited<ReturnType<Session["record"]>>,
-    readonly other: Session,
-  ) {
+  readonly store: Store;
+  readonly session: Session;
+  readonly folder: string;
+  readonly other: Session;
+
+  constructor(store: Store, session: Session, folder: string, record: Awaited<ReturnType<Session["record"]>>, other: Session) {
+    this.store = store;
+    this.session = session;
+    this.folder = folder;
+    this.other = other;
+
     const compactor = createCompactor({ session, contextWindow: 200_000 });
     onTestFinished(() => compactor.close());
     this.screen = navigatorScreen({ store, session, compactor, io: ioIn(folder), rememberChoice: async () => undefined }, record, {});

@@ -40,14 +40,26 @@ export class DrivenShell {
   /** What waits for a moment to pass, in which no key comes. */
   #moments: (() => void)[] = [];
 
+  readonly folder: string;
+  readonly store: Store;
+  readonly session: Session;
+  readonly server: ModelServer;
+  readonly #screen: ReturnType<typeof shellScreen>;
+
   private constructor(
-    readonly folder: string,
-    readonly store: Store,
-    readonly session: Session,
-    readonly server: ModelServer,
-    private readonly screen: ReturnType<typeof shellScreen>,
+    folder: string,
+    store: Store,
+    session: Session,
+    server: ModelServer,
+    screen: ReturnType<typeof shellScreen>,
     size: Size,
   ) {
+    this.folder = folder;
+    this.store = store;
+    this.session = session;
+    this.server = server;
+    this.#screen = screen;
+
     const { model, effects } = screen.start(size);
     this.model = model;
     this.#perform(effects);
@@ -105,7 +117,7 @@ export class DrivenShell {
   }
 
   event(event: TerminalEvent | ShellEvent): this {
-    const { model, effects } = this.screen.update(this.model, event);
+    const { model, effects } = this.#screen.update(this.model, event);
     this.model = model;
     this.#perform(effects);
     for (const heard of this.#heard.splice(0)) heard();
@@ -141,16 +153,16 @@ export class DrivenShell {
 
   /** The screen as text, without the spaces at the end of lines. */
   get shown(): string {
-    const { lines } = this.screen.view(this.model);
+    const { lines } = this.#screen.view(this.model);
     return lines.map(({ line }) => textOfLine(line).trimEnd()).join("\n");
   }
 
   get frame() {
-    return this.screen.view(this.model);
+    return this.#screen.view(this.model);
   }
 
   get result() {
-    return this.screen.result(this.model);
+    return this.#screen.result(this.model);
   }
 
   /** What stands above the screen. */
@@ -180,7 +192,7 @@ export class DrivenShell {
   #perform(effects: readonly ShellEffect[]): void {
     for (const effect of effects) {
       this.effects.push(effect);
-      this.screen.perform(effect, this.#host);
+      this.#screen.perform(effect, this.#host);
     }
   }
 }

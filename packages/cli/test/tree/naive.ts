@@ -24,10 +24,13 @@ export class NaiveTree {
   readonly shown: readonly boolean[];
   readonly path: ReadonlySet<number>;
 
-  constructor(
-    readonly rows: readonly OutlineRow[],
-    readonly question: LayoutOptions,
-  ) {
+  readonly rows: readonly OutlineRow[];
+  readonly question: LayoutOptions;
+
+  constructor(rows: readonly OutlineRow[], question: LayoutOptions) {
+    this.rows = rows;
+    this.question = question;
+
     this.parents = rows.map(({ parentSeq }) => rows.findIndex(({ seq }) => seq === parentSeq));
     this.path = new Set(this.upFrom(rows.findIndex(({ id }) => id === question.leafId)));
     this.shown = rows.map((_, at) => this.#isShown(at));

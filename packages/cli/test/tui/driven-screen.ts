@@ -10,17 +10,18 @@ export class DrivenScreen<Model, Effect, News, Result> {
   readonly #effects: Effect[] = [];
   #waiting: (() => void)[] = [];
 
-  constructor(
-    private readonly screen: Screen<Model, Effect, News, Result>,
-    size: Size,
-  ) {
+  readonly #screen: Screen<Model, Effect, News, Result>;
+
+  constructor(screen: Screen<Model, Effect, News, Result>, size: Size) {
+    this.#screen = screen;
+
     const { model, effects } = screen.start(size);
     this.model = model;
     this.#effects.push(...effects);
   }
 
   event(event: TerminalEvent | News): this {
-    const { model, effects } = this.screen.update(this.model, event);
+    const { model, effects } = this.#screen.update(this.model, event);
     this.model = model;
     for (const effect of effects) this.#effects.push(effect);
     return this;
@@ -45,7 +46,7 @@ export class DrivenScreen<Model, Effect, News, Result> {
   async until(holds: (model: Model) => boolean): Promise<this> {
     for (;;) {
       for (const effect of this.wanted()) {
-        this.screen.perform(effect, {
+        this.#screen.perform(effect, {
           dispatch: (news) => this.#told(news),
           print: (lines) => this.printed.push(...lines.map(textOfLine)),
           copy: (text) => this.copied.push(text),
@@ -57,16 +58,16 @@ export class DrivenScreen<Model, Effect, News, Result> {
   }
 
   get result(): Result | undefined {
-    return this.screen.result(this.model);
+    return this.#screen.result(this.model);
   }
 
   /** The lines of the screen as they are. */
   get frame(): readonly Line[] {
-    return this.screen.view(this.model).lines.map(({ line }) => line);
+    return this.#screen.view(this.model).lines.map(({ line }) => line);
   }
 
   get cursor() {
-    return this.screen.view(this.model).cursor;
+    return this.#screen.view(this.model).cursor;
   }
 
   /** What is on the screen, blanks at the ends of lines left out. */
@@ -80,7 +81,7 @@ export class DrivenScreen<Model, Effect, News, Result> {
   }
 
   close(): void {
-    this.screen.close?.();
+    this.#screen.close?.();
   }
 
   #told(news: News): void {

@@ -41,18 +41,22 @@ export class ContextMeter {
   #last: { readonly messages: readonly ContextMessage[]; readonly measured: Measured } | null = null;
   #system: { readonly text: string; readonly tokens: number } | null = null;
 
-  constructor(
-    private readonly session: Session,
-    readonly counter: TokenCounter,
-    readonly model: ImageModel = null,
-  ) {
+  readonly #session: Session;
+  readonly counter: TokenCounter;
+  readonly model: ImageModel;
+
+  constructor(session: Session, counter: TokenCounter, model: ImageModel = null) {
+    this.#session = session;
+    this.counter = counter;
+    this.model = model;
+
     rules.checkArgument("session", session, SESSION);
     rules.checkArgument("counter", counter, COUNTER);
     this.#stored = new StoredCounts(session, counter, model);
   }
 
   /** Tokens of a context of this session. `leafId`: where its path ends; default where the handle stands. */
-  async measure(context: SessionContext, leafId: EntryId | null = this.session.leafId): Promise<Measured> {
+  async measure(context: SessionContext, leafId: EntryId | null = this.#session.leafId): Promise<Measured> {
     const same = this.#sameUpTo(context.messages);
     this.#stored.begin(same === (this.#last?.messages.length ?? 0), leafId);
     const perMessage = this.#last === null ? [] : this.#last.measured.perMessage.slice(0, same);
@@ -139,11 +143,11 @@ export class StoredCounts {
   /** Where the path ends that the pending counts are about. */
   #leafId: EntryId | null = null;
 
-  constructor(
-    private readonly session: Session,
-    counter: TokenCounter,
-    model: ImageModel,
-  ) {
+  readonly #session: Session;
+
+  constructor(session: Session, counter: TokenCounter, model: ImageModel) {
+    this.#session = session;
+
     // Providers count images by rules of their own.
     this.#name = `${counter.name} ${imageRuleOf(model)}`;
   }
@@ -154,7 +158,7 @@ export class StoredCounts {
 
   /** What is known of entries of the current path, oldest first; those that an edit changes are left out. */
   async load(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
-    const known = new Map(await this.session.tokenCounts(this.#name, ids));
+    const known = new Map(await this.#session.tokenCounts(this.#name, ids));
     if (known.size > 0) for (const id of await this.#edited(ids[0])) known.delete(id);
     return known;
   }
@@ -177,7 +181,7 @@ export class StoredCounts {
     this.#pending.clear();
     try {
       for (const id of await this.#edited(counts.keys().next().value)) counts.delete(id);
-      await this.session.saveTokenCounts(this.#name, counts);
+      await this.#session.saveTokenCounts(this.#name, counts);
     } catch (error) {
       if (!isStoreError(error)) throw error;
     }
@@ -187,8 +191,8 @@ export class StoredCounts {
   async #edited(oldest: EntryId | undefined): Promise<ReadonlySet<EntryId>> {
     const leafId = this.#leafId;
     if (leafId === null || oldest === undefined) return new Set();
-    const stopAt = await this.session.commonAncestor(leafId, oldest);
-    const { items } = await this.session.scan({ leafId, types: ["context_edit"], ...(stopAt === null ? {} : { stopAt }) });
+    const stopAt = await this.#session.commonAncestor(leafId, oldest);
+    const { items } = await this.#session.scan({ leafId, types: ["context_edit"], ...(stopAt === null ? {} : { stopAt }) });
     return new Set(items.flatMap((entry) => (entry.type === "context_edit" ? [entry.targetId] : [])));
   }
 }

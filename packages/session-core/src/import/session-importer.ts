@@ -239,10 +239,11 @@ function typeNameOf(payload: unknown): string {
  */
 export class DifferentSessionError extends Error {
   override readonly name = "DifferentSession";
-  constructor(
-    /** What was found different: names the other session, so that importing again finds it. */
-    readonly evidence: string,
-  ) {
+  /** What was found different: names the other session, so that importing again finds it. */
+  readonly evidence: string;
+
+  constructor(evidence: string) {
     super("the session holds other entries");
+    this.evidence = evidence;
   }
 }

@@ -26,13 +26,17 @@ const PAGE = 1000;
 export abstract class SessionReader {
   abstract readonly leafId: EntryId | null;
 
-  constructor(
-    protected readonly storage: SessionStorage,
-    /** The session that was opened, and none that has its id after it was deleted. */
-    protected readonly row: SessionRow,
-    /** The leaf that this handle works on; `main` unless another one was asked for. */
-    readonly leafName: string,
-  ) {}
+  protected readonly storage: SessionStorage;
+  /** The session that was opened, and none that has its id after it was deleted. */
+  protected readonly row: SessionRow;
+  /** The leaf that this handle works on; `main` unless another one was asked for. */
+  readonly leafName: string;
+
+  constructor(storage: SessionStorage, row: SessionRow, leafName: string) {
+    this.storage = storage;
+    this.row = row;
+    this.leafName = leafName;
+  }
 
   get id(): SessionId {
     return this.row.id;

@@ -273,8 +273,12 @@ export class WriteQueue {
   #waiting = 0;
   #last: Promise<unknown> = Promise.resolve();
 
+  readonly #accepted: Set<Promise<unknown>>;
+
   /** `accepted` holds what has been asked for and not been done yet; closing a store waits for it. */
-  constructor(private readonly accepted: Set<Promise<unknown>>) {}
+  constructor(accepted: Set<Promise<unknown>>) {
+    this.#accepted = accepted;
+  }
 
   /** Whether a write that is asked for now has to wait. */
   get isBusy(): boolean {
@@ -285,10 +289,10 @@ export class WriteQueue {
     const result = this.#waiting === 0 ? write() : this.#last.then(write, write);
     this.#waiting += 1;
     this.#last = result;
-    this.accepted.add(result);
+    this.#accepted.add(result);
     const done = () => {
       this.#waiting -= 1;
-      this.accepted.delete(result);
+      this.#accepted.delete(result);
     };
     result.then(done, done);
     return result;

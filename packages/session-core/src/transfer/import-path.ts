@@ -108,12 +108,17 @@ class ImportRun {
   #filesDone = 0;
   #bytesDone = 0;
 
-  constructor(
-    private readonly store: Store,
-    private readonly found: FoundFiles,
-    private readonly folders: SourceFolders,
-    private readonly options: ImportPathOptions,
-  ) {
+  readonly #store: Store;
+  readonly #found: FoundFiles;
+  readonly #folders: SourceFolders;
+  readonly #options: ImportPathOptions;
+
+  constructor(store: Store, found: FoundFiles, folders: SourceFolders, options: ImportPathOptions) {
+    this.#store = store;
+    this.#found = found;
+    this.#folders = folders;
+    this.#options = options;
+
     this.#failed = [...found.unreadable];
     this.#otherFiles = found.others;
     this.#byPath = new Map(found.files.map((file) => [file.path, file]));
@@ -128,7 +133,7 @@ class ImportRun {
     if (this.#begun.has(file.path)) return;
     this.#begun.add(file.path);
     this.#progress(file, 0);
-    await this.#orFailed(file.path, this.found.isFolder, () => this.#import(file));
+    await this.#orFailed(file.path, this.#found.isFolder, () => this.#import(file));
     this.#filesDone += 1;
     this.#bytesDone += file.bytes;
     this.#progress(file, 0);
@@ -149,15 +154,15 @@ class ImportRun {
   async #import(file: FoundFile): Promise<void> {
     const format = detectFormat(file.path);
     if (format === undefined) {
-      if (!this.found.isFolder) throw new UnknownFormatError(file.path, "its content fits none");
+      if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content fits none");
       this.#otherFiles += 1;
       return;
     }
     // A session is read with its agents, so it comes before them: each file is then read once.
-    const starter = this.#byPath.get(format.starterOf?.(file.path, this.folders) ?? "");
+    const starter = this.#byPath.get(format.starterOf?.(file.path, this.#folders) ?? "");
     if (starter !== undefined) await this.importFile(starter);
     if (this.#takenWith.has(file.path)) return;
-    for (const session of format.sessions(file.path, this.folders)) {
+    for (const session of format.sessions(file.path, this.#folders)) {
       const path = session.path ?? file.path;
       if (path === file.path) await this.#importSession(file, format, session);
       else await this.#orFailed(path, true, () => this.#importRelated(file, format, session, path));
@@ -174,7 +179,7 @@ class ImportRun {
   async #importSession(file: FoundFile, format: SourceFormat, session: SourceSession): Promise<void> {
     const path = session.path ?? file.path;
     const onRecords = (records: number) => this.#progress(file, records);
-    const imported = await this.store.storage.importSession(session, { format: format.name, path, onRecords });
+    const imported = await this.#store.storage.importSession(session, { format: format.name, path, onRecords });
     // Copies of one session, and an agent that had its turn before the session that started it, are listed once.
     if (imported.outcome === "unchanged" && this.#met.has(imported.sessionId)) return;
     this.#met.add(imported.sessionId);
@@ -182,10 +187,10 @@ class ImportRun {
   }
 
   #progress(file: FoundFile, records: number): void {
-    this.options.onProgress?.({
+    this.#options.onProgress?.({
       path: file.path,
       filesDone: this.#filesDone,
-      filesTotal: this.found.files.length,
+      filesTotal: this.#found.files.length,
       sessionsDone: this.#sessions.length,
       bytesDone: this.#bytesDone,
       bytesTotal: this.#bytesTotal,

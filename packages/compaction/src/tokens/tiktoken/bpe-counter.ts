@@ -22,16 +22,19 @@ export class BpeCounter implements TokenCounter {
   /** The last long part and its tokens: a run of one character is the same part again and again. */
   #long = { text: "", tokens: 0 };
 
-  constructor(
-    readonly name: string,
-    private readonly table: RankTable,
-  ) {
+  readonly name: string;
+  readonly #table: RankTable;
+
+  constructor(name: string, table: RankTable) {
+    this.name = name;
+    this.#table = table;
+
     this.#merger = new PieceMerger(table);
   }
 
   count(text: string): number {
     let tokens = 0;
-    for (const pieces of piecesOf(text, this.table.pattern)) for (const piece of pieces) tokens += this.#tokensOf(piece);
+    for (const pieces of piecesOf(text, this.#table.pattern)) for (const piece of pieces) tokens += this.#tokensOf(piece);
     return tokens;
   }
 
@@ -60,7 +63,7 @@ export class BpeCounter implements TokenCounter {
 
   #encoded(piece: string): number {
     const bytes = WIDE.test(piece) ? Buffer.from(piece, "utf8").toString("latin1") : piece;
-    return this.table.ranks.has(bytes) ? 1 : this.#merger.count(bytes);
+    return this.#table.ranks.has(bytes) ? 1 : this.#merger.count(bytes);
   }
 }
 

@@ -136,12 +136,16 @@ export class PairRankCache {
   readonly #right = new Int32Array(SLOTS);
   readonly #rank = new Int32Array(SLOTS);
 
-  constructor(private readonly table: RankTable) {}
+  readonly #table: RankTable;
+
+  constructor(table: RankTable) {
+    this.#table = table;
+  }
 
   rank(left: number, right: number): number {
     const slot = (Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b)) >>> 12;
     if (this.#left[slot] === left && this.#right[slot] === right) return this.#rank[slot] as number;
-    const { byteStrings, ranks } = this.table;
+    const { byteStrings, ranks } = this.#table;
     const rank = ranks.get(`${byteStrings[left]}${byteStrings[right]}`) ?? NO_PAIR;
     this.#left[slot] = left;
     this.#right[slot] = right;

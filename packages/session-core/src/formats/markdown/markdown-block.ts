@@ -29,14 +29,17 @@ class BlockReader {
   readonly #items: number[] = [];
   #at = 0;
 
-  constructor(
-    private readonly lines: readonly string[],
-    private readonly depth: number,
-  ) {}
+  readonly #lines: readonly string[];
+  readonly #depth: number;
+
+  constructor(lines: readonly string[], depth: number) {
+    this.#lines = lines;
+    this.#depth = depth;
+  }
 
   read(): readonly MarkdownBlock[] {
-    while (this.#at < this.lines.length) {
-      const line = withoutLeadingTabs(this.lines[this.#at] ?? "");
+    while (this.#at < this.#lines.length) {
+      const line = withoutLeadingTabs(this.#lines[this.#at] ?? "");
       if (line.trim() === "") this.#put({ kind: "line", text: "" });
       else if (UNDERLINE.test(line) && this.#afterText()) this.#readUnderline(line);
       else this.#readBlock(line);
@@ -57,7 +60,7 @@ class BlockReader {
     const { lead, content } = this.#readMarkers(line);
     const fence = FENCE.exec(content);
     if (fence !== null) this.#readFence(fence, lead === "" ? " ".repeat(base) : lead, lead === "" ? indent : lead.length);
-    else if (lead === "" && content.startsWith(">") && this.depth < MAX_QUOTE_DEPTH) this.#readQuote(base);
+    else if (lead === "" && content.startsWith(">") && this.#depth < MAX_QUOTE_DEPTH) this.#readQuote(base);
     else this.#put(headingOrLine(line));
   }
 
@@ -104,8 +107,8 @@ class BlockReader {
   #readFence(fence: RegExpExecArray, lead: string, indent: number): void {
     const mark = fence[1] ?? fence[3] ?? "";
     const lines: string[] = [];
-    for (this.#at++; this.#at < this.lines.length; this.#at++) {
-      const line = this.lines[this.#at] ?? "";
+    for (this.#at++; this.#at < this.#lines.length; this.#at++) {
+      const line = this.#lines[this.#at] ?? "";
       if (closes(line, mark, indent)) break;
       lines.push(dedented(line, indent));
     }
@@ -114,8 +117,8 @@ class BlockReader {
 
   #readIndentedCode(): void {
     const lines: string[] = [];
-    for (; this.#at < this.lines.length; this.#at++) {
-      const line = this.lines[this.#at] ?? "";
+    for (; this.#at < this.#lines.length; this.#at++) {
+      const line = this.#lines[this.#at] ?? "";
       if (line.trim() !== "" && columns(withoutLeadingTabs(line)) < 4) break;
       lines.push(dedented(line, 4));
     }
@@ -125,12 +128,12 @@ class BlockReader {
 
   #readQuote(base: number): void {
     const inner: string[] = [];
-    for (; this.#at < this.lines.length; this.#at++) {
-      const line = withoutLeadingTabs(this.lines[this.#at] ?? "");
+    for (; this.#at < this.#lines.length; this.#at++) {
+      const line = withoutLeadingTabs(this.#lines[this.#at] ?? "");
       if (!line.trimStart().startsWith(">") || columns(line) < base) break;
       inner.push(line.trimStart().replace(/^> ?/, ""));
     }
-    this.#blocks.push({ kind: "quote", indent: " ".repeat(base), blocks: parseBlocks(inner, this.depth + 1) });
+    this.#blocks.push({ kind: "quote", indent: " ".repeat(base), blocks: parseBlocks(inner, this.#depth + 1) });
   }
 }
 

@@ -47,10 +47,11 @@ export class MarkdownWriter {
   readonly thinking: boolean;
   #heading = "";
 
-  constructor(
-    options: MarkdownOptions,
-    readonly omitted: Omissions,
-  ) {
+  readonly omitted: Omissions;
+
+  constructor(options: MarkdownOptions, omitted: Omissions) {
+    this.omitted = omitted;
+
     this.toolOutput = options.toolOutput ?? "short";
     this.thinking = options.thinking ?? false;
   }

@@ -42,10 +42,11 @@ class PendingReply {
   readonly #held: Entry[] = [];
   readonly #awaited: string[];
 
-  private constructor(
-    id: EntryId,
-    private readonly message: AssistantMessage,
-  ) {
+  readonly #message: AssistantMessage;
+
+  private constructor(id: EntryId, message: AssistantMessage) {
+    this.#message = message;
+
     this.#entryIds = [id];
     this.#awaited = message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
   }
@@ -78,7 +79,7 @@ class PendingReply {
   }
 
   *steps(): Generator<Step> {
-    yield { kind: "reply", entryIds: this.#entryIds, message: this.message, results: this.#results };
+    yield { kind: "reply", entryIds: this.#entryIds, message: this.#message, results: this.#results };
     for (const entry of this.#held) yield { kind: "entry", entryIds: [entry.id], entry };
   }
 }

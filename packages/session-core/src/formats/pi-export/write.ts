@@ -64,15 +64,18 @@ async function* lastLines({ session, labels, leafId }: PiExport, last: EntryId |
 class Chain {
   #written = 0;
 
-  constructor(
-    private readonly session: PiExportSession,
-    private parentId: string | null,
-  ) {}
+  readonly #session: PiExportSession;
+  #parentId: string | null;
+
+  constructor(session: PiExportSession, parentId: string | null) {
+    this.#session = session;
+    this.#parentId = parentId;
+  }
 
   line(createdAtMs: number, record: JsonObject): string {
-    const id = derivedId(this.session.id, "last line", ++this.#written);
-    const line = JSON.stringify({ ...record, id, parentId: this.parentId, timestamp: toIsoTime(createdAtMs) });
-    this.parentId = id;
+    const id = derivedId(this.#session.id, "last line", ++this.#written);
+    const line = JSON.stringify({ ...record, id, parentId: this.#parentId, timestamp: toIsoTime(createdAtMs) });
+    this.#parentId = id;
     return line;
   }
 }

@@ -35,34 +35,37 @@ class RecordReader {
   #lastMs: number;
   #title: string | null | undefined;
 
-  constructor(
-    private readonly file: PiFile,
-    private readonly sessionId: SessionId,
-  ) {
+  readonly #file: PiFile;
+  readonly #sessionId: SessionId;
+
+  constructor(file: PiFile, sessionId: SessionId) {
+    this.#file = file;
+    this.#sessionId = sessionId;
+
     this.#isOurs = file.header[EXPORTED_BY] === "bough";
     this.#lastMs = parseTime(file.header.timestamp) ?? 0;
   }
 
   *settings(): Generator<SourceRecord, void, void> {
-    for (const payload of readInitialSettings(this.file)) {
-      const id = derivedId(this.sessionId, "header", stringAt(payload, "type") ?? "");
-      yield this.#entry(id, this.#leafId, this.file.headerLine, payload);
+    for (const payload of readInitialSettings(this.#file)) {
+      const id = derivedId(this.#sessionId, "header", stringAt(payload, "type") ?? "");
+      yield this.#entry(id, this.#leafId, this.#file.headerLine, payload);
     }
   }
 
   *line(line: JsonLine): Generator<SourceRecord, void, void> {
     const { record, missing } = line.line.text.includes(BLOB_PREFIX)
-      ? restoreBlobs(line.object, this.file.path)
+      ? restoreBlobs(line.object, this.#file.path)
       : { record: line.object, missing: [] };
-    for (const reference of missing) yield missingBlobProblem(this.file.path, line.line.number, reference);
+    for (const reference of missing) yield missingBlobProblem(this.#file.path, line.line.number, reference);
     yield* isAnnotation(record) ? this.#outside(record, line.line.number) : this.#inside(record, line);
   }
 
   *end(): Generator<SourceRecord, void, void> {
-    const title = readTitle(this.file);
+    const title = readTitle(this.#file);
     // The slot is overwritten in place, so it knows better than the changes that were logged.
-    if (this.file.titleSlot !== undefined && title !== undefined && this.#title !== undefined && this.#title !== title) {
-      yield { kind: "title", title, source: this.file.titleSlot.source === "user" ? "user" : "auto" };
+    if (this.#file.titleSlot !== undefined && title !== undefined && this.#title !== undefined && this.#title !== title) {
+      yield { kind: "title", title, source: this.#file.titleSlot.source === "user" ? "user" : "auto" };
     }
     if (this.#leafId !== this.#lastId && this.#isWritten(this.#leafId)) yield { kind: "leaf", name: "main", entryId: this.#leafId };
   }
@@ -75,7 +78,7 @@ class RecordReader {
     if (index === undefined) return null;
     // Number 0 is the header, which is no entry: everything from the first one on was kept.
     if (index <= 0) return this.#firstId;
-    const kept = readRecordAt(this.file, index);
+    const kept = readRecordAt(this.#file, index);
     return kept === undefined || kept.line.number >= own.line.number ? null : this.#links.firstFrom(this.#idOf(kept));
   }
 
@@ -87,7 +90,7 @@ class RecordReader {
     this.#leafId = this.#links.entryFor(parentId);
     if (said?.kind === "title") this.#title = said.title;
     if (said !== undefined) yield said;
-    else if (record.type === "label") yield labelWithoutEntryProblem(this.file.path, line);
+    else if (record.type === "label") yield labelWithoutEntryProblem(this.#file.path, line);
   }
 
   *#inside(record: JsonObject, line: JsonLine): Generator<SourceRecord, void, void> {
@@ -96,7 +99,7 @@ class RecordReader {
       isOurs: this.#isOurs,
       firstKept: () => this.#firstKept(record, line),
     });
-    if (isInvalid) yield invalidRecordProblem(this.file.path, line);
+    if (isInvalid) yield invalidRecordProblem(this.#file.path, line);
     this.#lastMs = readRecordTime(record) ?? this.#lastMs;
     const id = this.#idOf(line);
     const parentId = this.#parentOf(record);
@@ -113,7 +116,7 @@ class RecordReader {
 
   #idOf({ line, object }: JsonLine): EntryId {
     const id = stringAt(object, "id");
-    return id !== undefined && isId(id) ? id : derivedId(this.sessionId, line.number, line.text);
+    return id !== undefined && isId(id) ? id : derivedId(this.#sessionId, line.number, line.text);
   }
 
   #parentOf(record: JsonObject): string | null {
@@ -125,7 +128,7 @@ class RecordReader {
   // A label may hang on a line that was torn. Only a file that ends so is read a second time.
   #isWritten(id: EntryId | null): boolean {
     if (id === null) return true;
-    for (const line of readJsonLines(this.file.path)) if (line.kind === "object" && line.object.id === id) return true;
+    for (const line of readJsonLines(this.#file.path)) if (line.kind === "object" && line.object.id === id) return true;
     return false;
   }
 }
