@@ -59,7 +59,7 @@ describe("the folder of a compactor", () => {
     expect(files()).toEqual([]);
   });
 
-  test("follows a navigation: what lies beyond goes, and comes back with the leaf", async () => {
+  test("follows a navigation: checkpoints below the leaf are removed, and written again when the leaf returns", async () => {
     const { session, compactor, files } = await compactedTwice();
     const leafId = session.leafId;
     await compactor.navigate("a9");
@@ -70,7 +70,7 @@ describe("the folder of a compactor", () => {
     expect(files()).toHaveLength(2);
   });
 
-  test("that cannot be written stops neither an undo nor a navigation, and is told", async () => {
+  test("that cannot be written stops neither an undo nor a navigation, and is reported", async () => {
     const { session } = await grown(turns(1, 8));
     const blocked = join(folder(), "a-file");
     writeFileSync(blocked, "");
@@ -144,7 +144,7 @@ describe("a checkpoint file", () => {
     return names;
   }
 
-  test("beside many others reads the file that it wrote, and those that others changed", async () => {
+  test("in a large folder reads only its own file and changed ones", async () => {
     const directory = folder();
     for (let at = 1; at <= 9; at += 1) await writeCheckpoint(directory, checkpoint(`c${at}`, { title: `Step ${at}` }));
     const read = filesRead();
@@ -173,7 +173,7 @@ describe("a checkpoint file", () => {
     for (const { number } of written) expect(index).toContain(String(number).padStart(3, "0"));
   });
 
-  test("of somebody else, or a broken one, is named and left alone", async () => {
+  test("of another program, or a damaged one, is listed and not changed", async () => {
     const directory = folder();
     writeFileSync(join(directory, "notes.txt"), "mine");
     writeFileSync(join(directory, "004-broken.md"), "no front part");
@@ -216,7 +216,7 @@ describe("a compactor with a directory", () => {
     expect(listed[0]).toMatchObject({ number: 1, entryId: first.entryId, trigger: "manual", covers: { fromEntryId: "u1" } });
   });
 
-  test("that cannot write the file compacts all the same, and says so", async () => {
+  test("that cannot write the file still compacts, and reports it", async () => {
     const directory = join(folder(), "taken");
     writeFileSync(directory, "a file of this name exists");
     const { session } = await grown(turns(1, 10));
@@ -251,7 +251,7 @@ describe("the checkpoints of a session", () => {
     expect(await listCheckpoints(session)).toEqual([]);
   });
 
-  test("of another program say what they cover too", async () => {
+  test("of another program have a range too", async () => {
     const { session } = await grown(turns(1, 3));
     await session.append({ type: "compaction", summary: "of pi", firstKeptEntryId: "u3", id: "c1" });
     await plant(session, turns(4, 5));

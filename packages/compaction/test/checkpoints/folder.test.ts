@@ -57,7 +57,7 @@ describe("the name of a checkpoint's file", () => {
     expect(makeFileName(number, title)).toBe(name);
   });
 
-  test("is one that every file system takes, whatever the title, and holds its number", () => {
+  test("is valid on every file system for any title, and contains its number", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999_999_999 }), fc.string({ unit: "binary", maxLength: 300 }), (number, title) => {
         const name = makeFileName(number, title);
@@ -76,7 +76,7 @@ describe("the text of a checkpoint's file", () => {
     fc.constantFrom("---", "a\n---\nbough: other", "\u2028---\u2028", "\r\n---\r\n", '"', "# x", "\u0085", "x: {"),
   );
 
-  test("is read back as it was, whatever the session made of it", () => {
+  test("is read back unchanged for any content", () => {
     fc.assert(
       fc.property(hostile, hostile, hostile, fc.array(hostile, { maxLength: 3 }), (title, summary, trigger, files) => {
         const given = checkpoint("c1", { title, summary, trigger, files: { readFiles: files, modifiedFiles: [] } });
@@ -163,7 +163,7 @@ describe("several processes that write at once", () => {
 });
 
 describe("after a crash", () => {
-  test("a file that was begun stands in nobody's way, and is no checkpoint", async () => {
+  test("an incomplete file blocks no other writer, and is not a checkpoint", async () => {
     const directory = folder();
     writeFileSync(join(directory, ".001.tmp"), "---\nbough");
     expect((await writeCheckpoint(directory, checkpoint("c1"))).number).toBe(2);
@@ -194,7 +194,7 @@ describe("after a crash", () => {
 });
 
 describe("a folder that cannot be used", () => {
-  test("is a file: told as a typed error, and the file stays", async () => {
+  test("is a file: a typed error, and the file is kept", async () => {
     const taken = join(folder(), "taken");
     writeFileSync(taken, "mine");
     for (const path of [taken, join(taken, "below")]) {
@@ -230,7 +230,7 @@ describe("a folder that cannot be used", () => {
   });
 });
 
-describe("what stands in the way of a file", () => {
+describe("obstacles to a file", () => {
   test("is never written over: a folder, a link, a file of that number", async () => {
     const directory = folder();
     mkdirSync(join(directory, "001-mending-the-parser.md"));
@@ -313,7 +313,7 @@ describe("a folder that follows a session", () => {
     expect(await idsIn(directory)).toEqual(["c1", "c2", "c3"]);
   });
 
-  test("keeps what only looks like ours", async () => {
+  test("keeps files that only resemble checkpoints", async () => {
     const directory = folder();
     writeFileSync(join(directory, "001-notes.md"), "---\ntitle: mine\n---\n");
     writeFileSync(join(directory, "002-torn.md"), formatCheckpoint(checkpoint("c9")).slice(0, 60));

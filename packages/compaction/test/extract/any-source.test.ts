@@ -59,7 +59,7 @@ const HEADINGS = new Set<string>(
   Object.values(BLOCK_SHAPES).flatMap((shape) => [`## ${shape.heading}`, ...("under" in shape ? [`### ${shape.under}`] : [])]),
 );
 
-describe("an extract, whatever it is taken from", () => {
+describe("an extract of any source", () => {
   test("fits, and is smaller than its source unless that is a sentence or two", () => {
     fc.assert(
       fc.property(source, room, (given, maxChars) => {
@@ -71,7 +71,7 @@ describe("an extract, whatever it is taken from", () => {
     );
   });
 
-  test("is well-formed Markdown of ours: no half pair, no control character, no heading but its own, no code left open", () => {
+  test("is well-formed Markdown: no lone surrogate, no control character, no foreign heading, no open code", () => {
     fc.assert(
       fc.property(source, room, (given, maxChars) => {
         const made = extract(given, { maxChars });

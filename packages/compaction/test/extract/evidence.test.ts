@@ -22,7 +22,7 @@ describe("what an extract calls done", () => {
       .split("\n")
       .filter((line) => line.startsWith("- [x] "));
 
-  test("is what was said of work that did not fail", () => {
+  test("is a statement about work that did not fail", () => {
     expect(done(...edited(), said("The parser reads tabs."))).toEqual(["- [x] The parser reads tabs."]);
     expect(done(...made(true), ...edited(), ...made(), said("The parser reads tabs."))).toEqual(["- [x] The parser reads tabs."]);
   });
@@ -57,7 +57,7 @@ describe("what an extract calls done", () => {
     expect(text).toContain("> The parser reads tabs.");
   });
 
-  test("is a command's result where its output tells one", () => {
+  test("is the result in a command's output", () => {
     expect(done(...ran("bash", { command: "npm test" }, "14 passed"))).toEqual(["- [x] `npm test`: 14 passed"]);
     expect(done(...ran("bash", { command: "git commit -m x" }, "[main 45ffe0a] x\n 1 file changed"))).toEqual([
       "- [x] `git commit -m x`: commit 45ffe0a",
@@ -81,7 +81,7 @@ describe("what an extract calls failed", () => {
     expect(extractOf([user("Look at the errors."), ...messages])).not.toMatch(/^## Errors|^### Blocked/m);
   });
 
-  test("whatever was read, looked at and searched: nothing, where no result says that it failed", () => {
+  test("output of commands that only read lists nothing unless they failed", () => {
     const line = fc.constantFrom(
       "Error: x",
       "error TS1: y",
@@ -109,7 +109,7 @@ describe("what an extract calls failed", () => {
     );
   });
 
-  test("is told with the line that says more, and with every command that says the same, once", () => {
+  test("is listed once, with the more specific line and all commands that have it", () => {
     const failing = "--- FAIL: TestQuotes (0.00s)\n    reader_test.go:31: got 7 fields, want 6\nFAIL\texit status 1";
     const text = extractOf([
       user("Run it."),
@@ -127,7 +127,7 @@ describe("what an extract calls decided", () => {
       ?.split("\n\n")[0];
   const because = "The index is missing, so each batch reads the whole table.";
 
-  test("is what was said beside a change that was made", () => {
+  test("is text beside a successful change", () => {
     expect(decisions(...ran("edit", { path: "a.sql" }, "Edited", { text: because }))).toBe(`- ${because}`);
   });
 
@@ -136,7 +136,7 @@ describe("what an extract calls decided", () => {
     expect(decisions(...ran("edit", { path: "a.sql" }, "Edited", { text: german }))).toBe(`- ${german}`);
   });
 
-  test("is not what was guessed beside a look, nor beside a change that failed", () => {
+  test("is not text beside a read or a failed change", () => {
     expect(decisions(...ran("read", { path: "a.sql" }, "x", { text: because }))).toBeUndefined();
     expect(decisions(...ran("edit", { path: "a.sql" }, "not found", { text: because, failed: true }))).toBeUndefined();
   });
@@ -171,7 +171,7 @@ describe("the person's words", () => {
     expect(extractOf(talk, {}, 2_500)).toContain("- the other file, src/b.ts\n");
   });
 
-  test("that are a rule stand whole among the rules, with what they are about, and not a second time", () => {
+  test("with a rule are quoted whole among the rules, with their context, and only once", () => {
     const words = "what is the footer using? should be dimmer, don't modify the theme";
     const text = extractOf([...chores(2), user(words), ...chores(2)]);
     expect(text).toContain(`## Constraints & Preferences\n\n- ${words}\n`);
@@ -214,7 +214,7 @@ describe("the person's words", () => {
     );
   });
 
-  test("say what the goal is: the first that ask for something", () => {
+  test("set the goal: the first with a request", () => {
     const talk = [user("/mode"), user("hi"), said("Hello!"), user("thank you"), said("You're welcome."), user("Write the parser, please.")];
     expect(extractOf(talk)).toContain("## Goal\n\n> Write the parser, please.\n");
   });
@@ -233,7 +233,7 @@ describe("paths and secrets in an extract", () => {
     said("It stops in /home/ada/app/src/b.ts now."),
   ];
 
-  test("are relative to the session's directory, but for what the person said", () => {
+  test("are relative to the session's directory, except in user messages", () => {
     const text = extractOf(talk, { cwd: "/home/ada/app" });
     expect(text.split("/home/ada")).toHaveLength(2);
     expect(text).toContain("> Repair /home/ada/app/src/a.ts, please.");

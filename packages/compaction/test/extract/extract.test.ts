@@ -42,11 +42,11 @@ const LEXER: readonly ContextMessage[] = [
 describe("an extract of a session", () => {
   const text = extract(source(LEXER), { maxChars: 8_000 });
 
-  test("says in its first line what it is", () => {
+  test("is marked in its first line", () => {
     expect(text.split("\n")[0]).toBe("Extracted mechanically; no model wrote this.");
   });
 
-  test("starts with what was asked first, then what was asked later, and last, in full", () => {
+  test("starts with the first request, then later ones, then the last one in full", () => {
     expect(section(text, "Goal")).toEqual([
       "> Make the lexer in src/lexer.ts read tabs.",
       "> Never change the public API.",
@@ -61,7 +61,7 @@ describe("an extract of a session", () => {
     expect(section(text, "Constraints & Preferences")).toEqual(["- Never change the public API."]);
   });
 
-  test("says what was done in the model's words, and which checks passed", () => {
+  test("lists finished work in the model's words, and passed checks", () => {
     expect(section(text, "Done")).toEqual([
       "- [x] `npm test`: 14 passed",
       "- [x] I taught the lexer to read tabs, with a table instead of a regular expression.",
@@ -69,18 +69,18 @@ describe("an extract of a session", () => {
     ]);
   });
 
-  test("says what is not done, and what stands in the way", () => {
+  test("lists open work and what blocks it", () => {
     expect(section(text, "In Progress")).toEqual([
       "- [ ] What was asked last was not finished at this point; the last step was [bash npm publish]",
     ]);
     expect(section(text, "Blocked")).toEqual(["- `npm publish` fails: npm error 403 Forbidden: not allowed"]);
   });
 
-  test("says what was decided: what the model said beside a change that was made", () => {
+  test("lists decisions: the model's text beside a successful change", () => {
     expect(section(text, "Key Decisions")).toEqual(["- The regular expression counts a tab as a word, so tabs go into a table."]);
   });
 
-  test("says of each error what became of it", () => {
+  test("lists each error with whether it was fixed", () => {
     expect(section(text, "Errors")).toEqual(["- Fixed: `npm test`: TypeError: x is undefined"]);
   });
 
@@ -158,7 +158,7 @@ describe("what a command came to", () => {
     expect(errors(...failing, ...ran("bash", { command: "npm i && make" }, "ok"))).toEqual(["- Fixed: `make`: make: *** error: no rule"]);
   });
 
-  test("is an error where its output says so, though a pipe hid it", () => {
+  test("is an error if its output has one, although a pipe hid the exit code", () => {
     expect(errors(...ran("bash", { command: "make | tail" }, "fatal: no rule"))).toEqual(["- Not seen fixed: `make`: fatal: no rule"]);
   });
 
@@ -170,7 +170,7 @@ describe("what a command came to", () => {
 });
 
 describe("the kinds of a source", () => {
-  test("are told in the first line", () => {
+  test("are named in the first line", () => {
     const first = (kind: SummarySource["kind"]) => extract(source(LEXER, { kind }), { maxChars: 4_000 }).split("\n")[0];
     expect(first("turn-prefix")).toContain("the start of a turn");
     expect(first("branch")).toContain("a branch of the conversation that was left");
@@ -190,7 +190,7 @@ describe("the kinds of a source", () => {
   });
 });
 
-describe("what the person asked to look at", () => {
+describe("the user's focus", () => {
   test("has room before what else there is", () => {
     const talk = Array.from({ length: 60 }, (_one, at) => [
       user(`Please do the task number ${at} of my long list.`),
@@ -204,14 +204,14 @@ describe("what the person asked to look at", () => {
 });
 
 describe("little room", () => {
-  test.each([40, 100, 200, 400, 1_000])("of %i characters still holds what was asked first and last", (maxChars) => {
+  test.each([40, 100, 200, 400, 1_000])("of %i characters contains the first and the last request", (maxChars) => {
     const text = extract(source(LEXER), { maxChars });
     expect(text.length).toBeLessThanOrEqual(maxChars);
     expect(text).toContain("Make");
     expect(text).toContain("Publish");
   });
 
-  test("says how much had no room", () => {
+  test("has the number of omitted lines", () => {
     const talk = Array.from({ length: 100 }, (_one, at) => [
       user(`Please change file number ${at} for me.`),
       said(`File ${at} is changed.`),

@@ -22,7 +22,7 @@ function longSource(turns: number): SummarySource {
 }
 
 describe("the extractive summarizer", () => {
-  test("says that no model wrote it", async () => {
+  test("marks the text as written without a model", async () => {
     const reply = await replyOf(summaryRequest({ source: longSource(5) }));
     expect(reply.extracted).toBe(true);
     expect(reply.text).toMatch(/^Extracted mechanically; no model wrote this\.\n/);
@@ -34,7 +34,7 @@ describe("the extractive summarizer", () => {
     expect(text.length).toBeGreaterThan(6_000);
   });
 
-  test("writes at most as much as it is told to, or as the request has room for at three characters a token", async () => {
+  test("writes at most maxChars, and at most three characters for each token of the request's limit", async () => {
     const source = longSource(50);
     expect((await replyOf(summaryRequest({ source }), { maxChars: 500 })).text.length).toBeLessThanOrEqual(500);
     expect((await replyOf(summaryRequest({ source, maxOutputTokens: 200 }))).text.length).toBeLessThanOrEqual(600);

@@ -55,7 +55,7 @@ describe("a fact is in a summary", () => {
     expect(isSaid(kind, text, summary)).toBe(false);
   });
 
-  test("where its file's name belongs to that file alone; else it needs the folders that tell them apart", () => {
+  test("by its name if no other file has it; otherwise with the folders that distinguish them", () => {
     const facts = [fact("file", "a/src/index.ts"), fact("file", "b/src/index.ts")];
     expect(scoreFidelity(facts, "index.ts, src/index.ts").inSummary.file).toBe(0);
     expect(scoreFidelity(facts, "b/src/index.ts").byRecallOnly).toEqual([facts[0]]);
@@ -84,7 +84,7 @@ describe("the score", () => {
     });
   });
 
-  test("never falls when the summary says one fact more", () => {
+  test("does not fall when the summary contains one more fact", () => {
     const facts = fc.uniqueArray(fc.tuple(fc.constantFrom(...FACT_KINDS), fc.stringMatching(/^[a-z]{4,9}$/)), {
       selector: ([, word]) => word,
       minLength: 1,
@@ -124,7 +124,7 @@ describe("what can be had by recall only", () => {
     expect(scoreFidelity(short, "").byRecallOnly).toHaveLength(30);
   });
 
-  test("keeps the whole under 4 KB of JSON, whatever the facts are, and survives JSON", () => {
+  test("is less than 4 KB of JSON for any facts, and survives a round trip", () => {
     const texts = fc.array(fc.tuple(fc.constantFrom(...FACT_KINDS), fc.string({ unit: "grapheme", minLength: 1, maxLength: 400 })), {
       maxLength: 200,
     });

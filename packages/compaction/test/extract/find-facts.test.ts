@@ -11,7 +11,7 @@ function textsOf(kind: FactKind, messages: readonly ContextMessage[]): readonly 
 }
 
 describe("the last request", () => {
-  test("is the last text of the user that asks for something", () => {
+  test("is the last text of the user with a request", () => {
     const talk = [
       user("Fix the lexer."),
       said("Done."),
@@ -64,7 +64,7 @@ describe("a rule of the user", () => {
     expect(textsOf("rule", [user(text)])).toEqual([]);
   });
 
-  test("is only what the user said: not the model, not a tool's output, not the host", () => {
+  test("comes only from user messages, not from the model, tool output or the host", () => {
     const talk: ContextMessage[] = [
       said("You must never do that."),
       ...ran("bash", { command: "npm test" }, "must not be null"),
@@ -74,7 +74,7 @@ describe("a rule of the user", () => {
     expect(textsOf("rule", talk)).toEqual([]);
   });
 
-  test("is found once, however often it is said", () => {
+  test("is found once, however often it occurs", () => {
     expect(textsOf("rule", [user("Never push to main."), user("never push to main.")])).toEqual(["Never push to main."]);
   });
 });
@@ -93,7 +93,7 @@ describe("a file", () => {
     expect(textsOf("file", ran(name, given))).toEqual(["src/a.ts"]);
   });
 
-  test("is what somebody names in a text, with or without its place in it", () => {
+  test("is a file named in a text, with or without a line number", () => {
     expect(textsOf("file", [user("Look at src/lexer.ts:14:2, and at `docs/api.md`; README.md too.")])).toEqual([
       "src/lexer.ts",
       "docs/api.md",
@@ -120,12 +120,12 @@ describe("a file", () => {
     expect(textsOf("file", talk)).toEqual(["a/changed.ts", "a/named.ts", "a/read.ts"]);
   });
 
-  test("has one name, though it goes by its whole path, from the project and alone", () => {
+  test("has one name for its absolute path, its path in the project and its bare name", () => {
     const talk = [user("Fix lexer.ts, that is src/lexer.ts"), ...ran("edit", { path: "/home/ada/lexer/src/lexer.ts" })];
     expect(textsOf("file", talk)).toEqual(["src/lexer.ts"]);
   });
 
-  test("that is named alone is none where two paths end in it", () => {
+  test("that is named without folder is dropped if two paths end in it", () => {
     const talk = [...ran("edit", { path: "a/index.ts" }), ...ran("edit", { path: "b/index.ts" }), said("I changed index.ts.")];
     expect(textsOf("file", talk)).toEqual(["b/index.ts", "a/index.ts"]);
   });
@@ -173,12 +173,12 @@ describe("a command", () => {
 });
 
 describe("an error", () => {
-  test("is the line of a failed result that tells why, not the frames of its stack", () => {
+  test("is the line of a failed result with the reason, not its stack frames", () => {
     const output = "> app test\n\nTypeError: x is undefined\n    at run (a.js:1)\n\nCommand exited with code 1";
     expect(textsOf("error", ran("bash", { command: "npm test" }, output, { failed: true }))).toEqual(["TypeError: x is undefined"]);
   });
 
-  test("is the last line where none tells", () => {
+  test("is the last line if no line has a reason", () => {
     expect(textsOf("error", ran("bash", { command: "x" }, "one\ntwo\nCommand exited with code 3", { failed: true }))).toEqual(["two"]);
   });
 
@@ -189,7 +189,7 @@ describe("an error", () => {
     },
   );
 
-  test("is found in the output of a command that did not say it failed", () => {
+  test("is found in the output of a command whose result is no error", () => {
     const output = "src/a.ts(5,15): error TS2305: no such member\nfatal: not a repository\n0 errors";
     expect(textsOf("error", ran("bash", { command: "npm run build | tail" }, output))).toEqual([
       "src/a.ts(5,15): error TS2305: no such member",
@@ -197,7 +197,7 @@ describe("an error", () => {
     ]);
   });
 
-  test("is not what a file says that was read", () => {
+  test("is not text of a file that was read", () => {
     expect(textsOf("error", ran("read", { path: "a.ts" }, "throw new Error: error: fatal: FAIL "))).toEqual([]);
   });
 
@@ -225,7 +225,7 @@ describe("names and numbers", () => {
   });
 });
 
-describe("whatever the messages are", () => {
+describe("for any messages", () => {
   const bytes = fc.uint8Array({ minLength: 300, maxLength: 3_000 });
 
   test("nothing is found inside base64, wrapped or not", () => {

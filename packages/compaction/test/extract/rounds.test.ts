@@ -107,7 +107,7 @@ describe("what an extract left open", () => {
   const next = (messages: readonly ContextMessage[]) =>
     extract({ messages: [...talk, ...messages], kind: "history", previousSummary: first, instructions: null }, { maxChars: 2_000 });
 
-  test("stays open where nobody looked again", () => {
+  test("stays open if its command did not run again", () => {
     expect(first).toContain("### Blocked\n\n- `make` fails: fatal: no rule");
     expect(next([user("Now write the docs for it.")])).toContain("- Not seen fixed: `make`: fatal: no rule");
   });
@@ -156,7 +156,7 @@ describe("a summary of two parts, as after a split turn", () => {
   });
 });
 
-describe("the summary of a branch that stands among the messages", () => {
+describe("the summary of a branch among the messages", () => {
   const branch = extract({ messages: round(7), kind: "branch", previousSummary: null, instructions: null }, { maxChars: 1_500 });
 
   test("is quoted, and is not taken for an extract to be carried on", () => {

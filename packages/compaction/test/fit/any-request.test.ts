@@ -56,7 +56,7 @@ describe("a shaped request, of any conversation under any settings", () => {
     });
   });
 
-  test("has the tokens that its messages count, and says rightly whether it fits", () => {
+  test("reports the counted tokens of its messages, and fits only if they are within the limit", () => {
     holds(({ input, shaped }) => {
       expect(shaped.tokens).toEqual(shaped.messages.map(input.count));
       expect(shaped.entries).toHaveLength(shaped.messages.length);
@@ -76,7 +76,7 @@ describe("a shaped request, of any conversation under any settings", () => {
     });
   });
 
-  test("tells of each token that went or came", () => {
+  test("reports each token that was saved or added", () => {
     holds(({ input, shaped }) => {
       const difference = sum(
         shaped.changes.map((change) => {

@@ -16,7 +16,7 @@ function withResult(content: string | ContentBlock[]) {
 const image = (bytes = 4): ContentBlock => ({ type: "image", data: "A".repeat(bytes), mimeType: "image/png" });
 
 describe("a tool result over its share of the window", () => {
-  test("loses its middle: four tenths of what stays are the head, a line says how much is gone", () => {
+  test("loses its middle: 40 % of the rest is the head, and a marker has the number of removed characters", () => {
     const long = numbered(1_000);
     const shaped = shape(withResult(long), { window: 2_000 });
     const text = textAt(shaped, "r1");
@@ -61,7 +61,7 @@ describe("a tool result over its share of the window", () => {
     );
   });
 
-  test("is cut to what the counter says, however unevenly its tokens lie", () => {
+  test("is cut by counted tokens, however uneven its token density", () => {
     // Letters z are ten times as dense as others; all of them stand at the beginning, or in the middle.
     const dense = (message: Parameters<typeof count>[0]) =>
       count(message) + 9 * (message.role === "toolResult" ? (textOf(message.content).match(/z/g)?.length ?? 0) : 0);
@@ -132,7 +132,7 @@ describe("what cannot be left out is too long", () => {
     ]);
   });
 
-  test("the newest round goes when its call alone is too long", () => {
+  test("the newest round is dropped when its call alone is too long", () => {
     const shaped = shape("u1 k1(c1):5000 r1(c1)", { limit: 1_000 });
     expect(names(shaped)).toBe("u1");
     expect(shaped.changes).toEqual([{ kind: "removed-messages", pass: "all-but-prompt", messages: 2, tokens: 5_010 }]);
@@ -153,7 +153,7 @@ describe("what cannot be left out is too long", () => {
     expect(shaped.fits).toBe(false);
   });
 
-  test("a window that the instructions fill gets the smallest request, which says that it does not fit", () => {
+  test("if the system message fills the window, the smallest request is returned with fits: false", () => {
     const shaped = shape("s u0 a0 u1:9000 k1(c1) r1(c1)", { limit: 1_000, system: 1_200 });
     expect(names(shaped)).toBe("u1");
     // Two hundred characters and the line between them.

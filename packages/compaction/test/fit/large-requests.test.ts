@@ -51,7 +51,7 @@ describe("fifty thousand messages", () => {
   const rounds = Array.from({ length: 12_500 }, (_, at) => `u${at} k${at}(c${at}) r${at}(c${at}) a${at}`).join(" ");
   const conversation = talk(`s ${rounds} u`);
 
-  test("that fit are handed back without a look at one of them; only the public function checks them", () => {
+  test("that fit are returned without reading a message; only the public function validates them", () => {
     let reads = 0;
     const watch = <T extends object>(list: T) =>
       new Proxy(list, {

@@ -9,7 +9,7 @@ describe("a result without its call", () => {
     expect(shaped.totalTokens).toBe(20);
   });
 
-  test("is one that stands before its call, or is the second of it", () => {
+  test("is a result before its call, or a second one", () => {
     expect(names(shape("u1 r1(c1) k1(c1) r2(c1) r3(c1) a1"))).toBe("u1 k1 r2 a1");
   });
 
@@ -19,7 +19,7 @@ describe("a result without its call", () => {
 });
 
 describe("results", () => {
-  test("that stand behind something else are put behind their call, in the order of the calls", () => {
+  test("that follow another message are moved behind their calls, in the order of the calls", () => {
     const shaped = shape("u1 k1(c1,c2) u2 r2(c2) r1(c1) a1");
     expect(names(shaped)).toBe("u1 k1 r1 r2 u2 a1");
     expect(shaped.totalTokens).toBe(60);
@@ -34,7 +34,7 @@ describe("results", () => {
 });
 
 describe("a call without a result", () => {
-  test("gets one that says so", () => {
+  test("gets a synthetic one", () => {
     const shaped = shape("u1 k1(c1,c2) r2(c2)", { model: GPT });
     expect(names(shaped)).toBe("u1 k1 c1! r2");
     expect(shaped.entries).toEqual(["u1", "k1", "k1", "r2"]);
@@ -44,7 +44,7 @@ describe("a call without a result", () => {
     expect(shaped.totalTokens).toBe(67);
   });
 
-  test("is dropped for Gemini, what else the reply said stays", () => {
+  test("is dropped for Gemini; the rest of the reply stays", () => {
     const shaped = shape("u1 k1(c1,c2) r2(c2)", { model: GEMINI });
     expect(names(shaped)).toBe("u1 k1 r2");
     expect(messageAt(shaped, "k1")).toMatchObject({ content: [{ type: "text" }, { type: "toolCall", id: "c2" }] });

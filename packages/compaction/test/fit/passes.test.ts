@@ -26,7 +26,7 @@ describe("a request over the limit, in Copilot CLI's passes", () => {
     expect(shaped.totalTokens).toBe(70);
   });
 
-  test("then loses what the person said before the newest prompt", () => {
+  test("then drops user messages before the newest prompt", () => {
     const shaped = shape(TALK, { limit: 60 });
     expect(names(shaped)).toBe("u3 k3 r3 k4 r4");
     expect(shaped.changes).toEqual([
@@ -65,7 +65,7 @@ describe("a request over the limit, in Copilot CLI's passes", () => {
     expect(names(shape("u1 k1(c1,c2@skill) r1(c1) r2(c2) a1 u2", { limit: 55, settings }))).toBe("u1 k1 r1 r2 u2");
   });
 
-  test("keeps summaries after everything else that is old is gone", () => {
+  test("keeps summaries after all other old messages are dropped", () => {
     const shaped = shape("s u1 a1 b u2 a2 u3 k3(c1) r3(c1)", { limit: 60 });
     expect(names(shaped)).toBe("s b u3 k3 r3");
     expect(shaped.changes).toEqual([
@@ -88,7 +88,7 @@ describe("the guard that is off", () => {
 describe("a request over the limit, by VS Code's priorities", () => {
   const settings = { fit: "byPriority" } as const;
 
-  test("loses history first, the oldest first, whoever said it", () => {
+  test("drops history first, oldest first, whatever the role", () => {
     const shaped = shape(TALK, { limit: 100, settings });
     expect(names(shaped)).toBe("u2 k2 r2 a2 u3 k3 r3 k4 r4");
     expect(shaped.changes).toEqual([{ kind: "removed-messages", pass: "priority", messages: 2, tokens: 20 }]);

@@ -12,7 +12,7 @@ function withOldResult(content: string | ContentBlock[]) {
 }
 
 describe("a tool result of an earlier turn", () => {
-  test("is cut to the characters that are set, the line that says so among them", () => {
+  test("is cut to the configured number of characters, marker included", () => {
     const long = "a".repeat(1_000) + "b".repeat(4_000);
     const text = textAt(shape(withOldResult(long), { settings }), "r1");
     expect(text.length).toBeLessThanOrEqual(2_000);

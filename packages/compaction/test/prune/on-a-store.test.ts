@@ -38,7 +38,7 @@ describe("pruning a session", () => {
     expect(await findings(store)).toEqual([]);
   });
 
-  test("and again leaves it as it is, until more was said", async () => {
+  test("again changes nothing until there are new messages", async () => {
     const { session } = await grown(`${turns(1, 3)} u4 k4 r4:k4`, { result: 200 });
     await prune(session);
     expect((await prune(session)).edits).toEqual([]);

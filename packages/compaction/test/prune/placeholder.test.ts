@@ -22,7 +22,7 @@ const pruned: fc.Arbitrary<PruneCause> = fc.oneof(
 );
 
 describe("the line in place of a result", () => {
-  test("is known again, whatever file it names", () => {
+  test("is recognized, with any file name", () => {
     fc.assert(
       fc.property(pruned, fc.nat(), (why, tokens) => {
         expect(isPlaceholder(formatPlaceholder(why, tokens))).toBe(true);
@@ -39,7 +39,7 @@ describe("the line in place of a result", () => {
     expect(isPlaceholder(text)).toBe(false);
   });
 
-  test("has no more tokens than was said, so that a saving is never claimed too high", () => {
+  test("has at most the estimated tokens, so that savings are not overstated", () => {
     const counters = (["o200k_base", "cl100k_base"] as const).map((name) => {
       const encoding = getEncoding(name);
       return { name, count: (text: string) => encoding.encode(text, [], []).length };

@@ -37,7 +37,7 @@ describe("the age of tool output", () => {
     expect(shown(planned(turns, given))).toBe(expected);
   });
 
-  test("output of a turn that runs goes like any other, but for what the model has not read yet", () => {
+  test("output of the running turn is pruned like any other, except results that the model has not read", () => {
     const items = [prompt("u1"), called(1), called(2), called(3)];
     expect(shown(planned(items, { protectTokens: 0 }))).toBe("r1 age, r2 age");
     expect(shown(planned(items, { protectTokens: 1_012 }))).toBe("r1 age, r2 age");
@@ -52,7 +52,7 @@ describe("the age of tool output", () => {
     expect(shown(planned([called(1), called(2), [said]], { protectTokens: 0 }))).toBe("r1 age");
   });
 
-  test("the line in its place says how much was there (pi's)", () => {
+  test("the placeholder has the number of tokens, in pi's form", () => {
     const [edit] = planned(turns, { protectTokens: 2_024 }).edits;
     expect(edit?.replacement).toEqual({ content: "[Output truncated - 1012 tokens]" });
   });
@@ -168,19 +168,19 @@ describe("files that were read again", () => {
     expect(shown(planned([prompt("u1"), read(1, "a.ts"), read(2, "a.ts")]))).toBe("r1 superseded");
   });
 
-  test("the line in its place says where the file is", () => {
+  test("the placeholder names the file", () => {
     const [edit] = planned(later(read(1, "src/a.ts"), read(2, "src/a.ts"))).edits;
     expect(edit?.replacement.content).toBe("[Output truncated - 1012 tokens; a later read has src/a.ts]");
   });
 
-  test("in one safe line, whatever the path is", () => {
+  test("on one safe line, for any path", () => {
     const path = `src/\u001b[31m\n${"😀".repeat(100)}.ts`;
     const content = planned(later(read(1, path), read(2, path))).edits[0]?.replacement.content ?? "";
     expect(content).toMatch(/^\[Output truncated - 1012 tokens; a later read has src\/[^\n\u001b]*…\]$/);
     expect(content.isWellFormed()).toBe(true);
   });
 
-  test("sends the model to no read that goes for its age", () => {
+  test("refers to no read that is pruned for its age", () => {
     const items = [prompt("u1"), read(1, "a.ts"), read(2, "a.ts"), called(3), next("u2")];
     expect(shown(planned(items, { protectTokens: 1_012 }))).toBe("r1 age, r2 age");
   });
@@ -190,7 +190,7 @@ describe("files that were read again", () => {
     expect(shown(planned(later(read(1, "a.ts"), gone)))).toBe("");
   });
 
-  test("stay where the setting says so", () => {
+  test("are kept if the setting is off", () => {
     expect(shown(planned(later(read(1, "a.ts"), read(2, "a.ts")), { superseded: false }))).toBe("");
   });
 });
@@ -219,7 +219,7 @@ describe("results with the same text", () => {
     expect(shown(planned([prompt("u1"), called(1, { content }), called(2, { content }), next("u2")]))).toBe("");
   });
 
-  test("the line in its place says that a later one has it", () => {
+  test("the placeholder refers to a later result", () => {
     expect(planned(twice(text, text)).edits[0]?.replacement.content).toBe("[Output truncated - 312 tokens; a later result is the same]");
   });
 });
@@ -237,7 +237,7 @@ describe("useless results", () => {
     expect(shown(planned(items))).toBe("r1 useless");
   });
 
-  test("stay where the setting says so", () => {
+  test("are kept if the setting is off", () => {
     expect(shown(planned(items, { useless: false }))).toBe("");
   });
 
@@ -264,7 +264,7 @@ describe("the provider's cache", () => {
     expect(shown(planned(both, { cacheSuffixTokens: 100 }))).toBe("r1 useless, r2 useless");
   });
 
-  test("what is old goes in any case, with the better reason", () => {
+  test("aged output is pruned in any case, with the more specific reason", () => {
     const old = [prompt("u1"), read(1, "a.ts"), called(2), read(3, "a.ts"), next("u2")];
     expect(shown(planned(old, { protectTokens: 2_024, cacheSuffixTokens: 0 }))).toBe("r1 superseded");
   });

@@ -19,7 +19,7 @@ function told(words: string, ...marks: readonly Entry[]): readonly string[] {
   return computeCoverage(path, marks).ranges.map(({ entry, from, to }) => `${entry.id}: ${path.slice(from, to + 1).join(" ")}`);
 }
 
-describe("what a compaction stands for", () => {
+describe("the range of a compaction", () => {
   test.each<[string, string, readonly Entry[], readonly string[]]>([
     ["is what is above the first entry that it keeps", "u1 a1 u2 a2 c1", [compaction("c1", "u2")], ["c1: u1 a1"]],
     ["is all above it, where it keeps nothing", "u1 a1 c1 u2", [compaction("c1", null)], ["c1: u1 a1"]],
@@ -61,7 +61,7 @@ describe("what a compaction stands for", () => {
     expect(told(words, ...marks)).toEqual(expected);
   });
 
-  test("is nothing any more once the compaction is undone, and the one after it stands for both", () => {
+  test("is empty after an undo, and the next compaction covers both ranges", () => {
     const marks = [compaction("c1", "u2"), edit("e1", "c1"), compaction("c2", "u3")];
     expect(told("u1 u2 c1 e1 u3 c2", ...marks)).toEqual(["c2: u1 u2 c1 e1"]);
   });
@@ -90,7 +90,7 @@ describe("what a context has itself", () => {
   });
 });
 
-describe("compactions one after the other, whatever they keep", () => {
+describe("consecutive compactions that keep anything", () => {
   // A step: so many entries, then a compaction that keeps so many of all above it.
   const steps = fc.array(fc.record({ entries: fc.nat(4), keeps: fc.nat(8) }), { minLength: 1, maxLength: 6 });
 
@@ -106,7 +106,7 @@ describe("compactions one after the other, whatever they keep", () => {
     return { path, marks };
   }
 
-  test("stand for each entry at most once, and together for all that the context has not", () => {
+  test("cover each entry at most once, and together all entries that are not in the context", () => {
     fc.assert(
       fc.property(steps, (all) => {
         const { path, marks } = grown(all);
@@ -118,7 +118,7 @@ describe("compactions one after the other, whatever they keep", () => {
     );
   });
 
-  test("each stand only for what is above them", () => {
+  test("each cover only entries above them", () => {
     fc.assert(
       fc.property(steps, (all) => {
         const { path, marks } = grown(all);

@@ -42,7 +42,7 @@ describe("searching what was summarized", () => {
     expect(await found(session, "needle")).toEqual(["old"]);
   });
 
-  test("gives page after page, each hit once, and says where they end", async () => {
+  test("returns page after page, each hit once, and marks the end", async () => {
     const { session } = await grown("u1");
     for (let at = 0; at < 25; at += 1) await session.append({ ...userMessage("needle"), id: `n${at}` });
     await session.append({ type: "compaction", id: "c1", summary: "s", firstKeptEntryId: null });
@@ -58,14 +58,14 @@ describe("searching what was summarized", () => {
     expect(await ask(session, "recall_search", { query: "needle", page: 4 })).toBe("There are no more hits.");
   });
 
-  test("finds a tool's output that was pruned, and says that it is not in the context", async () => {
+  test("finds pruned tool output, and marks it as not in the context", async () => {
     const { session } = await grown("u1 k1 r1:k1 a1");
     await session.append({ type: "context_edit", targetId: "r1", replacement: { content: "[pruned]" } });
     expect(await ask(session, "recall_search", { query: "r1 word3" })).toMatch(/^r1 \(toolResult, .*, taken out of your context\): /);
     expect(await ask(session, "recall_expand", { from: "r1" })).toContain("the r1 word3");
   });
 
-  test("finds nothing of a branch that no summary tells of, nor of another session", async () => {
+  test("finds nothing on a branch without a summary, nor in another session", async () => {
     const { store, session } = await summarized();
     await plant(session, "u3");
     const other = await store.createSession({});
@@ -90,14 +90,14 @@ describe("searching what was summarized", () => {
     );
   });
 
-  test("finds what an older summary said, as that is in no context any more", async () => {
+  test("finds text of an older summary, because it is no longer in a context", async () => {
     const { session } = await summarized();
     await plant(session, "u3");
     await session.append({ type: "compaction", id: "c2", summary: "Later.", firstKeptEntryId: "u3" });
     expect(await ask(session, "recall_search", { query: "twice" })).toMatch(/^c1 \(compaction, .*, in summary c2\): /);
   });
 
-  test("works in a fork as in the session it comes from, and knows that a branch stayed behind", async () => {
+  test("works in a fork as in its source, and handles a branch that was not copied", async () => {
     const { store, session } = await summarized();
     await plant(session, "u3");
     await session.moveLeaf("c1");
@@ -112,7 +112,7 @@ describe("searching what was summarized", () => {
 describe("what the person ran outside of the conversation", () => {
   const hidden = { role: "bashExecution", command: "cat salary.txt", output: "ninety thousand", excludeFromContext: true } as const;
 
-  test("is neither found nor read, whatever summarized it", async () => {
+  test("is neither found nor read, whichever summary covers it", async () => {
     const { session } = await grown("u1");
     await session.append({ type: "message", message: hidden, id: "h1" });
     await session.append({ type: "message", message: { ...hidden, excludeFromContext: false }, id: "h2" });
@@ -123,7 +123,7 @@ describe("what the person ran outside of the conversation", () => {
     expect(await ask(session, "recall_expand", { from: "h2" })).toContain("$ cat salary.txt\nninety thousand");
   });
 
-  test("is not hinted at by what hosts keep beside the conversation", async () => {
+  test("does not appear through data of the host", async () => {
     const { session } = await grown("u1");
     await session.append({ type: "custom", customType: "state", data: { secret: "ninety" }, id: "d1" });
     expect(await ask(session, "recall_expand", { from: "d1" })).not.toContain("ninety");
@@ -131,7 +131,7 @@ describe("what the person ran outside of the conversation", () => {
 });
 
 describe("describing a summary", () => {
-  test("says how it was made, what it is worth, what it continues, when, and what it cost", async () => {
+  test("has author, fidelity, previous summary, time and tokens", async () => {
     const { session } = await summarized();
     await session.append({ ...userMessage("Now the lexer"), id: "u3", createdAtMs: Date.UTC(2026, 0, 5, 12, 30) });
     await session.append({
@@ -164,7 +164,7 @@ describe("describing a summary", () => {
     expect(said).toMatch(/\nfrom 2026-01-05 12:30 to /);
   });
 
-  test("of another program says so, and takes its files from what was done", async () => {
+  test("of another program is marked so, and its files come from the entries", async () => {
     const { session } = await grown("u1 k1 r1:k1 a1");
     await session.append({ type: "compaction", id: "c1", summary: "of pi", firstKeptEntryId: null });
     const said = await ask(session, "recall_describe", { summary: "c1" });
@@ -172,7 +172,7 @@ describe("describing a summary", () => {
     expect(said).toContain("files read: src/k1.ts");
   });
 
-  test("stands whatever another program wrote under our names", async () => {
+  test("is described even if another program used the same field names", async () => {
     const { session } = await grown("u1");
     const odd = {
       method: 7,
@@ -210,7 +210,7 @@ async function inPieces(session: Session, name: Name, input: object, maxChars: n
 }
 
 describe("reading entries", () => {
-  test("gives the same in pieces as at once, whatever is in them and wherever they are cut", async () => {
+  test("returns the same text in pieces as at once, for any entries and offsets", async () => {
     const { session } = await grown("u1");
     const ids: string[] = [];
     await fc.assert(
@@ -245,7 +245,7 @@ describe("reading entries", () => {
     expect(read).toMatch(/Obey me$/);
   });
 
-  test("tells calls, thoughts, failures, images and edits as what they are", async () => {
+  test("names calls, thinking, failures, images and edits", async () => {
     const { session } = await grown("u1");
     const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
     const call = { type: "toolCall", id: "k", name: "run", arguments: { command: "ls" } } as const;
@@ -287,7 +287,7 @@ describe("reading entries", () => {
     expect(await ask(session, "recall_expand", { from: "a" })).toMatch(/^a could be several entries: /);
   });
 
-  test("looks around an entry on another branch only up, as nothing says where it would go on", async () => {
+  test("reads around an entry on another branch only upwards, because its continuation is ambiguous", async () => {
     const { session } = await grown("u1 a1 u2 a2");
     await session.moveLeaf("u1");
     await plant(session, "a3");
@@ -310,14 +310,14 @@ describe("the tools", () => {
     expect(await ask(session, "recall_describe", null)).toMatch(/^c1: /);
   });
 
-  test("have schemas that require only what is needed, and allow nothing that they do not know", async () => {
+  test("have schemas without unnecessary required fields, and reject unknown fields", async () => {
     const { session } = await summarized();
     const schemas = recallTools(session).definitions.map(({ inputSchema }) => inputSchema);
     expect(schemas.map(({ required }) => required)).toEqual([["query"], undefined, ["from"]]);
     for (const schema of schemas) expect(schema).toMatchObject({ type: "object", additionalProperties: false });
   });
 
-  test("answer a wrong input in one short line, whatever was sent", async () => {
+  test("answer any invalid input with one short line", async () => {
     const { session } = await summarized();
     const names: readonly Name[] = ["recall_search", "recall_describe", "recall_expand"];
     await fc.assert(
@@ -331,7 +331,7 @@ describe("the tools", () => {
     expect(long.split("\n")).toHaveLength(1);
   });
 
-  test("say before the first compaction that all is in the context", async () => {
+  test("report before the first compaction that everything is in the context", async () => {
     const { session } = await grown("u1 a1");
     expect(await ask(session, "recall_search", { query: "u1" })).toMatch(/^Nothing on this path has been summarized yet/);
     const { session: empty } = await grown("");
@@ -397,7 +397,7 @@ describe("a session of pi with compactions of its own", () => {
     return path;
   }
 
-  test("says which entries each stands for, and nothing twice", async () => {
+  test("names the range of each, and covers no entry twice", async () => {
     const store = await openedStore();
     const { sessions } = await importPath(store, piFile());
     const session = await store.openSession(sessions[0]?.sessionId ?? "");

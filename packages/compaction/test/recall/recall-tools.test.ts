@@ -29,7 +29,7 @@ async function compacted() {
 }
 
 describe("an agent that looks up what was summarized", () => {
-  test("finds words in it, with the entry and the summary that stands for it", async () => {
+  test("finds words in it, with the entry and the summary that covers it", async () => {
     const { call, done } = await compacted();
     const found = await call("recall_search", { query: "u3 word5" });
     expect(found).toMatch(/^u3 \(user, /);
@@ -41,7 +41,7 @@ describe("an agent that looks up what was summarized", () => {
     expect(await call("recall_search", { query: "u10 word5" })).toMatch(/^Nothing in what was summarized/);
   });
 
-  test("is told what a summary covers, and what was asked there", async () => {
+  test("gets the range of a summary and the requests in it", async () => {
     const { call, done } = await compacted();
     const list = await call("recall_describe", {});
     expect(list).toContain(`${done.entryId}: summary`);
@@ -81,7 +81,7 @@ describe("an agent that looks up what was summarized", () => {
     for (const id of ["u1", "r1", "a2", "r3", "a4"]) expect(all).toContain(`the ${id} word12`);
   });
 
-  test("is told of a branch that was left with a summary, and reads it", async () => {
+  test("finds a branch that was left with a summary, and reads it", async () => {
     const { session, compactor, call } = await compacted();
     await compactor.navigate("a9", { summarize: true });
     await plant(session, "u11");
@@ -90,7 +90,7 @@ describe("an agent that looks up what was summarized", () => {
     expect(await call("recall_expand", { from: "u10" })).toContain("the u10 word12");
   });
 
-  test("of a compaction that was undone is told nothing", async () => {
+  test("gets nothing about a compaction that was undone", async () => {
     const { compactor, call } = await compacted();
     await compactor.undoCompaction();
     expect(await call("recall_describe", {})).toMatch(/^Nothing on this path has been summarized/);
@@ -108,7 +108,7 @@ describe("an agent that looks up what was summarized", () => {
     expect(await call(tool, input)).toMatch(expected);
   });
 
-  test("is told in the summary which entries it covers and how to ask, once, however often it is compacted", async () => {
+  test("reads in the summary its range and how to look it up, once, over any number of compactions", async () => {
     const { session, compactor } = await compacted();
     for (let round = 2; round <= 5; round += 1) {
       await plant(session, turns(round * 10, round * 10 + 9));

@@ -18,7 +18,7 @@ test("sends the host's provider options, headers and temperature with each call"
   expect(headers["x-interaction-type"]).toBe("conversation-compaction");
 });
 
-test("takes the request's temperature where the host gave none, and sends none where nobody did", async () => {
+test("uses the request's temperature if the host set none, and sends none if neither is set", async () => {
   const server = await startModelServer();
   const summarizer = aiSdkSummarizer(testModel(server.baseURL));
   await summarizer(summaryRequest({ temperature: 0 }));
@@ -27,7 +27,7 @@ test("takes the request's temperature where the host gave none, and sends none w
   expect((await server.request(1)).body).not.toHaveProperty("temperature");
 });
 
-test("tells the id of the answer", async () => {
+test("returns the id of the response", async () => {
   const server = await startModelServer();
   expect(await aiSdkSummarizer(testModel(server.baseURL))(summaryRequest())).toMatchObject({ requestId: expect.stringMatching(/./) });
 });

@@ -68,14 +68,14 @@ describe("an error of a call", () => {
     expect(toCallError({ statusCode: 429, ...said }, { nowMs: at }).retryAfterMs).toBe(expected);
   });
 
-  test("keeps status and cause, and says what the server said", () => {
+  test("keeps status and cause, and quotes the server's message", () => {
     const cause = { statusCode: 503, message: "The engine is cold" };
     const error = toCallError(cause);
     expect(error).toMatchObject({ code: "SUMMARIZER_CALL", failure: "overloaded", status: 503, cause });
     expect(error.message).toContain("503 The engine is cold");
   });
 
-  test("is one short line without control characters, whatever a server sends", () => {
+  test("is one short line without control characters for any response", () => {
     const { message } = toCallError(new Error(`\u001b[31m${"😀".repeat(5_000)}\nsecond line`));
     expect(message.length).toBeLessThan(600);
     expect(message).not.toMatch(/[\u0000-\u001f]/);
@@ -98,7 +98,7 @@ describe("an error of a call", () => {
     expect(error.cause).toBeUndefined();
   });
 
-  test("is the same one when it is ours already", () => {
+  test("is the same object if it is a SummarizerCallError already", () => {
     const ours = new SummarizerCallError("network", "x");
     expect(toCallError(ours)).toBe(ours);
   });

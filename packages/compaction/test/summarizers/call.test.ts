@@ -30,14 +30,14 @@ const forever: Summarizer = () => new Promise(() => undefined);
 
 afterEach(() => vi.useRealTimers());
 
-describe("a summary is asked for", () => {
+describe("a summary is requested", () => {
   test("once, where the first candidate gives it", async () => {
     const second = scripted("b");
     expect(await callSummarizer([scripted("a"), second], summaryRequest(), POLICY)).toEqual({ text: "a", candidate: 0, attempts: 1 });
     expect(second.calls()).toBe(0);
   });
 
-  test("with everything that the summarizer says of itself", async () => {
+  test("with all fields of the summarizer's result", async () => {
     const reply = { text: "a", usage: { input: 3, output: 1 }, extracted: true, model: "m" };
     expect(await callSummarizer([async () => reply], summaryRequest(), POLICY)).toEqual({ ...reply, candidate: 0, attempts: 1 });
   });
@@ -51,13 +51,13 @@ describe("a failure that may pass", () => {
     expect(waits).toEqual([1_000, 2_000]);
   });
 
-  test("is tried again after the wait that the provider asks for", async () => {
+  test("is retried after the delay that the provider asks for", async () => {
     const { waits, sleep } = hands();
     await callSummarizer([scripted(failure("rate-limit", 250), failure("rate-limit", 0), "a")], summaryRequest(), POLICY, { sleep });
     expect(waits).toEqual([250, 0]);
   });
 
-  test("sends to the next candidate at once when the provider asks for more than the longest wait", async () => {
+  test("leads to the next candidate at once if the provider asks for more than the longest delay", async () => {
     const { waits, sleep } = hands();
     const first = scripted(failure("rate-limit", 30_001));
     expect(await callSummarizer([first, scripted("b")], summaryRequest(), POLICY, { sleep })).toMatchObject({
@@ -127,7 +127,7 @@ describe("a failure that will not pass", () => {
 });
 
 describe("what only the caller can answer ends it at once", () => {
-  test("an overflow, ours or any library's", async () => {
+  test("an overflow of any library", async () => {
     for (const error of [failure("overflow"), new Error("prompt is too long: 2 tokens > 1 maximum")]) {
       const second = scripted("b");
       await expect(callSummarizer([scripted(error), second], summaryRequest(), POLICY)).rejects.toMatchObject({ failure: "overflow" });
@@ -175,7 +175,7 @@ describe("a call that takes too long", () => {
     expect(await asked).toMatchObject({ failure: "timeout", message: expect.stringContaining("5000 ms") });
   });
 
-  test("may fail or answer later: nobody hears of it", async () => {
+  test("may fail or answer later without effect", async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
     process.on("unhandledRejection", note);
@@ -202,7 +202,7 @@ describe("a call that takes too long", () => {
 describe("the caller's abort", () => {
   const reason = new Error("cancelled by the person");
 
-  test("before the call: nobody is asked", async () => {
+  test("before the call: no candidate is called", async () => {
     const first = scripted("a");
     await expect(callSummarizer([first], summaryRequest({ signal: AbortSignal.abort(reason) }), POLICY)).rejects.toBe(reason);
     expect(first.calls()).toBe(0);
@@ -236,7 +236,7 @@ describe("the caller's abort", () => {
     await expect(asked).rejects.toBe(reason);
   });
 
-  test("wins over whatever the summarizer throws because of it", async () => {
+  test("takes precedence over the error that it causes in the summarizer", async () => {
     const abort = new AbortController();
     const throwsItsOwn: Summarizer = async () => {
       abort.abort(reason);
@@ -253,7 +253,7 @@ describe("the caller's abort", () => {
 });
 
 describe.each(SHIPPED)("with $name over a server", ({ over }) => {
-  test("a busy server is asked again until it answers", async () => {
+  test("a busy server is retried until it answers", async () => {
     const server = await startModelServer();
     server.reply(rateLimit("3"), fail(503), text("## Goal"));
     const { waits, sleep } = hands();
@@ -262,7 +262,7 @@ describe.each(SHIPPED)("with $name over a server", ({ over }) => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test("a server that hangs is hung up, and the next candidate is asked", async () => {
+  test("a server that hangs is disconnected, and the next candidate is called", async () => {
     const [first, second] = [await startModelServer(), await startModelServer()];
     first.reply(hang());
     // The clock stands still but for the first candidate's time limit, so that the second one may be as slow as it likes.

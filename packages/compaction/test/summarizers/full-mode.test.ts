@@ -84,7 +84,7 @@ test("simple mode offers no tools, also where the agent has some", async () => {
   expect(server.requests).toHaveLength(2);
 });
 
-test("a remote endpoint cannot continue a live request, and says so without sending it", async () => {
+test("a remote endpoint cannot continue a live request, and fails without sending it", async () => {
   const server = await startModelServer();
   const asked = remoteSummarizer(server.summarizeURL)(summaryRequest({ context: await liveContext() }));
   await expect(asked).rejects.toMatchObject({ code: "SUMMARIZER_CALL", failure: "bad-request" });

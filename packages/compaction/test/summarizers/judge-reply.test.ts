@@ -6,19 +6,19 @@ import { type ModelReply, parseSummarizerReply, skipThinking, stripThinking, val
 const reply = (text: string, more: Partial<ModelReply> = {}): ModelReply => ({ text, end: "stop", callsTool: false, ...more });
 
 describe("a reply is a summary", () => {
-  test("when it ended by itself and says something", () => {
+  test("when it ended by itself and has text", () => {
     expect(validateReply(reply("  ## Goal\nBuild it.\n"))).toBe("## Goal\nBuild it.");
   });
 
-  test("when the model did not say why it ended", () => {
+  test("when the server gave no finish reason", () => {
     expect(validateReply(reply("## Goal", { end: "unknown" }))).toBe("## Goal");
   });
 
-  test("without the thoughts before it", () => {
+  test("without leading thinking", () => {
     expect(validateReply(reply("<think>\nshort or long?\n</think>\n\n## Goal"))).toBe("## Goal");
   });
 
-  test("with half a character replaced, never kept", () => {
+  test("with lone surrogates replaced", () => {
     expect(validateReply(reply("Goal \ud83d"))).toBe("Goal \ufffd");
   });
 
@@ -27,7 +27,7 @@ describe("a reply is a summary", () => {
   });
 });
 
-describe("a reply is no summary", () => {
+describe("a reply is rejected", () => {
   test.each<[string, ModelReply, RejectedBecause]>([
     ["when it is empty", reply(""), "empty"],
     ["when it is white space", reply(" \n\t\u00a0 "), "empty"],
@@ -46,14 +46,14 @@ describe("a reply is no summary", () => {
   });
 });
 
-describe("what a host's summarizer gives", () => {
-  test("is a text, or an object with one and what is known besides", () => {
+describe("the result of a host's summarizer", () => {
+  test("is a text, or an object with a text and optional fields", () => {
     expect(parseSummarizerReply("## Goal")).toEqual({ text: "## Goal" });
     const full = { text: "## Goal", usage: { input: 10, output: 2 }, extracted: true, model: "m" };
     expect(parseSummarizerReply(full)).toEqual(full);
   });
 
-  test("loses what is malformed besides the text, not the text", () => {
+  test("loses malformed optional fields, not the text", () => {
     expect(parseSummarizerReply({ text: "a", usage: "much", extracted: 1, model: 7, more: 1 })).toEqual({ text: "a" });
     expect(parseSummarizerReply({ text: "a", usage: { input: -1, output: 3 } }).usage).toEqual({ output: 3 });
   });
@@ -89,7 +89,7 @@ describe("thoughts", () => {
     expect(stripThinking(given)).toBe(given);
   });
 
-  test("do not reach a listener, however the reply is cut into pieces", () => {
+  test("does not reach a listener, however the reply is split", () => {
     const replies = fc.constantFrom(
       "<think>a < b</think>\n## Goal\nx <b>",
       "## Goal",
@@ -109,7 +109,7 @@ describe("thoughts", () => {
     );
   });
 
-  test("are taken away in linear time", () => {
+  test("is removed in linear time", () => {
     expect(stripThinking(`${"<think></think>".repeat(50_000)}a`)).toBe("a");
     expect(stripThinking(`${"\n ".repeat(100_000)}a`).trim()).toBe("a");
   });

@@ -74,13 +74,13 @@ describe("an answer is read", () => {
 });
 
 describe("an answer is a failure", () => {
-  test("when it tells of one in the middle", async () => {
+  test("when the stream contains one", async () => {
     const server = await startModelServer();
     server.reply(stream(delta("## Go"), `data: ${JSON.stringify({ error: { message: "Overloaded", code: 529 } })}\n\n`));
     await expect(ask(server.baseURL)).rejects.toMatchObject({ failure: "overloaded", status: 529 });
   });
 
-  test("when it tells of an overflow in the middle, or in the place of a reason", async () => {
+  test("when the stream or its finish reason is an overflow", async () => {
     const server = await startModelServer();
     const error = { error: { code: 400, type: "exceed_context_size_error", n_ctx: 4096 } };
     server.reply(stream(`data: ${JSON.stringify(error)}\n\n`), stream(delta("", "model_context_window_exceeded"), "data: [DONE]\n\n"));
@@ -115,7 +115,7 @@ describe("the address", () => {
     expect(error).toMatchObject({ failure: "auth", message: expect.not.stringContaining("hunter22") });
   });
 
-  test.each(["", "localhost:1234", "ftp://host/v1", "/v1"])("is refused when it is none: %j", (baseURL) => {
+  test.each(["", "localhost:1234", "ftp://host/v1", "/v1"])("is rejected if it is not a URL: %j", (baseURL) => {
     expect(() => openAiCompatibleSummarizer({ baseURL, model: "m" })).toThrow(InvalidArgumentError);
   });
 });
@@ -129,7 +129,7 @@ describe("a redirect", () => {
     expect(server.requests[1]?.raw.equals(server.requests[0]?.raw ?? Buffer.of())).toBe(true);
   });
 
-  test.each([302, 307, 308])("to another host is refused, and neither key nor conversation goes there: %i", async (status) => {
+  test.each([302, 307, 308])("to another host is refused, and neither key nor conversation is sent there: %i", async (status) => {
     const [server, other] = [await startModelServer(), await startModelServer()];
     server.reply(fail(status, "", { location: `${other.baseURL}/chat/completions` }));
     await expect(ask(server.baseURL, { apiKey: KEY })).rejects.toMatchObject({ failure: "bad-request", status });
@@ -145,7 +145,7 @@ describe("a redirect", () => {
 });
 
 describe("the request", () => {
-  test("carries no key where none is given, and the host's headers over ours", async () => {
+  test("has no key if none is given, and the host's headers take precedence", async () => {
     const server = await startModelServer();
     await ask(server.baseURL);
     await ask(server.baseURL, { apiKey: KEY, headers: { authorization: "Token t-1234567", "x-title": "bough" } });
@@ -153,7 +153,7 @@ describe("the request", () => {
     expect(server.requests[1]?.headers["x-title"]).toBe("bough");
   });
 
-  test("bounds the answer under the name that the server knows", async () => {
+  test("limits the output by the parameter that the server supports", async () => {
     const sent: Record<string, unknown>[] = [];
     const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
       sent.push(JSON.parse(String(init?.body)));

@@ -35,7 +35,7 @@ async function thrownBy(promise: Promise<unknown>): Promise<Error> {
 }
 
 describe.each(SHIPPED)("$name", ({ over, chats }) => {
-  test("gives the model's text, what it used, and asks once", async () => {
+  test("returns the model's text and usage with one request", async () => {
     const server = await startModelServer();
     server.reply(text("## Goal\nA parser.\n"));
     const reply = await over(server)(summaryRequest());
@@ -61,7 +61,7 @@ describe.each(SHIPPED)("$name", ({ over, chats }) => {
     expect(tools).toBeUndefined();
   });
 
-  test("works where the server says nothing of usage", async () => {
+  test("works if the server reports no usage", async () => {
     const server = await startModelServer();
     server.reply(text("## Goal", { usage: false }));
     expect(await over(server)(summaryRequest())).toMatchObject({ text: "## Goal" });
@@ -109,7 +109,7 @@ describe.each(SHIPPED)("$name", ({ over, chats }) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("says of a server that counts tokens when it sent too many, and not when it did not", async () => {
+  test("reports an overflow of a server that counts tokens, and only then", async () => {
     const server = await startModelServer({ limitTokens: 100 });
     const summarizer = over(server);
     await expect(summarizer(summaryRequest({ prompt: "word ".repeat(100) }))).rejects.toEqual(failed("overflow"));
@@ -117,7 +117,7 @@ describe.each(SHIPPED)("$name", ({ over, chats }) => {
     expect(await summarizer(summaryRequest({ prompt: "word ".repeat(100) }))).toMatchObject({ text: "A summary of the conversation." });
   });
 
-  test("says that nobody answers at the address", async () => {
+  test("reports an unreachable server", async () => {
     const closed = createServer().listen(0, "127.0.0.1");
     await once(closed, "listening");
     const { port } = closed.address() as AddressInfo;
@@ -202,7 +202,7 @@ describe.each(SHIPPED.filter(({ chats }) => chats))("$name", ({ over }) => {
     await expect(over(server)(summaryRequest())).rejects.toEqual(failed("network"));
   });
 
-  test("tells each piece as it comes, while the model still writes", async () => {
+  test("reports each piece as it arrives", async () => {
     const server = await startModelServer();
     const first = gate();
     const goOn = gate();

@@ -143,7 +143,7 @@ describe("a refusal is an overflow", () => {
     expect(parseContextLimit(new Error(says))).toBe(limit);
   });
 
-  test("with status 413, whatever it says", () => {
+  test("with status 413 and any text", () => {
     expect(isContextOverflow({ status: 413, message: "413 status code (no body)" })).toBe(true);
     expect(isContextOverflow(new Error("413 Request Entity Too Large"))).toBe(true);
   });
@@ -161,7 +161,7 @@ describe("a refusal is no overflow", () => {
     expect(parseContextLimit(new Error(says))).toBeUndefined();
   });
 
-  test("when its status is 429, whatever it says", () => {
+  test("when its status is 429, with any text", () => {
     expect(isContextOverflow({ status: 429, message: "prompt is too long" })).toBe(false);
   });
 
@@ -188,7 +188,7 @@ describe("our own measure of the request", () => {
     expect(isContextOverflow(new Error("prompt is too long: 213462 tokens > 200000 maximum"), NEARLY_EMPTY)).toBe(true);
   });
 
-  test("is held against the window that the provider names, where that is smaller than ours", () => {
+  test("is compared with the window that the provider names, if that is smaller", () => {
     const routedElsewhere = new Error("This model's maximum context length is 65536 tokens, however you requested 69000 tokens");
     expect(isContextOverflow(routedElsewhere, NEARLY_EMPTY)).toBe(true);
   });

@@ -31,7 +31,7 @@ describe("a remote endpoint", () => {
     expect(other.requests).toHaveLength(0);
   });
 
-  test("whose address is none is refused at once", () => {
+  test("with an invalid URL is rejected at once", () => {
     expect(() => remoteSummarizer("not an address")).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT", argument: "address" }));
   });
 });

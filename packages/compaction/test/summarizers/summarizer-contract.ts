@@ -26,7 +26,7 @@ function replyOf(given: string | SummaryReply): SummaryReply {
 /** What any implementation of the port must do, with a model or without. `make` is called within a test. */
 export function summarizerContract(name: string, make: () => Summarizer | Promise<Summarizer>): void {
   describe(`the summarizer ${name}`, () => {
-    test.each(["history", "turn-prefix", "branch"] as const)("gives a text that says something and is whole, of kind %s", async (kind) => {
+    test.each(["history", "turn-prefix", "branch"] as const)("returns a complete text, of kind %s", async (kind) => {
       const summarizer = await make();
       const { text } = replyOf(await summarizer(summaryRequest({ source: source(kind) })));
       expect(text.trim()).not.toBe("");

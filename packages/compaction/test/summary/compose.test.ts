@@ -68,7 +68,7 @@ describe("a stored summary", () => {
     expect(composeSummary(parts({ files: { readFiles: ["a.ts"], modifiedFiles: [] } }, { summary: { fileLists: false } }))).toBe(BODY);
   });
 
-  test("says what it covers, and how to look it up", () => {
+  test("has its range and how to look it up", () => {
     const text = composeSummary(parts({ covers: COVERS }, { summary: { recordPath: "/tmp/my record.jsonl" } }));
     for (const word of ["42 entries", "e1 to e42", "recall_search", "recall_describe", "recall_expand", "'/tmp/my record.jsonl'"])
       expect(text).toContain(word);
@@ -101,7 +101,7 @@ describe("a stored summary", () => {
     expect(composeSummary(parts({ model: { modelId: "gpt-4.1" } }, { summary: { keepGoing: "never" } }))).toBe(BODY);
   });
 
-  test("says of a branch that its files may still be changed, and carries no words of the person", () => {
+  test("of a branch warns that files may still be changed, and quotes no user messages", () => {
     const text = composeSummary(full({ kind: "branch" }));
     expect(text).toMatch(/^<branch-note>\n.*changed.*\n<\/branch-note>\n\n## Goal/);
     expect(text).not.toContain("<user-messages>");
@@ -113,7 +113,7 @@ describe("a stored summary", () => {
     expect(text).not.toContain(key);
   });
 
-  test("shows at most 300 paths of a list, and says how many more there are", () => {
+  test("lists at most 300 paths, and the number of further ones", () => {
     const readFiles = Array.from({ length: 310 }, (_one, at) => `f${at}.ts`);
     const text = composeSummary(parts({ files: { readFiles, modifiedFiles: [] } }));
     expect(text).toContain("f299.ts\n(10 more)\n</read-files>");
@@ -170,7 +170,7 @@ describe("the person's own words", () => {
 });
 
 describe("taking a summary apart", () => {
-  test("gives the body back, whatever was put around it", () => {
+  test("recovers the body from any composed summary", () => {
     expect(stripComposed(composeSummary(full()))).toBe(BODY);
     expect(stripComposed(composeSummary(full({ kind: "branch" })))).toBe(BODY);
   });

@@ -41,13 +41,13 @@ describe.each(CASES)("an answer in the form %s", (_name, form, given, settings) 
     expect(written.body).toContain("src/lexer.ts");
   });
 
-  test("that keeps the form's own words and says what was done is one too", async () => {
+  test("that repeats the form and states results is a summary too", async () => {
     const { summarizer } = scripted(() => form.sections.replace(/\n(<\/summary>)?$|$/, `\nThe work was on ${FILES.join(", ")}.\n$1`));
     const written = await summarize(job({ ...given, candidates: [summarizer] }, settings));
     expect(written).toMatchObject({ method: "normal", failures: [] });
   });
 
-  test("that is the form and nothing else gives way to the extract", async () => {
+  test("that only repeats the form is replaced by the extract", async () => {
     const { summarizer } = scripted(() => form.sections);
     const written = await summarize(job({ ...given, candidates: [summarizer] }, settings));
     expect(written).toMatchObject({ method: "extract", failures: expect.arrayContaining([expect.objectContaining({ reason: "echo" })]) });

@@ -40,13 +40,13 @@ async function folded(
 }
 
 describe("folding a conversation", () => {
-  test("asks once where all fits", async () => {
+  test("makes one call if everything fits", async () => {
     const { told, answer } = await folded(["aaa", "bbb"], 100);
     expect(told.map(({ piece }) => piece.text)).toEqual(["aaa\n\nbbb"]);
     expect(answer.body).toBe("S1");
   });
 
-  test("goes window by window at the borders of messages, each bringing the summary so far up to date", async () => {
+  test("summarizes in chunks that end between messages, each call updating the summary so far", async () => {
     // Each message counts its characters and one for what divides it from the next: 4 + 4 fit into 8.
     const { told, answer } = await folded(["aaa", "bbb", "ccc", "ddd", "eee"], 8, { previous: "P" });
     expect(told.map(({ piece, previous }) => [piece.text, previous])).toEqual([
@@ -57,7 +57,7 @@ describe("folding a conversation", () => {
     expect(answer.body).toBe("PS1S2S3");
   });
 
-  test("halves a piece that the provider finds too long, and goes on with smaller ones", async () => {
+  test("halves a chunk that the provider refuses as too long, and continues with smaller ones", async () => {
     const { told, refused } = await folded(["aaa", "bbb", "ccc", "ddd"], 100, { refusesAbove: 8 });
     expect(refused).toEqual([16]);
     expect(told.map(({ piece }) => piece.text)).toEqual(["aaa\n\nbbb", "ccc\n\nddd"]);
@@ -90,12 +90,12 @@ describe("folding a conversation", () => {
     expect(calls).toBe(1);
   });
 
-  test("asks once also where nothing is to be read", async () => {
+  test("makes one call also for a conversation without text", async () => {
     const { told } = await folded([], 10);
     expect(told.map(({ piece }) => piece.text)).toEqual(["(no text)"]);
   });
 
-  test("reads every message exactly once, in order, whatever the budget and the overflows", async () => {
+  test("reads every message exactly once, in order, for any budget and overflows", async () => {
     const texts = fc.array(fc.string({ unit: "grapheme", maxLength: 30 }), { minLength: 1, maxLength: 25 });
     await fc.assert(
       fc.asyncProperty(texts, fc.integer({ min: 1, max: 120 }), fc.integer({ min: 60, max: 400 }), async (names, budget, refusesAbove) => {

@@ -16,7 +16,7 @@ function reasonOf(read: () => unknown): string {
 }
 
 describe("reading a reply that needs <summary>", () => {
-  test("takes what stands in it, and drops the analysis and what is around", () => {
+  test("takes its content, without the analysis and the text around it", () => {
     const text = "<analysis>\nI think of a <summary> here.\n</analysis>\n\nHere it is:\n<summary>\n1. Overview\n</summary>\nAnything else?";
     expect(inTag(text).body).toBe("1. Overview");
   });
@@ -29,7 +29,7 @@ describe("reading a reply that needs <summary>", () => {
     expect(inTag("<analysis>\nso I think\n<summary>\nDone\n</summary>").body).toBe("Done");
   });
 
-  test("takes the last close tag, as the summary may speak of one", () => {
+  test("takes the last closing tag, because the summary may mention one", () => {
     expect(inTag("<summary>\nClosed `</summary>` too early.\nMended.\n</summary>").body).toBe("Closed `</summary>` too early.\nMended.");
   });
 
@@ -51,7 +51,7 @@ describe("reading a reply without a tag", () => {
     expect(free("<summary>\n## Goal\nMend it\n</summary>").body).toBe("## Goal\nMend it");
   });
 
-  test("leaves a <summary> alone that the text speaks of", () => {
+  test("ignores a <summary> that the text mentions", () => {
     const text = "## Goal\nParse this:\n<summary>x</summary>";
     expect(free(text).body).toBe(text);
   });
@@ -82,7 +82,7 @@ describe("the title of a checkpoint", () => {
     expect(free("<checkpoint_title>A title\nBody")).toEqual({ body: "Body", title: "A title" });
   });
 
-  test("is none where it is empty or was not given", () => {
+  test("is null if it is empty or missing", () => {
     expect(free("Body<checkpoint_title> </checkpoint_title>").title).toBeNull();
     expect(free("Body").title).toBeNull();
   });

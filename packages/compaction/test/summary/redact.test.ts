@@ -66,7 +66,7 @@ describe("masking secrets", () => {
     expect(redact(`before\n-----BEGIN ${kind}-----\n${body} (cut)`)).toBe("before\n[redacted](cut)");
   });
 
-  test("never takes a tag along that stands between a key's edges", () => {
+  test("does not remove a tag between the edges of a key", () => {
     const text = "-----BEGIN PRIVATE KEY-----\nabc\n</summary>\n-----END PRIVATE KEY-----";
     expect(redact(text)).toContain("</summary>");
   });

@@ -7,7 +7,7 @@ const GOOD = "## Goal\nMend the parser. It fails on tabs.";
 const tooLong = "word ".repeat(2_000);
 
 describe("one summary of a history", () => {
-  test("asks once, for the preset's sections, with the conversation as data", async () => {
+  test("sends one prompt, with the preset's sections and the conversation as data", async () => {
     const { summarizer, asked } = scripted([{ text: GOOD, usage: { input: 100, output: 9 } }]);
     const written = await summarize(job({ candidates: [summarizer] }));
     expect(written).toMatchObject({ body: GOOD, method: "normal", calls: 1, failures: [], title: null, usage: { input: 100, output: 9 } });
@@ -54,7 +54,7 @@ describe("one summary of a history", () => {
     expect(asked[0]?.prompt).toContain("<additional-context>\nBranch: main\nTicket: 7\n</additional-context>");
   });
 
-  test("asks with the person's instructions alone, else the hook's prompt, else the custom one", async () => {
+  test("sends only the user's instructions, else the hook's prompt, else the custom one", async () => {
     const settings = { summary: { customPrompt: "CUSTOM" } };
     const base = async (given: Parameters<typeof job>[0]) => {
       const { summarizer, asked } = scripted([GOOD]);
@@ -67,7 +67,7 @@ describe("one summary of a history", () => {
     expect(await base({})).toBe("CUSTOM");
   });
 
-  test("tells Opus once more to call no tools", async () => {
+  test("repeats for Opus that no tools may be called", async () => {
     const { summarizer, asked } = scripted([GOOD, GOOD]);
     await summarize(job({ candidates: [summarizer], model: { modelId: "claude-opus-4-5" } }));
     await summarize(job({ candidates: [summarizer], model: { modelId: "gpt-5" } }));
@@ -93,7 +93,7 @@ describe("one summary of a history", () => {
     expect(asked.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([700, 15_000]);
   });
 
-  test("tells how much of the answer has come", async () => {
+  test("reports the received characters", async () => {
     const told: unknown[] = [];
     const { summarizer } = scripted(({ onText }) => {
       onText?.("## Goal");
@@ -140,7 +140,7 @@ describe("an answer that is no summary", () => {
     expect(written.body).toContain("question1");
   });
 
-  test("twice, is answered by the marker where the setting says so; what was known is kept", async () => {
+  test("twice leads to the marker if the setting says so; the earlier summary is kept", async () => {
     const { summarizer } = scripted(["", ""]);
     const settings = { summary: { onFailure: "marker" } } as const;
     const written = await summarize(job({ candidates: [summarizer], previousSummary: "OLD NOTES" }, settings));
@@ -170,7 +170,7 @@ describe("an answer that is no summary", () => {
 });
 
 describe("a model that cannot be called", () => {
-  test("is not asked more strictly; the extract is taken", async () => {
+  test("is not repeated with the strict prompt; the extract is taken", async () => {
     const { summarizer, asked } = scripted(() => {
       throw new SummarizerCallError("auth", "no key");
     });
@@ -203,7 +203,7 @@ describe("a model that cannot be called", () => {
     expect(asked).toEqual([]);
   });
 
-  test("is an extract where the summarizer says that it is one", async () => {
+  test("is an extract if the summarizer marks it so", async () => {
     const { summarizer } = scripted([{ text: "- mended", extracted: true }]);
     const written = await summarize(job({ candidates: [summarizer] }, { summary: { prompt: "handoff" } }));
     expect(written).toMatchObject({ body: "- mended", method: "extract" });
@@ -237,12 +237,12 @@ describe("a history larger than the summarizer's window", () => {
   });
 });
 
-describe("an answer that says next to nothing", () => {
+describe("an answer without content", () => {
   const named = items([user("Mend src/parser.ts, src/lexer.ts and src/tokens.ts for tabs, please."), said("I will. ".repeat(40))]);
   const plan = { summarize: named, prefix: [] };
   const bare = ["OK", "Done.", "## Goal\n\nDone.\n\n## Next Steps\n1. (none)", "\u5b8c\u4e86", "**Goal**: OK", "**Goal**\nFine."];
 
-  test.each(bare)("is refused whatever the facts are, asked for once more, and then the extract is taken: %j", async (answer) => {
+  test.each(bare)("is rejected for any facts and requested again, then the extract is taken: %j", async (answer) => {
     const small = { summarize: items([user("please do mend it ".repeat(30)), said("it is mended ".repeat(30))]), prefix: [] };
     const { summarizer, asked } = scripted(() => answer);
     for (const onFailure of ["fail", "extract", "marker"] as const) {
@@ -253,7 +253,7 @@ describe("an answer that says next to nothing", () => {
     expect(asked).toHaveLength(6);
   });
 
-  test("is taken at its second, strict try where that says more: a terse one in another language, say", async () => {
+  test("of the strict prompt is taken if it has more content, such as a terse one in another language", async () => {
     const strict = "Mend src/parser.ts for tabs; then the lexer.";
     const { summarizer, asked } = scripted(["Der Fehler ist gefunden und wird gerade behoben.", strict]);
     const written = await summarize(job({ candidates: [summarizer], plan }));
@@ -261,7 +261,7 @@ describe("an answer that says next to nothing", () => {
     expect(asked[1]?.prompt).toContain("these rules are strict");
   });
 
-  test("gives way to the extract where the second call fails", async () => {
+  test("is replaced by the extract if the second call fails", async () => {
     const { summarizer } = scripted(["OK", new SummarizerCallError("auth", "no such key")]);
     const written = await summarize(job({ candidates: [summarizer], plan }, { summary: { onFailure: "fail" } }));
     expect(written.method).toBe("extract");
@@ -308,7 +308,7 @@ describe("a split turn", () => {
     for (const { prompt } of asked) expect(prompt).toContain("<focus>\ntabs\n</focus>");
   });
 
-  test("gets them at the same time where the setting says so", async () => {
+  test("gets them concurrently if the setting says so", async () => {
     let running = 0;
     let most = 0;
     let release: () => void = () => undefined;
@@ -369,7 +369,7 @@ describe("full mode", () => {
     expect(asked[0]?.prompt).toContain("Put the whole of the notes into <summary>");
   });
 
-  test("falls back to simple mode whatever went wrong, and says what", async () => {
+  test("falls back to simple mode after any failure, and records it", async () => {
     const { summarizer, asked } = scripted(["no tag", GOOD]);
     const written = await summarize(job({ ...full, candidates: [summarizer] }, { summary: { mode: "auto" } }));
     expect(written).toMatchObject({ body: GOOD, method: "normal", failures: [{ code: "SUMMARY_REJECTED" }] });
@@ -392,7 +392,7 @@ describe("full mode", () => {
     expect(asked[1]?.prompt).toContain("OLD NOTES");
   });
 
-  test("is left out where the live request, the instruction and the answer are more than the window, whatever the mode", async () => {
+  test("is skipped in every mode if live request, instruction and answer exceed the window", async () => {
     const { summarizer, asked } = scripted([GOOD, tagged]);
     const nearly = { ...full, candidates: [summarizer] };
     await summarize(job({ ...nearly, full: live(context, 196_000) }, { summary: { mode: "full" } }));
@@ -434,7 +434,7 @@ describe("a branch that is left", () => {
 describe("facts that a summary lacks", () => {
   const plan = { summarize: items([user("never touch `legacy_parser` and `old_lexer`"), ...conversation(10)]), prefix: [] };
 
-  test("are counted, and nothing more is asked by default", async () => {
+  test("are counted; by default no further call is made", async () => {
     const { summarizer } = scripted([`${GOOD} Never touch \`legacy_parser\`.`]);
     const written = await summarize(job({ candidates: [summarizer], plan }));
     expect(written).toMatchObject({ method: "normal", calls: 1 });
@@ -464,7 +464,7 @@ describe("facts that a summary lacks", () => {
 });
 
 describe("the short summary", () => {
-  test("is asked for where the setting says so, and becomes one line", async () => {
+  test("is requested if the setting says so, and becomes one line", async () => {
     const { summarizer, asked } = scripted([GOOD, "Mending the parser,\nhalf done"]);
     const written = await summarize(job({ candidates: [summarizer] }, { summary: { shortSummary: true } }));
     expect(written.shortSummary).toBe("Mending the parser, half done");

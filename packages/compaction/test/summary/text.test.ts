@@ -18,7 +18,7 @@ describe("cutting a text", () => {
     );
   });
 
-  test("keeps two fifths from the head and the rest from the tail, and says how much is gone", () => {
+  test("keeps 40 % of the head and the rest of the tail, with the number of removed characters", () => {
     expect(cutMiddle("0123456789", 5)).toBe("01\n[... 5 characters left out ...]\n789");
   });
 
