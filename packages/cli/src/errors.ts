@@ -128,8 +128,3 @@ export class ConfigError extends CommandError {
   readonly code = "CONFIG_INVALID";
   override readonly name = "ConfigError";
 }
-
-/** The first line of an error's message, for screens. A store, a model or a tool may throw any value. */
-export function errorLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
-}

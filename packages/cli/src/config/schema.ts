@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { PRESETS } from "../session/presets.js";
+import { TREE_FILTERS } from "../tree/filter.js";
 
 /** Thinking levels of a model, in ascending order. */
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high"] as const;
 /** `off`: the tool is not offered to the model; `ask`: the user confirms each call; `allow`: calls run without confirmation. */
 export const PERMISSIONS = ["off", "ask", "allow"] as const;
-/** Entry filters of the navigator. */
-export const TREE_FILTERS = ["default", "no-tools", "user", "labeled", "summaries", "all"] as const;
 
 const permission = z.enum(PERMISSIONS);
 const key = z.string().min(1);

@@ -1,6 +1,6 @@
 import type { NavigationResult } from "@bough/compaction";
 import type { EntryId } from "@bough/session-core";
-import { errorLine } from "../errors.js";
+import { errorLine } from "../format/error-text.js";
 import { describeCompaction } from "../session/compaction-text.js";
 import type { NavigatorDispatch, NavigatorResult, NavigatorWorld } from "./model.js";
 

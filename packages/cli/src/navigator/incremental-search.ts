@@ -1,5 +1,5 @@
 import { BoughError, InvalidQueryError } from "@bough/session-core";
-import { errorLine } from "../errors.js";
+import { errorLine } from "../format/error-text.js";
 import type { NavigatorDispatch, NavigatorWorld } from "./model.js";
 
 /** Pause after the last key before a query runs, in milliseconds. */

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Entry, type EntryId, exportMarkdown, textOf } from "@bough/session-core";
 import { entryLines } from "../format/entry-lines.js";
-import { failureNotice } from "../format/failure-notice.js";
+import { failureNotice } from "../format/error-text.js";
 import { branchLines, loadBranchOverview } from "../preview/branches.js";
 import { comparisonLines, loadComparison } from "../preview/comparison.js";
 import { entryPreview } from "../preview/entry.js";

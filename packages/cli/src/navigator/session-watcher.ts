@@ -1,5 +1,5 @@
 import { type EntryId, SessionNotFoundError } from "@bough/session-core";
-import { errorLine } from "../errors.js";
+import { errorLine } from "../format/error-text.js";
 import { readOutline } from "../session/paging.js";
 import { loadWidthsFor } from "../terminal/width.js";
 import { TreeIndex } from "../tree/tree-index.js";

@@ -1,6 +1,6 @@
 import type { CompactionDone, CompactionResult, Fidelity } from "@bough/compaction";
 import type { FileLists } from "@bough/session-core";
-import { errorLine } from "../errors.js";
+import { errorLine } from "../format/error-text.js";
 import { count } from "../format/numbers.js";
 import type { SummaryModel } from "./summary-model.js";
 

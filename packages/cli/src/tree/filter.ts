@@ -1,11 +1,14 @@
 import type { OutlineRow } from "@bough/session-core";
 
+/** All filters, in the order in which a key cycles through them. */
+export const TREE_FILTERS = ["default", "no-tools", "user", "labeled", "summaries", "all"] as const;
+
 /**
  * Which rows of a tree are shown. `default`: the conversation, without tool results and bookkeeping; `no-tools`: the same without
  * replies that only call tools; `user`: the user's messages; `labeled`: entries with a label; `summaries`: compactions and branch
  * summaries; `all`: every row.
  */
-export type TreeFilter = "default" | "no-tools" | "user" | "labeled" | "summaries" | "all";
+export type TreeFilter = (typeof TREE_FILTERS)[number];
 
 interface FilterRule {
   /** Its bit in the result of `filterBits`. */
@@ -27,9 +30,6 @@ const RULES: Readonly<Record<TreeFilter, FilterRule>> = {
   summaries: { bit: 16, shows: ({ type }) => type === "compaction" || type === "branch_summary", keepsMarks: false },
   all: { bit: 32, shows: () => true, keepsMarks: true },
 };
-
-/** All filters, in the order in which a key cycles through them. */
-export const TREE_FILTERS: readonly TreeFilter[] = ["default", "no-tools", "user", "labeled", "summaries", "all"];
 
 /** Whether a filter shows all leaves and labeled entries in the navigator. */
 export function keepsMarks(filter: TreeFilter): boolean {

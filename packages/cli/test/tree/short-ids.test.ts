@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { shortIds } from "../../src/tree/short-ids.js";
+import { shortIds } from "../../src/tree/print-tree.js";
 
 describe("short ids", () => {
   test("have four characters where that is enough, and more where it is not", () => {
