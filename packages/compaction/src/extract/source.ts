@@ -143,9 +143,10 @@ function readMessageText(message: ContextMessage): string {
 const SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
 /**
- * Makes the paths in a text relative to a directory. With `/home/ada/app`, the path `/home/ada/app/src/a.ts` becomes
- * `src/a.ts`, also behind `file://`, and the directory itself becomes `.`; `/home/ada/app-old/a.ts` stays as it is. Both
- * kinds of slashes match. null, an empty directory or a root: texts stay as they are. Linear.
+ * Returns a function that makes the paths in a text relative to a directory. For `/home/ada/app`, the path
+ * `/home/ada/app/src/a.ts` becomes `src/a.ts`, also after `file://`, and the directory itself becomes `.`;
+ * `/home/ada/app-old/a.ts` stays. Both kinds of slashes match. For null, an empty directory or a root, texts stay as they
+ * are. Linear.
  *
  * @example
  * makePathsRelativeTo("/home/ada/app")("see /home/ada/app/src/a.ts"); // "see src/a.ts"

@@ -151,14 +151,14 @@ function contentOf(wasString: boolean, text: string, attachments: readonly Conte
   return wasString && attachments.length === 0 ? text : [{ type: "text", text }, ...attachments];
 }
 
-/** The line in a shortened text: how many UTF-16 code units are missing, and how many images and documents. */
+/** The marker of a cut: the number of removed UTF-16 code units, and of removed images and documents. */
 export function cutMarker(chars: number, attachments: number): string {
   const missing = [chars > 0 ? `${chars} characters` : "", attachments > 0 ? `${attachments} images or documents` : ""];
   return `[${missing.filter((one) => one !== "").join(" and ")} left out of this request]`;
 }
 
 /**
- * A text without its middle, and without the attachments that it was sent with: `chars` UTF-16 code units remain.
+ * Removes the middle of a text and adds the marker; `chars` UTF-16 code units remain.
  *
  * @example
  * cutForRequest("a".repeat(1_000), 10, 0.4, 0); // "aaaa\n[990 characters left out of this request]\naaaaaa"

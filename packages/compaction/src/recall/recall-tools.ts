@@ -7,7 +7,6 @@ import { AiSdkMissingError, InvalidSettingError } from "../errors/compaction-err
 import { markRecallTools } from "../summary/compose.js";
 import { describeSummaries } from "./describe.js";
 import { readRangeText } from "./entry-text.js";
-import { pieceOf } from "./piece.js";
 import { searchSummarized } from "./search.js";
 
 /** A tool for a model, independent of the agent's framework. */
@@ -73,14 +72,14 @@ export function recallTools(session: Session, options: RecallOptions = {}): Reca
 }
 
 async function describe(session: Session, summary: string | number | undefined, offset: number, maxChars: number): Promise<string> {
-  return pieceOf(await describeSummaries(session, summary === undefined ? undefined : String(summary)), offset, maxChars);
+  return takePiece(await describeSummaries(session, summary === undefined ? undefined : String(summary)), offset, maxChars);
 }
 
 async function expand(session: Session, order: z.output<typeof expandInput>, maxChars: number): Promise<string> {
   const from = await session.resolve(order.from);
   const to: EntryId = order.to === undefined ? from : await session.resolve(order.to);
   const { around, offset } = order;
-  return pieceOf(await readRangeText(session, { from, to, around, endChar: offset + maxChars }), offset, maxChars);
+  return takePiece(await readRangeText(session, { from, to, around, endChar: offset + maxChars }), offset, maxChars);
 }
 
 function defineTool<T>(name: RecallTool["name"], schema: z.ZodType<T>, run: (input: T) => Promise<string>): RecallTool {
@@ -179,3 +178,21 @@ const DESCRIPTIONS = {
   recall_expand:
     "Read earlier entries of this conversation word for word, tool output included, by the ids that summaries, recall_search and recall_describe give: one entry, one with its surroundings, or a range. Use it when a summary is not exact enough. Long answers come in pieces; each says how to continue.",
 } as const;
+
+/**
+ * A piece of a text from `offset` on, at most `maxChars` UTF-16 code units, with the next offset at its end. Never splits
+ * a surrogate pair.
+ */
+export function takePiece(text: string, offset: number, maxChars: number): string {
+  const start = alignToPair(text, offset);
+  if (start >= text.length) return start === 0 ? text : "There is nothing more.";
+  const end = alignToPair(text, start + maxChars);
+  return end >= text.length ? text.slice(start) : `${text.slice(start, end)}\n\n(more: continue with offset ${end})`;
+}
+
+/** One less if the index is inside a surrogate pair. */
+function alignToPair(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  const before = text.charCodeAt(at - 1);
+  return unit >= 0xdc00 && unit <= 0xdfff && before >= 0xd800 && before <= 0xdbff ? at - 1 : at;
+}

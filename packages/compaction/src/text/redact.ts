@@ -1,11 +1,11 @@
 import { rules } from "@bough/session-core/internals";
 
-// A token starts where no word does, or behind an escaped line break inside JSON. Because it cannot start in the middle
-// of a run, each run is read once.
+// A token starts after a character that is not part of a word, or after an escaped line break in JSON. It cannot start in
+// the middle of a run, so each run is read once.
 const START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))`;
 const token = (shape: string) => new RegExp(START + shape, "g");
 
-/** Keys whose makers gave them a prefix, so that they are known at sight. Hashes of commits have none and stay. */
+/** Keys with a known prefix. Hashes of commits have none and stay. */
 const TOKENS: readonly RegExp[] = [
   // OpenAI, Anthropic, OpenRouter, Groq, xAI; with a digit, because names in kebab case can begin like this.
   token("(?:sk|gsk|xai)[-_](?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}"),
@@ -26,21 +26,21 @@ const TOKENS: readonly RegExp[] = [
 
 const NAMED =
   "(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|(?:auth|access|refresh|bearer)[_-]?token)(?:[_-]?key(?:[_-]?base)?)?";
-/** What is a reference to a secret, or was masked before. */
+/** A reference to a secret, or text that is masked already. */
 const NO_VALUE = String.raw`(?![$<{*(\[]|process\.|os\.|env\.)`;
 const BARE = String.raw`[^\s"'${"`"}<>,;&()\\]`;
 
-/** A value that its place shows to be a secret: what stands before it stays, as the first group. */
+/** Values identified as secrets by their name or place. The text before the value is the first group and stays. */
 const PLACES: readonly RegExp[] = [
-  // "password": "...", apiKey = '...', also with escaped quotes inside JSON.
+  // "password": "...", apiKey = '...', also with escaped quotes in JSON.
   new RegExp(String.raw`(${NAMED}\\?["']?\s{0,3}[:=]\s{0,3}(\\?["']))${NO_VALUE}(?:(?!\2)[^\\\n]){4,512}(?=\2)`, "gi"),
-  // PASSWORD=... of an environment or a command; code that passes a variable on (password=password) is none.
+  // PASSWORD=... of an environment or a command, but not code that passes on a variable (password=password).
   new RegExp(String.raw`(${NAMED}=)${NO_VALUE}(?!${NAMED}(?!\w))${BARE}{4,}`, "gi"),
   new RegExp(`((?<![A-Za-z0-9_])[A-Z0-9_]{0,40}TOKEN=)${NO_VALUE}${BARE}{8,}`, "g"),
   new RegExp(`(--(?:password|passwd|token|secret|api-key)[= ])${NO_VALUE}(?!-)${BARE}{4,}`, "gi"),
   /(\bAuthorization\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?(?:Bearer|Basic|Token)\s{1,3})[A-Za-z0-9._~+/=-]{8,}/gi,
   /(\bBearer\s{1,3})(?:[A-Za-z0-9._~+/=-]{20,}|(?=[A-Za-z._~+/=-]{0,20}[0-9])[A-Za-z0-9._~+/=-]{8,})/g,
-  // A password in an address.
+  // A password in a URL.
   /((?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'<>]{1,100}:)(?!\[(?:redacted|hidden)\])[^\s@/"'<>]{1,200}(?=@)/gi,
 ];
 
@@ -90,12 +90,12 @@ function redactPlace(text: string, place: RegExp, replacement: string): string {
 }
 
 const KEY_EDGE = /-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
-/** What the inside of a key looks like where its end is missing. */
+/** The body of a key without an end. */
 const KEY_BODY = /[A-Za-z0-9+/=\s\\]*/y;
-/** The largest keys in use have 16,384 bits, about 13,000 characters; what lies further apart is prose about keys. */
+/** The largest keys in use have 16,384 bits, about 13,000 characters; longer text between two edges is not a key. */
 const MAX_KEY_CHARS = 16_384;
 
-/** One pass over the edges of keys: a pattern over the whole key would read to the end of the text from each open one. */
+/** One pass over the edges of keys. A pattern for a whole key would scan to the end of the text from each edge. */
 function redactPrivateKeys(text: string, replacement: string): string {
   const kept: string[] = [];
   let done = 0;
@@ -114,7 +114,7 @@ function redactPrivateKeys(text: string, replacement: string): string {
   return kept.join("") + text.slice(done);
 }
 
-/** A key has no angle bracket in it: what lies between may be a tag that must stay. */
+/** A key contains no angle bracket; otherwise a tag between two edges would be removed. */
 function isKey(between: string): boolean {
   return between.length <= MAX_KEY_CHARS && !between.includes("<");
 }
@@ -131,18 +131,18 @@ const MIN_SECRET_CHARS = 4;
 const HTML_NAMES: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos" };
 
 function secretPatterns(secret: string): readonly (string | RegExp)[] {
-  return [spellings(secret), ...base64Parts(secret)];
+  return [matchSpellings(secret), ...listBase64Parts(secret)];
 }
 
-/** A secret character by character: as it is, or as URLs (once or twice), HTML and JSON write it. */
-function spellings(secret: string): RegExp {
+/** Matches each character of a secret as it is, or as URLs (once or twice), HTML and JSON write it. */
+function matchSpellings(secret: string): RegExp {
   const written = [...secret.toWellFormed()].map((character) => {
     const code = (character.codePointAt(0) ?? 0).toString(16);
     const url = [...new TextEncoder().encode(character)].map((byte) => `%(?:25)?${anyCase(byte.toString(16).padStart(2, "0"))}`);
     const html = [`#0{0,6}${character.codePointAt(0)}`, `#[xX]0{0,6}${anyCase(code)}`, HTML_NAMES[character]].filter(Boolean);
     const plain = `\\\\{0,3}${escaped(character)}`;
     const inJson = `\\\\{1,2}u${anyCase(code.padStart(4, "0"))}`;
-    // The longer spelling first: that of a percent sign begins with one.
+    // The longer spelling first, because that of a percent sign starts with the shorter one.
     return `(?:${url.join("")}|&(?:${html.join("|")});|${inJson}|${plain}${character === " " ? "|\\+" : ""})`;
   });
   return new RegExp(written.join(""), "gu");
@@ -157,10 +157,10 @@ function escaped(character: string): string {
 }
 
 /**
- * What Base64 makes of a secret, whatever stands before and behind it: for each of the three places at which it can begin, the
- * characters that depend on nothing else. Both alphabets.
+ * The Base64 texts of a secret inside longer data: for each of its three possible offsets, the characters that depend
+ * only on the secret. Both alphabets.
  */
-function base64Parts(secret: string): readonly string[] {
+function listBase64Parts(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   const parts = [0, 1, 2].map((before) => {
     const whole = Buffer.concat([Buffer.alloc(before), bytes]);
