@@ -14,13 +14,13 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 describe("times", () => {
-  test("say how long ago in one unit", () => {
+  test("are ages in one unit", () => {
     expect(
       [0, 59_000, 5 * MINUTE, 3 * 60 * MINUTE, 2 * DAY, 15 * DAY, 70 * DAY, 800 * DAY, -DAY].map((ago) => age(1e12 - ago, 1e12)),
     ).toEqual(["now", "now", "5m", "3h", "2d", "2w", "2mo", "2y", "now"]);
   });
 
-  test("are read as a person writes them", () => {
+  test("are parsed as users write them", () => {
     const now = Date.UTC(2025, 10, 21, 12);
     expect(parseTime("3d", now)).toBe(now - 3 * DAY);
     expect(parseTime("90m", now)).toBe(now - 90 * MINUTE);
@@ -29,14 +29,14 @@ describe("times", () => {
     expect(["yesterday", "2025-13-45", "3", "", "-3d"].map((text) => parseTime(text, now))).toEqual(Array(5).fill(undefined));
   });
 
-  test("come out as date and time of day, and not at all where no calendar has them", () => {
+  test("are printed as date and time, and empty if invalid", () => {
     expect(dateTime(new Date(2025, 0, 2, 3, 4).getTime())).toBe("2025-01-02 03:04");
     expect(dateTime(Number.MAX_SAFE_INTEGER)).toBe("");
   });
 });
 
 describe("numbers", () => {
-  test("are written for reading", () => {
+  test("are formatted for reading", () => {
     expect([
       count(1234567),
       counted(1, "entry", "entries"),
@@ -57,7 +57,7 @@ describe("rough tokens", () => {
     expect(roughTokens("Ab9+".repeat(50))).toBe(100);
   });
 
-  test("count texts, thoughts, calls and results of a message, and 1,500 for an image", () => {
+  test("count text, thinking, calls and results of a message, and 1,500 per image", () => {
     expect(roughMessageTokens({ role: "user", content: "abcd" })).toBe(5);
     expect(roughMessageTokens({ role: "user", content: [{ type: "image", data: "AAAA", mimeType: "image/png" }] })).toBe(1504);
     expect(
@@ -76,7 +76,7 @@ describe("rough tokens", () => {
 describe("a table", () => {
   const columns = [{ heading: "id" }, { heading: "title", shrinksTo: 6 }, { heading: "n", align: "right" as const, optional: true }];
 
-  test("keeps its columns in line, whatever the characters", async () => {
+  test("aligns its columns for all characters", async () => {
     const rows = await tableLines(
       columns,
       [
@@ -88,7 +88,7 @@ describe("a table", () => {
     expect(rows.map(textOfLine)).toEqual(["id  title   n", "a   日本    1", "bb  plain  22"]);
   });
 
-  test("shrinks the columns that may, and then drops the optional ones", async () => {
+  test("shrinks its shrinkable columns, then drops the optional ones", async () => {
     const row = [["identity"], ["a long title indeed"], ["12345"]];
     expect((await tableLines(columns, [row], 26)).map(textOfLine)).toEqual(["id        title          n", "identity  a long t…  12345"]);
     expect((await tableLines(columns, [row], 17)).map(textOfLine)).toEqual(["id        title", "identity  a long…"]);

@@ -7,18 +7,18 @@ import { Driven } from "./driven.js";
 beforeAll(loadExactWidths);
 
 describe("Going to an entry", () => {
-  it("asks nothing where nothing is left behind", () => {
+  it("asks nothing if no entry is left", () => {
     const at = navigator({ leafId: "asst" });
     at.wanted();
     expect(at.press("j", "enter").wanted()).toEqual([{ kind: "move", entryId: "left", summarize: false, focus: null }]);
     expect(at.dialog).toBe("working");
   });
 
-  it("says so where the session stands there already", () => {
+  it("shows a notice if it is the current position already", () => {
     expect(navigator().press("enter").text).toContain("current position already");
   });
 
-  it("asks with three choices what becomes of the branch that is left", () => {
+  it("offers three choices about the branch that is left", () => {
     const question = leaving();
     expect(question.text).toContain("Leaving 3 entries behind.");
     expect(question.lines.slice(-4, -1)).toEqual([
@@ -28,7 +28,7 @@ describe("Going to an entry", () => {
     ]);
   });
 
-  it("counts a message that comes back to be edited to what is left", () => {
+  it("counts a message that returns to the prompt as left", () => {
     expect(navigator().press("k", "enter").text).toContain("Leaving 3 entries behind.");
   });
 
@@ -50,13 +50,13 @@ describe("Going to an entry", () => {
     expect([question.dialog, question.model.lastChoice]).toEqual(["working", choice]);
   });
 
-  it("comes back to the same row with Esc", () => {
+  it("returns to the same row with Esc", () => {
     const back = leaving().press("escape");
     expect([back.dialog, back.at, back.model.result]).toEqual(["none", "left2", undefined]);
     expect(back.wanted().map(({ kind }) => kind)).toEqual(["load"]);
   });
 
-  it("asks for the focus; every letter is text there, and Esc leads back to the question", () => {
+  it("asks for the focus; every letter is text there, and Esc returns to the choices", () => {
     const focus = leaving().press("3").type("q: the lexer?");
     expect(focus.text).toContain("Focus of the summary: q: the lexer?");
     expect(focus.press("escape").dialog).toBe("leaving");
@@ -65,7 +65,7 @@ describe("Going to an entry", () => {
     expect(focus.at).toBe("left2");
   });
 
-  it("moves with the focus, and without one where none was typed", () => {
+  it("moves with the focus, or without one if none was typed", () => {
     const move = (text: string) => {
       const focus = leaving().press("3").type(text);
       focus.wanted();
@@ -75,7 +75,7 @@ describe("Going to an entry", () => {
     expect(move("")).toEqual({ kind: "move", entryId: "left2", summarize: true, focus: null });
   });
 
-  it("is not asked where the key or the settings say it", () => {
+  it("is not asked if the key or the setting decides", () => {
     expect(navigator().press("G", "s").wanted().at(-1)).toMatchObject({ kind: "move", summarize: true });
     for (const [preference, summarize] of [
       ["no-summary", false],
@@ -86,21 +86,21 @@ describe("Going to an entry", () => {
     }
   });
 
-  it("starts the question with the answer of the last time", () => {
+  it("preselects the last choice", () => {
     const question = new Driven({ preferences: { lastChoice: 1 } }).loaded(ROWS).press("G", "enter");
     expect(question.text).toContain("› 2 A summary");
   });
 });
 
 describe("Work that takes time", () => {
-  it("counts its seconds from when it began, however long the navigator was open", () => {
+  it("counts its seconds from its start", () => {
     const working = leaving().press("2");
     const began = working.model.nowMs + 600_000;
     expect(working.event({ kind: "tick", nowMs: began }).text).toContain("0 s  Esc cancels");
     expect(working.event({ kind: "tick", nowMs: began + 3000 }).text).toContain("3 s  Esc cancels");
   });
 
-  it("takes no key but Esc, which cancels it; it stays until it says that it ended", () => {
+  it("accepts no key but Esc, which cancels it; the dialog stays until the work has ended", () => {
     const working = leaving().press("2");
     working.wanted();
     expect(working.press("q", "j", "enter", "?").wanted()).toEqual([]);
@@ -110,12 +110,12 @@ describe("Work that takes time", () => {
     expect([ended.dialog, ended.at, ended.lines.at(-1)]).toEqual(["none", "left2", "Cancelled."]);
   });
 
-  it("ends the navigator with where it led", () => {
+  it("closes the navigator with its result", () => {
     const result = { kind: "moved", leafId: "asst", text: "said", summaryEntryId: null } as const;
     expect(leaving().press("1").event({ kind: "finished", result }).model.result).toEqual(result);
   });
 
-  it("is asked about first where it is a compaction", () => {
+  it("needs a confirmation if it is a compaction", () => {
     const question = navigator().press("c");
     expect(question.text).toContain("Summarize the 4 entries before this one?");
     expect(navigator().press("c", "n").dialog).toBe("none");
@@ -128,13 +128,13 @@ describe("Work that takes time", () => {
 });
 
 describe("The label field", () => {
-  it("begins with the label there is, takes every letter, and keeps it with Enter", () => {
+  it("begins with the current label, takes every letter, and saves it with Enter", () => {
     const field = navigator({ labels: { right2: "old" } }).press("l");
     field.wanted();
     expect(field.type(" q?").press("enter").wanted()).toEqual([{ kind: "label", entryId: "right2", label: "old q?" }]);
   });
 
-  it("takes the label away where it is emptied, and leaves it with Esc", () => {
+  it("removes the label if it is emptied, and keeps it with Esc", () => {
     const field = navigator({ labels: { right2: "old" } }).press("l", "ctrl+u");
     field.wanted();
     expect(field.press("enter").wanted()).toEqual([{ kind: "label", entryId: "right2", label: "" }]);
@@ -148,14 +148,14 @@ describe("The label field", () => {
     ).toEqual(["load"]);
   });
 
-  it("is about the entry it was opened for, whatever arrives meanwhile", () => {
+  it("belongs to the entry it was opened for, whatever events arrive meanwhile", () => {
     const field = navigator().press("l").type("mine");
     field.changed(outline(...chain(9)).slice(7), { leafId: "ask" }).event({ kind: "notice", text: "busy", isError: true });
     field.wanted();
     expect(field.press("enter").wanted()).toEqual([{ kind: "label", entryId: "right2", label: "mine" }]);
   });
 
-  it("makes one line of what is pasted", () => {
+  it("joins pasted lines", () => {
     const field = navigator().press("l").event({ kind: "paste", text: "one\n two" });
     expect(field.text).toContain("Label: one two");
   });
@@ -174,14 +174,14 @@ describe("Help and long texts", () => {
     expect(help.press("?").dialog).toBe("none");
   });
 
-  it("says how they are closed while a search is shown below them", () => {
+  it("show how to close them while a search is shown below", () => {
     const help = navigator().press("/").type("a").hits("ask").press("enter", "?");
     expect(help.text).toContain("Esc closes");
     help.press("escape");
     expect([help.dialog, help.model.search?.field.text]).toEqual(["none", "a"]);
   });
 
-  it("takes no dialog away for a comparison that comes late", () => {
+  it("keeps an open dialog if a comparison arrives late", () => {
     const compared = { kind: "compared", lines: [["what differs"]] } as const;
     expect(navigator().event(compared).text).toContain("what differs");
     expect(navigator().press("l").type("mine").event(compared).text).toContain("Label: mine");

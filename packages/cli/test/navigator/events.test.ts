@@ -7,7 +7,7 @@ import { Driven } from "./driven.js";
 beforeAll(loadExactWidths);
 
 describe("A notice", () => {
-  it("goes with the next key, in the list, in the search and in a dialog", () => {
+  it("is removed by the next key, in the list, in the search and in a dialog", () => {
     const said = { kind: "notice", text: "Copied.", isError: false } as const;
     for (const before of [[], ["/"], ["l"]]) {
       const noticed = navigator()
@@ -32,14 +32,14 @@ describe("News", () => {
     expect(empty.changed(outline(["new", null])).at).toBe("new");
   });
 
-  it("keeps the selection while rows arrive before and behind it", () => {
+  it("keeps the selection while rows arrive before and after it", () => {
     const arrived = outline(...ROWS.map(({ id }) => [id, null] as const), ["new", "left2"]).slice(-1);
     const at = navigator().press("G").changed(arrived, { leafId: "new" });
     expect(at.at).toBe("left2");
     expect(at.press(".").at).toBe("new");
   });
 
-  it("drops what was drawn of a row that is no longer selected", () => {
+  it("drops the preview of a row that is no longer selected", () => {
     const shown = navigator().press("v");
     const { width } = shown.model.preview;
     shown.press("k").event({ kind: "previewed", entryId: "right2", width, lines: [["late"]] });
@@ -48,7 +48,7 @@ describe("News", () => {
     expect(shown.text).toContain("in time");
   });
 
-  it("has the preview drawn anew after a change, where it was scrolled to", () => {
+  it("requests the preview again after a change, and keeps its scroll offset", () => {
     const shown = navigator().press("v");
     const { width } = shown.model.preview;
     const lines = Array.from({ length: 50 }, (_, at) => [`line ${at}`]);

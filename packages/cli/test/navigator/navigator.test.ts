@@ -7,8 +7,8 @@ import { opened, selected } from "./opened.js";
 /** Two branches below a2; the session stands at the end of the second. */
 const TWO = "u1 a1 u2 a2 u3 a3 <a2 u4 call5 res5 a5";
 
-describe("moving about", () => {
-  it("opens where the session stands", async () => {
+describe("moving in the list", () => {
+  it("opens at the current position", async () => {
     const { driven } = await opened(TWO);
     expect(selected(driven)).toBe("a5");
   });
@@ -32,14 +32,14 @@ describe("moving about", () => {
     expect(selected(driven.press(...keys))).toBe(id);
   });
 
-  it("says where there is no other branch point", async () => {
+  it("shows a notice if there is no further branch point", async () => {
     const { driven } = await opened("u1 a1");
     expect(driven.press("n").text).toContain("No further branch point.");
   });
 });
 
 describe("folding", () => {
-  it("folds a stretch from anywhere in it, goes on to the one before, and comes back", async () => {
+  it("folds a segment from any row in it, goes to the previous one, and returns", async () => {
     const { driven } = await opened(TWO);
     driven.press("ctrl+left");
     expect(selected(driven)).toBe("u4");
@@ -50,7 +50,7 @@ describe("folding", () => {
     expect(driven.press("ctrl+right").text).not.toContain("(+2)");
   });
 
-  it("never loses the selected row: it is the one that was folded", async () => {
+  it("selects the folded row instead of a row inside the fold", async () => {
     const { driven } = await opened(TWO);
     driven.press("g", "space");
     expect(selected(driven)).toBe("u1");
@@ -77,7 +77,7 @@ describe("filters", () => {
     expect(text).toMatch(new RegExp(`\\d+/${rows}\\b`));
   });
 
-  it("keeps the selection, or goes to what it hangs on", async () => {
+  it("keeps the selection, or goes to its nearest shown ancestor", async () => {
     const { driven } = await opened(TWO);
     driven.press("ctrl+a", "up");
     expect(selected(driven)).toBe("res5");
@@ -86,14 +86,14 @@ describe("filters", () => {
 });
 
 describe("search", () => {
-  it("types letters into the field, also those that act in the list", async () => {
+  it("types letters into the field, also those that are keys of the list", async () => {
     const { driven } = await opened(TWO);
     driven.press("/").type("qgn? x");
     expect(driven.model.search?.field.text).toBe("qgn? x");
     expect(driven.result).toBeUndefined();
   });
 
-  it("finds whole texts, keeps what leads to the hits, and jumps between them", async () => {
+  it("searches whole texts, shows the ancestors of hits, and jumps between hits", async () => {
     const { driven } = await opened(TWO);
     driven.press("/").type("replied");
     await driven.until(({ search }) => search?.hits?.length === 4);
@@ -112,7 +112,7 @@ describe("search", () => {
     expect(selected(driven)).toBe("res5");
   });
 
-  it("tells that nothing fits from an empty session and from a filter (R190)", async () => {
+  it("distinguishes no hits from an empty session and from a filter (R190)", async () => {
     const { driven } = await opened(TWO);
     driven.press("/").type("zebra");
     await driven.until(({ search }) => search?.hits !== null);
@@ -122,14 +122,14 @@ describe("search", () => {
     expect(empty.text).toContain("No entries yet.");
   });
 
-  it("says what is wrong with a query, and keeps what was found", async () => {
+  it("shows why a query is invalid, and keeps the hits", async () => {
     const { driven } = await opened(TWO);
     driven.press("/").type("*");
     await driven.until(({ search }) => search?.problem !== null);
     expect(driven.text).toMatch(/^\/ \* +\S/m);
   });
 
-  it("answers the newest question only", async () => {
+  it("shows the hits of the newest query only", async () => {
     const { driven } = await opened(TWO);
     driven.press("/").type("a");
     driven.event({ kind: "hits", queryId: 0, ids: ["u1"], total: 1, isMore: false });
@@ -147,8 +147,8 @@ describe("search", () => {
   });
 });
 
-describe("going somewhere", () => {
-  it("asks about the branch that is left, and comes back to the same row by Esc", async () => {
+describe("going to an entry", () => {
+  it("asks about the branch that is left, and returns to the same row with Esc", async () => {
     const { driven, session } = await opened(TWO);
     driven.press("g", "down", "enter");
     expect(driven.text).toContain("Leaving 6 entries behind.");
@@ -164,7 +164,7 @@ describe("going somewhere", () => {
     expect([session.leafId, remembered]).toEqual(["a1", [0]]);
   });
 
-  it("moves and takes a summary along, with a focus or without", async () => {
+  it("moves and writes a summary, with a focus or without", async () => {
     const { driven, session } = await opened(TWO);
     driven.press("g", "down", "enter", "3").type("the files").press("enter");
     expect(driven.text).toContain("Summarizing the branch you leave");
@@ -175,7 +175,7 @@ describe("going somewhere", () => {
     expect(entry).toMatchObject({ type: "branch_summary", parentId: "a1", fromId: "a5" });
   });
 
-  it("gives a message of the user back, and puts the session above it", async () => {
+  it("returns a user message, and moves to its parent", async () => {
     const { driven, session } = await opened(TWO, { leaving: "no-summary" });
     driven.press("p", "up", "enter");
     await driven.until(({ result }) => result !== undefined);
@@ -183,7 +183,7 @@ describe("going somewhere", () => {
     expect(session.leafId).toBe("a1");
   });
 
-  it("goes further down without a question, and says where it stands already", async () => {
+  it("goes further down without a dialog, and shows a notice at the current position", async () => {
     const { driven } = await opened("u1 a1 u2 a2 <a1");
     expect(driven.press("enter").text).toContain("This is the current position already.");
     driven.press("G", "enter");
@@ -191,7 +191,7 @@ describe("going somewhere", () => {
     expect(driven.result).toMatchObject({ kind: "moved", leafId: "a2" });
   });
 
-  it("takes moves back and makes them again", async () => {
+  it("undoes and redoes moves", async () => {
     const { driven, session } = await opened("u1 a1 u2 a2 <a1");
     driven.press("u");
     await driven.until(({ tree }) => tree?.leafId === "a2");
@@ -204,7 +204,7 @@ describe("going somewhere", () => {
 });
 
 describe("work on an entry", () => {
-  it("labels it, shows the label, and takes it away", async () => {
+  it("labels it, shows the label, and removes it", async () => {
     const { driven, session } = await opened(TWO);
     driven.press("l").type("end").press("enter");
     await driven.until(({ tree }) => tree?.labels.get("a5") === "end");
@@ -221,7 +221,7 @@ describe("work on an entry", () => {
     expect(driven.copied).toEqual(["replied in a5"]);
   });
 
-  it("exports the path to it, and never over a file", async () => {
+  it("exports the path to it, and never overwrites a file", async () => {
     const { driven, folder } = await opened(TWO);
     driven.press("x");
     await driven.until(({ notice }) => notice !== null);
@@ -232,7 +232,7 @@ describe("work on an entry", () => {
     expect(driven.model.notice?.text).toContain("exists and was not changed");
   });
 
-  it("forks at it", async () => {
+  it("forks the session at it", async () => {
     const { driven, store } = await opened(TWO);
     driven.press("p", "f");
     await driven.until(({ result }) => result !== undefined);
@@ -257,7 +257,7 @@ describe("work on an entry", () => {
     expect(driven.press("q").model.dialog.kind).toBe("none");
   });
 
-  it("summarises everything before it, once it is confirmed", async () => {
+  it("summarizes the entries before it after a confirmation", async () => {
     const { driven, session } = await opened(longTalk);
     driven.press("up", "c");
     expect(driven.text).toMatch(/Summarize the \d+ entries before this one\?/);
@@ -267,14 +267,14 @@ describe("work on an entry", () => {
     expect((await session.context()).compaction?.payload.firstKeptEntryId).toBe("u19");
   });
 
-  it("summarises only the branch where the session stands", async () => {
+  it("summarizes only the current branch", async () => {
     const { driven } = await opened(TWO);
     expect(driven.press("G", "c").text).toContain("Only the current branch can be compacted.");
   });
 });
 
 describe("other writers", () => {
-  it("are seen, and the selection stays", async () => {
+  it("add rows that appear, and the selection stays", async () => {
     const { driven, store } = await opened(TWO);
     driven.press("g");
     const other = await store.openSession("session-1");

@@ -11,13 +11,13 @@ import { opened } from "./living.js";
 beforeAll(loadExactWidths);
 
 describe("A navigator on a store", () => {
-  it("opens where the session stands", async () => {
+  it("opens at the current position", async () => {
     const navigator = await opened();
     expect(selectedId(navigator.model)).toBe("asst3");
     expect(navigator.text).toContain("user: said in user1");
   });
 
-  it("labels an entry, changes the label, and takes it away", async () => {
+  it("labels an entry, changes the label, and removes it", async () => {
     const navigator = await opened();
     const labelled = (label: string | undefined) => navigator.until(({ tree }) => tree?.labels.get("user2") === label);
     await navigator
@@ -44,7 +44,7 @@ describe("A navigator on a store", () => {
     expect(navigator.session.leafId).toBe("asst2");
   });
 
-  it("gives back a user's message to be edited, and stands above it", async () => {
+  it("returns a user message for editing, and moves to its parent", async () => {
     const navigator = await opened();
     await navigator
       .select("user2")
@@ -53,7 +53,7 @@ describe("A navigator on a store", () => {
     expect(navigator.model.result).toEqual({ kind: "moved", leafId: "asst1", text: "said in user2", summaryEntryId: null });
   });
 
-  it("leaves a summary of the branch where it goes", async () => {
+  it("writes a summary of the branch it leaves at the new position", async () => {
     const navigator = await opened();
     await navigator
       .select("asst2")
@@ -65,7 +65,7 @@ describe("A navigator on a store", () => {
     expect(navigator.session.leafId).toBe(result.leafId);
   });
 
-  it("takes a move back and makes it again, staying open", async () => {
+  it("undoes a move and redoes it, and stays open", async () => {
     const navigator = await opened();
     const standsAt = (id: string) => navigator.until(({ tree }) => tree?.leafId === id);
     await navigator.other.moveLeaf("asst2");
@@ -101,13 +101,13 @@ describe("A navigator on a store", () => {
     expect(readFileSync(path, "utf8")).toBe("mine");
   });
 
-  it("writes into its folder only, whatever ids hold", async () => {
+  it("writes only into its folder, whatever characters ids contain", async () => {
     const navigator = await opened("u/../x", "../../up");
     expect(await navigator.press("x").notice()).toBe(`Written to ${join(navigator.folder, "bough-______up-u____x.md")}`);
     expect(existsSync(join(navigator.folder, "bough-______up-u____x.md"))).toBe(true);
   });
 
-  it("compacts up to an entry once that was agreed to", async () => {
+  it("compacts up to an entry after a confirmation", async () => {
     const navigator = await opened();
     for (let at = 0; at < 12; at += 1) {
       await navigator.other.append(userMessage(`question ${at} ${"with many words about the parser ".repeat(60)}`));
@@ -121,7 +121,7 @@ describe("A navigator on a store", () => {
     expect(navigator.press(".").text).toContain("[compaction]");
   });
 
-  it("says so where there is nothing to compact", async () => {
+  it("shows a notice if there is nothing to compact", async () => {
     const navigator = await opened();
     navigator.select("asst1").press("c", "y");
     expect(await navigator.notice()).not.toBe("");
@@ -140,7 +140,7 @@ describe("A navigator on a store", () => {
     expect(navigator.press("escape").model.dialog.kind).toBe("none");
   });
 
-  it("copies the text of an entry; one without text leaves the clipboard alone", async () => {
+  it("copies the text of an entry; without text the clipboard is unchanged", async () => {
     const navigator = await opened();
     expect(await navigator.select("user2").press("y").notice()).toBe("Copied.");
     expect(navigator.copied).toEqual(["said in user2"]);
@@ -205,7 +205,7 @@ describe("A navigator on a store", () => {
     expect(navigator.model.result).toEqual({ kind: "deleted" });
   });
 
-  it("keeps a field that is typed in where something else fails", async () => {
+  it("keeps the open field if another effect fails", async () => {
     const navigator = await opened();
     navigator.press("x");
     await navigator.until(({ notice }) => notice !== null);

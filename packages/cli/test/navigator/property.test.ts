@@ -41,7 +41,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 
 beforeAll(loadExactWidths);
 
-describe("Whatever is pressed on whatever tree", () => {
+describe("Any input on any tree", () => {
   it("never throws, keeps the selected row on screen, and every line within the terminal", () => {
     fc.assert(
       fc.property(anyOutline, fc.record(SIZES), fc.array(happening, { maxLength: 60 }), (rows, size, happenings) => {

@@ -61,13 +61,13 @@ describe("the navigator's screen", () => {
     expect(driven.text).toMatchSnapshot("help");
   });
 
-  it("is drawn in ASCII where nothing else can be", async () => {
+  it("is drawn in ASCII if nothing else is supported", async () => {
     const { driven } = await opened(everything, { env: { BOUGH_ASCII: "1" } });
     const drawn = driven.text.replace(/日本語の説明をください 👩‍👩‍👧 e\u0301|שלום|␛|␇|…/g, "");
     expect(drawn).toMatch(/^[\x00-\x7e]*$/);
   });
 
-  it("obeys nothing that is stored", async () => {
+  it("makes stored control characters visible", async () => {
     const { driven } = await opened(everything);
     expect(driven.text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f\u202e]/);
     expect(driven.text).toContain("esrever [2Jcleared");
@@ -135,7 +135,7 @@ describe("any keys on any tree", () => {
 });
 
 describe("a long chain", () => {
-  it("is drawn from anywhere in it", () => {
+  it("is drawn from any position", () => {
     const model = drawnFrom(outline(...chain(5000)), "p04999", { columns: 80, rows: 23 });
     expect(textOfLine(view(model).lines[0]?.line ?? [])).toContain("5,000/5,000");
     expect(textOfLine(view(update(model, { kind: "key", key: "g" }).model).lines[0]?.line ?? [])).toContain("1/5,000");

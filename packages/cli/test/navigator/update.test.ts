@@ -70,7 +70,7 @@ describe("Keys in the list", () => {
     expect(all.press("ctrl+d").at).toBe("right");
   });
 
-  it("has two marks at most; a third takes the place of the first, and the same key takes one away", () => {
+  it("has two marks at most; a third replaces the first, and the same key removes one", () => {
     const marked = navigator().press("m", "k", "m", "k", "m");
     expect(marked.model.marks).toEqual(["right", "asst"]);
     expect(marked.press("m").model.marks).toEqual(["right"]);
@@ -84,7 +84,7 @@ describe("Keys in the list", () => {
     expect(navigator().press("m", "d").text).toContain("Mark or select another entry");
   });
 
-  it("asks for what it cannot do itself, of the selected entry", () => {
+  it("requests effects for the selected entry", () => {
     const at = navigator();
     at.wanted();
     expect(at.press("u", "r", "f", "x", "y").wanted()).toEqual([
@@ -96,7 +96,7 @@ describe("Keys in the list", () => {
     ]);
   });
 
-  it("takes what is pasted for no keys", () => {
+  it("ignores pasted text", () => {
     const pasted = navigator().event({ kind: "paste", text: "qqq" });
     expect(pasted.model.result).toBeUndefined();
   });

@@ -67,7 +67,7 @@ describe.each(SIZES)("A screen of %i × %i", (columns, rows) => {
     expect(within(shown(columns, rows))).toMatchSnapshot();
   });
 
-  it("shows what is folded, and how much", () => {
+  it("shows folds and the number of rows in them", () => {
     expect(within(shown(columns, rows).press("g", "j", "j", "space"))).toMatchSnapshot();
   });
 
@@ -87,7 +87,7 @@ describe.each(SIZES)("A screen of %i × %i", (columns, rows) => {
     expect(within(navigator.event({ kind: "previewed", entryId: "deep2", width, lines }))).toMatchSnapshot();
   });
 
-  it("shows the question about leaving", () => {
+  it("shows the choices about the branch that is left", () => {
     expect(within(shown(columns, rows).press("G", "enter"))).toMatchSnapshot();
   });
 
@@ -95,7 +95,7 @@ describe.each(SIZES)("A screen of %i × %i", (columns, rows) => {
     expect(within(shown(columns, rows).press("l").type("日本 label"))).toMatchSnapshot();
   });
 
-  it("shows the question about a compaction, and which keys answer it", () => {
+  it("shows the confirmation of a compaction, and its keys", () => {
     const text = within(shown(columns, rows).press("c"));
     expect(text).toContain("y/n");
     expect(text).toMatchSnapshot();
@@ -111,7 +111,7 @@ describe.each(SIZES)("A screen of %i × %i", (columns, rows) => {
     expect(within(shown(columns, rows).press("?"))).toMatchSnapshot();
   });
 
-  it("draws in ASCII only where that is asked for", () => {
+  it("draws only ASCII if asked to", () => {
     const ascii = shown(columns, rows, { BOUGH_ASCII: "1" }).press("G", "enter");
     expect(within(ascii)).toMatch(/^[\x20-\x7e\n]*$/);
     expect(within(ascii.press("escape", "?"))).toMatch(/^[\x20-\x7e\n]*$/);
@@ -121,7 +121,7 @@ describe.each(SIZES)("A screen of %i × %i", (columns, rows) => {
 });
 
 describe("A row", () => {
-  it.each([80, 100, 200])("has at least 40 columns of words at %i columns, however deep it is", (columns) => {
+  it.each([80, 100, 200])("has at least 40 columns of text at %i columns, at any depth", (columns) => {
     const deep = new Driven({ size: { columns, rows: 20 } }).loaded(rowsOf(...ladder(60)), { leafId: "main59" });
     const { selectedLine = "" } = deep;
     expect(selectedLine).toContain("…");
@@ -132,7 +132,7 @@ describe("A row", () => {
     expect(deep.widest).toBeLessThanOrEqual(columns);
   });
 
-  it("leaves room for its words beside a long label and a long name of a leaf", () => {
+  it("keeps columns for its text beside a long label and a long name of a leaf", () => {
     const long = new Driven().loaded(ROWS, {
       leafId: "right2",
       labels: { right2: "a label that goes on and on ".repeat(6) },
@@ -162,7 +162,7 @@ describe("A row", () => {
     }
   });
 
-  it("shows control characters, orders to the terminal and changes of direction, and obeys none", () => {
+  it("makes control characters, escape sequences and changes of direction visible", () => {
     const nasty = "a\u001b]0;owned\u0007b\u001b[2Jc\u202edcba\u2066x\u009b31m\r\nz";
     const screen = new Driven({ title: nasty }).loaded(rowsOf(["one", null, { preview: nasty }]), {
       labels: { one: nasty },
@@ -178,7 +178,7 @@ describe("A row", () => {
 });
 
 describe("A tree without rows", () => {
-  it("says whether it is read, empty, filtered away or not found (R190)", () => {
+  it("shows whether it is being read, empty, hidden by the filter or without hits (R190)", () => {
     const said = [
       new Driven(),
       new Driven().loaded([]),

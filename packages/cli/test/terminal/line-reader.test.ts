@@ -53,7 +53,7 @@ class Person {
 }
 
 describe("a question for a line", () => {
-  test("gets it, and lines behind it are for the next questions, also the beginning of one", async () => {
+  test("takes the first line; later lines, also an unfinished one, answer the next questions", async () => {
     const person = new Person();
     const first = person.reader.ask("> ");
     await person.types("one\ntwo\nthree\n");
@@ -61,7 +61,7 @@ describe("a question for a line", () => {
     expect(person.seen).toBe("> > two\n> three\n");
   });
 
-  test("gets nothing at the end of the input", async () => {
+  test("resolves to undefined at the end of the input", async () => {
     const person = new Person();
     const asked = person.reader.ask("> ");
     person.leaves();
@@ -69,8 +69,8 @@ describe("a question for a line", () => {
   });
 });
 
-describe("a question that must be considered", () => {
-  test("is answered by a line that was typed after it had stood for a moment", async () => {
+describe("a question with an answer delay", () => {
+  test("is answered by a line that was typed after the delay", async () => {
     const person = new Person();
     const answer = person.asked();
     await person.moment();
@@ -78,7 +78,7 @@ describe("a question that must be considered", () => {
     expect([await answer, person.early]).toEqual(["y", []]);
   });
 
-  test("is not answered by a line from before it, nor by one that came too early", async () => {
+  test("is not answered by a line from before it, nor during the delay", async () => {
     const person = new Person();
     const first = person.reader.ask("> ");
     await person.types("go\ny\n");
@@ -99,7 +99,7 @@ describe("a question that must be considered", () => {
     expect([await answer, person.early]).toEqual(["n", ["y", "and then this"]]);
   });
 
-  test("is not answered by a line that was begun before it had stood for a moment", async () => {
+  test("is not answered by a line that was begun during the delay", async () => {
     const person = new Person({ isTerminal: true });
     const answer = person.asked();
     await person.types("y");
@@ -109,7 +109,7 @@ describe("a question that must be considered", () => {
     expect([await answer, person.early]).toEqual(["n", ["y"]]);
   });
 
-  test("is not answered by the beginning of a line that was typed to the question before it", async () => {
+  test("is not answered by a line that was begun at the previous question", async () => {
     const person = new Person({ isTerminal: true });
     const first = person.reader.ask("> ");
     await person.types("go\ry");
@@ -121,7 +121,7 @@ describe("a question that must be considered", () => {
     expect([await answer, person.early]).toEqual(["n", ["yes"]]);
   });
 
-  test("has no answer where the input ends", async () => {
+  test("has no answer at the end of the input", async () => {
     const person = new Person();
     const answer = person.asked();
     await person.types("y");

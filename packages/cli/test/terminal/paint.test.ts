@@ -22,7 +22,7 @@ describe("colors", () => {
   });
 });
 
-describe("the signs of drawings", () => {
+describe("glyphs", () => {
   test.each([
     [{ BOUGH_ASCII: "1", LANG: "en_US.UTF-8" }, "|- "],
     [{ LANG: "C" }, "|- "],
@@ -36,7 +36,7 @@ describe("the signs of drawings", () => {
 });
 
 describe("fitting a line", () => {
-  test("cuts in the piece where the room ends and says so", () => {
+  test("cuts the piece that exceeds the width and appends the ellipsis", () => {
     const fitted = fitLine(["abc", styled("dim", "def"), "ghi"], 6);
     expect(textOfLine(fitted)).toBe("abcde…");
     expect(lineWidth(fitted)).toBe(6);

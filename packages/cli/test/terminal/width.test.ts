@@ -38,7 +38,7 @@ describe("the width of a text (R182)", () => {
     expect(["abc", "日本", "e\u0301", "👩‍👩‍👧", "→"].map(displayWidth)).toEqual([3, 4, 1, 2, 1]);
   });
 
-  test("is what string-width says, also where the quick way answers", () => {
+  test("equals that of string-width, also in the fast path", () => {
     fc.assert(
       fc.property(texts, (text) => {
         expect(displayWidth(text)).toBe(stringWidth(text));
@@ -48,7 +48,7 @@ describe("the width of a text (R182)", () => {
 });
 
 describe("cutting a text", () => {
-  test("never makes it wider than asked for, and keeps what fits as it is", () => {
+  test("never exceeds the width, and keeps text that fits", () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 0, max: 40 }), (text, width) => {
         const cut = truncate(text, width);
@@ -58,12 +58,12 @@ describe("cutting a text", () => {
     );
   });
 
-  test("never splits what is seen as one character", () => {
+  test("never splits a grapheme cluster", () => {
     expect(truncate("ab👩‍👩‍👧c", 4)).toBe("ab…");
     expect(truncate("日本語", 4)).toBe("日…");
   });
 
-  test("pads to the width that is seen", () => {
+  test("pads to the displayed width", () => {
     expect([padEnd("日", 4), padStart("日", 4), padEnd("long", 2)]).toEqual(["日  ", "  日", "long"]);
   });
 });

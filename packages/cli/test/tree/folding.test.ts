@@ -27,19 +27,19 @@ const visible = (folded: string) =>
   layout.window(0, 100, foldsOf(folded)).map(({ at, hiddenBelow }) => `${index.row(at).id}${hiddenBelow === 0 ? "" : `+${hiddenBelow}`}`);
 
 describe("to the left", () => {
-  test("folds the segment of the row, and the selection is at its start", () => {
+  test("folds the segment of the row and selects its start", () => {
     expect(left("f")).toEqual(["e", "e"]);
     expect(left("d")).toEqual(["c", "c"]);
     expect(left("b")).toEqual(["a", "a"]);
     expect(left("h", "c")).toEqual(["h", "ch"]);
   });
 
-  test("goes to the start of the segment above where it is folded already", () => {
+  test("goes to the start of the segment above if it is folded already", () => {
     expect(left("e", "e")).toEqual(["c", "e"]);
     expect(left("c", "c")).toEqual(["a", "c"]);
   });
 
-  test("goes there too where there is nothing to fold", () => {
+  test("goes there too if there is nothing to fold", () => {
     expect(left("g")).toEqual(["c", ""]);
   });
 
@@ -53,7 +53,7 @@ describe("to the right", () => {
     expect(right("c", "ch")).toEqual(["c", "h"]);
   });
 
-  test("goes to the next segment start that is seen", () => {
+  test("goes to the next visible segment start", () => {
     expect(right("a")).toEqual(["c", ""]);
     expect(right("c")).toEqual(["e", ""]);
     expect(right("e")).toEqual(["g", ""]);
@@ -61,18 +61,18 @@ describe("to the right", () => {
     expect(right("b", "c")).toEqual(["c", "c"]);
   });
 
-  test("takes a fold with nothing below it for none", () => {
+  test("ignores a fold with nothing below it", () => {
     expect(right("g", "g")).toEqual(["h", "g"]);
   });
 
-  test("goes to the last row behind the last segment start, and stays there", () => {
+  test("goes to the last row after the last segment start, and stays there", () => {
     expect(right("h")).toEqual(["i", ""]);
     expect(right("i")).toEqual(["i", ""]);
   });
 });
 
 describe("folds", () => {
-  test("hide everything below, once", () => {
+  test("hide all rows below, counted once", () => {
     expect(visible("")).toEqual([..."abcdefghi"]);
     expect(visible("c")).toEqual(["a", "b", "c+4", "h", "i"]);
     expect(visible("ce")).toEqual(["a", "b", "c+4", "h", "i"]);
@@ -81,7 +81,7 @@ describe("folds", () => {
     expect(visible("fi")).toEqual([..."abcdefghi"]);
   });
 
-  test("change by making new ones", () => {
+  test("are immutable", () => {
     const one = Folds.none.toggle(3);
     expect([one.isFolded(3), Folds.none.isFolded(3), one.size]).toEqual([true, false, 1]);
     expect(one.toggle(3)).toBe(Folds.none);

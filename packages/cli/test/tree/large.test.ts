@@ -10,7 +10,7 @@ const SIZE = 100_000;
 const question = { filter: "all", leafId: null, leaves: [], labeled: new Set<string>() } as const;
 
 describe("100,000 entries (R183)", () => {
-  test("may be one below the other", () => {
+  test("may form a chain", () => {
     const index = TreeIndex.of(outline(...chain(SIZE)));
     const layout = new Layout(index, question);
     expect(layout.window(SIZE - 2, 10, Folds.none).map(({ at, gutter }) => [at, gutter])).toEqual([
@@ -24,14 +24,14 @@ describe("100,000 entries (R183)", () => {
     expect(index.depthOf(SIZE - 1)).toBe(SIZE - 1);
   });
 
-  test("may all be folded, one in the other", () => {
+  test("may all be folded, each inside the other", () => {
     const layout = new Layout(TreeIndex.of(outline(...chain(SIZE))), question);
     const folds = new Folds(Array.from({ length: SIZE }, (_, at) => at));
     expect(layout.window(0, 10, folds).map(({ hiddenBelow }) => hiddenBelow)).toEqual([SIZE - 1]);
     expect(layout.reveal(SIZE - 1, folds).size).toBe(1);
   });
 
-  test("may be beside each other", () => {
+  test("may be children of one entry", () => {
     const star = Array.from({ length: SIZE }, (_, at): Sketch => [`s${at}`, at === 0 ? null : "s0"]);
     const index = TreeIndex.of(outline(...star));
     const layout = new Layout(index, { ...question, leafId: "s500" });
@@ -43,7 +43,7 @@ describe("100,000 entries (R183)", () => {
     expect(layout.nextSegment(SIZE - 2, Folds.none)).toBe(SIZE - 1);
   });
 
-  test("may branch at each second one, 50,000 levels deep", () => {
+  test("may branch at every second entry, 50,000 levels deep", () => {
     const comb = Array.from({ length: SIZE }, (_, at): Sketch => [`s${at}`, at < 2 ? null : `s${at % 2 === 0 ? at - 2 : at - 3}`]);
     const index = TreeIndex.of(outline(...comb));
     const layout = new Layout(index, { ...question, leafId: `s${SIZE - 2}` });

@@ -21,8 +21,8 @@ function always(holds: (layout: Layout, naive: NaiveTree, one: Case) => void): v
 
 const setOf = (folds: Folds) => new Set(folds);
 
-describe("what is seen of any tree", () => {
-  test("is what printing it by recursion shows", () => {
+describe("the visible rows of any tree", () => {
+  test("are those that a recursive printer prints", () => {
     always((layout, naive, { rows, folds }) => {
       const printed = naive.print(setOf(folds));
       expect(layout.window(0, rows.length + 1, folds).map(seen)).toEqual(printed);
@@ -31,7 +31,7 @@ describe("what is seen of any tree", () => {
     });
   });
 
-  test("is the same through a window at any position", () => {
+  test("are the same in a window at any position", () => {
     always((layout, naive, { folds, at }) => {
       const printed = naive.print(setOf(folds));
       const rows = layout.window(at, 7, folds);
@@ -40,13 +40,13 @@ describe("what is seen of any tree", () => {
     });
   });
 
-  test("cut off above the first row where a window starts before it", () => {
+  test("start at the first row if a window begins before it", () => {
     always((layout, naive, { folds }) => {
       expect(layout.window(-3, 7, folds).map(seen)).toEqual(naive.print(setOf(folds)).slice(0, 4));
     });
   });
 
-  test("has each row at its position, and none beyond the ends", () => {
+  test("have their positions, and there are none beyond the ends", () => {
     always((layout, naive, { folds }) => {
       const printed = naive.print(setOf(folds));
       for (const [position, { at }] of printed.entries()) {
@@ -57,7 +57,7 @@ describe("what is seen of any tree", () => {
     });
   });
 
-  test("stands in for a hidden or folded row with its nearest ancestor that is seen", () => {
+  test("represent a hidden or folded row by its nearest visible ancestor", () => {
     always((layout, naive, { rows, folds }) => {
       const printed = naive.print(setOf(folds)).map(({ at }) => at);
       for (const at of rows.keys()) {
@@ -68,7 +68,7 @@ describe("what is seen of any tree", () => {
     });
   });
 
-  test("contains a row once the folds that hide it are gone, and no fold more is gone", () => {
+  test("contain a row after reveal, which removes only the folds that hide it", () => {
     always((layout, naive, { folds, at }) => {
       const left = layout.reveal(at, folds);
       const target = nearestShown(layout, at);
@@ -91,7 +91,7 @@ describe("jumps in any tree", () => {
     });
   });
 
-  test("go to the next segment start that is seen, or to the last row", () => {
+  test("go to the next visible segment start, or to the last row", () => {
     always((layout, naive, { folds }) => {
       const printed = naive.print(setOf(folds)).map(({ at }) => at);
       for (const [position, at] of printed.entries()) {
@@ -101,7 +101,7 @@ describe("jumps in any tree", () => {
     });
   });
 
-  test("go to the next branch point and hit that is seen, both ways, from any row and from outside", () => {
+  test("go to the next visible branch point and hit, in both directions, from any row and from outside", () => {
     always((layout, naive, { folds }) => {
       const printed = naive.print(setOf(folds));
       const expected = (from: number, direction: 1 | -1, which: "isBranchPoint" | "isHit") => {
@@ -128,8 +128,8 @@ describe("jumps in any tree", () => {
   });
 });
 
-describe("a layout of a tree that changes", () => {
-  test("is another one for another leaf", () => {
+describe("a layout of a changing tree", () => {
+  test("depends on the leaf", () => {
     always((_layout, _naive, { rows, question: any, at, folds }) => {
       const moved = { ...any, leafId: rows[at]?.id ?? null };
       const printed = new NaiveTree(rows, moved).print(setOf(folds));

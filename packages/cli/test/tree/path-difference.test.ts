@@ -5,17 +5,17 @@ import { anyOutline, outline } from "../tree/outlines.js";
 
 const index = TreeIndex.of(outline(["a", null], ["b", "a"], ["c", "b"], ["d", "b"], ["e", "d"], ["f", null]));
 
-describe("what differs between two paths", () => {
-  test("is what each has below their last common row, from the top", () => {
+describe("the difference of two paths", () => {
+  test("is the rows of each below their last common row, from the top", () => {
     expect(pathDifference(index, 2, 4)).toEqual({ ancestor: 1, onlyA: [2], onlyB: [3, 4] });
   });
 
-  test("is on one side only where one row is above the other", () => {
+  test("is on one side only if one row is above the other", () => {
     expect(pathDifference(index, 0, 4)).toEqual({ ancestor: 0, onlyA: [], onlyB: [1, 3, 4] });
     expect(pathDifference(index, 3, 3)).toEqual({ ancestor: 3, onlyA: [], onlyB: [] });
   });
 
-  test("is everything where they have nothing in common", () => {
+  test("is all rows if they have no row in common", () => {
     expect(pathDifference(index, 5, 2)).toEqual({ ancestor: -1, onlyA: [5], onlyB: [0, 1, 2] });
     expect(pathDifference(index, -1, 1)).toEqual({ ancestor: -1, onlyA: [], onlyB: [0, 1] });
   });

@@ -18,7 +18,7 @@ function lines(sketches: readonly Sketch[], leaf: string | null, options: Partia
 
 const hidden = { type: "custom", role: null } as const;
 
-describe("a tree on screen", () => {
+describe("a printed tree", () => {
   test("keeps a chain in one column and indents below a branch point only", () => {
     const drawn = lines(
       [
@@ -41,7 +41,7 @@ describe("a tree on screen", () => {
     ]);
   });
 
-  test("draws several first entries as branches of nothing", () => {
+  test("draws several first entries as branches without a parent", () => {
     expect(
       lines(
         [
@@ -140,7 +140,7 @@ describe("a tree on screen", () => {
     ]);
   });
 
-  test("hides what each filter says", () => {
+  test("shows the rows of each filter", () => {
     const rows: readonly Sketch[] = [
       ["user", null],
       ["call", "user", { role: "assistant", preview: "[read src/a.ts]" }],
@@ -155,7 +155,7 @@ describe("a tree on screen", () => {
     expect(shown("all")).toEqual(["user", "call", "resu", "text", "cust"]);
   });
 
-  test("folds the middle of a long run and tells what is in it", () => {
+  test("replaces the middle of a long run by its number of entries", () => {
     const drawn = lines(chain(42), "p00041");
     expect(drawn.map((line) => line.trim())).toHaveLength(10);
     expect(drawn[4]?.trim()).toBe("… 33 more entries, 33 from the user (--full)");
@@ -163,13 +163,13 @@ describe("a tree on screen", () => {
     expect(lines(chain(12), null)).toHaveLength(12);
   });
 
-  test("never folds a label, a summary or a leaf away", () => {
+  test("always prints a label, a summary and a leaf", () => {
     const rows = chain(40).map(([id, parent], at): Sketch => [id, parent, at === 20 ? { type: "compaction", role: null } : {}]);
     const drawn = lines(rows, "p00039", {}, { labels: [{ entryId: "p00010", label: "x", createdAtMs: 0 }] });
     expect(drawn.filter((line) => /\[x\]|\[compaction\]|leaf/.test(line))).toHaveLength(3);
   });
 
-  test("says the time where that is asked for", () => {
+  test("prints times if asked to", () => {
     expect(lines([["aaaa", null]], null, { time: (at) => `at ${at}` })).toEqual(["aaaa   at 0 user: aaaa"]);
   });
 

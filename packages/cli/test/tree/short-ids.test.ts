@@ -12,7 +12,7 @@ describe("short ids", () => {
     ]);
   });
 
-  test("name one entry only, unless an id is the beginning of another one", () => {
+  test("match one entry only, unless an id is a prefix of another one", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.string({ unit: fc.constantFrom("a", "b", "c"), minLength: 1, maxLength: 9 })), (ids) => {
         for (const [id, short] of shortIds(ids)) {

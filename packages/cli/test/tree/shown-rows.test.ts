@@ -70,14 +70,14 @@ describe("a filter", () => {
     ).toEqual(ids);
   });
 
-  test("shows all leaves and labels under every filter where that is asked for", () => {
+  test("shows all leaves and labels under every filter if asked to", () => {
     const leaves = [{ name: "other", entryId: "foreign" }];
     const marks = { leafId: "edit", leaves, labeled: new Set(["model"]), showsAllMarks: true };
     expect(shown({ filter: "user", ...marks })).toEqual(["question", "model", "edit", "foreign"]);
     expect(shown({ filter: "summaries", ...marks })).toEqual(["compaction", "summary", "model", "edit", "foreign"]);
   });
 
-  test("shows of a search its hits, whatever they are, and of their ancestors those it lets through", () => {
+  test("shows all hits of a search, and those of their ancestors that the filter shows", () => {
     const hits = [4, 11];
     expect(shown({ filter: "user", hits })).toEqual(["question", "result", "model"]);
     expect(shown({ filter: "default", hits: [4], leafId: "foreign" })).toEqual(["system", "question", "call", "result"]);
@@ -86,8 +86,8 @@ describe("a filter", () => {
   });
 });
 
-describe("a hit that is not known", () => {
-  test("is none", () => {
+describe("an unknown hit", () => {
+  test("is ignored", () => {
     const layout = new Layout(TreeIndex.of(rows), { filter: "all", leafId: null, leaves: [], labeled: new Set(), hits: [-1, 0, 99] });
     expect([layout.shownCount, layout.hitNumber(0), layout.nextHit(0, 1)]).toEqual([1, 1, -1]);
   });

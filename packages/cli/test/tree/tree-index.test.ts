@@ -22,7 +22,7 @@ function stateOf(index: TreeIndex) {
 describe("an index of a session", () => {
   const rows = outline(["a", null], ["b", "a"], ["c", "b"], ["d", "a"], ["e", null]);
 
-  test("knows each row by its place and by its entry", () => {
+  test("finds each row by its number and by its entry", () => {
     const index = TreeIndex.of(rows);
     expect(index.size).toBe(5);
     expect(index.row(2).id).toBe("c");
@@ -38,7 +38,7 @@ describe("an index of a session", () => {
     expect([0, 1, 2, 3, 4].map((at) => index.depthOf(at))).toEqual([0, 1, 2, 1, 0]);
   });
 
-  test("has parents and branch points as the rows say, whatever the tree", () => {
+  test("has the parents and branch points of the rows, in any tree", () => {
     fc.assert(
       fc.property(anyOutline, (any) => {
         const index = TreeIndex.of(any);
@@ -52,12 +52,12 @@ describe("an index of a session", () => {
     );
   });
 
-  test("takes a row whose parent is not known as a first entry", () => {
+  test("makes a row with an unknown parent a first entry", () => {
     const index = TreeIndex.of(rows.slice(1));
     expect([0, 1, 2, 3].map((at) => index.parentOf(at))).toEqual([-1, 0, -1, -1]);
   });
 
-  test("has as many branch points above a row as the row has levels where everything is shown", () => {
+  test("has as many branch points above a row as the row has levels if everything is shown", () => {
     fc.assert(
       fc.property(anyOutline, (any) => {
         const index = TreeIndex.of(any);
@@ -71,8 +71,8 @@ describe("an index of a session", () => {
   });
 });
 
-describe("rows that are added", () => {
-  test("make the same index as if they had been there from the start, whatever was asked before", () => {
+describe("added rows", () => {
+  test("yield the same index as if they had been present from the start", () => {
     fc.assert(
       fc.property(anyOutline, fc.array(fc.nat({ max: 60 })), (any, cuts) => {
         const index = TreeIndex.of([]);
@@ -86,7 +86,7 @@ describe("rows that are added", () => {
     );
   });
 
-  test("are left out if they are known", () => {
+  test("are skipped if they are present already", () => {
     fc.assert(
       fc.property(anyOutline, fc.nat({ max: 60 }), (any, from) => {
         const index = TreeIndex.of(any);
@@ -96,7 +96,7 @@ describe("rows that are added", () => {
     );
   });
 
-  test("may come after rows that another writer stored later", () => {
+  test("may be read after rows that another writer stored later", () => {
     const [a, b, c, d] = outline(["a", null], ["b", "a"], ["c", "a"], ["d", "b"]) as [OutlineRow, OutlineRow, OutlineRow, OutlineRow];
     const index = TreeIndex.of([a, c]);
     index.append([b, d, c, b]);

@@ -55,7 +55,7 @@ describe("what terminals send for keys", () => {
     expect(keysOf(sequence)).toEqual([key]);
   });
 
-  it("Delete is not Backspace, which Ink's own hook takes it for", () => {
+  it("Delete is not Backspace (Ink's own hook reports it so)", () => {
     expect(keysOf(`${ESC}[3~`, "\u007f")).toEqual(["delete", "backspace"]);
   });
 
@@ -64,15 +64,15 @@ describe("what terminals send for keys", () => {
     expect(keysOf(`${ESC}[1;65A`, `${ESC}[1;129B`, `${ESC}[1;133D`)).toEqual(["up", "down", "ctrl+left"]);
   });
 
-  it("keys that were typed faster than they were read are keys one by one", () => {
+  it("several keys in one chunk are single keys", () => {
     expect(keysOf("ab\rc")).toEqual(["a", "b", "enter", "c"]);
   });
 
-  it("what means no key is dropped: answers of the terminal, focus, unknown functions", () => {
+  it("sequences without a key are dropped: replies of the terminal, focus, unknown functions", () => {
     expect(keysOf(`${ESC}[?62;4c`, `${ESC}[I`, `${ESC}[99~`, `${ESC}[200`)).toEqual([]);
   });
 
-  it("keys that type something say what", () => {
+  it("keys that type text have it", () => {
     const [a] = new InputDecoder().decode("a");
     const [space] = new InputDecoder().decode(" ");
     const [up] = new InputDecoder().decode(`${ESC}[A`);
@@ -85,11 +85,11 @@ describe("what terminals send for keys", () => {
 });
 
 describe("pastes", () => {
-  it("without brackets are known by their length", () => {
+  it("without brackets are detected by their length", () => {
     expect(keysOf("x\r".repeat(600))).toEqual([`paste:${"x\n".repeat(600)}`]);
   });
 
-  it("are one event, newlines and all, and nothing in them is a key", () => {
+  it("are one event, including newlines, and contain no keys", () => {
     expect(keysOf(`${ESC}[200~`, "rm -rf x\r", "q", `${ESC}[A`, "\r\nend", `${ESC}[201~`, "q")).toEqual([
       `paste:rm -rf x\nq${ESC}[A\nend`,
       "q",

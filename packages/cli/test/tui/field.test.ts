@@ -14,11 +14,11 @@ function after(field: Field, ...keys: readonly string[]): Field {
 const FAMILY = "👩‍👩‍👧";
 
 describe("a field of one line", () => {
-  it("takes characters where the cursor stands", () => {
+  it("inserts characters at the cursor", () => {
     expect(after(newField("plan"), "left", "left", "X")).toEqual({ text: "plXan", cursor: 3 });
   });
 
-  it("deletes what a person sees as one character, on either side", () => {
+  it("deletes one grapheme cluster, on either side", () => {
     expect(after(newField(`a${FAMILY}`), "backspace").text).toBe("a");
     expect(after({ text: `${FAMILY}b`, cursor: 0 }, "delete").text).toBe("b");
   });
@@ -29,16 +29,16 @@ describe("a field of one line", () => {
     expect(after({ text: "one two", cursor: 0 }, "alt+f")).toMatchObject({ cursor: 3 });
   });
 
-  it("makes one line of what is pasted", () => {
+  it("joins pasted lines", () => {
     expect(editField(newField("a "), { kind: "paste", text: "b\n  c\nd" })?.text).toBe("a b c d");
   });
 
-  it("leaves keys alone that are not about text", () => {
+  it("ignores keys that do not edit text", () => {
     expect(editField(newField("a"), { kind: "key", key: "up" })).toBeUndefined();
     expect(editField(newField("a"), { kind: "key", key: "enter" })).toBeUndefined();
   });
 
-  it("never puts the cursor inside a character, and always shows it within the width", () => {
+  it("never puts the cursor inside a grapheme cluster, and always shows it within the width", () => {
     const keys = fc.constantFrom(
       "left",
       "right",
@@ -83,7 +83,7 @@ describe("a field of one line", () => {
 });
 
 describe("typing as a terminal sends it", () => {
-  it("reaches the field as it was typed", () => {
+  it("arrives in the field unchanged", () => {
     const decoder = new InputDecoder();
     const events = ["f", "i", "\u001b[D", "x", "\u001b[3~"].flatMap((sequence) => decoder.decode(sequence));
     expect(events.reduce((field, event) => editField(field, event) ?? field, newField())).toEqual({ text: "fx", cursor: 2 });

@@ -8,18 +8,18 @@ const KEYS: KeyTable<"fold" | "up" | "close"> = [
 ];
 
 describe("a key table", () => {
-  it("tells what a key means", () => {
+  it("finds the action of a key", () => {
     expect(actionOf(KEYS, "k")).toBe("up");
     expect(actionOf(KEYS, "z")).toBeUndefined();
   });
 
-  it("takes a person's own keys in place of the usual ones (R194)", () => {
+  it("replaces default keys by the user's own keys (R194)", () => {
     const keys = rebindKeys(KEYS, { fold: ["h"] });
     expect(actionOf(keys, "h")).toBe("fold");
     expect(actionOf(keys, "space")).toBeUndefined();
   });
 
-  it("gives a key that was chosen for one action to that one only", () => {
+  it("removes a key that is set for one action from all others", () => {
     const keys = rebindKeys(KEYS, { fold: ["k"] });
     expect(actionOf(keys, "k")).toBe("fold");
     expect(keys.find(({ action }) => action === "up")?.keys).toEqual(["up"]);
@@ -32,11 +32,11 @@ describe("a key table", () => {
     ["shift+enter", "Shift-Enter"],
     ["?", "?"],
     ["G", "G"],
-  ])("calls %s what people call it: %s (R192)", (key, name) => {
+  ])("prints the name of %s: %s (R192)", (key, name) => {
     expect(keyName(key)).toBe(name);
   });
 
-  it("needs no arrows where there are none", () => {
+  it("names arrows in ASCII if asked to", () => {
     expect(keyName("ctrl+left", true)).toBe("Ctrl-Left");
   });
 });

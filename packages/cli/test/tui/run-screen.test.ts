@@ -30,7 +30,7 @@ function recordingTerminal() {
   return { terminal, stdin, events, written };
 }
 
-test("the terminal is in raw mode before the first frame is drawn, and not any more at the end", async () => {
+test("the terminal is in raw mode before the first frame is drawn, and restored at the end", async () => {
   const { terminal, stdin, events, written } = recordingTerminal();
   const ended = runScreen<string, never, never, string>(terminal, {
     kind: "inline",
