@@ -17,7 +17,6 @@ const ROOMS = [
   ["session"],
   ["store"],
   ["transfer"],
-  ["public"],
 ];
 
 const CORE = "packages/session-core/src";

@@ -1,4 +1,5 @@
-import { openStore, type SessionStorage, type Store, userMessage, type Write } from "@bough/session-core";
+import { openStore, type Store, userMessage, type Write } from "@bough/session-core";
+import type { SessionStorage } from "@bough/session-core/internals";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 
 /** A storage under test: `open` gives an empty one; `reopen`, where sessions outlive a process, the last one again. */

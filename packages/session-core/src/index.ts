@@ -9,13 +9,47 @@ export type {
   SessionContext,
 } from "./context/context.js";
 // What providers take
-export { type AiSdkMessage, type AiSdkPrompt, toAiSdk } from "./context/converters/ai-sdk.js";
-export type { AnthropicMessage, AnthropicPrompt } from "./context/converters/anthropic.js";
-export { toAnthropic } from "./context/converters/anthropic.js";
-export { type OpenAiChatMessage, type OpenAiResponsesInput, toOpenAiChat, toOpenAiResponses } from "./context/converters/openai.js";
+export {
+  type AiSdkAssistantPart,
+  type AiSdkFilePart,
+  type AiSdkImagePart,
+  type AiSdkMessage,
+  type AiSdkPrompt,
+  type AiSdkReasoningPart,
+  type AiSdkResultPart,
+  type AiSdkTextPart,
+  type AiSdkToolCallPart,
+  type AiSdkToolOutput,
+  type AiSdkToolResultPart,
+  toAiSdk,
+} from "./context/converters/ai-sdk.js";
+export {
+  type AnthropicAssistantBlock,
+  type AnthropicImageBlock,
+  type AnthropicMessage,
+  type AnthropicPrompt,
+  type AnthropicRawBlock,
+  type AnthropicRedactedThinkingBlock,
+  type AnthropicTextBlock,
+  type AnthropicThinkingBlock,
+  type AnthropicToolResultBlock,
+  type AnthropicToolUseBlock,
+  type AnthropicUserBlock,
+  toAnthropic,
+} from "./context/converters/anthropic.js";
+export {
+  type OpenAiChatMessage,
+  type OpenAiChatPart,
+  type OpenAiChatToolCall,
+  type OpenAiResponsesInput,
+  type OpenAiResponsesItem,
+  type OpenAiResponsesPart,
+  toOpenAiChat,
+  toOpenAiResponses,
+} from "./context/converters/openai.js";
 export type { DanglingCalls } from "./context/tool-pairs.js";
 // Entries and messages
-export { assistantMessage, systemMessage, toolResult, userMessage } from "./entry/builders.js";
+export { assistantMessage, type MessageFields, systemMessage, toolResult, userMessage } from "./entry/builders.js";
 export type {
   BranchSummaryPayload,
   CompactionPayload,
@@ -26,9 +60,7 @@ export type {
   EntryPosition,
   EntryType,
   FileLists,
-  PayloadOf,
 } from "./entry/entry.js";
-export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
 export type {
   AssistantBlock,
   AssistantMessage,
@@ -47,6 +79,7 @@ export type {
   Usage,
   UserMessage,
 } from "./entry/message.js";
+export { textOf } from "./entry/text.js";
 // Errors
 export { BoughError, InvalidArgumentError } from "./errors/bough-error.js";
 export {
@@ -90,14 +123,10 @@ export {
 } from "./errors/store-errors.js";
 export type { MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-writer.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
-export { newEntryId, newSessionId } from "./ids/ids.js";
 export type {
-  ContextEntry,
-  ContextPath,
   Label,
   LeafMove,
   LeafRecord,
-  LeafState,
   ModelUsage,
   NewSession,
   OutlineRow,
@@ -112,30 +141,15 @@ export type {
   StoredValue,
 } from "./port/records.js";
 export type {
-  Batch,
-  BatchResult,
   ImportedSession,
-  ImportOptions,
   OnConflict,
   PathRange,
   SearchHit,
   SearchPage,
   SearchRequest,
-  SessionStorage,
   Violation,
   Write,
 } from "./port/session-storage.js";
-// Texts of entries and messages
-export {
-  bashExecutionText,
-  branchSummaryText,
-  callPreview,
-  compactionSummaryText,
-  oneLine,
-  previewOf,
-  searchableText,
-  textOf,
-} from "./public/checked-functions.js";
 export {
   type AppendedEntry,
   type AppendOptions,
@@ -144,14 +158,20 @@ export {
   Session,
 } from "./session/session.js";
 export type { SessionReader } from "./session/session-reader.js";
-export type { ImportProblem, SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
+export type { ImportProblem } from "./source/source-session.js";
 export type { Durability } from "./storage/open-database.js";
 // The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";
 export { type RestoredStore, type RestoreOptions, restoreStore } from "./store/restore-store.js";
 export { type ForkOptions, type OpenSessionOptions, Store } from "./store/store.js";
 // Files
-export { type FileOperation, type FileOperationKind, type FileOperationOutcome, fileLists } from "./tools/file-operations.js";
+export {
+  type FileOperation,
+  type FileOperationKind,
+  type FileOperationOutcome,
+  type FileTouch,
+  fileLists,
+} from "./tools/file-operations.js";
 export type { FileTool, FileToolKind, FileTools } from "./tools/known-tools.js";
 export {
   exportBough,

@@ -1,17 +1,42 @@
 // What only the sibling packages of this repository use: `@bough/session-core/internals`. Not supported for others: any
 // release may change or remove it.
 
+import { checked, TEXT } from "./arguments/rules.js";
+import { MESSAGE, PAYLOAD, TOOL_CALL } from "./arguments/shapes.js";
+import * as templates from "./context/converters/templates.js";
+import * as preview from "./entry/preview.js";
+import * as text from "./entry/text.js";
+import * as lines from "./text/one-line.js";
+
+// These functions check their arguments only here: inside the package their arguments come from the store, and an error for
+// one invalid row would make the whole session unreadable. Their documentation is in the imported files.
+export const bashExecutionText = checked(templates.bashExecutionText, ["message", MESSAGE]);
+export const branchSummaryText = checked(templates.branchSummaryText, ["summary", TEXT]);
+export const compactionSummaryText = checked(templates.compactionSummaryText, ["summary", TEXT]);
+export const callPreview = checked(preview.callPreview, ["call", TOOL_CALL]);
+export const previewOf = checked(preview.previewOf, ["payload", PAYLOAD]);
+export const searchableText = checked(text.searchableText, ["payload", PAYLOAD]);
+export const oneLine = checked(lines.oneLine, ["text", TEXT]);
+
 export type { Mismatch, Rule } from "./arguments/rules.js";
 export * as rules from "./arguments/rules.js";
 // Checks of arguments
 export * as shapes from "./arguments/shapes.js";
 // Tool calls and their results
 export * from "./context/tool-pairs.js";
+// Entries and ids
+export type { PayloadOf } from "./entry/entry.js";
+export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
+export { newEntryId, newSessionId } from "./ids/ids.js";
+// The storage below Store and Session
+export type { ContextEntry, ContextPath, LeafState } from "./port/records.js";
+export type { Batch, BatchResult, ImportOptions, SessionStorage } from "./port/session-storage.js";
 // Waiting
 export { raceAbort } from "./race-abort.js";
+export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shorten, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
-export { cleanText, oneLine, shortLine } from "./text/one-line.js";
+export { cleanText, shortLine } from "./text/one-line.js";
 // Tools of agents: kinds, arguments, files
 export {
   type Arguments,

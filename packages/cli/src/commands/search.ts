@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { ENTRY_TYPES, MESSAGE_ROLES, type SearchHit, type SearchPage, type SearchRequest, type Store } from "@bough/session-core";
+import type { SearchHit, SearchPage, SearchRequest, Store } from "@bough/session-core";
+import { ENTRY_TYPES, MESSAGE_ROLES } from "@bough/session-core/internals";
 import { UsageError } from "../errors.js";
 import { count, counted } from "../format/numbers.js";
 import { age, parseTime } from "../format/time.js";

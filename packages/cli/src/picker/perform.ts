@@ -1,16 +1,15 @@
 import { setTimeout as delay, setImmediate as pause } from "node:timers/promises";
 import {
   BoughError,
-  ENTRY_TYPES,
   type Entry,
   InvalidQueryError,
-  previewOf,
   type SearchHit,
   type SessionId,
   SessionNotFoundError,
   type Store,
   textOf,
 } from "@bough/session-core";
+import { ENTRY_TYPES, previewOf } from "@bough/session-core/internals";
 import { listSubagents } from "../session/paging.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { PickerEffect, PickerEvent, PreviewMessage, Scope } from "./model.js";

@@ -1,6 +1,7 @@
-import { callPreview, type ToolCallBlock } from "@bough/session-core";
+import type { ToolCallBlock } from "@bough/session-core";
 import {
   type Arguments,
+  callPreview,
   commandArgument,
   contentArgument,
   patchArgument,

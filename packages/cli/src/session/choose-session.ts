@@ -1,4 +1,5 @@
-import { type Entry, previewOf, type Session, type SessionRecord, type Store } from "@bough/session-core";
+import type { Entry, Session, SessionRecord, Store } from "@bough/session-core";
+import { previewOf } from "@bough/session-core/internals";
 import { NoSessionError, UsageError } from "../errors.js";
 import { entryKind } from "../format/entry-lines.js";
 import type { Io } from "../terminal/io.js";

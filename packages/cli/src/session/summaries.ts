@@ -1,5 +1,6 @@
 import { type Checkpoint, listCheckpoints } from "@bough/compaction";
-import { type Entry, type EntryId, oneLine, type Session } from "@bough/session-core";
+import type { Entry, EntryId, Session } from "@bough/session-core";
+import { oneLine } from "@bough/session-core/internals";
 import { summaryFiles } from "../format/entry-lines.js";
 import { readOutline } from "./paging.js";
 

@@ -1,4 +1,5 @@
-import { callPreview, type Entry, type ToolCallBlock } from "@bough/session-core";
+import type { Entry, ToolCallBlock } from "@bough/session-core";
+import { callPreview } from "@bough/session-core/internals";
 import { entryKind, messageLines } from "../format/entry-lines.js";
 import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";

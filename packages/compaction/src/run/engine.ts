@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type EntryId, type ModelSetting, newEntryId, type Session, type SessionContext } from "@bough/session-core";
-import { raceAbort } from "@bough/session-core/internals";
+import type { EntryId, ModelSetting, Session, SessionContext } from "@bough/session-core";
+import { newEntryId, raceAbort } from "@bough/session-core/internals";
 import { CompactorBusyError } from "../errors/compaction-errors.js";
 import { type BackOff, NO_BACK_OFF } from "../fit/back-off.js";
 import type { BackgroundState } from "../plan/background-state.js";

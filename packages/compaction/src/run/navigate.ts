@@ -1,5 +1,5 @@
-import { type ContentBlock, type Entry, type EntryId, newEntryId, textOf, type Write } from "@bough/session-core";
-import { rules, shapes } from "@bough/session-core/internals";
+import { type ContentBlock, type Entry, type EntryId, textOf, type Write } from "@bough/session-core";
+import { newEntryId, rules, shapes } from "@bough/session-core/internals";
 import { turnOf } from "../plan/decide.js";
 import { cancelBackground } from "./background.js";
 import { type BranchSummary, readAbandonedBranch, writeBranchSummary } from "./branch-summary.js";

@@ -1,5 +1,5 @@
-import { bashExecutionText, branchSummaryText, type ContextMessage, compactionSummaryText } from "@bough/session-core";
-import { rules } from "@bough/session-core/internals";
+import type { ContextMessage } from "@bough/session-core";
+import { bashExecutionText, branchSummaryText, compactionSummaryText, rules } from "@bough/session-core/internals";
 import { COUNTER } from "../arguments/shapes.js";
 import { type ImageModel, type ImageRule, imageRuleOf, imageTokens } from "./image-tokens.js";
 import type { TokenCounter } from "./token-counter.js";

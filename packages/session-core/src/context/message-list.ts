@@ -1,5 +1,5 @@
 import type { EntryPayload } from "../entry/entry.js";
-import { textOf } from "../entry/text.js";
+import { joinTextBlocks } from "../entry/text.js";
 import type { EntryId } from "../ids/ids.js";
 import type { ContextPath } from "../port/records.js";
 import type { ContextMessage, ModelSetting, SessionContext } from "./context.js";
@@ -119,6 +119,6 @@ function readModel(payload: EntryPayload): ModelSetting | null {
 
 function readSystemText(payload: EntryPayload): string | null {
   // An edit of the system message stands in its place.
-  if (payload.type === "context_edit") return payload.replacement && textOf(payload.replacement.content);
-  return payload.type === "message" && payload.message.role === "system" ? textOf(payload.message.content) : null;
+  if (payload.type === "context_edit") return payload.replacement && joinTextBlocks(payload.replacement.content);
+  return payload.type === "message" && payload.message.role === "system" ? joinTextBlocks(payload.message.content) : null;
 }

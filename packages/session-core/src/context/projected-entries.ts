@@ -2,7 +2,7 @@ import type { ContextEditPayload, EntryPayload } from "../entry/entry.js";
 import { toContentBlocks } from "../entry/foreign-block.js";
 import { freezeJson } from "../entry/json.js";
 import type { Message } from "../entry/message.js";
-import { textOf } from "../entry/text.js";
+import { joinTextBlocks } from "../entry/text.js";
 import type { EntryId } from "../ids/ids.js";
 import type { ContextEntry, ContextPath } from "../port/records.js";
 import type { ContextMessage } from "./context.js";
@@ -140,7 +140,7 @@ function projectMessage(message: Message): ContextMessage | null {
 /** A message with other content, by what its role calls content. */
 export function replaceContent(message: ContextMessage, replacement: NonNullable<Replacement>): ContextMessage {
   const { content } = replacement;
-  const text = textOf(content);
+  const text = joinTextBlocks(content);
   switch (message.role) {
     case "compactionSummary":
     case "branchSummary":

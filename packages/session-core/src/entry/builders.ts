@@ -1,10 +1,9 @@
 import type { EntryInput } from "./entry.js";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "./message.js";
 
-// The shortest way to say what an agent appends most.
-
-// Omit would forget the names of a type that also takes unknown ones, and with them what their values must be.
-type Fields<T> = { readonly [K in keyof T as string extends K ? never : Exclude<K, "role" | "content">]?: T[K] } & {
+/** The fields of a message other than `role` and `content`, all optional; unknown fields are allowed. */
+// Omit would lose the named members of a type with an index signature.
+export type MessageFields<T> = { readonly [K in keyof T as string extends K ? never : Exclude<K, "role" | "content">]?: T[K] } & {
   readonly [unknown: string]: unknown;
 };
 
@@ -18,11 +17,11 @@ export function userMessage(content: UserMessage["content"]): EntryInput {
 }
 
 /**
- * A reply to append; `fields` holds what the provider told: `provider`, `model`, `usage`, `stopReason`.
+ * A reply to append; `fields` has what the provider reported: `provider`, `model`, `usage`, `stopReason`.
  * @example
  * await session.append(assistantMessage("Done.", { model: "claude-sonnet-4-5", usage: { input: 900, output: 4 } }));
  */
-export function assistantMessage(content: AssistantMessage["content"] | string, fields: Fields<AssistantMessage> = {}): EntryInput {
+export function assistantMessage(content: AssistantMessage["content"] | string, fields: MessageFields<AssistantMessage> = {}): EntryInput {
   return { type: "message", message: { ...fields, role: "assistant", content } };
 }
 
@@ -31,12 +30,16 @@ export function assistantMessage(content: AssistantMessage["content"] | string, 
  * @example
  * await session.append(toolResult("call_1", "14 passed", { toolName: "bash" }));
  */
-export function toolResult(toolCallId: string, content: ToolResultMessage["content"], fields: Fields<ToolResultMessage> = {}): EntryInput {
+export function toolResult(
+  toolCallId: string,
+  content: ToolResultMessage["content"],
+  fields: MessageFields<ToolResultMessage> = {},
+): EntryInput {
   return { type: "message", message: { ...fields, role: "toolResult", toolCallId, content } };
 }
 
 /**
- * Instructions to append; from here on they are the context's `system`.
+ * A system message to append; below it, it is the context's `system`.
  * @example
  * await session.append(systemMessage("You are a careful engineer."));
  */

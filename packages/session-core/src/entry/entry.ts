@@ -112,12 +112,12 @@ export type EntryPayload = z.output<typeof entryPayloadSchema>;
 export type EntryType = EntryPayload["type"];
 /** What an entry of one type carries. */
 export type PayloadOf<T extends EntryType> = Extract<EntryPayload, { type: T }>;
-/** A compaction payload, as its schema gives it. */
-export type CompactionPayload = PayloadOf<"compaction">;
-/** A branch summary payload, as its schema gives it. */
-export type BranchSummaryPayload = PayloadOf<"branch_summary">;
-/** A context edit payload, as its schema gives it. */
-export type ContextEditPayload = PayloadOf<"context_edit">;
+/** The payload of a `compaction` entry. */
+export type CompactionPayload = Extract<EntryPayload, { type: "compaction" }>;
+/** The payload of a `branch_summary` entry. */
+export type BranchSummaryPayload = Extract<EntryPayload, { type: "branch_summary" }>;
+/** The payload of a `context_edit` entry. */
+export type ContextEditPayload = Extract<EntryPayload, { type: "context_edit" }>;
 
 /** Where an entry stands. */
 export interface EntryPosition {

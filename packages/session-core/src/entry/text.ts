@@ -1,18 +1,30 @@
+import { checked } from "../arguments/rules.js";
+import { MESSAGE_CONTENT } from "../arguments/shapes.js";
 import type { EntryPayload } from "./entry.js";
 import type { AssistantBlock, ContentBlock, Message } from "./message.js";
 
-/** What a person, a tool or a model said: a text or blocks. */
+/** The content of a message: a text or blocks. */
 export type Content = string | readonly (ContentBlock | AssistantBlock)[];
 
-/** The text blocks of a content, joined by line breaks; everything else is left out. */
-export function textOf(content: Content): string {
+/**
+ * The text blocks of a message's content, joined by line breaks. Other blocks are left out.
+ *
+ * @throws {InvalidArgumentError} `content` is neither a text nor an array of blocks.
+ */
+export const textOf: (content: string | readonly (ContentBlock | AssistantBlock)[]) => string = checked(joinTextBlocks, [
+  "content",
+  MESSAGE_CONTENT,
+]);
+
+/** `textOf` without the check of its argument, for content that is stored or validated. */
+export function joinTextBlocks(content: Content): string {
   if (typeof content === "string") return content;
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 /**
- * What a search looks at in an entry: texts, thoughts, the arguments of tool calls, tool output, commands, summaries
- * and their file lists. Never images, ids, or what only hosts read (`details`, `custom` data, foreign records).
+ * The text of an entry that the search indexes: texts, thinking, arguments of tool calls, tool output, commands, summaries
+ * and their file lists. Images, ids, `details` of messages, `custom` data and foreign records are not indexed.
  */
 export function searchableText(payload: EntryPayload): string {
   switch (payload.type) {
@@ -23,7 +35,7 @@ export function searchableText(payload: EntryPayload): string {
     case "branch_summary":
       return joinTexts([payload.summary, ...textsIn(payload.details)]);
     case "custom_message":
-      return textOf(payload.content);
+      return joinTextBlocks(payload.content);
     case "context_edit":
       return payload.replacement === null ? "" : joinTexts(textsIn(payload.replacement.content));
     case "model_change":
@@ -40,7 +52,7 @@ function messageText(message: Message): string {
     case "user":
     case "toolResult":
     case "custom":
-      return textOf(message.content);
+      return joinTextBlocks(message.content);
     case "bashExecution":
       return joinTexts([message.command, message.output]);
     case "assistant":
@@ -62,7 +74,7 @@ function blockTexts(block: AssistantBlock): readonly string[] {
   }
 }
 
-/** Every text inside a JSON value, in order. Depth is bounded by the gate. */
+/** Every text inside a JSON value, in order. `assertJson` has limited the depth. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];

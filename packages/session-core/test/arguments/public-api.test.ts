@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as core from "../../src/index.js";
+import * as internals from "../../src/internals.js";
 import { findingsOf, openedStore, tempFolder } from "../world/stores.js";
 import { ODD_VALUES } from "./odd-values.js";
 
@@ -93,7 +94,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "store.whileOpen": ({ store }, body) => store.whileOpen(body),
   "store.verify": ({ store }, id) => drained(store.verify(id)),
   "store.backup path": ({ store, folder }, odd) => store.backup(typeof odd === "string" && odd !== "" ? (join(folder, odd) as never) : odd),
-  "store.backup onProgress": ({ store, folder }, onProgress) => store.backup(join(folder, core.newEntryId()), onProgress),
+  "store.backup onProgress": ({ store, folder }, onProgress) => store.backup(join(folder, internals.newEntryId()), onProgress),
 
   "session.append": ({ session }, entry) => session.append(entry),
   ...members(
@@ -188,20 +189,22 @@ const CALLS: Readonly<Record<string, Call>> = {
       ],
     ]),
   ),
-  bashExecutionText: (_, message) => core.bashExecutionText(message),
-  branchSummaryText: (_, summary) => core.branchSummaryText(summary),
-  compactionSummaryText: (_, summary) => core.compactionSummaryText(summary),
+  bashExecutionText: (_, message) => internals.bashExecutionText(message),
+  branchSummaryText: (_, summary) => internals.branchSummaryText(summary),
+  compactionSummaryText: (_, summary) => internals.compactionSummaryText(summary),
   fileLists: (_, operations) => core.fileLists(operations),
-  callPreview: (_, call) => core.callPreview(call),
-  oneLine: (_, text) => core.oneLine(text),
-  ...members("previewOf", (_, payload) => core.previewOf(payload), { type: "message", message: { role: "user", content: "x" } }, [
+  callPreview: (_, call) => internals.callPreview(call),
+  oneLine: (_, text) => internals.oneLine(text),
+  ...members("previewOf", (_, payload) => internals.previewOf(payload), { type: "message", message: { role: "user", content: "x" } }, [
     "type",
     "message",
   ]),
-  ...members("searchableText", (_, payload) => core.searchableText(payload), { type: "custom_message", customType: "c", content: "x" }, [
-    "type",
-    "content",
-  ]),
+  ...members(
+    "searchableText",
+    (_, payload) => internals.searchableText(payload),
+    { type: "custom_message", customType: "c", content: "x" },
+    ["type", "content"],
+  ),
   textOf: (_, content) => core.textOf(content),
   userMessage: (_, content) => core.userMessage(content),
   "assistantMessage content": (_, content) => core.assistantMessage(content),

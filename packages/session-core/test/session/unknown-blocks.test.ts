@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as core from "../../src/index.js";
+import * as internals from "../../src/internals.js";
 import { collected, findingsOf, openedStore, raw, storePath } from "../world/stores.js";
 
 const CONVERTERS = [core.toAiSdk, core.toAnthropic, core.toOpenAiChat, core.toOpenAiResponses];
@@ -46,7 +47,7 @@ describe.each(["ask", "answer", "note"] as const)("a stored row (%s) with a bloc
     });
     for (const convert of CONVERTERS) expect(JSON.stringify(convert(context))).toContain("about apples");
     expect((await session.outline()).map(({ id }) => id)).toEqual(["ask", "answer", "note"]);
-    for (const entry of (await session.scan()).items) expect(core.searchableText(entry) + core.previewOf(entry)).not.toBe("");
+    for (const entry of (await session.scan()).items) expect(internals.searchableText(entry) + internals.previewOf(entry)).not.toBe("");
     for (const parts of [core.exportBough(session), core.exportPi(session), core.exportMarkdown(session)]) {
       expect((await collected(parts)).join("")).toContain("about apples");
     }

@@ -1,6 +1,6 @@
 import type { BashExecutionMessage, ContentBlock, ImageBlock, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
 import { callPreview } from "../../entry/preview.js";
-import { textOf } from "../../entry/text.js";
+import { joinTextBlocks } from "../../entry/text.js";
 import { type Arguments, callKind, commandArgument, contentArgument, pathArgument, textEdits } from "../../tools/arguments.js";
 import { patchArgument } from "../../tools/file-operations.js";
 import { escapeHtml, escapeMarkdown, fenceCode, languageOfFile } from "./markdown-text.js";
@@ -42,7 +42,7 @@ function resultBlocks(result: ToolResultMessage, language: string, writer: Markd
     typeof result.content === "string"
       ? []
       : result.content.flatMap((block) => (block.type === "text" ? [] : placeholderLines(block, writer)));
-  const text = textOf(result.content);
+  const text = joinTextBlocks(result.content);
   return [...(text === "" && others.length > 0 ? [] : outputBlocks(text, language, writer)), ...others];
 }
 

@@ -1,6 +1,6 @@
 import type { Entry } from "../../entry/entry.js";
 import { previewOf } from "../../entry/preview.js";
-import { textOf } from "../../entry/text.js";
+import { joinTextBlocks } from "../../entry/text.js";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
 import { oneLine } from "../../text/one-line.js";
 import { escapeMarkdown, toCodeSpan } from "./markdown-text.js";
@@ -65,7 +65,7 @@ export function chooseTitle(document: MarkdownDocument, entry: Entry | undefined
   if (given !== "") return given;
   if (entry?.type !== "message" || entry.message.role !== "user") return null;
   // The first paragraph: what comes behind it is often a listing or a log.
-  const [first = ""] = textOf(entry.message.content)
+  const [first = ""] = joinTextBlocks(entry.message.content)
     .trimStart()
     .split(/\n\s*\n/, 1);
   const paragraph = oneLine(first);
