@@ -116,7 +116,7 @@ function findHighest(names: readonly string[]): number {
   return names.reduce((most, name) => Math.max(most, parseFileNumber(name) ?? 0), 0);
 }
 
-/** The most rewrites of the index because files were added or removed meanwhile. */
+/** The most rewrites of the index because files were added or removed concurrently. */
 const MAX_REWRITES = 20;
 
 /**

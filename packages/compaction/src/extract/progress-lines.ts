@@ -54,7 +54,7 @@ const SHORTEST = 25;
 const LONGEST = 320;
 
 /**
- * Decisions and reasons: what the model said beside successful calls that changed something, sentences of its replies
+ * Decisions and reasons: what the model said with successful calls that changed something, sentences of its replies
  * after such work that decide or explain, and questions that the user answered in a word.
  */
 export function listDecisions(material: ExtractMaterial): readonly Line[] {
@@ -129,7 +129,7 @@ const ITEMS = 3;
 const LEAST_LETTERS = 4;
 /** A longer announcement also gives a method or reason. */
 const BARE_INTENTION = 60;
-/** Least length of a statement beside a call. */
+/** Least length of a statement that accompanies a call. */
 const BARE_STATEMENT = 25;
 
 /** A sentence with those that follow it. */
@@ -156,7 +156,7 @@ function findConclusion(reply: string): string | null {
 }
 
 /**
- * Why the model makes its calls, from the text beside them: the first sentence that states a fact or announces a step
+ * Why the model makes its calls, from the text that accompanies them: the first sentence that states a fact or announces a step
  * with a reason, and the next such one if both are within `maxChars`. Empty: none.
  *
  * @example

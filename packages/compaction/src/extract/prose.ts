@@ -94,7 +94,7 @@ function classifyCharacter(unit: number): number {
   return unit >= 0x30 ? 2 : 3;
 }
 
-/** Words that do not tell what a sentence is about, including those of commands and prohibitions. */
+/** Words that do not identify the topic of a sentence, including those of commands and prohibitions. */
 const STOP = new Set(
   `a about after again all also always am an and any are as at be because been before being but by can could did do does doing don done dont for
   from had has have having he her here his how i if in into is isn it its just let like make me more most must my need needs never no nor not now
@@ -176,7 +176,7 @@ const MAX_SENTENCE_CHARS = 600;
 
 const RULE_WORDS =
   /\b(?:must(?:n['’]?t)?|never|always|do not|don['’]?t|(?:should|shall) (?:not|never|only|always)|shouldn['’]?t|make sure|ensure that|prefer|use only|only (?:use|ever)|at all times|under no circumstances|not allowed|no longer allowed)\b|^(?:please )?(?:avoid|only)\b/i;
-/** A statement about somebody's opinion or about behavior, not a rule. */
+/** A statement about an opinion or about behavior, not a rule. */
 const STATEMENT =
   /\b(?:i|it|they|he|she|that|this|which|who|users?|people)\s+(?:really\s+)?(?:do not|don['’]?t)\b|\bdon['’]?t (?:you )?(?:think|know|understand|see|care|mind|worry|believe)\b|\b(?:i|we) must (?:have|admit|say)\b|\b(?:can|could|do|did|does|would|is|are) (?:i|you|we) (?:\w+ )?(?:always|never)\b/i;
 /** With these words a sentence is a rule even if it also states an opinion. */

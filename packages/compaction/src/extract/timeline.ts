@@ -36,7 +36,7 @@ export interface FinalReply {
   readonly work: number;
 }
 
-/** Text beside tool calls. */
+/** Text that accompanies tool calls. */
 export interface Remark {
   readonly text: string;
   readonly at: number;
@@ -72,7 +72,7 @@ export interface Timeline {
   readonly turns: readonly Turn[];
   /** The model's last text, except answers to "thanks". */
   readonly lastReply: string | null;
-  /** Texts beside tool calls, in order. */
+  /** Texts that accompany tool calls, in order. */
   readonly remarks: readonly Remark[];
   /** The user's one-word answers to questions of the model. */
   readonly answers: readonly ShortAnswer[];

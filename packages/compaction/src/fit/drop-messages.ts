@@ -12,6 +12,22 @@ import {
   sumTokens,
 } from "./request-parts.js";
 
+/** Messages that are dropped together: a reply with the results of its calls, or one other message. */
+export interface RequestGroup extends MessageGroup {
+  /** The reply calls a protected tool, so it is dropped last. */
+  readonly isProtected: boolean;
+}
+
+/** The groups of a request, split at the newest prompt; each list oldest first. */
+export interface RequestGroups {
+  /** Before the newest prompt. */
+  readonly old: readonly RequestGroup[];
+  /** null: the request has no prompt (`findPromptIndex` is -1). */
+  readonly prompt: RequestGroup | null;
+  /** After the newest prompt. */
+  readonly turn: readonly RequestGroup[];
+}
+
 /** Groups that may be dropped, in the order in which they are dropped. */
 interface DropPass {
   readonly pass: RemovalPass;
@@ -71,6 +87,7 @@ export function planOldestFirst(groups: RequestGroups): readonly DropPass[] {
 
 // The priorities of VS Code. A prompt has 900 there; here it is never dropped.
 const HISTORY = 700;
+
 const ROUND = 899;
 
 /**
@@ -89,22 +106,6 @@ export function planByPriority(groups: RequestGroups): readonly DropPass[] {
     (one, other) => one.priority - other.priority || Number(one.group.isProtected) - Number(other.group.isProtected),
   );
   return [{ pass: "priority", groups: sorted.map(({ group }) => group) }];
-}
-
-/** Messages that are dropped together: a reply with the results of its calls, or one other message. */
-export interface RequestGroup extends MessageGroup {
-  /** The reply calls a protected tool, so it is dropped last. */
-  readonly isProtected: boolean;
-}
-
-/** The groups of a request, split at the newest prompt; each list oldest first. */
-export interface RequestGroups {
-  /** Before the newest prompt. */
-  readonly old: readonly RequestGroup[];
-  /** null: the request has no prompt (`findPromptIndex` is -1). */
-  readonly prompt: RequestGroup | null;
-  /** After the newest prompt. */
-  readonly turn: readonly RequestGroup[];
 }
 
 /** Groups the messages of a request in which each result follows its call. Linear. */

@@ -70,7 +70,7 @@ function findLimit(text: string): number | undefined {
 const tokens = z.number().nonnegative().catch(0).default(0);
 const noUsage = { input: 0, output: undefined, cacheRead: 0, cacheWrite: 0 };
 
-/** The fields of an assistant message that tell how it ended. */
+/** The fields of an assistant message with its end. */
 const storedReply = z.looseObject({
   role: z.literal("assistant"),
   stopReason: z.string(),

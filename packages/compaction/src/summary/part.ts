@@ -41,6 +41,7 @@ export interface WrittenPart {
 
 /** The most that the summary so far may take of a call's input, so that old notes leave room for new messages. */
 const PREVIOUS_SHARE = 1 / 3;
+
 /** The answer for a turn prefix may have half of the output cap. */
 const PREFIX_OUTPUT_SHARE = 0.5;
 
@@ -68,14 +69,6 @@ export async function writePart(client: SummarizerClient, part: SummaryPart): Pr
   return { body: answer.body, title: answer.title, method };
 }
 
-/** The serialize options of the settings, with the cut of tool results that depends on the context window. */
-function buildSerializeOptions(job: SummaryJob): SerializeOptions {
-  const { summary } = job.settings;
-  if (summary.toolResultShare === 0) return summary;
-  const mostTokens = Math.floor(summary.toolResultShare * getSummaryWindow(job));
-  return { ...summary, cutResult: (text) => cutToTokens(text, mostTokens, job.counter) };
-}
-
 /** Sends the normal prompt, then the strict one. */
 async function writeChunk(client: SummarizerClient, part: SummaryPart, conversation: string): Promise<WrittenPart> {
   const answer = part.from === "strict" ? null : await tryNormalPrompt(client, part, conversation);
@@ -94,10 +87,6 @@ async function tryNormalPrompt(client: SummarizerClient, part: SummaryPart, conv
   }
 }
 
-function toWrittenPart({ body, title, extracted }: SummaryResponse, method: SummaryMethod): WrittenPart {
-  return { body, title, method: extracted ? "extract" : method };
-}
-
 async function sendChunk(client: SummarizerClient, part: SummaryPart, task: PromptTask, conversation: string): Promise<SummaryResponse> {
   const answer = await client.send(buildChunkPrompt(client.job, part, task, conversation));
   assertSmaller(client.job, answer.body, part.maxTokens);
@@ -107,6 +96,18 @@ async function sendChunk(client: SummarizerClient, part: SummaryPart, task: Prom
 /** @throws {SummaryRejectedError} the text is not smaller than what it replaces. */
 export function assertSmaller({ counter }: Pick<SummaryJob, "counter">, text: string, maxTokens: number): void {
   if (counter.count(text) >= maxTokens) throw new SummaryRejectedError("larger-than-source", text);
+}
+
+/** The serialize options of the settings, with the cut of tool results that depends on the context window. */
+function buildSerializeOptions(job: SummaryJob): SerializeOptions {
+  const { summary } = job.settings;
+  if (summary.toolResultShare === 0) return summary;
+  const mostTokens = Math.floor(summary.toolResultShare * getSummaryWindow(job));
+  return { ...summary, cutResult: (text) => cutToTokens(text, mostTokens, job.counter) };
+}
+
+function toWrittenPart({ body, title, extracted }: SummaryResponse, method: SummaryMethod): WrittenPart {
+  return { body, title, method: extracted ? "extract" : method };
 }
 
 function buildChunkPrompt(job: SummaryJob, part: SummaryPart, task: PromptTask, conversation: string): SummaryPrompt {
@@ -179,6 +180,7 @@ interface FoldTask<Response extends { readonly body: string }> {
 
 /** The most overflows of one conversation. Each halves the chunk, so the last is 1/64 of the first. */
 const MAX_OVERFLOWS = 6;
+
 /** Replaces a conversation without text. */
 const NOTHING_SAID = "(no text)";
 
@@ -238,9 +240,12 @@ function isOverflow(error: unknown): boolean {
 
 /** Margin for the rest of a summarizer's input, and the usual cap of an answer (80 % of the margin); tokens, as in oh-my-pi. */
 const MARGIN_TOKENS = 16_384;
+
 const USUAL_OUTPUT_TOKENS = Math.floor(0.8 * MARGIN_TOKENS);
+
 /** Neither takes more than this share of the context window, so that a small window has room for input. */
 const MOST_OF_WINDOW = 0.15;
+
 /** At least this share of the remaining tokens is for the conversation, however long the prompt is. */
 const LEAST_FOR_CONVERSATION = 0.25;
 
