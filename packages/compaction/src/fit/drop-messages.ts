@@ -19,7 +19,7 @@ export interface RequestGroup extends MessageGroup {
 }
 
 /** The groups of a request, split at the newest prompt; each list oldest first. */
-export interface RequestGroups {
+interface RequestGroups {
   /** Before the newest prompt. */
   readonly old: readonly RequestGroup[];
   /** null: the request has no prompt (`findPromptIndex` is -1). */
@@ -122,12 +122,12 @@ export function groupRequest({ messages, tokens }: RequestParts, protectedTools:
 }
 
 /** The newest reply of the turn with its results: the model continues from it. */
-export function findNewestReply({ turn }: RequestGroups): RequestGroup | undefined {
+function findNewestReply({ turn }: RequestGroups): RequestGroup | undefined {
   return turn.findLast(isReply);
 }
 
 /** Whether a group is a reply with its results. */
-export function isReply({ role }: MessageGroup): boolean {
+function isReply({ role }: MessageGroup): boolean {
   return role === "assistant";
 }
 

@@ -183,7 +183,7 @@ const DESCRIPTIONS = {
  * A piece of a text from `offset` on, at most `maxChars` UTF-16 code units, with the next offset at its end. Never splits
  * a surrogate pair.
  */
-export function takePiece(text: string, offset: number, maxChars: number): string {
+function takePiece(text: string, offset: number, maxChars: number): string {
   const start = alignToPair(text, offset);
   if (start >= text.length) return start === 0 ? text : "There is nothing more.";
   const end = alignToPair(text, start + maxChars);

@@ -213,7 +213,7 @@ export function selectNewest(items: readonly PathItem[], windowTokens: number, r
 }
 
 /** A summary and its fidelity. */
-export interface ScoredPart {
+interface ScoredPart {
   readonly part: WrittenPart;
   readonly fidelity: Fidelity;
 }
@@ -225,7 +225,7 @@ export interface ScoredPart {
  *
  * @throws only the signal's reason.
  */
-export async function addMissingFacts(client: SummarizerClient, part: WrittenPart, facts: readonly Fact[]): Promise<ScoredPart> {
+async function addMissingFacts(client: SummarizerClient, part: WrittenPart, facts: readonly Fact[]): Promise<ScoredPart> {
   const fidelity = scoreFidelity(facts, part.body);
   const wanted = client.job.settings.summary.fidelity;
   const byModel = part.method === "normal" || part.method === "strict";
@@ -247,7 +247,7 @@ const LEAST_FACTS = 3;
  * Whether a model's answer contains almost nothing of its source: "OK", a refusal in plain words, a summary of another
  * conversation. An answer with almost no text always counts as uninformative.
  */
-export function isUninformative({ part, fidelity }: ScoredPart, { fidelityFloor }: CompactionSettings["summary"]): boolean {
+function isUninformative({ part, fidelity }: ScoredPart, { fidelityFloor }: CompactionSettings["summary"]): boolean {
   const byModel = part.method === "normal" || part.method === "strict";
   if (!byModel || fidelityFloor === 0) return false;
   if (countTextWidth(part.body) < LEAST_TEXT) return true;
