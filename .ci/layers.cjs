@@ -41,7 +41,7 @@ const COMPACTION = "packages/compaction/src";
 const CLI_ROOMS = [
   ["terminal"],
   ["format"],
-  ["compacting", "tree", "tui"],
+  ["tree", "tui"],
   ["session"],
   ["config", "preview", "prompt"],
   ["agent", "picker"],

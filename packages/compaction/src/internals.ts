@@ -30,5 +30,5 @@ export { withoutSecrets } from "./text/redact.js";
 // Counting
 export { calibrated, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";
 export { ContextMeter } from "./tokens/context-meter.js";
+export { contextWindowOf, tokenizerOf } from "./tokens/model-families.js";
 export { roughCounter } from "./tokens/token-counter.js";
-export { tokenizerOf } from "./tokens/tokenizer-of.js";

@@ -1,5 +1,5 @@
+import { contextWindowOf } from "@bough/compaction/internals";
 import type { LanguageModel } from "ai";
-import { windowOf } from "../compacting/model-windows.js";
 import type { Config, ProviderKind } from "../config/schema.js";
 import { UsageError } from "../errors.js";
 import { nonEmpty, requireKey } from "../session/summary-model.js";
@@ -34,7 +34,7 @@ export function chooseChatModel(env: Io["env"], config: Config, options: ChatOpt
   return {
     name: choice.name,
     provider: choice.provider,
-    windowTokens: options.window ?? config.window ?? windowOf(choice.name) ?? DEFAULT_WINDOW,
+    windowTokens: options.window ?? config.window ?? contextWindowOf(choice.name) ?? DEFAULT_WINDOW,
     secrets: secretsOf(choice),
     languageModel: () => {
       loading ??= choice.provider === "anthropic" ? createAnthropicModel(choice) : openAiCompatible(choice);

@@ -107,7 +107,7 @@ export class ReplyBuilder {
   /** What came so far. A stream that ended without saying so broke off. */
   reply(): Reply {
     const end = this.#end ?? "error";
-    const error = this.#end === undefined ? "the connection ended before the response was complete" : this.#error;
+    const error = this.#end === undefined ? CONNECTION_ENDED : this.#error;
     const isBroken = end === "error" || end === "aborted";
     const content = this.#blocks.map(finished).filter((block): block is Block => block !== undefined);
     // Of a call that broke off nobody knows what it was to be.

@@ -1,5 +1,5 @@
+import { contextWindowOf } from "@bough/compaction/internals";
 import type { Session } from "@bough/session-core";
-import { windowOf } from "../compacting/model-windows.js";
 import { count } from "../format/numbers.js";
 
 /** The context window of a model that is not in the table, in tokens. */
@@ -18,7 +18,7 @@ export interface WindowChoice {
 export async function chooseWindow(session: Session, given: number | undefined): Promise<WindowChoice> {
   const model = (await session.settings()).model?.modelId ?? null;
   if (given !== undefined) return { tokens: given, from: "option", model };
-  const known = model === null ? undefined : windowOf(model);
+  const known = model === null ? undefined : contextWindowOf(model);
   return known === undefined ? { tokens: DEFAULT_WINDOW, from: "default", model } : { tokens: known, from: "model", model };
 }
 

@@ -1,7 +1,7 @@
 import type { ContextMessage, DanglingCalls, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import { callsOf, isMissing, pairCalls } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
-import { isGemini } from "../shrink/request/model-family.js";
+import { modelFamily } from "../tokens/model-families.js";
 import { dropInPasses, groupRequest, planByPriority, planOldestFirst } from "./drop-messages.js";
 import { applyLastResort } from "./last-resort.js";
 import { reattachThinking } from "./reattach-thinking.js";
@@ -135,7 +135,7 @@ function restoreThinking(parts: RequestParts, budget: FitBudget, input: FitInput
 /** How calls without a result are handled. `auto`: Gemini refuses them, so they are dropped; other models get a result that says so. */
 export function resolveDanglingCalls(setting: CompactionSettings["request"]["danglingCalls"], model: ModelSetting | null): DanglingCalls {
   if (setting !== "auto") return setting;
-  return isGemini(model) ? "drop" : "close";
+  return modelFamily(model).refusesDanglingCalls ? "drop" : "close";
 }
 
 /**

@@ -13,7 +13,7 @@ export interface FinishedStep {
 }
 
 /** Why a reply has no end: for messages. */
-export const CONNECTION_ENDED = "the connection ended in the middle of the answer";
+export const CONNECTION_ENDED = "the connection ended before the response was complete";
 
 /** Reads the part that ends a reply. */
 export function readFinishStep(step: Extract<TextStreamPart<ToolSet>, { type: "finish-step" }>): FinishedStep {

@@ -129,7 +129,7 @@ class StreamedAnswer {
 
   /** The whole answer. @throws {SummarizerCallError} the connection ended before the answer did. */
   reply(): ModelReply {
-    if (this.#end === undefined) throw new SummarizerCallError("network", "the connection ended before the response was complete");
+    if (this.#end === undefined) throw new SummarizerCallError("network", CONNECTION_ENDED);
     return { text: this.#pieces.join(""), end: this.#end, callsTool: this.#callsTool };
   }
 }

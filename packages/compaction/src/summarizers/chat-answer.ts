@@ -1,6 +1,7 @@
 import type { Usage } from "@bough/session-core";
 import { z } from "zod";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
+import { CONNECTION_ENDED } from "./ai-sdk-step.js";
 import { toCallError } from "./call-failure.js";
 import type { ModelReply, ReplyEnd } from "./reply.js";
 
@@ -100,7 +101,7 @@ export class ChatResponse {
 
   /** The whole reply. @throws {SummarizerCallError} the connection ended before the response did. */
   reply(): ModelReply {
-    if (this.#end === undefined) throw new SummarizerCallError("network", "the connection ended before the response was complete");
+    if (this.#end === undefined) throw new SummarizerCallError("network", CONNECTION_ENDED);
     return { text: this.#pieces.join(""), end: this.#end, callsTool: this.#callsTool, refuses: this.#refuses };
   }
 }

@@ -3,6 +3,7 @@ import { cleanText, cutMiddle } from "@bough/session-core/internals";
 import { makePathsRelativeTo } from "../extract/source.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { redact } from "../text/redact.js";
+import { stopsAfterCompaction } from "../tokens/model-families.js";
 import { type SerializeOptions, serializeToText } from "./prompt.js";
 import { BRANCH_NOTE, KEEP_GOING } from "./prompt-texts.js";
 import { escapeForSummary, parseComposed, wrapInTag } from "./tagged-blocks.js";
@@ -115,7 +116,7 @@ function formatBlocksAfter(parts: SummaryParts): readonly string[] {
 
 /** GPT-4.1 stops and asks the user after its context was shortened. */
 function needsReminder(setting: CompactionSettings["summary"]["keepGoing"], model: SummaryParts["model"]): boolean {
-  return setting === "always" || (setting === "auto" && model !== null && /gpt-?4\.1/i.test(model.modelId));
+  return setting === "always" || (setting === "auto" && model !== null && stopsAfterCompaction(model.modelId));
 }
 
 /** The range of entries that a summary covers. */

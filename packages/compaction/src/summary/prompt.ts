@@ -9,6 +9,7 @@ import type {
 import { cleanText, cutMiddle } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
 import { redact } from "../text/redact.js";
+import { callsForbiddenTools } from "../tokens/model-families.js";
 import { BRANCH, buildStrictPrompt, FORMS, type Form, NO_TOOLS, SLOTS, STRICT_ABOUT, TURN_PREFIX } from "./prompt-texts.js";
 import type { SummaryJob } from "./summary-job.js";
 import { escapeForPrompt, parseComposed, wrapInTag } from "./tagged-blocks.js";
@@ -114,9 +115,8 @@ function joinLines(given: readonly string[] | undefined): string | null {
   return given === undefined || given.length === 0 ? null : given.join("\n");
 }
 
-/** Opus models call tools even though the system message forbids it. */
 function needsToolReminder({ model }: PromptOptions): boolean {
-  return model !== null && /opus/i.test(model.modelId);
+  return model !== null && callsForbiddenTools(model.modelId);
 }
 
 /** How a conversation is serialized: the settings of the same names. */

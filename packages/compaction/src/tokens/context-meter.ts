@@ -11,8 +11,8 @@ import {
 } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
 import { COUNTER, SESSION } from "../arguments/shapes.js";
-import { type ImageModel, imageRuleOf } from "./image-tokens.js";
 import { messageTokens } from "./message-tokens.js";
+import { type ModelName, modelFamily } from "./model-families.js";
 import type { TokenCounter } from "./token-counter.js";
 
 /** Tokens of a context. */
@@ -43,9 +43,9 @@ export class ContextMeter {
 
   readonly #session: Session;
   readonly counter: TokenCounter;
-  readonly model: ImageModel;
+  readonly model: ModelName;
 
-  constructor(session: Session, counter: TokenCounter, model: ImageModel = null) {
+  constructor(session: Session, counter: TokenCounter, model: ModelName = null) {
     this.#session = session;
     this.counter = counter;
     this.model = model;
@@ -145,11 +145,11 @@ export class StoredCounts {
 
   readonly #session: Session;
 
-  constructor(session: Session, counter: TokenCounter, model: ImageModel) {
+  constructor(session: Session, counter: TokenCounter, model: ModelName) {
     this.#session = session;
 
     // Providers count images by rules of their own.
-    this.#name = `${counter.name} ${imageRuleOf(model)}`;
+    this.#name = `${counter.name} ${modelFamily(model).imageRule}`;
   }
 
   get isWorthSaving(): boolean {

@@ -1,18 +1,5 @@
 import { type ImageSize, imageSize } from "./image-size.js";
-
-/** How a provider counts images; `largest`: it is not known which, so the one that counts most. */
-export type ImageRule = "openai" | "anthropic" | "gemini" | "largest";
-
-/** A model as far as its images go. */
-export type ImageModel = { readonly provider?: string | undefined; readonly modelId: string } | null;
-
-/** The rule of a model, by the names of its provider and itself. */
-export function imageRuleOf(model: ImageModel): ImageRule {
-  const name = `${model?.provider ?? ""} ${model?.modelId ?? ""}`.toLowerCase();
-  if (/claude|anthropic/.test(name)) return "anthropic";
-  if (/gemini|google/.test(name)) return "gemini";
-  return /openai|gpt-|\bo[1-9]\b/.test(name) ? "openai" : "largest";
-}
+import type { ImageRule } from "./model-families.js";
 
 /** Tokens of an image (base64, without a `data:` prefix). One whose size cannot be read counts as much as one can. */
 export function imageTokens(base64: string, rule: ImageRule): number {

@@ -1,7 +1,8 @@
 import type { ContextMessage } from "@bough/session-core";
 import { bashExecutionText, branchSummaryText, compactionSummaryText, rules } from "@bough/session-core/internals";
 import { COUNTER } from "../arguments/shapes.js";
-import { type ImageModel, type ImageRule, imageRuleOf, imageTokens } from "./image-tokens.js";
+import { imageTokens } from "./image-tokens.js";
+import { type ImageRule, type ModelName, modelFamily } from "./model-families.js";
 import type { TokenCounter } from "./token-counter.js";
 
 /** What each message costs besides its content: role and separators (OpenAI's cookbook: 3, and 1 for the start of a role). */
@@ -19,8 +20,8 @@ type Block = Exclude<Content, string>[number];
  * @example
  * messageTokens(counter, { role: "user", content: "Hello" }); // 5: four for the message, one for the word
  */
-export function messageTokens(counter: TokenCounter, message: ContextMessage, model: ImageModel = null): number {
-  return MESSAGE_TOKENS + bodyTokens(counter, message, imageRuleOf(model));
+export function messageTokens(counter: TokenCounter, message: ContextMessage, model: ModelName = null): number {
+  return MESSAGE_TOKENS + bodyTokens(counter, message, modelFamily(model).imageRule);
 }
 
 function bodyTokens(counter: TokenCounter, message: ContextMessage, rule: ImageRule): number {

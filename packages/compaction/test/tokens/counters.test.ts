@@ -6,9 +6,9 @@ import cl100k from "js-tiktoken/ranks/cl100k_base";
 import o200k from "js-tiktoken/ranks/o200k_base";
 import { describe, expect, test } from "vitest";
 import { loadCounter } from "../../src/tokens/load-counter.js";
+import { tokenizerOf } from "../../src/tokens/model-families.js";
 import { PART, WINDOW } from "../../src/tokens/tiktoken/bpe-counter.js";
 import { roughCounter } from "../../src/tokens/token-counter.js";
-import { tokenizerOf } from "../../src/tokens/tokenizer-of.js";
 import { counterContract } from "./counter-contract.js";
 
 counterContract("o200k_base", () => loadCounter("o200k_base"));

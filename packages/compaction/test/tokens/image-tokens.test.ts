@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { imageSize } from "../../src/tokens/image-size.js";
-import { imageRuleOf, imageTokens } from "../../src/tokens/image-tokens.js";
+import { imageTokens } from "../../src/tokens/image-tokens.js";
+import { modelFamily } from "../../src/tokens/model-families.js";
 
 /** The first bytes of images of a size; what follows no counter reads. */
 const HEADS: Readonly<Record<string, (width: number, height: number) => Buffer>> = {
@@ -91,6 +92,6 @@ describe("the rule of a model", () => {
     ["largest", { provider: "ollama", modelId: "qwen3" }],
     ["largest", null],
   ] as const)("is %s for %j", (rule, model) => {
-    expect(imageRuleOf(model)).toBe(rule);
+    expect(modelFamily(model).imageRule).toBe(rule);
   });
 });
