@@ -46,7 +46,7 @@ describe("the shell in a real terminal", () => {
     terminal.press("Enter");
     await terminal.until(/the beginning[\s\S]*Esc stops/);
     terminal.press("Escape");
-    await terminal.until(/Stopped; what came is kept\./);
+    await terminal.until(/Stopped; the reply so far is kept\./);
     expect(here.bough("tree")).toContain("the beginning");
     expect(here.bough("verify")).toContain("No integrity violations");
   });

@@ -33,7 +33,7 @@ async function runSession(run: InteractiveRun, out: Printer, ask: Ask, waiting: 
     const host = new PrintingHost(out, (question) => questions.ask(question));
     const talk: LineSession = { run, world, performer, host };
     try {
-      await performer.performed({ kind: "open" }, host);
+      await performer.performAndWait({ kind: "open" }, host);
       for (;;) {
         await out.flush();
         const text = waiting.shift() ?? (await ask("> "));
@@ -42,7 +42,7 @@ async function runSession(run: InteractiveRun, out: Printer, ask: Ask, waiting: 
         if (next !== undefined) return next;
       }
     } finally {
-      performer.end();
+      performer.close();
     }
   });
 }
@@ -83,7 +83,7 @@ function printedEquivalent(name: string, sessionId: SessionId): readonly string[
 async function performInterruptibly({ world, performer, host }: LineSession, effect: ShellEffect): Promise<void> {
   const { signal, end } = world.io.cancelOnInterrupt();
   signal.addEventListener("abort", () => performer.perform({ kind: "stop" }, host), { once: true });
-  await performer.performed(effect, host);
+  await performer.performAndWait(effect, host);
   end();
 }
 

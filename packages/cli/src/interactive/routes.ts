@@ -95,7 +95,7 @@ export function createShellWorld(run: InteractiveRun, { session, record, compact
     configPath: resolveConfigPath(io),
     model: run.model,
     onBackground,
-    modelNamed: (name: string) => {
+    selectModel: (name: string) => {
       run.model = chooseNamedModel(run, name);
       return run.model;
     },

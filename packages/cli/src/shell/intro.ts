@@ -6,16 +6,16 @@ import { fitLine, type Line, styled } from "../terminal/line.js";
 import { transcriptLines } from "./transcript.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 
-/** Messages that are read back for a start. */
+/** Most entries that are read. */
 const MAX_ENTRIES = 30;
 
-/** How a shell opens: with the end of the session, with the note that it is a notebook, or just going on. */
+/** What a shell prints when it opens. */
 export interface Intro {
   readonly showsTranscript: boolean;
   readonly showsNotebookNote: boolean;
 }
 
-/** Prints which session this is, and as much of how it ended as fits the screen: so that a person sees where they are. */
+/** Prints the title and the last entries of the session, as many as fit the screen, and a note if no model is configured. */
 export async function printIntro(
   world: ShellWorld,
   host: ShellHost,
@@ -28,8 +28,8 @@ export async function printIntro(
 }
 
 const NOTEBOOK_NOTE = [
-  "No model is configured, so this is a notebook: what you type is stored, and everything but replies works.",
-  "A model: bough --model NAME --base-url URL, or see bough help environment. Commands: /help",
+  "No model is configured, so this is a notebook: messages are stored, and everything except replies works.",
+  "To use a model: bough --model NAME --base-url URL (see bough help environment). Commands: /help",
 ];
 
 function terminalWidth({ io }: ShellWorld): number {
@@ -43,7 +43,7 @@ async function printTranscriptEnd(world: ShellWorld, host: ShellHost, glyphs: Gl
   const record = await session.record();
   const last = await readNewestEntries(session);
   const shown = fitFromEnd(last, Math.max(rows - (showsNotebookNote ? 14 : 9), 4), width, glyphs);
-  const earlier = last.length > 0 ? [[styled("dim", `${glyphs.ellipsis} /tree shows all of it`)], []] : [];
+  const earlier = last.length > 0 ? [[styled("dim", `${glyphs.ellipsis} /tree shows the whole session`)], []] : [];
   const heading = fitLine([styled("bold", sessionTitle(record)), styled("dim", `  ${record.id}`)], width, glyphs.ellipsis);
   host.print([heading, [], ...(shown.isWhole ? [] : earlier), ...shown.lines]);
 }
@@ -58,7 +58,7 @@ async function readNewestEntries(session: Session): Promise<readonly Entry[]> {
   return items.toReversed();
 }
 
-/** As many whole entries from the end as fit `rows`; at least the last one. */
+/** As many whole entries from the end as fit `rows`, at least the last one. */
 function fitFromEnd(
   entries: readonly Entry[],
   rows: number,

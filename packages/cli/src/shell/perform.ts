@@ -3,7 +3,8 @@ import type { ChatModel } from "../agent/chat-model.js";
 import { appendUserMessage } from "../agent/turn-branch.js";
 import type { TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
-import { errorLine, failureNotice } from "../format/error-text.js";
+import { errorLine } from "../errors.js";
+import { failureNotice } from "../format/failure-notice.js";
 import { wrapLine } from "../format/wrap.js";
 import { describeCompaction } from "../session/compaction-text.js";
 import { glyphsFor } from "../terminal/glyphs.js";
@@ -18,19 +19,19 @@ import { StatusReader } from "./status.js";
 import { promptLines } from "./transcript.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 
-const SECOND = 1000;
+const TICK_MS = 1000;
 
-/** Carries out what the shell asks for: one thing at a time. */
+/** Performs the effects of the shell. */
 export class ShellPerformer {
   #model: ChatModel | null;
   readonly #status: StatusReader;
   #reply: ReplyRun | undefined;
-  /** What writes a summary: by hand, for another model, or between turns. One at a time. */
+  /** Cancels the compaction that is running: on command, for another model, or after a turn. One at a time. */
   #compaction: AbortController | undefined;
-  #betweenTurns: Promise<void> = Promise.resolve();
-  #ticks: NodeJS.Timeout | undefined;
-  #cancelMoment: () => void = () => undefined;
-  readonly #allowed = new Set<keyof NonNullable<Config["tools"]>>();
+  #turnEndCompaction: Promise<void> = Promise.resolve();
+  #ticker: NodeJS.Timeout | undefined;
+  #cancelAnswerDelay: () => void = () => undefined;
+  readonly #alwaysAllowed = new Set<keyof NonNullable<Config["tools"]>>();
 
   readonly #world: ShellWorld;
   readonly #intro: Intro;
@@ -38,27 +39,26 @@ export class ShellPerformer {
   constructor(world: ShellWorld, intro: Intro) {
     this.#world = world;
     this.#intro = intro;
-
     this.#model = world.model;
     this.#status = new StatusReader(world.session);
   }
 
   perform(effect: ShellEffect, host: ShellHost): void {
-    void this.performed(effect, host);
+    void this.performAndWait(effect, host);
   }
 
-  /** The same; resolves when it is done. Never rejects: what goes wrong is told. */
-  async performed(effect: ShellEffect, host: ShellHost): Promise<void> {
-    const tellFailure = (error: unknown) => dispatchFailure(host, error);
-    await this.#do(effect, host).catch(tellFailure);
+  /** Performs an effect and resolves when it is done. Never rejects: failures become notices. */
+  async performAndWait(effect: ShellEffect, host: ShellHost): Promise<void> {
+    const onFailure = (error: unknown) => dispatchFailure(host, error);
+    await this.#performEffect(effect, host).catch(onFailure);
     if (effect.kind !== "send" && effect.kind !== "command") return;
     host.dispatch({ kind: "line-done" });
-    await this.#tellStatus(host).catch(tellFailure);
+    await this.#dispatchStatus(host).catch(onFailure);
   }
 
-  end(): void {
-    clearInterval(this.#ticks);
-    this.#cancelMoment();
+  close(): void {
+    clearInterval(this.#ticker);
+    this.#cancelAnswerDelay();
     this.#stop();
   }
 
@@ -70,24 +70,24 @@ export class ShellPerformer {
     return this.#world.io.terminal?.stdout.columns || 80;
   }
 
-  async #do(effect: ShellEffect, host: ShellHost): Promise<void> {
+  async #performEffect(effect: ShellEffect, host: ShellHost): Promise<void> {
     switch (effect.kind) {
       case "open":
-        this.#ticks = setInterval(() => host.dispatch({ kind: "tick", nowMs: this.#world.io.now() }), SECOND);
-        this.#ticks.unref();
+        this.#ticker = setInterval(() => host.dispatch({ kind: "tick", nowMs: this.#world.io.now() }), TICK_MS);
+        this.#ticker.unref();
         this.#world.onBackground((background) => host.dispatch({ kind: "status", status: { background } }));
         await printIntro(this.#world, host, this.#glyphs, this.#intro);
-        return this.#tellStatus(host);
+        return this.#dispatchStatus(host);
       case "send":
-        return this.#say(effect.text, host);
+        return this.#sendMessage(effect.text, host);
       case "command":
-        return this.#command(effect.name, effect.rest, host);
+        return this.#runCommand(effect.name, effect.rest, host);
       case "print-unsent":
         return this.#printUnsent(effect.texts, host);
       case "stop":
         return this.#stop();
       case "start-answer-delay":
-        return this.#awaitMoment(effect.id, host);
+        return this.#startAnswerDelay(effect.id, host);
       case "answer":
         return this.#reply?.answer(effect.id, effect.answer);
     }
@@ -98,36 +98,43 @@ export class ShellPerformer {
     this.#compaction?.abort();
   }
 
-  #awaitMoment(id: string, host: ShellHost): void {
-    this.#cancelMoment();
-    this.#cancelMoment = (this.#world.startAnswerDelay ?? startAnswerDelay)(() => host.dispatch({ kind: "answer-delay-passed", id }));
+  #startAnswerDelay(id: string, host: ShellHost): void {
+    this.#cancelAnswerDelay();
+    this.#cancelAnswerDelay = (this.#world.startAnswerDelay ?? startAnswerDelay)(() => host.dispatch({ kind: "answer-delay-passed", id }));
   }
 
-  async #tellStatus(host: ShellHost): Promise<void> {
+  async #dispatchStatus(host: ShellHost): Promise<void> {
     host.dispatch({ kind: "status", status: await this.#status.read(this.#model) });
   }
 
-  /** On disk first; then the model is asked. */
-  async #say(text: string, host: ShellHost): Promise<void> {
+  /** Stores the message before it asks the model. */
+  async #sendMessage(text: string, host: ShellHost): Promise<void> {
     try {
       await appendUserMessage(this.#world.session, text);
     } catch (error) {
-      // Nothing was written: what was typed comes back.
+      // Nothing was written; the text returns to the prompt.
       if (!(error instanceof BoughError)) throw error;
       const reason =
-        error instanceof SessionNotFoundError ? "Another process deleted this session. /new begins another one." : errorLine(error);
+        error instanceof SessionNotFoundError ? "Another process deleted this session. /new starts another one." : errorLine(error);
       host.dispatch({ kind: "message-not-stored", text, reason });
       return;
     }
     host.dispatch({ kind: "message-stored", text });
     host.print(promptLines(text, this.#width, this.#glyphs));
     const model = this.#model;
-    if (model !== null) await this.#answer(model, host);
+    if (model !== null) await this.#runReply(model, host);
   }
 
-  async #answer(model: ChatModel, host: ShellHost): Promise<void> {
+  async #runReply(model: ChatModel, host: ShellHost): Promise<void> {
     host.dispatch({ kind: "reply-started" });
-    const reply = new ReplyRun(this.#world, host, model, this.#glyphs, this.#width, this.#allowed);
+    const reply = new ReplyRun({
+      world: this.#world,
+      host,
+      model,
+      glyphs: this.#glyphs,
+      width: this.#width,
+      alwaysAllowed: this.#alwaysAllowed,
+    });
     this.#reply = reply;
     let kind: TurnResult["kind"] = "failed";
     try {
@@ -137,21 +144,21 @@ export class ShellPerformer {
       this.#reply = undefined;
       host.dispatch({ kind: "reply-ended" });
     }
-    if (kind === "done" || kind === "too-many-rounds") this.#betweenTurns = this.#compactBetweenTurns(host);
+    if (kind === "done" || kind === "too-many-rounds") this.#turnEndCompaction = this.#compactAfterTurn(host);
   }
 
   /**
-   * Compacts while the person reads, where it is due. Nobody waits for it but what needs its outcome: the next request (the
-   * compactor sees to that; the prompt itself is stored at once) and what compacts by hand. Never rejects.
+   * Compacts after a turn if the compactor requires it. New prompts are stored meanwhile; the next request (in the compactor)
+   * and other compactions wait for it. Never rejects.
    */
-  async #compactBetweenTurns(host: ShellHost): Promise<void> {
+  async #compactAfterTurn(host: ShellHost): Promise<void> {
     const controller = new AbortController();
     const { signal } = controller;
     this.#compaction = controller;
     try {
       const result = await this.#world.compactor.turnEnded({ signal });
       if (result?.kind === "failed") host.dispatch({ kind: "notice", text: describeCompaction(result, "/compact --undo"), isError: true });
-      if (result?.kind === "compacted") await this.#tellStatus(host);
+      if (result?.kind === "compacted") await this.#dispatchStatus(host);
     } catch (error) {
       if (!signal.aborted || error !== signal.reason) dispatchFailure(host, error);
     } finally {
@@ -163,8 +170,8 @@ export class ShellPerformer {
     host.print([[styled("error", "This was not sent:")], ...texts.flatMap((text) => promptLines(text, this.#width, this.#glyphs))]);
   }
 
-  async #command(name: SlashName, rest: string, host: ShellHost): Promise<void> {
-    // Several answers in a row are told apart by what was asked.
+  async #runCommand(name: SlashName, rest: string, host: ShellHost): Promise<void> {
+    // Print the command above its output.
     host.print([[styled("dim", `${this.#glyphs.cursor} /${name}${rest === "" ? "" : ` ${rest}`}`)]]);
     if (await runSlashCommand(this.#world, host, name, rest)) return;
     switch (name) {
@@ -177,7 +184,7 @@ export class ShellPerformer {
       case "thinking":
         return setThinkingLevel(this.#world, host, rest);
       case "model":
-        return this.#chooseModel(rest, host);
+        return this.#setModel(rest, host);
       case "fork":
       case "clone":
         return this.#fork(name === "clone" ? "" : rest, host);
@@ -186,22 +193,24 @@ export class ShellPerformer {
     }
   }
 
-  async #chooseModel(name: string, host: ShellHost): Promise<void> {
+  async #setModel(name: string, host: ShellHost): Promise<void> {
     if (name === "") {
       const text =
-        this.#model === null ? "No model answers. Name one: /model NAME (bough help environment says how)." : `Model: ${this.#model.name}.`;
+        this.#model === null
+          ? "No model is configured. Choose one: /model NAME (see bough help environment)."
+          : `Model: ${this.#model.name}.`;
       host.dispatch({ kind: "notice", text, isError: false });
       return;
     }
-    const model = this.#world.modelNamed(name);
+    const model = this.#world.selectModel(name);
     if (model === null) return;
     const warning = this.#world.hideKey(model.secrets);
     if (warning !== null) host.print([...wrapLine([styled("error", warning)], this.#width), []]);
     await this.#world.session.append({ type: "model_change", provider: model.provider, modelId: model.name }, { onConflict: "branch" });
     this.#model = model;
     host.print([[styled("dim", `model: ${model.name}`)], []]);
-    // A smaller window may need a summary first.
-    await this.#working(host, "making the session fit the new model", (signal) =>
+    // A smaller context window may require a compaction.
+    await this.#runWithProgress(host, "fitting the session to the new model", (signal) =>
       this.#world.compactor.modelChanged({
         model: { provider: model.provider, modelId: model.name },
         contextWindow: model.windowTokens,
@@ -218,17 +227,17 @@ export class ShellPerformer {
   }
 
   async #compact(focus: string, host: ShellHost): Promise<void> {
-    const result = await this.#working(host, "summarising", (signal) =>
+    const result = await this.#runWithProgress(host, "summarizing", (signal) =>
       this.#world.compactor.compact({ instructions: focus === "" ? undefined : focus, signal }),
     );
     host.dispatch({ kind: "notice", text: describeCompaction(result, "/compact --undo"), isError: result.kind === "failed" });
   }
 
-  async #working<T>(host: ShellHost, text: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #runWithProgress<T>(host: ShellHost, text: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     host.dispatch({ kind: "work-started", text });
     try {
-      await this.#betweenTurns;
+      await this.#turnEndCompaction;
       this.#compaction = controller;
       return await work(controller.signal);
     } finally {
@@ -238,7 +247,7 @@ export class ShellPerformer {
   }
 }
 
-/** The shell stays open after an unexpected error too: what was typed and received is stored. */
+/** Shows a failure. The shell continues, also after an unexpected error: all messages are stored. */
 function dispatchFailure(host: ShellHost, error: unknown): void {
   host.dispatch({ kind: "notice", text: failureNotice(error), isError: true });
 }

@@ -16,29 +16,30 @@ import type { ShellHost, ShellWorld } from "./world.js";
 
 type Tools = NonNullable<Config["tools"]>;
 
-/** Lets the model answer, and tells the screen what happens; what came is printed as it is stored. */
+/** What a reply needs. */
+export interface ReplyContext {
+  readonly world: ShellWorld;
+  readonly host: ShellHost;
+  readonly model: ChatModel;
+  readonly glyphs: Glyphs;
+  readonly width: number;
+  /** Tools that the user allowed for the rest of this shell; an answer "always" adds to it. */
+  readonly alwaysAllowed: Set<keyof Tools>;
+}
+
+/** Runs one turn of the model: dispatches its progress, prints entries once they are stored, and asks for permissions. */
 export class ReplyRun {
   readonly #abort = new AbortController();
   readonly #answers = new Map<string, (answer: PermissionAnswer) => void>();
 
-  readonly #world: ShellWorld;
-  readonly #host: ShellHost;
-  readonly #model: ChatModel;
-  readonly #glyphs: Glyphs;
-  readonly #width: number;
-  /** What the person allowed for good in this shell. */
-  readonly #allowed: Set<keyof Tools>;
+  readonly #context: ReplyContext;
+  #printing: Promise<void> = Promise.resolve();
 
-  constructor(world: ShellWorld, host: ShellHost, model: ChatModel, glyphs: Glyphs, width: number, allowed: Set<keyof Tools>) {
-    this.#world = world;
-    this.#host = host;
-    this.#model = model;
-    this.#glyphs = glyphs;
-    this.#width = width;
-    this.#allowed = allowed;
+  constructor(context: ReplyContext) {
+    this.#context = context;
   }
 
-  /** Ends the reply; what came is kept. Questions that wait are answered with no. */
+  /** Aborts the turn; the text received so far is kept. Open questions are answered with no. */
   stop(): void {
     this.#abort.abort();
     for (const answer of this.#answers.values()) answer("no");
@@ -50,30 +51,31 @@ export class ReplyRun {
     this.#answers.delete(id);
   }
 
-  /** How the turn ended; the person was told. */
+  /** Runs the turn and shows how it ended. */
   async run(thinking: string | undefined): Promise<TurnResult> {
-    const { session, compactor, io, config } = this.#world;
-    const allowedNow = Object.fromEntries([...this.#allowed].map((name) => [name, "allow" as const]));
+    const { world, model, alwaysAllowed } = this.#context;
+    const { session, compactor, io, config } = world;
+    const allowedNow = Object.fromEntries([...alwaysAllowed].map((name) => [name, "allow" as const]));
     const result = await runTurn({
       session,
       compactor,
-      model: this.#model,
+      model,
       permissions: { ...config.tools, ...allowedNow },
       cwd: io.cwd,
       env: io.env,
       signal: this.#abort.signal,
       thinking,
       now: io.now,
-      onEvent: (event) => this.#heard(event),
+      onEvent: (event) => this.#onEvent(event),
       ask: (call) => this.#ask(call),
     });
     await this.#printing;
-    this.#ended(result);
+    this.#printEnd(result);
     return result;
   }
 
-  #heard(event: TurnEvent): void {
-    const { dispatch, print } = this.#host;
+  #onEvent(event: TurnEvent): void {
+    const { dispatch, print } = this.#context.host;
     switch (event.kind) {
       case "request":
         dispatch({ kind: "status", status: { usedTokens: event.use.totalTokens, windowTokens: event.use.windowTokens } });
@@ -100,60 +102,61 @@ export class ReplyRun {
     }
   }
 
-  #printing: Promise<void> = Promise.resolve();
-
-  /** In the order in which they came. */
+  /** Prints entries in the order in which they were stored. */
   #printEntry(entryId: string, isReply: boolean): void {
+    const { world, host, width, glyphs } = this.#context;
     const print = async () => {
-      const entry = await this.#world.session.entry(entryId);
-      // What was seen as it came goes, and the whole takes its place above.
-      if (isReply) this.#host.dispatch({ kind: "reply-stored", entryId });
-      this.#host.print(transcriptLines(entry, this.#width, this.#glyphs));
+      const entry = await world.session.entry(entryId);
+      // The printed entry replaces the streamed text.
+      if (isReply) host.dispatch({ kind: "reply-stored", entryId });
+      host.print(transcriptLines(entry, width, glyphs));
     };
     this.#printing = this.#printing.then(print).catch((error: unknown) => {
-      // The session went away under the reply; the turn itself ends with that and says so.
+      // Another process deleted the session; the turn ends with that error.
       if (!(error instanceof BoughError)) throw error;
     });
   }
 
   #ask(call: PermissionRequest): Promise<PermissionAnswer> {
+    const { world, host, width, glyphs, alwaysAllowed } = this.#context;
     const block = { type: "toolCall" as const, id: call.id, name: call.name, arguments: call.input };
-    const lines = [...outsideLines(call, this.#width), ...toolCallLines(block, new TextBudget(this.#width), this.#glyphs)];
-    // Nobody can judge a call of which a part is not seen.
-    if (lines.length > maxCallLines((this.#world.io.terminal?.stdout.rows || 24) - 1)) this.#host.print([...lines, []]);
-    this.#host.dispatch({ kind: "ask", question: { id: call.id, name: call.name, lines, isOutside: call.isOutside } });
+    const lines = [...outsideLines(call, width), ...toolCallLines(block, new TextBudget(width), glyphs)];
+    // The question shows only the start of a long call; print all of it above.
+    if (lines.length > maxCallLines((world.io.terminal?.stdout.rows || 24) - 1)) host.print([...lines, []]);
+    host.dispatch({ kind: "ask", question: { id: call.id, name: call.name, lines, isOutside: call.isOutside } });
     return new Promise((resolve) => {
       this.#answers.set(call.id, (answer) => {
-        if (answer === "always" && !call.isOutside) this.#allowed.add(call.name);
+        if (answer === "always" && !call.isOutside) alwaysAllowed.add(call.name);
         resolve(answer);
       });
     });
   }
 
-  #ended(result: TurnResult): void {
-    const said = turnEndText(result);
+  #printEnd(result: TurnResult): void {
+    const { host } = this.#context;
+    const text = turnEndText(result);
     if (result.kind === "failed" && result.unstored !== null) {
       const lines = safeLines(result.unstored).map((line): Line => [line]);
-      this.#host.print([[styled("error", "This could not be stored:")], ...lines, []]);
+      host.print([[styled("error", "This could not be stored:")], ...lines, []]);
     }
-    if (said !== null) this.#host.dispatch({ kind: "notice", text: said, isError: result.kind === "failed" });
+    if (text !== null) host.dispatch({ kind: "notice", text, isError: result.kind === "failed" });
   }
 }
 
-/** A warning, with the file that the call is really about: its path can lead over links. */
+/** A warning with the real path of the target, which a symbolic link may hide. */
 function outsideLines({ isOutside, target }: PermissionRequest, width: number): readonly Line[] {
-  return isOutside ? wrapLine([styled("error", `It reaches outside of this folder: ${safe(target ?? "")}`)], width) : [];
+  return isOutside ? wrapLine([styled("error", `This call reaches outside the working directory: ${safe(target ?? "")}`)], width) : [];
 }
 
-/** What a person is told of the end of a turn; null: the reply says it all. */
+/** The notice for the end of a turn; null for a normal end. */
 function turnEndText(result: TurnResult): string | null {
   switch (result.kind) {
     case "done":
       return null;
     case "stopped":
-      return result.entryId === null ? "Stopped; nothing had come." : "Stopped; what came is kept.";
+      return result.entryId === null ? "Stopped; nothing was received." : "Stopped; the reply so far is kept.";
     case "too-many-rounds":
-      return `Stopped after ${result.rounds} rounds of tools. Say something to go on.`;
+      return `Stopped after ${result.rounds} rounds of tool calls. Send a message to continue.`;
     case "failed":
       return result.message;
   }

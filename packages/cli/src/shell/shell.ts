@@ -15,20 +15,20 @@ import type { ShellWorld } from "./world.js";
 /** The shell of one session, as a screen. */
 type ShellScreen = Screen<ShellModel, ShellEffect, ShellEvent, ShellResult>;
 
-/** What a shell begins with. */
+/** The initial state of a shell. */
 export interface ShellStart {
-  /** What stands at the prompt already. */
+  /** Text of the prompt. */
   readonly draft?: string | undefined;
-  /** Prompts of before, newest last. */
+  /** Earlier prompts, newest last. */
   readonly history?: readonly string[] | undefined;
   readonly notice?: string | undefined;
-  /** Default: everything, as for the first time. */
+  /** Default: the end of the transcript, and the notebook note. */
   readonly intro?: Intro | undefined;
 }
 
 /**
- * The prompt of a session with what belongs to it, below what was printed. A typed line is stored before anything else
- * is done with it.
+ * The shell of a session: an inline screen with prompt and status line below the printed transcript. Messages are stored
+ * before the model is asked.
  *
  * @example
  * const result = await runScreen(terminal, shellScreen(world, {}));
@@ -43,11 +43,11 @@ export function shellScreen(world: ShellWorld, start: ShellStart): ShellScreen {
     view,
     perform: (effect, host) => performer.perform(effect, host),
     result: ({ result }) => result,
-    close: () => performer.end(),
+    close: () => performer.close(),
   };
 }
 
-/** The shell before anything was typed. */
+/** The initial model; its effect prints the intro. */
 function startShell(world: ShellWorld, { draft = "", history = [], notice }: ShellStart, size: Size): ShellStep {
   const { io, config, model, record } = world;
   const status = {

@@ -1,14 +1,14 @@
 import { THINKING_LEVELS } from "../config/schema.js";
 import type { CompletionSource } from "../prompt/completion.js";
 
-/** A command that is typed at the prompt, as completion, `/help` and the docs tell it. */
+/** A slash command; completion, `/help` and the docs use it. */
 interface SlashCommand {
   readonly name: SlashName;
   readonly args: string;
   readonly help: string;
-  /** What can stand behind it, where that is known. */
+  /** Possible arguments, for completion. */
   readonly values?: readonly string[];
-  /** Whether it can be given while a reply is written. */
+  /** Whether it can run during a reply. */
   readonly whileBusy?: boolean;
 }
 
@@ -35,35 +35,35 @@ export type SlashName =
   | "help"
   | "quit";
 
-/** All of them, in the order of `/help`. Data. */
+/** All commands, in the order of `/help`. */
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
-  { name: "tree", args: "", help: "the session as a tree: look around, search, go back, branch" },
-  { name: "undo", args: "", help: "take the last move in the tree back" },
-  { name: "redo", args: "", help: "take that back" },
-  { name: "fork", args: "[entry]", help: "a new session with the path to an entry (default: to here)" },
-  { name: "clone", args: "", help: "a new session with all of this branch" },
-  { name: "label", args: "[text]", help: "label where the session stands; without a text: list the labels" },
-  { name: "compact", args: "[focus]", help: "put a summary in the place of what is old; --undo takes it back" },
-  { name: "context", args: "", help: "what would be sent, message by message, and how full the window is" },
-  { name: "sessions", args: "", help: "pick another session" },
-  { name: "new", args: "[title]", help: "begin a new session" },
-  { name: "name", args: "<title>", help: "give this session a title" },
+  { name: "tree", args: "", help: "open the tree of the session: browse, search, go back, branch" },
+  { name: "undo", args: "", help: "undo the last move in the tree" },
+  { name: "redo", args: "", help: "redo the last move that was undone" },
+  { name: "fork", args: "[entry]", help: "new session with the path to an entry (default: the leaf)" },
+  { name: "clone", args: "", help: "new session with the whole branch" },
+  { name: "label", args: "[text]", help: "label the current entry; without a text: list the labels" },
+  { name: "compact", args: "[focus]", help: "replace older messages by a summary; --undo reverts it" },
+  { name: "context", args: "", help: "show the next request message by message, and how full the context window is" },
+  { name: "sessions", args: "", help: "open the list of sessions" },
+  { name: "new", args: "[title]", help: "start a new session" },
+  { name: "name", args: "<title>", help: "rename this session" },
   { name: "search", args: "<words>", help: "search this session" },
   {
     name: "export",
     args: "[file]",
-    help: "write this branch as .md, every branch as .jsonl, or .pi.jsonl for pi; --force replaces a file",
+    help: "write this branch as .md, all branches as .jsonl, or .pi.jsonl for pi; --force replaces a file",
   },
-  { name: "import", args: "<path>", help: "take in sessions of other agents" },
-  { name: "model", args: "[name]", help: "which model answers; with a name: another one from now on" },
-  { name: "thinking", args: "[level]", help: "how hard it thinks: off, minimal, low, medium, high", values: THINKING_LEVELS },
-  { name: "stats", args: "", help: "entries, size, and what the models used" },
-  { name: "settings", args: "", help: "the settings in force, and the file they are in" },
-  { name: "help", args: "", help: "this list, and the keys", whileBusy: true },
-  { name: "quit", args: "", help: "leave; everything is stored already", whileBusy: true },
+  { name: "import", args: "<path>", help: "import sessions of other agents" },
+  { name: "model", args: "[name]", help: "show the model; with a name: switch to it" },
+  { name: "thinking", args: "[level]", help: "thinking level: off, minimal, low, medium, high", values: THINKING_LEVELS },
+  { name: "stats", args: "", help: "entries, size, and token usage of the models" },
+  { name: "settings", args: "", help: "the settings in effect, and the config file" },
+  { name: "help", args: "", help: "commands and keys", whileBusy: true },
+  { name: "quit", args: "", help: "quit; everything is stored already", whileBusy: true },
 ];
 
-/** What the prompt offers to complete: the commands, and behind one what is known to stand there. */
+/** Completions for the prompt: commands and their known arguments. */
 export const COMPLETIONS: CompletionSource = {
   commands: SLASH_COMMANDS,
   argumentsOf: (command, typed) => {
@@ -73,15 +73,15 @@ export const COMPLETIONS: CompletionSource = {
   },
 };
 
-/** What a typed line means. */
+/** A typed line, parsed. */
 type ParsedLine =
   | { readonly kind: "message"; readonly text: string }
   | { readonly kind: "command"; readonly name: SlashName; readonly rest: string }
   | { readonly kind: "unknown"; readonly name: string; readonly nearest: string | null };
 
 /**
- * A line with a slash in front is a command; two slashes, or a space before it, make it a message. Something such as a path
- * (`/usr/bin is empty`) is no command: their names have no second slash.
+ * Parses a typed line. A line that starts with a slash is a command; with two slashes, or a space before the slash, it is a
+ * message. Paths (`/usr/bin is empty`) are messages, because command names contain no slash.
  */
 export function parseLine(text: string): ParsedLine {
   const match = /^\/([a-z][\w-]*)(?:\s+([\s\S]*))?$/i.exec(text.trimEnd());
@@ -92,7 +92,7 @@ export function parseLine(text: string): ParsedLine {
   return { kind: "unknown", name, nearest: nearestCommand(name.toLowerCase()) };
 }
 
-/** The command that was meant: one that begins so, or differs by two letters at most. */
+/** A command that starts with the name, or differs from it in at most two letters; null: none. */
 function nearestCommand(name: string): string | null {
   const beginning = SLASH_COMMANDS.find((one) => one.name.startsWith(name));
   if (beginning !== undefined) return beginning.name;
@@ -100,7 +100,7 @@ function nearestCommand(name: string): string | null {
   return close[0] !== undefined && close[0].by <= 2 ? close[0].name : null;
 }
 
-/** Letters to insert, delete or replace (Levenshtein). Names are short. */
+/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of [...a].entries()) {

@@ -12,7 +12,7 @@ import { SLASH_COMMANDS, type SlashName } from "./slash-commands.js";
 import { windowBar } from "./status.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 
-/** The command line that a slash command stands for; undefined: it is none of these. */
+/** The arguments of the `bough` command that a slash command runs; undefined: the shell performs it itself. */
 export function commandLineOf(name: SlashName, rest: string, sessionId: string, home = ""): readonly string[] | undefined {
   const words = rest.split(/\s+/).filter((word) => word !== "");
   switch (name) {
@@ -47,7 +47,7 @@ export function commandLineOf(name: SlashName, rest: string, sessionId: string, 
   }
 }
 
-/** What was typed without a flag before or behind it; a path between may hold spaces. */
+/** Removes a flag at the start or end; the rest, such as a path, may contain spaces. */
 function extractFlag(rest: string, flag: string): { readonly isGiven: boolean; readonly others: string } {
   const words = rest.split(/(\s+)/);
   if (words[0] === flag) return { isGiven: true, others: words.slice(1).join("").trim() };
@@ -57,23 +57,23 @@ function extractFlag(rest: string, flag: string): { readonly isGiven: boolean; r
 
 const CONTEXT_BAR = 20;
 
-/** Commands that need a word behind them. */
+/** Errors of commands without their argument. */
 const MISSING_ARGUMENT: Readonly<Partial<Record<SlashName, string>>> = {
-  search: "What for? /search WORDS",
-  import: "From where? /import PATH",
-  name: "Which? /name TITLE",
+  search: "Search for what? /search WORDS",
+  import: "Import from where? /import PATH",
+  name: "Which title? /name TITLE",
 };
 
-/** What a command was not told; undefined: it has all that it needs. */
+/** The error for a missing or unusable argument; undefined: none. */
 function missingArgument(name: SlashName, rest: string): string | undefined {
   if (rest === "" || (name === "import" && rest === "--verbose")) return MISSING_ARGUMENT[name];
-  // A word such as `clipboard` is no file that anybody meant (regression R157).
+  // Without an extension the format is unknown, and a word such as `clipboard` was probably not meant as a file.
   const file = extractFlag(rest, "--force").others;
   const isUnclear = name === "export" && file !== "" && exportFormat(file) === undefined;
   return isUnclear ? "Into which file? /export FILE.md, FILE.jsonl (every branch) or FILE.pi.jsonl (for pi)" : undefined;
 }
 
-/** Runs a command that needs nothing but the store and the session. Whether it was one. */
+/** Runs the `bough` command of a slash command and prints its output. Returns false if the shell must perform it itself. */
 export async function runSlashCommand(world: ShellWorld, host: ShellHost, name: SlashName, rest: string): Promise<boolean> {
   const needed = missingArgument(name, rest);
   if (needed !== undefined) {
@@ -83,17 +83,17 @@ export async function runSlashCommand(world: ShellWorld, host: ShellHost, name: 
   const line = commandLineOf(name, rest, world.session.id, world.io.home);
   if (line === undefined) return false;
   const { lines, notes, exit } = await world.runCommand(line);
-  // What a command prints has the width of the terminal; what it says beside may be longer.
+  // Output fits the width of the terminal; messages on stderr may be longer.
   const width = world.io.terminal?.stdout.columns || 80;
-  const said = [...lines, ...notes].flatMap((one) => (lineWidth(one) > width ? wrapLine(one, width) : [one]));
-  host.print([...said, ...(name === "context" && exit === 0 ? await windowBarLines(world) : []), []]);
+  const printed = [...lines, ...notes].flatMap((one) => (lineWidth(one) > width ? wrapLine(one, width) : [one]));
+  host.print([...printed, ...(name === "context" && exit === 0 ? await windowBarLines(world) : []), []]);
   if (exit !== 0 && notes.length === 0 && lines.length === 0)
-    host.dispatch({ kind: "notice", text: `/${name} ended with ${exit}.`, isError: true });
+    host.dispatch({ kind: "notice", text: `/${name} failed with exit code ${exit}.`, isError: true });
   await world.session.refresh();
   return true;
 }
 
-/** How full the window is, for the eye. */
+/** A bar that shows how full the context window is. */
 async function windowBarLines({ compactor, io }: ShellWorld): Promise<readonly Line[]> {
   const { totalTokens, windowTokens } = await compactor.usage();
   return [[windowBar(totalTokens, windowTokens, CONTEXT_BAR, glyphsFor(io.env))]];
@@ -109,16 +109,16 @@ export function helpScreenLines(world: ShellWorld, width: number, glyphs: Glyphs
   return [[styled("heading", "Commands")], ...commands, [], ...helpLines(keys, width, glyphs), []];
 }
 
-/** `/settings`: what is in force, and where it comes from. */
+/** `/settings`: the settings in effect and their sources. */
 export function settingsLines(world: ShellWorld): readonly Line[] {
   const { config, configPath, model, io } = world;
   const from = (variable: string, configured: boolean) =>
     (io.env[variable] ?? "") !== "" ? variable : configured ? "config file" : "default";
   const rows: readonly (readonly [string, string, string])[] = [
-    ["model", model?.name ?? "none: a notebook", from("BOUGH_MODEL", config.model !== undefined)],
+    ["model", model?.name ?? "none (notebook)", from("BOUGH_MODEL", config.model !== undefined)],
     [
       "address",
-      model === null ? "" : (config.baseUrl ?? (io.env["BOUGH_BASE_URL"] === undefined ? "the provider's own" : "as set")),
+      model === null ? "" : (config.baseUrl ?? (io.env["BOUGH_BASE_URL"] === undefined ? "provider default" : "as set")),
       from("BOUGH_BASE_URL", config.baseUrl !== undefined),
     ],
     [
@@ -126,7 +126,7 @@ export function settingsLines(world: ShellWorld): readonly Line[] {
       model === null ? "" : `${count(model.windowTokens)} tokens`,
       config.window === undefined ? "table of models" : "config file",
     ],
-    ["thinking", config.thinking ?? "as the model does by itself", config.thinking === undefined ? "default" : "config file"],
+    ["thinking", config.thinking ?? "model default", config.thinking === undefined ? "default" : "config file"],
     ["compaction", config.preset ?? "balanced", config.preset === undefined ? "default" : "config file"],
     ["tools", toolsText(config.tools ?? {}), config.tools === undefined ? "default" : "config file"],
     ["leaving a branch", config.navigator?.leaving ?? "ask", config.navigator?.leaving === undefined ? "default" : "config file"],
@@ -142,18 +142,18 @@ function toolsText(tools: Readonly<Record<string, string | undefined>>): string 
   return on.length === 0 ? "off" : on.map(([name, permission]) => `${name} ${permission}`).join(", ");
 }
 
-/** `/thinking`: a level for the replies from here on. */
+/** `/thinking`: sets the level of the following replies, or shows the current one. */
 export async function setThinkingLevel(world: ShellWorld, host: ShellHost, level: string): Promise<void> {
   const known: readonly string[] = THINKING_LEVELS;
   if (level !== "" && !known.includes(level)) {
-    host.dispatch({ kind: "notice", text: `No such level. There are: ${known.join(", ")}.`, isError: true });
+    host.dispatch({ kind: "notice", text: `No such level. Levels: ${known.join(", ")}.`, isError: true });
     return;
   }
   if (level === "") {
     const { thinkingLevel } = await world.session.settings();
     host.dispatch({
       kind: "notice",
-      text: `Thinking: ${thinkingLevel ?? world.config.thinking ?? "as the model does by itself"}.`,
+      text: `Thinking: ${thinkingLevel ?? world.config.thinking ?? "model default"}.`,
       isError: false,
     });
     return;
@@ -165,17 +165,17 @@ export async function setThinkingLevel(world: ShellWorld, host: ShellHost, level
 /** The labels of a session, one a line. */
 export async function labelLines({ session }: ShellWorld): Promise<readonly Line[]> {
   const labels = await session.labels();
-  if (labels.length === 0) return [[styled("dim", "No labels yet. /label TEXT labels where the session stands.")], []];
+  if (labels.length === 0) return [[styled("dim", "No labels yet. /label TEXT labels the current entry.")], []];
   return [...labels.map(({ entryId, label }): Line => [styled("label", `[${label}]`), styled("dim", `  ${entryId}`)]), []];
 }
 
-/** A path as it was typed at the prompt: `~/` is the person's own folder, as in a shell. */
+/** Expands `~` and `~/` to the home directory, as a shell does. */
 function expandHome(text: string, home: string): string {
   if (text === "~") return home;
   return text.startsWith("~/") ? join(home, text.slice(2)) : text;
 }
 
-/** What a file of this name is to hold; undefined: its name does not say. */
+/** The export format for a file name; undefined: the extension is unknown. */
 function exportFormat(path: string): "markdown" | "bough" | "pi" | undefined {
   const name = path.toLowerCase();
   if (name.endsWith(".pi.jsonl")) return "pi";

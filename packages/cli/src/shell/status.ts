@@ -8,10 +8,10 @@ import { barText, type Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import type { Status } from "./model.js";
 
-/** Sessions up to this many entries are asked for their cost; it takes a pass over them. */
+/** The cost is shown for sessions up to this size; computing it reads all entries. */
 const MAX_ENTRIES_FOR_COST = 20_000;
 
-/** Messages of a context are the same objects from one context to the next. */
+/** Consecutive contexts share their message objects. */
 const tokensByMessage = new WeakMap<ContextMessage, number>();
 
 function messageTokens(message: ContextMessage): number {
@@ -21,9 +21,8 @@ function messageTokens(message: ContextMessage): number {
 }
 
 /**
- * What the status line tells now. Tokens are a rough count until a request was made: the exact one needs half a second of
- * tables that a notebook never needs. The tree is read once, and then the rows that are new; the cost is summed again only
- * where an entry came that may have cost something.
+ * Reads the contents of the status line. Tokens are estimated until the first request: loading the exact tokenizer takes half
+ * a second. Reads the tips once and then only new outline rows; recomputes the cost only after entries that may have one.
  */
 export class StatusReader {
   readonly #session: Session;
@@ -51,10 +50,10 @@ export class StatusReader {
     };
   }
 
-  /** Brings the ends of the branches up to date. true: a model may have been used since. */
+  /** Updates the tips from new rows. Returns whether the cost may have changed. */
   async #readTips(): Promise<boolean> {
     const isFirst = this.#newestSeq === null;
-    // The newest entry has no child, so it is one of them.
+    // The newest entry has no child, so it is a tip.
     if (isFirst) this.#add(await this.#session.tips());
     let mayHaveCost = isFirst;
     for (;;) {
@@ -91,12 +90,12 @@ async function readCost(session: Session): Promise<number | null> {
 const BAR_COLUMNS = 8;
 const MIN_TITLE_COLUMNS = 12;
 
-/** One line about the session; what matters least leaves first where there is no room. */
+/** The status line. On a narrow screen the least important parts are left out. */
 export function statusLine(status: Status, columns: number, glyphs: Glyphs): Line {
   const { title, depth, branches, model, costUsd, background } = status;
-  // In order of weight: the last ones leave first.
+  // Most important first; the last ones are left out first.
   const parts: readonly (string | Span)[] = [
-    model ?? "notebook: no model answers",
+    model ?? "notebook: no model",
     ...windowPart(status, glyphs),
     ...(background ? [styled("summary", "compacting")] : []),
     `${counted(depth, "entry", "entries")}${branches > 1 ? `, ${counted(branches, "branch", "branches")}` : ""}`,
@@ -117,7 +116,7 @@ function windowPart({ usedTokens, windowTokens }: Status, glyphs: Glyphs): reado
   return [windowBar(usedTokens, windowTokens, BAR_COLUMNS, glyphs)];
 }
 
-/** How full a window is: a bar of `columns` columns and the share in words. Red above 90 %. */
+/** How full the context window is: a bar of `columns` columns and the percentage. Red above 90 %. */
 export function windowBar(usedTokens: number, windowTokens: number, columns: number, glyphs: Glyphs): Span {
   const share = Math.min(usedTokens / windowTokens, 1);
   const bar = barText(share, columns, glyphs);

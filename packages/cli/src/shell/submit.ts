@@ -3,10 +3,9 @@ import { withoutEffects } from "../tui/screen.js";
 import type { ShellModel, ShellResult, ShellStep } from "./model.js";
 import { parseLine, SLASH_COMMANDS, type SlashName } from "./slash-commands.js";
 
-/** Prompts that are kept for the arrows. */
 const MAX_HISTORY = 500;
 
-/** What is typed goes out: as a message, as a command, or behind what is still going on. */
+/** Submits the prompt: sends it, starts a command, or queues it while something is running. */
 export function submit(model: ShellModel): ShellStep {
   const { text } = model.editor;
   if (text.trim() === "") return withoutEffects(model);
@@ -26,8 +25,8 @@ export function submit(model: ShellModel): ShellStep {
 }
 
 /**
- * The shell after news that something has ended: the way out that waited for it, or the first of the lines that wait.
- * Nothing, while something else is still going on.
+ * Called when work has ended: leaves if the user asked for it, or sends the next queued line. Does nothing while other work is
+ * running.
  */
 export function continueQueue(model: ShellModel): ShellStep {
   if (isBusy(model) || model.running > 0) return withoutEffects(model);
@@ -38,14 +37,14 @@ export function continueQueue(model: ShellModel): ShellStep {
 
 function unknownText(name: string, nearest: string | null): string {
   const meant = nearest === null ? ". /help lists the commands." : `: did you mean /${nearest}?`;
-  return `No command /${name}${meant} A message may begin with //.`;
+  return `No command /${name}${meant} To send a message that starts with /, type //.`;
 }
 
 function addToHistory(history: readonly string[], text: string): readonly string[] {
   return history.at(-1) === text ? history : [...history, text].slice(-MAX_HISTORY);
 }
 
-/** A line, as it was typed, while nothing else is going on. */
+/** Sends a typed line. Nothing else may be running. */
 function send(model: ShellModel, text: string): ShellStep {
   const line = parseLine(text);
   switch (line.kind) {
@@ -72,36 +71,36 @@ function startCommand(model: ShellModel, name: SlashName, rest: string): ShellSt
   }
 }
 
-/** Most commands change what a reply stands on; they wait for its end, and the typed line stays. */
+/** Most commands change the session of the reply: they are refused until it ends, and the line stays in the prompt. */
 function submitWhileBusy(emptied: ShellModel, before: ShellModel, name: SlashName, rest: string): ShellStep {
   const mayNow = SLASH_COMMANDS.some((one) => one.name === name && one.whileBusy === true);
   if (mayNow) return startCommand(emptied, name, rest);
-  return withoutEffects({ ...before, notice: { text: `/${name} waits until the reply is there. Esc stops it.`, isError: false } });
+  return withoutEffects({ ...before, notice: { text: `/${name} can run when the reply has ended. Esc stops it.`, isError: false } });
 }
 
-/** Whether a reply is being written, or something else that is shown as work. */
+/** Whether a reply or other work is running. */
 function isBusy({ reply, work }: ShellModel): boolean {
   return reply !== null || work !== null;
 }
 
-/** Everything that was typed and did not go out, as one text: what waited first, then what stands at the prompt. */
+/** The queued lines and the text of the prompt, as one text. */
 export function unsentText({ queue, editor }: ShellModel): string {
   return [...queue, editor.text].filter((text) => text.trim() !== "").join("\n\n");
 }
 
-/** The shell with an end. What was typed goes along, or is printed where the person leaves for good. */
+/** Ends the shell. Unsent text becomes the draft of the result, or is printed on quit. */
 export function leaveNow(model: ShellModel, result: ShellResult): ShellStep {
   if (result.kind !== "quit") return withoutEffects({ ...model, queue: [], result: { ...result, draft: unsentText(model) } });
   const effects = model.queue.length === 0 ? [] : [{ kind: "print-unsent" as const, texts: model.queue }];
   return { model: { ...model, result }, effects };
 }
 
-/** A reply that is being written is not left behind unseen: who leaves for good waits until what came of it is stored. */
+/** Ends the shell, or, while something is running, refuses or waits until it is stored (quit). A second quit does not wait. */
 export function leave(model: ShellModel, result: ShellResult): ShellStep {
   const isIdle = !isBusy(model) && model.running === 0;
   if (isIdle || model.pendingResult !== null) return leaveNow(model, result);
   if (result.kind !== "quit")
-    return withoutEffects({ ...model, notice: { text: "A reply is being written. Esc stops it.", isError: false } });
-  const notice = { text: "Leaving as soon as what came is stored; Ctrl-C again: at once", isError: false };
+    return withoutEffects({ ...model, notice: { text: "A reply is in progress. Esc stops it.", isError: false } });
+  const notice = { text: "Quitting when the reply so far is stored; Ctrl-C again: quit now", isError: false };
   return { model: { ...model, pendingResult: result, notice }, effects: [{ kind: "stop" }] };
 }

@@ -8,10 +8,9 @@ import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, type Line, lineWidth, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
 
-/** Lines of a tool's output that are shown; `/tree` shows all of it. */
-const RESULT_LINES = 4;
+const MAX_RESULT_LINES = 4;
 
-/** An entry as the shell prints it, one empty line behind it; bookkeeping takes one line. */
+/** Draws an entry for the shell, with an empty line after it. Entries without text for the user give no lines. */
 export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): readonly Line[] {
   switch (entry.type) {
     case "message":
@@ -22,7 +21,7 @@ export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): re
     case "custom_message":
       return [
         ...messageLines({ role: "custom", customType: entry.customType, content: entry.content })
-          .slice(0, RESULT_LINES)
+          .slice(0, MAX_RESULT_LINES)
           .filter((line) => lineWidth(line) > 0)
           .flatMap((line) => wrapLine(line, width)),
         [],
@@ -30,7 +29,7 @@ export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): re
     case "model_change":
       return [[styled("dim", `model: ${entry.modelId}`)], []];
     case "thinking_level_change":
-      return [[styled("dim", `thinking: ${entry.thinkingLevel ?? "as the model does by itself"}`)], []];
+      return [[styled("dim", `thinking: ${entry.thinkingLevel ?? "model default"}`)], []];
     case "context_edit":
     case "custom":
     case "foreign":
@@ -38,22 +37,22 @@ export function transcriptLines(entry: Entry, width: number, glyphs: Glyphs): re
   }
 }
 
-/** What the person said. */
+/** A prompt of the user, with the cursor sign before it. */
 export function promptLines(text: string, width: number, glyphs: Glyphs): readonly Line[] {
   const lines = safeLines(text).flatMap((line) => wrapLine([styled("bold", line)], Math.max(width - 2, 1)));
   return [...lines.map((line, at): Line => [at === 0 ? styled("user", `${glyphs.cursor} `) : "  ", ...line]), []];
 }
 
-/** A call of the model, in one line. */
+/** A tool call in one line. */
 function callLine(call: ToolCallBlock, width: number, glyphs: Glyphs): Line {
   return fitLine([styled("dim", callPreview(call))], width, glyphs.ellipsis);
 }
 
-/** How a tool's output begins, and how much more there is. */
+/** The first 4 lines of tool output, and the number of the others. */
 function resultLines(text: string, isError: boolean, width: number, glyphs: Glyphs): readonly Line[] {
   const lines = safeLines(text.trimEnd());
   const shown = lines
-    .slice(0, RESULT_LINES)
+    .slice(0, MAX_RESULT_LINES)
     .map((line): Line => fitLine([styled(isError ? "error" : "dim", `  ${line}`)], width, glyphs.ellipsis));
   const rest = lines.length - shown.length;
   return rest > 0 ? [...shown, [styled("dim", `  ${glyphs.ellipsis} ${counted(rest, "more line")}`)]] : shown;
@@ -71,7 +70,7 @@ function messageTranscript(message: Extract<Entry, { type: "message" }>["message
       return [[styled("bold", `$ ${message.command}`)], ...resultLines(message.output, false, width, glyphs), []];
     case "system":
     case "custom":
-      // What a program put there is for the model; the tree shows it.
+      // Added by programs for the model; the tree shows it.
       return [];
   }
 }
@@ -105,7 +104,7 @@ function stopLines(
       : [];
 }
 
-/** How a summary begins for a person: what is between tags at its start is for the model. */
+/** The first line of a summary after the tagged block at its start, which is for the model. */
 function summaryFirstLine(text: string): string {
   const own = text.replace(/^\s*<([a-z-]+)>[\s\S]*?<\/\1>/, "");
   return own.split("\n").find((line) => line.trim() !== "" && !/^<[^>]*>$/.test(line.trim())) ?? "";

@@ -7,13 +7,13 @@ import type { AskedQuestion, ShellEvent, ShellModel, ShellStep } from "./model.j
 import { COMPLETIONS, SLASH_COMMANDS } from "./slash-commands.js";
 import { continueQueue, leave, leaveNow, submit, unsentText } from "./submit.js";
 
-/** A second press counts within this time, in milliseconds. */
+/** The second of two presses must come within this time. */
 const DOUBLE_PRESS_MS = 1500;
 
-/** The prompt has two columns of its own before the text. */
+/** Width of the sign before the text. */
 const PROMPT_COLUMNS = 2;
 
-/** The shell after a key, a paste, a new size, or news. Pure. */
+/** Handles a key, a paste, a resize or the result of an effect. Pure. */
 export function update(model: ShellModel, event: TerminalEvent | ShellEvent): ShellStep {
   switch (event.kind) {
     case "resize":
@@ -27,7 +27,7 @@ export function update(model: ShellModel, event: TerminalEvent | ShellEvent): Sh
   }
 }
 
-/** A key while a question stands. Only a key that the question waits for answers it; the prompt takes all others. */
+/** A key while a question is shown: an answer, or input for the prompt. */
 function handleKeyAtQuestion(model: ShellModel, question: AskedQuestion, event: KeyEvent): ShellStep {
   const { key } = event;
   const isFree = question.phase === "answerable" || (question.phase === "shown" && model.editor.text === "");
@@ -38,7 +38,7 @@ function handleKeyAtQuestion(model: ShellModel, question: AskedQuestion, event: 
 function answerQuestion(model: ShellModel, question: AskedQuestion, event: KeyEvent): ShellStep {
   const answer = event.isBurst === true ? undefined : answerForKey(event.key, question);
   if (answer !== undefined) return { model: { ...model, question: null }, effects: [{ kind: "answer", id: question.id, answer }] };
-  // Who types something else is writing a message: the letters that follow must not answer.
+  // Any other letter starts a message; the following letters must not answer.
   return event.text === undefined ? withoutEffects(model) : editPrompt(markTyping(model, question), event);
 }
 
@@ -51,7 +51,7 @@ function markTyping(model: ShellModel, question: AskedQuestion): ShellModel {
   return question.phase === "answerable" ? { ...model, question: { ...question, phase: "typing" } } : model;
 }
 
-/** What came while a question had just been shown was not meant for it: the moment that it must stand begins again. */
+/** Restarts the delay of a question that is not answerable yet: the user was typing. */
 function restartAnswerDelay({ model, effects }: ShellStep): ShellStep {
   const { question } = model;
   return question?.phase === "shown"
@@ -65,7 +65,7 @@ function handleKey(model: ShellModel, event: KeyEvent): ShellStep {
   return step ?? editPrompt(model, event);
 }
 
-/** What a key does besides typing; undefined: it types, or moves in the text. */
+/** Performs an action other than editing; undefined: the key edits the text. */
 function performAction(model: ShellModel, action: ShellAction, event: KeyEvent): ShellStep | undefined {
   const { editor, completions, question } = model;
   switch (action) {
@@ -95,7 +95,7 @@ function performAction(model: ShellModel, action: ShellAction, event: KeyEvent):
 function handleEnter(model: ShellModel): ShellStep {
   const continued = continueLine(model.editor);
   if (continued !== undefined) return setEditor(model, continued);
-  // Enter takes what is offered where only a beginning is typed, and sends a command that is whole.
+  // Enter accepts a completion of a partial command, and sends a complete one.
   const chosen = model.completions[model.chosen];
   const isWhole = SLASH_COMMANDS.some(({ name }) => model.editor.text === `/${name}`);
   if (chosen !== undefined && !isWhole && !model.editor.text.includes(" ")) return acceptCompletion(model);
@@ -107,7 +107,7 @@ function acceptCompletion(model: ShellModel): ShellStep {
   return chosen === undefined ? withoutEffects(model) : setEditor(model, applyCompletion(model.editor, chosen));
 }
 
-/** In the list of what is offered, in the text, or in the history: in this order. */
+/** Moves in the list of completions, else in the text, else in the history. */
 function moveUpOrDown(model: ShellModel, action: "older" | "newer", event: KeyEvent): ShellStep {
   const { completions, chosen, editor, history } = model;
   if (completions.length > 0 && editor.history === null) {
@@ -137,7 +137,7 @@ function handleClear(model: ShellModel): ShellStep {
   const { lastPress, nowMs, editor } = model;
   if (model.pendingResult !== null || (lastPress?.key === "ctrl+c" && nowMs - lastPress.atMs < DOUBLE_PRESS_MS))
     return leave(model, { kind: "quit" });
-  const text = editor.text === "" ? "Ctrl-C again: leave" : "Cleared (Up brings it back); Ctrl-C again: leave";
+  const text = editor.text === "" ? "Ctrl-C again: quit" : "Cleared (Up restores it); Ctrl-C again: quit";
   const history = editor.text.trim() === "" ? model.history : [...model.history, editor.text];
   const next = { ...model, editor: createEditor(), history, completions: [], lastPress: { key: "ctrl+c" as const, atMs: nowMs } };
   return withoutEffects({ ...next, notice: { text, isError: false } });
@@ -157,7 +157,7 @@ function textWidth({ size }: ShellModel): number {
   return Math.max(size.columns - PROMPT_COLUMNS, 1);
 }
 
-/** The shell after what the world told. */
+/** Handles the result of an effect. */
 function updateByEvent(model: ShellModel, event: ShellEvent): ShellStep {
   const { nowMs } = model;
   switch (event.kind) {
@@ -197,7 +197,7 @@ function updateByEvent(model: ShellModel, event: ShellEvent): ShellStep {
   }
 }
 
-/** Letters answer a question from here on, unless something is being typed: its next letter must not become an answer. */
+/** From now on letters answer the question, unless the prompt has text: its next letter must not become an answer. */
 function enableAnswers(model: ShellModel, id: string): ShellStep {
   const { question, editor } = model;
   if (question?.id !== id || question.phase !== "shown") return withoutEffects(model);
@@ -205,8 +205,8 @@ function enableAnswers(model: ShellModel, id: string): ShellStep {
 }
 
 /**
- * What could not be stored is not lost: it stands at the prompt again, before what waited behind it and what was typed
- * since. None of that is tried by itself.
+ * Puts a message that could not be stored back into the prompt, before the queued lines and the text typed since. Nothing is
+ * sent again automatically.
  */
 function restoreText(model: ShellModel, text: string, reason: string): ShellStep {
   const retyped = text.startsWith("/") ? `/${text}` : text;

@@ -7,25 +7,24 @@ import { type Frame, type FrameLine, plainLine } from "../tui/screen.js";
 import type { AskedQuestion, ShellModel } from "./model.js";
 import { statusLine } from "./status.js";
 
-/** Lines of the reply in progress that are seen; it is printed whole once it is there. */
-const REPLY_ROWS = 8;
+/** Visible lines of the streamed reply; it is printed in full when it is stored. */
+const MAX_REPLY_ROWS = 8;
 const MAX_OFFERS = 6;
-/** Lines of a long failure; the whole of it would push the prompt away. */
 const MAX_NOTICE_LINES = 4;
-/** What the prompt takes at most, as a part of the screen. */
-const PROMPT_SHARE = 0.5;
+/** Most rows of the prompt, as a share of the screen. */
+const MAX_PROMPT_SHARE = 0.5;
 
-/** What the shell shows below what was printed. */
+/** Draws the shell below the printed transcript. */
 export function view(model: ShellModel): Frame {
   const { size, question, glyphs } = model;
   const above = [...replyLines(model), ...workLines(model), ...questionLines(model), ...queueLines(model)];
   const below = [...completionLines(model), ...noticeLines(model), plainLine(...statusLine(model.status, size.columns, glyphs))];
-  const room = Math.max(Math.min(Math.floor(size.rows * PROMPT_SHARE), size.rows - 2), 1);
+  const room = Math.max(Math.min(Math.floor(size.rows * MAX_PROMPT_SHARE), size.rows - 2), 1);
   const prompt = editorView(model.editor, Math.max(size.columns - 2, 1), room);
   const sign = question === null ? styled("user", `${glyphs.cursor} `) : styled("dim", `${glyphs.cursor} `);
   const promptLines = prompt.lines.map((line, at) => plainLine(at === 0 ? sign : "  ", ...line));
   const rule = plainLine(styled("dim", glyphs.rule.repeat(size.columns)));
-  // On a low terminal the prompt and the status stay; what stands above them gives way.
+  // On a low terminal the lines above the prompt are cut first.
   const left = Math.max(size.rows - promptLines.length - below.length, 0);
   const head = [...above, rule].slice(-left);
   const shown = left === 0 ? [] : head;
@@ -39,8 +38,8 @@ export function view(model: ShellModel): Frame {
 
 function replyLines({ reply, size, glyphs, nowMs }: ShellModel): readonly FrameLine[] {
   if (reply === null) return [];
-  const rows = Math.max(Math.min(REPLY_ROWS, size.rows - 6), 1);
-  // Only the end is seen, so only the end is wrapped, however long the reply.
+  const rows = Math.max(Math.min(MAX_REPLY_ROWS, size.rows - 6), 1);
+  // Wrap only the end, so that the cost does not grow with the reply.
   const end = reply.text.slice(-rows * size.columns * 2);
   const lines = safeLines(end)
     .filter((line) => line !== "")
@@ -61,12 +60,12 @@ function progressLine(text: string, sinceMs: number, nowMs: number, columns: num
   return plainLine(...fitLine([styled("summary", `${spin} ${text}`), styled("dim", ` ${seconds} s  Esc stops`)], columns, glyphs.ellipsis));
 }
 
-/** Lines of a call that fit beside its question, on a screen of so many rows. A longer one is to be printed above too. */
+/** Most lines of a call that its question shows on a screen of `rows`; a longer call is also printed in full. */
 export function maxCallLines(rows: number): number {
   return Math.max(rows - 9, 1);
 }
 
-/** What answers a question; dim as long as it has not stood for a moment. */
+/** The answers of a question; dim until they are accepted. */
 function answersLine({ phase, isOutside }: AskedQuestion, isTyping: boolean): Line {
   if (isTyping) return [styled("match", "Tab"), " answer  ", styled("match", "Esc"), " stop  (the prompt is kept)"];
   const always = isOutside ? [] : ([["a", "always here"]] as const);
@@ -91,7 +90,7 @@ function questionLines({ question, editor, size, glyphs }: ShellModel): readonly
 }
 
 function queueLines({ queue, size, glyphs }: ShellModel): readonly FrameLine[] {
-  return queue.map((text) => plainLine(...fitLine([styled("dim", `waits: ${text.replace(/\s+/g, " ")}`)], size.columns, glyphs.ellipsis)));
+  return queue.map((text) => plainLine(...fitLine([styled("dim", `queued: ${text.replace(/\s+/g, " ")}`)], size.columns, glyphs.ellipsis)));
 }
 
 function completionLines({ completions, chosen, size, glyphs }: ShellModel): readonly FrameLine[] {

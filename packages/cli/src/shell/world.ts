@@ -8,7 +8,7 @@ import type { StartDelay } from "../terminal/line-reader.js";
 import type { ScreenHost } from "../tui/screen.js";
 import type { ShellEvent } from "./model.js";
 
-/** What the shell works with. */
+/** What the shell needs. */
 export interface ShellWorld {
   readonly store: Store;
   readonly session: Session;
@@ -16,28 +16,28 @@ export interface ShellWorld {
   readonly compactor: Compactor;
   readonly io: Io;
   readonly config: Config;
-  /** Where the settings are. */
+  /** The path of the config file. */
   readonly configPath: string;
-  /** The model that answers; null: none, the shell is a notebook. */
+  /** null: no model is configured; the shell only stores messages. */
   readonly model: ChatModel | null;
-  /** Whom to tell when a compaction begins or ends: beside the talk, between turns, or before a request, which then waits for it. */
+  /** Registers a listener that is called when a compaction starts and ends: in the background, after a turn, or before a request. */
   readonly onBackground: (listener: (isRunning: boolean) => void) => void;
-  /** Another model, by its name. @throws {UsageError} it is named only in part. */
-  readonly modelNamed: (name: string) => ChatModel | null;
-  /** Erases a chosen model's secrets from this process; a warning where commands could still read them, else null. */
+  /** Switches to a model. @throws {UsageError} the model needs more settings. */
+  readonly selectModel: (name: string) => ChatModel | null;
+  /** Removes the secrets of a model from the environment of this process. Returns a warning if commands can still read them. */
   readonly hideKey: (secrets: readonly string[]) => string | null;
-  /** Waits a moment for a question to be seen. Default: 800 ms, in which no key may come. */
+  /** Starts the delay before a question accepts answers. Default: 800 ms. */
   readonly startAnswerDelay?: StartDelay | undefined;
-  /** Runs `bough ARGS…` on the same store, and gives back what it printed. Never throws. */
+  /** Runs `bough ARGS…` on the same store and returns its output. Never throws. */
   readonly runCommand: (args: readonly string[]) => Promise<CommandOutput>;
 }
 
-/** What a command printed: its answer, and what it said beside it. */
+/** The output of a command: stdout and stderr. */
 export interface CommandOutput {
   readonly lines: readonly Line[];
   readonly notes: readonly Line[];
   readonly exit: number;
 }
 
-/** The shell's screen, as its work sees it. */
+/** The screen of the shell, for effects. */
 export type ShellHost = ScreenHost<ShellEvent>;

@@ -46,10 +46,10 @@ async function overThreshold(work: (it: { shell: Shell; performer: ShellPerforme
   const run = { io, store: shell.store, storePath: "", config, model, isNotebookShown: true, options: {} };
   await withSession(run, "talk", async (opened) => {
     const performer = new ShellPerformer(createShellWorld(run, opened), { showsTranscript: false, showsNotebookNote: false });
-    onTestFinished(() => performer.end());
+    onTestFinished(() => performer.close());
     const heard = new Heard();
-    await performer.performed({ kind: "open" }, heard);
-    await performer.performed({ kind: "send", text: "first" }, heard);
+    await performer.performAndWait({ kind: "open" }, heard);
+    await performer.performAndWait({ kind: "send", text: "first" }, heard);
     await shell.server.request(1);
     await work({ shell, performer, heard, write: written.open });
   });
@@ -64,7 +64,7 @@ describe("a compaction that is due when a turn ends", () => {
       expect(heard.news.findLast((news) => news.kind === "status" && news.status.background !== undefined)).toMatchObject({
         status: { background: true },
       });
-      const second = performer.performed({ kind: "send", text: "second" }, heard);
+      const second = performer.performAndWait({ kind: "send", text: "second" }, heard);
       await heard.until(stored("second"));
       expect(shell.server.requests).toHaveLength(2);
       write();
@@ -98,7 +98,7 @@ describe("a compaction that is due when a turn ends", () => {
       await shell.server.requests[1]?.gone;
       await heard.until(compacting(false));
       expect(heard.news.some(({ kind }) => kind === "notice")).toBe(false);
-      await performer.performed({ kind: "send", text: "second" }, heard);
+      await performer.performAndWait({ kind: "send", text: "second" }, heard);
       const path = await (await shell.other()).path();
       expect(path.filter(({ type }) => type === "compaction")).toHaveLength(1);
       expect(path.at(-1)).toMatchObject({ type: "message", message: { role: "assistant", stopReason: "stop" } });

@@ -98,7 +98,7 @@ export class DrivenShell {
         configPath: join(folder, "config.json"),
         model: hasModel ? chooseChatModel({}, {}, { model: "test-model", baseUrl: server.baseURL }) : null,
         onBackground: () => undefined,
-        modelNamed: (name) => chooseChatModel({}, {}, { model: name, baseUrl: server.baseURL }),
+        selectModel: (name) => chooseChatModel({}, {}, { model: name, baseUrl: server.baseURL }),
         hideKey: () => keyWarning,
         runCommand: (args) => runCaptured(io, path, args),
       },

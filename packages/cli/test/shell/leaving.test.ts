@@ -45,7 +45,7 @@ describe("leaving in the middle of a reply", () => {
   test("the tree is not opened over it", async () => {
     const shell = await midReply();
     expect(shell.press("ctrl+t").result).toBeUndefined();
-    expect(shell.model.notice?.text).toBe("A reply is being written. Esc stops it.");
+    expect(shell.model.notice?.text).toBe("A reply is in progress. Esc stops it.");
   });
 });
 
@@ -54,7 +54,7 @@ describe("Esc", () => {
     const shell = await midReply();
     await shell.press("escape").until(() => shell.model.running === 0);
     expect((await shell.messages())[1]).toMatchObject({ content: [{ type: "text", text: "Half of it" }] });
-    expect(shell.model.notice?.text).toBe("Stopped; what came is kept.");
+    expect(shell.model.notice?.text).toBe("Stopped; the reply so far is kept.");
   });
 
   test("twice on an empty prompt opens the tree", async () => {

@@ -54,7 +54,7 @@ describe("lines that are sent faster than they are carried out", () => {
 
   test("in a notebook everything that waited behind other work goes out", async () => {
     const shell = await DrivenShell.open();
-    shell.event({ kind: "work-started", text: "summarising" }).enter("one").enter("two");
+    shell.event({ kind: "work-started", text: "summarizing" }).enter("one").enter("two");
     expect(shell.model.queue).toEqual(["one", "two"]);
     await shell.event({ kind: "work-ended" }).until(() => isIdle(shell));
     expect(await said(shell)).toEqual(["user: one", "user: two"]);

@@ -51,7 +51,7 @@ export async function opened(names: string, { size = { columns: 80, rows: 23 }, 
     configPath: `${folder}/config.json`,
     model,
     onBackground: () => undefined,
-    modelNamed: () => null,
+    selectModel: () => null,
     hideKey: () => null,
     runCommand: (args) => runCaptured(io, path, args),
   };

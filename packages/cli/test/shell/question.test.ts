@@ -118,7 +118,7 @@ describe("the question whether a tool may run", () => {
     shell.server.reply(calls([{ name: "read", input: { path: "link/none" } }]), text("Done."));
     await shell.enter("go").until(() => shell.model.question !== null);
     const target = join(realpathSync(shell.folder), "../..", "none");
-    expect(shell.shown).toContain(`It reaches outside of this folder: ${target}`);
+    expect(shell.shown).toContain(`This call reaches outside the working directory: ${target}`);
     expect(shell.shown).not.toContain("always");
     shell.moment().press("a");
     expect([shell.model.editor.text, shell.answers]).toEqual(["a", []]);

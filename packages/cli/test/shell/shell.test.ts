@@ -32,7 +32,7 @@ describe("a notebook", () => {
     await driven.until(({ status }) => status.depth === 1);
     expect((await session.path()).map((entry) => (entry.type === "message" ? entry.message.role : ""))).toEqual(["user"]);
     expect(driven.printed).toContain("› remember the milk");
-    expect(driven.text).toContain("notebook: no model answers");
+    expect(driven.text).toContain("notebook: no model");
   });
 
   it("shows how the session ended", async () => {
@@ -120,7 +120,7 @@ describe("slash commands", () => {
     ["/stats", /1 session, 2 entries/],
     ["/context", /said in u1/],
     ["/search replied", /1 match/],
-    ["/settings", /none: a notebook/],
+    ["/settings", /none \(notebook\)/],
     ["/label the end", /\[the end\]/],
     ["/name Another title", /Another title/],
     ["/export out.md", /written\s*to .*out\.md/],
@@ -208,7 +208,7 @@ describe("while a reply is written", () => {
   it("messages wait, and go out one after the other", async () => {
     const { driven } = await opened("u1 a1");
     driven.event({ kind: "reply-started" }).type("second").press("enter").type("third").press("enter");
-    expect(driven.text).toContain("waits: second");
+    expect(driven.text).toContain("queued: second");
     expect(driven.wanted()).toEqual([]);
     driven.event({ kind: "reply-ended" });
     expect(driven.wanted()).toEqual([{ kind: "send", text: "second" }]);

@@ -74,7 +74,7 @@ describe("slash commands on a store", () => {
 
   test("/import --verbose takes the rest as its path, and wants one", async () => {
     expect(commandLineOf("import", "--verbose a b.jsonl", "s")).toEqual(["import", "--verbose", "--", "a b.jsonl"]);
-    expect(await ran(await talk(), "/import --verbose")).toContain("From where?");
+    expect(await ran(await talk(), "/import --verbose")).toContain("Import from where?");
   });
 
   test("/export writes into this folder, whatever the session's id is", () => {
@@ -127,10 +127,14 @@ describe("slash commands on a store", () => {
 
   test("an unknown one is said in a sentence, and the typed line stays", async () => {
     const shell = await DrivenShell.open();
-    expect(shell.enter("/tre x").model.notice?.text).toBe("No command /tre: did you mean /tree? A message may begin with //.");
+    expect(shell.enter("/tre x").model.notice?.text).toBe(
+      "No command /tre: did you mean /tree? To send a message that starts with /, type //.",
+    );
     expect(shell.model.editor.text).toBe("/tre x");
     shell.press("ctrl+u");
-    expect(shell.enter("/zzzzzz").model.notice?.text).toBe("No command /zzzzzz. /help lists the commands. A message may begin with //.");
+    expect(shell.enter("/zzzzzz").model.notice?.text).toBe(
+      "No command /zzzzzz. /help lists the commands. To send a message that starts with /, type //.",
+    );
   });
 });
 
