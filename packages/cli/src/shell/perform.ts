@@ -3,8 +3,7 @@ import type { ChatModel } from "../agent/chat-model.js";
 import { appendUserMessage } from "../agent/turn-branch.js";
 import type { TurnResult } from "../agent/turn-events.js";
 import type { Config } from "../config/schema.js";
-import { errorLine } from "../errors.js";
-import { failureNotice } from "../format/failure-notice.js";
+import { errorLine, failureNotice } from "../format/error-text.js";
 import { wrapLine } from "../format/wrap.js";
 import { describeCompaction } from "../session/compaction-text.js";
 import { glyphsFor } from "../terminal/glyphs.js";
@@ -23,6 +22,8 @@ const TICK_MS = 1000;
 
 /** Performs the effects of the shell. */
 export class ShellPerformer {
+  readonly #world: ShellWorld;
+  readonly #intro: Intro;
   #model: ChatModel | null;
   readonly #status: StatusReader;
   #reply: ReplyRun | undefined;
@@ -32,9 +33,6 @@ export class ShellPerformer {
   #ticker: NodeJS.Timeout | undefined;
   #cancelAnswerDelay: () => void = () => undefined;
   readonly #alwaysAllowed = new Set<keyof NonNullable<Config["tools"]>>();
-
-  readonly #world: ShellWorld;
-  readonly #intro: Intro;
 
   constructor(world: ShellWorld, intro: Intro) {
     this.#world = world;
