@@ -1,5 +1,5 @@
+// biome-ignore-all assist/source/organizeImports: grouped by subject.
 // For the sibling packages of this repository: `@bough/compaction/internals`. Not supported: any release may change it.
-
 import { rules, shapes } from "@bough/session-core/internals";
 import { COUNTER, EXTRACT_LIMIT, PLAN_INPUT, SHAPE_INPUT, SOURCE } from "./arguments/shapes.js";
 import * as extracts from "./extract/extract.js";
@@ -16,19 +16,21 @@ export const findFacts = rules.checked(facts.findFacts, ["messages", shapes.MESS
 export const extract = rules.checked(extracts.extract, ["source", SOURCE], ["limit", EXTRACT_LIMIT]);
 export const messageTokens = rules.checked(tokens.messageTokens, ["counter", COUNTER], ["message", shapes.MESSAGE]);
 
-// Facts
-export { scoreFidelity } from "./extract/fidelity.js";
-// Planning
+// Planning and facts
 export { keepRuleOf } from "./plan/kept-tail.js";
-// Replies of the AI SDK
-export { CONNECTION_ENDED, readFinishStep } from "./summarizers/ai-sdk-step.js";
-export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js";
-export { type FailureParts, readFailureParts } from "./summarizers/parse-failure.js";
-export { findNearest } from "./text/nearest-name.js";
-// Errors of providers, secrets, misspelled names
-export { withoutSecrets } from "./text/redact.js";
+export { scoreFidelity } from "./extract/fidelity.js";
+
 // Counting
-export { calibrated, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";
+export { calibrate, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";
 export { ContextMeter } from "./tokens/context-meter.js";
 export { contextWindowOf, tokenizerOf } from "./tokens/model-families.js";
 export { roughCounter } from "./tokens/token-counter.js";
+
+// Replies and errors of providers
+export { CONNECTION_ENDED, readFinishStep } from "./summarizers/ai-sdk-step.js";
+export { type FailureParts, readFailureParts } from "./summarizers/parse-failure.js";
+export { isContextOverflow, parseContextLimit } from "./summarizers/overflow.js";
+
+// Texts
+export { withoutSecrets } from "./text/redact.js";
+export { findNearest } from "./text/nearest-name.js";

@@ -6,7 +6,7 @@ export class InvalidSettingError extends BoughError {
   override readonly name = "InvalidSettingError";
   readonly field: string;
   constructor(field: string, problem: string, message = `compaction setting '${field}': ${problem}`) {
-    super(message);
+    super(message, { hint: "docs/compaction.md lists all settings." });
     this.field = field;
   }
 }
@@ -18,7 +18,9 @@ export class CompactorBusyError extends BoughError {
   readonly asked: "compact" | "navigate" | "undo";
   readonly running: "compact" | "navigate" | "undo";
   constructor(asked: "compact" | "navigate" | "undo", running: "compact" | "navigate" | "undo") {
-    super(`Cannot ${asked}: another operation (${running}) is running on this session. Wait until it has ended, or cancel it.`);
+    super(`Cannot ${asked}: another operation (${running}) is running on this session.`, {
+      hint: "Await it, or cancel it with compactor.abortCompaction() or its signal.",
+    });
     this.asked = asked;
     this.running = running;
   }
@@ -29,7 +31,7 @@ export class TurnRunningError extends BoughError {
   readonly code = "TURN_RUNNING";
   override readonly name = "TurnRunningError";
   constructor() {
-    super(`Nothing was compacted: a turn is running. Compact after it, or with when: "turn-end".`);
+    super("Nothing was compacted: a turn is running.", { hint: 'Compact after the turn, or call compact({ when: "turn-end" }).' });
   }
 }
 
@@ -51,7 +53,9 @@ export class RequestTooLargeError extends BoughError {
   readonly tokens: number;
   readonly limitTokens: number;
   constructor(tokens: number, limitTokens: number) {
-    super(`The request needs at least ${tokens} tokens after everything optional was dropped, but the context window is ${limitTokens}.`);
+    super(`The request needs at least ${tokens} tokens after everything optional was dropped, but the context window is ${limitTokens}.`, {
+      hint: "Shorten the newest prompt, the system prompt or the tools, or use a model with a larger context window.",
+    });
     this.tokens = tokens;
     this.limitTokens = limitTokens;
   }
@@ -78,6 +82,9 @@ export class AiSdkMissingError extends BoughError {
   readonly code = "AI_SDK_MISSING";
   override readonly name = "AiSdkMissingError";
   constructor(options: { cause?: unknown } = {}) {
-    super('The package "ai" (version 6 or 7) could not be loaded. Install it, or use `definitions` of the recall tools.', options);
+    super('The package "ai" (version 6 or 7) could not be loaded.', {
+      ...options,
+      hint: "Install it, or use `definitions` of the recall tools.",
+    });
   }
 }

@@ -3,24 +3,27 @@ import { groupMessages, type MessageGroup, startsTurn, unsentStart, withMetadata
 import { type KeepRule, keptGroups } from "./kept-tail.js";
 import type { PathItem } from "./span.js";
 
+/** What started a compaction; stored with it. */
+export type Trigger = "threshold" | "context_limit_retry" | "manual" | "memory_pressure" | "model_switch";
+
 /** Why there is nothing to compact. */
 export type NothingBecause =
-  /** The last entry that matters is a compaction. */
+  /** No message came after the compaction in force. */
   | "just-compacted"
   /** Fewer messages than the minimum. */
   | "too-few-messages"
-  /** What would be summarised is so short that no summary is smaller. */
+  /** The text to summarize is so short that a summary would not be smaller. */
   | "too-little-text"
-  /** Everything fits into what is to be kept. */
+  /** Everything is in the kept tail. */
   | "all-is-kept"
-  /** No entry can be the first kept one: a single turn that must stay. */
+  /** The tail is too large, but no entry before it can be cut off: the only turn must be kept. */
   | "no-cut-point";
 
-/** How a path is to be shortened. Every message of the path is in exactly one of `summarize`, `prefix` and `keep`. */
+/** How a path is compacted. Every message is in exactly one of `summarize`, `prefix` and `keep`. */
 export type CompactionPlan =
   | { readonly kind: "nothing-to-compact"; readonly reason: NothingBecause }
   | {
-      /** The cut is between two turns (or nothing is kept). */
+      /** The cut is between two turns, or nothing is kept. */
       readonly kind: "whole-turns";
       readonly summarize: readonly PathItem[];
       readonly prefix: readonly [];
@@ -29,7 +32,7 @@ export type CompactionPlan =
       readonly firstKeptEntryId: EntryId | null;
     }
   | {
-      /** The cut is inside a turn: `prefix` is its summarised start. `summarize` may be empty. */
+      /** The cut is inside a turn: `prefix` is the start of that turn and gets a summary of its own. `summarize` may be empty. */
       readonly kind: "split-turn";
       readonly summarize: readonly PathItem[];
       readonly prefix: readonly PathItem[];
@@ -37,22 +40,22 @@ export type CompactionPlan =
       readonly firstKeptEntryId: EntryId;
     };
 
-/** What there is to do, when there is something. */
+/** A plan that compacts something. */
 export type Compactable = Exclude<CompactionPlan, { kind: "nothing-to-compact" }>;
 
-/** What a plan is made from. */
+/** Input of `planCompaction`. */
 export interface PlanInput {
-  /** From the first entry that the compaction in force kept (or the first of all) to the leaf, in the order of the path. */
+  /** From the first entry that the compaction in force kept (without one, the first entry) to the leaf. */
   readonly items: readonly PathItem[];
   readonly keep: KeepRule;
-  /** A span with fewer messages is left alone. */
+  /** Items with fewer messages are not compacted. */
   readonly minMessages: number;
-  /** The compaction that the context starts with; null: none. */
+  /** The compaction in force, whose summary starts the context; null: none. */
   readonly inForce: EntryId | null;
 }
 
 /**
- * Decides what is summarised and what is kept. Pure: the same plan for the same input; linear in the items.
+ * Decides what is summarized and what is kept. Pure and deterministic; linear in the items.
  *
  * @example
  * const plan = planCompaction({ items, keep: { by: "tokens", tokens: 20_000, wholeTurnTokens: 0 }, minMessages: 4, inForce: null });
@@ -75,7 +78,7 @@ function nothingToCompact(reason: NothingBecause): CompactionPlan {
   return { kind: "nothing-to-compact", reason };
 }
 
-/** Nothing that the model reads came after the compaction in force. */
+/** No message of the context came after the compaction in force. */
 function isJustCompacted(items: readonly PathItem[], inForce: EntryId | null): boolean {
   if (inForce === null) return false;
   return items.findLast(({ id, messages }) => messages.length > 0 || id === inForce)?.id === inForce;
@@ -89,28 +92,27 @@ function planWithCut(items: readonly PathItem[], groups: readonly MessageGroup[]
   const group = groups[first];
   if (group === undefined) return { kind: "whole-turns", summarize: items, prefix: [], keep: [], firstKeptEntryId: null };
   const cut = withMetadata(items, group.start);
-  const firstKeptEntryId = (items[cut] as PathItem).id;
   const keep = items.slice(cut);
-  // A turn that an earlier compaction cut has its start in the earlier summary, which is updated with the rest of it.
+  const [firstKept] = keep;
+  if (firstKept === undefined) throw new RangeError(`group ${first} starts behind the last item`);
+  const firstKeptEntryId = firstKept.id;
+  // A turn whose start an earlier compaction summarized is not split again: its rest updates the earlier summary.
   const turn = startsTurn(group) ? undefined : groups.slice(0, first).findLast(startsTurn);
   if (turn === undefined) return { kind: "whole-turns", summarize: items.slice(0, cut), prefix: [], keep, firstKeptEntryId };
   return { kind: "split-turn", summarize: items.slice(0, turn.start), prefix: items.slice(turn.start, cut), keep, firstKeptEntryId };
 }
 
-/** The items that a plan takes out of the context, oldest first. */
+/** The items that the summary replaces, oldest first. */
 export function coveredItems({ summarize, prefix }: Compactable): readonly PathItem[] {
   return [...summarize, ...prefix];
 }
 
-/** Their messages. */
+/** Messages of the items that the summary replaces. */
 export function coveredMessages(plan: Compactable): readonly ContextMessage[] {
   return coveredItems(plan).flatMap(({ messages }) => messages);
 }
 
-/** Their tokens. */
+/** Tokens of the items that the summary replaces. */
 export function coveredTokens(plan: Compactable): number {
   return coveredItems(plan).reduce((sum, { tokens }) => sum + tokens, 0);
 }
-
-/** What made a compaction run; stored with it. Copilot CLI's names. */
-export type Trigger = "threshold" | "context_limit_retry" | "manual" | "memory_pressure" | "model_switch";

@@ -9,54 +9,50 @@ import {
 } from "@bough/session-core";
 import type { ContextMeter, Measured } from "../tokens/context-meter.js";
 
-/**
- * One entry of the part of a path that a context is built from, with what the model reads of it as the edits on the
- * path leave it.
- */
+/** An entry of a path with its messages in the context, after the edits on the path. */
 export interface PathItem {
   readonly id: EntryId;
   readonly type: EntryType;
-  /** Its message, then the synthetic results of calls that have none; empty: settings, data, edits, omitted entries, and compactions. */
+  /** Its message, then synthetic results of its calls without one. Empty for settings, data, edits, omitted entries and compactions. */
   readonly messages: readonly ContextMessage[];
   /** Tokens of `messages`. */
   readonly tokens: number;
 }
 
-/** The part of a path that a compaction looks at, as it was when it was read. */
+/** The part of a path that can be compacted, at the time when it was read. */
 export interface Span {
-  /** Where the path ends. */
+  /** The end of the path. */
   readonly leafId: EntryId;
   readonly context: SessionContext;
   readonly measured: Measured;
-  /** From the first entry that the compaction in force kept (or the first after it, or the first of all) to the leaf. */
+  /** From the first entry that the compaction in force kept to the leaf; without a compaction, the whole path. */
   readonly items: readonly PathItem[];
-  /** Tokens of the summary that the context starts with; 0: none. */
+  /** Tokens of the summary in force; 0: none. */
   readonly previousSummaryTokens: number;
 }
 
 /**
- * Reads the span that ends at `leafId`: its entries once, and the context at it. Messages are as the model reads them,
- * so that what edits took out is in no summary (regression R132).
+ * Reads the span that ends at `leafId`. Its messages are those of the context, so content that edits removed is not summarized.
  *
- * @throws {EntryNotFoundError} `leafId` is no entry of the session.
+ * @throws {EntryNotFoundError} `leafId` is not an entry of the session.
  */
 export async function readSpan(session: Session, leafId: EntryId, meter: ContextMeter): Promise<Span> {
   const context = await session.context({ leafId });
   const measured = await meter.measure(context, leafId);
-  const shown = contextByEntry(context, measured);
+  const parts = contextByEntry(context, measured);
   const items: PathItem[] = [];
   for await (const entry of session.walk({ leafId, stopAt: await endOfCovered(session, context) })) {
-    // The summary in force is no message of the span: what it replaces is not in it either.
-    items.push(itemOf(entry, entry.type === "compaction" ? undefined : shown.get(entry.id)));
+    // The summary in force is not summarized again as a message; it is given to the summarizer as the previous summary.
+    items.push(itemOf(entry, entry.type === "compaction" ? undefined : parts.get(entry.id)));
   }
   return { leafId, context, measured, items, previousSummaryTokens: context.compaction === null ? 0 : (measured.perMessage[0] ?? 0) };
 }
 
-function itemOf({ id, type }: Entry, shown: ContextPart | undefined): PathItem {
-  return { id, type, messages: shown?.messages ?? [], tokens: shown?.tokens ?? 0 };
+function itemOf({ id, type }: Entry, part: ContextPart | undefined): PathItem {
+  return { id, type, messages: part?.messages ?? [], tokens: part?.tokens ?? 0 };
 }
 
-/** The last entry that an earlier compaction covers; undefined: none, the span is the whole path. */
+/** The last entry that the compaction in force covers; undefined: the span is the whole path. */
 async function endOfCovered(session: Session, { compaction }: SessionContext): Promise<EntryId | undefined> {
   if (compaction === null) return undefined;
   const { firstKeptEntryId } = compaction.payload;
@@ -64,28 +60,28 @@ async function endOfCovered(session: Session, { compaction }: SessionContext): P
   try {
     return (await session.entry(firstKeptEntryId)).parentId ?? undefined;
   } catch (error) {
-    // An import may name an entry that never was; then nothing before the compaction was kept.
+    // An import may name an entry that does not exist; then nothing before the compaction was kept.
     if (error instanceof EntryNotFoundError) return compaction.entryId;
     throw error;
   }
 }
 
-/** What a context shows of one entry. */
+/** The messages of one entry in a context. */
 export interface ContextPart {
   readonly messages: readonly ContextMessage[];
   readonly tokens: number;
 }
 
-/** What a context shows, entry by entry, in its order: the summary of the compaction in force first. */
+/** Groups the messages of a context by entry, in order; the summary in force comes first. */
 export function contextByEntry({ messages, entries }: SessionContext, { perMessage }: Measured): ReadonlyMap<EntryId, ContextPart> {
-  const shown = new Map<EntryId, { readonly messages: ContextMessage[]; tokens: number }>();
+  const parts = new Map<EntryId, { readonly messages: ContextMessage[]; tokens: number }>();
   for (const [at, message] of messages.entries()) {
     const id = entries[at];
     if (id === undefined) continue;
-    const one = shown.get(id) ?? { messages: [], tokens: 0 };
-    one.messages.push(message);
-    one.tokens += perMessage[at] ?? 0;
-    shown.set(id, one);
+    const part = parts.get(id) ?? { messages: [], tokens: 0 };
+    part.messages.push(message);
+    part.tokens += perMessage[at] ?? 0;
+    parts.set(id, part);
   }
-  return shown;
+  return parts;
 }

@@ -5,7 +5,7 @@ import { type TurnState, turnOf } from "../plan/decide.js";
 import { type Limits, limitsOf, type TokenUse } from "../plan/limits.js";
 import type { ContextSnapshot } from "../plan/stall.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { calibrated, promptTokensOf } from "../tokens/calibration.js";
+import { calibrate, promptTokensOf } from "../tokens/calibration.js";
 import type { ContextMeter, Measured } from "../tokens/context-meter.js";
 import type { Engine } from "./engine.js";
 import type { RequestInput } from "./options.js";
@@ -45,7 +45,7 @@ export async function readContextState(engine: Engine, input: RequestInput = {},
   const limits = limitsOf(settings, memory.contextWindow, model, fixed, learned);
   const counted = systemTokens + toolTokens + measured.total;
   const reported = await reportedTokens(engine, context, measured, input.lastUsage);
-  if (reported !== null) calibrate(engine, reported.promptTokens, counted - reported.laterTokens, limits.windowTokens);
+  if (reported !== null) updateCalibration(engine, reported.promptTokens, counted - reported.laterTokens, limits.windowTokens);
   const total = reported === null || reported.promptTokens > limits.windowTokens ? 0 : reported.promptTokens + reported.laterTokens;
   return {
     settings,
@@ -79,9 +79,9 @@ export function snapshotOf({ turn, limits, use, context }: ContextState): Contex
 }
 
 /** Adjusts the calibration by what the provider reported. */
-function calibrate({ memory }: Engine, reportedTokens: number, estimatedTokens: number, windowTokens: number): void {
+function updateCalibration({ memory }: Engine, reportedTokens: number, estimatedTokens: number, windowTokens: number): void {
   const knowsFixed = memory.systemTokens !== undefined || memory.toolTokens > 0;
-  memory.calibration = calibrated(memory.calibration, { reportedTokens, estimatedTokens, knowsFixed, windowTokens });
+  memory.calibration = calibrate(memory.calibration, { reportedTokens, estimatedTokens, knowsFixed, windowTokens });
 }
 
 /** @throws {InvalidSettingError} naming the field of the input. */

@@ -44,8 +44,8 @@ function unknownSetting(path: readonly string[], own: Group): InvalidSettingErro
   const inner = isGroup(value) ? Object.keys(value)[0] : undefined;
   const unknown = (inner === undefined ? path : [...path, inner]).join(".");
   const nearest = nearestSetting(unknown, path);
-  const question = nearest === undefined ? "docs/compaction.md lists all settings" : `did you mean '${nearest}'?`;
-  return new InvalidSettingError(path.join("."), "there is no such setting", `unknown setting '${unknown}': ${question}`);
+  const question = nearest === undefined ? "" : `: did you mean '${nearest}'?`;
+  return new InvalidSettingError(path.join("."), "there is no such setting", `unknown setting '${unknown}'${question}`);
 }
 
 /** By the whole path, else the setting of that name in another group, else a similar name in any group. */

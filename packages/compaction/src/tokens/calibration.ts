@@ -3,8 +3,8 @@ import { rules } from "@bough/session-core/internals";
 import { CALIBRATION, COMPARISON, USAGE } from "../arguments/shapes.js";
 
 /**
- * Tokens of the prompt that a provider reported: fresh input with what was read from and written to its cache; where it
- * names only a total, that less the output. undefined: it reported nothing of use, all zero included (regression R105).
+ * Prompt tokens that a provider reported: input, cache reads and cache writes; if it reported only a total, that less the
+ * output. undefined: it reported nothing, or only zeros.
  *
  * @example
  * promptTokensOf({ input: 900, cacheRead: 14_000, output: 50 }); // 14900
@@ -17,40 +17,40 @@ export function promptTokensOf(usage: Usage): number | undefined {
   return totalTokens > output ? totalTokens - output : undefined;
 }
 
-/** What a provider's figures say of ours. */
+/** How the counts of a provider differ from ours. */
 export interface Calibration {
-  /** Reported to estimated tokens: 1 to 2. */
+  /** Reported tokens divided by counted tokens: 1 to 2. */
   readonly ratio: number;
-  /** Tokens of each request that we were never told of: a system prompt, tool definitions. */
+  /** Tokens of each request that the host did not report: a system prompt, tool definitions. */
   readonly unseenTokens: number;
 }
 
-/** Ours are taken as they are. */
+/** Our counts as they are. */
 export const UNCALIBRATED: Calibration = { ratio: 1, unseenTokens: 0 };
 
-/** One figure of a provider beside ours. */
+/** A count of a provider and our count of the same prompt. */
 export interface Comparison {
   readonly reportedTokens: number;
   readonly estimatedTokens: number;
-  /** Whether the host said what its system prompt or tools take; else what is missing in our count is taken to be these. */
+  /** Whether the host reported tokens of its system prompt or tools. If not, the difference is taken to be these. */
   readonly knowsFixed: boolean;
-  /** The model's window: a prompt that was answered fitted it. */
+  /** The model's context window. A prompt that was answered was not larger. */
   readonly windowTokens: number;
 }
 
-// No tokenizer in use counts more than twice what o200k does, whatever the script; what is beyond is no miscount.
+// No tokenizer in use counts more than twice as many tokens as o200k_base; a larger difference has another cause.
 const MOST_RATIO = 2;
-// Below this the template of an empty conversation is larger than what is compared.
+// In a shorter prompt the provider's own template is most of the difference.
 const LEAST_COMPARED = 2_000;
-// A system prompt with tools that takes more than half of the window leaves no room to work in, so it is none.
+// A system prompt with tools of more than half of the window would leave no room to work, so the difference is no such thing.
 const MOST_UNSEEN_SHARE = 0.5;
 
 /**
- * The calibration after one more comparison. Our counts are raised where a provider counts more (its template, its own
- * vocabulary, what the host did not tell), and never lowered: a prompt that is refused costs more than room that is left
- * free. A figure above the window is the sum of several calls and says nothing. Pure.
+ * The calibration after one more comparison. It raises our counts where the provider counts more (template, vocabulary,
+ * unreported parts) and never lowers them, because a refused request costs more than unused room. A count above the window is
+ * the sum of several calls and is ignored. Pure.
  */
-export function calibrated(before: Calibration, comparison: Comparison): Calibration {
+export function calibrate(before: Calibration, comparison: Comparison): Calibration {
   rules.checkArgument("before", before, CALIBRATION);
   rules.checkArgument("comparison", comparison, COMPARISON);
   const { reportedTokens, estimatedTokens, knowsFixed, windowTokens } = comparison;

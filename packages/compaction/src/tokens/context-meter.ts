@@ -15,49 +15,47 @@ import { messageTokens } from "./message-tokens.js";
 import { type ModelName, modelFamily } from "./model-families.js";
 import type { TokenCounter } from "./token-counter.js";
 
-/** Tokens of a context. */
+/** Token counts of a context. */
 export interface Measured {
-  /** Of all messages together. */
+  /** All messages together. */
   readonly total: number;
-  /** `perMessage[i]` is what `messages[i]` has. */
+  /** `perMessage[i]`: tokens of `messages[i]`. */
   readonly perMessage: readonly number[];
-  /** Of the message that has most. */
+  /** The largest message. */
   readonly largest: number;
-  /** Of the system prompt. */
+  /** The system prompt. */
   readonly system: number;
 }
 
-/** Fewer messages than this are counted faster than the store is asked for their counts. */
-const WORTH_ASKING = 32;
+/** Counting fewer messages than this is faster than reading their counts from the store. */
+const MIN_TO_LOAD = 32;
 
 /**
- * Counts contexts of one session, again and again. A message is counted once: contexts share their messages, so what
- * stands at the same place as in the last context is known by identity, and counts of entries are kept in the store, so
- * that another process need not count them again. A check after an append counts what was appended.
+ * Counts the contexts of one session repeatedly. Each message is counted once: contexts share message objects, so a message at
+ * the same position as in the last context is recognized by identity; and counts of entries are stored, so that another
+ * process need not repeat them. Measuring after an append counts what was appended.
  */
 export class ContextMeter {
+  readonly counter: TokenCounter;
+  readonly model: ModelName;
+  readonly #session: Session;
   readonly #stored: StoredCounts;
   readonly #known = new WeakMap<ContextMessage, number>();
   #last: { readonly messages: readonly ContextMessage[]; readonly measured: Measured } | null = null;
   #system: { readonly text: string; readonly tokens: number } | null = null;
 
-  readonly #session: Session;
-  readonly counter: TokenCounter;
-  readonly model: ModelName;
-
   constructor(session: Session, counter: TokenCounter, model: ModelName = null) {
-    this.#session = session;
-    this.counter = counter;
-    this.model = model;
-
     rules.checkArgument("session", session, SESSION);
     rules.checkArgument("counter", counter, COUNTER);
+    this.counter = counter;
+    this.model = model;
+    this.#session = session;
     this.#stored = new StoredCounts(session, counter, model);
   }
 
-  /** Tokens of a context of this session. `leafId`: where its path ends; default where the handle stands. */
+  /** Counts a context of this session. `leafId`: the end of its path; default the leaf of the session handle. */
   async measure(context: SessionContext, leafId: EntryId | null = this.#session.leafId): Promise<Measured> {
-    const same = this.#sameUpTo(context.messages);
+    const same = this.#countSame(context.messages);
     this.#stored.begin(same === (this.#last?.messages.length ?? 0), leafId);
     const perMessage = this.#last === null ? [] : this.#last.measured.perMessage.slice(0, same);
     await this.#load(context, same);
@@ -67,16 +65,17 @@ export class ContextMeter {
     }
     const measured = { ...sumAndLargest(perMessage), perMessage, system: this.#systemTokens(context.system) };
     this.#last = { messages: context.messages, measured };
-    if (this.#stored.isWorthSaving) await this.#stored.save();
+    if (this.#stored.isBatchFull) await this.#stored.save();
     return measured;
   }
 
-  /** Saves the counts that are not in the store yet. */
+  /** Stores the counts that are not in the store yet. */
   async flush(): Promise<void> {
     await this.#stored.save();
   }
 
-  #sameUpTo(messages: readonly ContextMessage[]): number {
+  /** The number of leading messages that the last context has too. */
+  #countSame(messages: readonly ContextMessage[]): number {
     const before = this.#last?.messages ?? [];
     const most = Math.min(before.length, messages.length);
     let at = 0;
@@ -84,16 +83,16 @@ export class ContextMeter {
     return at;
   }
 
-  /** Takes from the store what it knows of the messages from `from` on, where they are many. */
+  /** Loads the stored counts of the messages from index `from` on, if they are many. */
   async #load({ messages, entries, compaction }: SessionContext, from: number): Promise<void> {
-    const asked = new Map<EntryId, ContextMessage>();
+    const uncounted = new Map<EntryId, ContextMessage>();
     for (let at = from; at < messages.length; at += 1) {
       const [message, id] = [messages[at], entries[at]];
-      if (message !== undefined && id !== undefined && !this.#known.has(message) && isOwn(entries, at)) asked.set(id, message);
+      if (message !== undefined && id !== undefined && !this.#known.has(message) && isOwn(entries, at)) uncounted.set(id, message);
     }
-    if (asked.size < WORTH_ASKING) return;
-    for (const [id, tokens] of await this.#stored.load([...asked.keys()].filter((id) => id !== compaction?.entryId))) {
-      const message = asked.get(id);
+    if (uncounted.size < MIN_TO_LOAD) return;
+    for (const [id, tokens] of await this.#stored.load([...uncounted.keys()].filter((id) => id !== compaction?.entryId))) {
+      const message = uncounted.get(id);
       if (message !== undefined) this.#known.set(message, tokens);
     }
   }
@@ -115,7 +114,7 @@ export class ContextMeter {
   }
 }
 
-/** Whether the message is the entry's own: the synthetic result of a call stands behind it under the same id. */
+/** Whether the message is the entry's own, and not the synthetic result of its call, which follows with the same id. */
 function isOwn(entries: readonly EntryId[], at: number): boolean {
   return entries[at] !== entries[at - 1];
 }
@@ -130,42 +129,39 @@ function sumAndLargest(numbers: readonly number[]): Pick<Measured, "total" | "la
   return { total, largest };
 }
 
-/** So many new counts are written together: one transaction for each would cost as much as the appends. */
+/** Counts are stored in batches: a transaction for each would cost as much as an append. */
 const BATCH = 64;
 
-/**
- * The counts that a store keeps with its entries, for one way to count. Only what an entry says itself is kept there; what
- * an edit on some path makes of it is another text, and on another path it is not even that.
- */
-export class StoredCounts {
+/** The token counts that a store keeps of unedited entries, for one counter. An edit changes an entry only on its own path. */
+class StoredCounts {
+  readonly #session: Session;
   readonly #name: string;
   readonly #pending = new Map<EntryId, number>();
-  /** Where the path ends that the pending counts are about. */
+  /** The leaf of the path that the pending counts are about. */
   #leafId: EntryId | null = null;
-
-  readonly #session: Session;
 
   constructor(session: Session, counter: TokenCounter, model: ModelName) {
     this.#session = session;
-
-    // Providers count images by rules of their own.
+    // Providers count images differently.
     this.#name = `${counter.name} ${modelFamily(model).imageRule}`;
   }
 
-  get isWorthSaving(): boolean {
+  get isBatchFull(): boolean {
     return this.#pending.size >= BATCH;
   }
 
-  /** What is known of entries of the current path, oldest first; those that an edit changes are left out. */
+  /** Stored counts of entries of the current path, given oldest first, without entries that an edit changes. */
   async load(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
     const known = new Map(await this.#session.tokenCounts(this.#name, ids));
-    if (known.size > 0) for (const id of await this.#edited(ids[0])) known.delete(id);
+    if (known.size > 0) for (const id of await this.#editedEntries(ids[0])) known.delete(id);
     return known;
   }
 
-  /** The counts that follow are about the path that ends at `leafId`. `continues`: it only went on since the last ones. */
+  /**
+   * Starts counts of the path that ends at `leafId`. Pending counts are discarded unless the path only grew (`continues`):
+   * an entry may have been counted as an edit on the other path shows it.
+   */
   begin(continues: boolean, leafId: EntryId | null): void {
-    // What was counted on another branch may be what an edit there made of an entry.
     if (!continues) this.#pending.clear();
     this.#leafId = leafId;
   }
@@ -174,21 +170,21 @@ export class StoredCounts {
     this.#pending.set(id, tokens);
   }
 
-  /** Writes what was added. It is a cache: where it cannot be written, nothing is lost but time. */
+  /** Stores the pending counts. A store that cannot be written is ignored: the counts are only a cache. */
   async save(): Promise<void> {
     if (this.#pending.size === 0) return;
     const counts = new Map(this.#pending);
     this.#pending.clear();
     try {
-      for (const id of await this.#edited(counts.keys().next().value)) counts.delete(id);
+      for (const id of await this.#editedEntries(counts.keys().next().value)) counts.delete(id);
       await this.#session.saveTokenCounts(this.#name, counts);
     } catch (error) {
       if (!isStoreError(error)) throw error;
     }
   }
 
-  /** Entries that an edit on the path changes. An edit is younger than its target, so it stands below the oldest one. */
-  async #edited(oldest: EntryId | undefined): Promise<ReadonlySet<EntryId>> {
+  /** Entries that an edit on the path changes. An edit comes after its target, so it is below the oldest of them. */
+  async #editedEntries(oldest: EntryId | undefined): Promise<ReadonlySet<EntryId>> {
     const leafId = this.#leafId;
     if (leafId === null || oldest === undefined) return new Set();
     const stopAt = await this.#session.commonAncestor(leafId, oldest);

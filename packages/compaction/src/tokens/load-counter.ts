@@ -6,8 +6,8 @@ import { roughCounter, type TokenCounter } from "./token-counter.js";
 const loading = new Map<Encoding, Promise<TokenCounter>>();
 
 /**
- * A counter by name. The tables of a vocabulary are loaded once a process, at its first use; callers at the same time share
- * it. A load that failed is tried again by the next caller.
+ * The counter of a vocabulary, or the estimate `rough`. The tables of a vocabulary are loaded at its first use in a process and
+ * shared; a load that failed is tried again by the next call.
  *
  * @example
  * const counter = await loadCounter("o200k_base");

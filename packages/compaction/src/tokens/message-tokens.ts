@@ -5,17 +5,17 @@ import { imageTokens } from "./image-tokens.js";
 import { type ImageRule, type ModelName, modelFamily } from "./model-families.js";
 import type { TokenCounter } from "./token-counter.js";
 
-/** What each message costs besides its content: role and separators (OpenAI's cookbook: 3, and 1 for the start of a role). */
+/** Tokens of a message besides its content: role and separators (OpenAI's cookbook: 3, and 1 for the start of a role). */
 export const MESSAGE_TOKENS = 4;
-/** What each tool call and each result costs besides: its id and the frame around it, about 8 in every protocol we know. */
+/** Tokens of a tool call or result besides its content: the id and the frame, about 8 in the protocols of all large providers. */
 export const CALL_TOKENS = 8;
 
 type Content = Extract<ContextMessage, { content: unknown }>["content"];
 type Block = Exclude<Content, string>[number];
 
 /**
- * Tokens of a message as the converters of session-core send it: texts, thoughts, calls with their arguments as JSON,
- * results, summaries in their templates, images by the rule of the model's provider. Cost is linear in its texts.
+ * Tokens of a message as the converters of session-core send it: texts, thinking, calls with their arguments as JSON, results,
+ * summaries in their templates, and images by the rule of the model's provider. Cost: linear in its texts.
  *
  * @example
  * messageTokens(counter, { role: "user", content: "Hello" }); // 5: four for the message, one for the word
@@ -53,7 +53,7 @@ function blockTokens(counter: TokenCounter, block: Block, rule: ImageRule): numb
     case "text":
       return counter.count(block.text);
     case "thinking":
-      // A redacted thought is only its signature, whose four characters stand for about a token of it.
+      // Of redacted thinking only the signature is known: about four characters for each token.
       return block.thinking === "" ? Math.ceil((block.thinkingSignature?.length ?? 0) / 4) : counter.count(block.thinking);
     case "toolCall":
       return CALL_TOKENS + counter.count(block.name) + counter.count(JSON.stringify(block.arguments));
@@ -65,9 +65,10 @@ function blockTokens(counter: TokenCounter, block: Block, rule: ImageRule): numb
 }
 
 /**
- * Tokens of tool definitions, as the JSON that a provider is sent; what providers really count is a little less, as they
- * rewrite the schema. For `prepareRequest({ toolTokens })`; count once, as definitions seldom change.
+ * Tokens of tool definitions, counted as JSON, for `prepareRequest({ toolTokens })`. Providers rewrite the schemas and count a
+ * little less. Count once: definitions rarely change.
  *
+ * @throws {InvalidArgumentError} `counter` is no counter, or `tools` is not an array of objects.
  * @example
  * await compactor.prepareRequest({ toolTokens: toolTokens(counter, tools) });
  */

@@ -1,24 +1,23 @@
-/** Counts the tokens of texts as one vocabulary cuts them. */
+/** Counts the tokens of texts by one vocabulary. */
 export interface TokenCounter {
-  /** Names its counts in the store's cache: another name whenever a count can differ. */
+  /** Key of its counts in the store's cache. Counters whose counts can differ must have different names. */
   readonly name: string;
-  /** Tokens of a text. Special-token text is text. Cost is linear, whatever the text. */
+  /** Tokens of a text; the text of a special token counts as text. The cost must be linear in the length. */
   count(text: string): number;
 }
 
-/** Runs that no vocabulary knows words in: base64, hashes, minified code. */
+/** Runs without words: base64, hashes, minified code. */
 const UNBROKEN = /[A-Za-z0-9+/=_-]{64,}/g;
-/** Scripts in which a character is about a token: Chinese, Japanese, Korean. */
+/** Chinese, Japanese and Korean: about one token for each character. */
 const DENSE = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]|[\u{20000}-\u{3ffff}]/gu;
-/** Other scripts than Latin, and signs outside of ASCII: about two characters a token. */
+/** Other scripts than Latin, and signs outside of ASCII: about one token for two characters. */
 const OTHER = /[\u0370-\u2e7f]|[\u{1f000}-\u{1ffff}]/gu;
-/** Signs and breaks of code, most of which are tokens of their own. */
+/** Signs and line breaks of code: most are tokens of their own. */
 const SIGNS = /[^\sA-Za-z0-9\u0080-\u{10ffff}]+|\n/gu;
 
 /**
- * An estimate that needs no table, for programs that cannot load one: a token for four characters of words, for 1.6 of
- * unbroken runs, for one of Chinese, Japanese and Korean, for two of other scripts, and for each run of signs. On prose,
- * code, JSON, Chinese and base64 it is within a third of o200k_base; characters ÷ 4 is three times too low on the last two.
+ * Estimates tokens without a vocabulary, by the kinds of characters. For prose, code, JSON, Chinese and base64 the estimate is
+ * within a third of o200k_base (characters ÷ 4 is three times too low for the last two).
  */
 export const roughCounter: TokenCounter = {
   name: "rough/1",

@@ -174,8 +174,8 @@ const CALLS: Readonly<Record<string, Call>> = {
     "fetch",
   ]),
   "calibrated before": (_, before) =>
-    internals.calibrated(before, { reportedTokens: 1, estimatedTokens: 1, knowsFixed: true, windowTokens: 10 }),
-  calibrated: (_, comparison) => internals.calibrated(internals.UNCALIBRATED, comparison),
+    internals.calibrate(before, { reportedTokens: 1, estimatedTokens: 1, knowsFixed: true, windowTokens: 10 }),
+  calibrated: (_, comparison) => internals.calibrate(internals.UNCALIBRATED, comparison),
   promptTokensOf: (_, usage) => internals.promptTokensOf(usage),
   "ContextMeter session": (_, session) => new internals.ContextMeter(session, counter),
   "ContextMeter counter": ({ session }, odd) => new internals.ContextMeter(session, odd),

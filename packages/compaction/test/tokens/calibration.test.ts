@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Calibration, calibrated, promptTokensOf, UNCALIBRATED } from "../../src/tokens/calibration.js";
+import { type Calibration, calibrate, promptTokensOf, UNCALIBRATED } from "../../src/tokens/calibration.js";
 
 describe("what a provider reported of the prompt", () => {
   test.each([
@@ -33,18 +33,18 @@ describe("the calibration of our counts", () => {
     ],
     ["leaves half of the window in any case", { reported: 190_000, estimated: 10, knowsFixed: false }, { ratio: 1, unseenTokens: 100_000 }],
   ])("%s", (_name, { reported, estimated, knowsFixed }, expected) => {
-    expect(calibrated(UNCALIBRATED, { reportedTokens: reported, estimatedTokens: estimated, knowsFixed, windowTokens })).toEqual(expected);
+    expect(calibrate(UNCALIBRATED, { reportedTokens: reported, estimatedTokens: estimated, knowsFixed, windowTokens })).toEqual(expected);
   });
 
   test("is not moved by a figure above the window, which is the sum of several calls", () => {
     const before = { ratio: 1.2, unseenTokens: 500 };
-    expect(calibrated(before, { reportedTokens: 900_000, estimatedTokens: 20_000, knowsFixed: true, windowTokens })).toBe(before);
+    expect(calibrate(before, { reportedTokens: 900_000, estimatedTokens: 20_000, knowsFixed: true, windowTokens })).toBe(before);
   });
 
   test("explains what was reported, and never leaves less than a quarter of the window", () => {
     fc.assert(
       fc.property(fc.nat(200_000), fc.nat(200_000), fc.boolean(), (reportedTokens, estimatedTokens, knowsFixed) => {
-        const { ratio, unseenTokens } = calibrated(UNCALIBRATED, { reportedTokens, estimatedTokens, knowsFixed, windowTokens });
+        const { ratio, unseenTokens } = calibrate(UNCALIBRATED, { reportedTokens, estimatedTokens, knowsFixed, windowTokens });
         expect((windowTokens - unseenTokens) / ratio).toBeGreaterThanOrEqual(windowTokens / 4);
         if (unseenTokens < windowTokens / 2) expect(ratio * estimatedTokens + unseenTokens).toBeGreaterThanOrEqual(reportedTokens - 1);
       }),

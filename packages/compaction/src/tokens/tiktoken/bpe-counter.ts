@@ -4,31 +4,29 @@ import { PieceMerger } from "./piece-merger.js";
 import type { RankTable } from "./rank-table.js";
 
 /**
- * A longer piece, in UTF-16 code units, is counted in parts of this length: no word, but a run without any break, of which
- * the count may be one token more for each part. Within it the cost does not depend on what the text is.
+ * The longest piece, in UTF-16 code units, that is counted as a whole. A longer one (a run without any break) is counted in
+ * parts of this length, which may add a token for each part, so that the cost stays linear.
  */
 export const PART = 1_024;
 
-/** Not ASCII: more than a byte a character. */
+/** Characters of more than one byte in UTF-8. */
 const WIDE = /[^\u0000-\u007f]/;
 
 /**
- * Counts as js-tiktoken does, exactly but for runs of more than 1,024 characters without any break, in linear time whatever
- * the text. Text that looks like a special token is text; half a surrogate pair counts as U+FFFD, which it is sent as.
+ * Counts as js-tiktoken does, in linear time. The counts are equal except for runs of more than 1,024 characters without a
+ * break. Text that looks like a special token is text; a lone surrogate counts as U+FFFD, which is what is sent.
  */
 export class BpeCounter implements TokenCounter {
-  readonly #merger: PieceMerger;
-  readonly #kept = new PieceCache();
-  /** The last long part and its tokens: a run of one character is the same part again and again. */
-  #long = { text: "", tokens: 0 };
-
   readonly name: string;
   readonly #table: RankTable;
+  readonly #merger: PieceMerger;
+  readonly #cache = new PieceCache();
+  /** The last part of a long piece: in a run of one character all parts are equal. */
+  #lastPart = { text: "", tokens: 0 };
 
   constructor(name: string, table: RankTable) {
     this.name = name;
     this.#table = table;
-
     this.#merger = new PieceMerger(table);
   }
 
@@ -39,43 +37,43 @@ export class BpeCounter implements TokenCounter {
   }
 
   #tokensOf(piece: string): number {
-    const slot = this.#kept.slotOf(piece);
-    const known = this.#kept.get(slot, piece);
+    const slot = this.#cache.slotOf(piece);
+    const known = this.#cache.get(slot, piece);
     if (known !== undefined) return known;
-    const tokens = piece.length > PART ? this.#inParts(piece) : this.#encoded(piece);
-    this.#kept.set(slot, piece, tokens);
+    const tokens = piece.length > PART ? this.#countParts(piece) : this.#encode(piece);
+    this.#cache.set(slot, piece, tokens);
     return tokens;
   }
 
-  #inParts(piece: string): number {
+  #countParts(piece: string): number {
     let tokens = 0;
     for (let start = 0; start < piece.length; ) {
       let end = Math.min(piece.length, start + PART);
-      // Not between the halves of a pair.
+      // Not inside a surrogate pair.
       if ((piece.charCodeAt(end) & 0xfc00) === 0xdc00) end += 1;
       const part = piece.slice(start, end);
-      if (this.#long.text !== part) this.#long = { text: part, tokens: this.#encoded(part) };
-      tokens += this.#long.tokens;
+      if (this.#lastPart.text !== part) this.#lastPart = { text: part, tokens: this.#encode(part) };
+      tokens += this.#lastPart.tokens;
       start = end;
     }
     return tokens;
   }
 
-  #encoded(piece: string): number {
+  #encode(piece: string): number {
     const bytes = WIDE.test(piece) ? Buffer.from(piece, "utf8").toString("latin1") : piece;
     return this.#table.ranks.has(bytes) ? 1 : this.#merger.count(bytes);
   }
 }
 
-/** So much of a text is cut into pieces at once, in UTF-16 code units: a pattern never meets a text of megabytes. */
+/** The pattern is applied to windows of this many UTF-16 code units, never to a text of megabytes. */
 export const WINDOW = 1 << 16;
 
-/** A piece can depend on what follows it: on the character behind it, or on two for `'ll`. So the last ones are cut again. */
+/** A piece may depend on up to two characters after it (`'ll`), so the last pieces of a window are cut again with the next one. */
 const UNSURE = 3;
 
 /**
- * The pieces of a text as the pattern cuts them, a windowful at a time. The same as cutting the whole text at once, but for
- * a piece that fills a whole window (65,536 letters without a break), which is cut there.
+ * Cuts a text into pieces by the pattern, window by window. The pieces are those of the whole text, except that a piece is cut
+ * where it fills a whole window (65,536 letters without a break).
  */
 export function* piecesOf(text: string, pattern: RegExp): Generator<readonly string[], void, void> {
   for (let start = 0; start < text.length; ) {
@@ -89,24 +87,21 @@ export function* piecesOf(text: string, pattern: RegExp): Generator<readonly str
 
 function endOf(text: string, start: number): number {
   const end = Math.min(text.length, start + WINDOW);
-  // Not between the halves of a pair.
+  // Not inside a surrogate pair.
   return (text.charCodeAt(end) & 0xfc00) === 0xdc00 ? end + 1 : end;
 }
 
-/** How many counts are kept; a power of two. */
+/** Slots of the cache, a power of two. */
 const SLOTS = 1 << 16;
-/** Longer pieces seldom come again. */
+/** Longer pieces are rarely repeated. */
 const MAX_LENGTH = 24;
 
-/**
- * The counts of pieces that came lately, in a table of fixed size: words, names and signs come again and again. A newer
- * piece takes the place of an older one with the same hash, so that text that never repeats costs no memory and no clearing.
- */
+/** Counts of recent pieces in a cache of fixed size, in which a newer piece replaces an older one of the same slot. */
 export class PieceCache {
   readonly #pieces: string[] = new Array<string>(SLOTS).fill("");
   readonly #counts = new Uint16Array(SLOTS);
 
-  /** Where a piece's count would be; -1: it is too long to be kept. */
+  /** The slot of a piece; -1: it is too long to be cached. */
   slotOf(piece: string): number {
     const { length } = piece;
     if (length > MAX_LENGTH) return -1;
@@ -115,7 +110,7 @@ export class PieceCache {
     return (hash ^ (hash >>> 15)) & (SLOTS - 1);
   }
 
-  /** undefined: it is not kept. */
+  /** undefined: it is not cached. */
   get(slot: number, piece: string): number | undefined {
     return slot >= 0 && this.#pieces[slot] === piece ? this.#counts[slot] : undefined;
   }

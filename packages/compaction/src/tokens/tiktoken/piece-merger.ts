@@ -1,21 +1,29 @@
 import type { RankTable } from "./rank-table.js";
 
-/** Up to this many bytes all places are looked through for each merge; above, blocks of them pay. */
+/** Higher than any rank: the two tokens cannot be merged. */
+const NO_PAIR = 0x7fffffff;
+/** Up to this many bytes each merge scans the whole piece; above, it scans blocks. */
 const SMALL = 64;
-/** Places are looked after in blocks of 16: the lowest rank of each is known, so that a merge looks at three of them. */
+/** Positions per block, as a power of two. The lowest rank of each block is kept, so a merge scans at most three of them. */
 const SHIFT = 4;
 
+/** The element at an index that is in range. */
+function read(array: Int32Array, index: number): number {
+  return array[index] ?? 0;
+}
+
 /**
- * Counts the tokens of pieces as byte pair encoding cuts them: again and again the neighbours of lowest rank are merged,
- * the leftmost of equals first, until none is in the vocabulary. One merge costs a look at a 16th of the piece, which is why
- * the caller bounds its length.
+ * Counts the tokens of a piece by byte pair encoding: merges the neighbors of the lowest rank (the leftmost of equal ones)
+ * until no pair is in the vocabulary. A merge costs a scan of 1/16 of the piece, so callers bound the piece's length.
  */
 export class PieceMerger {
   readonly #pairs: PairRankCache;
   readonly #byteIds: Int32Array;
+  // A linked list of tokens by the position of their first byte: their ids, their neighbors, and the rank of each token with
+  // the next one.
   #ids = new Int32Array(1024);
   #next = new Int32Array(1024);
-  #before = new Int32Array(1024);
+  #previous = new Int32Array(1024);
   #ranks = new Int32Array(1024);
   #blockRanks = new Int32Array(1024 >> SHIFT);
 
@@ -31,51 +39,54 @@ export class PieceMerger {
     if (length <= SMALL) return this.#countSmall(length);
     this.#startBlocks(length);
     let tokens = length;
-    for (let at = this.#lowest(length); at >= 0; at = this.#lowest(length)) {
-      const [gone, before] = [this.#next[at] as number, this.#before[at] as number];
+    for (let at = this.#findLowest(length); at >= 0; at = this.#findLowest(length)) {
+      const merged = read(this.#next, at);
+      const previous = read(this.#previous, at);
       this.#merge(at, length);
       tokens -= 1;
-      this.#lookAt(at >> SHIFT);
-      if (gone >> SHIFT !== at >> SHIFT) this.#lookAt(gone >> SHIFT);
-      if (before >= 0 && before >> SHIFT !== at >> SHIFT) this.#lookAt(before >> SHIFT);
+      this.#updateBlock(at >> SHIFT);
+      if (merged >> SHIFT !== at >> SHIFT) this.#updateBlock(merged >> SHIFT);
+      if (previous >= 0 && previous >> SHIFT !== at >> SHIFT) this.#updateBlock(previous >> SHIFT);
     }
     return tokens;
   }
 
   #start(bytes: string): void {
     const { length } = bytes;
-    if (length > this.#ids.length) this.#grow(length);
+    // The last block is scanned to its end, which is behind the last byte.
+    if (length + (1 << SHIFT) > this.#ids.length) this.#grow(length);
     for (let at = 0; at < length; at += 1) {
-      this.#ids[at] = this.#byteIds[bytes.charCodeAt(at)] as number;
+      this.#ids[at] = read(this.#byteIds, bytes.charCodeAt(at));
       this.#next[at] = at + 1;
-      this.#before[at] = at - 1;
+      this.#previous[at] = at - 1;
     }
-    for (let at = 0; at + 1 < length; at += 1) this.#ranks[at] = this.#pairs.rank(this.#ids[at] as number, this.#ids[at + 1] as number);
+    for (let at = 0; at + 1 < length; at += 1) this.#ranks[at] = this.#pairs.rank(read(this.#ids, at), read(this.#ids, at + 1));
     this.#ranks[length - 1] = NO_PAIR;
   }
 
   #startBlocks(length: number): void {
     // Up to the end of the last block.
     for (let at = length; at < length + (1 << SHIFT); at += 1) this.#ranks[at] = NO_PAIR;
-    for (let block = 0; block <= length >> SHIFT; block += 1) this.#lookAt(block);
+    for (let block = 0; block <= length >> SHIFT; block += 1) this.#updateBlock(block);
   }
 
   #grow(length: number): void {
-    const room = 2 ** Math.ceil(Math.log2(length + (2 << SHIFT)));
-    this.#ids = new Int32Array(room);
-    this.#next = new Int32Array(room);
-    this.#before = new Int32Array(room);
-    this.#ranks = new Int32Array(room);
-    this.#blockRanks = new Int32Array(room >> SHIFT);
+    const size = 2 ** Math.ceil(Math.log2(length + (2 << SHIFT)));
+    this.#ids = new Int32Array(size);
+    this.#next = new Int32Array(size);
+    this.#previous = new Int32Array(size);
+    this.#ranks = new Int32Array(size);
+    this.#blockRanks = new Int32Array(size >> SHIFT);
   }
 
   #countSmall(length: number): number {
     for (let tokens = length; ; tokens -= 1) {
       let lowest = NO_PAIR;
       let best = -1;
-      for (let at = 0; at < length; at = this.#next[at] as number) {
-        if ((this.#ranks[at] as number) < lowest) {
-          lowest = this.#ranks[at] as number;
+      for (let at = 0; at < length; at = read(this.#next, at)) {
+        const rank = read(this.#ranks, at);
+        if (rank < lowest) {
+          lowest = rank;
           best = at;
         }
       }
@@ -84,13 +95,14 @@ export class PieceMerger {
     }
   }
 
-  /** Where the lowest rank is, the leftmost of equals; -1: there is none. */
-  #lowest(length: number): number {
+  /** The leftmost position of the lowest rank; -1: no pair is left. */
+  #findLowest(length: number): number {
     let lowest = NO_PAIR;
     let best = -1;
     for (let block = 0; block <= length >> SHIFT; block += 1) {
-      if ((this.#blockRanks[block] as number) < lowest) {
-        lowest = this.#blockRanks[block] as number;
+      const rank = read(this.#blockRanks, block);
+      if (rank < lowest) {
+        lowest = rank;
         best = block;
       }
     }
@@ -100,51 +112,49 @@ export class PieceMerger {
     return at;
   }
 
-  #lookAt(block: number): void {
+  #updateBlock(block: number): void {
     let lowest = NO_PAIR;
     const end = (block + 1) << SHIFT;
-    for (let at = block << SHIFT; at < end; at += 1) if ((this.#ranks[at] as number) < lowest) lowest = this.#ranks[at] as number;
+    for (let at = block << SHIFT; at < end; at += 1) {
+      const rank = read(this.#ranks, at);
+      if (rank < lowest) lowest = rank;
+    }
     this.#blockRanks[block] = lowest;
   }
 
-  /** Merges the token at a place with the one behind it. The rank of a pair is the id of the token that it becomes. */
+  /** Merges the token at a position with the next one. The rank of a pair is the id of the merged token. */
   #merge(at: number, length: number): void {
-    const id = this.#ranks[at] as number;
-    const gone = this.#next[at] as number;
-    const behind = this.#next[gone] as number;
+    const id = read(this.#ranks, at);
+    const merged = read(this.#next, at);
+    const next = read(this.#next, merged);
     this.#ids[at] = id;
-    this.#next[at] = behind;
-    if (behind < length) this.#before[behind] = at;
-    this.#ranks[gone] = NO_PAIR;
-    this.#ranks[at] = behind < length ? this.#pairs.rank(id, this.#ids[behind] as number) : NO_PAIR;
-    const before = this.#before[at] as number;
-    if (before >= 0) this.#ranks[before] = this.#pairs.rank(this.#ids[before] as number, id);
+    this.#next[at] = next;
+    if (next < length) this.#previous[next] = at;
+    this.#ranks[merged] = NO_PAIR;
+    this.#ranks[at] = next < length ? this.#pairs.rank(id, read(this.#ids, next)) : NO_PAIR;
+    const previous = read(this.#previous, at);
+    if (previous >= 0) this.#ranks[previous] = this.#pairs.rank(read(this.#ids, previous), id);
   }
 }
 
-/** Higher than any rank. */
-export const NO_PAIR = 0x7fffffff;
-
+/** Slots of the cache, a power of two. */
 const SLOTS = 1 << 20;
 
-/**
- * The rank of two neighbouring tokens as one; `NO_PAIR`: they are none. Pairs come again and again, so the last answers are kept
- * in a table of fixed size (12 MB), where a newer pair takes the place of an older one.
- */
-export class PairRankCache {
+/** Looks up the rank of two neighboring tokens as one, in a cache of fixed size (12 MB) in which newer pairs replace older ones. */
+class PairRankCache {
+  readonly #table: RankTable;
   readonly #left = new Int32Array(SLOTS).fill(-1);
   readonly #right = new Int32Array(SLOTS);
   readonly #rank = new Int32Array(SLOTS);
-
-  readonly #table: RankTable;
 
   constructor(table: RankTable) {
     this.#table = table;
   }
 
+  /** `NO_PAIR`: the vocabulary has no such token. */
   rank(left: number, right: number): number {
     const slot = (Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b)) >>> 12;
-    if (this.#left[slot] === left && this.#right[slot] === right) return this.#rank[slot] as number;
+    if (this.#left[slot] === left && this.#right[slot] === right) return read(this.#rank, slot);
     const { byteStrings, ranks } = this.#table;
     const rank = ranks.get(`${byteStrings[left]}${byteStrings[right]}`) ?? NO_PAIR;
     this.#left[slot] = left;

@@ -1,22 +1,22 @@
 import { Buffer } from "node:buffer";
 
-/** Which vocabulary. */
+/** The name of a vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
 
 /**
- * A vocabulary: byte strings (one character for each byte) and their ranks, which are also their ids; and the pattern that
- * cuts a text into pieces, each of which is encoded by itself. In memory about 25 MB for o200k_base.
+ * A vocabulary: byte strings (one character for each byte) with their ranks, which are also their ids, and the pattern that
+ * cuts a text into pieces. Each piece is encoded by itself. o200k_base takes about 25 MB of memory.
  */
 export interface RankTable {
   readonly pattern: RegExp;
   readonly ranks: ReadonlyMap<string, number>;
-  /** The byte string of each id; holes where special tokens are. */
+  /** The byte string of each id; ids of special tokens are holes. */
   readonly byteStrings: readonly string[];
 }
 
 /**
- * The one place that knows js-tiktoken: its rank tables, loaded when they are first asked for. Its encoder is not used: its
- * cost grows with the square of an unbroken run (10,000 equal letters take 10 s).
+ * Loads a rank table of js-tiktoken. Only its tables are used: the cost of its encoder grows with the square of the length of
+ * a run without a break (10,000 equal letters take 10 s).
  */
 export async function loadRankTable(encoding: Encoding): Promise<RankTable> {
   const { default: table } =
@@ -32,6 +32,6 @@ export async function loadRankTable(encoding: Encoding): Promise<RankTable> {
       byteStrings[Number(first) + at] = bytes;
     }
   }
-  // Groups that capture cost a string for each piece.
+  // A capturing group would create a string for each piece.
   return { pattern: new RegExp(table.pat_str.replaceAll("('s", "(?:'s"), "gu"), ranks, byteStrings };
 }
