@@ -75,7 +75,7 @@ export const CHECKPOINT = record({
   summary: TEXT,
 });
 
-/** What is to be summarised. */
+/** The source of a summary. */
 export const SOURCE = record({
   messages: shapes.MESSAGES,
   kind: oneOf("history", "turn-prefix", "branch"),
@@ -84,7 +84,7 @@ export const SOURCE = record({
   cwd: optional(nullable(TEXT)),
   redact: optional(FLAG),
 });
-/** One call of a summariser. */
+/** One call of a summarizer. */
 export const SUMMARY_REQUEST = record({
   system: TEXT,
   prompt: TEXT,
@@ -96,7 +96,7 @@ export const SUMMARY_REQUEST = record({
 });
 /** How much an extract may hold. */
 export const EXTRACT_LIMIT = record({ maxChars: NUMBER });
-/** Options of the built-in summariser. */
+/** Options of the built-in summarizer. */
 export const EXTRACTIVE = record({ maxChars: optional(NUMBER) });
 /** Facts of a session. */
 export const FACTS = list(

@@ -35,7 +35,7 @@ function checkpoint(entryId: string, about: Partial<Checkpoint> = {}): Checkpoin
 }
 
 describe("the folder of a compactor", () => {
-  /** Two compactions, and the names of the files that stand for them. */
+  /** Two compactions, and the names of their files. */
   async function compactedTwice() {
     const directory = folder();
     const { session } = await grown(turns(1, 8));

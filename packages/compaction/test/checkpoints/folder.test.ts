@@ -114,7 +114,7 @@ describe("the text of a checkpoint's file", () => {
 });
 
 describe("several processes that write at once", () => {
-  /** A program that writes checkpoints `PREFIX0`, `PREFIX1`… of one session; it takes our code as it stands. */
+  /** A program that writes checkpoints `PREFIX0`, `PREFIX1`… of one session, with the current source of this package. */
   async function program(): Promise<string> {
     const contents = `
       import { writeCheckpoint } from "./src/checkpoints/write-checkpoints.ts";

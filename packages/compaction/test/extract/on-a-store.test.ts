@@ -5,7 +5,7 @@ import { findings, model, openedStore, plant, turns } from "../world/session.js"
 
 const CWD = "/home/ada/app";
 
-/** A session in a directory, in which a file of it was changed, and which was then gone on with. */
+/** A session in a directory, in which a file was changed, and which then continued. */
 async function worked() {
   const store = await openedStore();
   const session = await store.createSession({ cwd: CWD });

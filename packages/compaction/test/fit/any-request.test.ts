@@ -90,7 +90,7 @@ describe("a shaped request, of any conversation under any settings", () => {
 
   test("stays as it is when it is shaped again, and the same input gives the same", () => {
     holds(({ input: given, shaped: first }) => {
-      // The line that tells of images that were cut away may take a trimmed text over its characters again.
+      // The marker of removed images may make a trimmed text longer than its limit again.
       const trimChars = given.settings.toolResultShare === 0 ? given.settings.trimChars : 0;
       const input = { ...given, settings: { ...given.settings, trimChars } };
       const shaped = fitRequest(input);

@@ -7,10 +7,10 @@ export const CLAUDE: ModelSetting = { provider: "anthropic", modelId: "claude-so
 export const GEMINI: ModelSetting = { provider: "google", modelId: "gemini-3-pro" };
 export const GPT: ModelSetting = { provider: "openai", modelId: "gpt-5" };
 
-/** Tokens of an image, whatever it shows. */
+/** Tokens of any image. */
 export const IMAGE_TOKENS = 100;
 
-/** One token for each UTF-16 unit of text, so that expected values can be told from the lengths. */
+/** One token for each UTF-16 unit of text, so that expected values follow from the lengths. */
 export function count(message: ContextMessage): number {
   switch (message.role) {
     case "compactionSummary":
@@ -83,7 +83,7 @@ function callOf(call: string): AssistantBlock {
   return { type: "toolCall", id, name, arguments: {} };
 }
 
-/** What a test says of a request; the rest is the defaults and no limit. */
+/** What a test sets of a request; the rest is the defaults and no limit. */
 export interface Given {
   readonly limit?: number;
   readonly system?: number;
@@ -125,7 +125,7 @@ export function names({ messages, entries }: Pick<FittedRequest, "messages" | "e
     .join(" ");
 }
 
-/** The message of an entry, and an error where it is gone. */
+/** The message of an entry; throws if it was dropped. */
 export function messageAt(shaped: FittedRequest, name: string): ContextMessage {
   const message = shaped.messages[shaped.entries.indexOf(name)];
   if (message === undefined) throw new Error(`${name} is not in the request`);

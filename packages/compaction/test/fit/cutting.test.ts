@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { cutForRequest } from "../../src/fit/cut-message.js";
 import { count, IMAGE_TOKENS, messageAt, names, shape, talk, textAt } from "./conversation.js";
 
-/** A text whose every part is told from its words. */
+/** A text in which each part is identified by its words. */
 const numbered = (words: number) => Array.from({ length: words }, (_, at) => `w${at}`).join(" ");
 
 function withResult(content: string | ContentBlock[]) {
@@ -62,7 +62,7 @@ describe("a tool result over its share of the window", () => {
   });
 
   test("is cut by counted tokens, however uneven its token density", () => {
-    // Letters z are ten times as dense as others; all of them stand at the beginning, or in the middle.
+    // Letters z are ten times as dense as others; they are all at the beginning, or in the middle.
     const dense = (message: Parameters<typeof count>[0]) =>
       count(message) + 9 * (message.role === "toolResult" ? (textOf(message.content).match(/z/g)?.length ?? 0) : 0);
     for (const long of ["z".repeat(5_000) + "y".repeat(50_000), `${"y".repeat(30_000)}${"z".repeat(9_000)}${"y".repeat(30_000)}`]) {

@@ -5,7 +5,7 @@ import * as internals from "../../src/internals.js";
 import { count, inputOf, names, shape, type Talk, talk, textAt } from "./conversation.js";
 import { problemsOf } from "./providers.js";
 
-/** A counter that remembers how many tokens it went through: the cost of a rule, which no clock tells reliably. */
+/** A counter that sums the tokens it counted: the cost of a rule, measured without a clock. */
 function watched() {
   let spent = 0;
   const counter = (message: ContextMessage) => {
@@ -76,7 +76,7 @@ describe("fifty thousand messages", () => {
     const before = spent();
     const shaped = fitRequest(input);
     expect(spent()).toBe(before);
-    // 95 messages of 10 tokens fit 950. In passes only what the person said is left; by priority whole rounds are.
+    // 95 messages of 10 tokens fit 950. The passes leave only user messages; priorities leave whole rounds.
     expect(shaped.totalTokens).toBe(950);
     expect(names(shaped).split(" ").at(0)).toBe("s");
     expect(names(shaped).split(" ").at(-1)).toBe("u");

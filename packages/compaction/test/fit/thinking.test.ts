@@ -17,7 +17,7 @@ function talk(reply: Partial<Extract<ContextMessage, { role: "assistant" }>> = {
   return { messages, entries: ["u1", "a1", "u2", "a2"] };
 }
 
-/** A limit under which a1 goes. */
+/** A limit under which a1 is dropped. */
 const TIGHT: Given = { limit: 300, model: CLAUDE };
 
 describe("the last thinking block that was left out", () => {

@@ -10,7 +10,7 @@ export function sized(name: string, length: number): string {
   return `${name} ${".".repeat(Math.max(0, length - name.length - 1))}`;
 }
 
-/** What a call asks and what its result says. */
+/** The arguments of a call and the text of its result. */
 export interface Call {
   readonly tool?: string;
   readonly with?: Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ export function next(id: string): readonly PathItem[] {
   return [item(`${id}-before`, { role: "assistant", content: [{ type: "text", text: "ok" }] }), ...prompt(id)];
 }
 
-/** A reply with one call, `kN`, and its result, `rN`, which has 1,000 characters unless it is said otherwise. */
+/** A reply with one call, `kN`, and its result, `rN`, by default of 1,000 characters. */
 export function called(n: number, { tool = "bash", with: given = {}, text, size = 1_000, ...rest }: Call = {}): readonly PathItem[] {
   return [
     item(`k${n}`, { role: "assistant", content: [{ type: "toolCall", id: `c${n}`, name: tool, arguments: { ...given } }] }),

@@ -7,14 +7,14 @@ import { called, item, next, prompt, read, sized } from "./path.js";
 
 type Given = NonNullable<SettingsInput["prune"]>;
 
-/** Nothing is old or too small, and any saving is worth it, unless a test says otherwise. */
+/** By default nothing is old or too small, and any saving suffices. */
 const EAGER: Given = { minSavingsTokens: 0, protectTokens: 1_000_000, cacheSuffixTokens: 1_000_000 };
 
 function planned(items: readonly (readonly PathItem[])[], given: Given = {}, idle = false): PrunePlan {
   return planPrune({ items: items.flat(), settings: readSettings({ prune: { ...EAGER, ...given } }).prune, idle });
 }
 
-/** What goes, and why, in one line. */
+/** The pruned entries and the reasons, on one line. */
 function shown({ edits }: PrunePlan): string {
   return edits.map(({ targetId, because }) => `${targetId} ${because}`).join(", ");
 }
@@ -248,7 +248,7 @@ describe("useless results", () => {
 });
 
 describe("the provider's cache", () => {
-  // Behind r1 stand a call of 4 + 8 + 4 + 2 = 18, its result of 1,012, an answer of 4 + 2 = 6, and a prompt of as many: 1,042 tokens.
+  // After r1 follow a call of 4 + 8 + 4 + 2 = 18, its result of 1,012, an answer of 4 + 2 = 6, and a prompt of as many: 1,042 tokens.
   const items = [prompt("u1"), called(1, { details: { useless: true } }), called(2), next("u2")];
 
   test.each<[string, number, boolean, string]>([

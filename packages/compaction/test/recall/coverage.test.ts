@@ -13,7 +13,7 @@ function edit(id: string, targetId: string, replacement: { readonly content: str
   return { ...place, id, type: "context_edit", targetId, replacement };
 }
 
-/** Each compaction with the entries that it stands for, as words. */
+/** Each compaction with the entries that it covers, as words. */
 function told(words: string, ...marks: readonly Entry[]): readonly string[] {
   const path = words.split(" ");
   return computeCoverage(path, marks).ranges.map(({ entry, from, to }) => `${entry.id}: ${path.slice(from, to + 1).join(" ")}`);

@@ -3,7 +3,7 @@ import { aiSdkSummarizer } from "../../src/summarizers/ai-sdk.js";
 import { startModelServer } from "../model/model-server.js";
 import { summaryRequest, testModel } from "./shipped.js";
 
-// What only this adapter is told by its host; what all adapters do is in over-a-server.
+// Options of this adapter only; the behavior of all adapters is tested in over-a-server.
 
 test("sends the host's provider options, headers and temperature with each call", async () => {
   const server = await startModelServer();

@@ -7,7 +7,7 @@ import { SHIPPED, summaryRequest } from "./shipped.js";
 
 const POLICY: CallPolicy = { retries: 2, retryDelayMs: 1_000, maxRetryDelayMs: 30_000, timeoutMs: 60_000 };
 
-/** Does what its script says, call by call: an Error is thrown, anything else given. */
+/** Follows a script call by call: an Error is thrown, anything else is returned. */
 function scripted(...script: readonly unknown[]): Summarizer & { readonly calls: () => number } {
   let calls = 0;
   const summarizer = async (): Promise<string> => {
@@ -184,7 +184,7 @@ describe("a call that takes too long", () => {
     const policy = { ...POLICY, retries: 0, timeoutMs: 1 };
     await expect(callSummarizer([late], summaryRequest(), policy)).rejects.toMatchObject({ failure: "timeout" });
     failLate(new Error("late"));
-    // Node tells of unhandled rejections once the microtasks are done; one turn of the loop is after that.
+    // Node reports unhandled rejections once the microtasks are done; one turn of the loop is after that.
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", note);
     expect(unhandled).toEqual([]);
@@ -265,7 +265,7 @@ describe.each(SHIPPED)("with $name over a server", ({ over }) => {
   test("a server that hangs is disconnected, and the next candidate is called", async () => {
     const [first, second] = [await startModelServer(), await startModelServer()];
     first.reply(hang());
-    // The clock stands still but for the first candidate's time limit, so that the second one may be as slow as it likes.
+    // The clock advances only for the first candidate's time limit, so that the second one may be as slow as it likes.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const asked = callSummarizer([over(first), over(second)], summaryRequest(), { ...POLICY, retries: 0 });
     await first.request(0);

@@ -179,7 +179,7 @@ describe.each(SHIPPED)("$name", ({ over, chats }) => {
   });
 });
 
-// What only a protocol that streams and says why a reply ended can show.
+// Only for protocols that stream and report a finish reason.
 describe.each(SHIPPED.filter(({ chats }) => chats))("$name", ({ over }) => {
   test.each<[string, Answer, RejectedBecause]>([
     ["a tool call", toolCall(), "tool-call"],

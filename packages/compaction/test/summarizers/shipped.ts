@@ -12,7 +12,7 @@ export const KEY = "sk-test-0123456789abcdef";
 export interface Shipped {
   readonly name: string;
   readonly over: (server: Pick<ModelServer, "baseURL" | "summarizeURL">) => Summarizer;
-  /** It speaks chat completions: it streams, continues a live request, and hears why a reply ended. */
+  /** It speaks chat completions: it streams, continues a live request, and receives a finish reason. */
   readonly chats: boolean;
 }
 

@@ -164,7 +164,7 @@ describe("the person's own words", () => {
   test("are carried on from one summary to the next, and the count of omitted ones adds up", () => {
     const first = composeSummary(parts({ messages: words(25) }, { userMessages: { enabled: true } }));
     const second = named(block([user("m26"), user("m27")], { userMessages: { enabled: true } }, first));
-    // Of the 22 that are known, 16 newest and 4 oldest; 2 more are left out beside the 5.
+    // Of the 22 that are known, 16 newest and 4 oldest; 2 more are omitted in addition to the 5.
     expect(second).toEqual(["m1", "m2", "m3", "m4", "(7)", ...Array.from({ length: 16 }, (_one, at) => `m${at + 12}`)]);
   });
 });

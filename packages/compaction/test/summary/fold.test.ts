@@ -14,7 +14,7 @@ interface Told {
   readonly previous: string | null;
 }
 
-/** Folds and remembers what was asked; a piece above `refusesAbove` overflows. */
+/** Folds and records the prompts; a chunk above `refusesAbove` overflows. */
 async function folded(
   names: readonly string[],
   budget: number,

@@ -46,7 +46,7 @@ export function scripted(script: Script | readonly (string | SummaryReply | Erro
   return { summarizer, asked };
 }
 
-/** A job for ten turns of history, unless told otherwise. */
+/** A job, by default for ten turns of history. */
 export function job(given: Partial<Omit<SummaryJob, "settings">> = {}, settings: SettingsSource = {}): SummaryJob {
   return {
     kind: "compaction",

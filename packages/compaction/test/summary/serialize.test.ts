@@ -134,7 +134,7 @@ describe("secrets", () => {
   const key = `ghp_${"Ab1".repeat(12)}`;
 
   test("are masked before anything is cut, so that half a key is never left", () => {
-    // The cut goes through the key: 40 characters of head end in it.
+    // The cut is inside the key: 40 characters of head end in it.
     const text = serializeToText([result("c", `${"x".repeat(20)} ${key} ${"y".repeat(200)}`)], OPTIONS);
     expect(text).not.toContain("ghp_");
     expect(text).toContain("[redacted]");

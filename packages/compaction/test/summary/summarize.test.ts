@@ -304,7 +304,7 @@ describe("a split turn", () => {
     expect(asked.map(({ source }) => source?.kind)).toEqual(["history", "turn-prefix"]);
     expect(asked[1]?.prompt).toContain("the turn begins");
     expect(asked[1]?.prompt).not.toContain("question1");
-    // R95: the focus is told to both.
+    // Both prompts have the focus.
     for (const { prompt } of asked) expect(prompt).toContain("<focus>\ntabs\n</focus>");
   });
 
