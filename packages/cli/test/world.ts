@@ -22,7 +22,7 @@ export interface Circumstances {
   readonly color?: boolean;
   readonly isTerminal?: boolean;
   readonly cwd?: string;
-  /** What the person answers; without it nobody is there. */
+  /** The user's answers; without them the process is not interactive. */
   readonly answer?: string;
   /** The person presses Ctrl+C once this has happened. */
   readonly interruptedAt?: Promise<unknown>;

@@ -3,7 +3,7 @@ import { Driven, type Marked } from "./driven.js";
 
 const REPLY = { role: "assistant" } as const;
 
-/** Two branches below `asst`; the session stands at the end of the second one. */
+/** Two branches below `asst`; the leaf is the end of the second one. */
 export const ROWS = outline(
   ["ask", null],
   ["asst", "ask", REPLY],
@@ -14,7 +14,7 @@ export const ROWS = outline(
   ["right2", "tool", REPLY],
 );
 
-/** A navigator of 80 × 23 on `ROWS`; the session stands at `right2` where nothing else is said. */
+/** A navigator of 80 × 23 on `ROWS`; the leaf is `right2` by default. */
 export function navigator(marked: Marked = {}): Driven {
   return new Driven().loaded(ROWS, marked);
 }

@@ -8,11 +8,11 @@ beforeAll(loadExactWidths);
 
 describe("A notice", () => {
   it("is removed by the next key, in the list, in the search and in a dialog", () => {
-    const said = { kind: "notice", text: "Copied.", isError: false } as const;
+    const notice = { kind: "notice", text: "Copied.", isError: false } as const;
     for (const before of [[], ["/"], ["l"]]) {
       const noticed = navigator()
         .press(...before)
-        .event(said);
+        .event(notice);
       expect(noticed.lines.at(-1)).toBe("Copied.");
       expect(noticed.press("a").lines.at(-1)).not.toBe("Copied.");
     }

@@ -56,7 +56,7 @@ export class Living {
     return this;
   }
 
-  /** Waits for news until the model is as wanted. */
+  /** Waits for events until the condition holds. */
   async until(holds: (model: NavigatorModel) => boolean): Promise<this> {
     while (!holds(this.model)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return this;
@@ -84,7 +84,7 @@ export class Living {
   #perform(effects: ReturnType<NavigatorScreen["start"]>["effects"]): void {
     for (const effect of effects)
       this.screen.perform(effect, {
-        dispatch: (news) => this.#event(news),
+        dispatch: (event) => this.#event(event),
         print: () => undefined,
         copy: (text) => this.copied.push(text),
       });
@@ -109,7 +109,7 @@ function ioIn(folder: string): Io {
   };
 }
 
-/** `user1 asst1`, then `user2 asst2` and, where the session stands, `user3 call3 res3 asst3`. */
+/** `user1 asst1`, then `user2 asst2` and, with the leaf at its end, `user3 call3 res3 asst3`. */
 const BRANCHES = "user1 asst1 user2 asst2 <asst1 user3 call3 res3 asst3";
 
 /** A navigator that has read its session `id`, grown from `names` (`grow`). */

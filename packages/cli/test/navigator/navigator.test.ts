@@ -4,7 +4,7 @@ import { assistantMessage, userMessage } from "@bough/session-core";
 import { describe, expect, it } from "vitest";
 import { opened, selected } from "./opened.js";
 
-/** Two branches below a2; the session stands at the end of the second. */
+/** Two branches below a2; the leaf is the end of the second. */
 const TWO = "u1 a1 u2 a2 u3 a3 <a2 u4 call5 res5 a5";
 
 describe("moving in the list", () => {

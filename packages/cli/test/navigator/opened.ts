@@ -8,7 +8,7 @@ import type { Size } from "../../src/tui/screen.js";
 import { DrivenScreen } from "../tui/driven-screen.js";
 import { grow, NOON, world } from "../world.js";
 
-/** A navigator on a real store, and what stands behind it. */
+/** A navigator on a real store, and its store. */
 export interface Opened {
   readonly store: Store;
   readonly session: Session;

@@ -74,12 +74,12 @@ class CountingTerminal {
     unref: () => undefined,
   });
   readonly #stdout: PassThrough;
-  #heard: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
 
   constructor(columns: number, rows: number) {
     this.#stdout = Object.assign(new PassThrough(), { isTTY: true, columns, rows });
     this.#stdout.on("data", () => {
-      for (const resolve of this.#heard.splice(0)) resolve();
+      for (const resolve of this.#waiting.splice(0)) resolve();
     });
   }
 
@@ -101,7 +101,7 @@ class CountingTerminal {
   /** Resolves when something is written next. */
   written(): Promise<void> {
     return new Promise((resolve) => {
-      this.#heard.push(resolve);
+      this.#waiting.push(resolve);
     });
   }
 }

@@ -126,7 +126,7 @@ describe("A row", () => {
     const { selectedLine = "" } = deep;
     expect(selectedLine).toContain("…");
     expect(selectedLine).toContain("on level 59");
-    // With what says who spoke and where the session stands.
+    // The role and the names of leaves included.
     const words = selectedLine.slice(selectedLine.indexOf("user:")).replace(/ {2,}~.*$/, "");
     expect(words.length).toBeGreaterThanOrEqual(40);
     expect(deep.widest).toBeLessThanOrEqual(columns);
@@ -179,7 +179,7 @@ describe("A row", () => {
 
 describe("A tree without rows", () => {
   it("shows whether it is being read, empty, hidden by the filter or without hits (R190)", () => {
-    const said = [
+    const shownTexts = [
       new Driven(),
       new Driven().loaded([]),
       new Driven().loaded(rowsOf(...chain(3)), { leafId: null }).press("ctrl+s"),
@@ -189,7 +189,7 @@ describe("A tree without rows", () => {
         .type("zzz")
         .hits(),
     ].map(({ lines }) => lines[1]);
-    expect(said).toEqual([
+    expect(shownTexts).toEqual([
       "Reading the session …",
       "No entries yet.",
       "No entry matches the filter. Ctrl-D shows the conversation, Ctrl-A everything.",

@@ -107,17 +107,17 @@ export class NaiveTree {
     if (row === undefined || row.id === leafId) return row !== undefined;
     const hasLabel = [...labeled.keys()].includes(row.id);
     const isLeaf = leaves.some(({ entryId }) => entryId === row.id);
-    const said = row.type === "message" && row.role !== "toolResult";
+    const isMessage = row.type === "message" && row.role !== "toolResult";
     const isSummary = row.type === "compaction" || row.type === "branch_summary";
-    const isTold = said || isSummary || row.type === "custom_message";
+    const isConversation = isMessage || isSummary || row.type === "custom_message";
     const isCall = row.role === "assistant" && !row.isError && /^\[[^\]\s][^\]]*\]/.test(row.preview);
     switch (filter) {
       case "all":
         return true;
       case "default":
-        return isTold || hasLabel || isLeaf;
+        return isConversation || hasLabel || isLeaf;
       case "no-tools":
-        return (isTold && !isCall) || hasLabel || isLeaf;
+        return (isConversation && !isCall) || hasLabel || isLeaf;
       case "user":
         return row.role === "user";
       case "labeled":

@@ -30,13 +30,13 @@ function shown(question: Partial<LayoutOptions> & { filter: TreeFilter }): reado
   return rows.filter((_, at) => bits[at] === 1).map(({ id }) => id);
 }
 
-const told = ["system", "question", "call", "failedCall", "answer", "shell", "compaction", "summary", "note"];
+const conversation = ["system", "question", "call", "failedCall", "answer", "shell", "compaction", "summary", "note"];
 
 describe("a filter", () => {
   test.each<[TreeFilter, readonly string[]]>([
     ["all", rows.map(({ id }) => id)],
-    ["default", told],
-    ["no-tools", told.filter((id) => id !== "call")],
+    ["default", conversation],
+    ["no-tools", conversation.filter((id) => id !== "call")],
     ["user", ["question"]],
     ["labeled", []],
     ["summaries", ["compaction", "summary"]],
@@ -45,8 +45,8 @@ describe("a filter", () => {
   });
 
   test.each<[TreeFilter, readonly string[]]>([
-    ["default", [...told.slice(0, 4), "result", ...told.slice(4), "model", "edit", "foreign"]],
-    ["no-tools", ["system", "question", "failedCall", "result", ...told.slice(4), "model", "edit", "foreign"]],
+    ["default", [...conversation.slice(0, 4), "result", ...conversation.slice(4), "model", "edit", "foreign"]],
+    ["no-tools", ["system", "question", "failedCall", "result", ...conversation.slice(4), "model", "edit", "foreign"]],
     ["user", ["question", "edit"]],
     ["labeled", ["result", "model", "edit"]],
     ["summaries", ["compaction", "summary", "edit"]],

@@ -2,7 +2,7 @@ import { type Line, lineWidth, textOfLine } from "../../src/terminal/line.js";
 import type { KeyEvent, Screen, Size, TerminalEvent } from "../../src/tui/screen.js";
 
 /** A screen driven by events, without a terminal; its effects are carried out when `until` waits for what comes of them. */
-export class DrivenScreen<Model, Effect, News, Result> {
+export class DrivenScreen<Model, Effect, Event, Result> {
   model: Model;
   /** What was printed above the screen, and copied. */
   readonly printed: string[] = [];
@@ -10,9 +10,9 @@ export class DrivenScreen<Model, Effect, News, Result> {
   readonly #effects: Effect[] = [];
   #waiting: (() => void)[] = [];
 
-  readonly #screen: Screen<Model, Effect, News, Result>;
+  readonly #screen: Screen<Model, Effect, Event, Result>;
 
-  constructor(screen: Screen<Model, Effect, News, Result>, size: Size) {
+  constructor(screen: Screen<Model, Effect, Event, Result>, size: Size) {
     this.#screen = screen;
 
     const { model, effects } = screen.start(size);
@@ -20,7 +20,7 @@ export class DrivenScreen<Model, Effect, News, Result> {
     this.#effects.push(...effects);
   }
 
-  event(event: TerminalEvent | News): this {
+  event(event: TerminalEvent | Event): this {
     const { model, effects } = this.#screen.update(this.model, event);
     this.model = model;
     for (const effect of effects) this.#effects.push(effect);
@@ -47,7 +47,7 @@ export class DrivenScreen<Model, Effect, News, Result> {
     for (;;) {
       for (const effect of this.wanted()) {
         this.#screen.perform(effect, {
-          dispatch: (news) => this.#told(news),
+          dispatch: (event) => this.#onEvent(event),
           print: (lines) => this.printed.push(...lines.map(textOfLine)),
           copy: (text) => this.copied.push(text),
         });
@@ -84,8 +84,8 @@ export class DrivenScreen<Model, Effect, News, Result> {
     this.#screen.close?.();
   }
 
-  #told(news: News): void {
-    this.event(news);
+  #onEvent(event: Event): void {
+    this.event(event);
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
