@@ -31,6 +31,8 @@ const RULES: Readonly<Record<TreeFilter, FilterRule>> = {
   all: { bit: 32, shows: () => true, keepsMarks: true },
 };
 
+const RULE_LIST = TREE_FILTERS.map((filter) => RULES[filter]);
+
 /** Whether a filter shows all leaves and labeled entries in the navigator. */
 export function keepsMarks(filter: TreeFilter): boolean {
   return RULES[filter].keepsMarks;
@@ -44,7 +46,7 @@ export function filterBit(filter: TreeFilter): number {
 /** The filters that show a row because of its kind, one bit each. */
 export function filterBits(row: OutlineRow): number {
   let bits = 0;
-  for (const filter of TREE_FILTERS) if (RULES[filter].shows(row)) bits |= RULES[filter].bit;
+  for (const { bit, shows } of RULE_LIST) if (shows(row)) bits |= bit;
   return bits;
 }
 

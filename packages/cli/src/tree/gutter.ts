@@ -5,36 +5,48 @@ import { NONE } from "./tree-index.js";
 /** Columns of one level of indentation. */
 export const LEVEL_WIDTH = 3;
 
+/** The gutters of the rows of a layout. Rows below the same branch child share one. */
+export class Gutters {
+  readonly #order: RowOrder;
+  readonly #byBranchChild = new Map<number, Gutter>();
+
+  constructor(order: RowOrder) {
+    this.#order = order;
+  }
+
+  /** The gutter of the row with a rank, null if no branch point is above it. Constant time. */
+  of(rank: number): Gutter | null {
+    const branchChild = this.#order.branchChild[rank] ?? NONE;
+    if (branchChild === NONE) return null;
+    let gutter = this.#byBranchChild.get(branchChild);
+    if (gutter === undefined) {
+      gutter = new Gutter(this, this.#order, branchChild);
+      this.#byBranchChild.set(branchChild, gutter);
+    }
+    return gutter;
+  }
+}
+
 /** The lines on the left of a row, innermost level first. Outer levels are computed when read: there may be 50,000 of them. */
 export class Gutter {
   /** Whether this branch is the last one of its branch point. */
   readonly isLast: boolean;
   /** How many levels there are, this one included. */
   readonly depth: number;
-  readonly #order: RowOrder;
-  readonly #branchChild: number;
-  #above: Gutter | null | undefined;
+  readonly #gutters: Gutters;
+  readonly #parent: number;
 
-  constructor(order: RowOrder, branchChild: number) {
-    const { parent, end, level } = order;
-    const above = parent[branchChild] ?? NONE;
-    this.isLast = end[branchChild] === (above === NONE ? end.length - 1 : end[above]);
+  constructor(gutters: Gutters, { parent, end, level }: RowOrder, branchChild: number) {
+    this.#gutters = gutters;
+    this.#parent = parent[branchChild] ?? NONE;
+    this.isLast = end[branchChild] === (this.#parent === NONE ? end.length - 1 : end[this.#parent]);
     this.depth = level[branchChild] ?? 0;
-    this.#order = order;
-    this.#branchChild = branchChild;
   }
 
   /** The next outer level, null: there is none. */
   get above(): Gutter | null {
-    if (this.#above === undefined) this.#above = gutterOf(this.#order, this.#order.parent[this.#branchChild] ?? NONE);
-    return this.#above;
+    return this.#gutters.of(this.#parent);
   }
-}
-
-/** The gutter of the row with a rank, null if no branch point is above it. Constant time. */
-export function gutterOf(order: RowOrder, rank: number): Gutter | null {
-  const branchChild = order.branchChild[rank] ?? NONE;
-  return branchChild === NONE ? null : new Gutter(order, branchChild);
 }
 
 /**

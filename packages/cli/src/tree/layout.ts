@@ -1,6 +1,6 @@
 import { countAtMost } from "./binary-search.js";
 import { FoldedRanges, Folds } from "./folds.js";
-import { type Gutter, gutterOf } from "./gutter.js";
+import { type Gutter, Gutters } from "./gutter.js";
 import {
   type Direction,
   isBelow,
@@ -50,6 +50,7 @@ export interface FoldStep {
 export class Layout {
   readonly #index: TreeIndex;
   readonly #order: RowOrder;
+  readonly #gutters: Gutters;
   /** The ranks of hits, ascending. */
   readonly #hits: Int32Array;
   readonly #ranges = new WeakMap<Folds, FoldedRanges>();
@@ -60,6 +61,7 @@ export class Layout {
     const leaf = options.leafId === null ? NONE : index.indexOf(options.leafId);
     this.#index = index;
     this.#order = orderRows(index, shownRows(index, options), leaf);
+    this.#gutters = new Gutters(this.#order);
     this.#hits = this.#ranksOf(new Set(options.hits ?? []));
   }
 
@@ -209,7 +211,7 @@ export class Layout {
     return {
       at,
       position,
-      gutter: gutterOf(this.#order, rank),
+      gutter: this.#gutters.of(rank),
       startsBranch: branchChild[rank] === rank,
       isOnPath: rank < pathLength,
       isBranchPoint: isBranchPoint(this.#order, rank),
