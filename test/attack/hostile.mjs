@@ -67,8 +67,8 @@ export async function fillWith(store, { text }) {
   await session.moveLeaf(kept.id);
   await add({ type: "branch_summary", summary: text, fromId: left, details: files });
   await add(assistantMessage(text, { model: text }));
-  await session.label(kept.id, text);
-  await session.setValue("k", text);
+  await session.labels.set(kept.id, text);
+  await session.values.set("k", text);
   await session.moveLeaf(left);
 }
 

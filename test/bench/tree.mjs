@@ -87,7 +87,7 @@ async function outline({ report, stores, sizes, rounds }) {
     const { path, sessionId, entryCount } = await stores.ofSize(size);
     const times = await withBare({ path }, async (store, file) => {
       const [session, rows] = [await store.openSession(sessionId), file.prepare(PAGE_SQL)];
-      const first = { first: { run: () => session.outline() }, bareFirst: { run: () => rows.all(0, 1000) } };
+      const first = { first: { run: () => session.tree.outline() }, bareFirst: { run: () => rows.all(0, 1000) } };
       const whole = { whole: { run: () => allPages(session) }, bareWhole: { run: () => rows.all(0, entryCount) } };
       return { ...(await alternate(first, { rounds: rounds(60) })), ...(await alternate(whole, { rounds: rounds(15) })) };
     });
@@ -100,7 +100,7 @@ async function outline({ report, stores, sizes, rounds }) {
 
 async function allPages(session) {
   for (let afterSeq = 0; ; ) {
-    const page = await session.outline({ afterSeq });
+    const page = await session.tree.outline({ afterSeq });
     if (page.length === 0) return;
     afterSeq = page.at(-1).seq;
   }

@@ -37,12 +37,12 @@ async function expectWhole(store: Store, session: Session, acknowledged: readonl
   ).toEqual([]);
   expect(await collected(store.verify()), moment).toEqual([]);
   expect(session.leafId, `the leaf is the newest entry, ${moment}`).toBe(entries.at(-1)?.id ?? null);
-  expectNothingHalf(entries, await session.labels(), await session.values(), moment);
+  expectNothingHalf(entries, await session.labels.list(), await session.values.list(), moment);
   expect((await store.search({ query: "crash" })).total, moment).toBe(entries.length);
 }
 
-type Labels = Awaited<ReturnType<Session["labels"]>>;
-type Values = Awaited<ReturnType<Session["values"]>>;
+type Labels = Awaited<ReturnType<Session["labels"]["list"]>>;
+type Values = Awaited<ReturnType<Session["values"]["list"]>>;
 
 function expectNothingHalf(entries: readonly Entry[], labels: Labels, values: Values, moment: string): void {
   const parts = new Map<string, number>();

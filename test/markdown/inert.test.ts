@@ -88,7 +88,7 @@ async function documentOf(hostile: string, places: readonly Place[]): Promise<st
   try {
     const session = await store.createSession({ title: hostile, cwd: hostile });
     const first = await session.append(userMessage("start"));
-    await session.label(first.id, hostile);
+    await session.labels.set(first.id, hostile);
     for (const place of places) for (const entry of place(hostile)) await session.append(entry);
     await session.append(userMessage("END-OF-SESSION"));
     let document = "";

@@ -150,14 +150,9 @@ export type {
   Violation,
   Write,
 } from "./port/session-storage.js";
-export {
-  type AppendedEntry,
-  type AppendOptions,
-  buildSessionContext,
-  type ContextOptions,
-  Session,
-} from "./session/session.js";
-export type { SessionReader } from "./session/session-reader.js";
+export type { AppendedEntry, AppendOptions } from "./session/leaf-writer.js";
+export { buildSessionContext, type ContextOptions, Session } from "./session/session.js";
+export type { SessionLabels, SessionTokenCounts, SessionTree, SessionValues } from "./session/session-groups.js";
 export type { ImportProblem } from "./source/source-session.js";
 export type { Durability } from "./storage/open-database.js";
 // The store and its sessions

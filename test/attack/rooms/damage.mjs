@@ -27,7 +27,7 @@ async function grown(path) {
     await session.append({ ...userMessage(`question ${at} ${"word ".repeat(at)}`), id: `u${at}` });
     await session.append({ ...assistantMessage(`answer ${at}`), id: `a${at}` });
   }
-  await session.label("u3", "start");
+  await session.labels.set("u3", "start");
   await store.catchUpSearch();
   return store;
 }
@@ -49,7 +49,7 @@ async function use(room, path) {
     search: () => store.search({ query: "word" }),
     verify: () => findingsOf(store),
     context: () => session?.context(),
-    outline: () => session?.outline(),
+    outline: () => session?.tree.outline(),
     append: () => session?.append(userMessage("more")),
     export: async () => {
       if (session !== undefined) for await (const _ of exportBough(session));

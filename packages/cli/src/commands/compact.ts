@@ -78,7 +78,7 @@ async function resolveKeepFrom(session: Session, { keepFrom }: CompactOptions): 
   if (keepFrom === undefined) return undefined;
   const entryId = await session.resolve(keepFrom);
   const { leafId } = session;
-  if (leafId === null || (await session.commonAncestor(entryId, leafId)) !== entryId)
+  if (leafId === null || (await session.tree.commonAncestor(entryId, leafId)) !== entryId)
     throw new UsageError(`--keep-from ${keepFrom} is not on the path of the leaf.`);
   return entryId;
 }

@@ -41,7 +41,7 @@ export const runExport: Command<ExportOptions> = async ({ io, out, args, options
 async function checkRange(session: Session, { from, to }: ExportOptions): Promise<void> {
   if (from === undefined || to === undefined) return;
   const [first, last] = [await session.resolve(from), await session.resolve(to)];
-  if ((await session.commonAncestor(first, last)) !== first) throw new UsageError(`--from ${from} is not on the path of --to ${to}.`);
+  if ((await session.tree.commonAncestor(first, last)) !== first) throw new UsageError(`--from ${from} is not on the path of --to ${to}.`);
 }
 
 function checkOptions({ format, branch, toolOutput, thinking, from, to, force, output }: ExportOptions): void {

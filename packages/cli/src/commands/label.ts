@@ -17,9 +17,9 @@ export const runLabel: Command<LabelOptions> = async ({ io, out, args: [name, en
   await withStore(io, options.store, purpose, async (store) => {
     const { session } = await chooseSession(store, io, out, requireArgument(name), "directory");
     const entryId = await session.resolve(requireArgument(entryName));
-    if (text !== undefined) await session.label(entryId, text);
-    else if (options.remove === true) await session.unlabel(entryId);
-    const label = (await session.labels()).find((one) => one.entryId === entryId)?.label ?? null;
+    if (text !== undefined) await session.labels.set(entryId, text);
+    else if (options.remove === true) await session.labels.remove(entryId);
+    const label = (await session.labels.list()).find((one) => one.entryId === entryId)?.label ?? null;
     if (options.json === true) return out.json({ sessionId: session.id, entryId, label });
     out.line(`${entryId}  `, label === null ? styled("dim", "no label") : styled("label", `[${label}]`));
   });

@@ -22,7 +22,7 @@ export const runShow: Command = async ({ io, out, args: [name, entryName], optio
 
 async function showEntry(out: Printer, session: Session, name: string, json: boolean): Promise<void> {
   const entry = await session.entry(await session.resolve(name));
-  const label = (await session.labels()).find(({ entryId }) => entryId === entry.id)?.label ?? null;
+  const label = (await session.labels.list()).find(({ entryId }) => entryId === entry.id)?.label ?? null;
   if (json) return out.json({ sessionId: session.id, label, entry });
   out.line(styled("bold", entryKind(entry)), styled("dim", `  ${entry.id}  ${dateTime(entry.createdAtMs)}`));
   out.line(styled("dim", "parent: "), entry.parentId ?? "none (first entry)");
@@ -37,16 +37,16 @@ interface SessionDetails {
   readonly leaves: readonly LeafRecord[];
   readonly branchPoints: readonly OutlineRow[];
   readonly tips: readonly OutlineRow[];
-  readonly labels: Awaited<ReturnType<Session["labels"]>>;
+  readonly labels: Awaited<ReturnType<Session["labels"]["list"]>>;
   readonly children: readonly SessionRecord[];
 }
 
 async function showSession(out: Printer, store: Store, { session, record }: ChosenSession, json: boolean): Promise<void> {
   const [leaves, branchPoints, tips, labels, children] = await Promise.all([
     session.leaves(),
-    session.branchPoints(),
-    session.tips(),
-    session.labels(),
+    session.tree.branchPoints(),
+    session.tree.tips(),
+    session.labels.list(),
     store.listSessions({ parentId: session.id, kind: "all", archived: "all", empty: true }),
   ]);
   const facts: SessionDetails = { leaves, branchPoints, tips, labels, children: children.items };

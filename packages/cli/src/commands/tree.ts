@@ -34,7 +34,7 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
   await withStore(io, options.store, "read", async (store) => {
     const chosen = await chooseSession(store, io, out, args[0], "store");
     const { session } = chosen;
-    const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels(), session.leaves()]);
+    const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels.list(), session.leaves()]);
     const drawn = { rows: filter === "no-tools" ? rows.map(withoutCalls) : rows, labels, leaves, leafName: session.leafName };
     if (options.json === true) return printJson(out, chosen, drawn);
     await loadWidthsFor(shownTexts(drawn));

@@ -102,8 +102,8 @@ export class NavigatorPerformer {
   }
 
   async #label(entryId: EntryId, label: string): Promise<void> {
-    if (label === "") await this.#world.session.unlabel(entryId);
-    else await this.#world.session.label(entryId, label);
+    if (label === "") await this.#world.session.labels.remove(entryId);
+    else await this.#world.session.labels.set(entryId, label);
   }
 
   async #undo(): Promise<string> {

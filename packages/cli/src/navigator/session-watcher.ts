@@ -32,7 +32,7 @@ export class SessionWatcher {
   async load(): Promise<void> {
     const { session } = this.#world;
     await session.refresh();
-    const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels(), session.leaves()]);
+    const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels.list(), session.leaves()]);
     await loadWidthsFor(labels.map(({ label }) => label));
     const { leafId, leafName } = session;
     this.#lastSeq = rows.at(-1)?.seq ?? 0;
@@ -75,7 +75,7 @@ export class SessionWatcher {
     if (this.#isOver) return;
     try {
       await session.refresh();
-      const [rows, labels, leaves] = await Promise.all([readOutline(session, this.#lastSeq), session.labels(), session.leaves()]);
+      const [rows, labels, leaves] = await Promise.all([readOutline(session, this.#lastSeq), session.labels.list(), session.leaves()]);
       const marks = marksAsJson(session.leafId, leaves, labels);
       if (io.now() - this.#tickedMs >= TICK_MS) this.#tick();
       if (rows.length === 0 && marks === this.#marks) return;

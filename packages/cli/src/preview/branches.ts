@@ -64,8 +64,8 @@ interface BranchCount {
  * @throws {EntryNotFoundError} there is no such entry.
  */
 export async function loadBranchOverview(session: Session, branchPointId: EntryId | null): Promise<BranchOverview> {
-  const children = await session.children(branchPointId);
-  const labels = new Map((await session.labels()).map(({ entryId, label }) => [entryId, label]));
+  const children = await session.tree.children(branchPointId);
+  const labels = new Map((await session.labels.list()).map(({ entryId, label }) => [entryId, label]));
   const branchOf = new Map<number, BranchCount>();
   const counted = children.map(startCount);
   const bySeq = new Map(counted.map((counting) => [counting.first.seq, counting]));
@@ -222,7 +222,7 @@ export async function* readRowsAfter(
   lastSeq = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<OutlineRow, void, void> {
   for (let after = afterSeq; ; ) {
-    const page = await session.outline({ afterSeq: after, limit: PAGE });
+    const page = await session.tree.outline({ afterSeq: after, limit: PAGE });
     for (const row of page) {
       if (row.seq > lastSeq) return;
       yield row;

@@ -42,7 +42,7 @@ interface Comparison {
  * @throws {EntryNotFoundError} there is no such entry.
  */
 export async function loadComparison(session: Session, aId: EntryId, bId: EntryId): Promise<Comparison> {
-  const commonAncestorId = await session.commonAncestor(aId, bId);
+  const commonAncestorId = await session.tree.commonAncestor(aId, bId);
   const from = await seqOf(session, commonAncestorId);
   const [a, b] = [await seqOf(session, aId), await seqOf(session, bId)];
   const rows = new Map<number, OutlineRow>();

@@ -7,7 +7,7 @@ const PAGE = 5000;
 export async function readOutline(session: Session, after = 0): Promise<readonly OutlineRow[]> {
   const rows: OutlineRow[] = [];
   for (let afterSeq = after; ; ) {
-    const page = await session.outline({ afterSeq, limit: PAGE });
+    const page = await session.tree.outline({ afterSeq, limit: PAGE });
     for (const row of page) rows.push(row);
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return rows;

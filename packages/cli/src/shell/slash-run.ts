@@ -164,7 +164,7 @@ export async function setThinkingLevel(world: ShellWorld, host: ShellHost, level
 
 /** The labels of a session, one a line. */
 export async function labelLines({ session }: ShellWorld): Promise<readonly Line[]> {
-  const labels = await session.labels();
+  const labels = await session.labels.list();
   if (labels.length === 0) return [[styled("dim", "No labels yet. /label TEXT labels the current entry.")], []];
   return [...labels.map(({ entryId, label }): Line => [styled("label", `[${label}]`), styled("dim", `  ${entryId}`)]), []];
 }

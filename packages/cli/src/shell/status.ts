@@ -54,10 +54,10 @@ export class StatusReader {
   async #readTips(): Promise<boolean> {
     const isFirst = this.#newestSeq === null;
     // The newest entry has no child, so it is a tip.
-    if (isFirst) this.#add(await this.#session.tips());
+    if (isFirst) this.#add(await this.#session.tree.tips());
     let mayHaveCost = isFirst;
     for (;;) {
-      const rows = await this.#session.outline({ afterSeq: this.#newestSeq ?? 0 });
+      const rows = await this.#session.tree.outline({ afterSeq: this.#newestSeq ?? 0 });
       if (rows.length === 0) return mayHaveCost;
       this.#add(rows);
       mayHaveCost ||= rows.some(({ role, type }) => role === "assistant" || type === "compaction" || type === "branch_summary");
@@ -77,7 +77,7 @@ async function readDepth(session: Session): Promise<number> {
   const { leafId } = session;
   if (leafId === null) return 0;
   const { parentId } = await session.entry(leafId);
-  const row = (await session.children(parentId)).find(({ id }) => id === leafId);
+  const row = (await session.tree.children(parentId)).find(({ id }) => id === leafId);
   return row === undefined ? 0 : row.depth + 1;
 }
 

@@ -432,7 +432,7 @@ describe("a store that others work on", () => {
     expect(result.kind).toBe("done");
     expect((await shell.messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
     expect(await other.path()).toHaveLength(2);
-    expect((await other.tips()).length).toBe(2);
+    expect((await other.tree.tips()).length).toBe(2);
     expect(await shell.problems()).toEqual([]);
   });
 

@@ -106,7 +106,7 @@ describe("search", () => {
 
   it("finds labels, and output that a filter hides", async () => {
     const { driven, session } = await opened(TWO);
-    await session.label("u2", "before rewrite");
+    await session.labels.set("u2", "before rewrite");
     driven.press("/").type("output");
     await driven.until(({ search }) => search?.hits?.length === 1);
     expect(selected(driven)).toBe("res5");
@@ -211,7 +211,7 @@ describe("work on an entry", () => {
     expect(driven.text).toContain("[end] assistant:");
     driven.press("l", "ctrl+u", "enter");
     await driven.until(({ tree }) => tree?.labels.size === 0);
-    expect(await session.labels()).toEqual([]);
+    expect(await session.labels.list()).toEqual([]);
   });
 
   it("copies its text", async () => {

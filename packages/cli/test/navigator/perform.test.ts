@@ -26,12 +26,12 @@ describe("A navigator on a store", () => {
       .type("before")
       .press("enter")
       .until(({ tree }) => tree?.labels.get("user2") === "before");
-    expect(await navigator.other.labels()).toMatchObject([{ entryId: "user2", label: "before" }]);
+    expect(await navigator.other.labels.list()).toMatchObject([{ entryId: "user2", label: "before" }]);
     navigator.press("l").type("!").press("enter");
     await labelled("before!");
     navigator.press("l", "ctrl+u", "enter");
     await labelled(undefined);
-    expect(await navigator.other.labels()).toEqual([]);
+    expect(await navigator.other.labels.list()).toEqual([]);
   });
 
   it("goes to a reply without a summary", async () => {
@@ -87,7 +87,7 @@ describe("A navigator on a store", () => {
     const { result } = navigator.model;
     if (result?.kind !== "forked") return expect.fail(JSON.stringify(result));
     const fork = await navigator.store.openSession(result.sessionId);
-    expect(await fork.outline()).toHaveLength(3);
+    expect(await fork.tree.outline()).toHaveLength(3);
   });
 
   it("exports a path as Markdown, and never overwrites a file", async () => {

@@ -41,7 +41,7 @@ async function everything(store: Store) {
   await session.append({ type: "branch_summary", summary: "The first way failed.", fromId: "a2", id: "s1", ...at(50) });
   await session.append({ ...userMessage("שלום, try the second way"), id: "u3", ...at(40) });
   await session.append({ ...assistantMessage("Done."), id: "a3", ...at(5) });
-  await session.label("a2", "too slow");
+  await session.labels.set("a2", "too slow");
   return session;
 }
 

@@ -20,7 +20,7 @@ const THREE = "u1 a1 u2 a2 <a1 u3 call1 res1 a3 <a1 u4 a4 <u4 a5 <a3";
 describe("the branches of a branch point", () => {
   test("are counted with their ends, texts, labels and files; the active one comes first", async () => {
     const session = await grown(THREE);
-    await session.label("a4", "a dead end");
+    await session.labels.set("a4", "a dead end");
     const { branches, more, isPartial } = await loadBranchOverview(session, "a1");
     expect({ more, isPartial }).toEqual({ more: 0, isPartial: false });
     expect(branches.map(({ id, tipId, label, isActive }) => [id, tipId, label, isActive])).toEqual([
@@ -62,7 +62,7 @@ describe("the branches of a branch point", () => {
 
   test.each([20, 40, 80, 120])("stand side by side where there is room: %i columns", async (width) => {
     const session = await grown(THREE);
-    await session.label("a4", "a dead end");
+    await session.labels.set("a4", "a dead end");
     expect(drawn(branchLines(await loadBranchOverview(session, "a1"), width), width)).toMatchSnapshot();
   });
 });

@@ -47,7 +47,7 @@ describe("lines that are sent faster than they are carried out", () => {
       .enter("/label here")
       .enter("two")
       .until(() => isIdle(shell));
-    const [label] = await shell.session.labels();
+    const [label] = await shell.session.labels.list();
     expect((await shell.session.entry(label?.entryId ?? "")).parentId).toBeNull();
     expect(await said(shell)).toEqual(["user: one", "user: two"]);
   });

@@ -21,7 +21,7 @@ const PAGE = 50;
  */
 export async function readRangeText(session: Session, request: RangeRequest): Promise<string> {
   const { from, to, endChar, around } = request;
-  const shared = await session.commonAncestor(from, to);
+  const shared = await session.tree.commonAncestor(from, to);
   if (shared !== from) return explainOrder(from, to, shared);
   let text = "";
   const read = (entries: readonly Entry[]) => {
@@ -50,7 +50,7 @@ function explainOrder(from: EntryId, to: EntryId, shared: EntryId | null): strin
 /** The entries after an entry on the session's current path; none if it is not on it. */
 async function readFollowing(session: Session, id: EntryId, count: number): Promise<readonly Entry[]> {
   const { leafId } = session;
-  if (leafId === null || (await session.commonAncestor(id, leafId)) !== id) return [];
+  if (leafId === null || (await session.tree.commonAncestor(id, leafId)) !== id) return [];
   return (await session.scan({ leafId, stopAt: id, order: "down", limit: count })).items;
 }
 

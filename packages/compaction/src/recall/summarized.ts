@@ -159,7 +159,7 @@ async function readRowIndex(session: Session): Promise<RowIndex> {
   const index = indexes.get(session) ?? new RowIndex();
   indexes.set(session, index);
   for (;;) {
-    const page = await session.outline({ afterSeq: index.last?.seq ?? 0, limit: PAGE });
+    const page = await session.tree.outline({ afterSeq: index.last?.seq ?? 0, limit: PAGE });
     index.add(page);
     if (page.length < PAGE) return index;
   }

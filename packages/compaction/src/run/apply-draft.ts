@@ -63,7 +63,7 @@ async function appendDraft(
 /** The summarized entries are on the leaf's path, and no compaction or edit after them changes what the summary covers. */
 async function isStillValid(session: Session, draft: Draft, leafId: EntryId): Promise<boolean> {
   if (leafId === draft.leafId) return true;
-  if ((await session.commonAncestor(leafId, draft.leafId)) !== draft.leafId) return false;
+  if ((await session.tree.commonAncestor(leafId, draft.leafId)) !== draft.leafId) return false;
   const { items } = await session.scan({ leafId, stopAt: draft.leafId, types: ["compaction", "context_edit"] });
   return !items.some((entry) => entry.type === "compaction" || (entry.type === "context_edit" && invalidatesDraft(draft, entry)));
 }

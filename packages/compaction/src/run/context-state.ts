@@ -145,6 +145,6 @@ async function isCurrent({ session }: Engine, replyId: EntryId | undefined): Pro
   if (replyId === undefined || leafId === null) return false;
   if (leafId === replyId) return true;
   // Another process may have moved the leaf to a path without the reply.
-  if ((await session.commonAncestor(leafId, replyId)) !== replyId) return false;
+  if ((await session.tree.commonAncestor(leafId, replyId)) !== replyId) return false;
   return (await session.scan({ stopAt: replyId, types: MAKES_STALE, limit: 1 })).items.length === 0;
 }

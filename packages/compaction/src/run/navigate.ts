@@ -90,7 +90,7 @@ async function summarizeAbandoned(
   const { session } = engine;
   const state = await readContextState(engine);
   const { summarize = state.settings.branch.summarize, signal } = options;
-  const ancestor = from === null || target.leafId === null ? null : await session.commonAncestor(from, target.leafId);
+  const ancestor = from === null || target.leafId === null ? null : await session.tree.commonAncestor(from, target.leafId);
   const abandoned = from === null || from === ancestor ? null : await readAbandonedBranch(session, from, ancestor, state.meter);
   const about = {
     sessionId: session.id,

@@ -152,7 +152,7 @@ class StoredCounts {
 
   /** Stored counts of entries of the current path, given oldest first, without entries that an edit changes. */
   async load(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
-    const known = new Map(await this.#session.tokenCounts(this.#name, ids));
+    const known = new Map(await this.#session.tokenCounts.get(this.#name, ids));
     if (known.size > 0) for (const id of await this.#editedEntries(ids[0])) known.delete(id);
     return known;
   }
@@ -177,7 +177,7 @@ class StoredCounts {
     this.#pending.clear();
     try {
       for (const id of await this.#editedEntries(counts.keys().next().value)) counts.delete(id);
-      await this.#session.saveTokenCounts(this.#name, counts);
+      await this.#session.tokenCounts.save(this.#name, counts);
     } catch (error) {
       if (!isStoreError(error)) throw error;
     }
@@ -187,7 +187,7 @@ class StoredCounts {
   async #editedEntries(oldest: EntryId | undefined): Promise<ReadonlySet<EntryId>> {
     const leafId = this.#leafId;
     if (leafId === null || oldest === undefined) return new Set();
-    const stopAt = await this.#session.commonAncestor(leafId, oldest);
+    const stopAt = await this.#session.tree.commonAncestor(leafId, oldest);
     const { items } = await this.#session.scan({ leafId, types: ["context_edit"], ...(stopAt === null ? {} : { stopAt }) });
     return new Set(items.flatMap((entry) => (entry.type === "context_edit" ? [entry.targetId] : [])));
   }

@@ -272,7 +272,7 @@ describe("reading entries", () => {
 
   test("takes labels and the beginnings of ids for the entries they mean", async () => {
     const { session } = await grown("u1 a1");
-    await session.label("a1", "lexer");
+    await session.labels.set("a1", "lexer");
     await session.append({ ...userMessage("only one starts so"), id: "xyz123" });
     expect(await ask(session, "recall_expand", { from: "lexer" })).toContain("the a1 word1");
     expect(await ask(session, "recall_expand", { from: "xyz" })).toContain("only one starts so");

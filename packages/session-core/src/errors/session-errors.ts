@@ -35,7 +35,7 @@ export class EntryNotFoundError extends BoughError {
   readonly entryId: string;
 
   constructor(sessionId: SessionId, entryId: string) {
-    super(`Session ${sessionId} has no entry ${entryId}.`, { hint: "List its entries with session.outline()." });
+    super(`Session ${sessionId} has no entry ${entryId}.`, { hint: "List its entries with session.tree.outline()." });
     this.sessionId = sessionId;
     this.entryId = entryId;
   }

@@ -1,117 +1,122 @@
-import { checkArgument, nullable, TEXT, withMethods } from "../arguments/rules.js";
-import { APPEND, CONTEXT, COUNTS, ID, SEARCH, WRITES } from "../arguments/shapes.js";
+import { checkArgument, NUMBER, nullable, TEXT, withMethods } from "../arguments/rules.js";
+import { APPEND, CONTEXT, ID, RANGE, SCAN, SEARCH, WALK, WRITES } from "../arguments/shapes.js";
 import type { SessionContext } from "../context/context.js";
 import { MessageList, readSettings } from "../context/message-list.js";
 import { ProjectedEntries } from "../context/projected-entries.js";
 import type { DanglingCalls } from "../context/tool-pairs.js";
-import type { EntryInput } from "../entry/entry.js";
-import { copyJson } from "../entry/json.js";
-import { LeafMovedError } from "../errors/session-errors.js";
-import type { EntryId } from "../ids/ids.js";
-import type { LeafState, SessionRow } from "../port/records.js";
-import type { BatchResult, OnConflict, SearchPage, SearchRequest, SessionStorage, Write } from "../port/session-storage.js";
-import { SessionReader } from "./session-reader.js";
+import type { Entry, EntryInput } from "../entry/entry.js";
+import { SessionNotFoundError } from "../errors/session-errors.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
+import type { LeafMove, LeafRecord, LeafState, Page, PathScan, SessionRecord, SessionRow, Statistics } from "../port/records.js";
+import type { PathRange, SearchPage, SearchRequest, SessionStorage, Write } from "../port/session-storage.js";
+import type { FileOperation } from "../tools/file-operations.js";
+import { resolveEntry } from "./entry-names.js";
+import { type AppendedEntry, type AppendOptions, LeafWriter, type SessionHost } from "./leaf-writer.js";
+import { SessionLabels, SessionTokenCounts, SessionTree, SessionValues } from "./session-groups.js";
 
-/** What an append does when another writer moved the leaf meanwhile. */
-export interface AppendOptions {
-  /** Default `error`: throw `LeafMovedError` and write nothing. */
-  readonly onConflict?: OnConflict | undefined;
-  /**
-   * Write only if the leaf stands exactly at this entry when the write's turn comes, as this handle sees it and in the
-   * store; else throw `LeafMovedError`, whatever `onConflict` says. For what was decided about one leaf and would be
-   * misplaced under another, such as a summary. null: before the first entry.
-   */
-  readonly expectedLeafId?: EntryId | null | undefined;
-}
-
-/** Where a context is built, and how. */
+/** Where a context ends, and how it is built. */
 export interface ContextOptions {
-  /** Default: where the handle's leaf stands now, also if another process moved it; null: before the first entry. */
+  /** Default: the current leaf in the store, even if another process moved it. null: before the first entry. */
   readonly leafId?: EntryId | null | undefined;
-  /** What becomes of a tool call without a result. Default `close`: a result that says so. */
+  /** `close` (default) adds a result to a tool call without one; `drop` removes the call. */
   readonly danglingCalls?: DanglingCalls | undefined;
 }
 
-/** What an append wrote. */
-export interface AppendedEntry {
-  readonly id: EntryId;
-  /** Its order of arrival in the store. */
-  readonly seq: number;
-}
-
-/** What a store lends to its sessions. */
-export interface SessionHost {
-  readonly storage: SessionStorage;
-  /** Writes that were asked for and are not done yet. */
-  readonly accepted: Set<Promise<unknown>>;
-  /** Called after entries were written. */
-  readonly onAppended: (count: number) => void;
-  /** A search that first brings the index up to date. */
-  readonly search: (request: SearchRequest) => Promise<SearchPage>;
-}
+/** The default size of a page, in entries. */
+const PAGE = 1000;
 
 /**
- * A handle on one session, working on one of its named leaves. Several handles, in one process or in many, may work on
- * one session: each remembers the leaf as it last saw it, and an append says what to do if another has moved it.
+ * A handle on one session, bound to one of its leaves. Several handles, in one process or in several, can use one session: each
+ * remembers where it last saw the leaf, and an append detects that another writer has moved it.
  *
- * Writes of a handle run in the order in which they are called, also when nobody awaits them.
+ * Writes of a handle run in the order in which they are called, even if they are not awaited. Reads never write and never wait
+ * for a writer.
  *
  * @example
  * const session = await store.createSession({ title: "Fix the parser" });
  * await session.append(userMessage("Why does the parser fail on tabs?"));
  * const { messages } = await session.context();
  */
-export class Session extends SessionReader {
+export class Session {
+  /** The leaf of this handle; `main` by default. */
+  readonly leafName: string;
+  /** Labels of entries. */
+  readonly labels: SessionLabels;
+  /** Small values of the host. */
+  readonly values: SessionValues;
+  /** Cached token counts of entries. */
+  readonly tokenCounts: SessionTokenCounts;
+  /** The structure of all branches. */
+  readonly tree: SessionTree;
   readonly #host: SessionHost;
-  readonly #queue: WriteQueue;
-  readonly #window = new ProjectedEntries();
-  readonly #placement = new MessageList();
-  #view: LeafState;
+  readonly #storage: SessionStorage;
+  readonly #row: SessionRow;
+  readonly #writer: LeafWriter;
+  readonly #entries = new ProjectedEntries();
+  readonly #messages = new MessageList();
 
-  /** Sessions come from `Store.createSession` and `Store.openSession`. */
-  constructor(host: SessionHost, row: SessionRow, leafName: string, view: LeafState) {
-    super(host.storage, row, leafName);
+  /** Use `Store.createSession` or `Store.openSession`. */
+  constructor(host: SessionHost, row: SessionRow, leafName: string, leaf: LeafState) {
     this.#host = host;
-    this.#queue = new WriteQueue(host.accepted);
-    this.#view = view;
+    this.#storage = host.storage;
+    this.#row = row;
+    this.#writer = new LeafWriter(host, row, leafName, leaf);
+    this.leafName = leafName;
+    this.labels = new SessionLabels(host.storage, row, this.#writer);
+    this.values = new SessionValues(host.storage, row, this.#writer);
+    this.tokenCounts = new SessionTokenCounts(host.storage, row, this.#writer);
+    this.tree = new SessionTree(host.storage, row);
   }
 
-  /** The leaf as this handle last saw it; null: before the first entry. */
-  override get leafId(): EntryId | null {
-    return this.#view.entryId;
+  get id(): SessionId {
+    return this.#row.id;
   }
 
-  /** Looks where the leaf stands now. */
+  /** Where this handle last saw the leaf; null: before the first entry. */
+  get leafId(): EntryId | null {
+    return this.#writer.leafId;
+  }
+
+  /** Reads where the leaf is now, and returns it. */
   async refresh(): Promise<EntryId | null> {
-    return this.#queue.run(async () => {
-      this.#view = await this.storage.leaf(this.row, this.leafName);
-      return this.#view.entryId;
-    });
+    await this.#writer.updateLeaf((storage, row, leafName) => storage.leaf(row, leafName));
+    return this.leafId;
+  }
+
+  /** Returns title, counts and times of the session. @throws {SessionNotFoundError} it was deleted. */
+  async record(): Promise<SessionRecord> {
+    const record = await this.#storage.findSession(this.#row);
+    if (record === undefined) throw new SessionNotFoundError(this.id);
+    return record;
+  }
+
+  /** Returns entries by type, size, and the usage of the session's models. */
+  async statistics(): Promise<Statistics> {
+    return this.#storage.statistics(this.#row);
   }
 
   /**
-   * Appends an entry under the leaf and moves the leaf to it. When this resolves the entry is on disk: with durability
-   * `full`, the default, it survives a power cut.
+   * Appends an entry below the leaf and moves the leaf to it. When the promise resolves the entry is on disk; with durability
+   * `full`, the default, it survives a power loss.
    *
-   * An `id` may be given: repeating an append with the same id and content writes nothing and is no error.
+   * An append with the `id` and content of an existing entry writes nothing, so that it can be repeated.
    *
    * @throws {InvalidEntryError | UnserializableValueError} naming the field.
-   * @throws {LeafMovedError} another writer moved the leaf; `onConflict` chooses otherwise.
+   * @throws {LeafMovedError} another writer moved the leaf, and `onConflict` is `error`.
    * @throws {EntryConflictError} the id belongs to other content.
-   * @throws {InvalidReferenceError} it refers to an entry that is not where it must be.
+   * @throws {InvalidReferenceError} the entry refers to an entry that is not on its path or not in its session.
    * @throws {StoreBusyError | StoreFullError | StoreReadOnlyError | SessionNotFoundError} nothing was written.
    */
   async append(entry: EntryInput, options: AppendOptions = {}): Promise<AppendedEntry> {
     checkArgument("options", options, APPEND);
-    const { entries } = await this.#commit([{ kind: "entry", entry }], options);
-    const [written] = entries;
-    // A batch of one entry gives one entry back; the storage would have thrown otherwise.
-    return written as AppendedEntry;
+    const { entries } = await this.#writer.commit([{ kind: "entry", entry }], options);
+    // A batch of one entry returns one entry, or the storage has thrown.
+    return entries[0] as AppendedEntry;
   }
 
   /**
-   * Writes entries, labels, values and leaf moves in one transaction: all of them or, after any error, none. Each entry
-   * goes under the one before it; after a `moveLeaf`, under where the leaf was put.
+   * Writes entries, labels, values and leaf moves in one transaction: all of them or, after any error, none. Each entry goes
+   * below the one before it; after a `moveLeaf`, below the new leaf.
    *
    * @example
    * await session.write([
@@ -122,97 +127,102 @@ export class Session extends SessionReader {
   async write(writes: readonly Write[], options: AppendOptions = {}): Promise<readonly AppendedEntry[]> {
     checkArgument("writes", writes, WRITES);
     checkArgument("options", options, APPEND);
-    return (await this.#commit(writes, options)).entries;
+    return (await this.#writer.commit(writes, options)).entries;
   }
 
-  #commit(writes: readonly Write[], options: AppendOptions): Promise<BatchResult> {
-    const { onConflict = "error", expectedLeafId } = options;
-    // What has to wait is written as it was when it was handed in, whatever its owner does to it meanwhile.
-    const asked = this.#queue.isBusy ? copyJson(writes, "writes") : writes;
-    return this.#queue.run(async () => {
-      const { entryId } = this.#view;
-      if (expectedLeafId !== undefined && expectedLeafId !== entryId)
-        throw new LeafMovedError(this.id, this.leafName, expectedLeafId, entryId);
-      const result = await this.storage.commit({
-        sessionId: this.row,
-        leafName: this.leafName,
-        seen: this.#view,
-        onConflict,
-        onlyIfSeen: expectedLeafId !== undefined,
-        writes: asked,
-      });
-      this.#view = result.leaf;
-      this.#host.onAppended(result.entries.length);
-      return result;
-    });
-  }
-
-  /**
-   * Puts the leaf at an entry, at once and durably; null: before the first entry, so that the next append starts a new
-   * first branch. The move can be undone.
-   */
+  /** Moves the leaf to an entry, so that the next append starts a branch there; null: before the first entry. Can be undone. */
   async moveLeaf(to: EntryId | null): Promise<void> {
     checkArgument("to", to, nullable(ID));
-    await this.#commit([{ kind: "moveLeaf", to }], {});
+    await this.#writer.commit([{ kind: "moveLeaf", to }]);
   }
 
-  /** Takes the last move of this leaf back. false: there is none left. What was appended since stays on its branch. */
+  /** Undoes the last move of the leaf; entries appended since stay on their branch. Returns false if there is none. */
   async undoMove(): Promise<boolean> {
-    return this.#settle(() => this.storage.undoMove(this.row, this.leafName));
+    return this.#writer.updateLeaf((storage, row, leafName) => storage.undoMove(row, leafName));
   }
 
-  /** Takes the last undo back. false: nothing was undone since the last move. */
+  /** Redoes the last undone move. Returns false if there is none, or the leaf was moved since. */
   async redoMove(): Promise<boolean> {
-    return this.#settle(() => this.storage.redoMove(this.row, this.leafName));
+    return this.#writer.updateLeaf((storage, row, leafName) => storage.redoMove(row, leafName));
   }
 
-  async #settle(move: () => Promise<LeafState | undefined>): Promise<boolean> {
-    return this.#queue.run(async () => {
-      const view = await move();
-      if (view !== undefined) this.#view = view;
-      return view !== undefined;
-    });
+  /** Lists the moves of this leaf, newest first, at most `limit` (default 100). */
+  async leafMoves(limit = 100): Promise<readonly LeafMove[]> {
+    checkArgument("limit", limit, NUMBER);
+    return this.#storage.leafMoves(this.#row, this.leafName, limit);
   }
 
-  /** Labels an entry, in place of a label it has. The leaf does not move. */
-  async label(entryId: EntryId, label: string): Promise<void> {
-    checkArgument("entryId", entryId, ID);
-    checkArgument("label", label, TEXT);
-    await this.#commit([{ kind: "label", entryId, label }], {});
+  /** Lists the leaves of the session, `main` among them. */
+  async leaves(): Promise<readonly LeafRecord[]> {
+    return this.#storage.leaves(this.#row);
   }
 
-  /** Takes the label of an entry away. */
-  async unlabel(entryId: EntryId): Promise<void> {
-    checkArgument("entryId", entryId, ID);
-    await this.#commit([{ kind: "label", entryId, label: null }], {});
-  }
-
-  /** Keeps a small value (at most 64 KiB of JSON) with the session; `undefined` takes it away. */
-  async setValue(key: string, value: unknown): Promise<void> {
-    checkArgument("key", key, TEXT);
-    await this.#commit([{ kind: "value", key, value }], {});
+  /** Returns an entry. @throws {EntryNotFoundError} */
+  async entry(id: EntryId): Promise<Entry> {
+    checkArgument("id", id, ID);
+    return this.#storage.entry(this.#row, id);
   }
 
   /**
-   * Keeps how many tokens entries take, for `tokenCounts`: a cache beside the tree, in place of counts of the same name
-   * that are there. Ids of no entry are left out. The leaf, the times of the session and the order of entries stay as
-   * they are, and no append of another handle meets a conflict because of it.
+   * Resolves what a person typed to an entry: an id, a unique id prefix, a label, `@leaf`, `@root`, or `@NAME` for a leaf;
+   * `~N` after any of them goes N entries up.
    *
-   * `counter` names all that a count depends on (encoding, rules, their version): another name, other counts.
-   *
-   * @throws {InvalidEntryError} a count is no whole number from 0 up, or the name is empty or longer than 200 characters.
-   * @throws {StoreBusyError | StoreFullError | StoreReadOnlyError | SessionNotFoundError} nothing was written.
-   * @example
-   * await session.saveTokenCounts("o200k_base/1", new Map([[entry.id, 412]]));
+   * @throws {AmbiguousNameError | EntryNotFoundError}
    */
-  async saveTokenCounts(counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void> {
-    checkArgument("counter", counter, TEXT);
-    checkArgument("counts", counts, COUNTS);
-    const asked = new Map(counts);
-    await this.#queue.run(() => this.storage.saveTokenCounts(this.row, counter, asked));
+  async resolve(name: string): Promise<EntryId> {
+    checkArgument("name", name, TEXT);
+    return resolveEntry({ storage: this.#storage, session: this.#row, leafId: this.leafId }, name);
   }
 
-  /** Entries of this session that fit, on all of its branches; see `Store.search`. @throws {InvalidQueryError} */
+  /** Returns all entries from the first one down to `leafId` (default: the leaf of this handle). See `walk` for long paths. */
+  async path(leafId: EntryId | null = this.leafId): Promise<readonly Entry[]> {
+    checkArgument("leafId", leafId, nullable(ID));
+    return (await this.#storage.scanPath(this.#row, { leafId, order: "down" })).items;
+  }
+
+  /** Returns a page of a path, in either order, with filters. A page down costs a walk of the whole path; see `walk`. */
+  async scan(scan: PathScan = {}): Promise<Page<Entry>> {
+    checkArgument("scan", scan, SCAN);
+    return this.#storage.scanPath(this.#row, { ...scan, leafId: scan.leafId === undefined ? this.leafId : scan.leafId });
+  }
+
+  /**
+   * Iterates over the entries from the first one down to `leafId` (default: the leaf of this handle); with `stopAt`, over those
+   * below it. Memory: one page of entries, and a number for each entry.
+   */
+  async *walk(scan: Pick<PathScan, "leafId" | "stopAt"> = {}): AsyncGenerator<Entry, void, void> {
+    checkArgument("scan", scan, WALK);
+    const leafId = scan.leafId === undefined ? this.leafId : scan.leafId;
+    const seqs = await this.#storage.pathSeqs(this.#row, leafId, scan.stopAt);
+    for (let at = 0; at < seqs.length; at += PAGE) yield* await this.#storage.entriesAt(this.#row, seqs.slice(at, at + PAGE));
+  }
+
+  /** Iterates over the entries of all branches in order of arrival. */
+  async *entries(): AsyncGenerator<Entry, void, void> {
+    for (let after = 0; ; ) {
+      const page = await this.#storage.entriesSince(this.#row, after, PAGE);
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.seq;
+    }
+  }
+
+  /** Returns the entries of all branches that arrived after `seq`, oldest first, at most `limit` (default 1,000). */
+  async entriesSince(seq: number, limit = PAGE): Promise<readonly Entry[]> {
+    checkArgument("seq", seq, NUMBER);
+    checkArgument("limit", limit, NUMBER);
+    return this.#storage.entriesSince(this.#row, seq, limit);
+  }
+
+  /** Returns the file operations between two entries of one path, both included, oldest first; see `fileLists`. */
+  async fileOperations(range: Partial<PathRange> = {}): Promise<readonly FileOperation[]> {
+    checkArgument("range", range, RANGE);
+    const toId = range.toId ?? this.leafId;
+    return toId === null ? [] : this.#storage.fileOperations(this.#row, { fromId: range.fromId, toId });
+  }
+
+  /** Searches the entries of this session on all branches; see `Store.search`. @throws {InvalidQueryError} */
   async search(request: Omit<SearchRequest, "sessionId">): Promise<SearchPage> {
     checkArgument("request", request, SEARCH);
     await this.record();
@@ -220,41 +230,39 @@ export class Session extends SessionReader {
   }
 
   /**
-   * What the model is sent at the leaf: the summary of the compaction in force, what it kept, what came after; every
-   * tool result behind its call. The same as `buildSessionContext(session, options)`.
+   * Builds the context of the leaf: the summary of the compaction in force, the entries that it kept, and those after it, with
+   * every tool result after its call. `buildSessionContext(session, options)` does the same.
    *
-   * Cost: the entries since the first kept one, whatever lies before; after an append in this handle, only what is new.
+   * Cost: the entries since the first kept one; after an append of this handle, only the new ones.
    */
   async context(options: ContextOptions = {}): Promise<SessionContext> {
     checkArgument("options", options, CONTEXT);
     const { leafId, danglingCalls = "close" } = options;
-    if (leafId !== undefined) {
-      const path = await this.storage.contextPath(this.row, { entryId: leafId }, null);
-      const window = { entries: this.#window.reuse(path.entries), newFrom: 0 };
-      return { ...new MessageList().update(path, window, danglingCalls), ...readSettings(path) };
-    }
-    return this.#windowed(this.#window.end, danglingCalls);
+    if (leafId === undefined) return this.#leafContext(this.#entries.end, danglingCalls);
+    const path = await this.#storage.contextPath(this.#row, { entryId: leafId }, null);
+    const update = { entries: this.#entries.reuse(path.entries), newFrom: 0 };
+    return { ...new MessageList().update(path, update, danglingCalls), ...readSettings(path) };
   }
 
-  /** The model, the thinking level and the system text in force at an entry (default: the leaf), without reading its path. */
+  async #leafContext(knownSeq: number | null, danglingCalls: DanglingCalls): Promise<SessionContext> {
+    const path = await this.#storage.contextPath(this.#row, { leafName: this.leafName }, knownSeq);
+    const update = this.#entries.update(path, knownSeq);
+    // The cached entries do not fit the path; without a known end all are read.
+    if (update === undefined) return this.#leafContext(null, danglingCalls);
+    return { ...this.#messages.update(path, update, danglingCalls), ...readSettings(path) };
+  }
+
+  /** Returns the model, thinking level and system text in force at an entry (default: the leaf), without reading its path. */
   async settings(leafId: EntryId | null = this.leafId): Promise<Pick<SessionContext, "model" | "thinkingLevel" | "system">> {
     checkArgument("leafId", leafId, nullable(ID));
-    // Asked to continue a window that ends there, the storage has no entry to read.
-    const end = leafId === null ? null : (await this.storage.entry(this.row, leafId)).seq;
-    return readSettings(await this.storage.contextPath(this.row, { entryId: leafId }, end));
-  }
-
-  async #windowed(known: number | null, danglingCalls: DanglingCalls): Promise<SessionContext> {
-    const path = await this.storage.contextPath(this.row, { leafName: this.leafName }, known);
-    const window = this.#window.update(path, known);
-    // A walk without a known end always gives a window.
-    if (window === undefined) return this.#windowed(null, danglingCalls);
-    return { ...this.#placement.update(path, window, danglingCalls), ...readSettings(path) };
+    // With the entry itself as the known end, the storage reads no entries.
+    const end = leafId === null ? null : (await this.#storage.entry(this.#row, leafId)).seq;
+    return readSettings(await this.#storage.contextPath(this.#row, { entryId: leafId }, end));
   }
 }
 
 /**
- * What the model is sent at one point of a session; see `Session.context`.
+ * Builds the context of a session; see `Session.context`.
  *
  * @example
  * const context = await buildSessionContext(session);
@@ -263,38 +271,4 @@ export class Session extends SessionReader {
 export async function buildSessionContext(session: Session, options: ContextOptions = {}): Promise<SessionContext> {
   checkArgument("session", session, withMethods("a session", "context"));
   return session.context(options);
-}
-
-/**
- * Runs the writes of one handle one after the other, in the order in which they were asked for, so that calls that
- * nobody awaits still arrive in order, each seeing the leaf that the one before it left. A failed write stops no other.
- */
-export class WriteQueue {
-  #waiting = 0;
-  #last: Promise<unknown> = Promise.resolve();
-
-  readonly #accepted: Set<Promise<unknown>>;
-
-  /** `accepted` holds what has been asked for and not been done yet; closing a store waits for it. */
-  constructor(accepted: Set<Promise<unknown>>) {
-    this.#accepted = accepted;
-  }
-
-  /** Whether a write that is asked for now has to wait. */
-  get isBusy(): boolean {
-    return this.#waiting > 0;
-  }
-
-  run<T>(write: () => Promise<T>): Promise<T> {
-    const result = this.#waiting === 0 ? write() : this.#last.then(write, write);
-    this.#waiting += 1;
-    this.#last = result;
-    this.#accepted.add(result);
-    const done = () => {
-      this.#waiting -= 1;
-      this.#accepted.delete(result);
-    };
-    result.then(done, done);
-    return result;
-  }
 }

@@ -15,7 +15,8 @@ import {
   type Statistics,
 } from "../port/records.js";
 import type { SearchPage, SearchRequest, SessionStorage, Violation } from "../port/session-storage.js";
-import { Session, type SessionHost } from "../session/session.js";
+import type { SessionHost } from "../session/leaf-writer.js";
+import { Session } from "../session/session.js";
 import { shorten } from "../text/cut.js";
 
 /** How many entries may wait for the search index before they are put into it in a pause of the event loop. */

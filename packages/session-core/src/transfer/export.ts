@@ -7,7 +7,7 @@ import { piLines } from "../formats/pi-export/write.js";
 import type { EntryId } from "../ids/ids.js";
 import type { Session } from "../session/session.js";
 
-const SESSION = withMethods("a session", "record", "walk", "labels");
+const SESSION = withMethods("a session", "record", "walk", "entries");
 const PI = record({ branch: optional(TEXT) });
 const MARKDOWN = record({
   branch: optional(TEXT),
@@ -23,7 +23,12 @@ const MARKDOWN = record({
  */
 export async function* exportBough(session: Session): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
-  const [header, labels, leaves, values] = await Promise.all([session.record(), session.labels(), session.leaves(), session.values()]);
+  const [header, labels, leaves, values] = await Promise.all([
+    session.record(),
+    session.labels.list(),
+    session.leaves(),
+    session.values.list(),
+  ]);
   yield* endLines(boughLines({ session: header, entries: session.entries(), labels, leaves, values }));
 }
 
@@ -40,7 +45,7 @@ export async function* exportPi(session: Session, options: PiExportOptions = {})
   const header = await session.record();
   const whole = options.branch === undefined;
   const onPath = whole ? undefined : new Set(await pathIds(session, options.branch ?? null));
-  const labels = (await session.labels()).filter(({ entryId }) => onPath?.has(entryId) ?? true);
+  const labels = (await session.labels.list()).filter(({ entryId }) => onPath?.has(entryId) ?? true);
   const entries = whole ? session.entries() : session.walk({ leafId: options.branch ?? null });
   const leafId = options.branch ?? (await readLeaf(session));
   yield* endLines(piLines({ session: { ...header, parentSessionId: header.parent?.sessionId ?? null }, entries, labels, leafId }));
@@ -58,7 +63,7 @@ export async function* exportMarkdown(session: Session, options: MarkdownExportO
   checkArgument("options", options, MARKDOWN);
   const { branch, ...shown } = options;
   const leafId = branch ?? (await readLeaf(session));
-  const [header, labels, { model }] = await Promise.all([session.record(), session.labels(), session.settings(leafId)]);
+  const [header, labels, { model }] = await Promise.all([session.record(), session.labels.list(), session.settings(leafId)]);
   const names = new Map(labels.map(({ entryId, label }) => [entryId, label]));
   const document = { session: header, model: model?.modelId ?? null, entries: session.walk({ leafId }), labels: names };
   yield* markdownOf(document, shown);

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import * as core from "../../src/index.js";
 import * as internals from "../../src/internals.js";
+import * as groups from "../../src/session/session-groups.js";
 import { findingsOf, openedStore, tempFolder } from "../world/stores.js";
 import { ODD_VALUES } from "./odd-values.js";
 
@@ -123,15 +124,15 @@ const CALLS: Readonly<Record<string, Call>> = {
   ]),
   ...members("session.write move", ({ session }, write) => session.write([write]), { kind: "moveLeaf", to: "e" }, ["to"]),
   "session.moveLeaf": ({ session }, to) => session.moveLeaf(to),
-  "session.label entryId": ({ session }, id) => session.label(id, "x"),
-  "session.label label": ({ session }, label) => session.label("e", label),
-  "session.unlabel": ({ session }, id) => session.unlabel(id),
-  "session.setValue key": ({ session }, key) => session.setValue(key, 1),
-  "session.setValue value": ({ session }, value) => session.setValue("k", value),
-  "session.saveTokenCounts counter": ({ session }, counter) => session.saveTokenCounts(counter, new Map([["e", 1]])),
-  "session.saveTokenCounts counts": ({ session }, counts) => session.saveTokenCounts("c", counts),
-  "session.saveTokenCounts id": ({ session }, id) => session.saveTokenCounts("c", new Map([[id, 1]])),
-  "session.saveTokenCounts tokens": ({ session }, tokens) => session.saveTokenCounts("c", new Map([["e", tokens]])),
+  "session.labels.set entryId": ({ session }, id) => session.labels.set(id, "x"),
+  "session.labels.set label": ({ session }, label) => session.labels.set("e", label),
+  "session.labels.remove": ({ session }, id) => session.labels.remove(id),
+  "session.values.set key": ({ session }, key) => session.values.set(key, 1),
+  "session.values.set value": ({ session }, value) => session.values.set("k", value),
+  "session.tokenCounts.save counter": ({ session }, counter) => session.tokenCounts.save(counter, new Map([["e", 1]])),
+  "session.tokenCounts.save counts": ({ session }, counts) => session.tokenCounts.save("c", counts),
+  "session.tokenCounts.save id": ({ session }, id) => session.tokenCounts.save("c", new Map([[id, 1]])),
+  "session.tokenCounts.save tokens": ({ session }, tokens) => session.tokenCounts.save("c", new Map([["e", tokens]])),
   ...members("session.search", ({ session }, request) => session.search(request), { query: "x" }, [
     "query",
     "path",
@@ -155,20 +156,20 @@ const CALLS: Readonly<Record<string, Call>> = {
     "cursor",
   ]),
   ...members("session.walk", ({ session }, scan) => drained(session.walk(scan)), {}, ["leafId", "stopAt"]),
-  "session.children": ({ session }, id) => session.children(id),
-  "session.siblings": ({ session }, id) => session.siblings(id),
-  ...members("session.outline", ({ session }, options) => session.outline(options), {}, ["afterSeq", "limit"]),
+  "session.tree.children": ({ session }, id) => session.tree.children(id),
+  "session.tree.siblings": ({ session }, id) => session.tree.siblings(id),
+  ...members("session.tree.outline", ({ session }, options) => session.tree.outline(options), {}, ["afterSeq", "limit"]),
   "session.entriesSince seq": ({ session }, seq) => session.entriesSince(seq),
   "session.entriesSince limit": ({ session }, limit) => session.entriesSince(0, limit),
-  "session.commonAncestor a": ({ session }, a) => session.commonAncestor(a, "e"),
-  "session.commonAncestor b": ({ session }, b) => session.commonAncestor("e", b),
+  "session.tree.commonAncestor a": ({ session }, a) => session.tree.commonAncestor(a, "e"),
+  "session.tree.commonAncestor b": ({ session }, b) => session.tree.commonAncestor("e", b),
   "session.leafMoves": ({ session }, limit) => session.leafMoves(limit),
-  "session.labels": ({ session }, text) => session.labels(text),
-  "session.value": ({ session }, key) => session.value(key),
-  "session.values": ({ session }, prefix) => session.values(prefix),
+  "session.labels.list": ({ session }, text) => session.labels.list(text),
+  "session.values.get": ({ session }, key) => session.values.get(key),
+  "session.values.list": ({ session }, prefix) => session.values.list(prefix),
   ...members("session.fileOperations", ({ session }, range) => session.fileOperations(range), {}, ["fromId", "toId"]),
-  "session.tokenCounts counter": ({ session }, counter) => session.tokenCounts(counter, ["e"]),
-  "session.tokenCounts ids": ({ session }, ids) => session.tokenCounts("c", ids),
+  "session.tokenCounts.get counter": ({ session }, counter) => session.tokenCounts.get(counter, ["e"]),
+  "session.tokenCounts.get ids": ({ session }, ids) => session.tokenCounts.get("c", ids),
 
   "buildSessionContext session": (_, session) => core.buildSessionContext(session),
   "buildSessionContext options": ({ session }, options) => core.buildSessionContext(session, options),
@@ -260,7 +261,7 @@ describe("with any odd value in place of an argument", () => {
 
   test("every public method of stores and sessions is in the table", () => {
     const named = Object.keys(CALLS).join("\n");
-    const methods = [core.Store, core.Session, Object.getPrototypeOf(core.Session)].flatMap((made: { prototype: object }) =>
+    const methods = [core.Store, core.Session, ...Object.values(groups)].flatMap((made: { prototype: object }) =>
       Object.entries(Object.getOwnPropertyDescriptors(made.prototype)).flatMap(([name, { value }]) =>
         typeof value === "function" && name !== "constructor" && value.length > 0 ? [name] : [],
       ),

@@ -89,7 +89,7 @@ describe("importing a file", () => {
     await importPath(store, path);
     const session = await store.openSession("s");
     expect([(await session.record()).createdAtMs, (await session.entry("a")).createdAtMs]).toEqual([1, 3]);
-    expect(await session.labels()).toMatchObject([{ createdAtMs: 2 }]);
+    expect(await session.labels.list()).toMatchObject([{ createdAtMs: 2 }]);
   });
 
   test.each([

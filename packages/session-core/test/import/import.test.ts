@@ -28,8 +28,8 @@ describe("importing a session", () => {
     expect(await treeNames(session)).toBe(">u1 u1>a1 a1>u2 a1>u3");
     expect(session.leafId).toBe("u3");
     expect(await session.leaves()).toContainEqual({ name: "other", entryId: "a1" });
-    expect(await session.labels()).toEqual([{ entryId: "a1", label: "good", createdAtMs: 7 }]);
-    expect(await session.value("k")).toEqual([1]);
+    expect(await session.labels.list()).toEqual([{ entryId: "a1", label: "good", createdAtMs: 7 }]);
+    expect(await session.values.get("k")).toEqual([1]);
     expect(await session.record()).toMatchObject({
       title: "Parser",
       titleSource: "auto",
@@ -79,17 +79,17 @@ describe("importing a session", () => {
     await imported(store, source("theirs"));
     const session = await store.openSession("s");
     await store.renameSession("s", "mine");
-    await session.label("u1", "mine");
+    await session.labels.set("u1", "mine");
     await imported(store, source("theirs again"));
     expect((await session.record()).title).toBe("mine");
-    expect((await session.labels()).map(({ label: text }) => text)).toEqual(["mine"]);
+    expect((await session.labels.list()).map(({ label: text }) => text)).toEqual(["mine"]);
   });
 
   test("leaves an entry without a label where the source took its label away", async () => {
     const store = await openedStore();
     const label = (text: string | null): SourceRecord => ({ kind: "label", entryId: "u1", label: text });
     for (let times = 0; times < 2; times++) await imported(store, sourceOf("u1 a1", [label("draft"), label(null)]));
-    expect(await (await store.openSession("s")).labels()).toEqual([]);
+    expect(await (await store.openSession("s")).labels.list()).toEqual([]);
   });
 
   test("takes over a newer automatic title, and marks that were not there", async () => {
@@ -98,8 +98,8 @@ describe("importing a session", () => {
     await imported(store, sourceOf("u1 a1", [title("second"), label("a1", "new"), { kind: "value", key: "k", value: 1 }]));
     const session = await store.openSession("s");
     expect((await session.record()).title).toBe("second");
-    expect(await session.labels()).toHaveLength(1);
-    expect(await session.value("k")).toBe(1);
+    expect(await session.labels.list()).toHaveLength(1);
+    expect(await session.values.get("k")).toBe(1);
   });
 
   test("fills a session that was made before and is empty", async () => {
@@ -223,7 +223,7 @@ describe("what a source has that does not fit", () => {
   test("a label of an entry that is not there is no label", async () => {
     const store = await openedStore();
     await imported(store, sourceOf("u1", [label("zz", "x")]));
-    expect(await (await store.openSession("s")).labels()).toEqual([]);
+    expect(await (await store.openSession("s")).labels.list()).toEqual([]);
   });
 
   test("problems beyond a thousand of one code are counted, not kept, and hide none of another code", async () => {

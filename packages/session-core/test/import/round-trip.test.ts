@@ -23,7 +23,7 @@ async function roundTrip(session: Session, path: string): Promise<{ store: Store
 async function kept(session: Session) {
   const entries = (await collected(session.entries())).map((entry) => ({ ...entry, seq: 0 }));
   const { source: _source, archivedAtMs: _archived, activeAtMs: _active, ...record } = await session.record();
-  const [labels, leaves, values] = [await session.labels(), await session.leaves(), await session.values()];
+  const [labels, leaves, values] = [await session.labels.list(), await session.leaves(), await session.values.list()];
   const contexts = [];
   for (const { id } of entries) contexts.push(await session.context({ leafId: id }));
   return { entries, record, labels, leaves, values: values.map(({ key, value }) => [key, value]), contexts };
@@ -46,8 +46,8 @@ describe("our own format", () => {
           for (const [at, mark] of marked.entries()) {
             const id = ids[mark % Math.max(1, ids.length)];
             if (id === undefined) continue;
-            await session.label(id, `label ${mark}`);
-            await session.setValue(`k${mark}`, { mark });
+            await session.labels.set(id, `label ${mark}`);
+            await session.values.set(`k${mark}`, { mark });
             await (await store.openSession(session.id, { leaf: `leaf ${at}` })).moveLeaf(id);
           }
           const { store: other, again } = await roundTrip(session, path);

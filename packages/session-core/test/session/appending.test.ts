@@ -181,8 +181,8 @@ describe("a batch", () => {
     expect(written.map(({ id }) => id)).toEqual(["u2", "u3"]);
     expect(await treeNames(session)).toBe(">u1 u1>a1 a1>u2 a1>u3");
     expect(session.leafId).toBe("u3");
-    expect(await session.labels()).toMatchObject([{ entryId: "u2", label: "here" }]);
-    expect(await session.value("k")).toBe(1);
+    expect(await session.labels.list()).toMatchObject([{ entryId: "u2", label: "here" }]);
+    expect(await session.values.get("k")).toBe(1);
   });
 
   test("that fails at its end has written nothing of its beginning", async () => {
@@ -195,8 +195,8 @@ describe("a batch", () => {
     ]);
     await expect(failing).rejects.toThrow(EntryNotFoundError);
     expect(await treeNames(session)).toBe(">u1 u1>a1");
-    expect(await session.labels()).toEqual([]);
-    expect(await session.values()).toEqual([]);
+    expect(await session.labels.list()).toEqual([]);
+    expect(await session.values.list()).toEqual([]);
     expect(session.leafId).toBe("a1");
     expect(await session.refresh()).toBe("a1");
     expect((await store.search({ query: "u2" })).total).toBe(0);

@@ -5,14 +5,14 @@ import { contextNames, grow, pathNames } from "../world/grow.js";
 describe("a label", () => {
   test("is found whatever the case of its letters, also beyond ASCII", async () => {
     const { session } = await grow("u1 a1");
-    await session.label("u1", "Übergabe");
-    expect(await session.labels("über")).toMatchObject([{ entryId: "u1" }]);
+    await session.labels.set("u1", "Übergabe");
+    expect(await session.labels.list("über")).toMatchObject([{ entryId: "u1" }]);
     expect(await session.resolve("übergabe")).toBe("u1");
   });
 
   test("never moves the leaf, is no entry and is no parent", async () => {
     const { session } = await grow("u1 a1 u2");
-    await session.label("a1", "good");
+    await session.labels.set("a1", "good");
     expect(session.leafId).toBe("u2");
     expect(await pathNames(session)).toBe("u1 a1 u2");
     expect(await contextNames(session)).toBe("u1 a1 u2");
@@ -20,95 +20,95 @@ describe("a label", () => {
 
   test("takes the place of the one before, and can be taken away", async () => {
     const { session } = await grow("u1 a1");
-    await session.label("a1", "first");
-    await session.label("a1", "second");
-    expect(await session.labels()).toMatchObject([{ entryId: "a1", label: "second" }]);
-    await session.unlabel("a1");
-    expect(await session.labels()).toEqual([]);
+    await session.labels.set("a1", "first");
+    await session.labels.set("a1", "second");
+    expect(await session.labels.list()).toMatchObject([{ entryId: "a1", label: "second" }]);
+    await session.labels.remove("a1");
+    expect(await session.labels.list()).toEqual([]);
   });
 
   test("that is white space takes it away", async () => {
     const { session } = await grow("u1");
-    await session.label("u1", "x");
-    await session.label("u1", " \n ");
-    expect(await session.labels()).toEqual([]);
+    await session.labels.set("u1", "x");
+    await session.labels.set("u1", " \n ");
+    expect(await session.labels.list()).toEqual([]);
   });
 
   test("is kept on one line, without control characters or half of a surrogate pair", async () => {
     const { session } = await grow("u1");
-    await session.label("u1", ` two\r\nlines\u001b[31m\u2028 and \ud83d half `);
-    expect((await session.labels())[0]?.label).toBe("two lines [31m and \ufffd half");
+    await session.labels.set("u1", ` two\r\nlines\u001b[31m\u2028 and \ud83d half `);
+    expect((await session.labels.list())[0]?.label).toBe("two lines [31m and \ufffd half");
   });
 
   test("is found by a part of it, whatever the case, oldest entry first", async () => {
     const { session } = await grow("u1 a1 u2");
-    await session.label("u2", "Parser works");
-    await session.label("u1", "parser broken");
-    await session.label("a1", "other");
-    expect((await session.labels("PARSER")).map(({ entryId }) => entryId)).toEqual(["u1", "u2"]);
-    expect(await session.labels("%")).toEqual([]);
+    await session.labels.set("u2", "Parser works");
+    await session.labels.set("u1", "parser broken");
+    await session.labels.set("a1", "other");
+    expect((await session.labels.list("PARSER")).map(({ entryId }) => entryId)).toEqual(["u1", "u2"]);
+    expect(await session.labels.list("%")).toEqual([]);
   });
 
   test("of an entry that is not there is refused", async () => {
     const { session } = await grow("u1");
-    await expect(session.label("zz", "x")).rejects.toThrow(EntryNotFoundError);
+    await expect(session.labels.set("zz", "x")).rejects.toThrow(EntryNotFoundError);
   });
 
   test("belongs to its session, though another has an entry of the same id", async () => {
     const { store, session } = await grow("u1");
     const { session: other } = await grow("u1", { store });
-    await session.label("u1", "mine");
-    expect(await other.labels()).toEqual([]);
+    await session.labels.set("u1", "mine");
+    expect(await other.labels.list()).toEqual([]);
   });
 });
 
 describe("a value", () => {
   test("is kept under its key, replaced by the next, and taken away by undefined", async () => {
     const { session } = await grow("");
-    await session.setValue("tools", ["bash"]);
-    await session.setValue("tools", { active: ["read"], none: null });
-    expect(await session.value("tools")).toEqual({ active: ["read"], none: null });
-    await session.setValue("tools", undefined);
-    expect(await session.value("tools")).toBeUndefined();
+    await session.values.set("tools", ["bash"]);
+    await session.values.set("tools", { active: ["read"], none: null });
+    expect(await session.values.get("tools")).toEqual({ active: ["read"], none: null });
+    await session.values.set("tools", undefined);
+    expect(await session.values.get("tools")).toBeUndefined();
   });
 
   test("may be null, which is not the same as none", async () => {
     const { session } = await grow("");
-    await session.setValue("k", null);
-    expect(await session.value("k")).toBeNull();
+    await session.values.set("k", null);
+    expect(await session.values.get("k")).toBeNull();
   });
 
   test("is listed with others by the start of its key, in order; no character is a pattern", async () => {
     const { session } = await grow("");
-    for (const key of ["b", "a%2", "a_1", "ab"]) await session.setValue(key, 0);
-    expect((await session.values("a")).map(({ key }) => key)).toEqual(["a%2", "a_1", "ab"]);
-    expect((await session.values("a_")).map(({ key }) => key)).toEqual(["a_1"]);
-    expect((await session.values()).map(({ key }) => key)).toEqual(["a%2", "a_1", "ab", "b"]);
+    for (const key of ["b", "a%2", "a_1", "ab"]) await session.values.set(key, 0);
+    expect((await session.values.list("a")).map(({ key }) => key)).toEqual(["a%2", "a_1", "ab"]);
+    expect((await session.values.list("a_")).map(({ key }) => key)).toEqual(["a_1"]);
+    expect((await session.values.list()).map(({ key }) => key)).toEqual(["a%2", "a_1", "ab", "b"]);
   });
 
   test("may have 64 KiB of JSON and not a byte more", async () => {
     const { session } = await grow("");
-    await session.setValue("k", "x".repeat(64 * 1024 - 2));
-    const large = session.setValue("k", "é".repeat(32 * 1024));
+    await session.values.set("k", "x".repeat(64 * 1024 - 2));
+    const large = session.values.set("k", "é".repeat(32 * 1024));
     await expect(large).rejects.toThrow(ValueTooLargeError);
     await expect(large).rejects.toMatchObject({ key: "k", bytes: 64 * 1024 + 2, limitBytes: 64 * 1024 });
-    expect(await session.value("k")).toHaveLength(64 * 1024 - 2);
+    expect(await session.values.get("k")).toHaveLength(64 * 1024 - 2);
   });
 
   test("that JSON cannot hold is refused", async () => {
     const { session } = await grow("");
-    await expect(session.setValue("k", { n: 1n })).rejects.toThrow(UnserializableValueError);
-    expect(await session.values()).toEqual([]);
+    await expect(session.values.set("k", { n: 1n })).rejects.toThrow(UnserializableValueError);
+    expect(await session.values.list()).toEqual([]);
   });
 
   test.each(["", "k".repeat(201)])("needs a key of 1 to 200 characters", async (key) => {
     const { session } = await grow("");
-    await expect(session.setValue(key, 1)).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "key" });
+    await expect(session.values.set(key, 1)).rejects.toMatchObject({ code: "INVALID_ENTRY", path: "key" });
   });
 
   test("is never in the context", async () => {
     const { session } = await grow("u1");
-    await session.setValue("k", "secret");
+    await session.values.set("k", "secret");
     expect(JSON.stringify(await session.context())).not.toContain("secret");
   });
 });

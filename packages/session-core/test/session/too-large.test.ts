@@ -30,7 +30,7 @@ test.each<[string, () => EntryInput]>([
 test("a value and metadata that large are refused too", async () => {
   const store = await openedStore();
   const session = await store.createSession({ id: "s" });
-  await expect(session.setValue("k", control)).rejects.toMatchObject({ code: "TOO_LARGE" });
+  await expect(session.values.set("k", control)).rejects.toMatchObject({ code: "TOO_LARGE" });
   await expect(store.createSession({ metadata: { control } })).rejects.toMatchObject({ code: "TOO_LARGE" });
   expect((await store.listSessions({ empty: true })).items.map(({ id }) => id)).toEqual(["s"]);
 });

@@ -46,7 +46,7 @@ describe.each(["ask", "answer", "note"] as const)("a stored row (%s) with a bloc
       content: [{ type: "foreign", raw: block }, { type: "text" }],
     });
     for (const convert of CONVERTERS) expect(JSON.stringify(convert(context))).toContain("about apples");
-    expect((await session.outline()).map(({ id }) => id)).toEqual(["ask", "answer", "note"]);
+    expect((await session.tree.outline()).map(({ id }) => id)).toEqual(["ask", "answer", "note"]);
     for (const entry of (await session.scan()).items) expect(internals.searchableText(entry) + internals.previewOf(entry)).not.toBe("");
     for (const parts of [core.exportBough(session), core.exportPi(session), core.exportMarkdown(session)]) {
       expect((await collected(parts)).join("")).toContain("about apples");

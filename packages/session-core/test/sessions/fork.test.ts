@@ -41,10 +41,10 @@ describe("forking a session", () => {
 
   test("takes along the labels of what is copied, and no others", async () => {
     const { store, session } = await grow("u1 a1 u2 @a1 u3");
-    await session.label("a1", "on the path");
-    await session.label("u2", "off the path");
-    const before = (await session.labels()).filter(({ entryId }) => entryId === "a1");
-    expect(await (await store.forkSession(session.id)).labels()).toEqual(before);
+    await session.labels.set("a1", "on the path");
+    await session.labels.set("u2", "off the path");
+    const before = (await session.labels.list()).filter(({ entryId }) => entryId === "a1");
+    expect(await (await store.forkSession(session.id)).labels.list()).toEqual(before);
   });
 
   test("takes along the title and who gave it, unless it is given one", async () => {

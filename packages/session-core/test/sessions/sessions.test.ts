@@ -92,7 +92,7 @@ describe("the list of sessions", () => {
     await spoken(store, "new", 2_000);
     await store.renameSession("old", "renamed");
     await old.append({ ...entryNamed("m1"), createdAtMs: 9_000 });
-    await old.setValue("k", 1);
+    await old.values.set("k", 1);
     await old.moveLeaf(null);
     expect(await listed(store)).toBe("new old");
     await old.append({ ...assistantMessage("x"), createdAtMs: 3_000 });
@@ -196,8 +196,8 @@ describe("deleting a session", () => {
   test("takes everything about it and nothing of others", async () => {
     const { store, session } = await grow("u1 a1 @u1 a2 c1 k1 r1:k1", { session: { title: "gone" } });
     const { session: stays } = await grow("u1 a1", { store, session: { title: "stays" } });
-    await session.label("a1", "gone");
-    await session.setValue("gone", 1);
+    await session.labels.set("a1", "gone");
+    await session.values.set("gone", 1);
     await store.openSession(session.id, { leaf: "other" });
     await store.search({ query: "u1" });
     await store.deleteSession(session.id);
@@ -243,8 +243,8 @@ describe("deleting a session", () => {
     const { id } = await session.append(
       assistantMessage([{ type: "toolCall", id: "c", name: "write", arguments: { path: `/${words[3]}.ts` } }]),
     );
-    await session.label(id, words[1] ?? "");
-    await session.setValue(words[2] ?? "", words[2]);
+    await session.labels.set(id, words[1] ?? "");
+    await session.values.set(words[2] ?? "", words[2]);
     await store.openSession(session.id, { leaf: words[4] ?? "" });
     await store.search({ query: "padding" });
     await grow("u1 a1", { store });

@@ -26,7 +26,7 @@ describe("a backup", () => {
   test("is the whole store, in which all holds, and goes on apart", async () => {
     const store = await openedStore({ path: storePath() });
     const { session } = await grow("u1 a1 @u1 a2 c1", { store });
-    await session.label("a1", "left");
+    await session.labels.set("a1", "left");
     const path = join(tempFolder(), "backup.db");
     const progress: number[] = [];
     await store.backup(path, (done, total) => progress.push(done / total));
@@ -34,7 +34,7 @@ describe("a backup", () => {
     const copy = await openedStore({ path });
     const again = await copy.openSession(session.id);
     expect(await pathNames(again)).toBe("u1 a2 c1");
-    expect(await again.labels()).toMatchObject([{ entryId: "a1", label: "left" }]);
+    expect(await again.labels.list()).toMatchObject([{ entryId: "a1", label: "left" }]);
     expect(await findingsOf(copy)).toEqual([]);
     expect(progress.at(-1)).toBe(1);
   });

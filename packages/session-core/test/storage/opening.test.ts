@@ -153,7 +153,7 @@ describe("a store opened for reading", () => {
     const attempts = [
       session.append({ type: "custom", customType: "t" }),
       session.moveLeaf("u1"),
-      session.label("u1", "x"),
+      session.labels.set("u1", "x"),
       session.undoMove(),
       store.createSession(),
       store.renameSession(id, "x"),

@@ -48,21 +48,21 @@ describe("what SQLite does for", () => {
   test.each<[string, (session: Session, store: Store) => Promise<unknown>]>([
     ["a context", (session) => session.context()],
     ["a context at another entry", (session) => session.context({ leafId: "a1" })],
-    ["the children of an entry", (session) => session.children("u1")],
-    ["the first entries", (session) => session.children(null)],
-    ["a page of the outline", (session) => session.outline({ limit: 2 })],
+    ["the children of an entry", (session) => session.tree.children("u1")],
+    ["the first entries", (session) => session.tree.children(null)],
+    ["a page of the outline", (session) => session.tree.outline({ limit: 2 })],
     ["everything since", (session) => session.entriesSince(3, 2)],
     ["a scan up", (session) => session.scan({ limit: 2, types: ["message"] })],
     ["a scan down", (session) => session.scan({ order: "down", stopAt: "u1" })],
     ["a walk", async (session) => (await session.walk().next()).value],
     ["an entry by id", (session) => session.entry("a1")],
     ["an entry by a name", (session) => session.resolve("k")],
-    ["tips and branch points", async (session) => [await session.tips(), await session.branchPoints()]],
-    ["an ancestor", (session) => session.commonAncestor("a1", "a3")],
-    ["labels", (session) => session.labels()],
+    ["tips and branch points", async (session) => [await session.tree.tips(), await session.tree.branchPoints()]],
+    ["an ancestor", (session) => session.tree.commonAncestor("a1", "a3")],
+    ["labels", (session) => session.labels.list()],
     [
       "token counts",
-      async (session) => [await session.saveTokenCounts("c", new Map([["a1", 1]])), await session.tokenCounts("c", ["a1", "a3"])],
+      async (session) => [await session.tokenCounts.save("c", new Map([["a1", 1]])), await session.tokenCounts.get("c", ["a1", "a3"])],
     ],
     ["file operations", (session) => session.fileOperations()],
     ["an append", (session) => session.append(entryNamed("u9"))],
@@ -72,7 +72,7 @@ describe("what SQLite does for", () => {
   });
 
   test("tips and branch points reads an index and no payload where it looks at every entry", async () => {
-    expect(await plansOf((session) => session.branchPoints())).toMatch(/USING COVERING INDEX entry_children/);
+    expect(await plansOf((session) => session.tree.branchPoints())).toMatch(/USING COVERING INDEX entry_children/);
   });
 
   test("a context reads entries by row: each step up is one look-up", async () => {

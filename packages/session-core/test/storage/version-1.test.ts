@@ -14,8 +14,8 @@ async function savedByVersion1() {
   const now = storePath();
   const store = await openStore({ path: now });
   const { session } = await grow("s1 u1 a1 k1 r1:k1 @a1 u2 c1:u2 u3 x1:u2", { store, session: { title: "Parser" } });
-  await session.label("a1", "start");
-  await session.setValue("k", { on: true });
+  await session.labels.set("a1", "start");
+  await session.values.set("k", { on: true });
   await session.undoMove();
   const told = await whatItSays(session);
   await store.close();
@@ -36,8 +36,8 @@ async function whatItSays(session: Awaited<ReturnType<typeof grow>>["session"]) 
     record: { title, entryCount, activeAtMs, payloadBytes },
     tree: await treeNames(session),
     context: await session.context(),
-    labels: await session.labels(),
-    values: await session.values(),
+    labels: await session.labels.list(),
+    values: await session.values.list(),
     moves: await session.leafMoves(),
   };
 }
@@ -58,9 +58,9 @@ describe("a store that version 1 saved", () => {
   test("keeps token counts from then on", async () => {
     const { path, id } = await savedByVersion1();
     const session = await (await openedStore({ path })).openSession(id);
-    expect(await session.tokenCounts("c", ["u1"])).toEqual(new Map());
-    await session.saveTokenCounts("c", new Map([["u1", 5]]));
-    expect(await session.tokenCounts("c", ["u1", "a1"])).toEqual(new Map([["u1", 5]]));
+    expect(await session.tokenCounts.get("c", ["u1"])).toEqual(new Map());
+    await session.tokenCounts.save("c", new Map([["u1", 5]]));
+    expect(await session.tokenCounts.get("c", ["u1", "a1"])).toEqual(new Map([["u1", 5]]));
   });
 
   test("opened to be read stays as it is, byte for byte, and has no counts", async () => {
@@ -69,7 +69,7 @@ describe("a store that version 1 saved", () => {
     const store = await openStore({ path, mode: "read-only" });
     const session = await store.openSession(id);
     expect(await whatItSays(session)).toEqual(told);
-    expect(await session.tokenCounts("c", ["u1"])).toEqual(new Map());
+    expect(await session.tokenCounts.get("c", ["u1"])).toEqual(new Map());
     await store.close();
     expect([raw(path, readVersion), digest(path)]).toEqual([1, before]);
   });
@@ -77,10 +77,10 @@ describe("a store that version 1 saved", () => {
   test("opened to be read has counts once another process brought it up to date", async () => {
     const { path, id } = await savedByVersion1();
     const reader = await (await openedStore({ path, mode: "read-only" })).openSession(id);
-    expect(await reader.tokenCounts("c", ["u1"])).toEqual(new Map());
+    expect(await reader.tokenCounts.get("c", ["u1"])).toEqual(new Map());
     const writer = await (await openedStore({ path })).openSession(id);
-    await writer.saveTokenCounts("c", new Map([["u1", 5]]));
-    expect(await reader.tokenCounts("c", ["u1"])).toEqual(new Map([["u1", 5]]));
+    await writer.tokenCounts.save("c", new Map([["u1", 5]]));
+    expect(await reader.tokenCounts.get("c", ["u1"])).toEqual(new Map([["u1", 5]]));
   });
 
   test("stays at version 1 whole where the step to version 2 fails half-way", async () => {

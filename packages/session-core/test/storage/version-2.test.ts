@@ -30,7 +30,7 @@ async function savedByVersion2(): Promise<string> {
     Array.from({ length: count }, (_, at) => ({ kind: "entry", entry: entryNamed(`u${from + at}`) }) as const);
   await session.write(entries(0, 700));
   await session.write([{ kind: "moveLeaf", to: "u99" }, ...entries(700, 300)]);
-  await session.saveTokenCounts("c", new Map([["u1", 7]]));
+  await session.tokenCounts.save("c", new Map([["u1", 7]]));
   await store.close();
   const path = storePath();
   raw(path, (file) => {
@@ -52,9 +52,9 @@ describe("a store that version 2 saved", () => {
     expect(raw(path, readVersion)).toBe(MIGRATIONS.length);
     expect(await findingsOf(store)).toEqual([]);
     const session = await store.openSession("s");
-    expect(await session.commonAncestor("u699", "u999")).toBe("u99");
+    expect(await session.tree.commonAncestor("u699", "u999")).toBe("u99");
     await session.append({ type: "context_edit", targetId: "u3", replacement: null });
-    expect(await session.tokenCounts("c", ["u1"])).toEqual(new Map([["u1", 7]]));
+    expect(await session.tokenCounts.get("c", ["u1"])).toEqual(new Map([["u1", 7]]));
     const waypoints = raw(path, (file) => file.prepare("SELECT count(*) FROM entry_waypoint").pluck().get());
     expect(waypoints).toBe(
       raw(path, (file) => file.prepare("SELECT count(*) FROM entry WHERE depth > 0 AND depth % 16 = 0").pluck().get()),
@@ -66,7 +66,7 @@ describe("a store that version 2 saved", () => {
     const before = digest(path);
     const store = await openStore({ path, mode: "read-only" });
     const session = await store.openSession("s");
-    expect(await session.commonAncestor("u699", "u999")).toBe("u99");
+    expect(await session.tree.commonAncestor("u699", "u999")).toBe("u99");
     expect((await session.scan({ stopAt: "u997" })).items.map(({ id }) => id)).toEqual(["u999", "u998"]);
     expect((await store.listSessions()).items).toHaveLength(1);
     expect(await findingsOf(store)).toEqual([]);

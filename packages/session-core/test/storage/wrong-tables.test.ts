@@ -13,7 +13,7 @@ test.each([
   const { id } = await store.createSession();
   await store.close();
   raw(path, (file) => file.exec(statement));
-  const use = async () => (await (await openedStore({ path })).openSession(id)).labels();
+  const use = async () => (await (await openedStore({ path })).openSession(id)).labels.list();
   await expect(use()).rejects.toThrow(StoreDamagedError);
 });
 

@@ -84,7 +84,7 @@ describe("whether an entry is above another", () => {
         const ids = [...parents.keys()];
         const [a, b] = [ids[one % ids.length] ?? "", ids[other % ids.length] ?? ""];
         const above = new Set(pathOf(a));
-        expect(await session.commonAncestor(a, b)).toBe(pathOf(b).findLast((id) => above.has(id)) ?? null);
+        expect(await session.tree.commonAncestor(a, b)).toBe(pathOf(b).findLast((id) => above.has(id)) ?? null);
         await session.moveLeaf(b);
         const edit = session.append({ type: "context_edit", targetId: a, replacement: null });
         if (pathOf(b).includes(a)) await edit;
@@ -111,7 +111,7 @@ describe("whether an entry is above another", () => {
     raw(path, (file) => file.exec("DELETE FROM entry_waypoint WHERE entry_seq IN (SELECT seq FROM entry WHERE depth IN (256, 512))"));
     const damaged = await openedStore({ path });
     const session = await damaged.openSession("long");
-    expect(await session.commonAncestor("u5", "u599")).toBe("u5");
+    expect(await session.tree.commonAncestor("u5", "u599")).toBe("u5");
     await session.append({ type: "context_edit", targetId: "u5", replacement: null });
     expect((await findingsOf(damaged)).map(({ rule, entryId }) => [rule, entryId])).toEqual([
       ["wrong-waypoint", "u256"],

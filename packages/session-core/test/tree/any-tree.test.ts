@@ -20,15 +20,15 @@ describe("any tree, however it was grown", () => {
         expect(await session.refresh()).toBe(model.leaf);
         expect(await pathNames(session)).toBe(model.path().join(" "));
         expect(names((await session.scan()).items)).toBe(model.path().toReversed().join(" "));
-        expect(names(await session.children(null))).toBe(childrenOf(null).join(" "));
-        expect(names(await session.tips())).toBe(ids.filter((id) => childrenOf(id).length === 0).join(" "));
-        expect(names(await session.branchPoints())).toBe(ids.filter((id) => childrenOf(id).length > 1).join(" "));
-        expect((await session.outline()).map(({ depth }) => depth)).toEqual(ids.map((id) => model.path(id).length - 1));
+        expect(names(await session.tree.children(null))).toBe(childrenOf(null).join(" "));
+        expect(names(await session.tree.tips())).toBe(ids.filter((id) => childrenOf(id).length === 0).join(" "));
+        expect(names(await session.tree.branchPoints())).toBe(ids.filter((id) => childrenOf(id).length > 1).join(" "));
+        expect((await session.tree.outline()).map(({ depth }) => depth)).toEqual(ids.map((id) => model.path(id).length - 1));
 
         const [a, b] = [ids[one % ids.length], ids[other % ids.length]];
         if (a === undefined || b === undefined) return;
         const shared = model.path(a).filter((id) => model.path(b).includes(id));
-        expect(await session.commonAncestor(a, b)).toBe(shared.at(-1) ?? null);
+        expect(await session.tree.commonAncestor(a, b)).toBe(shared.at(-1) ?? null);
       }),
       { numRuns: 60 },
     );

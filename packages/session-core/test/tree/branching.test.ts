@@ -229,8 +229,8 @@ describe("when another writer moved the leaf", () => {
 
   test("nothing else is refused: labels, values and moves say where they go", async () => {
     const { session } = await twoWriters();
-    await session.label("u1", "start");
-    await session.setValue("k", 1);
+    await session.labels.set("u1", "start");
+    await session.values.set("k", 1);
     await expect(session.append(entryNamed("u3"))).rejects.toMatchObject({ code: "LEAF_MOVED" });
     await session.moveLeaf("u1");
     expect(session.leafId).toBe("u1");
@@ -252,19 +252,19 @@ describe("where branches meet and end", () => {
 
   test("branch points are the entries with more than one child", async () => {
     const { session } = await grow(TREE);
-    expect(names(await session.branchPoints())).toBe("a1");
+    expect(names(await session.tree.branchPoints())).toBe("a1");
   });
 
   test("tips are the entries without a child", async () => {
     const { session } = await grow(TREE);
-    expect(names(await session.tips())).toBe("a2 u3 a4");
+    expect(names(await session.tree.tips())).toBe("a2 u3 a4");
   });
 
   test("siblings are the other children of the parent, also of a first entry", async () => {
     const { session } = await grow(TREE);
-    expect(names(await session.siblings("u2"))).toBe("u3");
-    expect(names(await session.siblings("u1"))).toBe("u4");
-    expect(names(await session.siblings("a2"))).toBe("");
+    expect(names(await session.tree.siblings("u2"))).toBe("u3");
+    expect(names(await session.tree.siblings("u1"))).toBe("u4");
+    expect(names(await session.tree.siblings("a2"))).toBe("");
   });
 
   test.each([
@@ -274,13 +274,18 @@ describe("where branches meet and end", () => {
     ["a2", "a4", null],
   ])("the common ancestor of %s and %s is %s", async (a, b, ancestor) => {
     const { session } = await grow(TREE);
-    expect(await session.commonAncestor(a, b)).toBe(ancestor);
-    expect(await session.commonAncestor(b, a)).toBe(ancestor);
+    expect(await session.tree.commonAncestor(a, b)).toBe(ancestor);
+    expect(await session.tree.commonAncestor(b, a)).toBe(ancestor);
   });
 
   test("an unknown entry has none of these", async () => {
     const { session } = await grow(TREE);
-    for (const asked of [session.children("zz"), session.siblings("zz"), session.commonAncestor("zz", "u1"), session.entry("zz")])
+    for (const asked of [
+      session.tree.children("zz"),
+      session.tree.siblings("zz"),
+      session.tree.commonAncestor("zz", "u1"),
+      session.entry("zz"),
+    ])
       await expect(asked).rejects.toThrow(EntryNotFoundError);
   });
 });

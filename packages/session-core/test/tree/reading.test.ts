@@ -88,7 +88,7 @@ describe("scanning a path", () => {
 describe("the outline", () => {
   test("has every entry of every branch, parents before children, without bodies", async () => {
     const { session } = await grow("u1 a1 u2 @u1 a2 @ u3");
-    const rows = await session.outline();
+    const rows = await session.tree.outline();
     const byId = new Map(rows.map((row) => [row.seq, row.id]));
     expect(rows.map(({ id, parentSeq, depth }) => `${parentSeq === null ? "" : byId.get(parentSeq)}>${id}/${depth}`).join(" ")).toBe(
       ">u1/0 u1>a1/1 a1>u2/2 u1>a2/1 >u3/0",
@@ -109,8 +109,8 @@ describe("the outline", () => {
 
   test("comes in pages", async () => {
     const { session } = await grow("u1 a1 u2 a2 u3");
-    const first = await session.outline({ limit: 2 });
-    const rest = await session.outline({ afterSeq: first.at(-1)?.seq ?? 0, limit: 10 });
+    const first = await session.tree.outline({ limit: 2 });
+    const rest = await session.tree.outline({ afterSeq: first.at(-1)?.seq ?? 0, limit: 10 });
     expect([names(first), names(rest)]).toEqual(["u1 a1", "u2 a2 u3"]);
   });
 
@@ -118,7 +118,7 @@ describe("the outline", () => {
     const { session } = await grow("k1");
     const content = `no\u001b[31m such\nfile ${"x".repeat(500)}`;
     await session.append({ type: "message", message: { role: "toolResult", toolCallId: "k1", content, isError: true }, id: "r1" });
-    const row = (await session.outline()).at(-1);
+    const row = (await session.tree.outline()).at(-1);
     expect(row).toMatchObject({ isError: true, role: "toolResult" });
     expect(row?.preview).toMatch(/^error: no \[31m such file x+…$/);
     expect(row?.preview).toHaveLength(160);
@@ -126,7 +126,7 @@ describe("the outline", () => {
 
   test("shows the calls of a reply, and every type by a word of its own", async () => {
     const { session } = await grow("u1 k1 m1 h1 c1 b1 x1:u1 d1 n1");
-    expect((await session.outline()).map(({ preview }) => preview)).toEqual([
+    expect((await session.tree.outline()).map(({ preview }) => preview)).toEqual([
       "u1",
       "[bash k1]",
       "p/m1",
@@ -181,7 +181,7 @@ describe("naming an entry", () => {
     ["HERE~1", "a1"],
   ])("%s means %s", async (name, id) => {
     const { store, session } = await grow(WORLD);
-    await session.label("u2", "Here");
+    await session.labels.set("u2", "Here");
     await (await store.openSession(session.id, { leaf: "other" })).moveLeaf("a22");
     expect(await session.resolve(name)).toBe(id);
   });

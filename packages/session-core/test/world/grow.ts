@@ -2,7 +2,6 @@ import { assistantMessage, systemMessage, toolResult, userMessage } from "../../
 import type { EntryInput } from "../../src/entry/entry.js";
 import type { NewSession } from "../../src/port/records.js";
 import type { Session } from "../../src/session/session.js";
-import type { SessionReader } from "../../src/session/session-reader.js";
 import type { Store } from "../../src/store/store.js";
 import { collected, openedStore } from "./stores.js";
 import type { Step, TreeModel } from "./tree-model.js";
@@ -63,13 +62,13 @@ export async function grow(words: string, given: { store?: Store; session?: NewS
 }
 
 /** The ids from the first entry to the leaf, or to another entry. */
-export async function pathNames(session: SessionReader, leafId?: string | null): Promise<string> {
+export async function pathNames(session: Session, leafId?: string | null): Promise<string> {
   return (await session.path(leafId)).map(({ id }) => id).join(" ");
 }
 
 /** The ids of the children of an entry; null: the first entries. */
-export async function childNames(session: SessionReader, id: string | null): Promise<string> {
-  return names(await session.children(id));
+export async function childNames(session: Session, id: string | null): Promise<string> {
+  return names(await session.tree.children(id));
 }
 
 /** The ids of some rows. */
@@ -83,7 +82,7 @@ export async function contextNames(session: Session, leafId?: string | null): Pr
 }
 
 /** Every entry as `parent>id`, in order of arrival. */
-export async function treeNames(session: SessionReader): Promise<string> {
+export async function treeNames(session: Session): Promise<string> {
   const entries = await collected(session.entries());
   return entries.map(({ id, parentId }) => `${parentId ?? ""}>${id}`).join(" ");
 }

@@ -1,0 +1,125 @@
+import { copyJson } from "../entry/json.js";
+import { LeafMovedError } from "../errors/session-errors.js";
+import type { EntryId } from "../ids/ids.js";
+import type { LeafState, SessionRow } from "../port/records.js";
+import type { BatchResult, OnConflict, SearchPage, SearchRequest, SessionStorage, Write } from "../port/session-storage.js";
+
+/** How an append handles a leaf that another writer moved. */
+export interface AppendOptions {
+  /** Default `error`: throws `LeafMovedError` and writes nothing. */
+  readonly onConflict?: OnConflict | undefined;
+  /**
+   * Writes only if the leaf is exactly at this entry when the queued write runs, in this handle and in the store; otherwise throws
+   * `LeafMovedError`, whatever `onConflict` is. Use it for entries that belong to one leaf, such as a summary. null: before
+   * the first entry.
+   */
+  readonly expectedLeafId?: EntryId | null | undefined;
+}
+
+/** An entry that an append wrote. */
+export interface AppendedEntry {
+  readonly id: EntryId;
+  /** Its order of arrival in the store. */
+  readonly seq: number;
+}
+
+/** What a session handle needs from its store. */
+export interface SessionHost {
+  readonly storage: SessionStorage;
+  /** Writes that have been called and have not finished. */
+  readonly accepted: Set<Promise<unknown>>;
+  /** Called after entries were written. */
+  readonly onAppended: (count: number) => void;
+  /** Updates the search index, then searches. */
+  readonly search: (request: SearchRequest) => Promise<SearchPage>;
+}
+
+/** Writes for one handle: remembers where the handle last saw its leaf, and runs its writes in order. */
+export class LeafWriter {
+  readonly #host: SessionHost;
+  readonly #row: SessionRow;
+  readonly #leafName: string;
+  readonly #queue: WriteQueue;
+  #leaf: LeafState;
+
+  constructor(host: SessionHost, row: SessionRow, leafName: string, leaf: LeafState) {
+    this.#host = host;
+    this.#row = row;
+    this.#leafName = leafName;
+    this.#queue = new WriteQueue(host.accepted);
+    this.#leaf = leaf;
+  }
+
+  get leafId(): EntryId | null {
+    return this.#leaf.entryId;
+  }
+
+  commit(writes: readonly Write[], options: AppendOptions = {}): Promise<BatchResult> {
+    const { onConflict = "error", expectedLeafId } = options;
+    // Writes that have to wait are copied, so that later changes by their owner are not written.
+    const batch = this.#queue.isBusy ? copyJson(writes, "writes") : writes;
+    return this.#queue.run(async () => {
+      const { entryId } = this.#leaf;
+      if (expectedLeafId !== undefined && expectedLeafId !== entryId)
+        throw new LeafMovedError(this.#row.id, this.#leafName, expectedLeafId, entryId);
+      const result = await this.#host.storage.commit({
+        sessionId: this.#row,
+        leafName: this.#leafName,
+        seen: this.#leaf,
+        onConflict,
+        onlyIfSeen: expectedLeafId !== undefined,
+        writes: batch,
+      });
+      this.#leaf = result.leaf;
+      this.#host.onAppended(result.entries.length);
+      return result;
+    });
+  }
+
+  /** Runs `work` in the order of the writes and takes the leaf that it returns. Returns false if it returns none. */
+  updateLeaf(work: (storage: SessionStorage, row: SessionRow, leafName: string) => Promise<LeafState | undefined>): Promise<boolean> {
+    return this.#queue.run(async () => {
+      const leaf = await work(this.#host.storage, this.#row, this.#leafName);
+      if (leaf !== undefined) this.#leaf = leaf;
+      return leaf !== undefined;
+    });
+  }
+
+  /** Runs a write that does not concern the leaf, in the order of the writes. */
+  run(write: () => Promise<void>): Promise<void> {
+    return this.#queue.run(write);
+  }
+}
+
+/**
+ * Runs the writes of one handle one after the other, in the order in which they are called, so that each sees the leaf that the
+ * one before it left. A failed write does not stop the next one.
+ */
+class WriteQueue {
+  #waiting = 0;
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #accepted: Set<Promise<unknown>>;
+
+  /** `accepted` holds the writes that have not finished; `Store.close` waits for them. */
+  constructor(accepted: Set<Promise<unknown>>) {
+    this.#accepted = accepted;
+  }
+
+  /** Whether a write that is called now has to wait. */
+  get isBusy(): boolean {
+    return this.#waiting > 0;
+  }
+
+  run<T>(write: () => Promise<T>): Promise<T> {
+    const result = this.#waiting === 0 ? write() : this.#last.then(write, write);
+    this.#waiting += 1;
+    this.#last = result;
+    this.#accepted.add(result);
+    const done = () => {
+      this.#waiting -= 1;
+      this.#accepted.delete(result);
+    };
+    result.then(done, done);
+    return result;
+  }
+}
