@@ -1,5 +1,5 @@
+import { snapToGrapheme } from "../terminal/offsets.js";
 import type { Editor } from "./editor.js";
-import { snapToGrapheme } from "./offsets.js";
 
 /** A completion of the typed text. */
 export interface Completion {

@@ -1,7 +1,7 @@
 import { graphemesOf } from "../terminal/graphemes.js";
+import { graphemeBefore, lineEnd } from "../terminal/offsets.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth } from "../terminal/width.js";
-import { graphemeBefore, lineEnd } from "./offsets.js";
 
 const PLAIN = /^[\x20-\x7e]*$/;
 

@@ -1,6 +1,7 @@
+import { graphemeAfter, graphemeBefore, lineEnd, lineStart, snapToGrapheme, wordAfter, wordBefore } from "../terminal/offsets.js";
+import { EDIT_ALIASES } from "../tui/field.js";
 import type { TerminalEvent } from "../tui/screen.js";
 import { columnAt, lastOffset, offsetAt, rowIndexAt, wrapToRows } from "./editor-rows.js";
-import { graphemeAfter, graphemeBefore, lineEnd, lineStart, snapToGrapheme, wordAfter, wordBefore } from "./offsets.js";
 
 /** The history item that is shown, and the text that was being typed before. */
 interface HistoryPosition {
@@ -70,15 +71,7 @@ const EDITS: Readonly<Record<string, Edit>> = {
 };
 
 const ALIASES: Readonly<Record<string, string>> = {
-  "ctrl+b": "left",
-  "ctrl+f": "right",
-  "ctrl+a": "home",
-  "ctrl+e": "end",
-  "alt+b": "ctrl+left",
-  "alt+left": "ctrl+left",
-  "alt+f": "ctrl+right",
-  "alt+right": "ctrl+right",
-  "alt+backspace": "ctrl+w",
+  ...EDIT_ALIASES,
   "ctrl+backspace": "ctrl+w",
   "alt+delete": "alt+d",
   "ctrl+delete": "alt+d",

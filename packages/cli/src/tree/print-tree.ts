@@ -1,4 +1,5 @@
 import type { Label, LeafRecord, OutlineRow } from "@bough/session-core";
+import { pairStart } from "@bough/session-core/internals";
 import { counted } from "../format/numbers.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { fitLine, fitMiddle, type Line, styled } from "../terminal/line.js";
@@ -223,6 +224,5 @@ function sharedLength(a: string, b: string): number {
 
 /** A prefix that does not end inside a surrogate pair. */
 function prefix(id: string, length: number): string {
-  const last = id.charCodeAt(length - 1);
-  return id.slice(0, last >= 0xd800 && last <= 0xdbff ? length + 1 : length);
+  return id.slice(0, pairStart(id, length) < length ? length + 1 : length);
 }

@@ -1,4 +1,5 @@
 import { graphemesOf } from "../terminal/graphemes.js";
+import { graphemeAfter, graphemeBefore, wordAfter, wordBefore } from "../terminal/offsets.js";
 import { safe } from "../terminal/safe.js";
 import { displayWidth, truncate } from "../terminal/width.js";
 import type { TerminalEvent } from "./screen.js";
@@ -30,7 +31,7 @@ export function editField(field: Field, event: TerminalEvent): Field | undefined
     return insertText(field, text.replace(/\s*\n\s*/g, " "));
   }
   if (event.text !== undefined) return insertText(field, event.text);
-  return KEYS[ALIASES[event.key] ?? event.key]?.(field);
+  return KEYS[EDIT_ALIASES[event.key] ?? event.key]?.(field);
 }
 
 /** The part of a field that fits `width` columns, and the column of the cursor, which is always inside this part. */
@@ -45,20 +46,21 @@ export function visibleField({ text, cursor }: Field, width: number): { readonly
 }
 
 const KEYS: Readonly<Record<string, (field: Field) => Field>> = {
-  left: ({ text, cursor }) => ({ text, cursor: stopBefore(text, cursor) }),
-  right: ({ text, cursor }) => ({ text, cursor: stopAfter(text, cursor) }),
+  left: ({ text, cursor }) => ({ text, cursor: graphemeBefore(text, cursor) }),
+  right: ({ text, cursor }) => ({ text, cursor: graphemeAfter(text, cursor) }),
   home: ({ text }) => ({ text, cursor: 0 }),
   end: ({ text }) => newField(text),
-  backspace: ({ text, cursor }) => cutText(text, stopBefore(text, cursor), cursor),
-  delete: ({ text, cursor }) => cutText(text, cursor, stopAfter(text, cursor)),
-  "ctrl+left": ({ text, cursor }) => ({ text, cursor: wordStart(text, cursor) }),
-  "ctrl+right": ({ text, cursor }) => ({ text, cursor: wordEnd(text, cursor) }),
-  "ctrl+w": ({ text, cursor }) => cutText(text, wordStart(text, cursor), cursor),
+  backspace: ({ text, cursor }) => cutText(text, graphemeBefore(text, cursor), cursor),
+  delete: ({ text, cursor }) => cutText(text, cursor, graphemeAfter(text, cursor)),
+  "ctrl+left": ({ text, cursor }) => ({ text, cursor: wordBefore(text, cursor) }),
+  "ctrl+right": ({ text, cursor }) => ({ text, cursor: wordAfter(text, cursor) }),
+  "ctrl+w": ({ text, cursor }) => cutText(text, wordBefore(text, cursor), cursor),
   "ctrl+u": ({ text, cursor }) => cutText(text, 0, cursor),
   "ctrl+k": ({ text, cursor }) => cutText(text, cursor, text.length),
 };
 
-const ALIASES: Readonly<Record<string, string>> = {
+/** Further keys of the same actions, as readline and macOS bind them; the prompt has them too. */
+export const EDIT_ALIASES: Readonly<Record<string, string>> = {
   "ctrl+b": "left",
   "ctrl+f": "right",
   "ctrl+a": "home",
@@ -73,22 +75,6 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** The offsets between grapheme clusters, and the end of the text. */
 function graphemeStops(text: string): readonly number[] {
   return [...Array.from(graphemesOf(text), ({ index }) => index), text.length];
-}
-
-function stopBefore(text: string, cursor: number): number {
-  return graphemeStops(text).findLast((stop) => stop < cursor) ?? 0;
-}
-
-function stopAfter(text: string, cursor: number): number {
-  return graphemeStops(text).find((stop) => stop > cursor) ?? text.length;
-}
-
-function wordStart(text: string, cursor: number): number {
-  return Math.max(text.slice(0, cursor).search(/\S+\s*$/u), 0);
-}
-
-function wordEnd(text: string, cursor: number): number {
-  return cursor + (/^\s*\S+/u.exec(text.slice(cursor))?.[0].length ?? text.length - cursor);
 }
 
 function insertText({ text, cursor }: Field, inserted: string): Field {

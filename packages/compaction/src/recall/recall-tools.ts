@@ -1,5 +1,5 @@
 import { AmbiguousNameError, type EntryId, EntryNotFoundError, InvalidQueryError, type Session } from "@bough/session-core";
-import { rules, shortLine } from "@bough/session-core/internals";
+import { pairStart, rules, shortLine } from "@bough/session-core/internals";
 import type { ToolSet } from "ai";
 import { z } from "zod";
 import { SESSION } from "../arguments/shapes.js";
@@ -184,15 +184,8 @@ const DESCRIPTIONS = {
  * a surrogate pair.
  */
 function takePiece(text: string, offset: number, maxChars: number): string {
-  const start = alignToPair(text, offset);
+  const start = pairStart(text, offset);
   if (start >= text.length) return start === 0 ? text : "There is nothing more.";
-  const end = alignToPair(text, start + maxChars);
+  const end = pairStart(text, start + maxChars);
   return end >= text.length ? text.slice(start) : `${text.slice(start, end)}\n\n(more: continue with offset ${end})`;
-}
-
-/** One less if the index is inside a surrogate pair. */
-function alignToPair(text: string, at: number): number {
-  const unit = text.charCodeAt(at);
-  const before = text.charCodeAt(at - 1);
-  return unit >= 0xdc00 && unit <= 0xdfff && before >= 0xd800 && before <= 0xdbff ? at - 1 : at;
 }

@@ -1,8 +1,7 @@
+import { HEAD_SHARE } from "@bough/session-core/internals";
+
 /** What a tool says to a model is no longer than this, in characters. */
 export const MAX_OUTPUT = 30_000;
-
-/** Of what is too long the beginning has this share; the end, where errors stand, has the rest. */
-const HEAD_SHARE = 0.4;
 
 /** Collects output of any length in bounded memory: its beginning and its end. */
 export class BoundedText {

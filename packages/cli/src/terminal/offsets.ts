@@ -1,5 +1,5 @@
 // Offsets of a text in UTF-16 code units. Only the line around an offset is read: a pasted text may be long, and no grapheme spans a line end.
-import { graphemesOf } from "../terminal/graphemes.js";
+import { graphemesOf } from "./graphemes.js";
 
 /** The start of the line that contains an offset. */
 export function lineStart(text: string, offset: number): number {
