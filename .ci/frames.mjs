@@ -1,4 +1,4 @@
-// Writes the pictures of README.md and docs/navigator.md: runs the shell in a real terminal (tmux) on the bundled sample,
+// Writes the screens of README.md: runs the shell in a real terminal (tmux) on the bundled sample,
 // presses keys, and puts in the screens as text.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,12 +11,12 @@ const START = "<!-- frames: written by node .ci/frames.mjs -->";
 const END = "<!-- end of frames -->";
 const SOCKET = `bough-frames-${process.pid}`;
 
-/** What is said, the keys (`=text` is typed), and what the screen must show before it is taken. */
+/** The caption, the keys (`=text` is typed), and what the screen must show before it is captured. */
 const STEPS = [
-  { say: "`bough --session lexer` goes on where the session stands.", until: /28 entries|\d+ branches/ },
-  { say: "`/tree` shows all of it; `v` opens the preview.", keys: ["=/tree", "Enter", "v", "Up"], until: /astab|edit src\/lexer\.ts/ },
-  { say: "`/` searches whole texts; hits stand with what leads to them.", keys: ["v", "=/", "=slower"], until: /\d hits?/ },
-  { say: "Enter goes there; a branch that is left can leave a summary behind.", keys: ["Enter", "G", "Enter"], until: /1 No summary/ },
+  { say: "`bough --session lexer` continues the session at its current position.", until: /28 entries|\d+ branches/ },
+  { say: "`/tree` shows all branches; `v` opens the preview.", keys: ["=/tree", "Enter", "v", "Up"], until: /astab|edit src\/lexer\.ts/ },
+  { say: "`/` searches whole texts; hits are shown with their ancestors.", keys: ["v", "=/", "=slower"], until: /\d hits?/ },
+  { say: "Enter moves to an entry, and offers to summarize the branch you leave.", keys: ["Enter", "G", "Enter"], until: /1 No summary/ },
 ];
 
 const tmux = (...args) => execFileSync("tmux", ["-L", SOCKET, ...args], { encoding: "utf8" });
@@ -30,7 +30,7 @@ async function shown(until) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     const before = screen();
     if (!until.test(before)) continue;
-    // It stands still: nothing is half drawn.
+    // Captured only if it no longer changes, so that nothing is half drawn.
     await new Promise((resolve) => setTimeout(resolve, 300));
     if (screen() === before) return before;
   }
