@@ -12,7 +12,7 @@ const SIZE = { columns: 100, rows: 24 };
 beforeAll(loadExactWidths);
 
 describe("A picker on a store", () => {
-  it("lists the conversations of the directory, and of all: no subagent, nothing empty", async () => {
+  it("lists the sessions of the directory, or all, without those of subagents and empty ones", async () => {
     const store = await memoryStore();
     await saidSession(store, { id: "one" }, 2, "first words");
     await saidSession(store, { id: "two", title: "Elsewhere", cwd: "/other" }, 1, "hello");
@@ -24,7 +24,7 @@ describe("A picker on a store", () => {
     expect(picker.titles).toEqual(["Elsewhere", "first words"]);
   });
 
-  it("takes the directory as the shell calls it for the same", async () => {
+  it("lists sessions recorded under PWD and under the real path", async () => {
     const store = await memoryStore();
     await saidSession(store, { id: "real", title: "real" }, 2, "a");
     await saidSession(store, { id: "link", title: "link", cwd: "/link" }, 1, "b");
@@ -33,14 +33,14 @@ describe("A picker on a store", () => {
     expect(picker.titles).toEqual(["link", "real"]);
   });
 
-  it("shows more sessions than one page has, each once", async () => {
+  it("lists several pages, each session once", async () => {
     const store = await memoryStore();
     for (let at = 0; at < 1005; at += 1) await saidSession(store, { id: `s${at}` }, at / 100, `text ${at}`);
     const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "complete");
     expect(new Set(picker.titles).size).toBe(1005);
   });
 
-  it("finds names first, then texts with their surroundings", async () => {
+  it("lists matches by name first, then matches by text with snippets", async () => {
     const store = await memoryStore();
     await saidSession(store, { id: "named", title: "Tokenizer" }, 5, "nothing");
     await saidSession(store, { id: "said", title: "Other" }, 1, "please", "the tokenizer is slow because of it");
@@ -64,7 +64,7 @@ describe("A picker on a store", () => {
     expect(picker.text).toContain("messages were not searched");
   });
 
-  it("shows which model answers, of the rows in sight", async () => {
+  it("shows the models of the visible rows", async () => {
     const store = await memoryStore();
     await saidSession(store, { id: "one" }, 1, "hi");
     await (await store.openSession("one")).append(assistantMessage("ok", { model: "qwen3", provider: "ollama" }));
@@ -72,7 +72,7 @@ describe("A picker on a store", () => {
     expect(picker.text).toContain("qwen3");
   });
 
-  it("previews the last messages, and the first", async () => {
+  it("previews the last messages or the first", async () => {
     const store = await memoryStore();
     await saidSession(store, { id: "one" }, 1, ...Array.from({ length: 30 }, (_, at) => `message ${at}.`));
     const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 1);
@@ -83,7 +83,7 @@ describe("A picker on a store", () => {
     expect(picker.text).toContain("  message 1.");
   });
 
-  it("renames, takes the title away, archives and takes back", async () => {
+  it("renames, removes the title, archives and unarchives", async () => {
     const store = await memoryStore();
     await saidSession(store, { id: "one", title: "Old" }, 1, "first words");
     const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 1);
@@ -101,7 +101,7 @@ describe("A picker on a store", () => {
     expect((await store.findSession("one"))?.archivedAtMs).toBeNull();
   });
 
-  it("deletes a session with those of its subagents, and leaves its forks", async () => {
+  it("deletes a session with the sessions of its subagents, not its forks", async () => {
     const store = await memoryStore();
     await saidSession(store, { id: "one", title: "One" }, 1, "hi");
     await saidSession(store, { id: "fork", title: "Fork", parent: { sessionId: "one", entryId: null, toolCallId: null } }, 2, "hi");
@@ -119,7 +119,7 @@ describe("A picker on a store", () => {
     expect(picker.text).toContain('Deleted "One" and 2 sessions of its subagents.');
   });
 
-  it.each(["enter", "r", "a"])("says that a session was deleted meanwhile when %s is pressed", async (key) => {
+  it.each(["enter", "r", "a"])("shows that another process deleted the session when %s is pressed", async (key) => {
     const store = await memoryStore();
     await saidSession(store, { id: "one", title: "One" }, 1, "hi");
     await saidSession(store, { id: "two", title: "Two" }, 2, "hi");
@@ -132,7 +132,7 @@ describe("A picker on a store", () => {
     expect(picker.titles).toEqual(["Two"]);
   });
 
-  it("shows what a store that can only be read refuses, and loses nothing", async () => {
+  it("shows the error of a read-only store, and keeps the list", async () => {
     const folder = mkdtempSync(join(tmpdir(), "bough-picker-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const path = join(folder, "sessions.db");
@@ -147,7 +147,7 @@ describe("A picker on a store", () => {
     expect(picker.titles).toEqual(["One"]);
   });
 
-  it("says that the sessions cannot be read", async () => {
+  it("shows that the sessions cannot be read", async () => {
     const store = await openStore({ path: ":memory:" });
     await store.close();
     const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "failed");

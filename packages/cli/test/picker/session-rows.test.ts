@@ -15,7 +15,7 @@ const shown = (rows: readonly SessionRow[]) =>
 const NO_HITS = new Map();
 
 describe("The order of the list", () => {
-  it("puts forks under what they were forked from, the newest thread first", () => {
+  it("puts forks below their parents, the newest thread first", () => {
     const sessions = [
       record("new fork", 1, { forkOf: "old" }),
       record("middle", 2),
@@ -25,7 +25,7 @@ describe("The order of the list", () => {
     expect(shown(sortSessions(sessions.map(toListedSession), "threads"))).toEqual(["old", "  new fork", "  older fork", "middle"]);
   });
 
-  it("counts the activity of a fork's fork for the whole thread", () => {
+  it("orders a thread by the newest activity of any fork in it", () => {
     const sessions = [
       record("deepest", 1, { forkOf: "fork" }),
       record("alone", 2),
@@ -35,11 +35,11 @@ describe("The order of the list", () => {
     expect(shown(sortSessions(sessions.map(toListedSession), "threads"))).toEqual(["root", "  fork", "    deepest", "alone"]);
   });
 
-  it("lets a fork whose parent is not listed stand alone", () => {
+  it("makes a fork whose parent is not listed a top-level row", () => {
     expect(shown(sortSessions([toListedSession(record("fork", 1, { forkOf: "nobody" }))], "threads"))).toEqual(["fork"]);
   });
 
-  it("opens a circle of records that name each other, and loses none of them", () => {
+  it("breaks a cycle of parents, and loses no session", () => {
     const sessions = [
       record("a", 1, { forkOf: "b" }),
       record("b", 2, { forkOf: "c" }),
@@ -53,7 +53,7 @@ describe("The order of the list", () => {
     ).toEqual(["a", "b", "c", "me"]);
   });
 
-  it("takes a chain of 20,000 forks without recursion", () => {
+  it("sorts a chain of 20,000 forks without recursion", () => {
     const chain = Array.from({ length: 20_000 }, (_, at) => toListedSession(record(`${at}`, at, at === 0 ? {} : { forkOf: `${at - 1}` })));
     expect(sortSessions(chain, "threads").at(-1)?.depth).toBe(19_999);
   });
@@ -64,7 +64,7 @@ describe("The order of the list", () => {
     expect(shown(sortSessions(sessions, "name"))).toEqual(["ant", "Éclair", "Zebra"]);
   });
 
-  it("lists every session once, each behind the one it was forked from, whatever forks from what", () => {
+  it("lists every session once, after its parent, for any forest", () => {
     const forest = fc.array(fc.record({ parent: fc.nat(30), hours: fc.nat(50) }), { maxLength: 30 });
     fc.assert(
       fc.property(forest, (nodes) => {
@@ -97,11 +97,11 @@ describe("A search by name", () => {
     expect(found("parse plan", "plan to parse", "the parse plan")).toEqual(["the parse plan", "plan to parse"]);
   });
 
-  it("does not take scattered letters for a name", () => {
+  it("does not match scattered letters", () => {
     expect(found("psr", "parser")).toEqual([]);
   });
 
-  it("distinguishes neither case nor accents, and takes a phrase for its words", () => {
+  it("ignores case and accents, and matches the words of a phrase", () => {
     expect(found('"CAFE au', "Café au lait")).toEqual(["Café au lait"]);
   });
 
@@ -110,8 +110,8 @@ describe("A search by name", () => {
   });
 });
 
-describe("What the index is asked while somebody types", () => {
-  it("has a last word that may go on, but no phrase that may", () => {
+describe("The query while typing", () => {
+  it("ends with a prefix, except inside a phrase", () => {
     expect(prefixQuery("fix pars")).toBe("fix pars*");
     expect(prefixQuery('"fix pars')).toBe('"fix pars');
     expect(prefixQuery('"fix parser"')).toBe('"fix parser"');

@@ -20,7 +20,7 @@ beforeEach(async () => {
 const three = () => picker.listed(record("Parser", 1), record("Lexer", 2), record("Printer", 3));
 
 describe("Moving", () => {
-  it("goes by row, page and end, and stops at both", () => {
+  it("moves by row and page and to both ends, and stops there", () => {
     picker.listed(...Array.from({ length: 50 }, (_, at) => record(`s${at}`, at)));
     const at = (...keys: string[]) => picker.press(...keys).selectedTitle;
     expect(at("down", "j")).toBe("s2");
@@ -41,7 +41,7 @@ describe("Moving", () => {
     }
   });
 
-  it("stays on the session, not on the place, when more sessions come", () => {
+  it("keeps the session selected, not the row, when more sessions arrive", () => {
     picker.listed(record("Lexer", 2), record("Printer", 3)).press("down");
     picker.listed(record("new one", 0), record("Lexer", 2), record("Printer", 3));
     expect(picker.selectedTitle).toBe("Printer");
@@ -57,14 +57,14 @@ describe("Moving", () => {
     expect(picker.titles).toEqual(["New title", "Printer"]);
   });
 
-  it("stays at the newest session as long as nobody moved", () => {
+  it("selects the newest session until the user moves", () => {
     picker.listed(record("Lexer", 2)).listed(record("new one", 0), record("Lexer", 2));
     expect(picker.selectedTitle).toBe("new one");
   });
 });
 
 describe("The search field", () => {
-  it("takes every letter, also those that act in the list", () => {
+  it("types every letter, including those that are actions in the list", () => {
     three().press("/").type("qdrnsv?/ gG");
     expect(picker.model.search.field.text).toBe("qdrnsv?/ gG");
     expect(picker.screen.result(picker.model)).toBeUndefined();
@@ -76,14 +76,14 @@ describe("The search field", () => {
     expect(picker.wanted()).toContainEqual(expect.objectContaining({ kind: "check", record: expect.objectContaining({ id: "id-Lexer" }) }));
   });
 
-  it("is left by Esc with what it found; another Esc clears it, and one more ends the picker", () => {
+  it("returns to the list with its results on Esc; a second Esc clears it, a third closes the picker", () => {
     three().press("/").type("lex").press("escape");
     expect([picker.model.mode.kind, picker.titles]).toEqual(["list", ["Lexer"]]);
     expect(picker.press("escape").titles).toEqual(["Parser", "Lexer", "Printer"]);
     expect(picker.screen.result(picker.press("escape").model)).toEqual({ kind: "cancelled" });
   });
 
-  it("asks the index once typing pauses, and only the newest answer counts", () => {
+  it("queries the index when typing pauses, and ignores stale results", () => {
     three().press("/").type("le");
     const searches = picker.wanted().filter((effect) => effect.kind === "search");
     expect(searches).toEqual([
@@ -110,19 +110,19 @@ describe("The search field", () => {
     expect(picker.text).toContain("2 hits  let it");
   });
 
-  it("says in a line that a query cannot be understood, and still finds names", () => {
+  it("shows why a query is invalid, and still matches names", () => {
     picker.listed(record("-- notes", 1)).press("/").type("--");
     picker.event({ kind: "searchFailed", number: picker.model.search.number, isInvalid: true, reason: "it has no letter or digit" });
     expect(picker.titles).toEqual(["-- notes"]);
     expect(picker.text).toContain("messages were not searched: it has no letter or digit");
   });
 
-  it("takes what is pasted into the list", () => {
+  it("receives text that is pasted into the list", () => {
     three().event({ kind: "paste", text: "lex" });
     expect([picker.model.mode.kind, picker.titles]).toEqual(["search", ["Lexer"]]);
   });
 
-  it("searches the other directories too when they are shown", () => {
+  it("searches again when the scope changes", () => {
     three().press("/").type("lex");
     picker.wanted();
     expect(picker.press("tab").wanted()).toMatchObject([
@@ -138,27 +138,27 @@ describe("Renaming", () => {
     expect(picker.wanted()).toContainEqual({ kind: "rename", id: "id-Parser", title: "Parser!" });
   });
 
-  it("is given up by Esc", () => {
+  it("is cancelled by Esc", () => {
     three().press("r").type("!").press("escape");
     expect(picker.model.mode.kind).toBe("list");
     expect(picker.wanted().some(({ kind }) => kind === "rename")).toBe(false);
   });
 
-  it("takes an empty title for none", () => {
+  it("removes the title if it is empty", () => {
     three().press("r", "ctrl+u", "enter");
     expect(picker.wanted()).toContainEqual({ kind: "rename", id: "id-Parser", title: null });
   });
 });
 
 describe("Deleting", () => {
-  it("asks, naming the session, its messages and those of its subagents", () => {
+  it("asks first, with the title, the number of messages and the sessions of subagents", () => {
     three().press("down", "d");
     expect(picker.text).toContain('Delete "Lexer" with 4 messages permanently? y/n');
     picker.event({ kind: "subagents", id: "id-Lexer", count: 2 });
     expect(picker.lines.slice(1, 3).join(" ")).toContain("and 2 sessions of its subagents permanently? y/n");
   });
 
-  it("does nothing for any key but y", () => {
+  it("happens on y only", () => {
     three().press("down", "d", "x", "enter", "space", "n");
     expect(picker.wanted().some(({ kind }) => kind === "delete")).toBe(false);
     expect(picker.text).toContain("Nothing was deleted.");
@@ -171,20 +171,20 @@ describe("Deleting", () => {
     expect([picker.titles, picker.selectedTitle]).toEqual([["Parser", "Printer"], "Printer"]);
   });
 
-  it("refuses the session that is open, and says why", () => {
+  it("is refused for the open session, with the reason", () => {
     three().press("d");
     expect(picker.model.mode.kind).toBe("list");
     expect(picker.text).toContain('"Parser" is open here and cannot be deleted.');
   });
 
-  it("shows why it failed", () => {
+  it("shows the reason of a failure", () => {
     three().event({ kind: "failed", what: "Not deleted", reason: "the store can only be read" });
     expect(picker.text).toContain("Not deleted: the store can only be read");
   });
 });
 
 describe("Another program", () => {
-  it("that deletes a session is named in one line; the list is read again and the nearest row stays selected", () => {
+  it("deletes a session: a notice names it, the list is read again, and the nearest row is selected", () => {
     three().press("down");
     picker.wanted();
     picker.event({ kind: "missing", id: "id-Lexer" });
@@ -193,7 +193,7 @@ describe("Another program", () => {
     expect(picker.wanted()).toContainEqual({ kind: "list", scope: "here", round: 2 });
   });
 
-  it("ends a question about the session that it deleted", () => {
+  it("deletes a session: an open question about it closes", () => {
     three().press("down", "d").event({ kind: "missing", id: "id-Lexer" });
     expect(picker.model.mode.kind).toBe("list");
   });
@@ -202,14 +202,14 @@ describe("Another program", () => {
 describe("Archived sessions", () => {
   const archived = () => record("Old", 3, { archivedAtMs: 1 });
 
-  it("are hidden until they are asked for", () => {
+  it("are hidden until the key that shows them", () => {
     picker.listed(record("Lexer", 2), archived());
     expect(picker.titles).toEqual(["Lexer"]);
     expect(picker.press("A").titles).toEqual(["Lexer", "Old"]);
     expect(picker.text).toContain("[archived] Old");
   });
 
-  it("come back by the key that archived them", () => {
+  it("are unarchived by the key that archives", () => {
     picker.listed(record("Lexer", 2), archived()).press("A", "a", "down", "a");
     const changes = picker.wanted().filter(({ kind }) => kind === "archive");
     expect(changes).toEqual([
@@ -220,14 +220,14 @@ describe("Archived sessions", () => {
 });
 
 describe("An empty list", () => {
-  it("says that this directory has no session, and how to see all", () => {
+  it("names the key that shows all directories", () => {
     picker.listed();
     expect(picker.text).toContain("No sessions in this directory.");
     expect(picker.text).toContain("Tab shows all directories.");
     expect(picker.press("tab").wanted()).toContainEqual({ kind: "list", scope: "all", round: 1 });
   });
 
-  it("says that the store is empty", () => {
+  it("explains an empty store", () => {
     picker.press("tab").listed();
     expect(picker.text).toContain("The store has no sessions yet.");
   });
@@ -238,25 +238,25 @@ describe("An empty list", () => {
     expect(picker.text).toContain("None of the 3 sessions in this directory matches.");
   });
 
-  it("says that all its sessions are archived", () => {
+  it("explains that all sessions are archived", () => {
     picker.listed(record("Old", 3, { archivedAtMs: 1 }));
     expect(picker.text).toContain("The only session here is archived.");
   });
 
-  it("takes keys that need a session without harm", () => {
+  it("ignores keys that need a session", () => {
     picker.listed().press("enter", "r", "d", "a", "v", "e", "s", "G", "pagedown", "up");
     expect(picker.screen.result(picker.model)).toBeUndefined();
   });
 });
 
 describe("Results", () => {
-  it("are the session, once it is known to be there", () => {
+  it("are a session, after a check that it exists", () => {
     three().press("enter");
     expect(picker.screen.result(picker.model)).toBeUndefined();
     expect(picker.screen.result(picker.event({ kind: "found", id: "id-Parser" }).model)).toEqual({ kind: "open", sessionId: "id-Parser" });
   });
 
-  it("are a new session, or nothing", () => {
+  it("are a new session, or a cancellation", () => {
     expect(picker.screen.result(three().press("n").model)).toEqual({ kind: "new" });
     expect(pickerOn(store, SIZE).press("q").model.result).toEqual({ kind: "cancelled" });
     expect(pickerOn(store, SIZE).press("/", "ctrl+c").model.result).toEqual({ kind: "cancelled" });
@@ -264,14 +264,14 @@ describe("Results", () => {
 });
 
 describe("Keys", () => {
-  it("can be other ones, and help shows those", () => {
+  it("can be rebound, and the help shows them", () => {
     const other = pickerOn(store, SIZE, { keys: rebindKeys(PICKER_KEYS, { delete: ["X"] }) }).listed(record("Lexer", 1));
     expect(other.press("d").model.mode.kind).toBe("list");
     expect(other.press("X").model.mode.kind).toBe("delete");
     expect(other.press("n", "?", "pagedown").text).toMatch(/X +delete it \(asks first\)/);
   });
 
-  it("are all in the help, however small the terminal is", () => {
+  it("are all in the help, on any size of terminal", () => {
     picker.event({ kind: "resize", size: { columns: 40, rows: 10 } }).press("?");
     const seen = new Set(picker.lines);
     for (let at = 0; at < 60; at += 1) for (const line of picker.press("down").lines) seen.add(line);
@@ -279,7 +279,7 @@ describe("Keys", () => {
     expect(picker.press("?").model.mode.kind).toBe("list");
   });
 
-  it("ask for no model of a session that is out of sight", () => {
+  it("do not read models of sessions that are not visible", () => {
     picker.listed(...Array.from({ length: 500 }, (_, at) => record(`s${at}`, at)));
     const asked = picker.wanted().flatMap((effect) => (effect.kind === "models" ? effect.ids : []));
     expect(asked.length).toBeGreaterThan(0);

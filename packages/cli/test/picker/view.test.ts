@@ -57,27 +57,27 @@ describe("The screen", () => {
     expect(`\n${picker.text}\n`).toMatchSnapshot("search");
   });
 
-  it("is drawn in ASCII where nothing else can be", async () => {
+  it("is drawn in ASCII on a terminal without Unicode", async () => {
     const picker = await shown(80, 12, { BOUGH_ASCII: "1" });
     const own = picker.lines.filter((line) => !/[^\x20-\x7e]/.test(line)).length;
     expect(own).toBe(picker.lines.length - 4);
     expect(picker.text).toContain("`- Try a Pratt parser");
   });
 
-  it("shows control characters of titles instead of obeying them", async () => {
+  it("shows control characters of titles as pictures", async () => {
     const text = (await shown(80, 24)).text;
     expect(text).toContain("evil ␛[31m\\u{202e} title");
     expect(text).not.toMatch(/\u001b|\u202e/);
   });
 
-  it("tells where the cursor stands while something is typed, and only then", async () => {
+  it("shows the cursor in fields only", async () => {
     const picker = await shown(80, 24);
     expect(picker.screen.view(picker.model).cursor).toBeUndefined();
     picker.press("/").type("日本");
     expect(picker.screen.view(picker.model).cursor).toEqual({ row: 1, column: "Search: ".length + 4 });
   });
 
-  it("keeps every column in its place, whatever the titles are", async () => {
+  it("keeps columns aligned for any title", async () => {
     const picker = await shown(80, 24);
     const places = picker.lines.slice(3, 9).map((line) => displayWidth(line.slice(0, line.indexOf("claude"))));
     expect(new Set(places).size).toBe(1);
@@ -106,7 +106,7 @@ describe("The screen", () => {
 });
 
 describe("The columns", () => {
-  it("go one by one as the screen gets narrower, the title never", () => {
+  it("disappear one by one on narrower screens, the title never", () => {
     const names = (width: number) => chooseColumns(width, "here").columns.map(({ name }) => name);
     expect(names(120)).toEqual(["count", "age", "model", "size"]);
     expect(names(70)).toEqual(["count", "age", "model"]);

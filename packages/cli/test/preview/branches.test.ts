@@ -18,7 +18,7 @@ async function grown(names: string): Promise<Session> {
 const THREE = "u1 a1 u2 a2 <a1 u3 call1 res1 a3 <a1 u4 a4 <u4 a5 <a3";
 
 describe("the branches of a branch point", () => {
-  test("are counted with their ends, texts, labels and files; the active one comes first", async () => {
+  test("have their tips, texts, labels and files; the active branch comes first", async () => {
     const session = await grown(THREE);
     await session.labels.set("a4", "a dead end");
     const { branches, more, isPartial } = await loadBranchOverview(session, "a1");
@@ -41,34 +41,34 @@ describe("the branches of a branch point", () => {
     });
   });
 
-  test("end at the leaf where it stands in the middle", async () => {
+  test("end at the leaf if it is inside the branch", async () => {
     const session = await grown("u1 u2 a2 <u1 u3 <a2 a3 <a2");
     expect((await loadBranchOverview(session, "u1")).branches.map(({ tipId }) => tipId)).toEqual(["a2", "u3"]);
   });
 
-  test("of the session itself are its first entries", async () => {
+  test("of the session start are its first entries", async () => {
     const session = await grown("u1 a1");
     await session.moveLeaf(null);
     await session.append({ type: "message", message: { role: "user", content: "again" }, id: "u2" });
     expect((await loadBranchOverview(session, null)).branches.map(({ id }) => id)).toEqual(["u2", "u1"]);
   });
 
-  test("are at most twelve, and the rest is counted", async () => {
+  test("are at most twelve, with the number of the others", async () => {
     const session = await grown(`u1 ${Array.from({ length: 20 }, (_, at) => `u1${at} <u1`).join(" ")}`);
     const overview = await loadBranchOverview(session, "u1");
     expect([overview.branches.length, overview.more]).toEqual([12, 8]);
     expect(drawn(branchLines(overview, 100), 100)).toContain("and 8 more branches");
   });
 
-  test.each([20, 40, 80, 120])("stand side by side where there is room: %i columns", async (width) => {
+  test.each([20, 40, 80, 120])("are drawn side by side if there is room: %i columns", async (width) => {
     const session = await grown(THREE);
     await session.labels.set("a4", "a dead end");
     expect(drawn(branchLines(await loadBranchOverview(session, "a1"), width), width)).toMatchSnapshot();
   });
 });
 
-describe("what differs between two branches", () => {
-  test("is what stands above one and not above the other", async () => {
+describe("a comparison of two branches", () => {
+  test("has the entries of each path below the common ancestor", async () => {
     const session = await grown(THREE);
     await session.append({ type: "branch_summary", summary: "**Tried** u2.", fromId: "a2", id: "summary" });
     const comparison = await loadComparison(session, "a2", "summary");
@@ -77,7 +77,7 @@ describe("what differs between two branches", () => {
     expect(comparison.right).toMatchObject({ entries: 5, messages: 3, summary: { entryId: "summary", text: "**Tried** u2." } });
   });
 
-  test("of an entry and one above it is all on one side; of an entry and itself, nothing", async () => {
+  test("of an entry and its ancestor has one empty side; of an entry with itself, two", async () => {
     const session = await grown(THREE);
     const above = await loadComparison(session, "u1", "a3");
     expect([above.commonAncestorId, above.left.entries, above.right.entries]).toEqual(["u1", 0, 5]);
@@ -85,7 +85,7 @@ describe("what differs between two branches", () => {
     expect(drawn(comparisonLines(await loadComparison(session, "a3", "a3"), 60), 60)).toContain("the same entry");
   });
 
-  test.each([20, 40, 80, 120])("is told at %i columns", async (width) => {
+  test.each([20, 40, 80, 120])("is drawn at %i columns", async (width) => {
     const session = await grown(`${THREE} call2 res2`);
     await session.append({ type: "branch_summary", summary: "**Tried** u2, and found that it drops tabs.", fromId: "a2", id: "summary" });
     expect(drawn(comparisonLines(await loadComparison(session, "a5", "summary"), width), width)).toMatchSnapshot();

@@ -55,7 +55,7 @@ describe("a preview", () => {
     expect(inStyle(lines, "dim")).toContain("The tab is dropped");
   });
 
-  test.each([40, 80, 120])("shows a compaction with what it covers at %i columns", async (width) => {
+  test.each([40, 80, 120])("shows a compaction with its range at %i columns", async (width) => {
     const summary: EntryInput = {
       type: "compaction",
       summary: "## Goal\n\nKeep **tabs**.",
@@ -74,7 +74,7 @@ describe("a preview", () => {
     expect(drawn(entryPreview({ entry }, width), width)).toMatchSnapshot();
   });
 
-  test("shows a branch summary with the branch it tells of, and ignores odd members", async () => {
+  test("shows a branch summary with its branch, and ignores invalid fields", async () => {
     const text = await texts({
       type: "branch_summary",
       summary: "Tried `a`.",
@@ -92,7 +92,7 @@ describe("a preview", () => {
     `);
   });
 
-  test("shows what a tool said as it stands, indentation and all (R149)", async () => {
+  test("shows tool output verbatim, with its indentation (R149)", async () => {
     const text = await texts(toolResult("call-1", "  if (*a*) {\n\tb\n\n# no heading", { toolName: "read", isError: true }), 40);
     expect(text).toMatchInlineSnapshot(`
       "
@@ -109,7 +109,7 @@ describe("a preview", () => {
     `);
   });
 
-  test("shows written files as their text, several edits as diffs, and commands given in words", async () => {
+  test("shows written files as text, several edits as diffs, and commands given as words", async () => {
     expect(await texts(call("Write", { file_path: "a.ts", content: "one\n  two\n" }))).toContain("[Write a.ts] call-1\none\n  two\n");
     const edits = [
       { old_string: "a", new_string: "b" },
@@ -150,7 +150,7 @@ describe("a preview", () => {
       expect((await texts(call(name, { path, oldText: "a", newText: "b", content: "c" }), 300)).split(path)).toHaveLength(2);
   });
 
-  test("has something to read for every kind of entry (R148, R191)", async () => {
+  test("has text for every type of entry (R148, R191)", async () => {
     const inputs: readonly EntryInput[] = [
       systemMessage("Be careful."),
       userMessage(""),
@@ -168,7 +168,7 @@ describe("a preview", () => {
     expect(previews.join("---")).toMatchSnapshot();
   });
 
-  test("shows what an edit of the context puts in place of an entry, or that it leaves it out", async () => {
+  test("shows the replacement of a context edit, or that it omits an entry", async () => {
     const target = { ...userMessage("hello"), id: "target" };
     const replaced = await stored(
       { type: "context_edit", targetId: "target", replacement: { content: [{ type: "text", text: "**short**" }] } },
@@ -179,7 +179,7 @@ describe("a preview", () => {
     expect(drawn(entryPreview({ entry: omitted }, 60), 60)).toContain("leaves out of the context: target\n");
   });
 
-  test("of a megabyte ends after 2,000 lines, and says how many more there are and how to see them", async () => {
+  test("of a megabyte ends after 2,000 lines, with the number of the others and the command that prints them", async () => {
     const entry = await stored(toolResult("call-1", "some line of output\n".repeat(50_000)));
     const lines = entryPreview({ entry, sessionId: "a-session" }, 80);
     expect(lines).toHaveLength(2001);

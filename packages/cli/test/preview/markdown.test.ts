@@ -46,26 +46,26 @@ describe("Markdown", () => {
     expect(drawn(markdownLines(DOCUMENT, width), width)).toMatchSnapshot();
   });
 
-  test("is drawn in ASCII where the terminal has nothing else", () => {
+  test("is drawn in ASCII on a terminal without Unicode", () => {
     const text = drawn(markdownLines("- a\n\n> b\n\n| c | d |\n|-|-|\n| 1 | 2 |\n\n---", 40, glyphsFor({ BOUGH_ASCII: "1" })), 40);
     expect(text).toMatch(/^[\x20-\x7e\n]*$/);
     expect(text).toContain("- a\n\n| b\n\nc | d\n");
   });
 
-  test("keeps the indentation of code, and all of a line that is too long (R149)", () => {
+  test("keeps the indentation of code, and breaks long lines without loss (R149)", () => {
     const code = `if (x) {\n\tdeeper(${"y".repeat(50)});\n}`;
     const lines = markdownLines(`\`\`\`\n${code}\n\`\`\``, 20).map(textOfLine);
     expect(lines[1]).toMatch(/^ {6}deeper/);
     expect(lines.map((line) => line.slice(2)).join("")).toBe(code.replace("\t", "    ").replaceAll("\n", ""));
   });
 
-  test("knows emphasis and code in lists and beside Chinese and Japanese (R150)", () => {
+  test("renders emphasis and code in lists and next to Chinese and Japanese (R150)", () => {
     const lines = markdownLines("- **「強調」**です\n- 見て`code`下さい\n- これは**「強調」**です", 40);
     expect(inStyle(lines, "bold")).toEqual(["「強調」", "「強調」"]);
     expect(inStyle(lines, "code")).toEqual(["code"]);
   });
 
-  test("does not take stars that stand alone for emphasis", () => {
+  test("does not read single asterisks as emphasis", () => {
     expect(markdownLines("2 ** 3 and 日本 ** 語", 40).map(textOfLine)).toEqual(["2 ** 3 and 日本 ** 語"]);
   });
 
@@ -73,11 +73,11 @@ describe("Markdown", () => {
     expect(markdownLines("one two `three`, four", 14).map(textOfLine)).toEqual(["one two three,", "four"]);
   });
 
-  test("keeps the numbers and the line breaks that were written", () => {
+  test("keeps written numbers and line breaks", () => {
     expect(markdownLines("3. c\n7. g\n\na\nb", 20).map(textOfLine)).toEqual(["3. c", "7. g", "", "a", "b"]);
   });
 
-  test("shows a diff in its colours, fenced or not, also where a removed line begins with dashes", () => {
+  test("colors a diff, fenced or not, also if a removed line starts with dashes", () => {
     const diff = "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n same\n--- title\n+++ heading\n *not emphasis*";
     const lines = markdownLines(`Before\n${diff}\nAfter *it*`, 40);
     expect(inStyle(lines, "heading")).toEqual(["--- a/x", "+++ b/x", "@@ -1,3 +1,3 @@"]);
@@ -86,12 +86,12 @@ describe("Markdown", () => {
     expect(inStyle(markdownLines("```diff\n-a\n+b\n```", 40), "removed")).toEqual(["-a"]);
   });
 
-  test("turns a table into lists where it has more columns than the pane", () => {
+  test("draws a table as lists if it has too many columns", () => {
     const table = "| a | b | c | d | e | f |\n|-|-|-|-|-|-|\n| 1 | 2 | 3 | 4 | 5 | 6 |";
     expect(drawn(markdownLines(table, 30), 30)).toBe("\n• a: 1\n  b: 2\n  c: 3\n  d: 4\n  e: 5\n  f: 6\n");
   });
 
-  test("shows what a terminal would obey (R168)", () => {
+  test("shows control characters as pictures (R168)", () => {
     expect(markdownLines("\u001b[31mred\u202e `\u0007`", 40).map(textOfLine)).toEqual(["␛[31mred\\u{202e} ␇"]);
   });
 
@@ -170,7 +170,7 @@ describe("hostile text", () => {
     expect(markdownLines(text.repeat(1_000_000 / text.length), 60).length).toBeGreaterThan(0);
   });
 
-  test("lists in lists are drawn as deep as anybody reads, and below that as text", () => {
+  test("nested lists are drawn to a maximum depth, and as text below it", () => {
     const deep = Array.from({ length: 200 }, (_, level) => `${"  ".repeat(level)}- level ${level}`).join("\n");
     const text = drawn(markdownLines(deep, 60), 60);
     expect(text).toContain("  • level 1\n");

@@ -40,7 +40,7 @@ describe("completions", () => {
     expect(offered(text)).toEqual(expected);
   });
 
-  it("has none for arguments if the source tells none", () => {
+  it("has none for arguments without a source", () => {
     expect(offered("/label a|", { commands: SOURCE.commands })).toEqual([]);
   });
 });
@@ -58,7 +58,7 @@ describe("completing", () => {
     expect(shown(applyCompletion(marked(text), { insert, display: insert, help: "" }))).toBe(expected);
   });
 
-  it("puts in what is offered", () => {
+  it("inserts the completion", () => {
     const editor = marked("/lab|");
     const [first] = findCompletions(editor.text, editor.cursor, SOURCE);
     expect(first && shown(applyCompletion(editor, first))).toBe("/label |");

@@ -42,7 +42,7 @@ describe("an editor as it is drawn", () => {
     expect(drawn(text, 20, most)).toEqual({ lines, cursor });
   });
 
-  it("never draws more than there is room for, and always the row of the cursor", () => {
+  it("draws at most the rows it has, always with the row of the cursor", () => {
     fc.assert(
       fc.property(
         anyText,

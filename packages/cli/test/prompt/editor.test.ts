@@ -48,11 +48,11 @@ describe("keys in an editor of several lines", () => {
     expect(after(before, 10, ...keys)).toBe(expected);
   });
 
-  it.each(["enter", "escape", "tab", "shift+tab", "ctrl+c", "pageup", "f1", "toString"])("leaves %s to the screen", (name) => {
+  it.each(["enter", "escape", "tab", "shift+tab", "ctrl+c", "pageup", "f1", "toString"])("does not handle %s", (name) => {
     expect(edit(createEditor("text"), { kind: "key", key: name }, 80)).toBeUndefined();
   });
 
-  it("leaves ctrl+d in an empty text, up in the first row and down in the last one to the screen", () => {
+  it("does not handle ctrl+d in an empty text, up in the first row and down in the last one", () => {
     expect(edit(createEditor(), key("ctrl+d"), 80)).toBeUndefined();
     expect(edit(marked("a|\nb"), key("up"), 80)).toBeUndefined();
     expect(edit(marked("a\nb|"), key("down"), 80)).toBeUndefined();
@@ -65,11 +65,11 @@ describe("keys in an editor of several lines", () => {
     });
   });
 
-  it("puts the cursor behind an accent that joins what is typed before it", () => {
+  it("puts the cursor after an accent that joins with typed text", () => {
     expect(after("|\u0301", 80, "e")).toBe("e\u0301|");
   });
 
-  it("is reached by what terminals send", () => {
+  it("works with the sequences that terminals send", () => {
     const decoder = new InputDecoder();
     const sent = ["f", "o", "\u001b\r", "x", "\u001b[13;2u", "\n", "\u001b\u007f", "\u001b[32;1u"];
     const events = sent.flatMap((sequence) => decoder.decode(sequence));
@@ -88,7 +88,7 @@ describe("keys in an editor of several lines", () => {
     );
   });
 
-  it("gives back by ctrl+y what was cut", () => {
+  it("inserts the cut text by ctrl+y", () => {
     const cuts = fc.constantFrom("ctrl+u", "ctrl+k", "ctrl+w", "alt+d");
     fc.assert(
       fc.property(anyText, fc.array(anyEvent, { maxLength: 8 }), cuts, (start, events, name) => {
@@ -102,7 +102,7 @@ describe("keys in an editor of several lines", () => {
     );
   });
 
-  it("comes back to the column from which it went up, if it went down as often", () => {
+  it("returns to its column after as many steps down as up", () => {
     fc.assert(
       fc.property(plainText, fc.integer({ min: 12, max: 24 }), (start, width) => {
         const from = createEditor(start);
@@ -113,7 +113,7 @@ describe("keys in an editor of several lines", () => {
     );
   });
 
-  it("finds its way in a paste of 210,000 characters in one line", () => {
+  it("moves in a line of 210,000 pasted characters", () => {
     const text = "日本 ".repeat(70_000);
     let editor = createEditor(text);
     for (const name of ["x", "up", "down", "backspace", "home", "end"]) editor = edit(editor, key(name), 80) ?? editor;
@@ -121,8 +121,8 @@ describe("keys in an editor of several lines", () => {
   });
 });
 
-describe("a line that goes on", () => {
-  it("has a backslash at the end of the text, before the cursor", () => {
+describe("a line that is continued", () => {
+  it("ends with a backslash before the cursor", () => {
     expect(continueLine(createEditor("one\\"))).toMatchObject({ text: "one\n", cursor: 4 });
   });
 

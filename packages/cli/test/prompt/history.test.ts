@@ -15,11 +15,11 @@ describe("the history of a prompt", () => {
     expect(seen).toEqual(["third", "second\nline", "first", "first"]);
   });
 
-  it("puts the cursor behind the entry", () => {
+  it("puts the cursor at the end of the entry", () => {
     expect(showOlder(createEditor(), SENT).cursor).toBe(5);
   });
 
-  it("has nothing newer than what is typed, and nothing at all when nothing was sent", () => {
+  it("has nothing newer than the draft, and nothing if it is empty", () => {
     expect(showNewer(createEditor("draft"), SENT)).toEqual(createEditor("draft"));
     expect(showOlder(createEditor("draft"), [])).toEqual(createEditor("draft"));
   });
@@ -35,7 +35,7 @@ describe("the history of a prompt", () => {
     expect(showNewer(changed, SENT).text).toBe("draft");
   });
 
-  it("comes back to the draft from wherever it went, with what was cut", () => {
+  it("returns to the draft from any entry, and keeps the cut text", () => {
     fc.assert(
       fc.property(anyText, fc.array(anyText), fc.array(fc.boolean()), (draft, sent, ways) => {
         const start = { ...createEditor(draft), killed: "cut" };

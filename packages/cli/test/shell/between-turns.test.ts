@@ -56,7 +56,7 @@ async function overThreshold(work: (it: { shell: Shell; performer: ShellPerforme
 }
 
 describe("a compaction that is due when a turn ends", () => {
-  test("leaves the reply ended, is shown, and the next prompt is stored while the summary is written; its request waits", async () => {
+  test("is shown after the reply; the next prompt is stored meanwhile, and its request waits", async () => {
     await overThreshold(async ({ shell, performer, heard, write }) => {
       const kinds = heard.news.map(({ kind }) => kind);
       expect(kinds).toContain("reply-ended");
@@ -81,7 +81,7 @@ describe("a compaction that is due when a turn ends", () => {
     });
   });
 
-  test("that fails is told as a notice; the reply stays stored and done", async () => {
+  test("shows a notice if it fails; the reply stays stored", async () => {
     await overThreshold(async ({ shell, heard, write }) => {
       await shell.store.deleteSession("talk");
       write();
@@ -92,7 +92,7 @@ describe("a compaction that is due when a turn ends", () => {
     });
   });
 
-  test("is cancelled when the person stops it, without a word of failure, and is done before the next request", async () => {
+  test("is cancelled by the user without an error, and ends before the next request", async () => {
     await overThreshold(async ({ shell, performer, heard }) => {
       performer.perform({ kind: "stop" }, heard);
       await shell.server.requests[1]?.gone;

@@ -15,7 +15,7 @@ async function* half(rest: Gate): AsyncGenerator<string> {
   await rest.opened;
 }
 
-describe("leaving in the middle of a reply", () => {
+describe("leaving during a reply", () => {
   test.each([
     ["Ctrl-C twice", ["ctrl+c", "ctrl+c"]],
     ["Ctrl-D", ["ctrl+d"]],
@@ -29,12 +29,12 @@ describe("leaving in the middle of a reply", () => {
     expect((await shell.messages())[1]).toMatchObject({ content: [{ type: "text", text: "Half of it" }], stopReason: "aborted" });
   });
 
-  test("Ctrl-C once more leaves at once", async () => {
+  test("Ctrl-C once more leaves immediately", async () => {
     const shell = await midReply();
     expect(shell.press("ctrl+d", "ctrl+c").result).toEqual({ kind: "quit" });
   });
 
-  test("what waited to be sent is printed, so that it is not lost", async () => {
+  test("queued lines are printed, so that they are not lost", async () => {
     const shell = await midReply();
     shell.enter("and then this").press("ctrl+d");
     await shell.until(() => shell.result !== undefined);
@@ -50,7 +50,7 @@ describe("leaving in the middle of a reply", () => {
 });
 
 describe("Esc", () => {
-  test("stops a reply and keeps what came", async () => {
+  test("stops a reply and keeps its text", async () => {
     const shell = await midReply();
     await shell.press("escape").until(() => shell.model.running === 0);
     expect((await shell.messages())[1]).toMatchObject({ content: [{ type: "text", text: "Half of it" }] });
@@ -63,7 +63,7 @@ describe("Esc", () => {
     expect(shell.press("escape").result).toEqual({ kind: "tree", draft: "" });
   });
 
-  test("does not open it where something is typed", async () => {
+  test("does not open it if the prompt has text", async () => {
     const shell = await DrivenShell.open();
     expect(shell.type("x").press("escape", "escape").result).toBeUndefined();
   });

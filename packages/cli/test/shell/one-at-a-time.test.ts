@@ -14,7 +14,7 @@ async function said(shell: DrivenShell): Promise<readonly string[]> {
 
 const isIdle = ({ model }: DrivenShell) => model.running === 0 && model.reply === null && model.queue.length === 0;
 
-describe("lines that are sent faster than they are carried out", () => {
+describe("lines that are sent faster than they are performed", () => {
   test("two messages in one burst are two turns, one after the other", async () => {
     const shell = await DrivenShell.open({ hasModel: true });
     shell.server.reply(text("one!"), text("two!"));
@@ -25,7 +25,7 @@ describe("lines that are sent faster than they are carried out", () => {
     expect(await said(shell)).toEqual(["user: first", "assistant: one!", "user: second", "assistant: two!"]);
   });
 
-  test("a message behind /undo stands where the undo led", async () => {
+  test("a message after /undo is appended where the undo moved the leaf", async () => {
     const shell = await DrivenShell.open({
       before: async (session) => {
         const { id } = await session.append(userMessage("a"));
@@ -40,7 +40,7 @@ describe("lines that are sent faster than they are carried out", () => {
     expect(await said(shell)).toEqual(["user: a", "user: b", "user: under b"]);
   });
 
-  test("a command waits in its place between messages", async () => {
+  test("a command keeps its position between messages", async () => {
     const shell = await DrivenShell.open();
     await shell
       .enter("one")
@@ -52,7 +52,7 @@ describe("lines that are sent faster than they are carried out", () => {
     expect(await said(shell)).toEqual(["user: one", "user: two"]);
   });
 
-  test("in a notebook everything that waited behind other work goes out", async () => {
+  test("in a notebook all queued lines are sent after other work", async () => {
     const shell = await DrivenShell.open();
     shell.event({ kind: "work-started", text: "summarizing" }).enter("one").enter("two");
     expect(shell.model.queue).toEqual(["one", "two"]);
@@ -60,7 +60,7 @@ describe("lines that are sent faster than they are carried out", () => {
     expect(await said(shell)).toEqual(["user: one", "user: two"]);
   });
 
-  test("a reply that fails lets the next message go out", async () => {
+  test("after a failed reply the next message is sent", async () => {
     const shell = await DrivenShell.open({ hasModel: true });
     shell.server.reply(fail(400, { error: { message: "no" } }), text("two!"));
     await shell
@@ -71,8 +71,8 @@ describe("lines that are sent faster than they are carried out", () => {
   });
 });
 
-describe("what the store does not take", () => {
-  test("comes back to the prompt with what waited behind it and what was typed since, in this order", async () => {
+describe("a message that cannot be stored", () => {
+  test("returns to the prompt with the queued lines and the text typed since, in this order", async () => {
     const shell = await DrivenShell.open();
     await shell.store.deleteSession("talk");
     shell.enter("//first").enter("second").type("third");
@@ -88,7 +88,7 @@ describe("what the store does not take", () => {
     expect(shell.result).toEqual({ kind: "tree", draft: "two\n\nthree" });
   });
 
-  test("is kept through a fork that opens while something is typed", async () => {
+  test("is kept through a fork that opens during typing", async () => {
     const shell = await DrivenShell.open({ before: (session) => session.append(userMessage("a")) });
     shell.enter("/fork").type("next");
     await shell.until(() => shell.result !== undefined);

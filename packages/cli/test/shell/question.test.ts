@@ -39,7 +39,7 @@ describe("the question whether a tool may run", () => {
     expect(await results(shell)).toEqual(isError);
   });
 
-  test("is not answered by what a person is in the middle of typing", async () => {
+  test("is not answered by keys of a message that is being typed", async () => {
     const shell = await asked("use t");
     shell.type("abs, anyway");
     expect(shell.model.editor.text).toBe("use tabs, anyway");
@@ -47,7 +47,7 @@ describe("the question whether a tool may run", () => {
     expect(shell.answers).toEqual([]);
   });
 
-  test("is answered after Tab, and what is typed stays", async () => {
+  test("is answered after Tab, and the prompt keeps its text", async () => {
     const shell = await asked("use t");
     expect(shell.shown).toContain("Tab answer");
     shell.press("tab", "y");
@@ -55,35 +55,35 @@ describe("the question whether a tool may run", () => {
     expect(shell.model.editor.text).toBe("use t");
   });
 
-  test("gives the keys back to who begins to type something else", async () => {
+  test("returns the keys to the prompt when another letter is typed", async () => {
     const shell = await asked();
     shell.type("talk");
     expect(shell.model.editor.text).toBe("talk");
     expect(shell.model.question).not.toBeNull();
   });
 
-  test("does not swallow what is pasted", async () => {
+  test("does not consume a paste", async () => {
     const shell = await asked();
     shell.event({ kind: "paste", text: "yes\na\n" });
     expect(shell.model.editor.text).toBe("yes\na\n");
     expect(shell.model.question).not.toBeNull();
   });
 
-  test("is not answered by a letter behind a paste", async () => {
+  test("is not answered by a letter after a paste", async () => {
     const shell = await asked();
     shell.event({ kind: "paste", text: "please look at " }).type("a yes");
     expect(shell.model.editor.text).toBe("please look at a yes");
     expect(shell.answers).toEqual([]);
   });
 
-  test("is not answered by keys that came in one piece, as of a paste that the terminal does not tell", async () => {
+  test("is not answered by keys that arrive in one burst, such as an unmarked paste", async () => {
     const shell = await asked();
     for (const event of new InputDecoder().decode("yes")) shell.event(event);
     expect(shell.model.editor.text).toBe("yes");
     expect(shell.answers).toEqual([]);
   });
 
-  test("is not answered before it has stood for a moment without a key", async () => {
+  test("is not answered until no key came for a moment", async () => {
     const shell = await shown();
     shell.press("y", "a", "tab").press("backspace", "backspace", "y", "backspace");
     expect(shell.answers).toEqual([]);
@@ -91,13 +91,13 @@ describe("the question whether a tool may run", () => {
     expect(await results(shell)).toEqual([false]);
   });
 
-  test("keeps what was typed too early at the prompt", async () => {
+  test("keeps early keys in the prompt", async () => {
     const shell = await shown();
     shell.press("y").moment().press("y");
     expect([shell.model.editor.text, shell.answers]).toEqual(["yy", []]);
   });
 
-  test("is not answered by a second y behind the answer to the question before it", async () => {
+  test("is not answered by a second y after the previous answer", async () => {
     const shell = await DrivenShell.open({ hasModel: true, config: { tools: { bash: "ask" } } });
     const [first, second] = ["first", "second"].map((id) => ({ id, name: "bash", input: { command: COMMAND } }));
     if (first !== undefined && second !== undefined) shell.server.reply(calls([first, second]), text("Done."));
@@ -112,7 +112,7 @@ describe("the question whether a tool may run", () => {
     expect(await results(shell)).toEqual([false, true]);
   });
 
-  test("about a file outside of the folder names it, and cannot be answered for good", async () => {
+  test("about a file outside the directory names it, and cannot be answered with always", async () => {
     const shell = await DrivenShell.open({ hasModel: true, config: { tools: { read: "allow" } } });
     symlinkSync("../..", join(shell.folder, "link"));
     shell.server.reply(calls([{ name: "read", input: { path: "link/none" } }]), text("Done."));
@@ -124,14 +124,14 @@ describe("the question whether a tool may run", () => {
     expect([shell.model.editor.text, shell.answers]).toEqual(["a", []]);
   });
 
-  test("ends with the reply that Esc stops, and nothing has run", async () => {
+  test("ends when Esc stops the reply, and nothing has run", async () => {
     const shell = await asked("typed");
     shell.press("escape");
     expect(await results(shell)).toEqual([true]);
     expect(shell.model.question).toBeNull();
   });
 
-  test("is about a call that is seen whole: what does not fit is printed above", async () => {
+  test("shows the whole call: a call that does not fit is printed above", async () => {
     const lines = Array.from({ length: 30 }, (_, at) => `echo ${at}`);
     const shell = await asked("", lines.join("\n"), 9);
     expect(shell.shown).toContain("more lines, printed above");

@@ -7,7 +7,7 @@ import { opened } from "./opened.js";
 /** What the prompt holds. */
 const prompt = ({ driven }: Awaited<ReturnType<typeof opened>>) => driven.model.editor.text;
 
-describe("what a typed line means", () => {
+describe("a typed line", () => {
   it.each([
     ["hello", { kind: "message", text: "hello" }],
     ["/tree", { kind: "command", name: "tree", rest: "" }],
@@ -25,7 +25,7 @@ describe("what a typed line means", () => {
 });
 
 describe("a notebook", () => {
-  it("says once that no model answers, and stores what is typed before anything else", async () => {
+  it("shows its note once, and stores each message first", async () => {
     const { driven, session } = await opened("");
     expect(driven.printed.join("\n")).toContain("this is a notebook");
     driven.type("remember the milk").press("enter");
@@ -35,7 +35,7 @@ describe("a notebook", () => {
     expect(driven.text).toContain("notebook: no model");
   });
 
-  it("shows how the session ended", async () => {
+  it("shows the end of the session", async () => {
     const { driven } = await opened("u1 a1 call2 res2 a2");
     const printed = driven.printed.join("\n");
     expect(printed).toContain("› said in u1");
@@ -43,7 +43,7 @@ describe("a notebook", () => {
     expect(printed).toContain("replied in a2");
   });
 
-  it("keeps what could not be stored at the prompt, before what was typed since", async () => {
+  it("puts a message that could not be stored back into the prompt, before the text typed since", async () => {
     const here = await opened("u1 a1");
     await here.store.deleteSession("session-1");
     here.driven.type("do not lose this").press("enter").type("and this");
@@ -54,7 +54,7 @@ describe("a notebook", () => {
 });
 
 describe("keys", () => {
-  it("Ctrl-C clears, keeps what was typed in the history, and leaves the second time", async () => {
+  it("Ctrl-C clears, keeps the text in the history, and quits the second time", async () => {
     const here = await opened("u1 a1");
     here.driven.type("half a thought").press("ctrl+c");
     expect([prompt(here), here.driven.result]).toEqual(["", undefined]);
@@ -63,14 +63,14 @@ describe("keys", () => {
     expect(here.driven.press("ctrl+c", "ctrl+c").result).toEqual({ kind: "quit" });
   });
 
-  it("Ctrl-D leaves from an empty prompt, and deletes in a full one", async () => {
+  it("Ctrl-D quits if the prompt is empty, and deletes otherwise", async () => {
     const here = await opened("u1 a1");
     here.driven.type("ab").press("left", "ctrl+d");
     expect([prompt(here), here.driven.result]).toEqual(["a", undefined]);
     expect(here.driven.press("backspace", "ctrl+d").result).toEqual({ kind: "quit" });
   });
 
-  it("Esc twice on an empty prompt, and Ctrl-T, open the tree with what is being typed", async () => {
+  it("Esc twice on an empty prompt, and Ctrl-T, open the tree and keep the draft", async () => {
     const first = await opened("u1 a1");
     expect(first.driven.press("escape").text).toContain("Esc again: the tree");
     expect(first.driven.press("escape").result).toEqual({ kind: "tree", draft: "" });
@@ -78,7 +78,7 @@ describe("keys", () => {
     expect(second.driven.type("draft").press("ctrl+t").result).toEqual({ kind: "tree", draft: "draft" });
   });
 
-  it("Up brings back what was said, and Down what was being typed", async () => {
+  it("Up shows the previous prompt, and Down the draft", async () => {
     const here = await opened("u1 a1", { history: ["one", "two"] });
     here.driven.type("now").press("up", "up");
     expect(prompt(here)).toBe("one");
@@ -86,7 +86,7 @@ describe("keys", () => {
     expect(prompt(here)).toBe("now");
   });
 
-  it("Tab and Enter take a command that is offered; a whole one is sent", async () => {
+  it("Tab and Enter accept a completion; a complete command is sent", async () => {
     const here = await opened("u1 a1");
     here.driven.type("/tr");
     expect(here.driven.text).toContain("› /tree");
@@ -101,7 +101,7 @@ describe("keys", () => {
     expect((await session.path())[0]).toMatchObject({ message: { content: "first\nsecond\nthird" } });
   });
 
-  it("a backslash at the end goes on in the next line", async () => {
+  it("a backslash at the end continues the line", async () => {
     const here = await opened("u1 a1");
     here.driven.type("first\\").press("enter").type("second");
     expect(prompt(here)).toBe("first\nsecond");
@@ -133,14 +133,14 @@ describe("slash commands", () => {
     expect(driven.model.editor.text).toBe("");
   });
 
-  it("/export writes no file twice", async () => {
+  it("/export does not overwrite a file", async () => {
     const { driven, folder } = await opened("u1 a1");
     for (const _time of [1, 2]) driven.type("/export out.md").press("enter");
     await driven.until(() => /exists\s*and/.test(driven.printed.join("")));
     expect(existsSync(join(folder, "out.md"))).toBe(true);
   });
 
-  it.each(["/search", "/import", "/name"])("%s alone says what is missing", async (line) => {
+  it.each(["/search", "/import", "/name"])("%s alone names the missing argument", async (line) => {
     const { driven } = await opened("u1 a1");
     driven.type(line).press("enter", "enter");
     await driven.until(({ notice }) => notice?.isError === true);
@@ -155,7 +155,7 @@ describe("slash commands", () => {
     await driven.until(() => session.leafId === "a1");
   });
 
-  it("/fork and /clone lead into a new session", async () => {
+  it("/fork and /clone open a new session", async () => {
     for (const [line, length] of [
       ["/fork u1", 1],
       ["/clone", 2],
@@ -169,14 +169,14 @@ describe("slash commands", () => {
     }
   });
 
-  it("/compact says what it did, or that there is nothing", async () => {
+  it("/compact shows its outcome", async () => {
     const { driven } = await opened("u1 a1");
     driven.type("/compact").press("enter");
     await driven.until(({ notice }) => notice !== null);
     expect(driven.text).toContain("Nothing to compact: all messages fit into the kept tail.");
   });
 
-  it("/thinking keeps a level with the session, and knows its names", async () => {
+  it("/thinking stores a level in the session, and validates its name", async () => {
     const { driven, session } = await opened("u1 a1");
     driven.type("/thinking high").press("enter");
     await driven.until(() => driven.printed.includes("thinking: high"));
@@ -185,7 +185,7 @@ describe("slash commands", () => {
     await driven.until(({ notice }) => notice?.isError === true);
   });
 
-  it("/new, /sessions and /quit lead away", async () => {
+  it("/new, /sessions and /quit end the shell", async () => {
     for (const [line, result] of [
       ["/new Second try", { kind: "new", title: "Second try", draft: "" }],
       ["/sessions", { kind: "sessions", draft: "" }],
@@ -196,7 +196,7 @@ describe("slash commands", () => {
     }
   });
 
-  it("an unknown one stays at the prompt, with the one that was meant", async () => {
+  it("an unknown one stays in the prompt, with a suggestion", async () => {
     const here = await opened("u1 a1");
     here.driven.type("/treee").press("enter");
     expect(here.driven.text).toContain("did you mean /tree?");
@@ -204,8 +204,8 @@ describe("slash commands", () => {
   });
 });
 
-describe("while a reply is written", () => {
-  it("messages wait, and go out one after the other", async () => {
+describe("during a reply", () => {
+  it("messages are queued and sent one after the other", async () => {
     const { driven } = await opened("u1 a1");
     driven.event({ kind: "reply-started" }).type("second").press("enter").type("third").press("enter");
     expect(driven.text).toContain("queued: second");
@@ -218,7 +218,7 @@ describe("while a reply is written", () => {
     expect(driven.wanted()).toEqual([{ kind: "send", text: "third" }]);
   });
 
-  it("Esc stops it, and other screens wait", async () => {
+  it("Esc stops it, and other screens do not open", async () => {
     const { driven } = await opened("u1 a1");
     driven.event({ kind: "reply-started" }).event({ kind: "delta", text: "The beginning", activity: "writing" });
     expect(driven.text).toContain("The beginning");
@@ -227,7 +227,7 @@ describe("while a reply is written", () => {
     expect([driven.wanted(), driven.text.includes("stopping")]).toEqual([[{ kind: "stop" }], true]);
   });
 
-  it("a tool waits for a word: once, always, no, or the end of it all", async () => {
+  it("a tool waits for an answer: once, always, no, or stop", async () => {
     for (const [key, effect] of [
       ["y", { kind: "answer", id: "c1", answer: "yes" }],
       ["a", { kind: "answer", id: "c1", answer: "always" }],

@@ -29,7 +29,7 @@ function squeezed(text: string): string {
 }
 
 describe("slash commands on a store", () => {
-  test("/context tells each message in one line, with a bar of the window", async () => {
+  test("/context shows each message in one line, and a bar of the context window", async () => {
     const printed = await ran(await talk(), "/context");
     expect(printed).toMatch(/^user .*Why does the parser fail\?/m);
     expect(printed).not.toContain("On tabs");
@@ -48,7 +48,7 @@ describe("slash commands on a store", () => {
     expect(readFileSync(join(shell.folder, file), "utf8").slice(0, begins.length)).toBe(begins);
   });
 
-  test("/export never writes over a file", async () => {
+  test("/export does not replace a file", async () => {
     const shell = await talk();
     await ran(shell, "/export talk.md");
     expect(squeezed(await ran(shell, "/export talk.md"))).toContain(squeezed("exists and was not changed"));
@@ -72,28 +72,28 @@ describe("slash commands on a store", () => {
     expect(readFileSync(join(shell.folder, "bough-talk.md"), "utf8")).toContain("# Talk");
   });
 
-  test("/import --verbose takes the rest as its path, and wants one", async () => {
+  test("/import --verbose requires a path and accepts spaces in it", async () => {
     expect(commandLineOf("import", "--verbose a b.jsonl", "s")).toEqual(["import", "--verbose", "--", "a b.jsonl"]);
     expect(await ran(await talk(), "/import --verbose")).toContain("Import from where?");
   });
 
-  test("/export writes into this folder, whatever the session's id is", () => {
+  test("/export writes into the current directory for any session id", () => {
     expect(commandLineOf("export", "", "a/../../b")?.at(-1)).toBe("bough-a_______.md");
   });
 
-  test("/export clipboard is no file name", async () => {
+  test("/export clipboard is not accepted as a file name", async () => {
     const shell = await talk();
     expect(await ran(shell, "/export clipboard")).toContain("Into which file?");
     expect(existsSync(join(shell.folder, "clipboard"))).toBe(false);
   });
 
-  test("/import takes a path in the person's own folder", async () => {
+  test("/import expands ~ in a path", async () => {
     const shell = await talk();
     await ran(shell, "/export out.jsonl");
     expect(await ran(shell, "/import ~/out.jsonl")).not.toContain("Nothing to read");
   });
 
-  test("/undo and /redo move the leaf, and the next message stands there", async () => {
+  test("/undo and /redo move the leaf, and the next message is appended there", async () => {
     const shell = await talk();
     const [first] = await shell.session.path();
     await shell.session.moveLeaf(first?.id ?? null);
@@ -103,7 +103,7 @@ describe("slash commands on a store", () => {
     expect((await shell.session.path()).length).toBe(1);
   });
 
-  test("/name, /label, /search, /stats, /settings and /help say what they did", async () => {
+  test("/name, /label, /search, /stats, /settings and /help print their results", async () => {
     const shell = await talk();
     expect(await ran(shell, "/name A title")).toContain("A title");
     expect(await ran(shell, "/label here")).toContain("[here]");
@@ -125,7 +125,7 @@ describe("slash commands on a store", () => {
     expect((await clone?.path())?.length).toBe(2);
   });
 
-  test("an unknown one is said in a sentence, and the typed line stays", async () => {
+  test("an unknown one shows an error, and the line stays in the prompt", async () => {
     const shell = await DrivenShell.open();
     expect(shell.enter("/tre x").model.notice?.text).toBe(
       "No command /tre: did you mean /tree? To send a message that starts with /, type //.",
@@ -138,17 +138,17 @@ describe("slash commands on a store", () => {
   });
 });
 
-describe("completion behind a command", () => {
+describe("completion after a command", () => {
   const offered = (text: string) => findCompletions(text, text.length, COMPLETIONS).map(({ insert }) => insert);
 
-  test("offers what is known to stand there", () => {
+  test("offers known arguments", () => {
     expect(offered("/thinking ")).toEqual(["off", "minimal", "low", "medium", "high"]);
     expect(offered("/thinking m")).toEqual(["minimal", "medium"]);
     expect(offered("/thinking high")).toEqual([]);
     expect(offered("/export ")).toEqual([]);
   });
 
-  test("is taken by Tab, and Enter sends what is typed", async () => {
+  test("is accepted by Tab, and Enter sends the line", async () => {
     const shell = await DrivenShell.open();
     expect(shell.type("/thinking h").press("tab").model.editor.text).toBe("/thinking high");
     await shell.press("enter").until(() => shell.model.running === 0);
@@ -156,7 +156,7 @@ describe("completion behind a command", () => {
   });
 });
 
-test("/model warns where the commands that the model runs could read its key", async () => {
+test("/model warns if commands of the model can read its key", async () => {
   const shell = await DrivenShell.open({ keyWarning: "Commands can read the key." });
   await shell.enter("/model another").until(() => shell.model.status.model === "another");
   expect(shell.above).toContain("Commands can read the key.");

@@ -20,7 +20,7 @@ function counting(session: Session) {
   return { handle, calls };
 }
 
-test("the status after a message costs its own rows: no branch ends, and no statistics unless a model was used", async () => {
+test("the status after a message reads only new rows: no tips, and no statistics unless a model was used", async () => {
   const store = await openStore({ path: world().store, durability: "normal" });
   onTestFinished(() => store.close());
   const session = await grow(store, "session-1", "u1 a1 u2 a2", {});

@@ -20,22 +20,22 @@ async function busy(size: Size): Promise<DrivenShell> {
 }
 
 describe.each(SIZES)("at $columns × $rows", (size) => {
-  test("a reply, a line that waits and a prompt of two lines", async () => {
+  test("a reply, a queued line and a prompt of two lines", async () => {
     expect((await busy(size)).shown).toMatchSnapshot();
   });
 
-  test("a question while something is typed", async () => {
+  test("a question while the prompt has text", async () => {
     const shell = await busy(size);
     const lines = Array.from({ length: 60 }, (_, at) => [`$ step ${at}`]);
     shell.event({ kind: "ask", question: { id: "call_1", name: "bash", lines, isOutside: false } });
     expect(shell.shown).toMatchSnapshot();
   });
 
-  test("the commands that are offered", async () => {
+  test("the completions", async () => {
     expect((await DrivenShell.open({ size })).type("/").press("down").shown).toMatchSnapshot();
   });
 
-  test("fits, and shows the cursor where the text is, also under a long failure", async () => {
+  test("fits, with the cursor in the text, also with a long error", async () => {
     const shell = await DrivenShell.open({ size });
     shell.type("a\nb\nc\nd\ne\nlast").event({ kind: "notice", text: "It failed for a long reason. ".repeat(40), isError: true });
     const { lines, cursor } = shell.frame;
