@@ -1,33 +1,32 @@
 import { rules, shapes } from "@bough/session-core/internals";
 
-// The shapes of what the functions of this package are called with; session-core has the rules they are made of. Settings
-// are judged by their schema, and say INVALID_SETTING.
+// The shapes of arguments of this package's public functions, made of session-core's rules. Settings have a schema of their own.
 
 const { CALLBACK, FLAG, NUMBER, OBJECT, TEXT, AMOUNT, FILE, ANY } = rules;
 const { withMethods, list, nullable, oneOf, optional, record, ruleOf } = rules;
 
-/** A handle on a session. */
+/** A session handle. */
 export const SESSION = withMethods("a session", "append", "context", "walk");
-/** A counter of tokens. */
+/** A token counter. */
 export const COUNTER = withMethods("a counter of tokens", "count");
 const SIGNAL = optional(withMethods("an AbortSignal", "addEventListener", "throwIfAborted"));
 const MODEL = optional(nullable(record({ modelId: TEXT, provider: optional(TEXT) })));
 const TOKENS = optional(AMOUNT);
 
-/** Options that hold only a signal. */
+/** Options with only a signal. */
 export const SIGNAL_OPTIONS = record({ signal: SIGNAL });
-/** What is known before a model call. */
+/** `RequestInput`. */
 export const REQUEST_INPUT = record({ systemTokens: TOKENS, toolTokens: TOKENS, lastUsage: optional(OBJECT), signal: SIGNAL });
-/** How a compaction by hand is asked for. */
+/** `CompactOptions`. */
 export const COMPACT = record({
   instructions: optional(TEXT),
   keepFrom: optional(TEXT),
   when: optional(oneOf("now", "turn-end")),
   signal: SIGNAL,
 });
-/** The model that will answer from now on; its window is judged with the settings. */
+/** `ModelChange`. The value of its window is validated with the settings. */
 export const MODEL_CHANGE = record({ model: MODEL, contextWindow: NUMBER, toolTokens: TOKENS, signal: SIGNAL });
-/** What to do when the leaf is moved. */
+/** `NavigateOptions`. */
 export const NAVIGATE = record({
   summarize: optional(FLAG),
   instructions: optional(TEXT),
@@ -40,7 +39,7 @@ const LIST = list(CALLBACK, "a function, or an array of them");
 const SUMMARIZERS: typeof LIST = (value, at) => (typeof value === "function" ? undefined : LIST(value, at));
 const BY_USE = record({ manual: SUMMARIZERS, automatic: SUMMARIZERS, branch: optional(SUMMARIZERS) });
 const isByUse = (value: unknown) => typeof value === "object" && value !== null && ("manual" in value || "automatic" in value);
-/** What a compactor works with. */
+/** `CompactorOptions`. */
 export const COMPACTOR = record(
   {
     session: SESSION,
@@ -59,9 +58,9 @@ export const COMPACTOR = record(
   "an object such as { session, contextWindow: 200_000 }",
 );
 
-/** A folder of checkpoint files. */
+/** A directory of checkpoint files. */
 export const FOLDER = FILE;
-/** A summary as a checkpoint file holds it. */
+/** `Checkpoint`. */
 export const CHECKPOINT = record({
   sessionId: TEXT,
   entryId: TEXT,
@@ -94,23 +93,23 @@ export const SUMMARY_REQUEST = record({
   source: optional(SOURCE),
   onText: optional(CALLBACK),
 });
-/** How much an extract may hold. */
+/** The limit of an extract. */
 export const EXTRACT_LIMIT = record({ maxChars: NUMBER });
 /** Options of the built-in summarizer. */
 export const EXTRACTIVE = record({ maxChars: optional(NUMBER) });
-/** Facts of a session. */
+/** Facts of a conversation. */
 export const FACTS = list(
   record({ kind: oneOf("request", "rule", "file", "error", "command", "identifier", "number"), text: TEXT, at: NUMBER }),
   "an array of facts",
 );
 
-/** What a request is posted with. */
+/** How an HTTP summarizer sends its requests. */
 export const ENDPOINT = record({
   apiKey: optional(TEXT),
-  headers: optional((value, at) => OBJECT(value, at) ?? list(TEXT)(Object.values(value as object), at)),
+  headers: optional((value, at) => OBJECT(value, at) ?? list(TEXT)(Object.values(value ?? {}), at)),
   fetch: optional(CALLBACK),
 });
-/** A server, a model and what a request is posted with; the address is judged apart, as it can hold a password. */
+/** `OpenAiCompatibleOptions` without the URL, which is validated apart because it may contain a password. */
 export const OPENAI_COMPATIBLE = record(
   { model: TEXT, temperature: optional(NUMBER), tools: optional(list(OBJECT)) },
   "an object such as { baseURL, model }",
@@ -122,16 +121,16 @@ export const LANGUAGE_MODEL = ruleOf(
 );
 
 const ITEM = record({ id: TEXT, type: TEXT, messages: shapes.MESSAGES, tokens: NUMBER });
-/** What a plan is made from. */
+/** `PlanInput`. */
 export const PLAN_INPUT = record({
   items: list(ITEM, "an array of entries of a path"),
   keep: record({ by: oneOf("tokens", "messages", "rounds", "nothing", "entry") }),
   minMessages: NUMBER,
   inForce: nullable(TEXT),
 });
-/** The settings that say what is kept. */
+/** The settings group `keep`. */
 export const KEEP = record({ by: TEXT });
-/** What the rule of keeping depends on. */
+/** Bounds of a keep rule. */
 export const KEEP_BOUNDS = record({
   limitTokens: NUMBER,
   mostKeptTokens: NUMBER,
@@ -141,7 +140,7 @@ export const KEEP_BOUNDS = record({
 });
 
 const REQUEST_SETTINGS = record({ danglingCalls: TEXT, fit: optional(ANY) });
-/** A request and what it must fit. */
+/** `FitInput`. */
 export const SHAPE_INPUT = record({
   messages: shapes.MESSAGES,
   entries: list(TEXT, "an array of ids"),
@@ -153,9 +152,9 @@ export const SHAPE_INPUT = record({
   settings: REQUEST_SETTINGS,
   model: nullable(record({ modelId: TEXT, provider: optional(TEXT) })),
 });
-/** What a provider reported. */
+/** `Usage`. */
 export const USAGE = record({ input: TOKENS, output: TOKENS, cacheRead: TOKENS, cacheWrite: TOKENS, totalTokens: TOKENS });
-/** A calibration of counts. */
+/** `Calibration`. */
 export const CALIBRATION = record({ ratio: NUMBER, unseenTokens: NUMBER });
-/** One figure of a provider beside ours. */
+/** `Comparison`. */
 export const COMPARISON = record({ reportedTokens: NUMBER, estimatedTokens: NUMBER, knowsFixed: FLAG, windowTokens: NUMBER });

@@ -1,7 +1,7 @@
 import type { PathItem } from "./span.js";
 
 /** What is grouped: the items of a path, or the messages of a request. */
-export type GroupedItem = Pick<PathItem, "messages" | "tokens">;
+type GroupedItem = Pick<PathItem, "messages" | "tokens">;
 
 /** Items that are kept or summarized together: the message at a cut point and everything up to the next cut point. */
 export interface MessageGroup {

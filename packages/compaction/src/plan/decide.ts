@@ -25,7 +25,7 @@ export interface Situation {
 export type Decision = "nothing" | "start-background" | "apply" | "discard" | "wait" | "compact";
 
 /** A number from 0 up to 1, such as `Math.random` returns. */
-export type Random = () => number;
+type Random = () => number;
 
 /**
  * Decides what automatic compaction does. Pure except for `random`, which is called only for a start with jitter.

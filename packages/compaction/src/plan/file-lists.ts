@@ -22,7 +22,7 @@ function stringsIn(value: unknown): readonly string[] {
 }
 
 /** Two lists as one, sorted, without duplicates. A file that was modified is not listed as read. */
-export function joinLists(a: FileLists, b: FileLists): FileLists {
+function joinLists(a: FileLists, b: FileLists): FileLists {
   const modified = new Set([...a.modifiedFiles, ...b.modifiedFiles]);
   const read = new Set([...a.readFiles, ...b.readFiles].filter((path) => !modified.has(path)));
   return { readFiles: [...read].sort(), modifiedFiles: [...modified].sort() };

@@ -18,7 +18,7 @@ export type KeepRule =
   | { readonly by: "entry"; readonly entryId: EntryId };
 
 /** What a keep rule depends on besides the settings. */
-export interface KeepBounds {
+interface KeepBounds {
   readonly limitTokens: number;
   /** No rule keeps more, except for the newest message with its results and an unanswered prompt. */
   readonly mostKeptTokens: number;

@@ -116,7 +116,7 @@ function reserveOf({ trigger }: CompactionSettings, asked: number, limitTokens: 
 }
 
 /** Input of `messageBudget`, in tokens except for the share. */
-export interface BudgetInput {
+interface BudgetInput {
   /** The model's context window. */
   readonly windowTokens: number;
   /** The most of it that is used (setting `window.limit`). */

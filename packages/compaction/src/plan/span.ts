@@ -67,7 +67,7 @@ async function endOfCovered(session: Session, { compaction }: SessionContext): P
 }
 
 /** The messages of one entry in a context. */
-export interface ContextPart {
+interface ContextPart {
   readonly messages: readonly ContextMessage[];
   readonly tokens: number;
 }

@@ -11,7 +11,7 @@ import type { Engine } from "./engine.js";
 import type { NavigateOptions, SuppliedBranchSummary } from "./options.js";
 
 /** A branch that is about to be left: the path of its leaf below the entry that it shares with the new path. */
-export interface AbandonedBranch {
+interface AbandonedBranch {
   /** What the model read of it, in the order of the context, including summaries of compactions and branches on it. */
   readonly items: readonly PathItem[];
   /** Every entry of the branch, oldest first. */
@@ -50,7 +50,7 @@ export interface BranchSummary {
 }
 
 /** A branch summary to write. */
-export interface BranchSummaryRequest {
+interface BranchSummaryRequest {
   readonly attemptId: string;
   /** The leaf that is left. */
   readonly fromId: EntryId;

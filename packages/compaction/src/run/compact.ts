@@ -12,7 +12,7 @@ import type { CompactionResult, UndoResult } from "./results.js";
 import { writeDraft } from "./write-draft.js";
 
 /** A compaction that its caller awaits. */
-export interface CompactionRequest {
+interface CompactionRequest {
   readonly trigger: Trigger;
   readonly instructions?: string | null | undefined;
   readonly keepFrom?: EntryId | undefined;

@@ -28,7 +28,7 @@ export interface DraftRequest {
 }
 
 /** A summary that a summarizer wrote. */
-export interface SummaryForDraft {
+interface SummaryForDraft {
   readonly written: WrittenSummary;
   readonly askedModel: boolean;
   /** From the hook `compacting`. */

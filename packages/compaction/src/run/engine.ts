@@ -165,7 +165,7 @@ function newMemory({ contextWindow, model }: CompactorOptions): Memory {
 }
 
 /** An operation that excludes every other one on its session. */
-export type Operation = "compact" | "navigate" | "undo";
+type Operation = "compact" | "navigate" | "undo";
 
 // Keyed by the session handle, so that two compactors of one handle exclude each other. Between processes the store does
 // that: the second writer finds its leaf moved.

@@ -5,7 +5,7 @@ import { messageTokens } from "../tokens/message-tokens.js";
 import type { ContextState } from "./context-state.js";
 
 /** The text of a summary, and its tokens as a message of the context. */
-export interface FittedSummary {
+interface FittedSummary {
   readonly summary: string;
   readonly tokens: number;
 }

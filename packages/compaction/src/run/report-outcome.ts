@@ -10,7 +10,7 @@ import type { CompactionComplete } from "./events.js";
 import type { CompactionDone, CompactionFailure } from "./results.js";
 
 /** An attempt that threw. */
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly attemptId: string;
   readonly trigger: Trigger;
   readonly background: boolean;

@@ -24,7 +24,7 @@ import type { Engine } from "./engine.js";
 import type { Compacting, SuppliedCompaction } from "./options.js";
 
 /** A draft, or why there is none. */
-export type DraftResult =
+type DraftResult =
   | { readonly kind: "draft"; readonly draft: Draft }
   | { readonly kind: "nothing-to-compact"; readonly reason: NothingBecause }
   | { readonly kind: "cancelled"; readonly by: "hook" };

@@ -13,7 +13,7 @@ export const ms = z.int().min(0);
  * A share of the window (above 0, at most 1) or a number of tokens (100 or more). A number between could mean either, so it
  * is refused.
  */
-export const shareOrTokens = z
+const shareOrTokens = z
   .number()
   .refine(
     (given) => (given > 0 && given <= 1) || given >= 100,

@@ -3,7 +3,7 @@ import type { FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from "
 import { readRequestId } from "./http.js";
 
 /** What the end of a reply in a stream of the AI SDK (its part `finish-step`) reports. */
-export interface FinishedStep {
+interface FinishedStep {
   /** As the server named the model. */
   readonly model: string;
   readonly requestId: string | undefined;

@@ -45,7 +45,7 @@ const PLACES: readonly RegExp[] = [
 ];
 
 /** What to redact, and what to put in its place. */
-export interface RedactOptions {
+interface RedactOptions {
   /** Keys and passwords that are known; those of fewer than 4 characters are ignored, because they can be part of any word. */
   readonly secrets?: readonly string[] | undefined;
   /** In brackets. Default: `[redacted]`. */

@@ -29,7 +29,7 @@ export interface Calibration {
 export const UNCALIBRATED: Calibration = { ratio: 1, unseenTokens: 0 };
 
 /** A count of a provider and our count of the same prompt. */
-export interface Comparison {
+interface Comparison {
   readonly reportedTokens: number;
   readonly estimatedTokens: number;
   /** Whether the host reported tokens of its system prompt or tools. If not, the difference is taken to be these. */

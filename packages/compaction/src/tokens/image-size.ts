@@ -6,10 +6,10 @@ export interface ImageSize {
   readonly height: number;
 }
 
-// Sizes stand in the first bytes; a JPEG may have a preview and colour profiles before them.
+// The size is in the first bytes; a JPEG may have a preview and color profiles before it.
 const HEAD_CHARS = 350_000;
 
-/** The size that an image's header tells; undefined: it is none of PNG, GIF, WebP and JPEG, or is cut. */
+/** Reads the size from the header of an image; undefined: it is no PNG, GIF, WebP or JPEG, or the header is incomplete. */
 export function imageSize(base64: string): ImageSize | undefined {
   const bytes = Buffer.from(base64.slice(0, HEAD_CHARS), "base64");
   const size = pngSize(bytes) ?? gifSize(bytes) ?? webpSize(bytes) ?? jpegSize(bytes);
@@ -40,7 +40,7 @@ function webpSize(bytes: Buffer): ImageSize | undefined {
   }
 }
 
-/** A JPEG is a chain of segments; the one that starts a frame tells the size. */
+/** A JPEG is a chain of segments; the size is in the segment that starts a frame. */
 function jpegSize(bytes: Buffer): ImageSize | undefined {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return undefined;
   for (let at = 2; at + 9 <= bytes.length; ) {

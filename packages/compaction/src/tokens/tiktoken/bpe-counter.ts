@@ -75,7 +75,7 @@ const UNSURE = 3;
  * Cuts a text into pieces by the pattern, window by window. The pieces are those of the whole text, except that a piece is cut
  * where it fills a whole window (65,536 letters without a break).
  */
-export function* piecesOf(text: string, pattern: RegExp): Generator<readonly string[], void, void> {
+function* piecesOf(text: string, pattern: RegExp): Generator<readonly string[], void, void> {
   for (let start = 0; start < text.length; ) {
     const end = endOf(text, start);
     const pieces: string[] = (start === 0 && end === text.length ? text : text.slice(start, end)).match(pattern) ?? [];
@@ -97,7 +97,7 @@ const SLOTS = 1 << 16;
 const MAX_LENGTH = 24;
 
 /** Counts of recent pieces in a cache of fixed size, in which a newer piece replaces an older one of the same slot. */
-export class PieceCache {
+class PieceCache {
   readonly #pieces: string[] = new Array<string>(SLOTS).fill("");
   readonly #counts = new Uint16Array(SLOTS);
 
