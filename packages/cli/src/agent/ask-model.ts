@@ -11,30 +11,30 @@ type StreamOptions = Parameters<typeof streamText>[0];
 export interface ModelRequest {
   readonly model: ChatModel;
   readonly context: SessionContext;
-  /** In place of the context's own; undefined: that one. */
+  /** The system prompt; undefined: that of the context. */
   readonly system: string | undefined;
   readonly tools: readonly Tool[];
   readonly thinking: string | undefined;
-  /** How often a request that was not answered at all is sent again: rate limits, overload, no connection. */
+  /** Retries of a request without any response: rate limit, overload, no connection. */
   readonly retries: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Asks once and gives what came, however it ended: `end` of the reply is `error` for everything that went wrong outside of
- * this program, and `aborted` when the signal was. Loads the AI SDK at the first call.
+ * Sends one request and returns the reply, also if it is incomplete: its `end` is `error` after a failure of the server or the
+ * connection, and `aborted` after an abort. Loads the AI SDK at the first call.
  */
 export async function askModel(request: ModelRequest, listener: ReplyListener): Promise<Reply> {
   const builder = new ReplyBuilder(listener);
   const sdk = await import("ai");
-  // Its warnings would go to the console, into the middle of the screen.
+  // The SDK prints warnings to the console, which would corrupt the screen.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const model = await request.model.languageModel();
   try {
     const { fullStream } = sdk.streamText(buildOptions(request, model, describeTools(request.tools, sdk.jsonSchema)));
     for await (const part of fullStream) builder.take(part);
   } catch (error) {
-    // Whatever a stream throws is about the connection or the answer; what came before it is kept.
+    // A stream throws for the connection or the response only. The content before it is kept.
     builder.fail(error);
   }
   if (request.signal.aborted) builder.stop();
@@ -51,18 +51,18 @@ function buildOptions(
     model: languageModel,
     ...prompt,
     ...(system === undefined ? {} : { system }),
-    // A structural type of ours; readonly arrays are all that differs.
+    // Copied, because the type of the SDK is a mutable array.
     messages: [...prompt.messages],
     ...(Object.keys(tools).length === 0 ? {} : { tools }),
     providerOptions: buildProviderOptions(model.provider, thinking),
     maxRetries: retries,
     abortSignal: signal,
-    // The failure comes as a part of the stream; the default writes it to the console.
+    // The error is also a part of the stream; the default handler prints it to the console.
     onError: () => undefined,
   };
 }
 
-/** The tools without a way to run them: what runs, and whether, is decided here and not in the library. */
+/** The tools without `execute`, so that the SDK does not run them: `runCalls` checks permissions first. */
 function describeTools(tools: readonly Tool[], jsonSchema: typeof import("ai").jsonSchema): ToolSet {
   const described = tools.map(({ name, description, inputSchema }) => {
     const { properties, required } = inputSchema;
@@ -72,7 +72,7 @@ function describeTools(tools: readonly Tool[], jsonSchema: typeof import("ai").j
   return Object.fromEntries(described);
 }
 
-/** Tokens that Claude models of the kind that takes a budget may think. */
+/** Thinking budgets of Claude models, in tokens. */
 const THINKING_BUDGETS: Readonly<Record<string, number>> = {
   minimal: 1_024,
   low: 4_096,
@@ -85,18 +85,18 @@ const THINKING_BUDGETS: Readonly<Record<string, number>> = {
 type JsonObject = { [key: string]: string | number | JsonObject };
 
 /**
- * What a provider is told for a level of thinking, and that Anthropic shall cache the beginning of the request. undefined
- * or a level that is not known (other programs have their own): the model's default.
+ * The provider options for a thinking level; Anthropic also gets prompt caching. `undefined` and unknown levels, which other
+ * programs may have stored, select the default of the model.
  */
 function buildProviderOptions(provider: ProviderKind, level: string | undefined): Record<string, JsonObject> {
   if (provider === "anthropic") return { anthropic: { cacheControl: { type: "ephemeral" }, ...anthropicThinking(level) } };
   if (level === undefined || (level !== "off" && !Object.hasOwn(THINKING_BUDGETS, level))) return {};
-  // Servers of models that cannot think ignore the field, or refuse it; then the person sets no level.
+  // Servers of models without thinking ignore the field or reject the request.
   return { openaiCompatible: { reasoningEffort: level === "off" ? "none" : level } };
 }
 
 function anthropicThinking(level: string | undefined): JsonObject {
   const budget = level === undefined || !Object.hasOwn(THINKING_BUDGETS, level) ? undefined : THINKING_BUDGETS[level];
-  // Models that choose their budget themselves get that from the library instead.
+  // For models with adaptive thinking the library sends its own option instead of the budget.
   return budget === undefined ? {} : { thinking: { type: "enabled", budgetTokens: budget } };
 }

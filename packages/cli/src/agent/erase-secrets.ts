@@ -1,13 +1,10 @@
 import { closeSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import type { Io } from "../terminal/io.js";
 
-/** Shorter secrets are only taken for one where they are all that a variable holds: elsewhere they would be parts of words. */
+/** Secrets of at least this length are also searched inside longer values; shorter ones would match parts of words. */
 const SUBSTRING_LENGTH = 8;
 
-/**
- * The variables that a tool's process may see: without `BOUGH_API_KEY`, and without those that hold a secret, as the
- * address of a model with its password does.
- */
+/** The environment for the processes of tools: without `BOUGH_API_KEY` and without variables that contain a secret. */
 export function withoutSecretVariables(env: Io["env"], secrets: readonly string[]): Io["env"] {
   return Object.fromEntries(
     Object.entries(env).filter(([name, value = ""]) => name !== "BOUGH_API_KEY" && !containsSecret(value, secrets)),
@@ -15,18 +12,18 @@ export function withoutSecretVariables(env: Io["env"], secrets: readonly string[
 }
 
 const KEY_IS_READABLE =
-  "On this system the commands that the model runs can read the model's key from the environment of bough; docs/navigator.md says what helps.";
+  "Commands that the model runs can read the API key from the environment of bough on this system; see docs/navigator.md.";
 
 /**
- * Erases a model's secrets from where this process was given them. Gives a warning for the person where a command that the
- * model runs could still read them; null: it cannot, or the model may run none. `bash`: whether it may; default `off`.
+ * Erases secrets from the environment and arguments of this process. Returns a warning for the user if commands of the model
+ * can still read them; null: they cannot, or the tool bash is off. `bash`: its permission.
  */
 export function hideKey(env: Io["env"], bash: "off" | "ask" | "allow" = "off", secrets: readonly string[] = []): string | null {
   const isHidden = eraseFromProcess(secrets) || !isInEnvironment(env, secrets);
   return isHidden || bash === "off" ? null : KEY_IS_READABLE;
 }
 
-/** Whether a secret stands in a variable of this process, from where others could read it. */
+/** Whether a variable of this process contains a secret. */
 function isInEnvironment(env: Io["env"], secrets: readonly string[]): boolean {
   return Object.values(env).some((value = "") => containsSecret(value, secrets));
 }
@@ -36,11 +33,11 @@ function containsSecret(value: string, secrets: readonly string[]): boolean {
 }
 
 /**
- * Overwrites secrets among the arguments and variables that this process was started with: whoever runs under the same user
- * reads them from there (`/proc/PID/environ`, `ps e`), also after the variable was deleted. What Node knows of its environment
- * is overwritten with them, so whoever needs a secret keeps a copy. Linux only, without rights of root; a read and a write.
+ * Overwrites secrets in the memory of the arguments and environment that this process was started with. Processes of the same
+ * user can read it (`/proc/PID/environ`, `ps e`), even after a variable is deleted. `process.env` reads the same memory, so the
+ * caller must keep a copy of a secret. Works on Linux, without root.
  *
- * @returns whether none of the secrets can be read there any more; false on other systems.
+ * @returns whether the secrets are erased; false on other systems.
  * @example
  * const isHidden = eraseFromProcess(model.secrets);
  */
@@ -50,7 +47,7 @@ function eraseFromProcess(secrets: readonly string[]): boolean {
     const seen = ["environ", "cmdline"].map((name) => readFileSync(`/proc/self/${name}`));
     return !seen.some((bytes) => findSecrets(bytes, secrets).length > 0);
   } catch (error) {
-    // No /proc, or one that does not let a process write to its own memory.
+    // There is no /proc, or it does not allow a process to write to its own memory.
     if (error instanceof Error && "syscall" in error) return false;
     throw error;
   }
@@ -68,10 +65,10 @@ function overwrite(secrets: readonly string[]): void {
   }
 }
 
-/** Where the arguments begin and the variables behind them end, in the memory of this process (proc(5), fields 48 and 51). */
+/** The address range of arguments and environment in the memory of this process (proc(5), fields 48 and 51). */
 function readStartMemory(): { readonly from: number; readonly to: number } {
   const stat = readFileSync("/proc/self/stat", "latin1");
-  // The name of the program may hold spaces and brackets; the third field stands behind it.
+  // The second field, the program name in parentheses, may contain spaces and parentheses. The third field follows it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return { from: Number(fields[48 - 3]), to: Number(fields[51 - 3]) };
 }

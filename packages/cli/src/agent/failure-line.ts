@@ -2,13 +2,13 @@ import { type FailureParts, readFailureParts, withoutSecrets } from "@bough/comp
 import { safe } from "../terminal/safe.js";
 import { truncate } from "../terminal/width.js";
 
-/** An error's line is no longer than this, in columns. */
+/** Maximum width of the line, in columns. */
 const MAX = 400;
 
-/** A server's answer is looked at so far, in UTF-16 code units; a page can have any length. */
+/** Length of a response body that is searched, in UTF-16 code units; a page can have any length. */
 const LOOKED_AT = 100_000;
 
-/** Where the rest is left out, so is this much before it: a secret can have been cut in half there. */
+/** Also removed before the cut, because a secret may be cut in half there. */
 const CUT_EDGE = 5_000;
 
 /**
@@ -22,21 +22,21 @@ export function failureLine(error: unknown, secrets: readonly string[]): string 
   const isRefusal = status !== undefined && (status < 200 || status > 299);
   const line = isRefusal ? `HTTP ${status}: ${words === "" ? "no explanation" : words}` : words;
   const clean = cleaned(line, secrets);
-  return truncate(safe(clean === "" ? "the model could not be asked" : clean), MAX, "…");
+  return truncate(safe(clean === "" ? "the request to the model failed" : clean), MAX, "…");
 }
 
 /** Messages of libraries for a stream that ended too early; they depend on the version of Node. */
 const BROKE_OFF = /^(terminated$|Failed to process successful response)/;
 
 function describeFailure({ message, cause, body }: Omit<FailureParts, "status">, secrets: readonly string[]): string {
-  if (BROKE_OFF.test(message)) return `the answer broke off${cause === "" || cause === message ? "" : `: ${cause}`}`;
+  if (BROKE_OFF.test(message)) return `the response was interrupted${cause === "" || cause === message ? "" : `: ${cause}`}`;
   // A proxy in front of a model answers with a page: its beginning explains more than "Bad Gateway" alone.
   const hasPage = body !== "" && !body.includes(message) && message.length <= 40;
   const page = hasPage ? `: ${withoutTags(cleaned(body, secrets)).slice(0, 200)}` : "";
   return `${message}${page}${cause === "" || message.includes(cause) ? "" : ` (${cause})`}`;
 }
 
-/** Each `<` is looked at once: a tag holds no other. */
+/** Removes HTML tags in linear time: a tag contains no `<`. */
 function withoutTags(page: string): string {
   return page
     .replace(/<[^<>]*>/g, " ")
@@ -44,7 +44,7 @@ function withoutTags(page: string): string {
     .trim();
 }
 
-/** One line without secrets; of a long text its beginning. */
+/** The beginning of a text in one line, without secrets. */
 function cleaned(text: string, secrets: readonly string[]): string {
   const beginning = withoutSecrets(text.slice(0, LOOKED_AT), secrets);
   return (text.length > LOOKED_AT ? beginning.slice(0, -CUT_EDGE) : beginning).replace(/\s+/g, " ").trim();

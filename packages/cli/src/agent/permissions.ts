@@ -2,32 +2,30 @@ import type { Permission } from "../config/schema.js";
 import { resolveTarget } from "./tools/checked-file.js";
 import type { Tool, ToolInput, ToolName } from "./tools/tool.js";
 
-/** What each tool may do; one that is missing is off. */
+/** The permission of each tool; a missing one is `off`. */
 export type Permissions = { readonly [K in ToolName]?: Permission | undefined };
 
-/** A call that the person is asked about. */
+/** A tool call that the user is asked to confirm. */
 export interface PermissionRequest {
   readonly id: string;
   readonly name: ToolName;
   readonly input: ToolInput;
-  /** Where its `path` leads, links followed; null: it names none. */
+  /** Its `path` with symbolic links resolved; null: the call has no path. */
   readonly target: string | null;
-  /** It reaches outside of the working folder: it is asked about whatever was allowed, and "always" means this once. */
+  /** Whether the path is outside of the working directory. Such calls are always asked about; "always" allows this call only. */
   readonly isOutside: boolean;
 }
 
-/**
- * `always`: this tool runs at once for the rest of the turn, within the working folder; who asks keeps it for later turns.
- */
+/** `always`: calls of this tool within the working directory need no confirmation for the rest of the turn. */
 export type PermissionAnswer = "yes" | "no" | "always";
 
-/** Whether a call may run, and on which file: the one that was checked, and that the person was asked about. */
+/** Whether a call may run, and on which file: the resolved path that was checked and confirmed. */
 export interface CallPermission {
   readonly isAllowed: boolean;
   readonly target: string | null;
 }
 
-/** Decides call by call; remembers "always" for one turn. */
+/** Checks tool calls against the permissions. Remembers "always" for one turn. */
 export class PermissionChecker {
   readonly #always = new Set<ToolName>();
 
@@ -41,18 +39,18 @@ export class PermissionChecker {
     this.#ask = ask;
   }
 
-  /** The tools that are offered to the model. */
+  /** The tools whose permission is not `off`. */
   offeredTools(tools: readonly Tool[]): readonly Tool[] {
     return tools.filter(({ name }) => (this.#permissions[name] ?? "off") !== "off");
   }
 
-  /** Whether the call may run; asks the person where that is needed. What reaches outside of the folder is always asked for. */
+  /** Checks a call; asks the user with permission `ask`, and for paths outside of the working directory. */
   async check(id: string, name: ToolName, input: ToolInput): Promise<CallPermission> {
     const permission = this.#permissions[name] ?? "off";
     if (permission === "off") return { isAllowed: false, target: null };
     const { target, isOutside } = (await resolveTarget(input, this.#cwd)) ?? { target: null, isOutside: false };
-    const isKnown = permission === "allow" || this.#always.has(name);
-    if (isKnown && !isOutside) return { isAllowed: true, target };
+    const isAllowed = permission === "allow" || this.#always.has(name);
+    if (isAllowed && !isOutside) return { isAllowed: true, target };
     const answer = await this.#ask({ id, name, input, target, isOutside });
     if (answer === "always" && !isOutside) this.#always.add(name);
     return { isAllowed: answer !== "no", target };

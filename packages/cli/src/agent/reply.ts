@@ -5,27 +5,27 @@ import type { FinishReason, TextStreamPart, ToolSet } from "ai";
 type Part = TextStreamPart<ToolSet>;
 type Block = AssistantMessage["content"][number];
 
-/** How a reply ended, in the words that are stored as `stopReason`. */
+/** How a reply ended; stored as `stopReason`. */
 export type ReplyEnd = "stop" | "length" | "toolUse" | "contentFilter" | "aborted" | "error";
 
-/** A call whose arguments could not be read, by its id: what to tell the model. */
+/** Error messages for the model about calls with invalid arguments, by the id of the call. */
 export type UnreadableCalls = ReadonlyMap<string, string>;
 
-/** What came of a reply. */
+/** A reply, complete or interrupted. */
 export interface Reply {
-  /** Texts, thoughts and calls in the order in which they began. */
+  /** Text, thinking and call blocks, ordered by their start. */
   readonly content: readonly Block[];
   readonly calls: readonly ToolCallBlock[];
   readonly unreadable: UnreadableCalls;
   readonly usage: Usage | undefined;
-  /** As the server named the model. */
+  /** The name of the model in the response. */
   readonly model: string | undefined;
   readonly end: ReplyEnd;
-  /** Why, where `end` is `error`. */
+  /** The error, if `end` is `error`. */
   readonly error: unknown;
 }
 
-/** What is heard while a reply comes. */
+/** Receives the deltas of a reply. */
 export interface ReplyListener {
   readonly text: (delta: string) => void;
   readonly thinking: (delta: string) => void;
@@ -40,7 +40,7 @@ const ENDS: Readonly<Record<FinishReason, ReplyEnd>> = {
   other: "stop",
 };
 
-/** A block that grows. */
+/** A text or thinking block that is being received. */
 interface Growing {
   readonly kind: "text" | "thinking";
   readonly pieces: string[];
@@ -48,7 +48,7 @@ interface Growing {
   redacted: boolean;
 }
 
-/** Builds a reply from the parts of a stream. Pure, but for what it tells its listener. */
+/** Builds a reply from the parts of a stream and passes its deltas to a listener. */
 export class ReplyBuilder {
   readonly #blocks: (Growing | ToolCallBlock)[] = [];
   readonly #open = new Map<string, Growing>();
@@ -90,27 +90,27 @@ export class ReplyBuilder {
     }
   }
 
-  /** The stream broke; the first reason counts. */
+  /** Records an error of the stream. Only the first one is kept. */
   fail(error: unknown): void {
     if (this.#end === "error" || this.#end === "aborted") return;
     this.#end = "error";
     this.#error = error;
   }
 
-  /** Esc. A reply that was whole by then stays whole; a stream that broke did so because of it. */
+  /** Records an abort. A complete reply stays complete; an error of the stream is a consequence of the abort. */
   stop(): void {
     if (this.#end !== undefined && this.#end !== "error") return;
     this.#end = "aborted";
     this.#error = undefined;
   }
 
-  /** What came so far. A stream that ended without saying so broke off. */
+  /** The reply so far. Without a final part of the stream its end is `error`. */
   reply(): Reply {
     const end = this.#end ?? "error";
     const error = this.#end === undefined ? CONNECTION_ENDED : this.#error;
     const isBroken = end === "error" || end === "aborted";
     const content = this.#blocks.map(finished).filter((block): block is Block => block !== undefined);
-    // Of a call that broke off nobody knows what it was to be.
+    // The arguments of an interrupted call are incomplete.
     const kept = content.filter((block) => !(isBroken && block.type === "toolCall" && this.#unreadable.has(block.id)));
     const calls = kept.filter((block): block is ToolCallBlock => block.type === "toolCall");
     return { content: kept, calls, unreadable: this.#unreadable, usage: this.#usage, model: this.#model, end, error };
@@ -119,7 +119,7 @@ export class ReplyBuilder {
   #grow(kind: Growing["kind"], id: string, delta: string): Growing {
     const key = `${kind} ${id}`;
     const known = this.#open.get(key);
-    // Servers use one id for all texts; after a call or a thought another block begins.
+    // Some servers use one id for all texts; a block of another kind in between starts a new block.
     const block = known !== undefined && this.#blocks.at(-1) === known ? known : this.#begin(kind, key);
     block.pieces.push(delta);
     if (delta !== "") this.#listener[kind](delta);
@@ -138,7 +138,7 @@ export class ReplyBuilder {
     const [signature, redacted] = [about?.["signature"], about?.["redactedData"]];
     const delta = part.type === "reasoning-delta" ? part.text : "";
     if (delta === "" && typeof signature !== "string" && typeof redacted !== "string") return;
-    // A signature may come when its thought is over and something else has begun.
+    // A signature may arrive after the next block has started.
     const known = this.#open.get(`thinking ${part.id}`);
     const block = delta === "" && known !== undefined ? known : this.#grow("thinking", part.id, delta);
     if (typeof signature === "string") block.signature = signature;
@@ -158,7 +158,7 @@ export class ReplyBuilder {
     if (!isReadable) this.#unreadable.set(id, "The arguments are not a JSON object. Call again with valid JSON.");
   }
 
-  /** Small servers give every call the same id, or none; a result must find its call. */
+  /** Some servers send the same id for every call, or none. Ids must be unique to pair results with calls. */
   #ownId(given: string): string {
     const taken = new Set(this.#blocks.map((block) => ("type" in block ? block.id : "")));
     if (given !== "" && !taken.has(given)) return given;

@@ -4,10 +4,10 @@ import type { Reply } from "./reply.js";
 import type { ToolOutcome } from "./tools/tool.js";
 
 /**
- * The branch that a turn writes: each entry under the one before it, whatever other processes do to the leaf meanwhile.
+ * Appends the entries of a turn to one branch, even if another process moves the leaf meanwhile.
  *
- * A result must stand below its call, and a reply below what it answers; under an entry of another writer (`follow`) neither
- * would be sure, and with `error` the reply would be lost. So what others wrote stays as a branch beside this one.
+ * A tool result must follow its call, and a reply its prompt. Conflict mode `follow` would append them after entries of the
+ * other process, and `error` would lose the reply. So the turn appends with `branch`: the other entries become a sibling branch.
  */
 export class TurnBranch {
   #newest: EntryId | null = null;
@@ -18,12 +18,12 @@ export class TurnBranch {
     this.#session = session;
   }
 
-  /** The newest entry that the turn wrote. */
+  /** The last entry that the turn appended; null: none yet. */
   get newest(): EntryId | null {
     return this.#newest;
   }
 
-  /** Puts the leaf back to this turn where another process moved it: a context is built at the leaf. The move can be undone. */
+  /** Moves the leaf back to this turn if another process moved it, because the context is read at the leaf. `undo` reverts the move. */
   async ensureLeaf(): Promise<void> {
     const own = this.#session.leafId;
     if ((await this.#session.refresh()) !== own) await this.#session.moveLeaf(own);
@@ -33,7 +33,7 @@ export class TurnBranch {
     return this.#wrote(await this.#session.append(entry, { onConflict: "branch" }));
   }
 
-  /** Several entries, all or none. Gives the first one's id. */
+  /** Appends several entries in one transaction. Returns the id of the first. */
   async appendAll(entries: readonly EntryInput[]): Promise<EntryId> {
     const written = await this.#session.write(
       entries.map((entry) => ({ kind: "entry", entry })),
@@ -49,7 +49,7 @@ export class TurnBranch {
   }
 }
 
-/** A reply as it is stored. */
+/** The entry of a reply. */
 export function replyEntry(reply: Reply, model: ChatModel, errorMessage: string | undefined, nowMs: number): EntryInput {
   const fields = {
     provider: model.provider,
@@ -61,18 +61,17 @@ export function replyEntry(reply: Reply, model: ChatModel, errorMessage: string 
   return { ...assistantMessage([...reply.content], fields), createdAtMs: nowMs };
 }
 
-/** A result as it is stored. */
+/** The entry of a tool result. */
 export function resultEntry(callId: string, toolName: string, { text, isError }: ToolOutcome, nowMs: number): EntryInput {
   return { ...toolResult(callId, [{ type: "text", text }], { toolName, isError }), createdAtMs: nowMs };
 }
 
 /**
- * Appends what a person said; when it resolves the message is on disk, before any model is asked.
+ * Appends a message of the user. The promise resolves after the commit, before a model is asked.
  *
- * Where another process moved the leaf since this handle last looked, the message stands under what the person saw, on a
- * branch beside the other's: both stay whole, and nobody's words answer what they have not read.
+ * If another process moved the leaf, the message is appended at the entry that the user sees, as a sibling branch.
  *
- * @throws {BoughError} of the store; nothing was written.
+ * @throws {BoughError} the store rejected the message; nothing was written.
  */
 export async function appendUserMessage(session: Session, text: string): Promise<EntryId> {
   const { id } = await session.append(userMessage(text), { onConflict: "branch" });

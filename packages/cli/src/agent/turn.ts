@@ -15,14 +15,14 @@ import type { Tool, ToolName } from "./tools/tool.js";
 import { replyEntry, TurnBranch } from "./turn-branch.js";
 import type { TurnEvent, TurnResult } from "./turn-events.js";
 
-/** Rounds of calls and results in one turn. */
+/** Maximum rounds of calls and results in one turn. */
 const MAX_ROUNDS = 50;
-/** How often a request is sent again that was not answered at all. */
+/** Retries of a request without any response. */
 const RETRIES = 2;
 
-/** What a turn needs. While it runs nobody else moves the leaf through this handle. */
+/** Options of a turn. While it runs, the caller must not move the leaf with this session handle. */
 export interface TurnOptions {
-  /** Its leaf stands at the person's message, which is in the store already; see `say`. */
+  /** Its leaf is at the user's message, which `appendUserMessage` stored. */
   readonly session: Session;
   readonly compactor: Compactor;
   readonly model: ChatModel;
@@ -30,14 +30,14 @@ export interface TurnOptions {
   readonly tools?: readonly Tool[] | undefined;
   readonly permissions: Permissions;
   readonly cwd: string;
-  /** For commands; variables that hold a key of ours are left out. */
+  /** The environment of commands; variables with secrets of the model are removed. */
   readonly env: Io["env"];
-  /** Esc. */
+  /** Stops the turn. */
   readonly signal: AbortSignal;
-  /** How hard to think; undefined: as the model does by itself. */
+  /** The thinking level; undefined: the default of the model. */
   readonly thinking?: string | undefined;
   readonly onEvent: (event: TurnEvent) => void;
-  /** Asks the person about one call. Once the signal is aborted its answer no longer counts. */
+  /** Asks the user to confirm a call. After an abort the answer is ignored. */
   readonly ask: (call: PermissionRequest) => Promise<PermissionAnswer>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -48,11 +48,12 @@ export interface TurnOptions {
 }
 
 /**
- * Lets the model answer, run tools and read their results until it calls no more. Everything is stored as soon as it is
- * whole: each reply, each result; of a reply that is stopped or breaks off what came. Throws only for faults of ours.
+ * Runs a turn: requests replies and runs their tool calls until a reply has no calls. Each reply and each result is stored as
+ * soon as it is complete; of an interrupted reply, the content so far. Errors of the model or the store are results; only
+ * bugs throw.
  *
  * @example
- * await say(session, "What does the parser do?");
+ * await appendUserMessage(session, "What does the parser do?");
  * const result = await runTurn({ session, compactor, model, permissions: { read: "allow" }, ...rest });
  */
 export async function runTurn(options: TurnOptions): Promise<TurnResult> {
@@ -61,7 +62,7 @@ export async function runTurn(options: TurnOptions): Promise<TurnResult> {
     return await turn.run();
   } catch (error) {
     if (options.signal.aborted && (error === options.signal.reason || isAbort(error))) return turn.stopped();
-    // The session was deleted, the store is full or can only be read, a setting is wrong: for the person, not a fault.
+    // For example: the session was deleted, the store is full or read-only, or a setting is invalid.
     if (error instanceof BoughError) return turn.failed(error.message, error.code);
     throw error;
   }
@@ -77,19 +78,19 @@ class Turn {
   readonly #offeredTools: readonly Tool[];
   readonly #runner: CallRunner;
   readonly #toolTokens: number;
-  /** A context that is too long is shortened and sent again once, until a request goes well. */
+  /** One retry after a context overflow; reset by each successful request. */
   #canRetryOverflow = true;
-  /** Text that came and is not in the store yet. */
+  /** Text of the current reply that is not stored yet. */
   #partialText = "";
 
   constructor(options: TurnOptions) {
     this.#options = options;
     const { session, permissions, cwd, ask, env, signal, onEvent, now } = options;
-    const gatekeeper = new PermissionChecker(permissions, cwd, ask);
+    const checker = new PermissionChecker(permissions, cwd, ask);
     this.#branch = new TurnBranch(session);
-    this.#offeredTools = gatekeeper.offeredTools(options.tools ?? TOOLS);
-    const place = { cwd, env: withoutSecretVariables(env, options.model.secrets), signal };
-    this.#runner = { branch: this.#branch, tools: this.#offeredTools, gatekeeper, place, onEvent, now, pending: { text: "" } };
+    this.#offeredTools = checker.offeredTools(options.tools ?? TOOLS);
+    const context = { cwd, env: withoutSecretVariables(env, options.model.secrets), signal };
+    this.#runner = { branch: this.#branch, tools: this.#offeredTools, checker, context, onEvent, now, pending: { text: "" } };
     this.#toolTokens = toolTokens(roughCounter, this.#offeredTools);
   }
 
@@ -142,7 +143,7 @@ class Turn {
     };
   }
 
-  /** Whether the request failed because it was too long, and is to be sent again. */
+  /** After a context overflow: compacts, and returns whether to send the request again. */
   async #shortenContext(error: unknown): Promise<boolean> {
     if (!this.#canRetryOverflow || this.#partialText !== "") return false;
     const { compactor, signal, onEvent, model } = this.#options;
@@ -153,19 +154,19 @@ class Turn {
     return true;
   }
 
-  /** Stores a reply. Gives how the turn ended, or undefined where calls are to be run. */
+  /** Stores a reply. Returns the result of the turn, or undefined if the reply has calls to run. */
   async #storeReply(reply: Reply, round: number): Promise<TurnResult | undefined> {
     if (reply.usage !== undefined) this.#options.onEvent({ kind: "usage", usage: reply.usage });
     if (reply.end === "aborted" || reply.end === "error") return this.#storeBrokenReply(reply, reply.end);
     if (reply.content.length === 0)
-      return this.#storeBrokenReply({ ...reply, end: "error", error: "the model's answer is empty" }, "error");
+      return this.#storeBrokenReply({ ...reply, end: "error", error: "the model returned an empty reply" }, "error");
     const entryId = await this.#append(reply, undefined);
     return reply.calls.length === 0 ? { kind: "done", entryId, stopReason: reply.end, rounds: round } : undefined;
   }
 
   async #storeBrokenReply(reply: Reply, end: "aborted" | "error"): Promise<TurnResult> {
     const message = end === "error" ? failureLine(reply.error, this.#options.model.secrets) : undefined;
-    // Where nothing came there is nothing to keep; the person's message waits for the next try.
+    // An empty reply is not stored, so that the next turn starts at the user's message.
     if (reply.content.length > 0) await this.#append(reply, message, end);
     return message === undefined ? this.stopped() : this.failed(message, null);
   }
@@ -184,15 +185,15 @@ function systemTokens(system: string | undefined) {
   return system === undefined ? {} : { systemTokens: roughCounter.count(system) };
 }
 
-/** What may mean that the context is too long; some models take what fits and have no room left for a word. */
+/** An error or reply that may be a context overflow: some models truncate the context and then have no tokens left to reply. */
 function overflowErrorOf({ end, error, content, usage }: Reply): unknown {
   if (end === "error") return error;
   return end === "length" && content.length === 0 ? { role: "assistant", content: [], stopReason: end, usage } : undefined;
 }
 
 /**
- * A request ends with something to answer: where a reply was stopped or broke off and the turn is run again, that is a
- * prompt to go on, as models refuse to continue words that stand as theirs. It is part of the request and of nothing else.
+ * The context of a request, which must end with a message of the user: after an interrupted reply a prompt to continue is
+ * added, because models reject a request that ends with their own message. The prompt is not stored.
  */
 function requestContext({ context, continuePrompt }: PreparedRequest) {
   const goOn = continuePrompt ?? (context.messages.at(-1)?.role === "assistant" ? "Continue where you stopped." : null);
@@ -200,10 +201,10 @@ function requestContext({ context, continuePrompt }: PreparedRequest) {
 }
 
 /**
- * What a model is told that can use tools, behind the session's own instructions; undefined: it has none, and is told only
- * those. It goes with each request and is not stored: folder and tools may be others the next time.
+ * The system prompt of the session, followed by a description of the tools; undefined without tools. It is not stored,
+ * because directory and tools may differ in the next turn.
  */
-export function buildSystemPrompt(own: string | null, cwd: string, tools: readonly ToolName[]): string | undefined {
+function buildSystemPrompt(own: string | null, cwd: string, tools: readonly ToolName[]): string | undefined {
   if (tools.length === 0) return undefined;
   const about = [
     `You help a person in a terminal. The working folder is ${cwd}.`,
@@ -213,5 +214,5 @@ export function buildSystemPrompt(own: string | null, cwd: string, tools: readon
   return own === null || own.trim() === "" ? about : `${own}\n\n${about}`;
 }
 
-/** The tools that a model can be given, the harmless ones first. */
+/** All tools, ordered from read-only to most powerful. */
 export const TOOLS: readonly Tool[] = [READ, WRITE, EDIT, BASH];

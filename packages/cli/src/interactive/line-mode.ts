@@ -10,12 +10,12 @@ import { loadExactWidths } from "../terminal/width.js";
 import { type InteractiveRun, withSession } from "./opened-session.js";
 import { createSession, createShellWorld } from "./routes.js";
 
-/** Asks the person for a line, see `Io.ask`; undefined: there will be none any more. */
+/** Reads a line, see `Io.ask`; undefined: end of input. */
 type Ask = NonNullable<Io["ask"]>;
 
 /**
- * The shell on a terminal that can only print (`TERM=dumb`): a line is read, what comes of it is printed, and so on. The same
- * commands; the tree and the sessions are printed instead of opened.
+ * Runs the shell on a terminal without cursor movement (`TERM=dumb`): reads a line, prints the result, repeats. It has the
+ * same commands; `/tree` and `/sessions` print instead of opening a screen.
  */
 export async function runLineMode(run: InteractiveRun, out: Printer, ask: Ask, sessionId: SessionId): Promise<void> {
   await loadExactWidths();
@@ -23,7 +23,7 @@ export async function runLineMode(run: InteractiveRun, out: Printer, ask: Ask, s
   for (let id: SessionId | null = sessionId; id !== null; ) id = await runSession(run, out, ask, waiting, id);
 }
 
-/** `waiting`: lines that were typed before anybody asked for them; they go out first. */
+/** `waiting`: lines typed before they were read; they are handled first. */
 async function runSession(run: InteractiveRun, out: Printer, ask: Ask, waiting: string[], id: SessionId): Promise<SessionId | null> {
   return withSession(run, id, async (opened) => {
     const world = createShellWorld(run, opened);
@@ -54,11 +54,11 @@ interface LineSession {
   readonly host: PrintingHost;
 }
 
-/** Does what a line asks for. Where it leads: another session, away (null), or nowhere (undefined). */
+/** Handles a line. Returns the next session, null to quit, or undefined to stay in this session. */
 async function handleLine(talk: LineSession, text: string): Promise<SessionId | null | undefined> {
   const line = parseLine(text);
   if (line.kind === "command") return handleCommand(talk, line.name, line.rest);
-  if (line.kind === "unknown") talk.host.print([[styled("error", `No command /${line.name}. /help lists them.`)]]);
+  if (line.kind === "unknown") talk.host.print([[styled("error", `There is no command /${line.name}. /help lists the commands.`)]]);
   else if (line.text.trim() !== "") await performInterruptibly(talk, { kind: "send", text: line.text });
   return undefined;
 }
@@ -73,13 +73,13 @@ async function handleCommand(talk: LineSession, name: SlashName, rest: string): 
   return host.left?.kind === "open" ? host.left.sessionId : undefined;
 }
 
-/** What stands for a screen that cannot be drawn. */
+/** The command that prints what a screen would show. */
 function printedEquivalent(name: string, sessionId: SessionId): readonly string[] | undefined {
   if (name === "tree") return ["tree", sessionId];
   return name === "sessions" ? ["sessions"] : undefined;
 }
 
-/** Ctrl-C stops what goes on, as Esc does elsewhere. */
+/** Ctrl-C stops the running work. */
 async function performInterruptibly({ world, performer, host }: LineSession, effect: ShellEffect): Promise<void> {
   const { signal, end } = world.io.cancelOnInterrupt();
   signal.addEventListener("abort", () => performer.perform({ kind: "stop" }, host), { once: true });
@@ -88,7 +88,7 @@ async function performInterruptibly({ world, performer, host }: LineSession, eff
 }
 
 class PrintingHost implements ShellHost {
-  /** Where a command leads to. */
+  /** The result of a command that leaves the session. */
   left: ShellResult | undefined;
   readonly #out: Printer;
   readonly #onQuestion: (question: Question) => void;
@@ -104,7 +104,7 @@ class PrintingHost implements ShellHost {
 
   readonly copy = (): void => undefined;
 
-  // The rest of the news is about what a screen shows meanwhile.
+  // The other events update screens only.
   readonly dispatch = (event: ShellEvent): void => {
     if (event.kind === "notice") this.print([[event.isError ? styled("error", event.text) : event.text]]);
     if (event.kind === "message-not-stored") this.print([[styled("error", event.reason)], ["Not stored: ", event.text]]);
@@ -113,7 +113,7 @@ class PrintingHost implements ShellHost {
   };
 }
 
-/** Puts the questions of tools to the person. */
+/** Asks the user to confirm tool calls. */
 class QuestionAsker {
   #failure: unknown;
   readonly #out: Printer;
@@ -130,13 +130,13 @@ class QuestionAsker {
 
   ask(question: Question): void {
     this.#put(question).catch((error: unknown) => {
-      // The output or the input is gone: nobody can answer, and the reply is stopped with what came.
+      // Input or output is closed, so nobody can answer: the turn is stopped.
       this.#failure = error;
       this.#perform({ kind: "stop" });
     });
   }
 
-  /** @throws what went wrong while a question was put. */
+  /** @throws the error of a question. */
   throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }

@@ -6,30 +6,30 @@ import { compactionSettings } from "../session/compactor.js";
 import { chooseWindow } from "../session/window-choice.js";
 import type { Io } from "../terminal/io.js";
 
-/** What all screens of a run share. */
+/** State shared by all screens of a run. */
 export interface InteractiveRun {
   readonly io: Io;
   readonly store: Store;
   readonly storePath: string;
   readonly config: Config;
-  /** The model in force: as options, environment and config say, or as it was chosen since. */
+  /** The current model: from options, environment and config, or chosen with /model. */
   model: ChatModel | null;
-  /** Whether the person was told that no model answers. */
+  /** Whether the notice that no model is configured was shown. */
   isNotebookShown: boolean;
-  /** What was said on the command line about it. */
+  /** The command-line options of the model. */
   readonly options: ChatOptions;
 }
 
-/** A session that screens work on. */
+/** An open session with its compactor. */
 export interface OpenedSession {
   readonly session: Session;
   readonly record: SessionRecord;
   readonly compactor: Compactor;
-  /** Whom to tell when a compaction begins or ends: beside the talk, between turns, or before a request, which then waits for it. */
+  /** Sets the listener for the start and end of compactions. */
   readonly onBackground: (listener: (isRunning: boolean) => void) => void;
 }
 
-/** Opens a session and what keeps it within its window, lets `work` have both, and closes them on every way out. */
+/** Opens a session and creates its compactor, runs `work`, and closes the compactor. */
 export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (opened: OpenedSession) => Promise<T>): Promise<T> {
   const session = await run.store.openSession(id);
   const record = await session.record();
@@ -61,23 +61,23 @@ export async function withSession<T>(run: InteractiveRun, id: SessionId, work: (
   }
 }
 
-/** The model that answers writes the summaries too; those that nobody asked for, the one that the config names for them. */
+/** Manual compactions use the model that replies. Automatic ones use `summaryModel` of the config first, if it is set. */
 function chooseSummarizers(run: InteractiveRun): NonNullable<CompactorOptions["summarizer"]> {
   const { model, config } = run;
   if (model === null) return [];
-  const cheaper = config.summaryModel === undefined ? null : chooseNamedModel(run, config.summaryModel);
+  const summaryModel = config.summaryModel === undefined ? null : chooseNamedModel(run, config.summaryModel);
   return {
     manual: createSummarizer(model),
-    automatic: cheaper === null ? createSummarizer(model) : [createSummarizer(cheaper), createSummarizer(model)],
+    automatic: summaryModel === null ? createSummarizer(model) : [createSummarizer(summaryModel), createSummarizer(model)],
   };
 }
 
-/** A summariser that asks a model. */
+/** A summarizer with the AI SDK model, which is loaded at the first call. */
 function createSummarizer(model: ChatModel): Summarizer {
   return async (request) => aiSdkSummarizer(await model.languageModel(), { secrets: model.secrets })(request);
 }
 
-/** Another model of the same place, by its name. */
+/** Another model at the same URL. */
 export function chooseNamedModel({ io, config, options }: InteractiveRun, name: string): ChatModel | null {
   return chooseChatModel(io.env, config, { ...options, model: name });
 }

@@ -13,7 +13,7 @@ import { rebindKeys } from "../tui/key-table.js";
 import { runScreen } from "../tui/run-screen.js";
 import { chooseNamedModel, type InteractiveRun, type OpenedSession, withSession } from "./opened-session.js";
 
-/** Where a person is. `draft` is what stands at the prompt; `chosen` a message that came back from the tree. */
+/** A screen to show. `draft` is the text at the prompt; `chosen` is a message that was chosen in the tree, to be resent. */
 export type Route =
   | {
       readonly kind: "shell";
@@ -26,34 +26,34 @@ export type Route =
   | { readonly kind: "tree"; readonly sessionId: SessionId; readonly draft: string }
   | { readonly kind: "picker"; readonly sessionId: SessionId | null; readonly draft: string };
 
-/** Leads from place to place until the person leaves. */
-export async function runScreens(run: InteractiveRun, terminal: Terminal, from: Route): Promise<void> {
-  for (let place: Route | null = from; place !== null; place = await showScreen(run, terminal, place));
+/** Shows screens until the user quits. */
+export async function runScreens(run: InteractiveRun, terminal: Terminal, first: Route): Promise<void> {
+  for (let route: Route | null = first; route !== null; route = await showScreen(run, terminal, route));
 }
 
-async function showScreen(run: InteractiveRun, terminal: Terminal, place: Route): Promise<Route | null> {
+async function showScreen(run: InteractiveRun, terminal: Terminal, route: Route): Promise<Route | null> {
   try {
-    switch (place.kind) {
+    switch (route.kind) {
       case "shell":
-        return await showShell(run, terminal, place);
+        return await showShell(run, terminal, route);
       case "tree":
-        return await showTree(run, terminal, place);
+        return await showTree(run, terminal, route);
       case "picker":
-        return await showPicker(run, terminal, place);
+        return await showPicker(run, terminal, route);
     }
   } catch (error) {
-    // Another process deleted it between two screens; what was typed goes along.
-    if (!(error instanceof SessionNotFoundError) || place.kind === "picker") throw error;
-    return { kind: "picker", sessionId: null, draft: place.draft };
+    // Another process deleted the session. The draft is kept.
+    if (!(error instanceof SessionNotFoundError) || route.kind === "picker") throw error;
+    return { kind: "picker", sessionId: null, draft: route.draft };
   }
 }
 
-async function showShell(run: InteractiveRun, terminal: Terminal, place: Extract<Route, { kind: "shell" }>): Promise<Route | null> {
-  const { sessionId } = place;
+async function showShell(run: InteractiveRun, terminal: Terminal, route: Extract<Route, { kind: "shell" }>): Promise<Route | null> {
+  const { sessionId } = route;
   return withSession(run, sessionId, async (opened) => {
-    const opening = { showsEnd: place.isBack !== true, saysNotebook: !run.isNotebookShown };
+    const opening = { showsEnd: route.isBack !== true, saysNotebook: !run.isNotebookShown };
     run.isNotebookShown = true;
-    const start = { ...(await buildShellStart(opened, place)), opening };
+    const start = { ...(await buildShellStart(opened, route)), opening };
     const result = await runScreen(terminal, shellScreen(createShellWorld(run, opened), start));
     switch (result.kind) {
       case "quit":
@@ -70,19 +70,19 @@ async function showShell(run: InteractiveRun, terminal: Terminal, place: Extract
   });
 }
 
-/** A message that was chosen in the tree comes to an empty prompt; else it waits in the history, and nothing typed is lost. */
+/** Puts the message that was chosen in the tree at the prompt if the prompt is empty, else into the history. */
 async function buildShellStart({ session }: OpenedSession, { draft, chosen, notice }: Extract<Route, { kind: "shell" }>) {
   const history = await readPrompts(session);
   if (chosen === undefined || chosen === null) return { draft, history, notice };
-  if (draft.trim() === "") return { draft: chosen, history, notice: "Edit the message and send it: that begins a branch here." };
+  if (draft.trim() === "") return { draft: chosen, history, notice: "Edit the message and send it: it starts a branch here." };
   return {
     draft,
     history: [...history, chosen],
-    notice: "The message that was chosen is one Up away; what you were typing is still here.",
+    notice: "The prompt keeps your draft. Press Up for the chosen message.",
   };
 }
 
-/** What a shell of this session works with. */
+/** The dependencies of the shell screen. */
 export function createShellWorld(run: InteractiveRun, { session, record, compactor, onBackground }: OpenedSession) {
   const { io, store, storePath, config } = run;
   return {
@@ -118,14 +118,14 @@ async function showTree(run: InteractiveRun, terminal: Terminal, { sessionId, dr
       case "moved":
         return { kind: "shell", sessionId, draft, chosen: result.text };
       case "forked":
-        return { kind: "shell", sessionId: result.sessionId, draft, notice: "This is the fork; the session it came from is as it was." };
+        return { kind: "shell", sessionId: result.sessionId, draft, notice: "This is the fork. The original session is unchanged." };
       case "deleted":
         return { kind: "picker", sessionId: null, draft };
     }
   });
 }
 
-/** Where it changed meanwhile, what the shell had printed is gone from the screen, and its end is printed again. */
+/** If the size changed, the output of the shell is gone from the terminal, and the shell prints the end of the session again. */
 function describeSize({ stdout }: Terminal): string {
   return `${stdout.columns}x${stdout.rows}`;
 }
@@ -161,12 +161,12 @@ async function showPicker(
   }
 }
 
-/** A new session of this directory. It is there at once, so that it is what the next start goes on with. */
+/** Creates a session of this directory. It is stored at once, so that the next start opens it. */
 export async function createSession({ store, io }: InteractiveRun, title: string | null): Promise<SessionId> {
   return (await store.createSession({ cwd: io.cwd, ...(title === null ? {} : { title }) })).id;
 }
 
-/** Runs `bough ARGS…` on a store and gives back what it printed, as lines: nothing of it reaches the terminal by itself. */
+/** Runs `bough ARGS…` on a store and returns its output as lines. */
 export async function runCaptured(io: Io, storePath: string, args: readonly string[]): Promise<CommandOutput> {
   const [out, err]: [string[], string[]] = [[], []];
   const sink = (text: string[]): Sink => ({
@@ -193,7 +193,7 @@ function splitLines(text: string): readonly Line[] {
 
 const MAX_PROMPTS = 100;
 
-/** What the person said on the path of the leaf, oldest first: for the arrows of the prompt. */
+/** The messages of the user on the path of the leaf, oldest first; the history of the prompt. */
 export async function readPrompts(session: Session): Promise<readonly string[]> {
   const { items } = await session.scan({ order: "up", types: ["message"], roles: ["user"], limit: MAX_PROMPTS });
   const texts = items.flatMap((entry) =>

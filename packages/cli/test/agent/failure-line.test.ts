@@ -62,8 +62,8 @@ describe("what a server says", () => {
   });
 
   test.each([
-    ["terminated", "the answer broke off: read ECONNRESET"],
-    ["Failed to process successful response", "the answer broke off: read ECONNRESET"],
+    ["terminated", "the response was interrupted: read ECONNRESET"],
+    ["Failed to process successful response", "the response was interrupted: read ECONNRESET"],
     ["Invalid JSON response", "Invalid JSON response (read ECONNRESET)"],
   ])("in the middle of an answer is told by its cause: %s", (message, says) => {
     const error = Object.assign(new Error(message, { cause: new Error("read ECONNRESET") }), { statusCode: 200 });

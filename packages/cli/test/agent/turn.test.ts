@@ -80,7 +80,7 @@ describe("a reply that calls tools", () => {
     expect((await shell.messages()).map((message) => (message.role === "toolResult" ? message.content : message.role))).toEqual([
       "user",
       "assistant",
-      [{ type: "text", text: "Made a.txt: 3 bytes." }],
+      [{ type: "text", text: "Created a.txt: 3 bytes." }],
       "assistant",
       [{ type: "text", text: "one" }],
       "assistant",
@@ -118,7 +118,7 @@ describe("a reply that calls tools", () => {
     expect((await shell.messages())[2]).toMatchObject({
       role: "toolResult",
       isError: true,
-      content: [{ text: expect.stringContaining("said no") }],
+      content: [{ text: expect.stringContaining("user denied") }],
     });
     expect(existsSync(join(shell.folder, "made"))).toBe(false);
     expect(await shell.problems()).toEqual([]);
@@ -183,9 +183,9 @@ describe("a reply that calls tools", () => {
   });
 
   test.each([
-    ["a tool that there is not", { name: "fly", input: {} }, "There is no tool fly. There are: read."],
+    ["a tool that there is not", { name: "fly", input: {} }, "There is no tool fly. Tools: read."],
     ["arguments that are no JSON", { name: "read", input: '{"path": ' }, "not a JSON object"],
-    ["arguments of another type", { name: "read", input: { path: 7 } }, "The argument path is missing or no text"],
+    ["arguments of another type", { name: "read", input: { path: 7 } }, "The argument path is missing or not a string"],
     ["a tool that is off", { name: "bash", input: { command: "true" } }, "There is no tool bash"],
   ])("is told of %s, and goes on", async (_case, call, says) => {
     const shell = await Shell.open();
@@ -217,7 +217,10 @@ describe("a reply that calls tools", () => {
     const shell = await Shell.open();
     shell.server.reply(calls([{ name: "write", input: { path: "half", content: "ha" } }], { finish: "length" }), text("In pieces."));
     await shell.turn("Write", { permissions: { write: "allow" } });
-    expect((await shell.messages())[2]).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("cut off") }] });
+    expect((await shell.messages())[2]).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("reached its token limit") }],
+    });
   });
 
   test("many times warns of nothing on the screen", async () => {
@@ -299,7 +302,7 @@ describe("Esc", () => {
     });
     expect(result.kind).toBe("stopped");
     expect((await shell.messages()).slice(2)).toMatchObject([
-      { toolCallId: "a", isError: true, content: [{ text: expect.stringContaining("stopped by the person") }] },
+      { toolCallId: "a", isError: true, content: [{ text: expect.stringContaining("stopped by the user") }] },
       { toolCallId: "b", isError: true, content: [{ text: expect.stringContaining("stopped the turn") }] },
     ]);
     expect(await shell.problems()).toEqual([]);
@@ -326,7 +329,7 @@ describe("Esc", () => {
 
 describe("a model that cannot be asked, or answers nonsense", () => {
   test.each([
-    ["reset", /^the answer broke off(: .*(ECONNRESET|closed|hang up))?$/],
+    ["reset", /^the response was interrupted(: .*(ECONNRESET|closed|hang up))?$/],
     ["end", /without a finish reason|middle of the answer/],
   ] as const)("keeps the half of a reply whose connection dropped (%s)", async (how, says) => {
     const shell = await Shell.open();
@@ -349,7 +352,7 @@ describe("a model that cannot be asked, or answers nonsense", () => {
     ["a page instead of a stream", raw("<html>login</html>", "text/html"), "without a finish reason"],
     ["events that are no JSON", stream("data: {nonsense\n\n", event("[DONE]")), "JSON"],
     ["an error inside the stream", stream(event({ error: { message: "the GPU fell off" } })), "the GPU fell off"],
-    ["an answer with nothing in it", text(""), "the model's answer is empty"],
+    ["an answer with nothing in it", text(""), "the model returned an empty reply"],
   ])("says so in one line and keeps the prompt: %s", async (_case, answer, says) => {
     const shell = await Shell.open();
     shell.server.otherwise(answer);

@@ -5,31 +5,31 @@ import type { Readable } from "node:stream";
 import { BoundedText } from "./bounded-text.js";
 import { readNumber, requireText, type Tool, ToolFailure, type ToolOutcome, toOutcome } from "./tool.js";
 
-/** A command may take so long where the model names no other time, in seconds. */
+/** Default timeout, in seconds. */
 const DEFAULT_SECONDS = 120;
-/** However long the model would wait. */
+/** Maximum timeout, in seconds. */
 const MAX_SECONDS = 3_600;
 
 /** Runs a command in a shell. */
 export const BASH: Tool = {
   name: "bash",
-  description: "Run a command with bash in the working folder. Answers with its output and, if it failed, its exit code.",
+  description: "Run a command with bash in the working directory. Returns its output and, if it failed, its exit code.",
   inputSchema: {
     type: "object",
     properties: {
-      command: { type: "string", description: "The command. Nobody is there to answer questions of it." },
+      command: { type: "string", description: "The command. It runs without input: it cannot ask questions." },
       timeout: { type: "integer", description: `Seconds after which it is stopped; default ${DEFAULT_SECONDS}.` },
     },
     required: ["command"],
   },
   run: async (input, { cwd, env, signal }): Promise<ToolOutcome> => {
     let ran: CommandResult | undefined;
-    const said = await toOutcome(async () => {
+    const outcome = await toOutcome(async () => {
       const seconds = Math.min(readNumber(input, "timeout") ?? DEFAULT_SECONDS, MAX_SECONDS);
       ran = await runCommand(requireText(input, "command"), { cwd, env, signal, seconds });
       return ran.output;
     });
-    return ran === undefined ? said : formatResult(ran);
+    return ran === undefined ? outcome : formatResult(ran);
   },
 };
 
@@ -42,11 +42,11 @@ function formatResult({ output, end }: CommandResult): ToolOutcome {
         ? { text: text === "" ? "[no output]" : text, isError: false }
         : { text: under(`[exit code ${end.code}]`), isError: true };
     case "signal":
-      return { text: under(`[ended by ${end.signal}]`), isError: true };
+      return { text: under(`[killed by ${end.signal}]`), isError: true };
     case "timeout":
       return { text: under(`[stopped after ${end.seconds} s]`), isError: true };
     case "stopped":
-      return { text: under("[stopped by the person]"), isError: true };
+      return { text: under("[stopped by the user]"), isError: true };
   }
 }
 
@@ -57,13 +57,13 @@ export type CommandEnd =
   | { readonly kind: "timeout"; readonly seconds: number }
   | { readonly kind: "stopped" };
 
-/** What a command said, bounded, both streams in the order in which they came, and how it ended. */
+/** The output of a command (stdout and stderr interleaved, bounded in length), and how it ended. */
 export interface CommandResult {
   readonly output: string;
   readonly end: CommandEnd;
 }
 
-/** What a command runs in. */
+/** The environment of a command. */
 export interface CommandContext {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -73,22 +73,22 @@ export interface CommandContext {
 
 type Shell = ChildProcessByStdio<null, Readable, Readable>;
 
-/** Between asking a process group to end and ending it, in milliseconds. */
+/** Time between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE = 1_000;
-/** What a command left running in the background may hold its output open for, in milliseconds. */
+/** How long to read output after the shell exits, if a background process keeps the pipe open, in milliseconds. */
 const LINGER = 250;
 
 /**
- * Runs a command with bash (sh where there is none) as the leader of a process group of its own; time out and abort end the
- * whole group, politely at first. A process that the command left in the background is not waited for.
+ * Runs a command with bash (or sh, if there is no bash) in its own process group. Timeout and abort end the whole group, with
+ * SIGTERM and then SIGKILL. Background processes are not waited for.
  *
- * @throws {ToolFailure} there is no such folder, or no shell.
+ * @throws {ToolFailure} there is neither bash nor sh. An error of the file system: the working directory does not exist.
  */
-export async function runCommand(command: string, place: CommandContext): Promise<CommandResult> {
-  if (place.signal.aborted) return { output: "", end: { kind: "stopped" } };
-  // A shell that is missing and a folder that is missing look the same to spawn.
-  await stat(place.cwd);
-  return waitForEnd(await startShell(command, place), place);
+export async function runCommand(command: string, context: CommandContext): Promise<CommandResult> {
+  if (context.signal.aborted) return { output: "", end: { kind: "stopped" } };
+  // `spawn` reports a missing directory and a missing shell with the same error.
+  await stat(context.cwd);
+  return waitForEnd(await startShell(command, context), context);
 }
 
 async function startShell(command: string, { cwd, env }: CommandContext): Promise<Shell> {
@@ -119,11 +119,11 @@ async function waitForEnd(child: Shell, { signal, seconds }: CommandContext): Pr
   const timer = setTimeout(() => end({ kind: "timeout", seconds }), seconds * 1_000);
   const stop = (): void => end({ kind: "stopped" });
   signal.addEventListener("abort", stop, { once: true });
-  // It may have been aborted while the shell was started.
+  // The signal may have been aborted while the shell started.
   if (signal.aborted) stop();
   try {
     const ended = await waitForExit(child);
-    // The shell has ended; what it started may ignore the polite request.
+    // The shell has exited; its children may ignore SIGTERM.
     if (forced !== undefined) signalGroup(child, "SIGKILL");
     return { output: output.text(), end: forced ?? ended };
   } finally {
@@ -133,7 +133,7 @@ async function waitForEnd(child: Shell, { signal, seconds }: CommandContext): Pr
   }
 }
 
-/** Resolves when the shell has ended and its output has come, or what is left of it is held open by somebody else. */
+/** Resolves when the shell has exited and its output is read, or after `LINGER` if a background process keeps the output open. */
 function waitForExit(child: Shell): Promise<CommandEnd> {
   return new Promise((resolve) => {
     let lingering: NodeJS.Timeout | undefined;
@@ -152,13 +152,13 @@ function waitForExit(child: Shell): Promise<CommandEnd> {
   });
 }
 
-/** The group has its leader's number. */
+/** The id of a process group is the pid of its leader. */
 function signalGroup({ pid }: Shell, signal: "SIGTERM" | "SIGKILL"): void {
   if (pid === undefined) return;
   try {
     kill(-pid, signal);
   } catch (error) {
-    // ESRCH: all of them have ended. EPERM: what is left is not ours (macOS says so of processes that have just ended).
+    // ESRCH: all processes have exited. EPERM: the others belong to another user; macOS also reports it for exiting processes.
     if (!(error instanceof Error && "code" in error && (error.code === "ESRCH" || error.code === "EPERM"))) throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { HEAD_SHARE } from "@bough/session-core/internals";
 
-/** What a tool says to a model is no longer than this, in characters. */
+/** Maximum length of a tool's output, in characters. */
 export const MAX_OUTPUT = 30_000;
 
-/** Collects output of any length in bounded memory: its beginning and its end. */
+/** Collects output of any length in bounded memory: keeps its beginning and end. */
 export class BoundedText {
   readonly #headRoom: number;
   readonly #tailRoom: number;
@@ -21,15 +21,15 @@ export class BoundedText {
     const toHead = piece.slice(0, this.#headRoom - this.#head.length);
     this.#head += toHead;
     this.#tail += piece.slice(toHead.length);
-    // Cut seldom, so that many small pieces do not each copy the whole tail.
+    // Shortened only at twice the limit, so that small pieces do not each copy the tail.
     if (this.#tail.length > 2 * this.#tailRoom) this.#tail = this.#tail.slice(-this.#tailRoom);
   }
 
-  /** All of it, or beginning and end with a line between them that says how much is left out. */
+  /** The whole output, or its beginning and end with a line between them that counts the omitted characters. */
   text(): string {
     const tail = this.#tail.slice(-this.#tailRoom);
     const left = this.#length - this.#head.length - tail.length;
-    const gap = left === 0 ? "" : `\n[${left} characters left out]\n`;
+    const gap = left === 0 ? "" : `\n[${left} characters omitted]\n`;
     return `${this.#head}${gap}${tail}`.toWellFormed();
   }
 }

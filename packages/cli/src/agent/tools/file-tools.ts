@@ -3,26 +3,26 @@ import { BoundedText, MAX_OUTPUT } from "./bounded-text.js";
 import { openChecked, readablePath, replaceFile } from "./checked-file.js";
 import { readNumber, requireTarget, requireText, type Tool, ToolFailure, toOutcome } from "./tool.js";
 
-/** Reads a file, from a line on if wanted, or lists a folder. */
+/** Reads a file or a range of its lines, or lists a folder. */
 export const READ: Tool = {
   name: "read",
-  description: "Read a text file, or list a folder. Long files come in parts: the end of the answer says at which line to read on.",
+  description: "Read a text file, or list a folder. Long files are returned in parts: the end of the result names the next offset.",
   inputSchema: {
     type: "object",
     properties: {
-      path: { type: "string", description: "Path of the file, absolute or from the working folder." },
-      offset: { type: "integer", description: "The first line to read; the first one of the file is 1." },
-      limit: { type: "integer", description: "How many lines to read." },
+      path: { type: "string", description: "Path of the file, absolute or relative to the working directory." },
+      offset: { type: "integer", description: "The first line to read; lines start at 1." },
+      limit: { type: "integer", description: "The number of lines to read." },
     },
     required: ["path"],
   },
-  run: (input, place) =>
+  run: (input, context) =>
     toOutcome(async () => {
-      const [named, target] = [requireText(input, "path"), requireTarget(input, place)];
+      const [givenPath, target] = [requireText(input, "path"), requireTarget(input, context)];
       const file = await openChecked(target);
       try {
         if ((await file.stat()).isDirectory()) return await listFolder(await readablePath(file, target));
-        return formatPart(await readText(file, named), readNumber(input, "offset") ?? 1, readNumber(input, "limit"));
+        return formatPart(await readText(file, givenPath), readNumber(input, "offset") ?? 1, readNumber(input, "limit"));
       } finally {
         await file.close();
       }
@@ -38,7 +38,7 @@ async function listFolder(path: string): Promise<string> {
 
 function formatPart(text: string, offset: number, limit: number | undefined): string {
   const lines = text.split("\n");
-  // A line break at the end ends a line and begins none.
+  // A line break at the end of the file starts no further line.
   const total = lines.at(-1) === "" ? lines.length - 1 : lines.length;
   if (total === 0) return "[an empty file]";
   if (offset > total) throw new ToolFailure(`The file has ${total} lines; there is no line ${offset}.`);
@@ -51,10 +51,10 @@ function formatPart(text: string, offset: number, limit: number | undefined): st
     .toWellFormed();
   if (end === total && shown.length < MAX_OUTPUT) return shown;
   const cut = shown.length === MAX_OUTPUT ? `, cut after ${MAX_OUTPUT} characters` : "";
-  return `${shown}\n[lines ${offset} to ${end} of ${total}${cut}${end < total ? `; read on with offset ${end + 1}` : ""}]`;
+  return `${shown}\n[lines ${offset} to ${end} of ${total}${cut}${end < total ? `; continue with offset ${end + 1}` : ""}]`;
 }
 
-/** The line after the last one that still fits; one at least, so that reading on goes on. */
+/** The index after the last line that fits; at least one line, so that each call makes progress. */
 function lastFittingLine(lines: readonly string[], from: number, to: number): number {
   let room = MAX_OUTPUT;
   let at = from;
@@ -66,80 +66,80 @@ function lastFittingLine(lines: readonly string[], from: number, to: number): nu
   return at;
 }
 
-/** Writes a whole file, with the folders it needs. */
+/** Writes a whole file and creates missing folders. */
 export const WRITE: Tool = {
   name: "write",
-  description: "Write a file: make it, or replace all that is in it. Folders that are missing are made.",
+  description: "Write a file: create it, or replace its content. Missing folders are created.",
   inputSchema: {
     type: "object",
     properties: {
-      path: { type: "string", description: "Path of the file, absolute or from the working folder." },
-      content: { type: "string", description: "All of the new content." },
+      path: { type: "string", description: "Path of the file, absolute or relative to the working directory." },
+      content: { type: "string", description: "The new content of the file." },
     },
     required: ["path", "content"],
   },
-  run: (input, place) =>
+  run: (input, context) =>
     toOutcome(async () => {
-      const [named, content] = [requireText(input, "path"), requireText(input, "content")];
-      const wasThere = await replaceFile({ target: requireTarget(input, place), named, content, signal: place.signal });
-      return `${wasThere ? "Replaced" : "Made"} ${named}: ${Buffer.byteLength(content)} bytes.`;
+      const [givenPath, content] = [requireText(input, "path"), requireText(input, "content")];
+      const existed = await replaceFile({ target: requireTarget(input, context), givenPath, content, signal: context.signal });
+      return `${existed ? "Replaced" : "Created"} ${givenPath}: ${Buffer.byteLength(content)} bytes.`;
     }),
 };
 
-/** Replaces a text that stands in a file exactly once. */
+/** Replaces a text that occurs exactly once in a file. */
 export const EDIT: Tool = {
   name: "edit",
   description:
-    "Replace a piece of a text file. oldText must stand in the file exactly once, to the last space; give more lines around it where it does not.",
+    "Replace a text in a file. oldText must occur exactly once in the file, including whitespace; if it occurs more often, include more of the surrounding lines.",
   inputSchema: {
     type: "object",
     properties: {
-      path: { type: "string", description: "Path of the file, absolute or from the working folder." },
-      oldText: { type: "string", description: "What stands there now." },
-      newText: { type: "string", description: "What is to stand there instead." },
+      path: { type: "string", description: "Path of the file, absolute or relative to the working directory." },
+      oldText: { type: "string", description: "The text to replace." },
+      newText: { type: "string", description: "The new text." },
     },
     required: ["path", "oldText", "newText"],
   },
-  run: (input, place) =>
+  run: (input, context) =>
     toOutcome(async () => {
-      const [named, oldText, newText] = [requireText(input, "path"), requireText(input, "oldText"), requireText(input, "newText")];
-      const target = requireTarget(input, place);
-      const { text: before, about } = await readForEdit(target, named);
-      const { text, line } = replaceOnce(before, oldText, newText, named);
-      await replaceFile({ target, named, content: text, signal: place.signal, madeFrom: about });
-      return `Replaced one place in ${named}, at line ${line}.`;
+      const [givenPath, oldText, newText] = [requireText(input, "path"), requireText(input, "oldText"), requireText(input, "newText")];
+      const target = requireTarget(input, context);
+      const { text: before, about } = await readForEdit(target, givenPath);
+      const { text, line } = replaceOnce(before, oldText, newText, givenPath);
+      await replaceFile({ target, givenPath, content: text, signal: context.signal, madeFrom: about });
+      return `Replaced one occurrence in ${givenPath}, at line ${line}.`;
     }),
 };
 
-async function readForEdit(target: string, named: string) {
+async function readForEdit(target: string, givenPath: string) {
   const file = await openChecked(target);
   try {
-    return { about: await file.stat(), text: await readText(file, named) };
+    return { about: await file.stat(), text: await readText(file, givenPath) };
   } finally {
     await file.close();
   }
 }
 
-/** The new text and the line of the change. @throws {ToolFailure} the old text is not there, or more than once. */
+/** Replaces `oldText`; returns the new text and the line of the change. @throws {ToolFailure} `oldText` does not occur exactly once. */
 export function replaceOnce(
   text: string,
   oldText: string,
   newText: string,
-  named: string,
+  givenPath: string,
 ): { readonly text: string; readonly line: number } {
-  if (oldText === "") throw new ToolFailure("oldText is empty. Use the tool write for a whole file.");
-  if (oldText === newText) throw new ToolFailure("oldText and newText are the same; nothing was changed.");
-  // Models write line breaks as \n, also of files that have \r\n.
+  if (oldText === "") throw new ToolFailure("oldText is empty. Use the tool write to write a whole file.");
+  if (oldText === newText) throw new ToolFailure("oldText and newText are equal; nothing was changed.");
+  // Models send line breaks as \n, also for files with \r\n.
   const before = text.includes(oldText) || !text.includes("\r\n") ? oldText : toCrlf(oldText);
   const after = usesCrlfOnly(text) || before !== oldText ? toCrlf(newText) : newText;
   const at = text.indexOf(before);
-  if (at === -1) throw new ToolFailure(`oldText is not in ${named}. Read the file and give the text exactly as it stands there.`);
+  if (at === -1) throw new ToolFailure(`oldText does not occur in ${givenPath}. Read the file and copy the text exactly.`);
   if (text.indexOf(before, at + 1) !== -1)
-    throw new ToolFailure(`oldText stands in ${named} more than once. Give more of the lines around it.`);
+    throw new ToolFailure(`oldText occurs more than once in ${givenPath}. Include more of the surrounding lines.`);
   return { text: text.slice(0, at) + after + text.slice(at + before.length), line: text.slice(0, at).split("\n").length };
 }
 
-/** Whether every line of the file ends with \r\n; one without any line break does not tell. */
+/** Whether every line of the text ends with \r\n; false if there is no line break. */
 function usesCrlfOnly(text: string): boolean {
   return text.includes("\r\n") && !/(?<!\r)\n/.test(text);
 }
@@ -148,26 +148,26 @@ function toCrlf(text: string): string {
   return text.replace(/\r?\n/g, "\r\n");
 }
 
-/** A larger file is not read whole, in bytes. */
+/** Maximum size of a file, in bytes. */
 const MAX_BYTES = 20_000_000;
 
 /**
- * The text of a regular file of UTF-8, byte order mark included.
+ * Reads a regular file as UTF-8, including a byte order mark.
  *
- * @throws {ToolFailure} it is no such file, or larger than 20 MB. Its bytes would not come back as they were.
+ * @throws {ToolFailure} it is no regular file, larger than 20 MB, or not UTF-8: writing it back would change its bytes.
  */
-export async function readText(file: FileHandle, named: string): Promise<string> {
+export async function readText(file: FileHandle, givenPath: string): Promise<string> {
   const about = await file.stat();
-  // A pipe or a device could be read for ever.
-  if (!about.isFile()) throw new ToolFailure(`${named} is not a regular file.`);
-  if (about.size > MAX_BYTES) throw new ToolFailure(`${named} has ${about.size} bytes; at most ${MAX_BYTES} are read.`);
+  // Reading a pipe or a device may never end.
+  if (!about.isFile()) throw new ToolFailure(`${givenPath} is not a regular file.`);
+  if (about.size > MAX_BYTES) throw new ToolFailure(`${givenPath} has ${about.size} bytes; the maximum is ${MAX_BYTES}.`);
   const bytes = await file.readFile();
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     if (!text.includes("\0")) return text;
   } catch (error) {
-    // What the decoder throws for bytes that are no UTF-8.
+    // The decoder throws TypeError for invalid UTF-8.
     if (!(error instanceof TypeError)) throw error;
   }
-  throw new ToolFailure(`${named} is not a text of UTF-8 (${bytes.length} bytes).`);
+  throw new ToolFailure(`${givenPath} is not UTF-8 text (${bytes.length} bytes).`);
 }

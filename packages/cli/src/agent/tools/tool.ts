@@ -1,26 +1,26 @@
-/** What a tool did. It never throws: what went wrong is a result that the model reads. */
+/** The outcome of a tool call. Failures are outcomes, too: the model reads their text. */
 export interface ToolOutcome {
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** What a tool runs in. */
+/** The environment of a tool call. */
 export interface ToolContext {
-  /** Relative paths start here, and so do commands. */
+  /** The working directory of relative paths and commands. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
-  /** Where the call's `path` leads, links followed, as it was checked and allowed; null: it names none. */
+  /** The `path` of the call with symbolic links resolved, as it was checked and allowed; null: the call has no path. */
   readonly target: string | null;
 }
 
-/** A tool's arguments, as the model gave them. */
+/** The arguments of a call, as the model sent them. */
 export type ToolInput = Readonly<Record<string, unknown>>;
 
-/** The tools that a model can be given. */
+/** The names of the tools. */
 export type ToolName = "read" | "write" | "edit" | "bash";
 
-/** A tool: what the model is told of it, and what it does. */
+/** A tool: its description for the model, and its implementation. */
 export interface Tool {
   readonly name: ToolName;
   readonly description: string;
@@ -29,24 +29,24 @@ export interface Tool {
   readonly run: (input: ToolInput, place: ToolContext) => Promise<ToolOutcome>;
 }
 
-/** As much of JSON Schema as the tools need. */
+/** The subset of JSON Schema that the tools use. */
 export interface JsonSchema {
   readonly type: "object";
   readonly properties: Readonly<Record<string, { readonly type: "string" | "integer"; readonly description: string }>>;
   readonly required: readonly string[];
 }
 
-/** Something that the model is told, and can do better with. */
+/** A failure that the model can correct; its message is the text of the outcome. */
 export class ToolFailure extends Error {
   override readonly name = "ToolFailure";
 }
 
-/** Runs a tool's work; what fails in it is the result. */
+/** Runs `work` and turns its failure into an outcome. */
 export async function toOutcome(work: () => Promise<string>): Promise<ToolOutcome> {
   try {
     return { text: await work(), isError: false };
   } catch (error) {
-    // Everything that touching files can throw has a code; anything else is a fault of ours.
+    // Errors of the file system have a code; any other error is a bug.
     if (error instanceof ToolFailure || isSystemError(error)) return { text: error.message, isError: true };
     throw error;
   }
@@ -56,26 +56,26 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && "code" in error && typeof error.code === "string";
 }
 
-/** A text argument. @throws {ToolFailure} it is missing or of another type. */
+/** A string argument. @throws {ToolFailure} it is missing or no string. */
 export function requireText(input: ToolInput, name: string): string {
   const value = input[name];
-  if (typeof value !== "string") throw new ToolFailure(`The argument ${name} is missing or no text. Call again with all arguments.`);
+  if (typeof value !== "string") throw new ToolFailure(`The argument ${name} is missing or not a string. Call again with all arguments.`);
   return value;
 }
 
-/** Where the call's `path` leads. @throws {ToolFailure} it names none. */
+/** The resolved path of a call. @throws {ToolFailure} it has no path. */
 export function requireTarget(input: ToolInput, { target }: ToolContext): string {
   requireText(input, "path");
   if (target === null) throw new ToolFailure("The path could not be checked; nothing was read or written.");
   return target;
 }
 
-/** A whole number from 1 up; undefined: it was left out. Small models send numbers as texts. @throws {ToolFailure} */
+/** An integer argument of at least 1; undefined: it is missing. Small models send numbers as strings. @throws {ToolFailure} it is another value. */
 export function readNumber(input: ToolInput, name: string): number | undefined {
   const value = input[name];
   if (value === undefined || value === null || value === "") return undefined;
   const number = typeof value === "string" ? Number(value) : value;
   if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 1)
-    throw new ToolFailure(`The argument ${name} must be a whole number from 1 up.`);
+    throw new ToolFailure(`The argument ${name} must be an integer of at least 1.`);
   return number;
 }

@@ -40,7 +40,7 @@ describe("read", () => {
     const at = desk();
     at.file("a", "one\ntwo\nthree\n");
     expect(await at.run("read", { path: "a" })).toEqual({ text: "one\ntwo\nthree", isError: false });
-    expect((await at.run("read", { path: "a", offset: 2, limit: 1 })).text).toBe("two\n[lines 2 to 2 of 3; read on with offset 3]");
+    expect((await at.run("read", { path: "a", offset: 2, limit: 1 })).text).toBe("two\n[lines 2 to 2 of 3; continue with offset 3]");
     expect((await at.run("read", { path: "a", offset: "3" })).text).toBe("three");
   });
 
@@ -52,7 +52,7 @@ describe("read", () => {
     for (let offset: number | undefined = 1; offset !== undefined; ) {
       const { text } = await at.run("read", { path: "a", offset });
       expect(text.length).toBeLessThan(MAX_OUTPUT + 100);
-      const [part = "", next] = text.split(/\n\[lines .*?(?:read on with offset (\d+))?\]$/);
+      const [part = "", next] = text.split(/\n\[lines .*?(?:continue with offset (\d+))?\]$/);
       read.push(...part.split("\n"));
       offset = next === undefined ? undefined : Number(next);
     }
@@ -68,7 +68,7 @@ describe("read", () => {
 
   test.each([
     ["nothing there", {}, "ENOENT"],
-    ["bytes that are no text", { bytes: new Uint8Array([0xff, 0xfe, 1]) }, "not a text of UTF-8"],
+    ["bytes that are no text", { bytes: new Uint8Array([0xff, 0xfe, 1]) }, "is not UTF-8 text"],
     ["a line that there is not", { bytes: new Uint8Array([65]), offset: 7 }, "there is no line 7"],
   ])("says what is wrong: %s", async (_case, { bytes, offset }: { bytes?: Uint8Array; offset?: number }, says) => {
     const at = desk();
@@ -86,7 +86,7 @@ describe("read", () => {
 describe("write", () => {
   test("makes a file with its folders, and replaces one", async () => {
     const at = desk();
-    expect((await at.run("write", { path: "x/y/a.txt", content: "é" })).text).toBe("Made x/y/a.txt: 2 bytes.");
+    expect((await at.run("write", { path: "x/y/a.txt", content: "é" })).text).toBe("Created x/y/a.txt: 2 bytes.");
     expect((await at.run("write", { path: "x/y/a.txt", content: "" })).text).toBe("Replaced x/y/a.txt: 0 bytes.");
     expect(at.text("x/y/a.txt")).toBe("");
   });
@@ -103,16 +103,16 @@ describe("edit", () => {
   test("replaces the one place, with signs that mean something elsewhere", async () => {
     const at = desk();
     at.file("a", "one\ntwo $1\nthree\n");
-    expect((await at.run("edit", { path: "a", oldText: "two $1", newText: "$& 2" })).text).toBe("Replaced one place in a, at line 2.");
+    expect((await at.run("edit", { path: "a", oldText: "two $1", newText: "$& 2" })).text).toBe("Replaced one occurrence in a, at line 2.");
     expect(at.text("a")).toBe("one\n$& 2\nthree\n");
   });
 
   test.each([
     ["aXa", "a", "more than once"],
     ["aaa", "aa", "more than once"],
-    ["abc", "d", "is not in"],
+    ["abc", "d", "does not occur in"],
     ["abc", "", "is empty"],
-    ["abc", "new", "the same"],
+    ["abc", "new", "are equal"],
   ])("refuses what it cannot be sure of: %s, %s", async (text, oldText, says) => {
     const at = desk();
     at.file("a", text);
@@ -176,14 +176,14 @@ describe("bash", () => {
   test("runs nothing once it was stopped", async () => {
     const at = desk();
     at.stop.abort();
-    expect(await at.run("bash", { command: "touch made" })).toEqual({ text: "[stopped by the person]", isError: true });
+    expect(await at.run("bash", { command: "touch made" })).toEqual({ text: "[stopped by the user]", isError: true });
     expect(existsSync(join(at.folder, "made"))).toBe(false);
   });
 
   test("keeps the beginning and the end of what is long", async () => {
     const { text } = await desk().run("bash", { command: "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last" });
     expect(text.length).toBeLessThan(MAX_OUTPUT + 100);
-    expect(text).toMatch(/^first\nx+\n\[29\d+ characters left out\]\nx+\nlast$/);
+    expect(text).toMatch(/^first\nx+\n\[29\d+ characters omitted\]\nx+\nlast$/);
   });
 });
 
@@ -196,7 +196,7 @@ describe("bounded text", () => {
         const whole = pieces.join("");
         if (whole.length <= limit) return bounded.text() === whole.toWellFormed();
         const head = Math.floor(limit * 0.4);
-        const gap = `\n[${whole.length - limit} characters left out]\n`;
+        const gap = `\n[${whole.length - limit} characters omitted]\n`;
         return bounded.text() === `${whole.slice(0, head)}${gap}${whole.slice(whole.length - (limit - head))}`.toWellFormed();
       }),
     );

@@ -90,7 +90,7 @@ describe("a file that is replaced", () => {
     writeFileSync(path, `${"x".repeat(200_000)}\nEND`);
     const { stdout, stderr } = limited(cwd, { path: "big.txt", oldText: "END", newText: "y".repeat(300_000) });
     expect({ stdout, stderr }).toEqual({
-      stdout: expect.stringMatching(/^big\.txt cannot be written \(EFBIG: .*\)\. It is as it was\.$/),
+      stdout: expect.stringMatching(/^big\.txt cannot be written \(EFBIG: .*\)\. It was not changed\.$/),
       stderr: "",
     });
     expect(readFileSync(path, "utf8").endsWith("\nEND")).toBe(true);
@@ -106,7 +106,7 @@ describe("a file that is replaced", () => {
     ] as const)
       chmodSync(join(cwd, name), mode);
     const { stdout } = limited(cwd, EDIT);
-    expect(stdout).toBe("sub/a.txt cannot be written (EACCES: permission denied). It is as it was.");
+    expect(stdout).toBe("sub/a.txt cannot be written (EACCES: permission denied). It was not changed.");
     expect(readFileSync(join(cwd, "sub/a.txt"), "utf8")).toBe("own");
   });
 });
