@@ -1,5 +1,5 @@
 import type { ToolCallBlock } from "@bough/session-core";
-import { callTouches, shortLine, toolKind } from "@bough/session-core/internals";
+import { callTouches, commandArgument, shortLine, toolKind } from "@bough/session-core/internals";
 import { cutToEdges, removeData } from "./prose.js";
 
 /** The most that is read of a command, in UTF-16 code units. A longer one is a script. */
@@ -7,15 +7,9 @@ const MAX_COMMAND_READ = 2_000;
 /** Longest simplified command. */
 const MAX_COMMAND_CHARS = 160;
 
-/** The command of a tool call, as given; null: the call runs none. */
-export function readCommand({ name, arguments: given }: ToolCallBlock): string | null {
-  if (toolKind(name) !== "command") return null;
-  const command = given["command"] ?? given["cmd"] ?? given["script"];
-  if (typeof command === "string") return command;
-  if (!Array.isArray(command)) return null;
-  const words = command.filter((word): word is string => typeof word === "string");
-  // Codex sends ["bash", "-lc", "npm test"].
-  return /^-\w*c$/.test(words[1] ?? "") ? (words[2] ?? null) : words.join(" ");
+/** The command line of a tool call; null: it runs no command. */
+export function readCommand(call: ToolCallBlock): string | null {
+  return toolKind(call.name) === "command" ? (commandArgument(call)?.script ?? null) : null;
 }
 
 // Commands that only read or change the folder: they change and check nothing.

@@ -85,6 +85,8 @@ export function pathArgument(args: Arguments): TextArgument | undefined {
   return textArgument(args, PATH_ARGUMENTS);
 }
 
+const SHELL = /(?:^|[\\/])(?:ba|z|da|k)?sh$/;
+
 /** A shell command. */
 export interface CommandArgument extends TextArgument {
   /** The command without the `bash -lc` with which Codex runs each one. */
@@ -99,8 +101,8 @@ export function commandArgument(call: NamedCall): CommandArgument | undefined {
     const words: readonly unknown[] = [call.arguments[name]].flat();
     if (words.length === 0 || !words.every((word) => typeof word === "string")) continue;
     const text = words.join(" ");
-    const [, option = "", script = text] = words.length === 3 ? words : [];
-    return { name, text, script: /^-l?c$/.test(option) ? script : text };
+    const [program = "", option = "", script = text] = words;
+    return { name, text, script: SHELL.test(program) && /^-\w*c$/.test(option) ? script : text };
   }
   return undefined;
 }
