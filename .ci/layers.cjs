@@ -27,7 +27,7 @@ const COMPACTION_ROOMS = [
   ["settings"],
   ["tokens"],
   ["plan"],
-  ["fit", "prune", "shrink", "facts"],
+  ["fit", "prune"],
   ["summarizers"],
   ["extract"],
   ["summary"],

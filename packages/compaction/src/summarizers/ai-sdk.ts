@@ -10,23 +10,26 @@ import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
 
 type StreamOptions = Parameters<typeof streamText>[0];
 
-/** How to ask the model. */
+/** How the model is called. */
 export interface AiSdkSummarizerOptions {
-  /** The agent's tools as it sends them; sent in full mode only, where they are part of the cached prefix. Never executed. */
+  /** The agent's tools as it sends them. Sent only in full mode, where they are part of the cached prefix. Never executed. */
   readonly tools?: ToolSet | undefined;
   readonly temperature?: number | undefined;
-  /** Sent with each call, as a header that tells summaries from answers: `{ "x-interaction-type": "conversation-compaction" }`. */
+  /**
+   * Sent with each call, for example a header that distinguishes summaries from replies: `{ "x-interaction-type":
+   * "conversation-compaction" }`.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly providerOptions?: StreamOptions["providerOptions"] | undefined;
-  /** The model's key and passwords: never in the message of an error, whoever repeats them. */
+  /** The model's key and passwords; removed from the messages of errors. */
   readonly secrets?: readonly string[] | undefined;
 }
 
 /**
- * A summariser for any language model of the AI SDK (package `ai`, version 6 or 7, loaded at the first call).
+ * A summarizer for any language model of the AI SDK (package `ai`, version 6 or 7, loaded at the first call).
  *
- * Streams, so that `onText` hears each piece; thoughts are no part of the summary. One call is one request: who wants it
- * tried again uses `callSummarizer`. Full mode sends `toAiSdk(context)` as an agent does, then the task as one more user
+ * Requests a stream, so that `onText` gets each piece; thinking is not part of the summary. Each call sends one request;
+ * `callSummarizer` adds retries. Full mode sends `toAiSdk(context)` as an agent does, then the task as one more user
  * message, with `toolChoice: "none"`.
  *
  * @example
@@ -35,37 +38,42 @@ export interface AiSdkSummarizerOptions {
 export function aiSdkSummarizer(model: LanguageModel, options: AiSdkSummarizerOptions = {}): Summarizer {
   rules.checkArgument("model", model, LANGUAGE_MODEL);
   rules.checkArgument("options", options, rules.OBJECT);
-  return (request) => raceAbort(() => ask(model, options, request), request.signal);
+  return (request) => raceAbort(() => requestSummary(model, options, request), request.signal);
 }
 
-async function ask(model: LanguageModel, options: AiSdkSummarizerOptions, request: SummaryRequest): Promise<SummaryReply> {
-  const sdk = await loaded();
-  const answer = new StreamedAnswer(request.onText);
+async function requestSummary(model: LanguageModel, options: AiSdkSummarizerOptions, request: SummaryRequest): Promise<SummaryReply> {
+  const sdk = await loadSdk();
+  const reply = new StreamedReply(request.onText);
   try {
-    for await (const part of sdk.streamText(callOptions(model, options, request)).fullStream) answer.take(part);
+    for await (const part of sdk.streamText(buildCallOptions(model, options, request)).fullStream) reply.add(part);
   } catch (error) {
     throw toCallError(error, { secrets: options.secrets });
   }
-  return { text: validateReply(answer.reply()), usage: answer.usage, requestId: answer.requestId, model: answer.model ?? nameOf(model) };
+  return {
+    text: validateReply(reply.toReply()),
+    usage: reply.usage,
+    requestId: reply.requestId,
+    model: reply.model ?? getModelName(model),
+  };
 }
 
-async function loaded(): Promise<typeof import("ai")> {
+async function loadSdk(): Promise<typeof import("ai")> {
   try {
     return await import("ai");
   } catch (error) {
-    throw new SummarizerCallError("bad-request", `the package "ai" (version 6 or 7) could not be loaded; install it beside this one`, {
+    throw new SummarizerCallError("bad-request", `the package "ai" (version 6 or 7) could not be loaded; install it`, {
       cause: error,
     });
   }
 }
 
-function callOptions(model: LanguageModel, options: AiSdkSummarizerOptions, request: SummaryRequest): StreamOptions {
+function buildCallOptions(model: LanguageModel, options: AiSdkSummarizerOptions, request: SummaryRequest): StreamOptions {
   const { temperature = request.temperature, headers, providerOptions } = options;
   return {
     model,
-    ...promptOf(options, request),
+    ...buildPrompt(options, request),
     maxRetries: 0,
-    // The failure comes as a part of the stream; the default writes it to the console.
+    // A failure arrives as a part of the stream; the default handler writes it to the console.
     onError: () => undefined,
     ...(request.signal === undefined ? {} : { abortSignal: request.signal }),
     ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
@@ -75,9 +83,9 @@ function callOptions(model: LanguageModel, options: AiSdkSummarizerOptions, requ
   };
 }
 
-function promptOf({ tools }: AiSdkSummarizerOptions, { system, prompt, context }: SummaryRequest): Partial<StreamOptions> {
+function buildPrompt({ tools }: AiSdkSummarizerOptions, { system, prompt, context }: SummaryRequest): Partial<StreamOptions> {
   const task = { role: "user" as const, content: prompt };
-  // No tools are offered where none are needed (R124).
+  // Simple mode needs no tools, and a model without tools cannot call one.
   if (context === undefined) return { system, messages: [task] };
   const live = toAiSdk(context);
   return { ...live, messages: [...live.messages, task], ...(tools === undefined ? {} : { tools, toolChoice: "none" as const }) };
@@ -92,8 +100,8 @@ const ENDS: Readonly<Record<FinishReason, ReplyEnd>> = {
   other: "unknown",
 };
 
-/** What came of an answer so far. */
-class StreamedAnswer {
+/** Collects the parts of one reply. */
+class StreamedReply {
   readonly #pieces: string[] = [];
   readonly #onText: (piece: string) => void;
   #end: ReplyEnd | undefined;
@@ -106,19 +114,19 @@ class StreamedAnswer {
     this.#onText = onText === undefined ? () => undefined : skipThinking(onText);
   }
 
-  take(part: TextStreamPart<ToolSet>): void {
-    if (part.type === "text-delta") this.#takeText(part.text);
+  add(part: TextStreamPart<ToolSet>): void {
+    if (part.type === "text-delta") this.#addText(part.text);
     else if (part.type === "tool-input-start" || part.type === "tool-call") this.#callsTool = true;
-    else if (part.type === "finish-step") this.#takeEnd(part);
+    else if (part.type === "finish-step") this.#addEnd(part);
     else if (part.type === "error") throw part.error;
   }
 
-  #takeText(piece: string): void {
+  #addText(piece: string): void {
     this.#pieces.push(piece);
     if (piece !== "") this.#onText(piece);
   }
 
-  #takeEnd(part: Extract<TextStreamPart<ToolSet>, { type: "finish-step" }>): void {
+  #addEnd(part: Extract<TextStreamPart<ToolSet>, { type: "finish-step" }>): void {
     const { model, requestId, usage, end } = readFinishStep(part);
     this.model = model;
     this.requestId = requestId;
@@ -127,13 +135,13 @@ class StreamedAnswer {
     if (end !== undefined) this.#end = ENDS[end];
   }
 
-  /** The whole answer. @throws {SummarizerCallError} the connection ended before the answer did. */
-  reply(): ModelReply {
+  /** The whole reply. @throws {SummarizerCallError} the connection ended before the reply did. */
+  toReply(): ModelReply {
     if (this.#end === undefined) throw new SummarizerCallError("network", CONNECTION_ENDED);
     return { text: this.#pieces.join(""), end: this.#end, callsTool: this.#callsTool };
   }
 }
 
-function nameOf(model: LanguageModel): string {
+function getModelName(model: LanguageModel): string {
   return typeof model === "string" ? model : model.modelId;
 }

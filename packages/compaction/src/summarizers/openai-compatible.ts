@@ -2,7 +2,7 @@ import { toOpenAiChat } from "@bough/session-core";
 import { raceAbort, rules } from "@bough/session-core/internals";
 import { OPENAI_COMPATIBLE } from "../arguments/shapes.js";
 import { toCallError } from "./call-failure.js";
-import { ChatResponse } from "./chat-answer.js";
+import { ChatResponse } from "./chat-response.js";
 import { createEndpoint, type Endpoint, type EndpointOptions, postJson, readRequestId, readServerSentEvents } from "./http.js";
 import { skipThinking, validateReply } from "./reply.js";
 import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
@@ -60,7 +60,7 @@ async function requestSummary(
   const response = await postJson(endpoint, body, signal);
   const answer = new ChatResponse();
   await readResponse(answer, response, endpoint, onText === undefined ? () => undefined : skipThinking(onText));
-  const text = validateReply(answer.reply());
+  const text = validateReply(answer.toReply());
   return {
     text,
     usage: answer.usage,

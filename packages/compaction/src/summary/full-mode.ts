@@ -3,7 +3,7 @@ import { assertSmaller, buildSource, type WrittenPart } from "./part.js";
 import { buildNormalTask, buildPrompt } from "./prompt.js";
 import { buildFullPreface, IN_SUMMARY_TAGS, NO_TOOLS } from "./prompt-texts.js";
 import type { SummarizerClient } from "./summarizer-client.js";
-import { collectMessages, computeOutputCap, type SummaryJob } from "./summary-job.js";
+import { collectSource, computeOutputCap, type SummaryJob } from "./summary-job.js";
 
 /** Tokens reserved for the answer if no larger cap is set: this share of the window, at most `ANSWER_TOKENS`. */
 const ANSWER_SHARE = 0.05;
@@ -76,7 +76,7 @@ function stripCalls(message: ContextMessage, names: readonly string[], removed: 
  */
 export async function writeFull(client: SummarizerClient, context: SessionContext): Promise<WrittenPart> {
   const { job } = client;
-  const messages = [...collectMessages(job.plan.summarize), ...collectMessages(job.plan.prefix)];
+  const messages = collectSource(job);
   const answer = await client.send({
     stage: "full",
     system: context.system ?? "",

@@ -11,7 +11,14 @@ import { buildPrompt, type PartKind } from "./prompt.js";
 import { extractMarkers, formatMarker, MISSING_FACTS, SPLIT_TURN_SEPARATOR, SYSTEM_PROMPT } from "./prompt-texts.js";
 import { writeShortSummary } from "./short-summary.js";
 import { SummarizerClient } from "./summarizer-client.js";
-import { collectMessages, lowerQuality, type SummaryDependencies, type SummaryJob, type WrittenSummary } from "./summary-job.js";
+import {
+  collectMessages,
+  collectSource,
+  lowerQuality,
+  type SummaryDependencies,
+  type SummaryJob,
+  type WrittenSummary,
+} from "./summary-job.js";
 
 /**
  * Writes a summary. Tries full mode if possible, then simple mode; in each the normal prompt, then the strict one if the
@@ -144,10 +151,6 @@ async function writeBoth(client: SummarizerClient, first: SummaryPart, second: S
   return [history.value, prefix.value];
 }
 
-function collectSource({ plan }: SummaryJob): readonly ContextMessage[] {
-  return [...collectMessages(plan.summarize), ...collectMessages(plan.prefix)];
-}
-
 function limitBranch(job: SummaryJob): SummaryJob {
   const { windowTokens, settings } = job;
   const summarize = selectNewest(job.plan.summarize, settings.summary.windowTokens ?? windowTokens, settings.branch.reserveTokens);
@@ -165,7 +168,7 @@ const MIN_CHARS = 40;
  * @throws {SummaryRejectedError} `larger-than-source`: the source is too small for a smaller extract.
  */
 function writeExtract(job: SummaryJob, masked: (text: string) => string): WrittenPart {
-  const messages = [...collectMessages(job.plan.summarize), ...collectMessages(job.plan.prefix)];
+  const messages = collectSource(job);
   const source = buildSource(job, { about: job.kind === "branch" ? "branch" : "history", messages, previous: job.previousSummary });
   const { counter, maxTokens: replaced, wantedTokens = replaced } = job;
   const maxTokens = Math.min(replaced, wantedTokens);
@@ -182,7 +185,7 @@ function writeExtract(job: SummaryJob, masked: (text: string) => string): Writte
 function writeMarker(job: SummaryJob): WrittenPart {
   // The earlier summary is kept, and its markers are merged into the new one.
   const { rest, messages } = extractMarkers(job.previousSummary ?? "");
-  const marker = formatMarker(messages + collectMessages(job.plan.summarize).length + collectMessages(job.plan.prefix).length);
+  const marker = formatMarker(messages + collectSource(job).length);
   const carried = rest === "" ? marker : `${rest}\n\n${marker}`;
   const body = job.counter.count(carried) < job.maxTokens ? carried : marker;
   assertSmaller(job, body, job.maxTokens);
@@ -270,7 +273,7 @@ async function requestMissingFacts(client: SummarizerClient, part: WrittenPart, 
   const about: PartKind = job.kind === "branch" ? "branch" : "history";
   const task = { text: MISSING_FACTS, needsTag: false };
   const missingFacts = byRecallOnly.map(({ kind, text }) => `- ${kind}: ${text.replace(/\s+/g, " ")}`);
-  const messages = [...collectMessages(job.plan.summarize), ...collectMessages(job.plan.prefix)];
+  const messages = collectSource(job);
   const answer = await client.send({
     stage: "missing-facts",
     system: SYSTEM_PROMPT,

@@ -91,6 +91,11 @@ export function collectMessages(items: readonly PathItem[]): readonly ContextMes
   return items.flatMap(({ messages }) => messages);
 }
 
+/** All messages that a job summarizes, in order. */
+export function collectSource({ plan }: Pick<SummaryJob, "plan">): readonly ContextMessage[] {
+  return collectMessages([...plan.summarize, ...plan.prefix]);
+}
+
 /** The cap of a share: the reserve of a large window is too large for a summary. */
 const LARGEST_SHARE_TOKENS = 16_384;
 

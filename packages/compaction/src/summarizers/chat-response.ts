@@ -100,7 +100,7 @@ export class ChatResponse {
   }
 
   /** The whole reply. @throws {SummarizerCallError} the connection ended before the response did. */
-  reply(): ModelReply {
+  toReply(): ModelReply {
     if (this.#end === undefined) throw new SummarizerCallError("network", CONNECTION_ENDED);
     return { text: this.#pieces.join(""), end: this.#end, callsTool: this.#callsTool, refuses: this.#refuses };
   }
