@@ -91,7 +91,7 @@ module.exports = {
       name: "handles-know-the-port-only",
       comment: "Session and Store are written on the port, so that another engine can stand behind it.",
       severity: "error",
-      from: { path: `^${CORE}/(session/|context/|store/store\\.ts$)` },
+      from: { path: `^${CORE}/(session/|context/|store/(store|search-indexer)\\.ts$)` },
       to: { path: `^${CORE}/(storage|search|sessions|tree|import)/` },
     },
     {
