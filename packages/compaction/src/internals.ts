@@ -17,7 +17,7 @@ export const extract = rules.checked(extracts.extract, ["source", SOURCE], ["lim
 export const messageTokens = rules.checked(tokens.messageTokens, ["counter", COUNTER], ["message", shapes.MESSAGE]);
 
 // Planning and facts
-export { keepRuleOf } from "./plan/kept-tail.js";
+export { keepRuleOf } from "./plan/plan-compaction.js";
 export { scoreFidelity } from "./extract/fidelity.js";
 
 // Counting

@@ -1,7 +1,7 @@
 import type { ContextMessage, DanglingCalls, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import { callsOf, isMissing, pairCalls } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
-import { modelFamily } from "../tokens/model-families.js";
+import { type ModelFamily, modelFamily } from "../tokens/model-families.js";
 import { dropInPasses, groupRequest, planByPriority, planOldestFirst } from "./drop-messages.js";
 import { applyLastResort } from "./last-resort.js";
 import { reattachThinking } from "./reattach-thinking.js";
@@ -37,6 +37,8 @@ export interface FitInput {
   /** The model's context window; the cap of a tool result is a share of it. */
   readonly windowTokens: number;
   readonly model: ModelSetting | null;
+  /** The family of `model`, if the caller has it. */
+  readonly family?: ModelFamily | undefined;
   /** The last thinking block of the summarized messages, if the compaction stored it. */
   readonly summarizedThinking?: ThinkingBlock | null | undefined;
   /**
@@ -80,7 +82,7 @@ export function fitRequest(input: FitInput): FittedRequest {
   const budget = computeBudget(input.limitTokens, input.systemTokens, settings.targetShare);
   const cap = { capTokens: Math.floor(settings.toolResultShare * input.windowTokens), headShare: settings.toolResultHeadShare };
   const fitted = runSteps(given, [
-    (parts) => pairRequest(parts, resolveDanglingCalls(settings.danglingCalls, input.model), count),
+    (parts) => pairRequest(parts, resolveDanglingCalls(settings.danglingCalls, input), count),
     (parts) => limitImages(parts, settings.imageBytes, count),
     (parts) => trimResults(parts, settings.trimChars, count),
     (parts) => capResults(parts, cap, count),
@@ -95,7 +97,7 @@ export function fitRequest(input: FitInput): FittedRequest {
 function isUnchanged(input: FitInput, { totalTokens, largestTokens }: NonNullable<FitInput["known"]>): boolean {
   const { imageBytes, trimChars, toolResultShare, danglingCalls } = input.settings;
   const hasCap = toolResultShare > 0 && largestTokens > Math.floor(toolResultShare * input.windowTokens);
-  const isOrdered = resolveDanglingCalls(danglingCalls, input.model) === "close" && (input.summarizedThinking ?? null) === null;
+  const isOrdered = resolveDanglingCalls(danglingCalls, input) === "close" && (input.summarizedThinking ?? null) === null;
   return isOrdered && !hasCap && imageBytes === 0 && trimChars === 0 && totalTokens + input.systemTokens <= input.limitTokens;
 }
 
@@ -133,9 +135,12 @@ function restoreThinking(parts: RequestParts, budget: FitBudget, input: FitInput
 }
 
 /** How calls without a result are handled. `auto`: Gemini refuses them, so they are dropped; other models get a result that says so. */
-export function resolveDanglingCalls(setting: CompactionSettings["request"]["danglingCalls"], model: ModelSetting | null): DanglingCalls {
+export function resolveDanglingCalls(
+  setting: CompactionSettings["request"]["danglingCalls"],
+  { model, family = modelFamily(model) }: Pick<FitInput, "model" | "family">,
+): DanglingCalls {
   if (setting !== "auto") return setting;
-  return modelFamily(model).refusesDanglingCalls ? "drop" : "close";
+  return family.refusesDanglingCalls ? "drop" : "close";
 }
 
 /**

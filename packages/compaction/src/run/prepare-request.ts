@@ -83,6 +83,7 @@ function fitContext(engine: Engine, state: ContextState): FittedRequest {
     settings: state.settings.request,
     windowTokens: state.limits.windowTokens,
     model: state.model,
+    family: state.meter.family,
     known: { totalTokens: state.measured.total, largestTokens: state.measured.largest },
     summarizedThinking: compaction === null ? null : storedThinking(compaction.payload),
   });

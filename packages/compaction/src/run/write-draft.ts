@@ -2,12 +2,12 @@ import type { EntryId, SessionContext } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { asksModel } from "../plan/breaker.js";
 import { groupMessages, unsentStart, withMetadata } from "../plan/cut-points.js";
-import { keepRuleOf } from "../plan/kept-tail.js";
 import {
   type Compactable,
   type CompactionPlan,
   coveredMessages,
   coveredTokens,
+  keepRuleOf,
   type NothingBecause,
   planCompaction,
 } from "../plan/plan-compaction.js";

@@ -12,7 +12,7 @@ import {
 import { rules } from "@bough/session-core/internals";
 import { COUNTER, SESSION } from "../arguments/shapes.js";
 import { messageTokens } from "./message-tokens.js";
-import { type ModelName, modelFamily } from "./model-families.js";
+import { type ModelFamily, type ModelName, modelFamily } from "./model-families.js";
 import type { TokenCounter } from "./token-counter.js";
 
 /** Token counts of a context. */
@@ -38,6 +38,8 @@ const MIN_TO_LOAD = 32;
 export class ContextMeter {
   readonly counter: TokenCounter;
   readonly model: ModelName;
+  /** The family of `model`. */
+  readonly family: ModelFamily;
   readonly #session: Session;
   readonly #stored: StoredCounts;
   readonly #known = new WeakMap<ContextMessage, number>();
@@ -49,6 +51,7 @@ export class ContextMeter {
     rules.checkArgument("counter", counter, COUNTER);
     this.counter = counter;
     this.model = model;
+    this.family = modelFamily(model);
     this.#session = session;
     this.#stored = new StoredCounts(session, counter, model);
   }

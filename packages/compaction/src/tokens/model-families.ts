@@ -9,7 +9,7 @@ export type ModelName = { readonly provider?: string | undefined; readonly model
 export type ImageRule = "openai" | "anthropic" | "gemini" | "largest";
 
 /** The properties that models of one family share, wherever they run. */
-interface ModelFamily {
+export interface ModelFamily {
   readonly pattern: RegExp;
   readonly imageRule: ImageRule;
   /** It refuses a tool call without a result, also with a result that was added. */

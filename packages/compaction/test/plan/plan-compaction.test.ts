@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type KeepRule, keepRuleOf } from "../../src/plan/kept-tail.js";
-import { type CompactionPlan, planCompaction } from "../../src/plan/plan-compaction.js";
+import { type CompactionPlan, type KeepRule, keepRuleOf, planCompaction } from "../../src/plan/plan-compaction.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 import { ids, items } from "./items.js";
 

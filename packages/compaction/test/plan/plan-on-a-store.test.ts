@@ -1,8 +1,7 @@
 import { assistantMessage, type ContextMessage, type EntryId, type Session, toolResult, userMessage } from "@bough/session-core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { KeepRule } from "../../src/plan/kept-tail.js";
-import { type Compactable, planCompaction } from "../../src/plan/plan-compaction.js";
+import { type Compactable, type KeepRule, planCompaction } from "../../src/plan/plan-compaction.js";
 import { readSpan, type Span } from "../../src/plan/span.js";
 import { ContextMeter } from "../../src/tokens/context-meter.js";
 import { findings, openedStore } from "../world/session.js";
