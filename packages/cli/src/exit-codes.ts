@@ -12,10 +12,10 @@ type CodeOf<T> = T extends abstract new (
 type CodesIn<T> = { [K in keyof T]: CodeOf<T[K]> }[keyof T];
 
 /** The code of every error that can end a command. An error without a row in `EXIT_CODES` does not compile. */
-export type ErrorCode = CodesIn<typeof core> | CodesIn<typeof compaction> | CodesIn<typeof own>;
+type ErrorCode = CodesIn<typeof core> | CodesIn<typeof compaction> | CodesIn<typeof own>;
 
 /** An exit code of the program. */
-export interface ExitCode {
+interface ExitCode {
   readonly exit: number;
   /** What it means, as docs/exit-codes.md lists it. */
   readonly meaning: string;
@@ -163,7 +163,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
 };
 
 /** The exit codes without an error. */
-export const OTHER_EXIT_CODES: readonly ExitCode[] = [
+const OTHER_EXIT_CODES: readonly ExitCode[] = [
   { exit: 0, meaning: "Success; also when the reader of the output closes the pipe (`| head`)" },
   { exit: 1, meaning: "Unexpected error: a bug in Bough, please report it" },
 ];

@@ -8,7 +8,7 @@ import type { Tool } from "./tools/tool.js";
 type StreamOptions = Parameters<typeof streamText>[0];
 
 /** One request to a model. */
-export interface ModelRequest {
+interface ModelRequest {
   readonly model: ChatModel;
   readonly context: SessionContext;
   /** The system prompt; undefined: that of the context. */

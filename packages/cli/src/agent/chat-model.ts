@@ -113,7 +113,7 @@ export interface ChatOptions {
 }
 
 /** A model, its URL and its key. */
-export interface Endpoint {
+interface Endpoint {
   readonly name: string;
   readonly provider: ProviderKind;
   readonly baseURL: string;

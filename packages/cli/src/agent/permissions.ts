@@ -20,7 +20,7 @@ export interface PermissionRequest {
 export type PermissionAnswer = "yes" | "no" | "always";
 
 /** Whether a call may run, and on which file: the resolved path that was checked and confirmed. */
-export interface CallPermission {
+interface CallPermission {
   readonly isAllowed: boolean;
   readonly target: string | null;
 }

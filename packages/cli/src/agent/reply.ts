@@ -6,7 +6,7 @@ type Part = TextStreamPart<ToolSet>;
 type Block = AssistantMessage["content"][number];
 
 /** How a reply ended; stored as `stopReason`. */
-export type ReplyEnd = "stop" | "length" | "toolUse" | "contentFilter" | "aborted" | "error";
+type ReplyEnd = "stop" | "length" | "toolUse" | "contentFilter" | "aborted" | "error";
 
 /** Error messages for the model about calls with invalid arguments, by the id of the call. */
 export type UnreadableCalls = ReadonlyMap<string, string>;

@@ -21,7 +21,7 @@ const MAX_ROUNDS = 50;
 const RETRIES = 2;
 
 /** Options of a turn. While it runs, the caller must not move the leaf with this session handle. */
-export interface TurnOptions {
+interface TurnOptions {
   /** Its leaf is at the user's message, which `appendUserMessage` stored. */
   readonly session: Session;
   readonly compactor: Compactor;

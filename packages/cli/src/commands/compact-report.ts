@@ -9,7 +9,7 @@ import type { Glyphs } from "../terminal/glyphs.js";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 
 /** A successful compaction and the data of its report. */
-export interface CompactionReport {
+interface CompactionReport {
   readonly session: Session;
   readonly done: CompactionDone;
   readonly files: ReturnType<typeof summaryFiles>;
@@ -54,7 +54,7 @@ export function renderReport({ session, done, files, window, model }: Compaction
 type Items = BeforeCompact["plan"]["keep"];
 
 /** The plan of a compaction, printed by `--dry-run`. */
-export interface PlanReport {
+interface PlanReport {
   readonly kind: BeforeCompact["plan"]["kind"];
   readonly summarize: Part;
   /** The first part of a turn whose second part is kept. */

@@ -8,7 +8,7 @@ import type { Io } from "../terminal/io.js";
 import { type Config, type ConfigInput, configJsonSchema, configSchema } from "./schema.js";
 
 /** Settings to change. The members of a group are merged; `undefined` removes a setting. */
-export type ConfigChange = { readonly [K in keyof ConfigInput]?: ConfigInput[K] | undefined };
+type ConfigChange = { readonly [K in keyof ConfigInput]?: ConfigInput[K] | undefined };
 
 /** A config file as the user wrote it, and parsed. */
 interface ParsedConfig {

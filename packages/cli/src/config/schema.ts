@@ -5,7 +5,7 @@ import { TREE_FILTERS } from "../tree/filter.js";
 /** Thinking levels of a model, in ascending order. */
 export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high"] as const;
 /** `off`: the tool is not offered to the model; `ask`: the user confirms each call; `allow`: calls run without confirmation. */
-export const PERMISSIONS = ["off", "ask", "allow"] as const;
+const PERMISSIONS = ["off", "ask", "allow"] as const;
 
 const permission = z.enum(PERMISSIONS);
 const key = z.string().min(1);

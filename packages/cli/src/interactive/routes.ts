@@ -194,7 +194,7 @@ function splitLines(text: string): readonly Line[] {
 const MAX_PROMPTS = 100;
 
 /** The messages of the user on the path of the leaf, oldest first; the history of the prompt. */
-export async function readPrompts(session: Session): Promise<readonly string[]> {
+async function readPrompts(session: Session): Promise<readonly string[]> {
   const { items } = await session.scan({ order: "up", types: ["message"], roles: ["user"], limit: MAX_PROMPTS });
   const texts = items.flatMap((entry) =>
     entry.type === "message" && entry.message.role === "user" ? [textOf(entry.message.content)] : [],

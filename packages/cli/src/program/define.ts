@@ -11,7 +11,7 @@ export interface CommandRegistry {
 }
 
 /** The help text of a command. */
-export interface CommandHelp {
+interface CommandHelp {
   /** The heading of its group in the list of commands. */
   readonly group: string;
   /** One line, without a period at its end. */
@@ -50,7 +50,7 @@ function flattenArguments(args: readonly unknown[]): readonly (string | undefine
 }
 
 /** The part of the help below the options: examples and the shape of the JSON. */
-export function renderHelpEnd({ examples, json }: CommandHelp): string {
+function renderHelpEnd({ examples, json }: CommandHelp): string {
   const widest = Math.max(...examples.map(([line]) => line.length));
   // On one line if it fits 80 columns, else the effect on a second line.
   const lines = examples.map(([line, effect]) =>

@@ -13,7 +13,7 @@ export interface ChosenSession {
 }
 
 /** Where to search for a default session: in the current directory, or then in the whole store. */
-export type SearchScope = "directory" | "store";
+type SearchScope = "directory" | "store";
 
 /**
  * Opens the session with this name. Without a name it opens the most recently active session of the current directory, else
@@ -73,7 +73,7 @@ export function sessionName(session: Pick<SessionRecord, "id" | "title" | "first
 }
 
 /** The id, kind and preview of an entry, in one line. */
-export function describeEntry(entry: Entry): string {
+function describeEntry(entry: Entry): string {
   const text = previewOf(entry);
   return text === "" ? `${entry.id} (${entryKind(entry)})` : `${entry.id} (${entryKind(entry)}: ${text})`;
 }

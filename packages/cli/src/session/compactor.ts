@@ -41,7 +41,7 @@ export async function withCompactor<T>(options: CompactorOptions, work: (compact
 }
 
 /** Compactor options for cancellation and progress. */
-export interface CompactorCallbacks {
+interface CompactorCallbacks {
   readonly signal: AbortSignal;
   readonly onEvent: NonNullable<CompactorOptions["onEvent"]>;
 }
@@ -68,13 +68,13 @@ export async function withProgressLine<T>(
 }
 
 /** A terminal to draw the progress line on. */
-export interface LineStream {
+interface LineStream {
   write(text: string): unknown;
   readonly columns?: number | undefined;
 }
 
 /** A line that shows the progress of a summary. */
-export interface ProgressLine {
+interface ProgressLine {
   onEvent(event: CompactionEvent): void;
   /** Erases the line. */
   end(): void;

@@ -5,7 +5,7 @@ import { NoHomeError, NoStoreError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
 
 /** The access that a command needs: read only, write to an existing store, or create the store if it does not exist. */
-export type Access = "read" | "change" | "create";
+type Access = "read" | "change" | "create";
 
 /** Opens the store, runs `work`, and closes the store. */
 export async function withStore<T>(
@@ -56,7 +56,7 @@ async function isWritable(path: string): Promise<boolean> {
 }
 
 /** The file of the store. `isDefault`: neither `--store` nor `BOUGH_STORE` names it. */
-export interface StorePath {
+interface StorePath {
   readonly path: string;
   readonly isDefault: boolean;
 }

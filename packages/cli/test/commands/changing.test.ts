@@ -38,7 +38,7 @@ describe("bough go and undo", () => {
     expect((await here.run(["undo", "plain", "--redo"])).exit).toBe(6);
   });
 
-  test("undo no move of a session of another directory that nobody named (R179)", async () => {
+  test("undo no move of a session of another directory that nobody named", async () => {
     const here = world();
     await parserSession(here);
     expect(await here.run(["undo"], { cwd: "/elsewhere" })).toMatchObject({ exit: 8, out: "" });

@@ -77,7 +77,7 @@ describe("bough export", () => {
     [["--force"]],
     [["--format", "html"]],
     [["clipboard", "now"]],
-  ])("refuses %j (R157, R176)", async (args) => {
+  ])("refuses %j", async (args) => {
     const here = world();
     await parserSession(here);
     expect(await here.run(["export", "parser", ...args])).toMatchObject({ exit: 2, out: "" });

@@ -57,7 +57,7 @@ describe("bough tree", () => {
     expect((await here.run(["tree", "parser", "--no-tools"])).out).not.toContain("[read");
   });
 
-  test("tells an empty tree from a filtered one (R190)", async () => {
+  test("tells an empty tree from a filtered one", async () => {
     const here = world();
     await here.withStore((store) => store.createSession({ id: "no-entries", title: "Nothing yet" }));
     expect((await here.run(["tree", "no-entries"])).out).toContain("No entries yet.");
@@ -69,7 +69,7 @@ describe("bough tree", () => {
     expect((await here.run(["tree", "replies", "--user"])).out).toContain("All 1 entry hidden by the filter; --all shows them");
   });
 
-  test("refuses filters that exclude each other (R176)", async () => {
+  test("refuses filters that exclude each other", async () => {
     const here = world();
     await parserSession(here);
     expect(await here.run(["tree", "parser", "--all", "--user"])).toMatchObject({ exit: 2, out: "" });
@@ -102,7 +102,7 @@ describe("bough tree", () => {
 });
 
 describe("bough sessions", () => {
-  test("lists conversations, newest first, and leaves out empty, archived and subagents' ones (R169, R173)", async () => {
+  test("lists conversations, newest first, and leaves out empty, archived and subagents' ones", async () => {
     const here = world();
     await here.withStore(async (store) => {
       await grow(store, "first-session-id", "u1", { title: "First", cwd: "/a" });
@@ -125,7 +125,7 @@ describe("bough sessions", () => {
     expect((await here.run(["sessions", "--here"], { cwd: "/a" })).out).not.toContain("said in u1");
   });
 
-  test("says why a list is empty and what to do (R178, R190)", async () => {
+  test("says why a list is empty and what to do", async () => {
     const here = world();
     await here.withStore(async () => undefined);
     expect((await here.run(["sessions"])).out).toBe("The store is empty. Import sessions: bough import PATH.\n");
@@ -142,7 +142,7 @@ describe("bough sessions", () => {
     expect(await here.json("sessions", "--limit", "2")).toMatchObject({ sessions: [{}, {}], more: true });
   });
 
-  test("never lets a title act on the terminal (R168)", async () => {
+  test("never lets a title act on the terminal", async () => {
     const here = world();
     await here.withStore(async (store) => grow(store, "evil-session", "u1", { title: "a\u001b]0;owned\u0007b", cwd: "/\u202ecwd" }));
     const { out } = await here.run(["sessions"]);
@@ -216,7 +216,7 @@ describe("bough context", () => {
     expect(JSON.parse((await here.run(["context", "parser", "--format", format])).out)).toMatchObject(shape);
   });
 
-  test("refuses --json with another format (R176)", async () => {
+  test("refuses --json with another format", async () => {
     const here = world();
     await parserSession(here);
     expect(await here.run(["context", "parser", "--json", "--format", "openai"])).toMatchObject({ exit: 2, out: "" });

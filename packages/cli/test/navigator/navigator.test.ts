@@ -112,7 +112,7 @@ describe("search", () => {
     expect(selected(driven)).toBe("res5");
   });
 
-  it("distinguishes no hits from an empty session and from a filter (R190)", async () => {
+  it("distinguishes no hits from an empty session and from a filter", async () => {
     const { driven } = await opened(TWO);
     driven.press("/").type("zebra");
     await driven.until(({ search }) => search?.hits !== null);

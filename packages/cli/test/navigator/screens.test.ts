@@ -73,7 +73,7 @@ describe("the navigator's screen", () => {
     expect(driven.text).toContain("esrever [2Jcleared");
   });
 
-  it("leaves forty columns for the text, however deep the tree (R184)", async () => {
+  it("leaves forty columns for the text, however deep the tree", async () => {
     const sketches = Array.from({ length: 60 }, (_, at) => [
       [`n${at}`, at === 0 ? null : `n${at - 1}`, { preview: "x".repeat(100) }] as const,
       [`side${at}`, at === 0 ? null : `n${at - 1}`, {}] as const,

@@ -178,7 +178,7 @@ describe("A row", () => {
 });
 
 describe("A tree without rows", () => {
-  it("shows whether it is being read, empty, hidden by the filter or without hits (R190)", () => {
+  it("shows whether it is being read, empty, hidden by the filter or without hits", () => {
     const shownTexts = [
       new Driven(),
       new Driven().loaded([]),

@@ -92,7 +92,7 @@ describe("a preview", () => {
     `);
   });
 
-  test("shows tool output verbatim, with its indentation (R149)", async () => {
+  test("shows tool output verbatim, with its indentation", async () => {
     const text = await texts(toolResult("call-1", "  if (*a*) {\n\tb\n\n# no heading", { toolName: "read", isError: true }), 40);
     expect(text).toMatchInlineSnapshot(`
       "
@@ -136,7 +136,7 @@ describe("a preview", () => {
     expect(inStyle(entryPreview({ entry: await stored(call("apply_patch", { input: patch })) }, 80), "added")).toEqual(["+b"]);
   });
 
-  test("hides no argument, of whatever type it is (R193)", async () => {
+  test("hides no argument, of whatever type it is", async () => {
     const odd = { path: null, file_path: 7, oldText: "a", newText: null, edits: ["x", null], command: { a: 1 }, content: [] };
     for (const name of ["edit", "write", "bash", "read", "MultiEdit", ""]) {
       const text = await texts(call(name, odd));
@@ -150,7 +150,7 @@ describe("a preview", () => {
       expect((await texts(call(name, { path, oldText: "a", newText: "b", content: "c" }), 300)).split(path)).toHaveLength(2);
   });
 
-  test("has text for every type of entry (R148, R191)", async () => {
+  test("has text for every type of entry", async () => {
     const inputs: readonly EntryInput[] = [
       systemMessage("Be careful."),
       userMessage(""),

@@ -52,14 +52,14 @@ describe("Markdown", () => {
     expect(text).toContain("- a\n\n| b\n\nc | d\n");
   });
 
-  test("keeps the indentation of code, and breaks long lines without loss (R149)", () => {
+  test("keeps the indentation of code, and breaks long lines without loss", () => {
     const code = `if (x) {\n\tdeeper(${"y".repeat(50)});\n}`;
     const lines = markdownLines(`\`\`\`\n${code}\n\`\`\``, 20).map(textOfLine);
     expect(lines[1]).toMatch(/^ {6}deeper/);
     expect(lines.map((line) => line.slice(2)).join("")).toBe(code.replace("\t", "    ").replaceAll("\n", ""));
   });
 
-  test("renders emphasis and code in lists and next to Chinese and Japanese (R150)", () => {
+  test("renders emphasis and code in lists and next to Chinese and Japanese", () => {
     const lines = markdownLines("- **「強調」**です\n- 見て`code`下さい\n- これは**「強調」**です", 40);
     expect(inStyle(lines, "bold")).toEqual(["「強調」", "「強調」"]);
     expect(inStyle(lines, "code")).toEqual(["code"]);
@@ -91,7 +91,7 @@ describe("Markdown", () => {
     expect(drawn(markdownLines(table, 30), 30)).toBe("\n• a: 1\n  b: 2\n  c: 3\n  d: 4\n  e: 5\n  f: 6\n");
   });
 
-  test("shows control characters as pictures (R168)", () => {
+  test("shows control characters as pictures", () => {
     expect(markdownLines("\u001b[31mred\u202e `\u0007`", 40).map(textOfLine)).toEqual(["␛[31mred\\u{202e} ␇"]);
   });
 

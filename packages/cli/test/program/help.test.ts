@@ -24,7 +24,7 @@ describe("help", () => {
     },
   );
 
-  test.each(commandNames())("of %s has examples that begin with the command, and fits eighty columns (R185)", async (name) => {
+  test.each(commandNames())("of %s has examples that begin with the command, and fits eighty columns", async (name) => {
     const here = world();
     const { out, exit } = await here.run([name, "--help"], { columns: 80 });
     expect(exit).toBe(0);

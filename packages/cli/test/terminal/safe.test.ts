@@ -4,7 +4,7 @@ import { safe, safeJson, safeLines } from "../../src/terminal/safe.js";
 
 const HOSTILE = /[\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u;
 
-describe("text that goes to a terminal (R168)", () => {
+describe("text that goes to a terminal", () => {
   test("shows control characters as their pictures", () => {
     expect(safe("a\u001b[31mb\u0007\n\u007f")).toBe("a␛[31mb␇␊␡");
   });

@@ -33,7 +33,7 @@ const characters = fc.oneof(
 );
 const texts = fc.array(characters, { maxLength: 30 }).map((parts) => safe(parts.join("")));
 
-describe("the width of a text (R182)", () => {
+describe("the width of a text", () => {
   test("counts wide characters twice and combining ones not at all", () => {
     expect(["abc", "日本", "e\u0301", "👩‍👩‍👧", "→"].map(displayWidth)).toEqual([3, 4, 1, 2, 1]);
   });

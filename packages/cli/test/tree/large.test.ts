@@ -9,7 +9,7 @@ import { seen } from "./naive.js";
 const SIZE = 100_000;
 const question = { filter: "all", leafId: null, leaves: [], labeled: new Set<string>() } as const;
 
-describe("100,000 entries (R183)", () => {
+describe("100,000 entries", () => {
   test("may form a chain", () => {
     const index = TreeIndex.of(outline(...chain(SIZE)));
     const layout = new Layout(index, question);

@@ -53,7 +53,7 @@ describe("a printed tree", () => {
     ).toEqual(["bbbb • ├─ user: bbbb ← leaf", "aaaa   └─ user: aaaa"]);
   });
 
-  test("hangs the children of a hidden entry on its nearest shown ancestor (R145)", () => {
+  test("hangs the children of a hidden entry on its nearest shown ancestor", () => {
     const drawn = lines(
       [
         ["aaaa", null],
@@ -67,7 +67,7 @@ describe("a printed tree", () => {
     expect(drawn).toEqual(["aaaa • user: aaaa", "bbbb • ├─ user: bbbb ← leaf", "cccc   └─ user: cccc"]);
   });
 
-  test("draws no line where the last shown sibling is followed by hidden ones only (R145)", () => {
+  test("draws no line where the last shown sibling is followed by hidden ones only", () => {
     const drawn = lines(
       [
         ["aaaa", null],
@@ -113,7 +113,7 @@ describe("a printed tree", () => {
     ).toEqual(["aaaa • user: aaaa ← leaf", "bbbb   user: bbbb ← leaf tester"]);
   });
 
-  test("has a text for every type of entry (R191)", () => {
+  test("has a text for every type of entry", () => {
     const rows: readonly Sketch[] = [
       ["aaaa", null, { role: "assistant", preview: "" }],
       ["bbbb", "aaaa", { type: "compaction", role: null, preview: "short" }],
@@ -186,7 +186,7 @@ describe("a printed tree", () => {
     expect(drawn).toEqual(["aaaa * user: aaaa", "bbbb * |- user: bbbb <- leaf", "cccc   `- user: cccc"]);
   });
 
-  test("leaves forty columns for the text, however deep it is (R184)", () => {
+  test("leaves forty columns for the text, however deep it is", () => {
     const deep: Sketch[] = [["root", null]];
     for (let at = 0; at < 50; at += 1)
       deep.push(
@@ -236,7 +236,7 @@ describe("any tree with any text", () => {
   });
 });
 
-describe("a very large tree (R183)", () => {
+describe("a very large tree", () => {
   test("may be 100,000 entries deep", () => {
     expect(lines(chain(100_000), "p99999")).toHaveLength(10);
   });

@@ -59,7 +59,7 @@ describe("what terminals send for keys", () => {
     expect(keysOf(`${ESC}[3~`, "\u007f")).toEqual(["delete", "backspace"]);
   });
 
-  it("caps lock and num lock change nothing (R188)", () => {
+  it("caps lock and num lock change nothing", () => {
     // Modifier 65: caps lock alone; 129: num lock alone; 133: num lock and Ctrl.
     expect(keysOf(`${ESC}[1;65A`, `${ESC}[1;129B`, `${ESC}[1;133D`)).toEqual(["up", "down", "ctrl+left"]);
   });

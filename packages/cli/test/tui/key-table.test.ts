@@ -13,7 +13,7 @@ describe("a key table", () => {
     expect(actionOf(KEYS, "z")).toBeUndefined();
   });
 
-  it("replaces default keys by the user's own keys (R194)", () => {
+  it("replaces default keys by the user's own keys", () => {
     const keys = rebindKeys(KEYS, { fold: ["h"] });
     expect(actionOf(keys, "h")).toBe("fold");
     expect(actionOf(keys, "space")).toBeUndefined();
@@ -32,7 +32,7 @@ describe("a key table", () => {
     ["shift+enter", "Shift-Enter"],
     ["?", "?"],
     ["G", "G"],
-  ])("prints the name of %s: %s (R192)", (key, name) => {
+  ])("prints the name of %s: %s", (key, name) => {
     expect(keyName(key)).toBe(name);
   });
 

@@ -51,20 +51,20 @@ function formatResult({ output, end }: CommandResult): ToolOutcome {
 }
 
 /** How a command ended. */
-export type CommandEnd =
+type CommandEnd =
   | { readonly kind: "exit"; readonly code: number }
   | { readonly kind: "signal"; readonly signal: string }
   | { readonly kind: "timeout"; readonly seconds: number }
   | { readonly kind: "stopped" };
 
 /** The output of a command (stdout and stderr interleaved, bounded in length), and how it ended. */
-export interface CommandResult {
+interface CommandResult {
   readonly output: string;
   readonly end: CommandEnd;
 }
 
 /** The environment of a command. */
-export interface CommandContext {
+interface CommandContext {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
@@ -84,7 +84,7 @@ const LINGER = 250;
  *
  * @throws {ToolFailure} there is neither bash nor sh. An error of the file system: the working directory does not exist.
  */
-export async function runCommand(command: string, context: CommandContext): Promise<CommandResult> {
+async function runCommand(command: string, context: CommandContext): Promise<CommandResult> {
   if (context.signal.aborted) return { output: "", end: { kind: "stopped" } };
   // `spawn` reports a missing directory and a missing shell with the same error.
   await stat(context.cwd);

@@ -17,7 +17,7 @@ interface Folder {
 }
 
 /** The replacement of a file. */
-export interface Replacement {
+interface Replacement {
   /** The checked path: absolute, without symbolic links. */
   readonly target: string;
   /** The path in the arguments of the call, for messages. */
@@ -173,7 +173,7 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** The resolved `path` of a call. */
-export interface PathTarget {
+interface PathTarget {
   /** The absolute path without symbolic links; the file may not exist yet. The tool opens this path. */
   readonly target: string;
   /** Whether it is outside of the working directory, or cannot be resolved. */
@@ -206,7 +206,7 @@ function leavesFolder(from: string): boolean {
 const MAX_LINKS = 40;
 
 /** Resolves the symbolic links of an absolute path as the system does. Missing parts are kept. */
-export async function resolveLinks(path: string): Promise<string> {
+async function resolveLinks(path: string): Promise<string> {
   let at = parse(path).root;
   const rest = path.slice(at.length).split(sep);
   let links = 0;

@@ -156,7 +156,7 @@ const MAX_BYTES = 20_000_000;
  *
  * @throws {ToolFailure} it is no regular file, larger than 20 MB, or not UTF-8: writing it back would change its bytes.
  */
-export async function readText(file: FileHandle, givenPath: string): Promise<string> {
+async function readText(file: FileHandle, givenPath: string): Promise<string> {
   const about = await file.stat();
   // Reading a pipe or a device may never end.
   if (!about.isFile()) throw new ToolFailure(`${givenPath} is not a regular file.`);

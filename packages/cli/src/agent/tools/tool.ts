@@ -30,7 +30,7 @@ export interface Tool {
 }
 
 /** The subset of JSON Schema that the tools use. */
-export interface JsonSchema {
+interface JsonSchema {
   readonly type: "object";
   readonly properties: Readonly<Record<string, { readonly type: "string" | "integer"; readonly description: string }>>;
   readonly required: readonly string[];
