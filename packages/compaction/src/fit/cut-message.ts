@@ -40,7 +40,7 @@ export function cutMessage(whole: CountedMessage, cut: CutOptions): CountedMessa
 /** Cuts a message and removes its attachments. */
 function cutWithoutAttachments(whole: CountedMessage, { text, attachments }: MessageText, cut: CutOptions): CountedMessage {
   const bare: MessageText = { text, attachments: [] };
-  const most = cutTo(whole.message, bare, text.length, cut, attachments.length);
+  const most = cutToChars(whole.message, bare, text.length, cut, attachments.length);
   if (most.tokens <= cut.budgetTokens) return most;
   const least = cutToMinimum(whole, bare, cut, attachments.length);
   return least.tokens <= cut.budgetTokens
@@ -50,10 +50,10 @@ function cutWithoutAttachments(whole: CountedMessage, { text, attachments }: Mes
 
 function cutToMinimum(whole: CountedMessage, content: MessageText, cut: CutOptions, removedAttachments = 0): CountedMessage {
   if (removedAttachments === 0 && content.text.length <= SHORT_CHARS) return whole;
-  return cutTo(whole.message, content, LEAST_CHARS, cut, removedAttachments);
+  return cutToChars(whole.message, content, LEAST_CHARS, cut, removedAttachments);
 }
 
-function cutTo(
+function cutToChars(
   message: ContextMessage,
   content: MessageText,
   chars: number,
@@ -83,7 +83,7 @@ function findLongestFit(
   let over = { chars: content.text.length, tokens: between.most.tokens };
   for (let attempt = 0; attempt < MOST_ATTEMPTS && over.chars - fits.chars > 1 && best.tokens < CLOSE_ENOUGH * budgetTokens; attempt += 1) {
     const chars = guessChars(fits, over, budgetTokens, attempt);
-    const tried = cutTo(message, content, chars, cut, removedAttachments);
+    const tried = cutToChars(message, content, chars, cut, removedAttachments);
     if (tried.tokens <= budgetTokens) [best, fits] = [tried, { chars, tokens: tried.tokens }];
     else over = { chars, tokens: tried.tokens };
   }
@@ -117,7 +117,7 @@ function readMessageText(message: ContextMessage): MessageText | null {
     case "user":
     case "custom":
     case "toolResult":
-      return { text: textOf(message.content), attachments: attachmentsOf(message.content) };
+      return { text: textOf(message.content), attachments: listAttachments(message.content) };
     case "bashExecution":
       return { text: message.output, attachments: [] };
     case "compactionSummary":
@@ -126,7 +126,7 @@ function readMessageText(message: ContextMessage): MessageText | null {
   }
 }
 
-function attachmentsOf(content: string | readonly ContentBlock[]): readonly ContentBlock[] {
+function listAttachments(content: string | readonly ContentBlock[]): readonly ContentBlock[] {
   return typeof content === "string" ? [] : content.filter((block) => block.type !== "text");
 }
 
@@ -138,7 +138,7 @@ function replaceText(message: ContextMessage, { text, attachments }: MessageText
     case "user":
     case "custom":
     case "toolResult":
-      return { ...message, content: contentOf(typeof message.content === "string", text, attachments) };
+      return { ...message, content: buildContent(typeof message.content === "string", text, attachments) };
     case "bashExecution":
       return { ...message, output: text };
     case "compactionSummary":
@@ -147,7 +147,7 @@ function replaceText(message: ContextMessage, { text, attachments }: MessageText
   }
 }
 
-function contentOf(wasString: boolean, text: string, attachments: readonly ContentBlock[]): string | ContentBlock[] {
+function buildContent(wasString: boolean, text: string, attachments: readonly ContentBlock[]): string | ContentBlock[] {
   return wasString && attachments.length === 0 ? text : [{ type: "text", text }, ...attachments];
 }
 

@@ -105,7 +105,7 @@ function findImagesOverBudget(messages: readonly ContextMessage[], imageBytes: n
   const dropped = new Set<ImageBlock>();
   let bytes = 0;
   for (const message of messages.toReversed()) {
-    for (const image of blocksOf(message).toReversed()) {
+    for (const image of listBlocks(message).toReversed()) {
       if (image.type !== "image") continue;
       bytes += image.data.length;
       if (bytes > imageBytes) dropped.add(image);
@@ -114,12 +114,12 @@ function findImagesOverBudget(messages: readonly ContextMessage[], imageBytes: n
   return dropped;
 }
 
-function blocksOf(message: ContextMessage): Blocks {
+function listBlocks(message: ContextMessage): Blocks {
   return "content" in message && Array.isArray(message.content) ? message.content : [];
 }
 
 function replaceImages(message: ContextMessage, dropped: ReadonlySet<ImageBlock>): ContextMessage {
-  if (!blocksOf(message).some((block) => block.type === "image" && dropped.has(block))) return message;
+  if (!listBlocks(message).some((block) => block.type === "image" && dropped.has(block))) return message;
   const asLine = <B extends ContentBlock | AssistantBlock>(block: B): B | TextBlock =>
     block.type === "image" && dropped.has(block) ? { type: "text", text: `[${block.mimeType} left out of this request]` } : block;
   switch (message.role) {

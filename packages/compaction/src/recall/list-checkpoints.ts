@@ -17,11 +17,11 @@ export async function listCheckpoints(session: Session, leafId?: EntryId | null)
   rules.checkArgument("leafId", leafId, rules.optional(rules.nullable(rules.TEXT)));
   const { parts } = await readSummarizedPath(session, leafId === undefined ? session.leafId : leafId);
   return parts.flatMap(({ summary, number, rows }) =>
-    summary.type === "compaction" && number !== null ? [checkpointOf(session, summary, number, rows)] : [],
+    summary.type === "compaction" && number !== null ? [toCheckpoint(session, summary, number, rows)] : [],
   );
 }
 
-function checkpointOf(session: Session, summary: CompactionEntry, number: number, rows: readonly OutlineRow[]): Checkpoint {
+function toCheckpoint(session: Session, summary: CompactionEntry, number: number, rows: readonly OutlineRow[]): Checkpoint {
   return {
     number,
     sessionId: session.id,
@@ -31,13 +31,13 @@ function checkpointOf(session: Session, summary: CompactionEntry, number: number
     trigger: summary.trigger ?? null,
     tokensBefore: summary.tokensBefore ?? null,
     tokensAfter: summary.tokensAfter ?? null,
-    covers: rangeOf(summary, rows),
+    covers: toRange(summary, rows),
     files: fileListsOf(summary),
     summary: summary.summary,
   };
 }
 
-function rangeOf(summary: CompactionEntry, rows: readonly OutlineRow[]): CheckpointRange | null {
+function toRange(summary: CompactionEntry, rows: readonly OutlineRow[]): CheckpointRange | null {
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return null;
   const covers = readCovers(summary);

@@ -74,7 +74,7 @@ export class ChatResponse {
     if (!chunk.success) throw new SummarizerCallError("network", "the server's response is not a chat completion");
     const { error, choices } = chunk.data;
     if (error !== undefined && error !== null) throw toCallError(typeof error === "object" ? error : new Error(String(error)), { secrets });
-    this.usage = usageOf(chunk.data.usage) ?? this.usage;
+    this.usage = toUsage(chunk.data.usage) ?? this.usage;
     this.model = chunk.data.model ?? this.model;
     return choices
       .slice(0, 1)
@@ -115,7 +115,7 @@ function parsed(json: string): unknown {
   }
 }
 
-function usageOf(given: z.output<typeof usage>): Usage | undefined {
+function toUsage(given: z.output<typeof usage>): Usage | undefined {
   if (given === null || given === undefined) return undefined;
   const cacheRead = given.prompt_tokens_details?.cached_tokens ?? undefined;
   const input = given.prompt_tokens ?? undefined;

@@ -212,12 +212,12 @@ function formatInnerTag(tag: "plan" | "todos", text: string | undefined): string
 }
 
 function formatSkills(skills: readonly InvokedSkill[]): string {
-  const older = skills.slice(0, -1).map((skill) => `${nameOf(skill)} (read it again when it is needed)`);
-  const newest = skills.slice(-1).map((skill) => `<skill>\n${nameOf(skill)}\n${escapeText(skill.instructions)}\n</skill>`);
+  const older = skills.slice(0, -1).map((skill) => `${formatSkillName(skill)} (read it again when it is needed)`);
+  const newest = skills.slice(-1).map((skill) => `<skill>\n${formatSkillName(skill)}\n${escapeText(skill.instructions)}\n</skill>`);
   return [...older, ...newest].join("\n");
 }
 
-function nameOf({ name, path }: InvokedSkill): string {
+function formatSkillName({ name, path }: InvokedSkill): string {
   return path === undefined ? escapeText(name) : `${escapeText(name)}: ${escapeText(path)}`;
 }
 
