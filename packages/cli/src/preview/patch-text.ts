@@ -1,7 +1,7 @@
 import { breakLine, splitLines } from "../format/wrap.js";
 import type { Line, Style } from "../terminal/line.js";
 
-/** A part of a text: a unified diff, or what stands between two. */
+/** A part of a text: a unified diff, or the text around diffs. */
 interface TextPart {
   readonly kind: "text" | "patch";
   readonly text: string;
@@ -13,8 +13,8 @@ const HEADER =
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
 /**
- * A text in parts: unified diffs as Git and `diff -u` write them, found by their headers and counted by their hunks, and
- * the text around them. What stands in a Markdown fence is text. Cost: the length of the text.
+ * Splits a text into unified diffs (of Git or `diff -u`, delimited by their headers and the line counts of their hunks) and the
+ * text around them. Fenced Markdown code is text. Linear in the length of the text.
  */
 export function patchParts(text: string): readonly TextPart[] {
   if (!/^@@ -\d/m.test(text)) return [{ kind: "text", text }];
@@ -38,7 +38,7 @@ export function patchParts(text: string): readonly TextPart[] {
   return parts;
 }
 
-/** The fence that is open behind this line. */
+/** The fence that is open after this line. */
 function fenceAfter(open: string | undefined, line: string): string | undefined {
   const mark = FENCE.exec(line)?.[1];
   if (mark === undefined) return open;
@@ -46,7 +46,7 @@ function fenceAfter(open: string | undefined, line: string): string | undefined 
   return mark.startsWith(open) ? undefined : open;
 }
 
-/** Where the diff that starts at a line ends; the line itself: none starts there. */
+/** The end of the diff that starts at a line (exclusive); `start` itself if none starts there. */
 function patchEnd(lines: readonly string[], start: number): number {
   if (!startsPatch(lines, start)) return start;
   let at = start;
@@ -75,10 +75,10 @@ function hunkEnd(lines: readonly string[], start: number, before: number, after:
   return at;
 }
 
-/** A diff or patch, coloured by its lines: what was added, what was removed, and headings. */
+/** Draws a diff or patch with colors for added lines, removed lines and headers. */
 export function patchLines(text: string, width: number): readonly Line[] {
   const lines = splitLines(text);
-  // In a hunk the first character says it all: a removed line may itself begin with two dashes.
+  // Inside a hunk only the first character counts: a removed line may itself start with two dashes.
   let inHunkUntil = 0;
   return lines.flatMap((line, at) => {
     const hunk = at < inHunkUntil ? null : HUNK.exec(line);

@@ -17,36 +17,36 @@ import { diffLines } from "./diff.js";
 import { patchLines } from "./patch-text.js";
 import type { TextBudget } from "./text-budget.js";
 
-/** What a call asks for, and the arguments that it says with it. */
-interface Reading {
+/** A drawing of some arguments; the others are drawn as JSON, so that no argument is hidden. */
+interface DrawnArguments {
   readonly lines: readonly Line[];
+  /** Names of the drawn arguments. */
   readonly used: readonly string[];
 }
 
-/** A tool call: what it is, then its arguments as a person reads them. Edits are diffs, writes the new text, commands `$ …`. */
+/** Draws a tool call: its name, then its arguments: edits as diffs, written files as text, commands as `$ …`, the rest as JSON. */
 export function toolCallLines(call: ToolCallBlock, budget: TextBudget, glyphs: Glyphs): readonly Line[] {
   const heading = callPreview(call);
   const { arguments: args } = call;
-  const reading =
-    editReading(args, budget, glyphs) ?? writeReading(call, budget) ?? commandReading(call, budget) ?? patchReading(args, budget);
+  const drawn = drawEdits(args, budget, glyphs) ?? drawWrite(call, budget) ?? drawCommand(call, budget) ?? drawPatch(args, budget);
   const path = pathArgument(args);
-  // The heading shortens what is long.
-  const said = path !== undefined && heading.includes(path.text) ? [path.name] : [];
-  const rest = without(args, [...(reading?.used ?? []), ...said]);
+  // The heading may shorten a long path; then the path is drawn again.
+  const inHeading = path !== undefined && heading.includes(path.text) ? [path.name] : [];
+  const rest = omit(args, [...(drawn?.used ?? []), ...inHeading]);
   return [
     ...wrapLine([styled("bold", heading), styled("dim", ` ${call.id}`)], budget.width),
-    ...(reading?.lines ?? []),
+    ...(drawn?.lines ?? []),
     ...(Object.keys(rest).length === 0 ? [] : jsonBlock(rest, budget)),
   ];
 }
 
-/** A value as indented JSON, as far as the budget goes. */
+/** Draws a value as indented JSON, as far as the budget goes. */
 export function jsonBlock(value: unknown, budget: TextBudget): readonly Line[] {
   const text = JSON.stringify(value, null, 2) ?? "";
   return text === "" ? [] : breakText(budget.take(text), budget.width);
 }
 
-function editReading(args: Arguments, budget: TextBudget, glyphs: Glyphs): Reading | undefined {
+function drawEdits(args: Arguments, budget: TextBudget, glyphs: Glyphs): DrawnArguments | undefined {
   const found = textEdits(args);
   if (found === undefined) return undefined;
   const { edits, names } = found;
@@ -64,7 +64,7 @@ function editLines({ before, after }: TextEdit, budget: TextBudget, glyphs: Glyp
   return lines.length === 0 ? breakText("(the same text)", budget.width, "dim") : lines;
 }
 
-function writeReading(call: ToolCallBlock, budget: TextBudget): Reading | undefined {
+function drawWrite(call: ToolCallBlock, budget: TextBudget): DrawnArguments | undefined {
   const content = contentArgument(call);
   if (content === undefined) return undefined;
   const lines =
@@ -72,21 +72,21 @@ function writeReading(call: ToolCallBlock, budget: TextBudget): Reading | undefi
   return { lines, used: [content.name] };
 }
 
-function commandReading(call: ToolCallBlock, budget: TextBudget): Reading | undefined {
+function drawCommand(call: ToolCallBlock, budget: TextBudget): DrawnArguments | undefined {
   const command = toolKind(call.name) === "command" ? commandArgument(call) : undefined;
   return command && { lines: commandLines(budget.take(command.text), budget.width), used: [command.name] };
 }
 
-/** A command as it is typed. */
+/** Draws a shell command as `$ command`. */
 export function commandLines(command: string, width: number): readonly Line[] {
   return breakText(`$ ${command}`, width, "bold");
 }
 
-function patchReading(args: Arguments, budget: TextBudget): Reading | undefined {
+function drawPatch(args: Arguments, budget: TextBudget): DrawnArguments | undefined {
   const patch = patchArgument(args);
   return patch && { lines: patchLines(budget.take(patch.text), budget.width), used: [patch.name] };
 }
 
-function without(args: Arguments, names: readonly string[]): Arguments {
+function omit(args: Arguments, names: readonly string[]): Arguments {
   return Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name)));
 }

@@ -11,7 +11,7 @@ export const HERE = "/home/ann/project";
 
 const IO = { cwd: HERE, env: {}, home: "/home/ann", now: () => NOON };
 
-/** A picker whose store is never asked: its effects are only looked at. */
+/** A picker whose effects are recorded, not performed. */
 export function pickerOn(store: Store, size: Size, options: Partial<PickerOptions> = {}): Driven {
   return new Driven({ store, io: IO, glyphs: glyphsFor({}), ...options }, size);
 }
@@ -55,7 +55,7 @@ export class Driven {
     return this.press(...text);
   }
 
-  /** Sessions as news, as if the store had listed them. */
+  /** Dispatches sessions as if the store had listed them. */
   listed(...records: readonly SessionRecord[]): this {
     const { scope, lists } = this.model;
     return this.event({ kind: "sessions", scope, round: lists[scope].round, records, isLast: true, nowMs: NOON });
@@ -70,14 +70,14 @@ export class Driven {
   async until(holds: (model: PickerModel) => boolean): Promise<this> {
     for (;;) {
       for (const effect of this.wanted())
-        this.screen.perform(effect, { dispatch: (news) => this.#told(news), print: () => undefined, copy: () => undefined });
+        this.screen.perform(effect, { dispatch: (event) => this.#receive(event), print: () => undefined, copy: () => undefined });
       if (holds(this.model)) return this;
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
 
-  #told(news: PickerEvent): void {
-    this.event(news);
+  #receive(event: PickerEvent): void {
+    this.event(event);
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
@@ -130,8 +130,8 @@ export function record(title: string, hoursAgo: number, about: Partial<SessionRe
   };
 }
 
-/** A session of the store in which these texts were said in turn, the last one so many hours before noon. */
-export async function saidSession(
+/** Creates a session with alternating user and assistant texts, the last one so many hours before noon. */
+export async function createConversation(
   store: Store,
   about: NewSession & { readonly id: string },
   hoursAgo: number,

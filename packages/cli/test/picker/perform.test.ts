@@ -5,7 +5,7 @@ import { assistantMessage, openStore } from "@bough/session-core";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { loadExactWidths } from "../../src/terminal/width.js";
 import { NOON } from "../world.js";
-import { HERE, memoryStore, pickerOn, saidSession } from "./driven.js";
+import { createConversation, HERE, memoryStore, pickerOn } from "./driven.js";
 
 const SIZE = { columns: 100, rows: 24 };
 
@@ -14,9 +14,14 @@ beforeAll(loadExactWidths);
 describe("A picker on a store", () => {
   it("lists the sessions of the directory, or all, without those of subagents and empty ones", async () => {
     const store = await memoryStore();
-    await saidSession(store, { id: "one" }, 2, "first words");
-    await saidSession(store, { id: "two", title: "Elsewhere", cwd: "/other" }, 1, "hello");
-    await saidSession(store, { id: "sub", kind: "subagent", parent: { sessionId: "one", entryId: null, toolCallId: "c" } }, 0, "work");
+    await createConversation(store, { id: "one" }, 2, "first words");
+    await createConversation(store, { id: "two", title: "Elsewhere", cwd: "/other" }, 1, "hello");
+    await createConversation(
+      store,
+      { id: "sub", kind: "subagent", parent: { sessionId: "one", entryId: null, toolCallId: "c" } },
+      0,
+      "work",
+    );
     await store.createSession({ id: "empty", title: "Empty", cwd: HERE });
     const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "complete");
     expect(picker.titles).toEqual(["first words"]);
@@ -26,8 +31,8 @@ describe("A picker on a store", () => {
 
   it("lists sessions recorded under PWD and under the real path", async () => {
     const store = await memoryStore();
-    await saidSession(store, { id: "real", title: "real" }, 2, "a");
-    await saidSession(store, { id: "link", title: "link", cwd: "/link" }, 1, "b");
+    await createConversation(store, { id: "real", title: "real" }, 2, "a");
+    await createConversation(store, { id: "link", title: "link", cwd: "/link" }, 1, "b");
     const io = { cwd: HERE, env: { PWD: "/link" }, home: "/home/ann", now: () => NOON };
     const picker = await pickerOn(store, SIZE, { io }).until((model) => model.lists.here.state === "complete");
     expect(picker.titles).toEqual(["link", "real"]);
@@ -35,16 +40,16 @@ describe("A picker on a store", () => {
 
   it("lists several pages, each session once", async () => {
     const store = await memoryStore();
-    for (let at = 0; at < 1005; at += 1) await saidSession(store, { id: `s${at}` }, at / 100, `text ${at}`);
+    for (let at = 0; at < 1005; at += 1) await createConversation(store, { id: `s${at}` }, at / 100, `text ${at}`);
     const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "complete");
     expect(new Set(picker.titles).size).toBe(1005);
   });
 
   it("lists matches by name first, then matches by text with snippets", async () => {
     const store = await memoryStore();
-    await saidSession(store, { id: "named", title: "Tokenizer" }, 5, "nothing");
-    await saidSession(store, { id: "said", title: "Other" }, 1, "please", "the tokenizer is slow because of it");
-    await saidSession(store, { id: "neither", title: "Neither" }, 0, "hello");
+    await createConversation(store, { id: "named", title: "Tokenizer" }, 5, "nothing");
+    await createConversation(store, { id: "said", title: "Other" }, 1, "please", "the tokenizer is slow because of it");
+    await createConversation(store, { id: "neither", title: "Neither" }, 0, "hello");
     const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 3);
     await picker
       .press("/")
@@ -66,7 +71,7 @@ describe("A picker on a store", () => {
 
   it("shows the models of the visible rows", async () => {
     const store = await memoryStore();
-    await saidSession(store, { id: "one" }, 1, "hi");
+    await createConversation(store, { id: "one" }, 1, "hi");
     await (await store.openSession("one")).append(assistantMessage("ok", { model: "qwen3", provider: "ollama" }));
     const picker = await pickerOn(store, SIZE).until((model) => model.models.size > 0);
     expect(picker.text).toContain("qwen3");
@@ -74,7 +79,7 @@ describe("A picker on a store", () => {
 
   it("previews the last messages or the first", async () => {
     const store = await memoryStore();
-    await saidSession(store, { id: "one" }, 1, ...Array.from({ length: 30 }, (_, at) => `message ${at}.`));
+    await createConversation(store, { id: "one" }, 1, ...Array.from({ length: 30 }, (_, at) => `message ${at}.`));
     const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 1);
     await picker.press("v").until((model) => model.preview.messages !== undefined);
     expect(picker.text).toContain("message 29.");
@@ -85,7 +90,7 @@ describe("A picker on a store", () => {
 
   it("renames, removes the title, archives and unarchives", async () => {
     const store = await memoryStore();
-    await saidSession(store, { id: "one", title: "Old" }, 1, "first words");
+    await createConversation(store, { id: "one", title: "Old" }, 1, "first words");
     const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 1);
     await picker
       .press("r", "ctrl+u")
@@ -103,13 +108,13 @@ describe("A picker on a store", () => {
 
   it("deletes a session with the sessions of its subagents, not its forks", async () => {
     const store = await memoryStore();
-    await saidSession(store, { id: "one", title: "One" }, 1, "hi");
-    await saidSession(store, { id: "fork", title: "Fork", parent: { sessionId: "one", entryId: null, toolCallId: null } }, 2, "hi");
+    await createConversation(store, { id: "one", title: "One" }, 1, "hi");
+    await createConversation(store, { id: "fork", title: "Fork", parent: { sessionId: "one", entryId: null, toolCallId: null } }, 2, "hi");
     for (const [id, parent] of [
       ["sub", "one"],
       ["subsub", "sub"],
     ] as const)
-      await saidSession(store, { id, kind: "subagent", parent: { sessionId: parent, entryId: null, toolCallId: "c" } }, 0, "work");
+      await createConversation(store, { id, kind: "subagent", parent: { sessionId: parent, entryId: null, toolCallId: "c" } }, 0, "work");
     const picker = await pickerOn(store, SIZE).until((model) => model.rows.length === 2);
     await picker.press("d").until((model) => model.mode.kind === "delete" && model.mode.subagents === 2);
     await picker.press("y").until((model) => model.notice !== undefined);
@@ -121,8 +126,8 @@ describe("A picker on a store", () => {
 
   it.each(["enter", "r", "a"])("shows that another process deleted the session when %s is pressed", async (key) => {
     const store = await memoryStore();
-    await saidSession(store, { id: "one", title: "One" }, 1, "hi");
-    await saidSession(store, { id: "two", title: "Two" }, 2, "hi");
+    await createConversation(store, { id: "one", title: "One" }, 1, "hi");
+    await createConversation(store, { id: "two", title: "Two" }, 2, "hi");
     const picker = await pickerOn(store, SIZE).until((model) => model.lists.here.state === "complete");
     await store.deleteSession("one");
     await picker.press(key, ...(key === "r" ? ["enter"] : [])).until((model) => model.notice !== undefined);
@@ -137,7 +142,7 @@ describe("A picker on a store", () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const path = join(folder, "sessions.db");
     const writable = await openStore({ path });
-    await saidSession(writable, { id: "one", title: "One" }, 1, "hi");
+    await createConversation(writable, { id: "one", title: "One" }, 1, "hi");
     await writable.close();
     const store = await openStore({ path, mode: "read-only" });
     onTestFinished(() => store.close());

@@ -195,16 +195,16 @@ describe("a preview", () => {
         text,
         fc.dictionary(fc.constantFrom("path", "oldText", "newText", "edits", "command", "content", "x"), fc.oneof(text, fc.jsonValue())),
         fc.integer({ min: 2, max: 60 }),
-        (said, given, width) => {
+        (text, given, width) => {
           const args: Record<string, unknown> = given;
           const message = {
             role: "assistant" as const,
             content: [
-              { type: "text" as const, text: said },
-              { type: "toolCall" as const, id: said, name: "edit", arguments: args },
+              { type: "text" as const, text },
+              { type: "toolCall" as const, id: text, name: "edit", arguments: args },
             ],
           };
-          for (const line of entryPreview({ entry: { ...entry, message }, label: said }, width))
+          for (const line of entryPreview({ entry: { ...entry, message }, label: text }, width))
             expect(lineWidth(line)).toBeLessThanOrEqual(width);
         },
       ),

@@ -13,27 +13,29 @@ import { Shell } from "../agent/shell.js";
 const WINDOW = 20_000;
 const SUMMARY = "<analysis>x</analysis><summary>\n## Goal\nMend src/k1.ts and src/k2.ts.\n</summary>";
 
-/** Everything that a shell tells its screen, and a way to wait for some of it. */
-class Heard implements ShellHost {
-  readonly news: ShellEvent[] = [];
+/** Records the events that a shell dispatches, and waits for some of them. */
+class RecordingHost implements ShellHost {
+  readonly events: ShellEvent[] = [];
   #waiting: (() => void)[] = [];
-  readonly dispatch = (news: ShellEvent): void => {
-    this.news.push(news);
+  readonly dispatch = (event: ShellEvent): void => {
+    this.events.push(event);
     for (const wake of this.#waiting.splice(0)) wake();
   };
   readonly print = (): void => undefined;
   readonly copy = (): void => undefined;
 
-  async until(holds: (news: ShellEvent) => boolean): Promise<void> {
-    while (!this.news.some(holds)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async until(holds: (event: ShellEvent) => boolean): Promise<void> {
+    while (!this.events.some(holds)) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }
 
-const stored = (text: string) => (news: ShellEvent) => news.kind === "message-stored" && news.text === text;
-const compacting = (background: boolean) => (news: ShellEvent) => news.kind === "status" && news.status.background === background;
+const stored = (text: string) => (event: ShellEvent) => event.kind === "message-stored" && event.text === text;
+const compacting = (background: boolean) => (event: ShellEvent) => event.kind === "status" && event.status.background === background;
 
 /** A shell whose first turn ends just above the threshold, as its answer is long; then the summary is asked for and waits. */
-async function overThreshold(work: (it: { shell: Shell; performer: ShellPerformer; heard: Heard; write: () => void }) => Promise<void>) {
+async function overThreshold(
+  work: (it: { shell: Shell; performer: ShellPerformer; host: RecordingHost; write: () => void }) => Promise<void>,
+) {
   const shell = await Shell.open();
   await plant(shell.session, turns(1, 55));
   const written = gate();
@@ -47,31 +49,31 @@ async function overThreshold(work: (it: { shell: Shell; performer: ShellPerforme
   await withSession(run, "talk", async (opened) => {
     const performer = new ShellPerformer(createShellWorld(run, opened), { showsTranscript: false, showsNotebookNote: false });
     onTestFinished(() => performer.close());
-    const heard = new Heard();
-    await performer.performAndWait({ kind: "open" }, heard);
-    await performer.performAndWait({ kind: "send", text: "first" }, heard);
+    const host = new RecordingHost();
+    await performer.performAndWait({ kind: "open" }, host);
+    await performer.performAndWait({ kind: "send", text: "first" }, host);
     await shell.server.request(1);
-    await work({ shell, performer, heard, write: written.open });
+    await work({ shell, performer, host, write: written.open });
   });
 }
 
 describe("a compaction that is due when a turn ends", () => {
   test("is shown after the reply; the next prompt is stored meanwhile, and its request waits", async () => {
-    await overThreshold(async ({ shell, performer, heard, write }) => {
-      const kinds = heard.news.map(({ kind }) => kind);
+    await overThreshold(async ({ shell, performer, host, write }) => {
+      const kinds = host.events.map(({ kind }) => kind);
       expect(kinds).toContain("reply-ended");
       expect(kinds).toContain("line-done");
-      expect(heard.news.findLast((news) => news.kind === "status" && news.status.background !== undefined)).toMatchObject({
+      expect(host.events.findLast((event) => event.kind === "status" && event.status.background !== undefined)).toMatchObject({
         status: { background: true },
       });
-      const second = performer.performAndWait({ kind: "send", text: "second" }, heard);
-      await heard.until(stored("second"));
+      const second = performer.performAndWait({ kind: "send", text: "second" }, host);
+      await host.until(stored("second"));
       expect(shell.server.requests).toHaveLength(2);
       write();
       await second;
       const path = await (await shell.other()).path();
       expect(path.filter(({ type }) => type === "compaction")).toHaveLength(1);
-      expect(heard.news.findLast((news) => news.kind === "status" && news.status.background !== undefined)).toMatchObject({
+      expect(host.events.findLast((event) => event.kind === "status" && event.status.background !== undefined)).toMatchObject({
         status: { background: false },
       });
       const before = path.findIndex(({ type }) => type === "compaction");
@@ -82,23 +84,23 @@ describe("a compaction that is due when a turn ends", () => {
   });
 
   test("shows a notice if it fails; the reply stays stored", async () => {
-    await overThreshold(async ({ shell, heard, write }) => {
+    await overThreshold(async ({ shell, host, write }) => {
       await shell.store.deleteSession("talk");
       write();
-      await heard.until((news) => news.kind === "notice");
-      expect(heard.news.filter(({ kind }) => kind === "notice")).toMatchObject([{ isError: true, text: expect.stringContaining("talk") }]);
-      const kinds = heard.news.map(({ kind }) => kind);
+      await host.until((event) => event.kind === "notice");
+      expect(host.events.filter(({ kind }) => kind === "notice")).toMatchObject([{ isError: true, text: expect.stringContaining("talk") }]);
+      const kinds = host.events.map(({ kind }) => kind);
       expect(kinds.indexOf("reply-ended")).toBeLessThan(kinds.indexOf("notice"));
     });
   });
 
   test("is cancelled by the user without an error, and ends before the next request", async () => {
-    await overThreshold(async ({ shell, performer, heard }) => {
-      performer.perform({ kind: "stop" }, heard);
+    await overThreshold(async ({ shell, performer, host }) => {
+      performer.perform({ kind: "stop" }, host);
       await shell.server.requests[1]?.gone;
-      await heard.until(compacting(false));
-      expect(heard.news.some(({ kind }) => kind === "notice")).toBe(false);
-      await performer.performAndWait({ kind: "send", text: "second" }, heard);
+      await host.until(compacting(false));
+      expect(host.events.some(({ kind }) => kind === "notice")).toBe(false);
+      await performer.performAndWait({ kind: "send", text: "second" }, host);
       const path = await (await shell.other()).path();
       expect(path.filter(({ type }) => type === "compaction")).toHaveLength(1);
       expect(path.at(-1)).toMatchObject({ type: "message", message: { role: "assistant", stopReason: "stop" } });

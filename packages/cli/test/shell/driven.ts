@@ -24,7 +24,7 @@ export interface ShellCase {
   readonly config?: Config;
   /** A model answers, on this machine. */
   readonly hasModel?: boolean;
-  /** What the system says of a chosen model's key; null: no command can read it. */
+  /** The warning about the key of a chosen model; null: no command can read it. */
   readonly keyWarning?: string | null;
   readonly start?: ShellStart;
   /** Put into the session before the shell opens. */
@@ -36,7 +36,7 @@ export class DrivenShell {
   model: ShellModel;
   readonly printed: string[] = [];
   readonly effects: ShellEffect[] = [];
-  #heard: (() => void)[] = [];
+  #listeners: (() => void)[] = [];
   /** What waits for a moment to pass, in which no key comes. */
   #moments: (() => void)[] = [];
 
@@ -120,7 +120,7 @@ export class DrivenShell {
     const { model, effects } = this.#screen.update(this.model, event);
     this.model = model;
     this.#perform(effects);
-    for (const heard of this.#heard.splice(0)) heard();
+    for (const listener of this.#listeners.splice(0)) listener();
     return this;
   }
 
@@ -145,9 +145,9 @@ export class DrivenShell {
     return this;
   }
 
-  /** Waits for news until something holds. */
+  /** Waits for events until a condition holds. */
   async until(holds: () => boolean): Promise<this> {
-    while (!holds()) await new Promise<void>((resolve) => this.#heard.push(resolve));
+    while (!holds()) await new Promise<void>((resolve) => this.#listeners.push(resolve));
     return this;
   }
 
@@ -165,7 +165,7 @@ export class DrivenShell {
     return this.#screen.result(this.model);
   }
 
-  /** What stands above the screen. */
+  /** The printed lines above the screen. */
   get above(): string {
     return this.printed.join("\n");
   }
@@ -182,7 +182,7 @@ export class DrivenShell {
   }
 
   readonly #host: ShellHost = {
-    dispatch: (news) => void this.event(news),
+    dispatch: (event) => void this.event(event),
     print: (lines) => {
       for (const line of lines) this.printed.push(textOfLine(line).trimEnd());
     },

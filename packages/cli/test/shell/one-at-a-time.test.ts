@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { fail, text } from "../../../compaction/test/model/answer.js";
 import { DrivenShell } from "./driven.js";
 
-/** What was said on the path, as another process sees it. */
-async function said(shell: DrivenShell): Promise<readonly string[]> {
+/** The messages of the path, as another process reads them. */
+async function storedMessages(shell: DrivenShell): Promise<readonly string[]> {
   return (await shell.messages()).map((message) => {
     if (message.role !== "user" && message.role !== "assistant") return message.role;
     const { content, role } = message;
@@ -22,7 +22,7 @@ describe("lines that are sent faster than they are performed", () => {
       .enter("first")
       .enter("second")
       .until(() => isIdle(shell));
-    expect(await said(shell)).toEqual(["user: first", "assistant: one!", "user: second", "assistant: two!"]);
+    expect(await storedMessages(shell)).toEqual(["user: first", "assistant: one!", "user: second", "assistant: two!"]);
   });
 
   test("a message after /undo is appended where the undo moved the leaf", async () => {
@@ -37,7 +37,7 @@ describe("lines that are sent faster than they are performed", () => {
       .enter("/undo")
       .enter("under b")
       .until(() => isIdle(shell));
-    expect(await said(shell)).toEqual(["user: a", "user: b", "user: under b"]);
+    expect(await storedMessages(shell)).toEqual(["user: a", "user: b", "user: under b"]);
   });
 
   test("a command keeps its position between messages", async () => {
@@ -49,7 +49,7 @@ describe("lines that are sent faster than they are performed", () => {
       .until(() => isIdle(shell));
     const [label] = await shell.session.labels.list();
     expect((await shell.session.entry(label?.entryId ?? "")).parentId).toBeNull();
-    expect(await said(shell)).toEqual(["user: one", "user: two"]);
+    expect(await storedMessages(shell)).toEqual(["user: one", "user: two"]);
   });
 
   test("in a notebook all queued lines are sent after other work", async () => {
@@ -57,7 +57,7 @@ describe("lines that are sent faster than they are performed", () => {
     shell.event({ kind: "work-started", text: "summarizing" }).enter("one").enter("two");
     expect(shell.model.queue).toEqual(["one", "two"]);
     await shell.event({ kind: "work-ended" }).until(() => isIdle(shell));
-    expect(await said(shell)).toEqual(["user: one", "user: two"]);
+    expect(await storedMessages(shell)).toEqual(["user: one", "user: two"]);
   });
 
   test("after a failed reply the next message is sent", async () => {
@@ -67,7 +67,7 @@ describe("lines that are sent faster than they are performed", () => {
       .enter("first")
       .enter("second")
       .until(() => isIdle(shell));
-    expect((await said(shell)).at(-1)).toBe("assistant: two!");
+    expect((await storedMessages(shell)).at(-1)).toBe("assistant: two!");
   });
 });
 

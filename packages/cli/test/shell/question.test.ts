@@ -8,7 +8,7 @@ import { DrivenShell } from "./driven.js";
 
 const COMMAND = "echo ran";
 
-/** A shell whose model wants to run a command, while `typed` stands at the prompt. */
+/** A shell whose model wants to run a command, with `typed` in the prompt. */
 async function asked(typed = "", command = COMMAND, rows = 24): Promise<DrivenShell> {
   return (await shown(typed, command, rows)).moment();
 }

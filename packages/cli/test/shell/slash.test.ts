@@ -16,14 +16,14 @@ async function talk(): Promise<DrivenShell> {
   });
 }
 
-/** What a command printed, and what it said in the notice. */
+/** The printed output of a command and its notice. */
 async function ran(shell: DrivenShell, line: string): Promise<string> {
   const from = shell.printed.length;
   await shell.enter(line).until(() => shell.model.running === 0);
   return [...shell.printed.slice(from), shell.model.notice?.text ?? ""].join("\n");
 }
 
-/** Without white space: a path of any length may stand in a line that wraps. */
+/** Without whitespace: lines with long paths wrap. */
 function squeezed(text: string): string {
   return text.replace(/\s+/g, "");
 }
