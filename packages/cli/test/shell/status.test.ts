@@ -3,21 +3,23 @@ import { expect, onTestFinished, test } from "vitest";
 import { StatusReader } from "../../src/shell/status.js";
 import { grow, world } from "../world.js";
 
-/** A handle that writes down which of its reads are asked for, and how many rows of the tree they give. */
+/** A session that records its calls, also of `session.tree`, and the length of each returned list. */
 function counting(session: Session) {
   const calls: string[] = [];
-  const handle = new Proxy(session, {
-    get(target, key) {
-      const member: unknown = Reflect.get(target, key, target);
-      if (typeof member !== "function") return member;
-      return async (...given: unknown[]) => {
-        const answer: unknown = await Reflect.apply(member, target, given);
-        calls.push(Array.isArray(answer) ? `${String(key)} ${answer.length}` : String(key));
-        return answer;
-      };
-    },
-  });
-  return { handle, calls };
+  const record = <T extends object>(recorded: T): T =>
+    new Proxy(recorded, {
+      get(target, key) {
+        const member: unknown = Reflect.get(target, key, target);
+        if (key === "tree" && typeof member === "object" && member !== null) return record(member);
+        if (typeof member !== "function") return member;
+        return async (...given: unknown[]) => {
+          const answer: unknown = await Reflect.apply(member, target, given);
+          calls.push(Array.isArray(answer) ? `${String(key)} ${answer.length}` : String(key));
+          return answer;
+        };
+      },
+    });
+  return { handle: record(session), calls };
 }
 
 test("the status after a message reads only new rows: no tips, and no statistics unless a model was used", async () => {
