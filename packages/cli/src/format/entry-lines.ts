@@ -34,7 +34,7 @@ export function entryLines(entry: Entry): readonly Line[] {
       return [...messageFields(entry.message), ...messageLines(entry.message)];
     case "compaction":
       return [
-        fieldLine("kept from", entry.firstKeptEntryId ?? "nothing kept"),
+        fieldLine("first kept entry", entry.firstKeptEntryId ?? "none"),
         ...optionalField("tokens before", entry.tokensBefore),
         ...optionalField("tokens after", entry.tokensAfter),
         ...optionalField("trigger", entry.trigger),
@@ -44,7 +44,7 @@ export function entryLines(entry: Entry): readonly Line[] {
         ...summaryLines(entry),
       ];
     case "branch_summary":
-      return [fieldLine("of the branch that ends at", entry.fromId ?? "(unknown)"), ...usageField(entry.usage), ...summaryLines(entry)];
+      return [fieldLine("branch tip", entry.fromId ?? "(unknown)"), ...usageField(entry.usage), ...summaryLines(entry)];
     case "model_change":
       return textLines(entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}`);
     case "thinking_level_change":
@@ -74,11 +74,11 @@ function messageFields(message: Extract<Entry, { type: "message" }>["message"]):
       return [
         ...(named === "" ? [] : [fieldLine("model", named)]),
         ...usageField(message.usage),
-        ...optionalField("stopped because", message.stopReason),
+        ...optionalField("stop reason", message.stopReason),
       ];
     }
     case "toolResult":
-      return [...optionalField("tool", message.toolName), fieldLine("answers", message.toolCallId)];
+      return [...optionalField("tool", message.toolName), fieldLine("call", message.toolCallId)];
     case "bashExecution":
       return optionalField("exit code", message.exitCode ?? undefined);
     case "custom":

@@ -70,7 +70,7 @@ function messageFacts(entry: Entry, width: number): readonly Line[] {
         ...fact("stop reason", message.stopReason),
       ];
     case "toolResult":
-      return [...fact("tool", message.toolName), ...fact("answers", message.toolCallId)];
+      return [...fact("tool", message.toolName), ...fact("call", message.toolCallId)];
     case "bashExecution":
       return [...fact("exit code", message.exitCode), ...(message.excludeFromContext === true ? fact("in context", "no") : [])];
     case "custom":
@@ -160,7 +160,7 @@ function summaryFacts(entry: Extract<Entry, { type: "compaction" | "branch_summa
     value === undefined || value === null || value === "" ? [] : factLines(name, value, width);
   const { readFiles, modifiedFiles } = summaryFiles(entry.details);
   return [
-    ...(entry.type === "compaction" ? compactionFacts(entry, to, fact) : fact("of the branch that ends at", entry.fromId ?? "(unknown)")),
+    ...(entry.type === "compaction" ? compactionFacts(entry, to, fact) : fact("branch tip", entry.fromId ?? "(unknown)")),
     ...fact("covers", covers === undefined ? undefined : coverageText(covers, to)),
     ...fact("written as", method),
     ...fact(
@@ -180,7 +180,7 @@ function compactionFacts(entry: Extract<Entry, { type: "compaction" }>, to: stri
     tokensBefore === undefined && tokensAfter === undefined ? "" : `${tokenText(tokensBefore)} ${to} ${tokenText(tokensAfter)}`;
   return [
     ...fact("title", entry.title),
-    ...fact("kept from", entry.firstKeptEntryId ?? "nothing kept"),
+    ...fact("first kept entry", entry.firstKeptEntryId ?? "none"),
     ...fact("tokens", tokens),
     ...fact("trigger", entry.trigger),
     ...fact("instructions", entry.instructions),

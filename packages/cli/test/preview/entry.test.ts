@@ -85,7 +85,7 @@ describe("a preview", () => {
     expect(text).toMatchInlineSnapshot(`
       "
       branch summary  an-entry  2025-11-21 12:00
-      of the branch that ends at: (unknown)
+      branch tip: (unknown)
 
       Tried a.
       "
@@ -98,7 +98,7 @@ describe("a preview", () => {
       "
       tool result  an-entry  2025-11-21 12:00
       tool: read
-      answers: call-1
+      call: call-1
 
       (error)
         if (*a*) {
