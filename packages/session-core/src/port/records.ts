@@ -2,46 +2,46 @@ import type { EntryPayload, EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 
-/** The leaf that every session has. */
+/** The name of the leaf that every session has. */
 export const MAIN_LEAF = "main";
 
-/** A session and its row, which no other session has, also none with the same id that is made after it was deleted. */
+/** A session by id and row number. The row number is unique, also after the session is deleted and its id used again. */
 export interface SessionRow {
   readonly id: SessionId;
   readonly seq: number;
 }
 
-/** What names a session: its id, or, where only the one that was opened is meant, also its row. */
+/** A session by its id, or by id and row number if a later session with the same id must not match. */
 export type SessionKey = SessionId | SessionRow;
 
-/** A subagent's session is listed apart from conversations and never offered for continuing. */
+/** Lists contain conversations by default; sessions of subagents only on request. */
 export type SessionKind = "conversation" | "subagent";
 
-/** Where a session came from: forked at an entry, or started by a tool call. The parent may be gone. */
+/** The session from which a session was forked, or whose tool call started it. It may have been deleted. */
 export interface SessionParent {
   readonly sessionId: SessionId;
   readonly entryId: EntryId | null;
   readonly toolCallId: string | null;
 }
 
-/** Where an imported session was read. */
+/** The source of an imported session. */
 export interface SessionSource {
   readonly format: string;
   readonly path: string;
-  /** Its id in the program that wrote it. */
+  /** The id of the session in that source. */
   readonly id: string;
 }
 
-/** What is known of a session without reading an entry. Times are milliseconds since 1970. */
+/** A session without its entries. Times are milliseconds since 1970. */
 export interface SessionRecord {
   readonly id: SessionId;
   readonly kind: SessionKind;
   readonly title: string | null;
   readonly titleSource: "user" | "auto" | null;
-  /** The directory it was recorded in; it may be gone. */
+  /** The working directory of the session; it may no longer exist. */
   readonly cwd: string | null;
   readonly createdAtMs: number;
-  /** Of the newest user or assistant message. Renaming, labelling and moving about leave it alone. */
+  /** Time of the newest user or assistant message. Titles, labels and leaf moves do not change it. */
   readonly activeAtMs: number;
   readonly archivedAtMs: number | null;
   readonly parent: SessionParent | null;
@@ -50,14 +50,14 @@ export interface SessionRecord {
   readonly messageCount: number;
   /** Size of all payloads in bytes. */
   readonly payloadBytes: number;
-  /** Preview of the first user message: what screens show where there is no title. */
+  /** Preview of the first user message, for sessions without a title. */
   readonly firstText: string | null;
   readonly source: SessionSource | null;
-  /** Header fields of the source that we do not know. */
+  /** Unknown header fields of the source. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** What a new session starts with. */
+/** The properties of a new session. */
 export interface NewSession {
   /** Default: a new id. */
   readonly id?: SessionId | undefined;
@@ -70,43 +70,43 @@ export interface NewSession {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Which sessions to list; every part narrows. Newest activity first. */
+/** Which sessions to list. Conditions are combined with AND. Newest activity first. */
 export interface SessionFilter {
   readonly cwd?: string | undefined;
   /** Default: conversations only. */
   readonly kind?: SessionKind | "all" | undefined;
-  /** Default: only those that are not archived. */
+  /** Default: false. */
   readonly archived?: boolean | "all" | undefined;
-  /** Default: sessions without an entry are left out. */
+  /** Whether to include sessions without entries. Default: false. */
   readonly empty?: boolean | undefined;
   readonly parentId?: SessionId | undefined;
   /** At most this many; default 1,000. */
   readonly limit?: number | undefined;
-  /** From the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
-/** A page of an answer, and where the next one starts (null: there is none). */
+/** A page of results. `next` is the cursor of the next page, or null. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next: string | null;
 }
 
-/** An entry without its payload: enough to draw a tree. */
+/** An entry without its payload, for trees. */
 export interface OutlineRow {
   readonly id: EntryId;
   readonly seq: number;
-  /** null: a first entry. A parent's row always comes before. */
+  /** null for a first entry. Lower than `seq`. */
   readonly parentSeq: number | null;
   readonly type: EntryType;
   readonly role: MessageRole | null;
-  /** Entries above it on its path. */
+  /** The number of entries above it. */
   readonly depth: number;
   readonly createdAtMs: number;
   /** One line, at most 160 code units, without control characters. */
   readonly preview: string;
   readonly isError: boolean;
-  /** Size of its payload as JSON, in bytes of UTF-8: what tells large entries from small ones without reading them. */
+  /** Size of the payload as JSON, in bytes of UTF-8. */
   readonly payloadBytes: number;
 }
 
@@ -117,13 +117,13 @@ export interface Label {
   readonly createdAtMs: number;
 }
 
-/** A named leaf: where one of the session's writers stands. */
+/** A leaf: the named position of a writer. null: before the first entry. */
 export interface LeafRecord {
   readonly name: string;
   readonly entryId: EntryId | null;
 }
 
-/** A leaf as a handle last saw it. Storages keep more in it than this; hand back the one you were given. */
+/** A leaf as a handle last saw it. A storage may add members; pass the object back unchanged. */
 export interface LeafState {
   readonly entryId: EntryId | null;
   readonly seq: number | null;
@@ -137,26 +137,26 @@ export interface LeafMove {
   readonly state: "done" | "undone" | "dropped";
 }
 
-/** A small named value that a host keeps with a session. */
+/** A small value of the host, stored with a session. */
 export interface StoredValue {
   readonly key: string;
   readonly value: unknown;
   readonly updatedAtMs: number;
 }
 
-/** How a path is scanned. */
+/** Which entries of a path to read, and in which order. */
 export interface PathScan {
-  /** Where to start; default: the leaf of the handle. */
+  /** The end of the path. Default: the leaf of the handle. */
   readonly leafId?: EntryId | null | undefined;
   /** `up`: from the leaf to the first entry (default). `down`: from the first entry to the leaf. */
   readonly order?: "up" | "down" | undefined;
-  /** Only entries below this one, which must be on the path; it is left out itself. */
+  /** Only entries below this one, which must be on the path. */
   readonly stopAt?: EntryId | undefined;
   readonly types?: readonly EntryType[] | undefined;
   readonly roles?: readonly MessageRole[] | undefined;
   /** At most this many; default: all. */
   readonly limit?: number | undefined;
-  /** From the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
@@ -166,18 +166,18 @@ export type PathScanFrom = PathScan & { readonly leafId: EntryId | null };
 /** Where a context ends: at an entry, before the first entry (null), or at a named leaf. */
 export type ContextEnd = { readonly entryId: EntryId | null } | { readonly leafName: string };
 
-/** What a context is built from: the entries of the bounded walk, and what lies beyond it but still counts. */
+/** What a context is built from: the entries since the first kept one, and the settings in force. */
 export interface ContextPath {
   readonly leaf: LeafState;
   /** Oldest first: from the first kept entry (or the compaction, or the first entry) to the leaf. */
   readonly entries: readonly ContextEntry[];
-  /** Whether `entries` only continues a window that the caller holds, which ends at `knownSeq`. */
+  /** Whether `entries` are only those after `knownSeq`. */
   readonly continues: boolean;
-  /** The compaction that the context starts with; it is among the entries of the window. */
+  /** The compaction in force; it is one of the entries. */
   readonly compactionSeq: number | null;
-  /** The first entry that the compaction kept; null: none, or no compaction. */
+  /** The first entry that the compaction keeps, or null. */
   readonly firstKeptSeq: number | null;
-  /** The entry that says which model answers: a model_change, or a reply that names its model. */
+  /** The entry that set the model: a model_change, or a reply that names its model. */
   readonly model: EntryPayload | null;
   readonly thinking: EntryPayload | null;
   readonly system: EntryPayload | null;
@@ -190,9 +190,9 @@ export interface ContextEntry {
   readonly payload: EntryPayload;
 }
 
-/** What one model was used for, from the figures that replies report. */
+/** The usage of one model, as its replies report it. */
 export interface ModelUsage {
-  /** "" where the reply did not say. */
+  /** "" if the replies name none. */
   readonly provider: string;
   readonly model: string;
   readonly replies: number;
@@ -200,11 +200,11 @@ export interface ModelUsage {
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** US dollars, as reported; 0 where nothing was. */
+  /** US dollars, as reported; 0 if nothing was. */
   readonly costUsd: number;
 }
 
-/** Figures of one session or of a whole store. */
+/** Totals of one session or of a store. */
 export interface Statistics {
   readonly sessions: number;
   readonly entries: number;
@@ -212,8 +212,8 @@ export interface Statistics {
   readonly payloadBytes: number;
   /** Entries by type. */
   readonly byType: Readonly<Record<string, number>>;
-  /** What these sessions used themselves, most expensive first. */
+  /** The usage of these sessions, most expensive first. */
   readonly usage: readonly ModelUsage[];
-  /** What forks have taken over from the sessions they came from: counted there already. */
+  /** The usage of entries that forks copied, which already counts in the source sessions. */
   readonly inheritedUsage: readonly ModelUsage[];
 }

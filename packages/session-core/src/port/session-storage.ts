@@ -22,40 +22,40 @@ import type {
   StoredValue,
 } from "./records.js";
 
-/** One thing to write. Several of them in a batch are one transaction: all or none. */
+/** One write of a batch. */
 export type Write =
-  /** `entry` is judged by the gate; it goes under the entry written before it in the batch, or under the leaf. */
+  /** The entry is validated. It goes below the entry written before it in the batch, or below the leaf. */
   | { readonly kind: "entry"; readonly entry: EntryInput }
   | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string | null; readonly createdAtMs?: number | undefined }
-  /** `value: undefined` takes the value away. */
+  /** `value: undefined` removes the value. */
   | { readonly kind: "value"; readonly key: string; readonly value: unknown }
   | { readonly kind: "moveLeaf"; readonly to: EntryId | null };
 
 /**
- * What to do when another writer moved the leaf since the handle last saw it: `error` throws `LeafMovedError`,
- * `follow` appends under the new leaf, `branch` under the old one, beside what the other writer wrote.
+ * What an append does if another writer moved the leaf: `error` throws `LeafMovedError`, `follow` appends below the new leaf,
+ * `branch` appends below the old one, so that both writers have a branch.
  */
 export type OnConflict = "error" | "follow" | "branch";
 
-/** A batch for one leaf of one session. */
+/** Writes for one leaf of one session, committed in one transaction: all of them or none. */
 export interface Batch {
   readonly sessionId: SessionKey;
   readonly leafName: string;
   /** The leaf as the handle last saw it. */
   readonly seen: LeafState;
   readonly onConflict: OnConflict;
-  /** Write nothing, and throw `LeafMovedError`, unless the leaf still stands where it was seen; whatever is written. Default false. */
+  /** Throw `LeafMovedError` unless the leaf is still where it was seen, even for labels and values. Default false. */
   readonly onlyIfSeen?: boolean | undefined;
   readonly writes: readonly Write[];
 }
 
-/** What a batch wrote: its entries in order (one that was there already is given as it is), and the leaf after it. */
+/** The entries of a batch in order, including those that existed already, and the leaf after it. */
 export interface BatchResult {
   readonly entries: readonly Pick<Entry, "id" | "seq">[];
   readonly leaf: LeafState;
 }
 
-/** Two entries of one session by their places: what a range of a path is given by. Both ends are part of it. */
+/** A range of a path, both ends included. */
 export interface PathRange {
   /** Default: the first entry of the path. */
   readonly fromId?: EntryId | undefined;
@@ -63,20 +63,19 @@ export interface PathRange {
 }
 
 /**
- * What a storage engine must do. `Store` and `Session` are written on this port alone, and the contract suite in
- * `test/` states what each operation means; the SQLite storage is the one implementation.
+ * The interface of a storage engine. `Store` and `Session` use only this interface; `test/storage/storage-contract.ts` tests an
+ * implementation of it. The SQLite storage is the only one.
  *
- * Every operation is atomic, and throws the errors of `errors/`: an unknown session is `SessionNotFoundError`, an
- * unknown entry `EntryNotFoundError`, wherever an id is given.
+ * Every operation is atomic. An unknown session throws `SessionNotFoundError`, an unknown entry `EntryNotFoundError`.
  */
 export interface SessionStorage {
-  /** Paths of the files that it stands in. Nobody else may open them: closing one releases the locks of this process on it. */
+  /** Paths of the files of the store. Other code in this process must not open them: closing one releases the locks of SQLite on it. */
   readonly files: readonly string[];
   createSession(session: NewSession): Promise<SessionRecord>;
-  /** The session that has this id now, for a handle: what is given its row works on no later session with the same id. */
+  /** Returns id and row number of the session, for a handle that must not match a later session with the same id. */
   sessionRow(id: SessionId): Promise<SessionRow>;
   findSession(id: SessionKey): Promise<SessionRecord | undefined>;
-  /** Sessions by exact id, id prefix, title, title prefix or part of a title: the first of these that finds any; conversations first. */
+  /** Finds sessions by id, id prefix, title, title prefix or part of a title: the results of the first that finds any, conversations first. */
   sessionsNamed(name: string, limit: number): Promise<readonly SessionRecord[]>;
   listSessions(filter: SessionFilter): Promise<Page<SessionRecord>>;
   renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void>;
@@ -85,163 +84,162 @@ export interface SessionStorage {
   /** Copies the path that ends at `at`; null copies no entry. */
   forkSession(id: SessionId, at: EntryId | null, into: NewSession): Promise<SessionRecord>;
 
-  /** The leaf of this name; makes it, standing at `at`, where it is missing and `at` is given. */
+  /** Returns the leaf of this name. If it is missing and `at` is given, creates it there. */
   leaf(sessionId: SessionKey, name: string, at?: LeafState): Promise<LeafState>;
   leaves(sessionId: SessionKey): Promise<readonly LeafRecord[]>;
   deleteLeaf(sessionId: SessionId, name: string): Promise<void>;
   commit(batch: Batch): Promise<BatchResult>;
-  /** Puts the leaf back to where it stood before its last move; undefined: there is none to undo. */
+  /** Moves the leaf back to where it was before its last move. Returns undefined if there is none. */
   undoMove(sessionId: SessionKey, leafName: string): Promise<LeafState | undefined>;
   redoMove(sessionId: SessionKey, leafName: string): Promise<LeafState | undefined>;
   /** Newest first. */
   leafMoves(sessionId: SessionKey, leafName: string, limit: number): Promise<readonly LeafMove[]>;
 
   entry(sessionId: SessionKey, id: EntryId): Promise<Entry>;
-  /** Ids that start with `prefix`, in the order of their characters, so that an exact one comes first. */
+  /** Ids that start with `prefix`, sorted, so that an equal one comes first. */
   entriesStartingWith(sessionId: SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]>;
   scanPath(sessionId: SessionKey, scan: PathScanFrom): Promise<Page<Entry>>;
-  /** The order of arrival of each entry of a path, oldest first; `stopAt`: only those below this entry. */
+  /** The order of arrival of each entry of a path, oldest first; with `stopAt`, of those below that entry. */
   pathSeqs(sessionId: SessionKey, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]>;
-  /** Entries by their order of arrival, oldest first; numbers of no entry of this session are left out. */
+  /** Entries by their order of arrival, oldest first. Ignores numbers of other sessions. */
   entriesAt(sessionId: SessionKey, seqs: readonly number[]): Promise<readonly Entry[]>;
-  /** null: the first entries of the session. Oldest first. */
+  /** Oldest first. null: the first entries of the session. */
   children(sessionId: SessionKey, id: EntryId | null): Promise<readonly OutlineRow[]>;
   /** Entries with more than one child. */
   branchPoints(sessionId: SessionKey): Promise<readonly OutlineRow[]>;
-  /** Entries without a child: the end of each branch. */
+  /** Entries without children. */
   tips(sessionId: SessionKey): Promise<readonly OutlineRow[]>;
   outline(sessionId: SessionKey, afterSeq: number, limit: number): Promise<readonly OutlineRow[]>;
   entriesSince(sessionId: SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]>;
-  /** The deepest entry on both paths; null: none (two first entries). */
+  /** The deepest entry on both paths; null if they share none. */
   commonAncestor(sessionId: SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null>;
-  /** `at`: an entry, or a leaf by name. `knownSeq`: the end of a window the caller holds already. */
+  /** `knownSeq`: the last entry of a context that the caller holds; if possible, only the entries after it are read. */
   contextPath(sessionId: SessionKey, at: ContextEnd, knownSeq: number | null): Promise<ContextPath>;
   fileOperations(sessionId: SessionKey, range: PathRange): Promise<readonly FileOperation[]>;
 
-  /** Oldest entry first. `text`: only labels that contain it, whatever the case. */
+  /** Oldest entry first. `text`: only labels that contain it, ignoring case. */
   labels(sessionId: SessionKey, text?: string): Promise<readonly Label[]>;
   value(sessionId: SessionKey, key: string): Promise<StoredValue | undefined>;
-  /** In order of key; `prefix`: only keys that start with it. */
+  /** Values whose key starts with `prefix`, ordered by key. */
   values(sessionId: SessionKey, prefix: string): Promise<readonly StoredValue[]>;
 
   /**
-   * What `saveTokenCounts` kept of these entries; what it did not keep is missing. A cache: also a storage that keeps
-   * nothing answers right.
+   * Token counts that `saveTokenCounts` stored. Entries without a count are missing. This is a cache: a storage may keep none.
    */
   tokenCounts(sessionId: SessionKey, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>>;
-  /** Keeps counts of entries, in place of those it has; ids of no entry are left out. Touches neither leaf nor times nor order. */
+  /** Stores token counts, replacing existing ones. Ignores ids of unknown entries. Changes neither leaf nor times. */
   saveTokenCounts(sessionId: SessionKey, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void>;
 
-  /** Complete whatever the index lacks, which is looked through entry by entry; `catchUpSearch` first makes that little. */
+  /** Searches the index and scans the entries that are not indexed yet. Call `catchUpSearch` first to keep their number small. */
   search(request: SearchRequest): Promise<SearchPage>;
   /**
-   * Puts some entries into the search index, at most `limit` and no more than take about 20 ms; returns at most how many
-   * are still missing, 0 only when none is. `throw`: `StoreBusyError` at once where another process holds the lock.
+   * Indexes at most `limit` entries, for about 20 ms. Returns an upper bound of those that are not indexed; 0 if there are none.
+   * `throw`: throws `StoreBusyError` at once if another process holds the lock.
    */
   catchUpSearch(limit: number, whenLocked?: "wait" | "throw"): Promise<number>;
   statistics(sessionId?: SessionKey): Promise<Statistics>;
   importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;
 
-  /** Every violation of what must hold, judging each payload again. Reads the whole store. */
+  /** Iterates over integrity violations. Validates every payload; reads the whole store. */
   verify(sessionId?: SessionId): AsyncIterable<Violation>;
   backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void>;
-  /** Waits for nothing: every accepted write is on disk already. A second call does nothing. */
+  /** Closes the storage without waiting. A second call does nothing. */
   close(): Promise<void>;
 }
 
-/** What to look for, and where. Every part narrows. */
+/** What to search, and where. Conditions are combined with AND. */
 export interface SearchRequest {
   /**
-   * Words, all of which must occur; `"several words"` in a row; `word*` as a beginning. Case and accents do not count;
-   * punctuation inside a word makes it words in a row, so `src/a.ts` finds that file name.
+   * Words that must all occur; `"several words"` as a phrase; `word*` as a prefix. Case and accents are ignored. Punctuation
+   * inside a word makes it a phrase, so `src/a.ts` finds that file name.
    */
   readonly query: string;
-  /** In this session only; default: all. */
+  /** Default: all sessions. */
   readonly sessionId?: SessionId | undefined;
   readonly roles?: readonly MessageRole[] | undefined;
   readonly types?: readonly EntryType[] | undefined;
-  /** Entries made at or after this time, in milliseconds since 1970. */
+  /** Only entries created at or after this time, in milliseconds since 1970. */
   readonly sinceMs?: number | undefined;
-  /** Entries made before this time. */
+  /** Only entries created before this time. */
   readonly untilMs?: number | undefined;
-  /** Entries whose tool calls touch this file: the whole path, or its last parts (`src/a.ts`, `a.ts`). */
+  /** Only entries whose tool calls touch this file, by its path or the end of it (`src/a.ts`, `a.ts`). */
   readonly path?: string | undefined;
-  /** Sessions recorded in this directory. */
+  /** Only sessions of this working directory. */
   readonly cwd?: string | undefined;
   /** At most this many hits; default 20. */
   readonly limit?: number | undefined;
-  /** From the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string | undefined;
 }
 
-/** One entry, or one session title, that fits. */
+/** An entry or a session title that matches. */
 export interface SearchHit {
   readonly sessionId: SessionId;
   readonly sessionTitle: string | null;
-  /** null: the title of the session fits. */
+  /** null if the title of the session matches. */
   readonly entryId: EntryId | null;
   readonly seq: number | null;
   readonly type: EntryType | "title";
   readonly role: MessageRole | null;
   readonly createdAtMs: number;
-  /** The surroundings of the first match, about 30 words on one line, without control characters. */
+  /** The text around the first match, about 30 words on one line, without control characters. */
   readonly snippet: string;
-  /** The matches in `snippet`: pairs of start and end, in UTF-16 code units. */
+  /** The matches in `snippet` as pairs of start and end, in UTF-16 code units. */
   readonly matches: readonly (readonly [start: number, end: number])[];
 }
 
-/** Hits, best first: titles, then entries by BM25 rank, newest first where the rank is equal. */
+/** A page of hits: titles first, then entries by BM25 rank; of equal ranks the newest first. */
 export interface SearchPage {
   readonly hits: readonly SearchHit[];
-  /** How many entries and titles fit in all. */
+  /** The number of matching entries and titles on all pages. */
   readonly total: number;
   readonly next: string | null;
 }
 
-/** Where the source was read, for the session's record. */
+/** The source of an import, for the session record. */
 export interface ImportOptions {
   readonly format: string;
   readonly path: string;
-  /** Called after every few hundred records with how many this session has had so far. */
+  /** Called after every few hundred records with the number of records read so far. */
   readonly onRecords?: ((records: number) => void) | undefined;
 }
 
-/** What became of one session of a source. */
+/** The result of importing one session of a source. */
 export interface ImportedSession {
-  /** The session it is in now. */
+  /** The session in the store. */
   readonly sessionId: SessionId;
-  /** The id that the source claims; another one than `sessionId` when that session holds different entries. */
+  /** The id in the source. Differs from `sessionId` if a session of this id holds other entries. */
   readonly claimedId: SessionId;
-  /** `created`: it is new. `extended`: entries were added. `unchanged`: everything was there already. */
+  /** `created`: a new session. `extended`: entries were added. `unchanged`: all entries existed. */
   readonly outcome: "created" | "extended" | "unchanged";
   readonly entriesAdded: number;
-  /** Entries that were there already, equal. */
+  /** Entries that existed and are equal. */
   readonly entriesKnown: number;
-  /** Records kept whole as `foreign` entries, among those added. */
+  /** How many of the added entries are records stored whole as `foreign` entries. */
   readonly foreignAdded: number;
-  /** In the order of the file, at most 1,000 of each code; the counts are of all. */
+  /** In the order of the file, at most 1,000 of each code. The counts below include all. */
   readonly problems: readonly ImportProblem[];
   readonly problemCount: number;
-  /** How many problems there are of each code, those of `problems` included. A code that is missing has none. */
+  /** The number of problems by code. A code without problems is missing. */
   readonly problemCounts: Readonly<Partial<Record<ImportProblem["code"], number>>>;
 }
 
-/** Something that `verify` found not to hold. `rule` is stable. */
+/** A broken integrity rule. The names of rules are stable. */
 export interface Violation {
   readonly rule:
-    | "file-damaged" // SQLite's own check
-    | "dangling-reference" // a foreign key that points nowhere
+    | "file-damaged" // `PRAGMA integrity_check` failed
+    | "dangling-reference" // `PRAGMA foreign_key_check` failed
     | "parent-not-older"
     | "wrong-depth"
-    | "wrong-inheritance" // compaction, model, thinking or system pointer differs from the parent's path
+    | "wrong-inheritance" // the compaction, model, thinking level or system message in force differs from the parent's
     | "first-kept-off-path"
     | "invalid-payload"
-    | "wrong-waypoint" // the short cut from an entry to one far above it is missing or leads elsewhere
+    | "wrong-waypoint" // the waypoint of an entry is missing or leads to the wrong entry
     | "leaf-off-session"
-    | "wrong-count" // entry_count and its like differ from the entries
+    | "wrong-count" // entry_count or message_count differs from the entries
     | "search-index"; // an entry is missing in the search index
   readonly sessionId: SessionId | null;
   readonly entryId: EntryId | null;
-  /** One line for a person. */
+  /** A description on one line. */
   readonly message: string;
 }

@@ -4,29 +4,29 @@ import type { SearchRequest } from "../port/session-storage.js";
 import { shorten } from "../text/cut.js";
 import { toIndexedText } from "./search-index.js";
 
-/** One part of a search: words in a row, the last of which may be a beginning. All parts must occur in an entry. */
+/** One part of a search: a phrase of one or more words. `prefix`: its last word is a prefix. All parts must occur in an entry. */
 export interface SearchTerm {
   readonly words: string;
   readonly prefix: boolean;
 }
 
-/** A search is what a person types. Beyond this the time that FTS5 takes for it grows with the square of its length. */
+/** The longest query. The time of FTS5 grows with the square of the length. */
 const MOST_CHARACTERS = 2000;
 
 const PART = /"([^"]*)"(\*?)|(\S+)/g;
 const WORD = /[\p{L}\p{N}\p{Co}]/u;
 
 /**
- * The parts of a search as a person types it: words, `"phrases"`, `begin*`. Nothing else is special, so no text is a
- * syntax error; parts without a letter or digit are left out.
+ * Parses a query: words, `"phrases"` and `prefix*`. All other characters are literal, so no text is a syntax error. Parts
+ * without a letter or digit are ignored.
  *
- * @throws {InvalidQueryError} nothing is left to look for, or it is longer than 2,000 characters.
+ * @throws {InvalidQueryError} no part has a letter or digit, or it is longer than 2,000 characters.
  */
 export function parseQuery(typed: string): readonly SearchTerm[] {
   if (typed.length > MOST_CHARACTERS) throw new InvalidQueryError(shorten(typed, 61), `it is longer than ${MOST_CHARACTERS} characters`);
   const terms = [...typed.matchAll(PART)].map(term).filter(({ words }) => WORD.test(words));
   if (terms.length === 0) throw new InvalidQueryError(typed, "it has no letter or digit");
-  // A word that is asked for twice is looked for once.
+  // Removes repeated parts.
   return [...new Map(terms.map((one) => [`${one.prefix} ${one.words}`, one])).values()];
 }
 
@@ -36,14 +36,14 @@ function term([, phrase, star, bare]: RegExpMatchArray): SearchTerm {
   return { words: word.replace(/\*$/, ""), prefix: word.endsWith("*") };
 }
 
-/** The search as FTS5 takes it: each part quoted, so that nothing in it is an operator. */
+/** Returns the query in the syntax of FTS5, each part quoted, so that nothing in it is an operator. */
 export function ftsExpression(terms: readonly SearchTerm[]): string {
   return terms.map(({ words, prefix }) => `"${toIndexedText(words).replaceAll('"', " ")}"${prefix ? " *" : ""}`).join(" AND ");
 }
 
-// What narrows a search, as SQL on the tables `session` and `entry`.
+// The conditions of a search, as SQL on the tables `session` and `entry`.
 
-/** What a request says of the session; `time` is the column that its dates are about. */
+/** Returns the conditions on the session. `time` is the column for the dates of the request. */
 export function sessionConditions(request: SearchRequest, time: RawBuilder<unknown>): readonly RawBuilder<boolean>[] {
   const conditions: RawBuilder<boolean>[] = [];
   if (request.sessionId !== undefined) conditions.push(sql`session.id = ${request.sessionId}`);
@@ -53,7 +53,7 @@ export function sessionConditions(request: SearchRequest, time: RawBuilder<unkno
   return conditions;
 }
 
-/** What a request says of the entry and its session. */
+/** Returns the conditions on the entry and its session. */
 export function entryConditions(request: SearchRequest): readonly RawBuilder<boolean>[] {
   const conditions = [...sessionConditions(request, sql.ref("entry.created_at_ms"))];
   if (request.types !== undefined) conditions.push(sql`entry.type IN (SELECT value FROM json_each(${JSON.stringify(request.types)}))`);
@@ -62,27 +62,27 @@ export function entryConditions(request: SearchRequest): readonly RawBuilder<boo
   return conditions;
 }
 
-/** What narrows the rows of the index; nothing where every row of it counts. */
+/** Returns the conditions on rows of the index. */
 export function indexConditions(request: SearchRequest): readonly RawBuilder<boolean>[] {
   const conditions = entryConditions(request);
   return request.sessionId === undefined ? conditions : [...conditions, ownRows(request.sessionId)];
 }
 
-// The index is ordered by row, so the first and last row of a session bound what it has to look at.
+// The index is ordered by row number, so the first and last entry of the session bound the scan.
 function ownRows(sessionId: string): RawBuilder<boolean> {
   const rows = (end: "min" | "max") =>
     sql`(SELECT ${sql.raw(end)}(seq) FROM entry WHERE session_seq = (SELECT seq FROM session WHERE id = ${sessionId}))`;
   return sql`entry_text.rowid BETWEEN ${rows("min")} AND ${rows("max")}`;
 }
 
-/** The entry calls a tool on this file, or on one whose path ends in it. */
+/** The entry calls a tool on this file, or on one whose path ends with it. */
 function touches(path: string): RawBuilder<boolean> {
   const tail = `/${path.replace(/^\.?\//, "")}`;
   return sql`EXISTS (SELECT 1 FROM file_operation WHERE entry_seq = entry.seq
     AND (path = ${path} OR substr('/' || path, -length(${tail})) = ${tail}))`;
 }
 
-/** All of them; nothing narrows: true. */
+/** Combines conditions with AND; TRUE for none. */
 export function allOf(conditions: readonly RawBuilder<boolean>[]): RawBuilder<boolean> {
-  return conditions.length === 0 ? sql`TRUE` : (sql.join(conditions, sql` AND `) as RawBuilder<boolean>);
+  return conditions.length === 0 ? sql`TRUE` : sql<boolean>`${sql.join(conditions, sql` AND `)}`;
 }

@@ -10,8 +10,8 @@ import { createSnippet, foldText, termPattern } from "./snippet.js";
 const DEFAULT_LIMIT = 20;
 
 /**
- * What fits, best first. The index should have been brought up to date before; entries that it does not have, because
- * the store can only be read or another process holds it, are looked through one by one and come last.
+ * Searches titles, then the index, then the entries that are not indexed yet, each of which is scanned. Update the index
+ * first; in a read-only store, or while another process holds the lock, that is not possible.
  */
 export function search(connection: Connection, request: SearchRequest): SearchPage {
   const terms = parseQuery(request.query);
@@ -37,8 +37,8 @@ const countAll = query<{ match: string }, { total: number }>(({ sql: text, p }) 
   rawQuery(text<{ total: number }>`SELECT count(*) AS total FROM entry_text WHERE entry_text MATCH ${p.match}`),
 );
 
-// CROSS keeps SQLite from starting at the entries of the session and asking the index for each: that grew with the square
-// of the session (20,000 matches took 9 s).
+// CROSS JOIN makes SQLite start with the index of words. Otherwise it asks the index for each entry of the session, which took
+// 9 s for 20,000 matches.
 
 function countIndexedHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): number {
   const match = ftsExpression(terms);
@@ -63,7 +63,7 @@ function findIndexedHits(
   const conditions = indexConditions(request);
   const ranked =
     conditions.length === 0
-      ? // Ranked inside FTS5, so that only the rows that are shown are looked up.
+      ? // FTS5 ranks, so that only the rows of the page are joined.
         sql`SELECT rowid, rank FROM entry_text WHERE entry_text MATCH ${match} ORDER BY rank, rowid DESC LIMIT ${limit} OFFSET ${offset}`
       : sql`SELECT entry_text.rowid, bm25(entry_text) AS rank
           FROM entry_text CROSS JOIN entry ON entry.seq = entry_text.rowid CROSS JOIN session ON session.seq = entry.session_seq
@@ -79,7 +79,7 @@ function findIndexedHits(
   return rows.map((row) => toHit(row, terms));
 }
 
-/** Whether titles can fit: a title has no role, type or file. */
+/** Whether titles can match: a title has no role, type or file. */
 export function includesTitles(request: SearchRequest): boolean {
   return request.roles === undefined && request.types === undefined && request.path === undefined;
 }
@@ -90,7 +90,7 @@ interface TitleRow {
   readonly created_at_ms: number;
 }
 
-/** Sessions whose title fits, best first. */
+/** Returns the sessions whose title matches, best first. */
 export function findTitleHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): readonly SearchHit[] {
   const rows = connection.all(
     dynamicQuery<TitleRow>(() =>
@@ -113,10 +113,10 @@ export function findTitleHits(connection: Connection, terms: readonly SearchTerm
   }));
 }
 
-/** How many entries are read at once. */
+/** How many entries are read by one query. */
 const SCANNED_AT_ONCE = 500;
 
-/** Hits among the entries that the index does not have, newest first. Reads each of them. */
+/** Returns the hits among the entries that are not indexed, newest first. Reads each of these entries. */
 export function findUnindexedHits(
   connection: Connection,
   terms: readonly SearchTerm[],
@@ -144,7 +144,7 @@ export function findUnindexedHits(
   }
 }
 
-/** An entry that fits, with what its hit is made of. */
+/** A row of a matching entry. */
 export interface HitRow extends Pick<EntryTable, "seq" | "id" | "type" | "role" | "created_at_ms" | "payload_json"> {
   readonly session_id: string;
   readonly session_title: string | null;
@@ -154,7 +154,7 @@ export interface HitRow extends Pick<EntryTable, "seq" | "id" | "type" | "role" 
 export const HIT_COLUMNS =
   "entry.seq, entry.id, entry.type, entry.role, entry.created_at_ms, entry.payload_json, session.id AS session_id, session.title AS session_title";
 
-/** The hit of a row. */
+/** Converts a row to a hit. */
 export function toHit(row: HitRow, terms: readonly SearchTerm[]): SearchHit {
   return {
     sessionId: row.session_id,

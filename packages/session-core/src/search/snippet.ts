@@ -2,19 +2,19 @@ import { oneLine } from "../text/one-line.js";
 import { isUnspaced } from "./search-index.js";
 import type { SearchTerm } from "./search-query.js";
 
-/** A piece of a text around its first match, and where the matches are in it, in UTF-16 code units. */
+/** The text around the first match, and the positions of the matches in it, in UTF-16 code units. */
 export interface Snippet {
   readonly snippet: string;
   readonly matches: readonly (readonly [start: number, end: number])[];
 }
 
-/** Shown before and after the first match, in UTF-16 code units. */
+/** The length before and after the start of the first match, in UTF-16 code units. */
 const BEFORE = 60;
 const AFTER = 100;
 
 const SEPARATOR = "[^\\p{L}\\p{N}\\p{Co}]";
 
-/** The surroundings of the first place where one of `terms` stands in `text`; the head of the text where none does. */
+/** Returns the text around the first match of any term; the start of the text if there is none. */
 export function createSnippet(text: string, terms: readonly SearchTerm[]): Snippet {
   const pattern = patternOf(terms);
   const first = foldText(text).search(pattern);
@@ -36,14 +36,14 @@ function matchesIn(snippet: string, pattern: RegExp): readonly (readonly [number
 }
 
 /**
- * What a term matches in a folded text, by the rules of the index: whole words in a row, whatever stands between them.
- * Characters of scripts without spaces are words of their own and may touch each other.
+ * Returns a pattern for folded text that matches as the index does: whole words in order, with any separators between them.
+ * Characters of scripts without spaces are words and need no separator.
  */
 export function patternOf(terms: readonly SearchTerm[]): RegExp {
   return new RegExp(terms.map(termPattern).join("|"), "u");
 }
 
-/** The pattern of one term, for `patternOf` and for scans. */
+/** Returns the source of the pattern of one term. */
 export function termPattern({ words, prefix }: SearchTerm): string {
   const tokens = [...foldText(words.toWellFormed()).matchAll(/[\p{L}\p{N}\p{Co}]+/gu)].flatMap(([run]) => split(run));
   const start = isUnspaced(tokens[0]?.[0] ?? "") ? "" : "(?<![\\p{L}\\p{N}\\p{Co}])";
@@ -66,7 +66,7 @@ function touches(before: string, after: string): boolean {
   return isUnspaced(before) || isUnspaced(after);
 }
 
-/** Text as the index compares it: lower case without accents; every code unit stays at its place. */
+/** Folds text as the index does: lower case without accents. Keeps the position of every code unit. */
 export function foldText(text: string): string {
   const lower = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return lower.replace(/[^\0-\x7f]/gu, (character) => {

@@ -14,7 +14,7 @@ const removeLabel = query<{ session: SessionSeq; entry: EntrySeq }>(({ db, p }) 
   db.deleteFrom("label").where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
 );
 
-/** Gives an entry its label, in place of one it has; null or white space takes it away. The leaf does not move. */
+/** Sets the label of an entry; null or white space removes it. */
 export function setLabel(connection: Connection, session: SessionSeq, entry: EntrySeq, label: string | null, createdAtMs: number): void {
   const line = label === null ? "" : toSingleLine(label);
   if (line === "") connection.run(removeLabel, { session, entry });
@@ -30,9 +30,9 @@ const labelRows = query<{ session: SessionSeq }, Label>(({ db, p }) =>
     .orderBy("label.entry_seq"),
 );
 
-/** The labels of a session that contain `text`, whatever the case, oldest entry first. */
+/** Lists the labels that contain `text`, ignoring case, oldest entry first. */
 export function listLabels(connection: Connection, session: SessionRef, text = ""): readonly Label[] {
-  // Compared here, because SQLite's lower() knows the letters of ASCII only.
+  // Compared in JavaScript, because lower() of SQLite converts ASCII letters only.
   const part = text.toLowerCase();
   return connection.all(labelRows, { session: session.seq }).filter(({ label }) => label.toLowerCase().includes(part));
 }
@@ -41,7 +41,7 @@ const labelRow = query<{ session: SessionSeq; entry: EntrySeq }, { label: string
   db.selectFrom("label").select("label").where("session_seq", "=", p.session).where("entry_seq", "=", p.entry),
 );
 
-/** The label of an entry, or undefined. */
+/** Returns the label of an entry, or undefined. */
 export function findLabel(connection: Connection, session: SessionSeq, entry: EntrySeq): string | undefined {
   return connection.get(labelRow, { session, entry })?.label;
 }

@@ -1,4 +1,4 @@
-import type { SelectQueryBuilder } from "kysely";
+import { type SelectQueryBuilder, sql } from "kysely";
 import type { Page, SessionFilter, SessionRecord } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
 import { dynamicQuery, type Query, query, rowLimit } from "../storage/query.js";
@@ -9,7 +9,7 @@ const DEFAULT_LIMIT = 1000;
 
 type Sessions = SelectQueryBuilder<Tables, "session", SessionTable>;
 
-/** Sessions that fit `filter`, newest activity first. Reads session rows only: no entry, whatever the store's size. */
+/** Returns a page of the sessions that match `filter`, newest activity first. Reads no entries. */
 export function listSessions(connection: Connection, filter: SessionFilter): Page<SessionRecord> {
   const limit = rowLimit(filter.limit ?? DEFAULT_LIMIT);
   const rows = connection.all(
@@ -39,22 +39,22 @@ function applyFilter(sessions: Sessions, filter: SessionFilter): Sessions {
 function applyCursor(sessions: Sessions, cursor: string | undefined): Sessions {
   const [activeAt, seq] = (cursor ?? "").split(".").map(Number);
   if (activeAt === undefined || seq === undefined) return sessions;
-  // The first condition bounds the index; the second tells apart those that were active in the same millisecond.
+  // The first condition uses the index; the second separates sessions that were active in the same millisecond.
   return sessions
     .where("active_at_ms", "<=", activeAt)
-    .where((where) => where.or([where("active_at_ms", "<", activeAt), where("seq", "<", seq as SessionTable["seq"])]));
+    .where((where) => where.or([where("active_at_ms", "<", activeAt), sql<boolean>`seq < ${seq}`]));
 }
 
 type ByName = Query<{ name: string; limit: number }, SessionTable>;
 
-// From exact to vague; the first that finds anything answers (regression R166: vague matches outranked exact ones).
-// GLOB and LIKE take some characters as patterns, so prefixes and parts are compared with substr and instr.
+// From exact to vague: the first query that finds sessions decides, so that a vague match never hides an exact one. GLOB and
+// LIKE treat some characters as patterns, so prefixes and parts are compared with substr and instr.
 const byId: readonly ByName[] = [
   query(({ db, p }) => db.selectFrom("session").selectAll().where("id", "=", p.name).limit(p.limit)),
   query(({ db, sql, p }) =>
     newestFirst(db.selectFrom("session").selectAll().where(sql<boolean>`substr(id, 1, length(${p.name})) = ${p.name}`)).limit(p.limit),
   ),
-  // A subagent's id is that of its conversation, a dot, and its own: the last part is enough to name it.
+  // The id of a subagent's session is that of its conversation, a dot, and its own part, by which it is found too.
   query(({ db, sql, p }) =>
     newestFirst(db.selectFrom("session").selectAll().where(sql<boolean>`kind = 'subagent' AND instr(id, '.' || ${p.name}) > 0`)).limit(
       p.limit,
@@ -71,16 +71,16 @@ const titles = query<Record<never, never>, { seq: SessionSeq; title: string | nu
 );
 const rowBySeq = query<{ seq: SessionSeq }, SessionTable>(({ db, p }) => db.selectFrom("session").selectAll().where("seq", "=", p.seq));
 
-/** How a title fits a name, both in one case, from exact to vague. */
-const TITLE_FITS: readonly ((title: string, name: string) => boolean)[] = [
+/** How a title can match a name, both in lower case, from exact to vague. */
+const TITLE_MATCHERS: readonly ((title: string, name: string) => boolean)[] = [
   (title, name) => title === name,
   (title, name) => title.startsWith(name),
   (title, name) => title.includes(name),
 ];
 
 /**
- * Sessions by exact id, id prefix, last part of a subagent's id, title, title prefix or part of a title: the first of these
- * that finds any; conversations first. A session without a title is named by its first words, as screens show it.
+ * Finds sessions by id, id prefix, last part of a subagent's id, title, title prefix or part of a title: the results of the
+ * first that finds any, conversations first. A session without a title matches by the preview of its first message.
  */
 export function findSessionsByName(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
   for (const tier of byId) {
@@ -92,16 +92,16 @@ export function findSessionsByName(connection: Connection, name: string, limit: 
 
 function findSessionsByTitle(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
   const wanted = foldCase(name);
-  // Compared here, because SQLite's lower() knows the letters of ASCII only.
+  // Compared in JavaScript, because lower() of SQLite converts ASCII letters only.
   const titled = connection.all(titles, {}).map(({ seq, title }) => ({ seq, title: title === null ? null : foldCase(title) }));
-  for (const fits of TITLE_FITS) {
-    const found = titled.filter(({ title }) => title !== null && fits(title, wanted)).slice(0, limit);
+  for (const matches of TITLE_MATCHERS) {
+    const found = titled.filter(({ title }) => title !== null && matches(title, wanted)).slice(0, limit);
     if (found.length > 0) return found.flatMap(({ seq }) => connection.all(rowBySeq, { seq })).map(toSessionRecord);
   }
   return [];
 }
 
-/** Also an accent that is a character of its own and one that is part of its letter are the same. */
+/** Normalizes case and composed characters, so that both forms of an accented letter are equal. */
 function foldCase(text: string): string {
   return text.normalize("NFC").toLowerCase();
 }

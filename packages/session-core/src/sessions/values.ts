@@ -6,7 +6,7 @@ import { query } from "../storage/query.js";
 import type { SessionSeq, ValueTable } from "../storage/schema.js";
 import type { SessionRef } from "./session-rows.js";
 
-/** Values are for a host's settings and marks. What is larger belongs into an entry, where it has a place in the tree. */
+/** Values are for settings of the host. Larger data belongs in `custom` entries. */
 export const MAX_VALUE_BYTES = 64 * 1024;
 
 const putValue = query<{ session: SessionSeq; key: string; value: string; at: number }>(({ db, p }) =>
@@ -20,10 +20,10 @@ const removeValue = query<{ session: SessionSeq; key: string }>(({ db, p }) =>
 );
 
 /**
- * Keeps a small value with a session; `undefined` takes it away.
+ * Stores a value; `undefined` removes it.
  *
- * @throws {ValueTooLargeError} more than 64 KiB of JSON.
- * @throws {UnserializableValueError} JSON cannot hold it.
+ * @throws {ValueTooLargeError} it is larger than 64 KiB as JSON.
+ * @throws {UnserializableValueError} it cannot be represented as JSON.
  */
 export function setValue(connection: Connection, session: SessionSeq, key: string, value: unknown): void {
   if (key === "" || key.length > 200) throw new InvalidEntryError("key", "must be 1 to 200 characters");
@@ -52,17 +52,17 @@ const valueRows = query<{ session: SessionSeq; prefix: string }, ValueRow>(({ db
     .orderBy("key"),
 );
 
-/** One value by its key, or undefined. */
+/** Returns the value of a key, or undefined. */
 export function findValue(connection: Connection, session: SessionRef, key: string): StoredValue | undefined {
   const row = connection.get(valueRow, { session: session.seq, key });
   return row && storedValue(row);
 }
 
-/** The values whose key starts with `prefix`, in order of key. */
+/** Lists the values whose key starts with `prefix`, ordered by key. */
 export function listValues(connection: Connection, session: SessionRef, prefix: string): readonly StoredValue[] {
   return connection.all(valueRows, { session: session.seq, prefix }).map(storedValue);
 }
 
 function storedValue(row: ValueRow): StoredValue {
-  return { key: row.key, value: JSON.parse(row.value_json) as unknown, updatedAtMs: row.updated_at_ms };
+  return { key: row.key, value: JSON.parse(row.value_json), updatedAtMs: row.updated_at_ms };
 }

@@ -11,18 +11,19 @@ interface BrokenRow {
 
 interface Rule {
   readonly rule: Violation["rule"];
-  readonly says: (violation: BrokenRow) => string;
-  /** The format version that has the tables it asks; an older file that was opened to be read has them not. Default 1. */
+  /** Describes a violation; completes the sentence "Entry X of session Y: …". */
+  readonly describe: (row: BrokenRow) => string;
+  /** The first format version with the tables of the query. Default 1. */
   readonly since?: number;
-  /** Rows that break the rule, as session_id, entry_id and detail. `within` narrows to a session by its row. */
+  /** Selects the rows that break the rule, as session_id, entry_id and detail. `within` restricts it to one session. */
   readonly broken: (within: RawBuilder<unknown>) => RawBuilder<BrokenRow>;
 }
 
-// What must hold in the structure, each rule as the query for what breaks it.
+// The integrity rules of the structure, each as a query for the rows that break it.
 const RULES: readonly Rule[] = [
   {
     rule: "parent-not-older",
-    says: ({ detail }) => `its parent is in row ${detail}, which is not older or of another session`,
+    describe: ({ detail }) => `its parent is in row ${detail}, which is not older or of another session`,
     broken: (within) => sql`
       SELECT session.id AS session_id, entry.id AS entry_id, entry.parent_seq AS detail
       FROM entry JOIN session ON session.seq = entry.session_seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
@@ -31,7 +32,7 @@ const RULES: readonly Rule[] = [
   },
   {
     rule: "wrong-depth",
-    says: ({ detail }) => `its depth is ${detail}, which is not one more than its parent's`,
+    describe: ({ detail }) => `its depth is ${detail}, which is not one more than its parent's`,
     broken: (within) => sql`
       SELECT session.id AS session_id, entry.id AS entry_id, entry.depth AS detail
       FROM entry JOIN session ON session.seq = entry.session_seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
@@ -39,7 +40,7 @@ const RULES: readonly Rule[] = [
   },
   {
     rule: "wrong-inheritance",
-    says: ({ detail }) => `what it inherits differs from its parent (${detail})`,
+    describe: ({ detail }) => `what it inherits differs from its parent (${detail})`,
     broken: (within) => sql`
       SELECT session.id AS session_id, entry.id AS entry_id, CASE
           WHEN entry.model_seq IS NOT entry.seq AND (entry.type = 'model_change' OR entry.model_seq IS NOT parent.model_seq) THEN 'model'
@@ -65,7 +66,7 @@ const RULES: readonly Rule[] = [
   },
   {
     rule: "first-kept-off-path",
-    says: () => "its first kept entry is not on its path",
+    describe: () => "its first kept entry is not on its path",
     broken: (within) => sql`
       SELECT session.id AS session_id, entry.id AS entry_id, NULL AS detail
       FROM entry JOIN session ON session.seq = entry.session_seq
@@ -73,7 +74,7 @@ const RULES: readonly Rule[] = [
         WITH RECURSIVE up (seq, parent_seq) AS (
           SELECT entry.seq, entry.parent_seq
           UNION ALL
-          -- Only ever to an older entry, so that it ends also where damage has made a circle.
+          -- Only to a lower row number, so that the walk ends even if a damaged file has a cycle.
           SELECT above.seq, above.parent_seq FROM up JOIN entry AS above ON above.seq = up.parent_seq AND above.seq < up.seq
           WHERE up.seq > entry.first_kept_seq)
         SELECT seq FROM up)`,
@@ -81,8 +82,8 @@ const RULES: readonly Rule[] = [
   {
     rule: "wrong-waypoint",
     since: 3,
-    says: () => "its waypoint is missing, or does not lead to the entry that its depth asks for",
-    // Climbs by parents and by the shorter waypoints, each of which is judged by itself.
+    describe: () => "its waypoint is missing, or does not lead to the entry that its depth asks for",
+    // Climbs by parents and shorter waypoints, which are rows of this check themselves.
     broken: (within) => sql`
       SELECT session.id AS session_id, entry.id AS entry_id, NULL AS detail
       FROM entry JOIN session ON session.seq = entry.session_seq LEFT JOIN entry_waypoint AS waypoint ON waypoint.entry_seq = entry.seq
@@ -101,7 +102,7 @@ const RULES: readonly Rule[] = [
   },
   {
     rule: "leaf-off-session",
-    says: ({ detail }) => `the leaf '${detail}' stands at no entry of the session`,
+    describe: ({ detail }) => `the leaf '${detail}' stands at no entry of the session`,
     broken: (within) => sql`
       SELECT session.id AS session_id, NULL AS entry_id, leaf.name AS detail
       FROM leaf JOIN session ON session.seq = leaf.session_seq LEFT JOIN entry ON entry.seq = leaf.entry_seq AND entry.session_seq = session.seq
@@ -109,14 +110,14 @@ const RULES: readonly Rule[] = [
   },
   {
     rule: "leaf-off-session",
-    says: () => "it has no leaf named 'main'",
+    describe: () => "it has no leaf named 'main'",
     broken: (within) => sql`
       SELECT session.id AS session_id, NULL AS entry_id, NULL AS detail FROM session
       WHERE ${within} AND NOT EXISTS (SELECT 1 FROM leaf WHERE leaf.session_seq = session.seq AND leaf.name = 'main')`,
   },
   {
     rule: "wrong-count",
-    says: ({ detail }) => `its counts differ from its entries (${detail} entries are there)`,
+    describe: ({ detail }) => `its counts differ from its entries (${detail} entries are there)`,
     broken: (within) => sql`
       SELECT session.id AS session_id, NULL AS entry_id, count(entry.seq) AS detail
       FROM session LEFT JOIN entry ON entry.session_seq = session.seq
@@ -125,21 +126,21 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** What breaks the rules of structure, a rule at a time. Reads rows and indexes, no payload. */
+/** Finds violations of the rules of structure. Reads rows and indexes, no payloads. */
 export function* findStructureViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
   const within = sessionId === undefined ? sql`TRUE` : sql`session.id = ${sessionId}`;
-  for (const { rule, says, broken, since = 1 } of RULES) {
+  for (const { rule, describe, broken, since = 1 } of RULES) {
     if (connection.version < since) continue;
     for (const violation of connection.all(
       dynamicQuery<BrokenRow>(() => rawQuery(broken(within))),
       {},
     )) {
-      yield finding(rule, violation, says(violation));
+      yield toViolation(rule, violation, describe(violation));
     }
   }
 }
 
-function finding(rule: Violation["rule"], { session_id, entry_id }: BrokenRow, says: string): Violation {
+function toViolation(rule: Violation["rule"], { session_id, entry_id }: BrokenRow, description: string): Violation {
   const subject = entry_id === null ? `Session ${session_id}` : `Entry ${entry_id} of session ${session_id}`;
-  return { rule, sessionId: session_id, entryId: entry_id, message: `${subject}: ${says}.` };
+  return { rule, sessionId: session_id, entryId: entry_id, message: `${subject}: ${description}.` };
 }

@@ -5,17 +5,17 @@ import type { Violation } from "../port/session-storage.js";
 import { extractText } from "../search/search-index.js";
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
-import type { EntrySeq, EntryTable } from "../storage/schema.js";
+import { type EntrySeq, type EntryTable, toEntrySeq } from "../storage/schema.js";
 import { findStructureViolations } from "./structure-rules.js";
 
-/** Everything that does not hold, cheapest checks first; of the file itself only when no session is named. */
+/** Iterates over integrity violations, cheapest checks first. Checks the file itself only if no session is given. */
 export function* findViolations(connection: Connection, sessionId: SessionId | undefined): Generator<Violation, void, void> {
   if (sessionId === undefined) yield* findFileViolations(connection);
   yield* findStructureViolations(connection, sessionId);
   yield* findPayloadViolations(connection, sessionId);
 }
 
-/** SQLite's own checks: pages, indexes, constraints, and references between tables. Reads the whole file. */
+/** Runs the integrity checks of SQLite: pages, indexes, constraints and foreign keys. Reads the whole file. */
 export function* findFileViolations(connection: Connection): Generator<Violation, void, void> {
   for (const row of connection.freshPragma("integrity_check")) {
     const text = String(Object.values(row)[0]);
@@ -29,7 +29,7 @@ export function* findFileViolations(connection: Connection): Generator<Violation
 
 type JudgedRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json"> & {
   readonly session_id: string;
-  /** 1: the search index should have it. */
+  /** 1 if the entry should be in the search index. */
   readonly due: 0 | 1;
   readonly indexed: 0 | 1;
 };
@@ -46,9 +46,9 @@ const page = query<{ after: EntrySeq; session: string | null; limit: number }, J
 
 const PAGE = 200;
 
-/** Payloads that do not pass the gate any more, and texts that the search index lost. Reads every payload, a few hundred at a time. */
+/** Finds payloads that are not valid, and entries missing in the search index. Reads every payload, in pages. */
 export function* findPayloadViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
-  for (let after = 0 as EntrySeq; ; ) {
+  for (let after = toEntrySeq(0); ; ) {
     const rows = connection.all(page, { after, session: sessionId ?? null, limit: PAGE });
     for (const row of rows) {
       const broken = finding(row);
@@ -66,7 +66,7 @@ export function* findPayloadViolations(connection: Connection, sessionId: string
   }
 }
 
-// An entry without a word has nothing to be found by.
+// An entry without a word is not in the index.
 function isLost(row: JudgedRow): boolean {
   return row.due === 1 && row.indexed === 0 && /[\p{L}\p{N}]/u.test(extractText(row));
 }
@@ -77,8 +77,8 @@ function subject(row: JudgedRow) {
 
 function finding(row: JudgedRow): Violation | undefined {
   try {
-    // The row as it is: `payloadOf` reads blocks that do not fit as foreign ones.
-    validateEntry({ type: row.type, ...(JSON.parse(row.payload_json) as object) });
+    // Not `parsePayload`, which converts invalid blocks to foreign ones.
+    validateEntry({ type: row.type, ...JSON.parse(row.payload_json) });
     return undefined;
   } catch (error) {
     if (!isOfPayload(error)) throw error;
