@@ -12,7 +12,10 @@ import { SLASH_COMMANDS, type SlashName } from "./slash-commands.js";
 import { windowBar } from "./status.js";
 import type { ShellHost, ShellWorld } from "./world.js";
 
-/** The arguments of the `bough` command that a slash command runs; undefined: the shell performs it itself. */
+/**
+ * The arguments of the `bough` command that a slash command runs; undefined: the shell performs it itself. They pass through
+ * the command line, so that defaults, validation, error text and hints have one definition.
+ */
 export function commandLineOf(name: SlashName, rest: string, sessionId: string, home = ""): readonly string[] | undefined {
   const words = rest.split(/\s+/).filter((word) => word !== "");
   switch (name) {
