@@ -57,7 +57,7 @@ function filesBelow(folder, ending) {
 /** What each library has bundled; the command bundles that again. */
 const bundledIn = new Map();
 
-/** A map of a table helps nobody and is as large as the table. */
+/** The source map of a table is as large as the table, and useless. */
 function withoutMapsOfTables(outdir) {
   for (const map of filesBelow(outdir, ".js.map").filter((file) => /_base-\w+\.js\.map$/.test(file))) {
     const code = map.slice(0, -".map".length);

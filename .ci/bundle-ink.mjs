@@ -1,4 +1,4 @@
-// What bundling Ink for a person's terminal takes. Shared by the build and the benchmark, so that both run the same.
+// The esbuild options for bundling Ink. The build and the benchmark share them.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -6,8 +6,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 
 /** Options for esbuild. */
 export const BUNDLED_INK = {
-  // It draws nothing where a variable says CI, and connects to developer tools; a person at a terminal wants the one and
-  // not the other.
+  // Ink draws nothing if a variable indicates CI, connects to developer tools, and measures lines again; see each module.
   alias: {
     "is-in-ci": join(HERE, "not-in-ci.mjs"),
     "widest-line": join(HERE, "no-widths.mjs"),

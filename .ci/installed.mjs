@@ -196,7 +196,7 @@ function mutated(name, tarballs, { pack: target, change }) {
   return tarballsIn(into);
 }
 
-/** How many mutations nobody noticed. */
+/** Counts the mutations that the checks did not detect. */
 function selfTest(tarballs) {
   const major = process.platform === "linux" && process.arch === "x64" ? 22 : own;
   const unnoticed = MUTATIONS.filter((mutation, at) => {

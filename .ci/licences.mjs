@@ -1,12 +1,12 @@
-// The licences of what is bundled, written beside each bundle. The build fails where a package has none and none is known.
+// Writes the licenses of the bundled packages next to each bundle. The build fails if the license of a package is unknown.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 // Packages that ship no licence file: what their manifest and repository say instead. A reviewer has read each of them.
 const NO_FILE = {
-  "js-tiktoken": { said: "MIT, as its manifest says; https://github.com/dqbd/tiktoken", text: mit },
-  "yoga-layout": { said: "MIT; Copyright (c) Meta Platforms, Inc. and affiliates, as its sources say", text: mit },
-  "@ai-sdk/provider-utils": { said: "Apache-2.0; its text stands under @ai-sdk/provider, of the same repository", text: () => "" },
+  "js-tiktoken": { note: "MIT, as its manifest says; https://github.com/dqbd/tiktoken", text: mit },
+  "yoga-layout": { note: "MIT; Copyright (c) Meta Platforms, Inc. and affiliates, as its sources say", text: mit },
+  "@ai-sdk/provider-utils": { note: "Apache-2.0; see @ai-sdk/provider, which is in the same repository", text: () => "" },
 };
 
 function mit(root) {
@@ -32,7 +32,7 @@ function licenceOf(root, home) {
   const known = NO_FILE[about.name];
   if (known === undefined)
     throw new Error(`${about.name} is bundled and has no licence file: read its licence, and list it in .ci/licences.mjs.`);
-  return `${title}\n\n${`${known.said}\n\n${known.text(root)}`.trim()}\n`;
+  return `${title}\n\n${`${known.note}\n\n${known.text(root)}`.trim()}\n`;
 }
 
 /** Writes them into the package's folder, in order of name. */

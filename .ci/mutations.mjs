@@ -1,4 +1,4 @@
-// Ways to publish a package that nobody can use. `.ci/installed.mjs --self-test` must notice each of them.
+// Mistakes that make a published package unusable. `.ci/installed.mjs --self-test` must detect each of them.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,3 +1,3 @@
-// In place of `widest-line`, by which Ink measures every line of every frame to place boxes beside each other and to cut
-// texts. Bough's lines fit already and stand at the left edge; measuring them again takes most of a frame.
+// Replaces `widest-line`, with which Ink measures every line of every frame for its layout. Bough's lines already fit and
+// start at the left edge; measuring them again takes most of the time of a frame.
 export default () => 0;

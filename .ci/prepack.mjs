@@ -1,5 +1,5 @@
-// Runs before a package is packed or published, in its folder, and refuses what no one could use: a package that is not
-// built, and one whose `workspace:` ranges nobody would replace, because it is not pnpm that packs.
+// Runs in the folder of a package before it is packed or published. Rejects a package that is not built, and any client but
+// pnpm, because only pnpm replaces `workspace:` ranges.
 import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 

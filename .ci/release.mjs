@@ -34,7 +34,7 @@ if (publishes && found.length > 0) process.exit(1);
 
 execFileSync(process.execPath, [join(root, ".ci/setup.mjs")], { stdio: "inherit" });
 for (const name of PACKAGES) {
-  // The checks above stand in for pnpm's, which want a branch and an upstream that a tag does not have.
+  // The checks above replace those of pnpm, which require a branch with an upstream; a tag has none.
   const flags = ["--no-git-checks", ...(publishes ? [] : ["--dry-run", "--config.provenance=false"])];
   const { status } = spawnSync("npx", ["--yes", packageManager, "publish", ...flags], {
     cwd: join(root, "packages", name),

@@ -77,7 +77,7 @@ const compiles = major < 22;
 const alias = join(root, "node_modules", compiles ? "better-sqlite3-12" : "better-sqlite3-13");
 const workspaces = [...readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)), join(root, "test")];
 
-/** Points every package that uses better-sqlite3 to the version for this Node; pnpm links the newest one whatever runs it. */
+/** Points every package that uses better-sqlite3 to the version for this Node; pnpm always links the newest one. */
 function linkDriver() {
   for (const folder of workspaces) {
     const link = join(folder, "node_modules/better-sqlite3");
@@ -105,7 +105,7 @@ const installed = digest(manifests, process.versions.modules, process.platform, 
 
 function install() {
   const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  // Where pnpm's store has moved it asks whether node_modules may be made anew; nobody is there to answer.
+  // If pnpm's store has moved, pnpm asks whether to recreate node_modules; CI cannot answer.
   const flags = ["--frozen-lockfile", "--config.confirmModulesPurge=false", ...(compiles ? [] : ["--ignore-scripts"])];
   say(`Installing packages with ${packageManager}${compiles ? "; compiling SQLite takes one to two minutes the first time" : ""}.`);
   run("npx", ["--yes", packageManager, "install", ...flags], "Installing");
