@@ -5,7 +5,7 @@ import type { SessionStorage } from "../port/session-storage.js";
 
 const SHAPE = /^(.*?)(?:~(\d+))?$/s;
 
-/** The session a name is looked up in, and where its leaf stands. */
+/** The session in which a name is resolved, and the position of its leaf. */
 export interface NamingPlace {
   readonly storage: SessionStorage;
   readonly session: SessionRow;
@@ -13,12 +13,11 @@ export interface NamingPlace {
 }
 
 /**
- * The entry that a person means: an exact id, a label, a prefix of an id that only one entry has, `@leaf`, `@root`
- * (the first entry of the leaf's path), `@NAME` for a named leaf; any of them with `~N` behind it: N entries up. `~2`
- * alone counts from the leaf.
+ * Resolves what a person typed to an entry: an id, a label, a unique id prefix, `@leaf`, `@root` (the first entry of the path),
+ * or `@NAME` for a leaf. `~N` after any of them goes N entries up; alone it starts at the leaf.
  *
  * @throws {AmbiguousNameError} with the candidates.
- * @throws {EntryNotFoundError} nothing has this name.
+ * @throws {EntryNotFoundError} no entry matches.
  */
 export async function resolveEntry(place: NamingPlace, name: string): Promise<EntryId> {
   const exact = await findExact(place, name);
@@ -28,7 +27,7 @@ export async function resolveEntry(place: NamingPlace, name: string): Promise<En
   return up === undefined ? id : climb(place, id, Number(up), name);
 }
 
-/** An id may hold a `~`: ids from before an import are kept as they are. */
+/** An id may contain `~`: imports keep ids unchanged. */
 async function findExact({ storage, session }: NamingPlace, name: string): Promise<EntryId | undefined> {
   const ids = await storage.entriesStartingWith(session, name, 1);
   return ids[0] === name ? name : undefined;

@@ -9,10 +9,10 @@ import { SUPPORTED_VERSION } from "./migrate.js";
 import { isSqliteError, toStoreError } from "./sqlite-errors.js";
 import { StoreFile } from "./store-file.js";
 
-/** How many pages a backup copies between two pauses of the event loop. */
+/** How many pages a backup copies before it returns to the event loop. */
 const BACKUP_PAGES = 2000;
 
-/** Copies a whole database to `path`. After any failure nothing is left there. @throws {TargetExistsError}; SQLite's errors; the reason of `signal`. */
+/** Copies a database to `path`. Leaves no file after a failure. @throws {TargetExistsError}, errors of SQLite, `signal.reason`. */
 export async function copyDatabase(
   database: Database,
   path: string,
@@ -38,9 +38,9 @@ export async function copyDatabase(
 }
 
 /**
- * Makes the empty file that a copy is written into, for the user alone; SQLite gives the copy's journal the same mode.
+ * Creates the empty file for a copy with mode 0600; SQLite gives its journal the same mode.
  *
- * @throws {TargetExistsError} something is at `path`, where the copy is to go.
+ * @throws {TargetExistsError} `path` exists.
  */
 export function prepareCopy(partial: string, path: string): void {
   if (existsSync(path)) throw new TargetExistsError(path);
@@ -48,7 +48,7 @@ export function prepareCopy(partial: string, path: string): void {
   closeSync(openSync(partial, "wx", 0o600));
 }
 
-/** Gives a whole copy its name, which survives a power cut then. @throws {TargetExistsError} something appeared there meanwhile. */
+/** Moves a complete copy to its path and flushes the folder to disk. @throws {TargetExistsError} the path was created meanwhile. */
 export function publishCopy(partial: string, path: string): void {
   markAsCopy(partial);
   linkOrRename(partial, path);
@@ -56,15 +56,14 @@ export function publishCopy(partial: string, path: string): void {
 }
 
 /**
- * Writes a number of its own where SQLite counts changes of the schema; any number will do there. It is how an open store
- * tells that a copy was written over its file. And says that the copy has no journal of its own, so that reading it needs no
- * files beside it.
+ * Writes a random schema cookie into the header of a copy, by which an open store detects that a copy was written over its
+ * file. Also sets the journal mode of the copy to DELETE, so that reading it needs no WAL.
  */
 function markAsCopy(partial: string): void {
   const file = openSync(partial, "r+");
   try {
     const mark = randomBytes(4);
-    // A positive number: SQLite reads it as a signed one.
+    // A positive number, because SQLite reads it as signed.
     mark[0] = (mark[0] ?? 0) & 0x7f;
     writeSync(file, mark, 0, mark.length, SCHEMA_COOKIE_OFFSET);
     writeSync(file, Buffer.alloc(JOURNAL_KIND_OFFSETS.length, NO_JOURNAL_FILE), 0, JOURNAL_KIND_OFFSETS.length, JOURNAL_KIND_OFFSETS[0]);
@@ -74,13 +73,13 @@ function markAsCopy(partial: string): void {
   }
 }
 
-/** What file systems without hard links answer, such as those of memory sticks. */
+/** Error codes of file systems without hard links, such as FAT. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
-/** Gives a file its name. @throws {TargetExistsError} something is there already. */
+/** Moves a file to a path that must not exist. @throws {TargetExistsError} */
 export function linkOrRename(partial: string, path: string): void {
   try {
-    // Unlike a rename, a link never takes the place of a file that appeared meanwhile.
+    // Unlike a rename, a link never replaces a file that was created meanwhile.
     linkSync(partial, path);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EEXIST") throw new TargetExistsError(path);
@@ -90,12 +89,12 @@ export function linkOrRename(partial: string, path: string): void {
   }
 }
 
-/** Whether a link failed because the file system knows none. */
+/** Whether a link failed because the file system has no hard links. */
 export function lacksHardLinks(error: unknown): boolean {
   return error instanceof Error && "code" in error && NO_LINKS.has(String(error.code));
 }
 
-/** Writes the names in a folder to the disk. */
+/** Flushes the entries of a folder to disk. */
 export function fsyncFolder(folder: string): void {
   const handle = openSync(folder, "r");
   try {
@@ -105,18 +104,18 @@ export function fsyncFolder(folder: string): void {
   }
 }
 
-/** Takes away what a copy leaves beside its name. */
+/** Removes the files of an incomplete copy. */
 export function removeCopy(partial: string): void {
   for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
 }
 
 /**
- * Puts a whole store in the place of the one at `path`, which keeps all it has under the name `keptAt`. The name `path`
- * leads to the old store or to the new one at any moment, also after a power cut.
+ * Replaces the store at `path` by the file `whole` and keeps the old store at `keptAt`. At any moment, also after a power loss,
+ * `path` is the old store or the new one.
  *
- * @returns whether there was a store to keep.
- * @throws {StoreInUseError} it is open, in this process or another.
- * @throws {ForeignFileError | NewerStoreError} the file at `path` is no store that may be replaced; it was left as it is.
+ * @returns whether there was an old store.
+ * @throws {StoreInUseError} the old store is open, in this process or in another.
+ * @throws {ForeignFileError | NewerStoreError} the file at `path` is not a store, or is newer; it was not changed.
  */
 export function replaceStore(whole: string, path: string, keptAt: string): boolean {
   const present = StoreFile.find(path);
@@ -142,8 +141,8 @@ export function replaceStore(whole: string, path: string, keptAt: string): boole
 }
 
 /**
- * Takes the whole file for this connection, its journal folded into it, so that whoever opens the store meanwhile has to
- * wait. undefined: the store is so damaged that SQLite cannot open it; who else has it open cannot be told then.
+ * Locks the file exclusively after a checkpoint, so that other processes cannot open it meanwhile. Returns undefined if the
+ * store is so damaged that SQLite cannot open it; other users cannot be detected then.
  */
 function openExclusively(path: string): Database | undefined {
   const database = openSqlite(path, { fileMustExist: true, timeout: 0 });
@@ -159,8 +158,8 @@ function openExclusively(path: string): Database | undefined {
   }
 }
 
-// The journal of a damaged store goes with it: SQLite would fold it into the file that takes the name. It goes first, so
-// that at no moment it stands beside that file.
+// The WAL of a damaged store is moved with it, because SQLite would apply it to the new file of the same name. It is moved
+// first, so that it never belongs to the new file.
 function keepOldStore(path: string, keptAt: string): void {
   if (existsSync(keptAt)) throw new TargetExistsError(keptAt);
   const sides = ["-wal", "-shm", "-journal"].filter((side) => existsSync(`${path}${side}`));

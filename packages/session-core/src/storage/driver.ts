@@ -2,10 +2,10 @@ import { createRequire } from "node:module";
 import Database from "better-sqlite3";
 import { type DriverFault, DriverUnusableError } from "../errors/store-errors.js";
 
-// The one place that constructs better-sqlite3. It loads its native binary when the first database is opened, and not
-// before: until then a version that would end the whole process can still be refused with an error.
+// The only place that constructs better-sqlite3. It loads its native binary when the first database is opened, so that an
+// incompatible version, which would crash the process, is rejected before.
 
-/** Opens a file, `:memory:` or the bytes of a database. @throws {DriverUnusableError} the driver cannot run here; and SQLite's own errors. */
+/** Opens a file, `:memory:` or the bytes of a database. @throws {DriverUnusableError} the driver cannot run here; also errors of SQLite. */
 export function openSqlite(file: string | Buffer, options?: Database.Options): Database.Database {
   const driver = driverVersion();
   const node = process.versions.node;
@@ -21,7 +21,7 @@ export function openSqlite(file: string | Buffer, options?: Database.Options): D
 
 let known: { readonly version: string | undefined } | undefined;
 
-/** The version of the package that `import` resolves to from here. Undefined: its manifest cannot be found, as in a bundle of one file. */
+/** Returns the version of better-sqlite3, or undefined if its package.json cannot be found, as in a bundle. */
 function driverVersion(): string | undefined {
   known ??= { version: readVersion() };
   return known.version;
@@ -32,15 +32,15 @@ function readVersion(): string | undefined {
     const { version }: { version?: unknown } = createRequire(import.meta.url)("better-sqlite3/package.json");
     return typeof version === "string" ? version : undefined;
   } catch (error) {
-    // Bundled, there is no manifest to read; bundled as CommonJS, there is no `import.meta.url` either.
+    // A bundle has no package.json of better-sqlite3; a CommonJS bundle also has no `import.meta.url`.
     if (isCoded(error) && ["MODULE_NOT_FOUND", "ERR_INVALID_ARG_VALUE"].includes(error.code)) return undefined;
     throw error;
   }
 }
 
 /**
- * Whether this version of the driver runs on this version of Node. 13 uses parts of Node-API that Node 20 lacks and ends
- * there with a segmentation fault; 12 is aborted by the cleanup hooks of Node 24.19 and later, which Node 26 mended.
+ * Whether this version of the driver runs on this version of Node. 13 uses functions of Node-API that Node 20 lacks and crashes
+ * there with a segmentation fault; 12 is aborted by the cleanup hooks of Node 24.19 to 25, fixed in Node 26.
  */
 export function fits(driver: string, node: string): boolean {
   const [driverMajor = 0] = numbersOf(driver);
@@ -53,10 +53,10 @@ function numbersOf(version: string): readonly number[] {
   return version.split(".").map((part) => Number.parseInt(part, 10));
 }
 
-/** What went wrong while the native binary was loaded; undefined: the error is about something else. */
+/** Returns why the native binary could not be loaded, or undefined for other errors. */
 function loadingFault(error: unknown): DriverFault | undefined {
   if (!(error instanceof Error)) return undefined;
-  // Version 12 looks by `bindings`, whose error has no code; 13 by `require`.
+  // Version 12 uses the package `bindings`, whose error has no code; 13 uses `require`.
   if (/^Could not locate the bindings file/.test(error.message)) return "binary-missing";
   if (!isCoded(error)) return undefined;
   if (error.code === "MODULE_NOT_FOUND") return "binary-missing";

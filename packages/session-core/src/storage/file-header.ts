@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { ForeignFileError, NewerStoreError, StoreNotFoundError } from "../errors/store-errors.js";
 
-/** "Bgh1" in ASCII, in the header of every store: how a file says that it is ours. */
+/** The `application_id` in the header of every store: "Bgh1" in ASCII. */
 export const APPLICATION_ID = 0x42676831;
 
 // Offsets in the header of a database file: https://www.sqlite.org/fileformat.html#the_database_header
@@ -10,21 +10,21 @@ const MAGIC = "SQLite format 3\0";
 const CHANGE_COUNTER_OFFSET = 24;
 const USER_VERSION_OFFSET = 60;
 const APPLICATION_ID_OFFSET = 68;
-/** Where it stands which journal the file has, for writing and for reading; side by side. */
+/** Offsets of the write version and the read version, which select the journal mode. */
 export const JOURNAL_KIND_OFFSETS = [18, 19] as const;
-/** The kind of journal that needs no other file as long as nothing is written. */
+/** The version of files with a rollback journal: reading them needs no other file. */
 export const NO_JOURNAL_FILE = 1;
-/** Where the number of schema changes stands: four bytes that a backup sets to a number of its own. */
+/** Offset of the schema cookie: four bytes, which a backup sets to a random number. */
 export const SCHEMA_COOKIE_OFFSET = 40;
 
-/** What stands at a path, told from its first bytes. */
+/** What the first bytes of a path show. */
 export type FileIdentity = { readonly kind: "absent" } | { readonly kind: "empty" } | { readonly kind: "store"; readonly version: number };
 
 /**
- * Judges the header of a file without SQLite, which might create side files or fold a journal into it.
+ * Identifies a file by its header, without SQLite, which could create side files or apply a journal.
  *
- * @throws {ForeignFileError} the file is not ours. Not one byte of it has changed.
- * @throws {NewerStoreError} its format is newer than `supported`. Likewise.
+ * @throws {ForeignFileError} the file is not a store. It was not changed.
+ * @throws {NewerStoreError} its format is newer than `supported`. It was not changed.
  */
 export function identifyFile(path: string, header: Buffer | undefined, supported: number): FileIdentity {
   if (header === undefined) return { kind: "absent" };
@@ -46,19 +46,19 @@ function isBoughStore(header: Buffer): boolean {
   return header.length >= HEADER_BYTES && hasMagic(header) && header.readUInt32BE(APPLICATION_ID_OFFSET) === APPLICATION_ID;
 }
 
-/** By how many schema changes an open store may differ from what was last seen of it. */
+/** How much the schema cookie of an open store may have grown since the last check. */
 const MOST_SCHEMA_CHANGES = 10_000;
 
 /**
- * Whether `now` can be what SQLite made of a store whose header was `before`. Another store copied over it cannot: each
- * store and each backup counts its schema changes from a random number. VACUUM, ANALYZE and a new index count on by a few.
+ * Whether the header `now` can be a later state of the header `before`. The header of another store copied over it cannot:
+ * each store and each backup starts with a random schema cookie. VACUUM, ANALYZE and a new index increase it by a few.
  */
 export function isSuccessor(before: Buffer, now: Buffer): boolean {
   if (!isBoughStore(now)) return false;
   const grown = (offset: number) => (now.readUInt32BE(offset) - before.readUInt32BE(offset)) >>> 0;
   if (now.readUInt32BE(USER_VERSION_OFFSET) < before.readUInt32BE(USER_VERSION_OFFSET)) return false;
   const schemaChanges = grown(SCHEMA_COOKIE_OFFSET);
-  // Each of them is a transaction that writes the header, and both numbers stand in it.
+  // Each schema change is a transaction, which also increases the change counter.
   if (schemaChanges > 0 && grown(CHANGE_COUNTER_OFFSET) === 0) return false;
   return schemaChanges <= MOST_SCHEMA_CHANGES && grown(CHANGE_COUNTER_OFFSET) < 2 ** 31;
 }
@@ -69,8 +69,8 @@ const JOURNAL_PAGES_OFFSET = 16;
 const JOURNAL_HEADER_BYTES = 28;
 
 /**
- * Whether the transaction that was to create the file was interrupted, such as by a power cut: its journal says that the
- * file was empty before, and SQLite will make it empty again when it opens the file.
+ * Whether the transaction that created the file was interrupted, for example by a power loss: its journal records that the
+ * file was empty before, and SQLite will truncate it when it opens the file.
  */
 function isUnfinished(path: string): boolean {
   const journal = readStart(`${path}-journal`, JOURNAL_HEADER_BYTES);
@@ -96,7 +96,7 @@ function readStart(path: string, bytes: number): Buffer {
   }
 }
 
-/** Fails as a command that reads must: it never creates a store. */
+/** @throws {StoreNotFoundError} the path has no store. */
 export function requireStore(path: string, identity: FileIdentity): void {
   if (identity.kind !== "store") throw new StoreNotFoundError(path);
 }

@@ -8,37 +8,36 @@ import { migrate, readVersion, SUPPORTED_VERSION } from "./migrate.js";
 import { isSqliteError } from "./sqlite-errors.js";
 import { StoreFile } from "./store-file.js";
 
-/** `full`: what a write acknowledged survives a power cut. `normal`: a power cut may take the newest writes, never the order of things. */
+/** `full`: acknowledged writes survive a power loss. `normal`: after a power loss the most recent transactions may be missing; the file stays consistent. */
 export type Durability = "full" | "normal";
 
 /** How to open a store file. */
 export interface ConnectionOptions {
   readonly path: string;
-  /** `create` makes the file and its folder where they are missing; the others refuse a missing file. */
+  /** `create` creates a missing file and its folder; the others throw `StoreNotFoundError`. */
   readonly mode: "create" | "read-write" | "read-only";
   readonly durability: Durability;
-  /** How long a write waits for another process's lock, in milliseconds. */
+  /** How long a write waits for the lock of another process, in milliseconds. */
   readonly busyTimeoutMs: number;
-  /** Largest size of the file in bytes; a write beyond it fails like a full disk. */
+  /** Maximum size of the file in bytes; a larger write throws `StoreFullError`. */
   readonly maxBytes?: number | undefined;
 }
 
-/** A database that is ready to be used, and the file that it stands in; undefined: it stands in memory. */
+/** An open and migrated database, and its file; undefined for a database in memory. */
 export interface OpenedDatabase {
   readonly database: Database.Database;
   readonly file: StoreFile | undefined;
   /**
-   * Holds the shared lock of the file and does nothing else; where the store cannot be written there is none. While it is
-   * open, closing `database` neither folds the journal into the file nor removes the journal: right for a file that another
-   * one has taken the place of, whose journal by now has the same name.
+   * A second, idle connection; undefined for a read-only store. While it is open, closing `database` neither checkpoints nor
+   * deletes the WAL. This is needed if the file was replaced: the path of the WAL then belongs to the new file.
    */
   readonly lockHolder: Database.Database | undefined;
 }
 
-// SQLite never waits for a lock by itself: it would block the thread. Whoever may wait tries again.
+// SQLite must not wait for a lock, because it would block the thread. Callers retry instead.
 const NO_WAIT = { timeout: 0 };
 
-/** Opens the file, brings it up to date and sets every pragma. @throws the errors of `identify`, and SQLite's own. */
+/** Opens and migrates the file and sets all pragmas. @throws the errors of `identifyFile`, and errors of SQLite. */
 export function openDatabase(options: ConnectionOptions): OpenedDatabase {
   if (options.path === ":memory:") {
     const database = openSqlite(":memory:");
@@ -59,8 +58,8 @@ function openFile(options: ConnectionOptions, found: StoreFile | undefined): Ope
   const { path, mode } = options;
   const identity = identifyFile(path, found?.readHeader(), SUPPORTED_VERSION);
   if (mode !== "create") requireStore(path, identity);
-  // A newer program may have written its version into the journal only. Folding that into the file would change it,
-  // so it is asked over a connection that cannot write.
+  // A newer program may have written its version to the WAL only. It is read over a read-only connection, which does not
+  // checkpoint the WAL into the file.
   if (hasJournal(path)) refuseNewer(path);
   if (mode === "create" && identity.kind === "absent") makeFolder(dirname(path));
   const database = mode === "read-only" ? openToRead(path, found) : openToWrite(path, found === undefined);
@@ -78,8 +77,8 @@ function openFile(options: ConnectionOptions, found: StoreFile | undefined): Ope
 }
 
 /**
- * Makes a folder and those above it that are missing. `mkdirSync` of Node with `recursive` never returns where a folder
- * exists and the system answers ENOENT to what is to be made in it, as `/proc` does.
+ * Creates a folder and its missing parents. `mkdirSync` with `recursive` loops forever where a folder exists and the system
+ * returns ENOENT for a new folder in it, as in `/proc`.
  */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return;
@@ -88,7 +87,7 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process made it meanwhile. A link that leads nowhere exists too, and is no folder.
+    // Another process may have created it. A dangling link also exists, but is not a folder.
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
   }
 }
@@ -96,11 +95,11 @@ function makeFolder(folder: string): void {
 function openToWrite(path: string, isNew: boolean): Database.Database {
   const database = openSqlite(path, NO_WAIT);
   try {
-    // Sessions hold secrets: a new store is its user's alone. SQLite gives its side files the same mode.
+    // Sessions contain secrets, so only the user may read a new store. SQLite gives its side files the same mode.
     if (isNew) chmodSync(path, 0o600);
-    // A setting of new files; the default of another build of SQLite may differ.
+    // Applies to new files only. The default may differ in other builds of SQLite.
     database.pragma("page_size = 4096");
-    // The schema is committed before the journal becomes a WAL, so the header of the file itself says whose it is.
+    // The schema is committed before the switch to WAL, so that the header of the file itself identifies the store.
     migrate(database, path);
     return database;
   } catch (error) {
@@ -109,12 +108,12 @@ function openToWrite(path: string, isNew: boolean): Database.Database {
   }
 }
 
-/** What SQLite reports where it cannot make the files that it needs beside a store, even to read it. */
+/** Error codes of SQLite if it cannot create the side files that even a read needs. */
 const NO_SIDE_FILES = ["SQLITE_CANTOPEN", "SQLITE_READONLY_DIRECTORY", "SQLITE_READONLY_CANTINIT", "SQLITE_READONLY_RECOVERY"];
 
 /**
- * Opens a file to read it. SQLite needs a file of its own beside it, even to read; in a folder where none can be made,
- * such as another user's or one on a medium that cannot be written, the store is read whole into memory.
+ * Opens a file read-only. SQLite needs a side file (-shm) even for reads. If the folder is not writable, the whole store is
+ * read into memory instead.
  */
 function openToRead(path: string, found: StoreFile | undefined): Database.Database {
   const database = openSqlite(path, { readonly: true, ...NO_WAIT });
@@ -124,7 +123,7 @@ function openToRead(path: string, found: StoreFile | undefined): Database.Databa
   } catch (error) {
     database.close();
     if (found === undefined || !NO_SIDE_FILES.some((code) => isSqliteError(error, code))) throw error;
-    // What stands in a journal would be missing from a copy of the file alone.
+    // The file alone lacks the writes in the WAL.
     if (hasJournal(path)) throw new StoreUnavailableError(path, UNREADABLE_JOURNAL, { cause: error });
   }
   const bytes = found.readAll();
@@ -134,7 +133,7 @@ function openToRead(path: string, found: StoreFile | undefined): Database.Databa
   return copy;
 }
 
-/** A further connection to a file that is open. SQLite leaves constraints unchecked where a connection can only read. */
+/** Opens another connection for checks. It is writable if possible, because SQLite checks no constraints on a read-only one. */
 export function openToCheck(path: string, readOnly: boolean): Database.Database {
   return readOnly ? openToRead(path, undefined) : openSqlite(path, { fileMustExist: true, ...NO_WAIT });
 }
@@ -152,26 +151,26 @@ function refuseNewer(path: string): void {
     const version = readVersion(database);
     if (version > SUPPORTED_VERSION) throw new NewerStoreError(path, version, SUPPORTED_VERSION);
   } catch (error) {
-    // Whoever opens the file next says what that means, and what can be done about it.
+    // The next attempt to open the file reports this error.
     if (!NO_SIDE_FILES.some((code) => isSqliteError(error, code))) throw error;
   } finally {
     database.close();
   }
 }
 
-/** Every pragma is set here, each with its reason; none is left to its default. */
+/** Sets the pragmas of a connection. */
 function configure(database: Database.Database, { mode, durability, maxBytes }: ConnectionOptions): void {
-  // Parents of the same session, leaves that exist, rows that go with their session.
+  // Foreign keys keep parents in the same session, leaves at existing entries, and delete rows with their session.
   database.pragma("foreign_keys = ON");
-  // Tree walks reread the same upper pages; 64 MiB of cache is a limit, not an allocation.
+  // Walks of the tree read the same upper pages again. 64 MiB is a limit, not an allocation.
   database.pragma("cache_size = -65536");
-  // No memory map: where another program cuts a mapped file, the next access ends the process by SIGBUS.
+  // No memory map: if another program truncates a mapped file, the next access kills the process with SIGBUS.
   database.pragma("mmap_size = 0");
   database.pragma("temp_store = MEMORY");
   if (mode === "read-only") return;
-  // Deleted text is overwritten, not only unlinked (regression R21).
+  // Overwrites deleted text, which would otherwise stay in free pages.
   database.pragma("secure_delete = ON");
-  // Readers never wait for the writer. Switching needs the file alone for a moment.
+  // With a WAL, readers never wait for the writer. The switch needs an exclusive lock.
   if (!database.memory && database.pragma("journal_mode", { simple: true }) !== "wal") database.pragma("journal_mode = WAL");
   // Under WAL the default reads FULL until the first write and NORMAL after it, unless set.
   database.pragma(`synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);

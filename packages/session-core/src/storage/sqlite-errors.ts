@@ -4,24 +4,24 @@ import { MAX_JSON_LENGTH } from "../entry/json.js";
 import { TooLargeError } from "../errors/session-errors.js";
 import { StoreBusyError, StoreDamagedError, StoreFullError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
 
-/** An error of the driver; `code` is SQLite's extended result code by name. */
+/** An error of better-sqlite3. `code` is the name of the extended result code of SQLite. */
 interface SqliteError extends Error {
   readonly code: string;
 }
 
-/** Whether the driver raised this error, with this code or one that extends it (`SQLITE_BUSY_SNAPSHOT`). */
+/** Whether this is an error of SQLite with this result code, or one that extends it (`SQLITE_BUSY_SNAPSHOT`). */
 export function isSqliteError(error: unknown, code = "SQLITE_"): error is SqliteError {
   return error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith(code);
 }
 
-// What SQLite says of a store whose header or tables are not what its version number promises.
+// Messages of SQLite for a file whose tables do not match its version number.
 const TABLES_DIFFER =
   /^(unsupported file format|invalid fts5 file format|vtable constructor failed|no such (table|column)|(table|index|trigger) \S+ already exists)/;
 
-// Constraints of our own tables name their columns; this one is of a table inside the search index.
+// Constraint errors of the tables in the schema name columns; this message is of an internal table of the search index.
 const INDEX_DIFFERS = "constraint failed";
 
-/** The typed error for what SQLite reports of the file, the disk or another process; any other error as it is. */
+/** Converts errors of SQLite and of the file system to store errors. Returns other errors unchanged. */
 export function toStoreError(error: unknown, path: string, busyTimeoutMs: number): unknown {
   if (!isSqliteError(error)) return toFileError(error, path);
   const options = { cause: error };
@@ -54,15 +54,15 @@ export function toStoreError(error: unknown, path: string, busyTimeoutMs: number
 }
 
 /**
- * The same for what fails while a file is opened and brought up to date: a migration writes what the old tables hold, so
- * a constraint that it breaks is one that those tables should have kept.
+ * Like `toStoreError`, while a file is opened and migrated: a migration copies rows of old tables, so a violated constraint means
+ * that these rows are damaged.
  */
 export function toOpenError(error: unknown, path: string, busyTimeoutMs: number): unknown {
   if (isSqliteError(error, "SQLITE_CONSTRAINT")) return new StoreDamagedError(path, { cause: error });
   return toStoreError(error, path, busyTimeoutMs);
 }
 
-/** A missing folder, a missing permission: what the file system says while a file is made, copied or renamed. */
+/** Converts errors of the file system, such as a missing folder or permission. */
 function toFileError(error: unknown, path: string): unknown {
   if (!(error instanceof Error && "errno" in error && "code" in error)) return error;
   return new StoreUnavailableError(path, describeFileError(String(error.code)), { cause: error });
@@ -80,12 +80,12 @@ const FILE_REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "its path is longer than the system allows (ENAMETOOLONG); name another path",
 };
 
-/** A code of the file system in words; one that is not known as it is. */
+/** Describes an error code of the file system; returns unknown codes unchanged. */
 export function describeFileError(code: string): string {
   return Object.hasOwn(FILE_REASONS, code) ? (FILE_REASONS[code] ?? code) : code;
 }
 
-/** SQLite does not say why it cannot open a file. Undefined: the folder may be written, so that is not the reason. */
+/** Returns why the folder is not writable, which SQLite does not report; undefined if it is writable. */
 function whyNotWritable(folder: string): string | undefined {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);

@@ -9,24 +9,24 @@ interface SharedDescriptor {
   users: number;
 }
 
-/** How much of a store is read into memory at most: SQLite takes no larger one from there. */
+/** The largest store that SQLite can open from memory. */
 const WHOLE_BYTES = 2 ** 31 - 1;
 const TOO_LARGE_TO_READ_WHOLE =
   "it is larger than 2 GiB, and reading it in place needs permission to write in its folder; copy it to another folder";
 
 const READ_BYTES = 64 * 1024 * 1024;
 
-// One descriptor for each file, closed after the last connection to that file. Closing any descriptor of a file releases
-// every POSIX lock that the process holds on it, SQLite's included; another process that closes the store then takes
-// itself for the last one and removes the journal that this process still writes to.
+// One descriptor for each file, closed after the last connection to it. Closing any descriptor of a file releases all POSIX
+// locks of the process on it, also those of SQLite. Another process that closes the store would then delete the WAL that this
+// process still writes to.
 const descriptors = new Map<string, SharedDescriptor>();
 
-/** Which file stands at a path: its device and inode number. */
+/** The identity of a file: device and inode number. */
 type FileId = Pick<Stats, "dev" | "ino">;
 
 /**
- * The file of a store, as it was when it was opened. Says later whether the path still leads to the same file with a
- * continuation of the same content; each check costs about 6 µs (two `stat`, one read of 100 bytes).
+ * The file of an open store. Checks whether the path still leads to the same file and content. A check takes about 6 µs (two
+ * `stat`, one read of 100 bytes).
  */
 export class StoreFile {
   readonly path: string;
@@ -43,7 +43,7 @@ export class StoreFile {
     this.#header = this.readHeader();
   }
 
-  /** The file at `path`; undefined: none is there. @throws {ForeignFileError | StoreUnavailableError} */
+  /** Returns the file at `path`, or undefined. @throws {ForeignFileError | StoreUnavailableError} */
   static find(path: string): StoreFile | undefined {
     return withTypedErrors(path, () => {
       const found = statSync(path, { throwIfNoEntry: false });
@@ -53,12 +53,12 @@ export class StoreFile {
     });
   }
 
-  /** Its first bytes as they are now; fewer than 100 where the file is shorter. */
+  /** Reads the first 100 bytes; fewer if the file is shorter. */
   readHeader(): Buffer {
     return this.#read(HEADER_BYTES);
   }
 
-  /** All of its bytes. @throws {StoreUnavailableError} there are more than `WHOLE_BYTES`, or they cannot be read. */
+  /** Reads the whole file. @throws {StoreUnavailableError} it is larger than `WHOLE_BYTES`, or cannot be read. */
   readAll(): Buffer {
     return withTypedErrors(this.path, () => {
       const { size } = fstatSync(this.#descriptor.fd);
@@ -67,7 +67,7 @@ export class StoreFile {
     });
   }
 
-  // One call reads less than it was asked for where the file is on some network file systems, and never 2 GiB.
+  // One call may read less than requested on some network file systems, and never reads 2 GiB.
   #read(bytes: number): Buffer {
     const buffer = Buffer.alloc(bytes);
     let end = 0;
@@ -77,7 +77,7 @@ export class StoreFile {
     return buffer.subarray(0, end);
   }
 
-  /** Remembers the header, and the journal beside the file, now that SQLite has opened both. @throws {StoreUnavailableError} the file was replaced meanwhile. */
+  /** Records the header and the WAL after SQLite has opened them. @throws {StoreUnavailableError} the file was replaced meanwhile. */
   recordOpened(): void {
     if (!isSameFile(this.path, this.#id)) throw new StoreUnavailableError(this.path, "the file was replaced while it was being opened");
     this.#header = this.readHeader();
@@ -85,9 +85,9 @@ export class StoreFile {
   }
 
   /**
-   * Why what is written here would not be found again; undefined: the file is still the one that was opened.
+   * Returns why the open file is no longer the one at the path, or undefined if it still is.
    *
-   * @throws {StoreUnavailableError} the file system does not say, such as while a network drive is away.
+   * @throws {StoreUnavailableError} the file system cannot answer, for example while a network drive is offline.
    */
   findLossReason(): string | undefined {
     return withTypedErrors(this.path, () => this.#lossReason());
@@ -101,7 +101,7 @@ export class StoreFile {
     return this.#isContinued() ? undefined : "the file was overwritten or cut while it was open";
   }
 
-  // A checkpoint of another process may be writing the header while it is read, so a difference is read twice.
+  // Another process may write the header during the read, so an unexpected header is read twice.
   #isContinued(): boolean {
     for (let previous: Buffer | undefined; ; ) {
       const header = this.readHeader();
@@ -115,7 +115,7 @@ export class StoreFile {
     }
   }
 
-  /** Gives the descriptor back, after SQLite has closed the file. A second call does nothing. */
+  /** Releases the descriptor. Call it after SQLite has closed the file. A second call does nothing. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
@@ -146,10 +146,10 @@ function isSameFile(path: string, { dev, ino }: FileId): boolean {
   return now !== undefined && now.ino === ino && now.dev === dev;
 }
 
-/** Runs `look`; what the file system refuses comes out typed. */
-function withTypedErrors<T>(path: string, look: () => T): T {
+/** Runs `access` and converts errors of the file system to `StoreUnavailableError`. */
+function withTypedErrors<T>(path: string, access: () => T): T {
   try {
-    return look();
+    return access();
   } catch (error) {
     if (isFileSystemError(error)) throw new StoreUnavailableError(path, describeFileError(error.code), { cause: error });
     throw error;

@@ -6,56 +6,56 @@ const SHORTEST_MS = 1;
 const EAGER_MS = 3;
 const LONGEST_MS = 100;
 
-/** After so long of writes without a pause, the lock is left to others for a moment, in milliseconds. */
+/** After this time of writes without a pause, the next write waits, so that other processes can get the lock, in milliseconds. */
 const WITHOUT_PAUSE_MS = 100;
 const PAUSE_MS = 4;
 
-/** A usual wait below this counts as none. */
+/** An average wait below this counts as none. */
 const NO_WAIT_MS = 0.3;
 
 /**
- * Runs the writes of one connection one after the other, in the order in which they were asked for. Where another
- * process holds the lock, a write is tried again by a timer, so that the event loop goes on.
+ * Runs the writes of one connection one after the other, in the order of the calls. While another process holds the lock of
+ * SQLite, a write is retried by a timer, so that the event loop is not blocked.
  *
- * SQLite has no queue for its lock: whoever tries at the right moment has it. So that no process starves, each of them
- * remembers how long it usually waits. A write that has waited for less than that tries rarely, one that has waited for
- * longer tries about every millisecond. After a write that had to wait, and now and then in a long row of writes, the next
- * one leaves the lock to others first: between two writes of one process it is free for less time than others need to see it.
+ * SQLite has no queue for its lock: the process that tries while the lock is free gets it. To prevent starvation, each process
+ * tracks its average wait. A write that has waited less than the average retries rarely; one that has waited longer retries
+ * about every millisecond. After a write that had to wait, and regularly during long series of writes, the next write pauses
+ * first, because between two writes of one process the lock is free for less time than the retry interval of others.
  */
 export class WriteLock {
   readonly #timeoutMs: number;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
-  /** How long a write waited for the lock, averaged over the last ones; 0: nobody else writes. */
-  #usualMs = 0;
-  /** When this connection may try again after its last write. */
-  #restsUntilMs = 0;
+  /** The average wait of recent writes for the lock; 0 if no other process writes. */
+  #averageWaitMs = 0;
+  /** The time before which the next write must not start. */
+  #pausedUntilMs = 0;
   #lastTakenMs = 0;
-  /** Since when this connection has been writing without a pause. */
+  /** The start of the current series of writes without a pause. */
   #writingSinceMs = 0;
 
-  /** `timeoutMs`: how long a write waits while none of this connection gets the lock. */
+  /** `timeoutMs`: how long a write waits if no write of this connection gets the lock. */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
 
   /**
-   * Runs `write`, at once where the lock is free and no write waits; `beforeWaiting` is called before this returns where
-   * it has to wait.
+   * Runs `write`, synchronously if the lock is free and no write waits. Otherwise calls `beforeWaiting` before this function
+   * returns.
    *
    * @throws {StoreBusyError} the lock was not free within the timeout. `write` must throw it before it changes anything.
    */
   async run<T>(write: () => T, beforeWaiting?: () => void): Promise<T> {
-    const tried = this.#waiting === 0 && performance.now() >= this.#restsUntilMs ? this.#attempt(write, 0) : undefined;
+    const tried = this.#waiting === 0 && performance.now() >= this.#pausedUntilMs ? this.#attempt(write, 0) : undefined;
     if (tried !== undefined) return tried.result;
     beforeWaiting?.();
-    return this.#inTurn(write);
+    return this.#enqueue(write);
   }
 
-  #inTurn<T>(write: () => T): Promise<T> {
-    const askedMs = performance.now();
+  #enqueue<T>(write: () => T): Promise<T> {
+    const calledMs = performance.now();
     this.#waiting += 1;
-    const result = this.#last.then(() => this.#whenFree(write, askedMs));
+    const result = this.#last.then(() => this.#retryUntilFree(write, calledMs));
     const done = () => {
       this.#waiting -= 1;
     };
@@ -63,11 +63,11 @@ export class WriteLock {
     return result;
   }
 
-  async #whenFree<T>(write: () => T, askedMs: number): Promise<T> {
-    const restMs = this.#restsUntilMs - performance.now();
-    if (restMs > 0) await delay(restMs);
+  async #retryUntilFree<T>(write: () => T, calledMs: number): Promise<T> {
+    const pauseMs = this.#pausedUntilMs - performance.now();
+    if (pauseMs > 0) await delay(pauseMs);
     const startedMs = performance.now();
-    const deadlineMs = Math.max(askedMs, this.#lastTakenMs) + this.#timeoutMs;
+    const deadlineMs = Math.max(calledMs, this.#lastTakenMs) + this.#timeoutMs;
     for (let waitedMs = 0; ; waitedMs = performance.now() - startedMs) {
       const tried = this.#attempt(write, waitedMs);
       if (tried !== undefined) return tried.result;
@@ -77,36 +77,37 @@ export class WriteLock {
     }
   }
 
-  /** undefined: the lock is taken. */
+  /** Returns undefined if another process holds the lock. */
   #attempt<T>(write: () => T, waitedMs: number): { readonly result: T } | undefined {
     const startedMs = performance.now();
     try {
       const result = write();
-      this.#taken(startedMs, waitedMs);
+      this.#recordAttempt(startedMs, waitedMs);
       return { result };
     } catch (error) {
       if (error instanceof StoreBusyError) return undefined;
-      this.#taken(startedMs, waitedMs);
+      this.#recordAttempt(startedMs, waitedMs);
       throw error;
     }
   }
 
-  #taken(startedMs: number, waitedMs: number): void {
+  #recordAttempt(startedMs: number, waitedMs: number): void {
     if (startedMs - this.#lastTakenMs > PAUSE_MS) this.#writingSinceMs = startedMs;
     this.#lastTakenMs = performance.now();
-    // It rises faster than it falls: one write that found the lock free by chance says little.
-    this.#usualMs += (waitedMs - this.#usualMs) / (waitedMs > this.#usualMs ? 4 : 8);
-    if (this.#usualMs < NO_WAIT_MS) this.#usualMs = 0;
-    const owesPause = this.#lastTakenMs - this.#writingSinceMs > WITHOUT_PAUSE_MS;
-    this.#restsUntilMs = this.#usualMs > 0 || owesPause ? this.#lastTakenMs + Math.max(this.#pauseMs(0), owesPause ? PAUSE_MS : 0) : 0;
-    if (owesPause) this.#writingSinceMs = this.#lastTakenMs;
+    // Rises faster than it falls, because a single write may find the lock free by chance.
+    this.#averageWaitMs += (waitedMs - this.#averageWaitMs) / (waitedMs > this.#averageWaitMs ? 4 : 8);
+    if (this.#averageWaitMs < NO_WAIT_MS) this.#averageWaitMs = 0;
+    const needsPause = this.#lastTakenMs - this.#writingSinceMs > WITHOUT_PAUSE_MS;
+    this.#pausedUntilMs =
+      this.#averageWaitMs > 0 || needsPause ? this.#lastTakenMs + Math.max(this.#pauseMs(0), needsPause ? PAUSE_MS : 0) : 0;
+    if (needsPause) this.#writingSinceMs = this.#lastTakenMs;
   }
 
-  /** How long to rest before the next attempt of a write that has waited for so long. */
+  /** The pause before the next attempt of a write that has waited `waitedMs`. */
   #pauseMs(waitedMs: number): number {
-    const eager = clamp(this.#usualMs / 50, SHORTEST_MS, EAGER_MS);
-    // Spread, so that processes that wait for the same lock do not try at the same moments.
-    return clamp((1.2 * this.#usualMs - waitedMs) / 3, eager, LONGEST_MS) * (0.5 + Math.random());
+    const eager = clamp(this.#averageWaitMs / 50, SHORTEST_MS, EAGER_MS);
+    // Randomized, so that waiting processes do not retry at the same times.
+    return clamp((1.2 * this.#averageWaitMs - waitedMs) / 3, eager, LONGEST_MS) * (0.5 + Math.random());
   }
 }
 
@@ -114,7 +115,7 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(Math.max(value, least), most);
 }
 
-/** Runs `attempt` until it meets no lock: for work that has no connection yet. @throws {StoreBusyError} after the timeout. */
+/** Retries `attempt` while it throws `StoreBusyError`, for reads and for opening. @throws {StoreBusyError} after the timeout. */
 export async function retryWhileBusy<T>(timeoutMs: number, attempt: () => T): Promise<T> {
   return new WriteLock(timeoutMs).run(attempt);
 }

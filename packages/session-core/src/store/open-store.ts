@@ -6,35 +6,35 @@ import { Store } from "./store.js";
 
 /** How to open a store. */
 export interface StoreOptions {
-  /** The file; `:memory:` for a store that ends with the process. */
+  /** The path of the file; `:memory:` for a store in memory. */
   readonly path: string;
   /**
-   * `create` (default): makes the file and its folder, for the user alone, where they are missing. `read-write`: refuses
-   * a missing file. `read-only`: refuses it too and writes nothing, not even the search index.
+   * `create` (default): creates a missing file (mode 0600) and its folder (mode 0700). `read-write`: throws for a missing file.
+   * `read-only`: also throws for it, and writes nothing, not even the search index.
    */
   readonly mode?: "create" | "read-write" | "read-only" | undefined;
-  /** `full` (default): an acknowledged append survives a power cut. `normal`: a power cut may take the newest ones. */
+  /** `full` (default): acknowledged writes survive a power loss. `normal`: the most recent ones may be missing after it. */
   readonly durability?: Durability | undefined;
-  /** How long a write waits for other processes, in milliseconds; default 10,000. The event loop goes on meanwhile. */
+  /** How long a write waits for the lock of another process, in milliseconds; default 10,000. Does not block the event loop. */
   readonly busyTimeoutMs?: number | undefined;
-  /** Largest size of the file in bytes; default: none. A write beyond it throws `StoreFullError`. */
+  /** Maximum size of the file in bytes; default: none. A larger write throws `StoreFullError`. */
   readonly maxBytes?: number | undefined;
-  /** Tools of the host that touch files, by name, beside the known ones. */
+  /** Tools of the host that touch files, by name, in addition to the known ones. */
   readonly fileTools?: FileTools | undefined;
 }
 
 const FILE_TOOL = record({ kind: oneOf("read", "write", "edit", "delete", "move", "patch"), pathArguments: optional(list(TEXT)) });
 
-/** Tools by the names they are called by. */
+/** File tools by name. */
 const FILE_TOOLS: Rule = (given, at) => {
   const misfit = OBJECT(given, at);
-  if (misfit !== undefined) return misfit;
-  return Object.entries(given as FileTools)
+  if (misfit !== undefined || typeof given !== "object" || given === null) return misfit;
+  return Object.entries(given)
     .map(([name, tool]) => FILE_TOOL(tool, `${at}.${name}`))
     .find((found) => found !== undefined);
 };
 
-/** SQLite keeps the wait in 32 bits. */
+/** SQLite stores the timeout in 32 bits. */
 const MOST_WAIT_MS = 2 ** 31 - 1;
 
 const OPTIONS = record(
@@ -55,10 +55,10 @@ const OPTIONS = record(
 );
 
 /**
- * Opens a store. Takes about 5 ms for a file that is there, whatever its size.
+ * Opens a store. Takes about 5 ms for an existing file of any size.
  *
  * @throws {StoreNotFoundError} the file is missing and `mode` is not `create`.
- * @throws {ForeignFileError | NewerStoreError} it is another program's or a newer version's; not one byte of it changed.
+ * @throws {ForeignFileError | NewerStoreError} the file belongs to another program or a newer version; it was not changed.
  * @throws {InvalidArgumentError} an option is of the wrong type or out of range.
  * @throws {StoreUnavailableError | StoreReadOnlyError | StoreBusyError | StoreDamagedError}
  */

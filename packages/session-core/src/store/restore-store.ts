@@ -7,22 +7,22 @@ import { BackupDamagedError, StoreDamagedError } from "../errors/store-errors.js
 import { replaceStore } from "../storage/backup.js";
 import { openStore } from "./open-store.js";
 
-/** What is restored, and where to. */
+/** The backup to restore, and the store to replace. */
 export interface RestoreOptions {
-  /** A file that `Store.backup` made. It is only read. */
+  /** A file written by `Store.backup`. It is not changed. */
   readonly backup: string;
-  /** The store that is replaced; where there is none, one is made. */
+  /** The path of the store. An existing store is replaced. */
   readonly path: string;
-  /** Told pages of 4 KiB while the backup is copied. */
+  /** Called with numbers of pages while the backup is copied. */
   readonly onProgress?: ((donePages: number, totalPages: number) => void) | undefined;
-  /** Stops the work before anything was replaced; its reason is thrown. */
+  /** Aborts before the store is replaced; `restoreStore` throws the reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a restoration came to. */
+/** The result of a restore. */
 export interface RestoredStore {
   readonly path: string;
-  /** Where the store that was replaced is kept, whole; null: there was none. */
+  /** The path of the old store; null if there was none. */
   readonly keptAt: string | null;
 }
 
@@ -32,12 +32,12 @@ const OPTIONS = record(
 );
 
 /**
- * Puts a backup in the place of a store. The backup is copied beside the store, checked as `Store.verify` does, and takes
- * the name of the store by a rename; the store that was there is kept beside it. Reads all of the backup.
+ * Replaces a store by a backup. Copies the backup into the folder of the store, verifies the copy as `Store.verify` does, and
+ * renames it; keeps the old store under another name. Reads the whole backup.
  *
- * @throws {StoreNotFoundError | ForeignFileError | NewerStoreError} `backup` is no store that can be read here.
- * @throws {BackupDamagedError} something does not hold in it.
- * @throws {StoreInUseError} the store is open, here or in another process. Nothing was replaced.
+ * @throws {StoreNotFoundError | ForeignFileError | NewerStoreError} `backup` is not a store that can be read.
+ * @throws {BackupDamagedError} it has an integrity violation.
+ * @throws {StoreInUseError} the store is open, in this process or in another. Nothing was replaced.
  * @throws {StoreUnavailableError | StoreFullError | StoreReadOnlyError} the folder of the store cannot be written.
  * @example
  * const { keptAt } = await restoreStore({ backup: "backup.db", path: "sessions.db" });
@@ -74,7 +74,7 @@ async function copyChecked(backup: string, whole: string, { onProgress, signal }
   }
 }
 
-// The copy is checked, not the backup: nothing can change between the check and the moment when it takes the name.
+// Verifies the copy, not the backup, which could change between the check and the rename.
 async function requireWhole(backup: string, whole: string): Promise<void> {
   const copy = await openStore({ path: whole, mode: "read-write" });
   try {
