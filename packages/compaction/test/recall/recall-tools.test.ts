@@ -144,23 +144,25 @@ describe("the tools for the AI SDK", () => {
   });
 });
 
-/** A handle that counts the entries and rows that are read through it. */
+/** A handle that counts the entries and rows that are read through it, also through `session.tree`. */
 function counting(session: Session) {
   const read = { entries: 0, rows: 0 };
-  const handle = new Proxy(session, {
-    get(target, key) {
-      const member: unknown = Reflect.get(target, key, target);
-      if (typeof member !== "function") return member;
-      return async (...given: unknown[]) => {
-        const answer: unknown = await Reflect.apply(member, target, given);
-        if (key === "entry") read.entries += 1;
-        if (key === "scan") read.entries += ((answer as { items: unknown[] }).items ?? []).length;
-        if (key === "outline") read.rows += (answer as unknown[]).length;
-        return answer;
-      };
-    },
-  });
-  return { handle, read };
+  const counted = <T extends object>(part: T): T =>
+    new Proxy(part, {
+      get(target, key) {
+        const member: unknown = Reflect.get(target, key, target);
+        if (key === "tree" && typeof member === "object" && member !== null) return counted(member);
+        if (typeof member !== "function") return member;
+        return async (...given: unknown[]) => {
+          const answer: unknown = await Reflect.apply(member, target, given);
+          if (key === "entry") read.entries += 1;
+          if (key === "scan") read.entries += ((answer as { items: unknown[] }).items ?? []).length;
+          if (key === "outline") read.rows += (answer as unknown[]).length;
+          return answer;
+        };
+      },
+    });
+  return { handle: counted(session), read };
 }
 
 describe("what an agent looks up in a long session", () => {
