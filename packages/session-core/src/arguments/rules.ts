@@ -1,26 +1,26 @@
 import { InvalidArgumentError } from "../errors/bough-error.js";
 
-// Callers without types hand in anything. Public methods check what they are given before the first step, so that a wrong
-// argument is a typed error and not a TypeError of some function below, or an SqliteError. A check costs well under a
-// microsecond: `typeof` and a few comparisons. Entries are not judged here; they have their own gate.
+// Public methods check their arguments first, so that a wrong argument from untyped code throws an InvalidArgumentError, not
+// a TypeError from a function below or an SqliteError. A check costs less than a microsecond: `typeof` and a few comparisons.
+// Entries are not checked here: `entry/validate.ts` validates them.
 
-/** What an argument must be: returns the part that does not fit, or undefined. `at` is the name of the argument. */
+/** Checks an argument: returns the first part that does not match, or undefined. `at` is the name of the argument. */
 export type Rule = (value: unknown, at: string) => Mismatch | undefined;
 
-/** The first part of an argument that does not fit. */
+/** The first part of an argument that does not match its rule. */
 export interface Mismatch {
   readonly argument: string;
   readonly wanted: string;
   readonly given: unknown;
 }
 
-/** Throws unless `value` fits. @throws {InvalidArgumentError} naming the argument. */
+/** Throws unless `value` matches `rule`. @throws {InvalidArgumentError} naming the argument. */
 export function checkArgument(argument: string, value: unknown, rule: Rule): void {
   const misfit = rule(value, argument);
   if (misfit !== undefined) throw new InvalidArgumentError(misfit.argument, misfit.wanted, describeValue(misfit.given));
 }
 
-/** `call` with a check of its first arguments, each by its name and its rule. */
+/** A function that checks its first arguments, each by name and rule, and then calls `call`. */
 export function checked<A extends unknown[], R>(
   call: (...args: A) => R,
   ...rules: readonly (readonly [string, Rule])[]
@@ -31,7 +31,7 @@ export function checked<A extends unknown[], R>(
   };
 }
 
-/** The rule that `fits` states; `wanted` completes the sentence "must be …". */
+/** A rule from a predicate. `wanted` completes the sentence "must be …" of the error message. */
 export function ruleOf(wanted: string, fits: (value: unknown) => boolean): Rule {
   return (given, argument) => (fits(given) ? undefined : { argument, wanted, given });
 }
@@ -49,7 +49,7 @@ export function nullable(rule: Rule): Rule {
   };
 }
 
-/** An object whose named members fit; other members are ignored. */
+/** An object whose named members match; other members are ignored. */
 export function record(members: Readonly<Record<string, Rule>>, wanted = "an object"): Rule {
   const rules = Object.entries(members);
   return (given, argument) => {
@@ -62,11 +62,11 @@ export function record(members: Readonly<Record<string, Rule>>, wanted = "an obj
   };
 }
 
-/** An array whose elements fit. */
+/** An array whose elements match. */
 export function list(rule: Rule, wanted = "an array"): Rule {
   return (given, argument) => {
     if (!Array.isArray(given)) return { argument, wanted, given };
-    // By index, because an array with gaps has elements that an iteration by callback leaves out.
+    // By index: callbacks such as `every` skip the holes of an array.
     for (let at = 0; at < given.length; at += 1) {
       const misfit = rule(given[at], `${argument}[${at}]`);
       if (misfit !== undefined) return misfit;
@@ -80,17 +80,17 @@ export function oneOf(...texts: readonly string[]): Rule {
   return ruleOf(`one of ${texts.join(", ")}`, (value) => typeof value === "string" && texts.includes(value));
 }
 
-/** An object whose member `member` says which of `rules` it has to fit. */
+/** A discriminated union: the value of the member `member` selects the rule. */
 export function byMember(member: string, rules: Readonly<Record<string, Rule>>): Rule {
   const known = record({ [member]: oneOf(...Object.keys(rules)) });
   return (value, at) => {
     const misfit = known(value, at);
     if (misfit !== undefined) return misfit;
-    return rules[String((value as Readonly<Record<string, unknown>>)[member])]?.(value, at);
+    return isRecord(value) ? rules[String(value[member])]?.(value, at) : undefined;
   };
 }
 
-/** An object that offers these methods, such as a session's handle. */
+/** An object that has these methods, such as a session. */
 export function withMethods(wanted: string, ...methods: readonly string[]): Rule {
   return ruleOf(wanted, (value) => isRecord(value) && methods.every((method) => typeof value[method] === "function"));
 }
@@ -99,18 +99,18 @@ export function withMethods(wanted: string, ...methods: readonly string[]): Rule
 export const TEXT = ruleOf("a text", (value) => typeof value === "string");
 /** A text with at least one character. */
 export const NAME = ruleOf("a text that is not empty", (value) => typeof value === "string" && value !== "");
-/** A path of the file system: no text with a NUL character can be one. */
+/** A path of the file system. */
 export const FILE = ruleOf(
   "a path: a text of 1 to 4,096 characters, none of them NUL",
   (value) => typeof value === "string" && value !== "" && value.length <= 4096 && !value.includes("\0"),
 );
 /** true or false. */
 export const FLAG = ruleOf("true or false", (value) => typeof value === "boolean");
-/** Any number: a limit, or a position to start behind. Infinity means all; what is below zero or no number means none. */
+/** Any number: a limit or a position. Infinity means all; a negative number or NaN means none. */
 export const NUMBER = ruleOf("a number", (value) => typeof value === "number");
 /** A finite number from 0 up. */
 export const AMOUNT = ruleOf("a finite number from 0 up", (value) => Number.isFinite(value) && Number(value) >= 0);
-/** Where a page starts: what `next` of the page before was. */
+/** The position of a page: `next` of the page before. */
 export const CURSOR = ruleOf("`next` of the page before", (value) => typeof value === "string" && /^-?\d{1,16}(\.\d{1,16})?$/.test(value));
 /** A function. */
 export const CALLBACK = ruleOf("a function", (value) => typeof value === "function");
@@ -126,7 +126,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 const SHOWN = 40;
 
-/** What was given, in a few words: untrusted text is quoted, cut and without characters that a terminal acts on. */
+/** A short description of a value: text is quoted, shortened, and its control characters are escaped. */
 function describeValue(value: unknown): string {
   switch (typeof value) {
     case "string": {

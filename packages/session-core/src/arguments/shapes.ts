@@ -1,5 +1,5 @@
-// The shapes that functions on contexts read: deep enough that none of them meets a member of another type. Linear in
-// messages and blocks, not in the length of texts.
+// The shapes of messages, payloads and contexts, as deep as the functions that take them read. Linear in messages and blocks,
+// not in the length of texts.
 import { byMember, CURSOR, FLAG, list, NUMBER, nullable, OBJECT, oneOf, optional, type Rule, record, ruleOf, TEXT } from "./rules.js";
 
 const TEXT_BLOCK = record({ text: TEXT });
@@ -14,7 +14,7 @@ const BLOCKS: Readonly<Record<string, Rule>> = {
 };
 /** A block of any message. */
 export const BLOCK: Rule = byMember("type", BLOCKS);
-/** A block of what a person, a tool or a host said. */
+/** A block of a user message, tool result or custom message. */
 export const CONTENT_BLOCK: Rule = byMember("type", { text: TEXT_BLOCK, image: IMAGE_BLOCK, foreign: FOREIGN_BLOCK });
 const LIST_OF_BLOCKS = list(BLOCK, "a text or an array of blocks");
 const CONTENT: Rule = (value, at) => (typeof value === "string" ? undefined : LIST_OF_BLOCKS(value, at));
@@ -36,7 +36,7 @@ export const MESSAGE: Rule = byMember("role", MESSAGES_BY_ROLE);
 export const MESSAGES: Rule = list(MESSAGE, "an array of messages");
 /** A tool call. */
 export const TOOL_CALL: Rule = record({ id: TEXT, name: TEXT, arguments: OBJECT });
-/** What a person, a tool or a model said: a text or blocks. */
+/** The content of a message: a text or blocks. */
 export const MESSAGE_CONTENT: Rule = CONTENT;
 
 const PAYLOADS: Readonly<Record<string, Rule>> = {
@@ -51,10 +51,10 @@ const PAYLOADS: Readonly<Record<string, Rule>> = {
   foreign: record({ originalType: TEXT }),
 };
 
-/** What an entry carries. */
+/** The payload of an entry. */
 export const PAYLOAD: Rule = byMember("type", PAYLOADS);
 
-/** A context, as `Session.context` gives it. */
+/** A context, as `Session.context` returns it. */
 export const SESSION_CONTEXT: Rule = record({
   messages: MESSAGES,
   entries: list(TEXT, "an array of ids"),
@@ -63,12 +63,12 @@ export const SESSION_CONTEXT: Rule = record({
   model: nullable(record({ modelId: TEXT, provider: optional(TEXT) })),
 });
 
-/** Operations on files, as `Session.fileOperations` gives them. */
+/** Operations on files, as `Session.fileOperations` returns them. */
 export const FILE_OPERATIONS: Rule = list(record({ path: TEXT, kind: TEXT, outcome: TEXT }));
 
-// The shapes of what methods of stores and sessions are asked with, as their types in `port/` say.
+// The options of the methods of stores and sessions, by the types in `port/`.
 
-/** An id of a session or an entry. Any text: what names nothing is told as not found. */
+/** An id of a session or an entry. Any text: an unknown id throws a not-found error. */
 export const ID = TEXT;
 /** Options of an append. */
 export const APPEND = record({ onConflict: optional(oneOf("error", "follow", "branch")), expectedLeafId: optional(nullable(ID)) });
@@ -81,7 +81,7 @@ export const COUNTS = ruleOf(
 );
 const FINITE = ruleOf("a number that is not NaN", (value) => typeof value === "number" && !Number.isNaN(value));
 
-/** What a search may be asked, by `Store.search` and `Session.search`. */
+/** A request of `Store.search` and `Session.search`. */
 export const SEARCH: Rule = record({
   query: TEXT,
   sessionId: optional(TEXT),
@@ -95,10 +95,10 @@ export const SEARCH: Rule = record({
   cursor: optional(CURSOR),
 });
 
-/** What is written in one batch. */
+/** The writes of one batch. */
 export const WRITES = list(
   byMember("kind", {
-    // The entry itself has a gate of its own.
+    // `validateEntry` checks the entry.
     entry: record({}),
     label: record({ entryId: ID, label: nullable(TEXT) }),
     value: record({ key: TEXT }),
@@ -121,14 +121,14 @@ export const SCAN = record({
 });
 /** Options of an outline. */
 export const OUTLINE = record({ afterSeq: optional(NUMBER), limit: optional(NUMBER) });
-/** Two places of a path. */
+/** The two ends of a range of a path. */
 export const RANGE = record({ fromId: optional(TEXT), toId: optional(TEXT) });
 
-/** Who gave a title. */
+/** The source of a title. */
 export const TITLE_SOURCE = oneOf("user", "auto");
 const KINDS = ["conversation", "subagent"] as const;
 const FLAG_OR_ALL = ruleOf("true, false or all", (value) => typeof value === "boolean" || value === "all");
-/** What a new session starts with. */
+/** The fields of a new session. */
 export const NEW_SESSION = record({
   id: optional(ID),
   title: optional(TEXT),
@@ -154,7 +154,7 @@ export const FORK = record({ at: optional(ID), title: optional(TEXT), id: option
 /** Options of opening a session. */
 export const OPEN = record({ leaf: optional(TEXT) });
 
-/** Also a Map of another realm, such as a worker's or a test runner's. */
+/** Also true for a Map of another realm, such as a worker or a test runner. */
 function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {
   return Object.prototype.toString.call(value) === "[object Map]";
 }

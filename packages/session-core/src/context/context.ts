@@ -2,14 +2,14 @@ import type { CompactionPayload } from "../entry/entry.js";
 import type { AssistantMessage, BashExecutionMessage, CustomMessage, ToolResultMessage, UserMessage } from "../entry/message.js";
 import type { EntryId } from "../ids/ids.js";
 
-/** The latest compaction of the path, as the model reads it. */
+/** The summary of the latest compaction of the path. */
 export interface CompactionSummaryMessage {
   readonly role: "compactionSummary";
   readonly summary: string;
   readonly tokensBefore?: number | undefined;
 }
 
-/** What happened on a branch that was left, as the model reads it. */
+/** The summary of a branch that was left. */
 export interface BranchSummaryMessage {
   readonly role: "branchSummary";
   readonly summary: string;
@@ -17,7 +17,7 @@ export interface BranchSummaryMessage {
   readonly fromId: EntryId | null;
 }
 
-/** What can stand in a context. System messages do not: the latest one of the path is the context's `system`. */
+/** A message of a context. System messages are not among them: the text of the latest one is the context's `system`. */
 export type ContextMessage =
   | UserMessage
   | AssistantMessage
@@ -27,25 +27,25 @@ export type ContextMessage =
   | CompactionSummaryMessage
   | BranchSummaryMessage;
 
-/** Which model answers from here on. */
+/** The model that is in use at a point of the path. */
 export interface ModelSetting {
   readonly provider: string | undefined;
   readonly modelId: string;
 }
 
-/** What a model is sent at one point of a session. Its messages are shared with later contexts and frozen: copy what you want to change. */
+/** The input of a model at one point of a session. The messages are frozen, because later contexts contain the same objects: copy a message to change it. */
 export interface SessionContext {
   readonly messages: readonly ContextMessage[];
   /**
-   * `entries[i]` is the id of the entry behind `messages[i]`; a synthetic result that closes a dangling tool call has
-   * the id of the entry that made the call.
+   * `entries[i]` is the id of the entry of `messages[i]`. The synthetic result of a tool call without a result has the id of
+   * the entry that made the call.
    */
   readonly entries: readonly EntryId[];
   readonly model: ModelSetting | null;
-  /** null: none was set on the path, or the host's default. */
+  /** null: not set on the path, or set to the host's default. */
   readonly thinkingLevel: string | null;
-  /** Text of the latest system message of the path, also where a compaction has put it out of the messages. */
+  /** The text of the latest system message of the path, also if a compaction summarized it. */
   readonly system: string | null;
-  /** The compaction that the context starts with. */
+  /** The compaction whose summary is the first message. */
   readonly compaction: { readonly entryId: EntryId; readonly payload: CompactionPayload } | null;
 }

@@ -6,13 +6,13 @@ import type { ContextMessage, ModelSetting, SessionContext } from "./context.js"
 import type { EntriesUpdate, ProjectedEntry, Replacement } from "./projected-entries.js";
 import { type DanglingCalls, type EntryMessage, everyResultHasCall, pairEntryMessages, pendingReply } from "./tool-pairs.js";
 
-/** What of a context stands in its window. */
-export type ListedMessages = Pick<SessionContext, "messages" | "entries" | "compaction">;
+/** The parts of a context that come from its messages. */
+type ListedMessages = Pick<SessionContext, "messages" | "entries" | "compaction">;
 
 /**
- * The messages of a window in the order that every provider accepts, kept from one context to the next. What is new goes
- * behind what is there, wherever that gives the same as building anew; else it is built anew. So a context after an
- * append costs the new entries and a copy of two lists of references.
+ * The messages of a context in the order that every provider accepts, kept from one context to the next. New entries are
+ * appended to the list if the result equals a rebuild; otherwise the list is rebuilt. A context after an append therefore
+ * costs the new entries and a copy of two lists of references.
  */
 export class MessageList {
   #messages: ContextMessage[] = [];
@@ -22,17 +22,17 @@ export class MessageList {
   #dangling: DanglingCalls | undefined;
   /** The last reply and its results, as long as results of it may still come; they stand at the end of the messages. */
   #pending: readonly EntryMessage[] = [];
-  /** How many messages stand before them. */
+  /** The number of messages before them. */
   #settled = 0;
 
-  /** The messages of `window`, which continues the one before from `newFrom` on. */
+  /** The messages of `entries`. Entries before `newFrom` are those of the last call. */
   update({ compactionSeq }: ContextPath, { entries, newFrom }: EntriesUpdate, dangling: DanglingCalls): ListedMessages {
     const continues = newFrom > 0 && dangling === this.#dangling && compactionSeq === this.#compactionSeq;
-    // Until it is done: after a failure in between, the next one is built anew.
+    // Reset until done: if this call throws, the next one rebuilds the list.
     this.#dangling = undefined;
     if (!continues || !this.#extend(entries, newFrom, dangling)) this.#rebuild(compactionSeq, entries, dangling);
     this.#dangling = dangling;
-    // Copies: the lists go on growing, and a context that was given away must not.
+    // Copies: the lists of a returned context must not grow.
     return { messages: this.#messages.slice(), entries: this.#ids.slice(), compaction: this.#compaction };
   }
 
@@ -45,17 +45,16 @@ export class MessageList {
     this.#push(projectEntries(compaction, window), dangling);
   }
 
-  /** Puts what is new behind what is there; false: it changes how something before it appears, and nothing was done. */
+  /** Appends the new entries. Returns false, and changes nothing, if they change messages before them. */
   #extend(window: readonly ProjectedEntry[], newFrom: number, dangling: DanglingCalls): boolean {
     const placed = [...this.#pending];
-    for (let at = newFrom; at < window.length; at++) {
-      const entry = window[at] as ProjectedEntry;
+    for (const entry of window.slice(newFrom)) {
       if (entry.payload.type === "context_edit" || entry.payload.type === "compaction") return false;
-      // An edit comes after what it changes, so none applies to what is new.
+      // An edit comes after its target, so no edit applies to a new entry.
       const shown = entry.project(undefined);
       if (shown !== null) placed.push(shown);
     }
-    // A result of a reply further up would have to go there.
+    // A result of an earlier reply must move to that reply.
     if (!everyResultHasCall(placed)) return false;
     this.#messages.length = this.#settled;
     this.#ids.length = this.#settled;
@@ -73,7 +72,7 @@ export class MessageList {
   }
 }
 
-/** What counts at the leaf from the whole path: the model, the thinking level and the system text. */
+/** The model, the thinking level and the system text at the end of a path. */
 export function readSettings(path: ContextPath): Pick<SessionContext, "model" | "thinkingLevel" | "system"> {
   return {
     model: path.model && readModel(path.model),
@@ -83,13 +82,13 @@ export function readSettings(path: ContextPath): Pick<SessionContext, "model" | 
 }
 
 /**
- * The messages of a window: the summary of the compaction in force first, then what it kept, then what came after, each
- * as the latest edit on the path leaves it. Pure; linear in the window.
+ * The messages of entries with their latest edits: first the summary of the latest compaction, then the entries it kept, then
+ * the entries after it. Linear.
  */
-export function projectEntries(compaction: ProjectedEntry | undefined, window: readonly ProjectedEntry[]): EntryMessage[] {
+function projectEntries(compaction: ProjectedEntry | undefined, window: readonly ProjectedEntry[]): EntryMessage[] {
   const edits = latestEdits(window);
   const placed: EntryMessage[] = [];
-  // The compaction comes first, though what it kept is older. One before it was summarised with what it summarised.
+  // The summary comes before the older entries that the compaction kept. Earlier compactions are part of the summary.
   if (compaction !== undefined) pushProjected(placed, compaction, edits);
   for (const entry of window) {
     if (entry.payload.type !== "compaction") pushProjected(placed, entry, edits);
@@ -102,7 +101,7 @@ function pushProjected(placed: EntryMessage[], entry: ProjectedEntry, edits: Rea
   if (shown !== null) placed.push(shown);
 }
 
-/** The latest edit of each entry. Targets are older than their edits, so all that matter are in the window. */
+/** The latest edit of each entry. Edits are newer than their targets, so all edits of these entries are among them. */
 function latestEdits(window: readonly ProjectedEntry[]): ReadonlyMap<EntryId, Replacement> {
   const edits = new Map<EntryId, Replacement>();
   for (const { payload } of window) {
@@ -118,7 +117,7 @@ function readModel(payload: EntryPayload): ModelSetting | null {
 }
 
 function readSystemText(payload: EntryPayload): string | null {
-  // An edit of the system message stands in its place.
+  // An edit of the system message replaces it.
   if (payload.type === "context_edit") return payload.replacement && joinTextBlocks(payload.replacement.content);
   return payload.type === "message" && payload.message.role === "system" ? joinTextBlocks(payload.message.content) : null;
 }

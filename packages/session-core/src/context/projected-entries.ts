@@ -8,45 +8,45 @@ import type { ContextEntry, ContextPath } from "../port/records.js";
 import type { ContextMessage } from "./context.js";
 import type { EntryMessage } from "./tool-pairs.js";
 
-/** The entries behind a context, and from which position on they are new since the one before; 0: all of them count anew. */
+/** The projected entries of a context. Those before the index `newFrom` are unchanged since the last context; 0: all are new. */
 export interface EntriesUpdate {
   readonly entries: readonly ProjectedEntry[];
   readonly newFrom: number;
 }
 
 /**
- * The parsed entries behind the last context of a handle. Entries never change and the path of an entry never changes,
- * so a window stays true for ever; it is continued when the leaf moved on below its end, and read anew otherwise.
+ * The projected entries of a session's last context. Entries and their paths never change, so they stay valid: if the leaf
+ * moved to a descendant, the new entries are appended; otherwise the path is read again.
  */
 export class ProjectedEntries {
   #entries: ProjectedEntry[] = [];
-  /** The window holds every entry of its path from this row on; 0: the whole path. */
+  /** The list has every entry of its path from this row on; 0: the whole path. */
   #from = 0;
   #end: number | null = null;
 
-  /** The last entry of the window: what `contextPath` may continue from. */
+  /** The last entry of the list, from which `contextPath` may continue. */
   get end(): number | null {
     return this.#end;
   }
 
   /**
-   * The window for `path`, which was asked for with `asked` as the known end. undefined: it cannot be made from what is
-   * held; ask again without a known end.
+   * The projected entries of `path`, which was read with `asked` as the known end. Returns undefined if the entries before
+   * it are missing here: read the path again without a known end.
    */
   update(path: ContextPath, asked: number | null): EntriesUpdate | undefined {
     const start = path.firstKeptSeq ?? path.compactionSeq ?? 0;
-    // Another context was built meanwhile, or a compaction was undone, so that older entries count again.
+    // Another context was built meanwhile, or an undone compaction makes older entries visible again.
     if (path.continues && (asked !== this.#end || start < this.#from)) return undefined;
     const newFrom = path.continues ? this.#continue(path.entries, start) : this.#replace(path.entries, start);
     this.#end = path.leaf.seq;
     return { entries: this.#entries, newFrom };
   }
 
-  /** Entries of another path of the session; those that the window holds too are given as it has them. */
+  /** Projects entries of another path of the session. An entry that is in this list is the same object. */
   reuse(entries: readonly ContextEntry[]): ProjectedEntry[] {
     let at = 0;
     return entries.map((entry) => {
-      // Both are in order of arrival, and a place is never given twice.
+      // Both lists are in ascending order of seq.
       while ((this.#entries[at]?.seq ?? entry.seq) < entry.seq) at += 1;
       const known = this.#entries[at];
       return known?.seq === entry.seq ? known : new ProjectedEntry(entry);
@@ -70,15 +70,15 @@ export class ProjectedEntries {
 }
 
 /**
- * An entry of a window and how it appears. It appears as the same object in every context for as long as the same edit
- * applies to it, so that whoever counts or converts messages may remember them by identity.
+ * An entry and its message in a context. The message is the same object in every context as long as the same edit applies, so
+ * that callers can cache counts and conversions by identity.
  */
 export class ProjectedEntry implements ContextEntry {
   readonly id: EntryId;
   readonly seq: number;
   readonly payload: EntryPayload;
   readonly #asWritten: EntryMessage | null;
-  /** How it appeared under the edit that applied last. */
+  /** The message with the last edit. */
   #edited: { readonly replacement: Replacement; readonly placed: EntryMessage } | undefined;
 
   constructor({ id, seq, payload }: ContextEntry) {
@@ -89,7 +89,7 @@ export class ProjectedEntry implements ContextEntry {
     this.#asWritten = message && { id, message: freezeJson(message) };
   }
 
-  /** How it appears under an edit (undefined: none applies); null: not at all. */
+  /** The message with an edit (undefined: no edit); null: the entry has no message, or the edit omits it. */
   project(replacement: Replacement | undefined): EntryMessage | null {
     if (replacement === undefined || this.#asWritten === null) return this.#asWritten;
     if (replacement === null) return null;
@@ -103,15 +103,14 @@ function applyEdit({ id, message }: EntryMessage, replacement: NonNullable<Repla
   return { id, message: freezeJson(changed) };
 }
 
-/** What an edit puts in place of an entry's content; null: the entry is omitted. */
+/** The new content that an edit gives an entry; null: the entry is omitted. */
 export type Replacement = ContextEditPayload["replacement"];
 
 /**
- * How an entry appears to the model, or null where it does not. The one place that decides it.
- *
- * System messages do not appear here: the latest one of the path is the context's `system`.
+ * The message of an entry in a context, or null if it has none. A system message has none: the text of the latest one is the
+ * context's `system`.
  */
-export function projectPayload(payload: EntryPayload): ContextMessage | null {
+function projectPayload(payload: EntryPayload): ContextMessage | null {
   switch (payload.type) {
     case "message":
       return projectMessage(payload.message);
@@ -137,8 +136,8 @@ function projectMessage(message: Message): ContextMessage | null {
   return message.role === "bashExecution" && message.excludeFromContext === true ? null : message;
 }
 
-/** A message with other content, by what its role calls content. */
-export function replaceContent(message: ContextMessage, replacement: NonNullable<Replacement>): ContextMessage {
+/** The message with a replacement of its content: `content`, `summary` or `output`, by role. */
+function replaceContent(message: ContextMessage, replacement: NonNullable<Replacement>): ContextMessage {
   const { content } = replacement;
   const text = joinTextBlocks(content);
   switch (message.role) {

@@ -13,10 +13,10 @@ const summaryFields = {
 };
 
 /** One message of the conversation. */
-export const messageEntrySchema = z.looseObject({ type: z.literal("message"), message: messageSchema });
+const messageEntrySchema = z.looseObject({ type: z.literal("message"), message: messageSchema });
 
-/** From here on the context starts with `summary`, then the entries from `firstKeptEntryId` (null: nothing kept). */
-export const compactionEntrySchema = z.looseObject({
+/** From here on the context starts with `summary`, followed by the entries from `firstKeptEntryId` on (null: nothing kept). */
+const compactionEntrySchema = z.looseObject({
   type: z.literal("compaction"),
   ...summaryFields,
   firstKeptEntryId: z.string().nullable(),
@@ -28,22 +28,22 @@ export const compactionEntrySchema = z.looseObject({
   instructions: z.string().optional(),
 });
 
-/** What happened on the branch whose leaf was `fromId`, told on the branch that was entered instead. */
-export const branchSummaryEntrySchema = z.looseObject({
+/** A summary of the branch with the leaf `fromId`, appended to the branch that the session moved to. */
+const branchSummaryEntrySchema = z.looseObject({
   type: z.literal("branch_summary"),
   ...summaryFields,
   fromId: z.string().nullable(),
 });
 
-/** From here on this model answers. */
-export const modelChangeEntrySchema = z.looseObject({
+/** From here on the session uses this model. */
+const modelChangeEntrySchema = z.looseObject({
   type: z.literal("model_change"),
   provider: z.string().optional(),
   modelId: z.string(),
 });
 
-/** From here on the model thinks at this level (`off`, `low`, `high`… as the host names them; null: its default). */
-export const thinkingLevelChangeEntrySchema = z.looseObject({
+/** From here on the model uses this thinking level (`off`, `low`, `high`… as the host names them; null: the default). */
+const thinkingLevelChangeEntrySchema = z.looseObject({
   type: z.literal("thinking_level_change"),
   thinkingLevel: z.string().nullable(),
 });
@@ -54,21 +54,21 @@ function hasKnownType(block: unknown): boolean {
   return isObject(block) && BLOCK_TYPES.has(block["type"]);
 }
 
-// A block of a type that we do not know is kept as a foreign one; of a known type it has to fit, as in a message.
+// A block of an unknown type becomes a foreign block; a block of a known type must match its schema, as in a message.
 const replacementBlockSchema = z
   .unknown()
   .transform((block) => (hasKnownType(block) ? block : toForeignBlock(block)))
   .pipe(assistantBlockSchema);
 
-/** From here on the entry `targetId`, earlier on this path, appears with `replacement`, or not at all (null). */
-export const contextEditEntrySchema = z.looseObject({
+/** From here on the entry `targetId`, earlier on this path, has the content `replacement` in the context, or is omitted (null). */
+const contextEditEntrySchema = z.looseObject({
   type: z.literal("context_edit"),
   targetId: z.string(),
   replacement: z.looseObject({ content: z.union([z.string(), z.array(replacementBlockSchema)]) }).nullable(),
 });
 
-/** A message that a host put in for the model to read. */
-export const customMessageEntrySchema = z.looseObject({
+/** A message that the host added for the model. */
+const customMessageEntrySchema = z.looseObject({
   type: z.literal("custom_message"),
   customType: z.string(),
   content: z
@@ -79,21 +79,21 @@ export const customMessageEntrySchema = z.looseObject({
   details: z.unknown().optional(),
 });
 
-/** Data of a host, kept at its place in the tree and never sent to a model. */
-export const customEntrySchema = z.looseObject({
+/** Data of the host at a place of the tree, never sent to a model. */
+const customEntrySchema = z.looseObject({
   type: z.literal("custom"),
   customType: z.string(),
   data: z.unknown().optional(),
 });
 
-/** A record of another program that an import did not know: kept whole, never sent to a model. */
-export const foreignEntrySchema = z.looseObject({
+/** An imported record of an unknown type: stored unchanged, never sent to a model. */
+const foreignEntrySchema = z.looseObject({
   type: z.literal("foreign"),
   originalType: z.string(),
   raw: z.unknown(),
 });
 
-/** One gate for what an entry carries. */
+/** The schema of every payload. */
 export const entryPayloadSchema = z.discriminatedUnion("type", [
   messageEntrySchema,
   compactionEntrySchema,
@@ -106,11 +106,11 @@ export const entryPayloadSchema = z.discriminatedUnion("type", [
   foreignEntrySchema,
 ]);
 
-/** What an entry carries, by its type; fields we do not know are kept. */
+/** The payload of an entry, by its type. Unknown fields are kept. */
 export type EntryPayload = z.output<typeof entryPayloadSchema>;
-/** What an entry can be. */
+/** The type of an entry. */
 export type EntryType = EntryPayload["type"];
-/** What an entry of one type carries. */
+/** The payload of one type. */
 export type PayloadOf<T extends EntryType> = Extract<EntryPayload, { type: T }>;
 /** The payload of a `compaction` entry. */
 export type CompactionPayload = Extract<EntryPayload, { type: "compaction" }>;
@@ -119,27 +119,27 @@ export type BranchSummaryPayload = Extract<EntryPayload, { type: "branch_summary
 /** The payload of a `context_edit` entry. */
 export type ContextEditPayload = Extract<EntryPayload, { type: "context_edit" }>;
 
-/** Where an entry stands. */
+/** The position of an entry in its session. */
 export interface EntryPosition {
   readonly id: EntryId;
-  /** Order of arrival in the store: rises with every entry and is the cursor for "everything since". */
+  /** Order of arrival in the store; ascending, and the cursor for reading newer entries. */
   readonly seq: number;
-  /** null: a first entry of its session. */
+  /** null: a first entry of the session. */
   readonly parentId: EntryId | null;
-  /** Milliseconds since 1970, as the writer gave it; it may run backwards along a path, `seq` never does. */
+  /** Milliseconds since 1970, as the writer gave it. Not always ascending along a path; `seq` is. */
   readonly createdAtMs: number;
 }
 
-/** One immutable point of a session: where it stands, and what it carries. */
+/** An immutable entry of a session: its position and its payload. */
 export type Entry = EntryPosition & EntryPayload;
 
-/** An entry to append: what it carries, as callers may write it; its id and time may be given. */
+/** An entry to append: its payload, and optionally its id and time. */
 export type EntryInput = z.input<typeof entryPayloadSchema> & {
   readonly id?: EntryId | undefined;
   readonly createdAtMs?: number | undefined;
 };
 
-/** Which files the summarised entries read and modified: the default `details` of both kinds of summary. */
+/** The files that summarized entries read and modified: the default `details` of both kinds of summary. */
 export interface FileLists {
   readonly readFiles: readonly string[];
   readonly modifiedFiles: readonly string[];

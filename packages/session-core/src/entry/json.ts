@@ -1,23 +1,23 @@
 import { TooLargeError, UnserializableValueError } from "../errors/session-errors.js";
 
-/** What JSON can hold. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
+/** A value that JSON can represent. */
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
-/** A JSON object whose members have not been judged yet. */
+/** A JSON object whose members are not validated. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether `value` is a JSON object: no array, not null. */
+/** Whether `value` is an object, and not an array or null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * Most characters of JSON that are kept in one row. SQLite takes 1,000,000,000 bytes, and three bytes a character are the
- * most; a JavaScript string ends at twice as many characters.
+ * The longest JSON text of one row, in UTF-16 code units. SQLite's limit is 1,000,000,000 bytes, and a code unit has at most
+ * three bytes; JavaScript's longest string is twice as long.
  */
 export const MAX_JSON_LENGTH = 2 ** 28;
 
-/** The JSON text of a value that passed `assertJson`. @throws {TooLargeError} it is longer than a row can be. */
+/** The JSON text of a value that `assertJson` accepted. @throws {TooLargeError} it is too long for a row. */
 export function jsonText(value: unknown, what: string): string {
   const text = stringifyJson(value, what);
   if (text.length > MAX_JSON_LENGTH) throw new TooLargeError(what, MAX_JSON_LENGTH);
@@ -28,27 +28,27 @@ function stringifyJson(value: unknown, what: string): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // The text would be longer than any string; deep nesting was refused before.
+    // The text would be longer than the longest string; `assertJson` rejected deep nesting before.
     if (error instanceof RangeError) throw new TooLargeError(what, MAX_JSON_LENGTH, { cause: error });
     throw error;
   }
 }
 
-/** Deepest nesting that is kept; beyond it JSON.parse and SQLite's json_valid (1,000) start to refuse. */
+/** The deepest nesting that is stored. SQLite's json_valid fails at 1,000, JSON.parse later. */
 const MAX_DEPTH = 500;
 
 /**
- * Throws unless JSON can hold all of `value` and give it back equal; `undefined` members count as absent.
+ * Throws unless `JSON.parse(JSON.stringify(value))` equals `value`; `undefined` members count as missing.
  *
- * Linear in the number of members, not in the length of texts: under a microsecond for an ordinary message.
+ * Linear in the number of members, not in the length of texts: less than a microsecond for an ordinary message.
  *
- * @throws {UnserializableValueError} naming the first member that cannot be kept.
+ * @throws {UnserializableValueError} with the path of the first value that JSON cannot represent.
  */
 export function assertJson(value: unknown, at: string): asserts value is Json {
   if (!isJson(value, 0)) throw firstMisfit(value, at, 0);
 }
 
-// Asked of every append, so it builds no paths; those are looked for only when something does not fit.
+// Called for every append, so it builds no paths; `firstMisfit` finds the path after a failure.
 function isJson(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case "string":
@@ -71,29 +71,29 @@ function isJson(value: unknown, depth: number): boolean {
 
 function isJsonArray(values: readonly unknown[], depth: number): boolean {
   if ("toJSON" in values) return false;
-  // JSON would turn an undefined element into null; a member it leaves out.
+  // JSON.stringify writes an undefined element as null, and leaves out an undefined member.
   for (const value of values) if (value === undefined || !isJson(value, depth + 1)) return false;
   return true;
 }
 
-function isJsonObject(value: object, depth: number): boolean {
-  // Hidden from the members, JSON.stringify would still call it and keep what it answers.
+function isJsonObject(value: JsonObject, depth: number): boolean {
+  // JSON.stringify calls toJSON also where it is inherited or not enumerable, and writes its result.
   if ("toJSON" in value && typeof value.toJSON === "function") return false;
-  for (const key in value) if (!isJson((value as Record<string, unknown>)[key], depth + 1)) return false;
+  for (const key in value) if (!isJson(value[key], depth + 1)) return false;
   return true;
 }
 
-function isPlainObject(value: object): boolean {
+function isPlainObject(value: object): value is JsonObject {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // An object of another realm (a worker, a test runner) has that realm's prototype, which has none itself.
+  // The prototype of an object of another realm (a worker, a test runner) is that realm's Object.prototype, which has none.
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** The first member that does not fit. */
+/** The error for the first value that JSON cannot represent. */
 function firstMisfit(value: unknown, at: string, depth: number): UnserializableValueError {
   if (typeof value !== "object" || value === null)
     return new UnserializableValueError(at, typeof value === "number" ? String(value) : `a ${typeof value}`);
-  // A cycle has no end, so it meets this limit too.
+  // A cycle reaches this limit too.
   if (depth > MAX_DEPTH) return new UnserializableValueError(at.slice(0, 200), "a cycle, or more than 500 levels");
   if (!Array.isArray(value) && !isPlainObject(value)) return new UnserializableValueError(at, `a ${classNameOf(value)}`);
   const gap = Array.isArray(value) ? value.findIndex((member) => member === undefined) : -1;
@@ -104,7 +104,7 @@ function firstMisfit(value: unknown, at: string, depth: number): UnserializableV
   return new UnserializableValueError(at, "toJSON" in value ? "a toJSON of its own" : "a value");
 }
 
-/** A copy; where JSON cannot hold all of `value`, itself, and the gate will say which member it is. */
+/** A copy of `value`; `value` itself if JSON cannot represent it, so that `validateEntry` reports the path. */
 export function copyJson<T>(value: T, at: string): T {
   try {
     assertJson(value, at);
@@ -112,6 +112,7 @@ export function copyJson<T>(value: T, at: string): T {
     if (!(error instanceof UnserializableValueError)) throw error;
     return value;
   }
+  // The value was accepted by `assertJson`, so its copy has the same type.
   return JSON.parse(jsonText(value, "The batch")) as T;
 }
 
@@ -121,11 +122,11 @@ function classNameOf(value: object): string {
 }
 
 /**
- * Freezes a value of JSON whole. Contexts share their objects, so a change by one reader would be sent to the model by
- * the next; frozen, it throws.
+ * Freezes a JSON value and all its members. Contexts share objects, so a caller's change would appear in later contexts; with
+ * frozen objects it throws.
  */
 export function freezeJson<T extends object>(value: T): T {
-  // Values of JSON are frozen whole or not at all.
+  // Values are always frozen with all their members.
   if (Object.isFrozen(value)) return value;
   Object.freeze(value);
   for (const member of Object.values(value)) {

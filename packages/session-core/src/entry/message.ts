@@ -1,50 +1,49 @@
-// Every object is loose: a field that we do not know is kept, byte for byte where it is a text (signatures are).
+// Every object is loose: unknown fields are kept, and texts such as signatures are unchanged.
 import { z } from "zod";
 import { isObject } from "./json.js";
 
 /** Plain text. */
-export const textBlockSchema = z.looseObject({ type: z.literal("text"), text: z.string() });
+const textBlockSchema = z.looseObject({ type: z.literal("text"), text: z.string() });
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** An image: `data` is base64 without a `data:` prefix. Checked here, because a broken one breaks every later request. */
-export const imageBlockSchema = z.looseObject({
+/** An image: `data` is base64 without a `data:` prefix. Checked, because an invalid image makes every later request fail. */
+const imageBlockSchema = z.looseObject({
   type: z.literal("image"),
   data: z.string().regex(BASE64, "must be base64"),
   mimeType: z.string().regex(/^image\/[\w.+-]+$/, "must be an image type such as image/png"),
 });
 
-/** What a model thought. `thinkingSignature` is opaque and given back to the provider as it came. */
-export const thinkingBlockSchema = z.looseObject({
+/** Thinking of a model. `thinkingSignature` is opaque and sent back to the provider unchanged. */
+const thinkingBlockSchema = z.looseObject({
   type: z.literal("thinking"),
   thinking: z.string(),
   thinkingSignature: z.string().optional(),
   redacted: z.boolean().optional(),
 });
 
-// Judged as a whole and not member by member: what stands in it is the tool's affair, and a copy would lose a member
-// named `__proto__`.
+// Only checked to be an object: the tool defines its members, and a copy by zod would lose a member named `__proto__`.
 const argumentsSchema = z.custom<Record<string, unknown>>(isObject, "expected an object of arguments");
 
-/** A model's request to run a tool. `arguments` is never judged again once stored. */
-export const toolCallBlockSchema = z.looseObject({
+/** A model's request to run a tool. */
+const toolCallBlockSchema = z.looseObject({
   type: z.literal("toolCall"),
   id: z.string(),
   name: z.string(),
   arguments: argumentsSchema,
 });
 
-/** A block of another program that we do not know: kept whole, shown by its type, sent to no other provider. */
-export const foreignBlockSchema = z.looseObject({
+/** A block of an unknown type: stored unchanged, shown by its type, sent only to the provider it came from. */
+const foreignBlockSchema = z.looseObject({
   type: z.literal("foreign"),
   originalType: z.string(),
   raw: z.unknown(),
 });
 
-/** What a person or a tool can say. */
+/** A block of a user message or a tool result. */
 export const contentBlockSchema = z.discriminatedUnion("type", [textBlockSchema, imageBlockSchema, foreignBlockSchema]);
 
-/** What a model can say. */
+/** A block of a reply. */
 export const assistantBlockSchema = z.discriminatedUnion("type", [
   textBlockSchema,
   thinkingBlockSchema,
@@ -53,24 +52,24 @@ export const assistantBlockSchema = z.discriminatedUnion("type", [
   foreignBlockSchema,
 ]);
 
-/** A text block, as its schema gives it. */
+/** A text. */
 export type TextBlock = z.output<typeof textBlockSchema>;
-/** An image block, as its schema gives it. */
+/** An image. `data` is base64 without a `data:` prefix. */
 export type ImageBlock = z.output<typeof imageBlockSchema>;
-/** A thinking block, as its schema gives it. */
+/** Thinking of a model. `thinkingSignature` is opaque and sent back to the provider unchanged. */
 export type ThinkingBlock = z.output<typeof thinkingBlockSchema>;
-/** A tool call block, as its schema gives it. */
+/** A tool call. */
 export type ToolCallBlock = z.output<typeof toolCallBlockSchema>;
-/** A foreign block, as its schema gives it. */
+/** A block of an unknown type, stored unchanged in `raw`. */
 export type ForeignBlock = z.output<typeof foreignBlockSchema>;
-/** A piece of what a person or a tool said. */
+/** A block of a user message, a tool result or a custom message. */
 export type ContentBlock = z.output<typeof contentBlockSchema>;
-/** A piece of what a model said. */
+/** A block of a reply. */
 export type AssistantBlock = z.output<typeof assistantBlockSchema>;
 
 const count = z.number().nonnegative();
 
-/** What a reply used, as the provider reported it: counts of tokens, and cost in US dollars. Each figure may be missing. */
+/** The usage of a reply as the provider reported it: token counts, and the cost in US dollars. Every field may be missing. */
 export const usageSchema = z.looseObject({
   input: count.optional(),
   output: count.optional(),
@@ -80,7 +79,7 @@ export const usageSchema = z.looseObject({
   cost: z.looseObject({ total: count.optional() }).optional(),
 });
 
-// Other programs wrote null for "nothing"; readers must never meet it (regression R33).
+// Other programs write null for empty content; readers always get an array or a text.
 const content = z
   .union([z.string(), z.array(contentBlockSchema)])
   .nullable()
@@ -91,8 +90,8 @@ const assistantContent = z
   .nullable()
   .transform((given) => given ?? []);
 
-/** The instructions an agent works under. The latest one on a path is the context's `system`. */
-export const systemMessageSchema = z.looseObject({
+/** Instructions for the model. The text of the latest one on a path is the context's `system`. */
+const systemMessageSchema = z.looseObject({
   role: z.literal("system"),
   content: z
     .union([z.string(), z.array(textBlockSchema)])
@@ -100,11 +99,11 @@ export const systemMessageSchema = z.looseObject({
     .transform((given) => given ?? ""),
 });
 
-/** What a person said. */
-export const userMessageSchema = z.looseObject({ role: z.literal("user"), content });
+/** Input of a user. */
+const userMessageSchema = z.looseObject({ role: z.literal("user"), content });
 
-/** What a model answered: its blocks in order, which model, what it used and why it stopped. */
-export const assistantMessageSchema = z.looseObject({
+/** A reply of a model: its blocks in order, the model, the usage and the reason why it stopped. */
+const assistantMessageSchema = z.looseObject({
   role: z.literal("assistant"),
   content: assistantContent,
   provider: z.string().optional(),
@@ -114,8 +113,8 @@ export const assistantMessageSchema = z.looseObject({
   errorMessage: z.string().optional(),
 });
 
-/** What a tool answered to the call `toolCallId`. `details` is for screens and never sent to a model. */
-export const toolResultMessageSchema = z.looseObject({
+/** The result of the tool call `toolCallId`. `details` is for display and never sent to a model. */
+const toolResultMessageSchema = z.looseObject({
   role: z.literal("toolResult"),
   toolCallId: z.string(),
   toolName: z.string().optional(),
@@ -124,8 +123,8 @@ export const toolResultMessageSchema = z.looseObject({
   details: z.unknown().optional(),
 });
 
-/** A command that the person ran, with its output. `excludeFromContext`: shown, but never sent to a model. */
-export const bashExecutionMessageSchema = z.looseObject({
+/** A command that the user ran, with its output. `excludeFromContext`: never sent to a model. */
+const bashExecutionMessageSchema = z.looseObject({
   role: z.literal("bashExecution"),
   command: z.string(),
   output: z.string(),
@@ -135,8 +134,8 @@ export const bashExecutionMessageSchema = z.looseObject({
   excludeFromContext: z.boolean().optional(),
 });
 
-/** A message that a host put in for the model to read. `display: false`: not meant for the person. */
-export const customMessageSchema = z.looseObject({
+/** A message that the host added for the model. `display: false`: not shown to the user. */
+const customMessageSchema = z.looseObject({
   role: z.literal("custom"),
   customType: z.string(),
   content,
@@ -144,7 +143,7 @@ export const customMessageSchema = z.looseObject({
   details: z.unknown().optional(),
 });
 
-/** One gate for every message. */
+/** Any message. */
 export const messageSchema = z.discriminatedUnion("role", [
   systemMessageSchema,
   userMessageSchema,
@@ -154,21 +153,21 @@ export const messageSchema = z.discriminatedUnion("role", [
   customMessageSchema,
 ]);
 
-/** What a reply used. */
+/** The usage of a reply: token counts, and the cost in US dollars. */
 export type Usage = z.output<typeof usageSchema>;
-/** A system message, as its schema gives it. */
+/** Instructions for the model. */
 export type SystemMessage = z.output<typeof systemMessageSchema>;
-/** An user message, as its schema gives it. */
+/** Input of a user. */
 export type UserMessage = z.output<typeof userMessageSchema>;
-/** An assistant message, as its schema gives it. */
+/** A reply of a model. */
 export type AssistantMessage = z.output<typeof assistantMessageSchema>;
-/** A tool result message, as its schema gives it. */
+/** The result of a tool call. */
 export type ToolResultMessage = z.output<typeof toolResultMessageSchema>;
-/** A bash execution message, as its schema gives it. */
+/** A command that the user ran, with its output. */
 export type BashExecutionMessage = z.output<typeof bashExecutionMessageSchema>;
-/** A custom message, as its schema gives it. */
+/** A message that the host added for the model. */
 export type CustomMessage = z.output<typeof customMessageSchema>;
-/** Any message of a conversation. */
+/** Any message. */
 export type Message = z.output<typeof messageSchema>;
-/** Who or what a message is from. */
+/** The role of a message. */
 export type MessageRole = Message["role"];

@@ -5,21 +5,22 @@ import { toForeignBlock } from "./foreign-block.js";
 import { isObject } from "./json.js";
 
 /**
- * A payload from the columns of its row. The gate judged it when it was written, so it is not judged again, except for the
- * blocks of its content: a block of an unknown type, or without a member of its type (from a newer program, or damaged), is
- * read as a `foreign` block. So one such row makes neither a search nor a context fail. The row is not changed, and `verify`
- * reports it. Linear in the blocks.
+ * A payload from the columns of its row. It was validated when it was written, so only the blocks of its content are checked:
+ * a block of an unknown type, or without a member of its type (from a newer version, or damaged), is read as a `foreign` block,
+ * so that no such row makes a search or a context fail. The row is not changed, and `verify` reports it. Linear in the blocks.
  */
 export function parseStoredPayload(type: string, json: string): EntryPayload {
-  const payload = { type, ...(JSON.parse(json) as Record<string, unknown>) };
-  const { message, replacement } = payload as Record<string, unknown>;
+  const columns: unknown = JSON.parse(json);
+  const payload: Record<string, unknown> = { type, ...(isObject(columns) ? columns : {}) };
+  const { message, replacement } = payload;
   if (type === "message") replaceInvalidBlocks(message, isObject(message) && message["role"] === "assistant" ? BLOCK : CONTENT_BLOCK);
   else if (type === "custom_message") replaceInvalidBlocks(payload, CONTENT_BLOCK);
   else if (type === "context_edit") replaceInvalidBlocks(replacement, BLOCK);
+  // A row becomes an entry: `validateEntry` accepted this payload when it was written.
   return payload as unknown as EntryPayload;
 }
 
-/** Puts a foreign block in the place of each block that does not fit. `holder` has just been parsed and belongs to nobody else. */
+/** Replaces each block that does not match `rule` by a foreign block, in place: `holder` was just parsed. */
 function replaceInvalidBlocks(holder: unknown, rule: Rule): void {
   if (!isObject(holder) || !Array.isArray(holder["content"])) return;
   const content: unknown[] = holder["content"];

@@ -2,9 +2,9 @@ import type { core } from "zod";
 import { InvalidEntryError } from "../errors/session-errors.js";
 import { isId } from "../ids/ids.js";
 import { type EntryPayload, entryPayloadSchema } from "./entry.js";
-import { assertJson, type JsonObject } from "./json.js";
+import { assertJson, isObject } from "./json.js";
 
-/** What passed the gate: the payload without its position, and the position the caller asked for. */
+/** A valid entry: its payload, and the id and time that the caller gave. */
 export interface ValidatedEntry {
   readonly payload: EntryPayload;
   readonly id: string | undefined;
@@ -12,12 +12,11 @@ export interface ValidatedEntry {
 }
 
 /**
- * The one gate for entries from outside: a caller, a file, another program.
+ * Validates an entry that a caller or a file supplied. Unknown fields are kept; `seq` and `parentId` are removed, because the
+ * store sets them.
  *
- * Keeps fields it does not know. `seq` and `parentId` are dropped: where an entry stands is not its own to say.
- *
- * @throws {InvalidEntryError} naming the field that does not fit.
- * @throws {UnserializableValueError} naming the member that JSON cannot hold.
+ * @throws {InvalidEntryError} with the path of the first invalid field.
+ * @throws {UnserializableValueError} with the path of the first value that JSON cannot represent.
  */
 export function validateEntry(given: unknown): ValidatedEntry {
   assertJson(given, "entry");
@@ -29,43 +28,48 @@ export function validateEntry(given: unknown): ValidatedEntry {
   if (id !== undefined && (typeof id !== "string" || !isId(id))) {
     throw new InvalidEntryError("id", "must be 1 to 128 visible characters without spaces");
   }
-  if (createdAtMs !== undefined && !Number.isSafeInteger(createdAtMs)) {
+  if (!isOptionalTime(createdAtMs)) {
     throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
   }
-  return { payload: withoutPosition(validated.data), id, createdAtMs: createdAtMs as number | undefined };
+  return { payload: withoutPosition(validated.data), id, createdAtMs };
+}
+
+function isOptionalTime(value: unknown): value is number | undefined {
+  return value === undefined || Number.isSafeInteger(value);
 }
 
 /**
- * Gives back members named `__proto__`: zod leaves them out of the objects that it makes anew. Defined and not assigned, so
- * that they stay members and are no prototype. Looks at the objects that were made anew only.
+ * Restores members named `__proto__`, which zod leaves out of the objects it creates. They are defined, not assigned, so that
+ * they do not become prototypes. Visits only the objects that zod created.
  */
 function restoreProtoMembers(given: unknown, made: unknown): void {
-  if (given === made || typeof given !== "object" || given === null || typeof made !== "object" || made === null) return;
+  if (given === made || typeof made !== "object" || made === null) return;
   if (Array.isArray(made)) {
     if (Array.isArray(given)) for (let at = 0; at < made.length; at += 1) restoreProtoMembers(given[at], made[at]);
     return;
   }
-  const members = given as JsonObject;
-  if (Object.hasOwn(members, "__proto__")) {
-    const value: unknown = Object.getOwnPropertyDescriptor(members, "__proto__")?.value;
+  if (!isObject(given)) return;
+  if (Object.hasOwn(given, "__proto__")) {
+    const value: unknown = Object.getOwnPropertyDescriptor(given, "__proto__")?.value;
     Object.defineProperty(made, "__proto__", { value, enumerable: true, writable: true, configurable: true });
   }
-  for (const [name, member] of Object.entries(made)) if (name !== "__proto__") restoreProtoMembers(members[name], member);
+  for (const [name, member] of Object.entries(made)) if (name !== "__proto__") restoreProtoMembers(given[name], member);
 }
 
 function bareMessageError(): InvalidEntryError {
   return new InvalidEntryError("type", 'a message is appended as { type: "message", message }; userMessage(text) makes one');
 }
 
-/** The slip that is made most: a message handed in where an entry is expected. */
+/** The most frequent mistake: a message in place of an entry. */
 function isBareMessage(given: unknown): boolean {
   return typeof given === "object" && given !== null && "role" in given && !("type" in given);
 }
 
 function withoutPosition(data: EntryPayload): EntryPayload {
-  // Most appends give no place, and a copy costs as much as the judgement.
+  // Most appends give no id and no time, and a copy costs as much as the validation.
   if (!("id" in data || "createdAtMs" in data || "seq" in data || "parentId" in data)) return data;
   const { id: _id, createdAtMs: _createdAtMs, seq: _seq, parentId: _parentId, ...payload } = data;
+  // The rest of a union by destructuring is not the union of the rests, so the type is restated.
   return payload as EntryPayload;
 }
 
@@ -79,7 +83,7 @@ interface FoundIssue {
   readonly message: string;
 }
 
-// A union reports one list of issues for each of its members; the one that got furthest is the one that was meant.
+// A union reports a list of issues for each of its members. The deepest issue is of the member that the caller meant.
 function deepestIssue(issues: readonly core.$ZodIssue[], base: readonly PropertyKey[]): FoundIssue {
   let found: FoundIssue = { path: base, message: "does not fit" };
   for (const issue of issues) {

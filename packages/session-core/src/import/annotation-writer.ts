@@ -13,7 +13,7 @@ import { findLeaf, setLeaf } from "../tree/leaves.js";
 import { type PathState, readPathState } from "../tree/path-state.js";
 
 /** A record that says something about the tree. */
-export type Annotation = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
+type Annotation = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
 
 /** The id of an entry that stands for `entry` once more of it was written; `digest` is of its content, 8 hex digits. */
 export function continuedEntryId(digest: string, entry: EntryId): EntryId {

@@ -3,22 +3,22 @@ import { isObject, type JsonObject, parseJson } from "./json.js";
 import { SourceFileReader } from "./source-file.js";
 import type { FileHead, ImportProblem } from "./source-session.js";
 
-/** A line that holds a JSON object. */
+/** A line with a JSON object. */
 export interface JsonLine {
   readonly kind: "object";
   readonly line: SourceLine;
   readonly object: JsonObject;
 }
 
-/** A line that does not. */
-export interface BadLine {
+/** A line without a JSON object. */
+interface BadLine {
   readonly kind: "problem";
   readonly problem: ImportProblem;
 }
 
 /**
- * The lines of a JSONL file, each an object or a problem with its line number. A last line without a line break that
- * is no JSON is torn: its writer was stopped in the middle.
+ * Reads a JSONL file: each line is an object or a problem with its line number. A last line without a line break that is not
+ * JSON is torn: its writer was stopped in the middle.
  */
 export function* readJsonLines(path: string, mostLineBytes?: number): Generator<JsonLine | BadLine, void, void> {
   for (const line of readLines(path, mostLineBytes)) {
@@ -51,38 +51,36 @@ function badLine(path: string, line: SourceLine, notJson: boolean): ImportProble
 
 const LF = 0x0a;
 
-/** How much is read from a file at once, in bytes. */
+/** The size of one read, in bytes. */
 const CHUNK_BYTES = 1 << 20;
 
-/** The longest line that is read, in bytes: what fits into one string. */
+/** The longest line that is read, in bytes: the longest string. */
 const MOST_LINE_BYTES = constants.MAX_STRING_LENGTH;
 
 /** One line of a file. */
 export interface SourceLine {
   /** From 1; blank lines count. */
   readonly number: number;
-  /** Empty when the line is too long to be read. */
+  /** Empty if the line is too long. */
   readonly text: string;
   readonly isTooLong: boolean;
-  /** Where the line starts in the file, in bytes. */
+  /** The start of the line in the file, in bytes. */
   readonly offset: number;
-  /** Length without the line break, in bytes. */
+  /** The length without the line break, in bytes. */
   readonly bytes: number;
-  /** Whether a line break follows; a last line without one may be torn. */
+  /** Whether a line break follows. A last line without one may be torn. */
   readonly ended: boolean;
 }
 
 /**
- * The lines of a file, blank ones left out, split at LF only: U+2028 and its like are part of a text (regression R28).
+ * Reads the lines of a file without blank ones, split at LF only: JSON texts may contain U+2028 and U+2029.
  *
- * The file is opened for reading and read in pieces of 1 MiB, so memory holds one piece and one line, whatever the
- * size of the file. A byte order mark at the start is skipped.
- *
- * Of a line that is longer than a string can be only the length is kept.
+ * Reads 1 MiB at a time, so memory is bounded by 1 MiB and one line for any size of file. A byte order mark at the start is
+ * skipped. For a line that is longer than the longest string only the length is returned.
  *
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
-export function* readLines(path: string, mostLineBytes = MOST_LINE_BYTES): Generator<SourceLine, void, void> {
+function* readLines(path: string, mostLineBytes = MOST_LINE_BYTES): Generator<SourceLine, void, void> {
   const file = new SourceFileReader(path);
   try {
     yield* splitLines(readChunks(file), mostLineBytes);
@@ -124,7 +122,7 @@ function isBlank({ text, isTooLong }: SourceLine): boolean {
   return !isTooLong && text.trim() === "";
 }
 
-/** A line while its end is looked for. Its pieces are joined once, so that a very long line costs linear time. */
+/** Collects the pieces of a line and joins them once, so that a very long line costs linear time. */
 class LineBuilder {
   readonly #most: number;
   #pieces: Buffer[] = [];
@@ -153,8 +151,8 @@ const MOST_RECORDS = 50;
 const SNIFF_BYTES = 64;
 
 /**
- * The first complete JSON lines of a file, to tell its format by. A file that does not start like JSON is not read
- * further than a few bytes, so that a walk through a folder of anything is cheap.
+ * Reads the first complete JSON lines of a file, to detect its format. Of a file that does not start like JSON only a few bytes
+ * are read, so that an import of a folder with many other files is cheap.
  *
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be read.
  */

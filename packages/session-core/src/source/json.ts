@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../entry/json.js";
 
-/** The value that `text` says in JSON; undefined where it is no JSON. */
+/** Parses JSON; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -10,13 +10,13 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The JSON object that `text` holds; undefined where it holds none. */
+/** Parses a JSON object; undefined if the text is not one. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text);
   return isObject(value) ? value : undefined;
 }
 
-/** `value` as JSON; undefined where it is nested deeper than JSON.stringify, which calls itself for each level, can follow. */
+/** Writes JSON; undefined if the nesting is too deep for JSON.stringify, which is recursive. */
 export function tryStringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -28,19 +28,19 @@ export function tryStringify(value: unknown): string | undefined {
 
 export { isObject, type JsonObject };
 
-/** The text under `key`; undefined where there is none or something else. */
+/** The text under `key`; undefined if it is missing or of another type. */
 export function stringAt(object: JsonObject, key: string): string | undefined {
   const value = object[key];
   return typeof value === "string" ? value : undefined;
 }
 
-/** The finite number under `key`; undefined where there is none or something else. */
+/** The finite number under `key`; undefined if it is missing or of another type. */
 export function numberAt(object: JsonObject, key: string): number | undefined {
   const value = object[key];
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
-/** The object under `key`; undefined where there is none or something else. */
+/** The object under `key`; undefined if it is missing or of another type. */
 export function objectAt(object: JsonObject, key: string): JsonObject | undefined {
   const value = object[key];
   return isObject(value) ? value : undefined;
@@ -51,7 +51,7 @@ export function without(object: JsonObject, keys: readonly string[]): JsonObject
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
 }
 
-/** A copy of `object` without those of `keys` that are null: many programs write null for "nothing". */
+/** A copy of `object` without those of `keys` that are null: many programs write null for a missing value. */
 export function withoutNulls(object: JsonObject, keys: readonly string[]): JsonObject {
   return without(
     object,
@@ -59,7 +59,7 @@ export function withoutNulls(object: JsonObject, keys: readonly string[]): JsonO
   );
 }
 
-/** Milliseconds since 1970 from an ISO text or a number of milliseconds; undefined where it is neither. */
+/** Milliseconds since 1970 from an ISO text or a number of milliseconds; undefined for other values. */
 export function parseTime(value: unknown): number | undefined {
   const time = typeof value === "string" ? Date.parse(value) : typeof value === "number" ? Math.trunc(value) : Number.NaN;
   return Number.isSafeInteger(time) ? time : undefined;

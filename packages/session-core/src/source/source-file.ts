@@ -2,26 +2,26 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, type 
 import type { BoughError } from "../errors/bough-error.js";
 import { SourceNotFoundError, SourceUnreadableError } from "../errors/import-errors.js";
 
-// A pipe without a writer is opened at once instead of waiting for one, and a terminal does not become ours.
+// O_NONBLOCK: opening a pipe without a writer does not wait. O_NOCTTY: a terminal does not become the controlling terminal.
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * A regular file that is open for reading. Every file of an import is opened here: a pipe may never give a byte and a
- * device never end, so neither is read, whatever links lead to it. Close it when done.
+ * A regular file, open for reading. Every file of an import is opened here. Pipes and devices are rejected, also behind links:
+ * a pipe may never send a byte, and a device may never end. The caller closes it.
  */
 export class SourceFileReader {
   readonly path: string;
-  /** Length at the time it was opened. */
+  /** The length when it was opened. */
   readonly bytes: number;
   readonly #file: number;
 
   /**
-   * @throws {SourceNotFoundError} nothing is at `path`.
-   * @throws {SourceUnreadableError} it is no regular file, or the system refuses to open it.
+   * @throws {SourceNotFoundError} there is no file at `path`.
+   * @throws {SourceUnreadableError} it is not a regular file, or the system refuses to open it.
    */
   constructor(path: string) {
     this.path = path;
-    // Asked before the file is opened as well, because some devices act when they are opened.
+    // Also checked before the file is opened, because opening some devices has an effect.
     assertRegularFile(path, statPath(path));
     this.#file = wrapSystemErrors(path, () => openSync(path, FLAGS));
     try {
@@ -34,12 +34,12 @@ export class SourceFileReader {
     }
   }
 
-  /** Reads into the start of `buffer`, from `position` or else on from the last read; gives the bytes read, 0 at the end. */
+  /** Reads into `buffer` from `position`, or from the end of the last read. Returns the number of bytes, 0 at the end of the file. */
   read(buffer: Buffer, position: number | null = null): number {
     return wrapSystemErrors(this.path, () => readSync(this.#file, buffer, 0, buffer.length, position));
   }
 
-  /** As many of `bytes` from `position` as there are. */
+  /** Reads `bytes` bytes from `position`, or fewer at the end of the file. */
   bytesAt(position: number, bytes: number): Buffer {
     const buffer = Buffer.allocUnsafe(bytes);
     let filled = 0;
@@ -56,7 +56,7 @@ export class SourceFileReader {
   }
 }
 
-/** The first bytes of a regular file, at most `limit`. @throws what {@link SourceFileReader} throws */
+/** Reads at most the first `limit` bytes of a regular file. @throws what {@link SourceFileReader} throws */
 export function readStart(path: string, limit: number): Buffer {
   const file = new SourceFileReader(path);
   try {
@@ -66,20 +66,20 @@ export function readStart(path: string, limit: number): Buffer {
   }
 }
 
-/** What is at `path`, links followed. @throws what {@link SourceFileReader} throws, but not for what is no regular file */
+/** The file status of `path`; follows links. @throws what {@link SourceFileReader} throws, but accepts any kind of file */
 export function statPath(path: string): Stats {
   return wrapSystemErrors(path, () => statSync(path));
 }
 
-/** What a folder has under one name. */
+/** An entry of a folder. */
 export interface FolderEntry {
   readonly name: string;
   readonly kind: "file" | "folder" | "link" | "special";
-  /** False: the name is not UTF-8. `name` shows it, but leads nowhere. */
+  /** False: the name is not UTF-8, so `name` cannot be opened. */
   readonly isOpenable: boolean;
 }
 
-/** What is in a folder, in order of name. @throws {SourceNotFoundError | SourceUnreadableError} it cannot be listed. */
+/** Lists a folder in order of name. @throws {SourceNotFoundError | SourceUnreadableError} it cannot be listed. */
 export function listFolder(folder: string): readonly FolderEntry[] {
   const found = wrapSystemErrors(folder, () => readdirSync(folder, { withFileTypes: true, encoding: "buffer" }));
   const entries = found.map((entry): FolderEntry => {
@@ -90,7 +90,7 @@ export function listFolder(folder: string): readonly FolderEntry[] {
   return entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** What a file that is no regular file is, for a message. */
+/** The kind of a file, for an error message. */
 export function describeKind(stats: Stats): string {
   if (stats.isDirectory()) return "a folder";
   if (stats.isFIFO()) return "a pipe";
@@ -102,7 +102,7 @@ function assertRegularFile(path: string, stats: Stats): void {
   if (!stats.isFile()) throw new SourceUnreadableError(path, `it is ${describeKind(stats)}, not a file`);
 }
 
-/** Runs a call of the file system; what the system refuses becomes an error that names `path`. */
+/** Runs a call of the file system. A system error becomes a Source error with `path`. */
 export function wrapSystemErrors<T>(path: string, call: () => T): T {
   try {
     return call();

@@ -5,15 +5,15 @@ import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError } from "
 import { describeKind, type FolderEntry, listFolder, statPath, wrapSystemErrors } from "./source-file.js";
 
 /**
- * The folders that one import has looked into. Each is listed once, whichever of its files asks: a folder of thousands
- * of sessions would otherwise be listed thousands of times. Memory: the names.
+ * The folders of one import. Each folder is listed once and cached: otherwise a folder with thousands of sessions would be
+ * listed thousands of times. Memory: the names.
  */
 export class SourceFolders {
   readonly #listed = new Map<string, ReadonlyMap<string, FolderEntry>>();
   readonly #found = new Map<unknown, Map<string, unknown>>();
 
   /**
-   * What is in `folder` by name, in order of name; nothing where it is missing or no folder.
+   * Lists `folder` by name, in order of name; empty if it does not exist or is not a folder.
    *
    * @throws {SourceUnreadableError} it cannot be listed.
    */
@@ -25,29 +25,29 @@ export class SourceFolders {
     return entries;
   }
 
-  /** Whether something is at `path`, be it readable or not. */
+  /** Whether `path` exists, readable or not. */
   has(path: string): boolean {
     try {
       return this.list(dirname(path)).has(basename(path));
     } catch (error) {
-      // A folder that cannot be listed may still let a file be opened whose name is known.
+      // A file may be readable although its folder cannot be listed.
       if (!(error instanceof SourceUnreadableError)) throw error;
       return exists(path);
     }
   }
 
-  /** The paths in `folder` whose name fits, in order of name. @throws {SourceUnreadableError} it cannot be listed. */
+  /** The paths in `folder` that `fits` accepts, in order of name. @throws {SourceUnreadableError} it cannot be listed. */
   paths(folder: string, fits: (entry: FolderEntry) => boolean): readonly string[] {
     const entries = [...this.list(folder).values()];
     return entries.filter((entry) => entry.isOpenable && fits(entry)).map(({ name }) => join(folder, name));
   }
 
-  /** What `find` finds out about `folder`, done once for each function and folder. Throws what `find` throws, and then asks again. */
+  /** The result of `find` for `folder`, computed once for each function and folder. An error of `find` is not cached. */
   once<T>(folder: string, find: (folder: string, folders: SourceFolders) => T): T {
     const known = this.#found.get(find) ?? new Map<string, unknown>();
     this.#found.set(find, known);
     if (!known.has(folder)) known.set(folder, find(folder, this));
-    // Only what this very function gave stands in its map.
+    // The map of a function contains only results of this function.
     return known.get(folder) as T;
   }
 }
@@ -72,40 +72,40 @@ function exists(path: string): boolean {
   }
 }
 
-/** A file to look at. */
+/** A file to import. */
 export interface FoundFile {
   readonly path: string;
   readonly bytes: number;
 }
 
-/** Something below a folder that may hold sessions and cannot be read. */
-export interface Unreadable {
+/** A file or folder that may contain sessions and cannot be read. */
+interface Unreadable {
   readonly path: string;
   readonly error: BoughError;
 }
 
-/** What is at a path to import. */
+/** The files at a path to import. */
 export interface FoundFiles {
   readonly isFolder: boolean;
   readonly files: readonly FoundFile[];
   readonly unreadable: readonly Unreadable[];
-  /** Pipes, sockets, devices and links that lead nowhere, without the name of a session file. */
+  /** The number of pipes, sockets, devices and dangling links that are not named like a session file. */
   readonly others: number;
 }
 
-/** Folders that hold no sessions and very many files. */
+/** Folders with many files and no sessions. */
 const SKIPPED = new Set(["node_modules", ".git"]);
 
 /**
- * The files at `path`: itself, or every file below it in order of name. A file that several links lead to is given
- * once (regression R162). A folder that cannot be listed, a path that the system does not take, a name that is not UTF-8
- * and a session file's name that leads to no file are given as unreadable.
+ * Finds the files to import: `path` itself, or every file below the folder in order of name. A file with several links is
+ * returned once. Returned as unreadable: folders that cannot be listed, paths that the system rejects, names that are not
+ * UTF-8, and names of session files that lead to no file.
  *
- * `leftOut`: files that are not even opened, under whatever name they are met.
+ * `leftOut`: files that are not opened, by any of their names.
  *
- * @throws {SourceNotFoundError} nothing is at `path`.
+ * @throws {SourceNotFoundError} there is no file and no folder at `path`.
  * @throws {SourceUnreadableError} it is a pipe, a device or a socket, or a folder that cannot be listed.
- * @throws {UnknownFormatError} it is left out.
+ * @throws {UnknownFormatError} `path` is one of `leftOut`.
  */
 export function findSourceFiles(path: string, folders: SourceFolders, leftOut: readonly string[] = []): FoundFiles {
   const stats = statPath(path);
@@ -123,7 +123,7 @@ class Walk {
   readonly files: FoundFile[] = [];
   readonly unreadable: Unreadable[] = [];
   others = 0;
-  /** Where the files and folders really are that were met. */
+  /** The real paths of the files and folders so far. */
   readonly #seen = new Set<string>();
   readonly #folders: SourceFolders;
   readonly #outside: ReadonlySet<string>;
@@ -157,8 +157,8 @@ class Walk {
   }
 
   /**
-   * What is at `path`; undefined for what is no file or folder and was never meant to be a session file, `gone` for what
-   * another program removed after the folder was listed.
+   * The file status of an entry; undefined if it is neither a file nor a folder and not named like a session file; `gone` if
+   * another program removed it after the folder was listed.
    */
   #statOf(path: string, entry: FolderEntry): Stats | "gone" | undefined {
     try {

@@ -2,39 +2,39 @@ import { SourceNotFoundError, SourceUnreadableError, UnknownFormatError, Unknown
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { SourceFolders } from "./source-folders.js";
 
-/** Something in a source file that could not be taken as it stands. It is reported, never dropped in silence. */
+/** A part of a source file that could not be imported unchanged. */
 export interface ImportProblem {
   readonly code:
-    | "malformed-line" // no JSON, too long, or changed while it was read: nothing of the line was imported
+    | "malformed-line" // not JSON, too long, or changed while it was read: the line was not imported
     | "torn-line" // the last line ends in the middle of a record: the writer was stopped
-    | "invalid-record" // JSON, but no entry can be made of it: kept as a `foreign` entry
+    | "invalid-record" // JSON, but not a valid entry: imported as a `foreign` entry
     | "missing-parent" // the parent is not in the file: attached to the record before it
-    | "missing-kept-entry" // a compaction's first kept entry is not on its path: nothing kept
-    | "missing-blob" // a payload that the file only refers to is not there
-    | "duplicate-id" // two different records with one id: the later one got an id of its own
+    | "missing-kept-entry" // the first kept entry of a compaction is not on its path: imported as keeping nothing
+    | "missing-blob" // a file that the record refers to is missing
+    | "duplicate-id" // two different records with one id: the later one got a new id
     | "unreadable-file"; // the file or one that it refers to cannot be read
   readonly path: string;
-  /** Line in the file, from 1; null when the problem is not of one line. */
+  /** The line in the file, from 1; null if the problem is not about one line. */
   readonly line: number | null;
-  /** One line for a person: what, and what was done about it. Ids and names in it are cut, so it is short. */
+  /** One short line for people: the problem, and what was done. */
   readonly message: string;
 }
 
-/** What a file says of a session before its first entry. */
+/** The data of a session that come before its first entry. */
 export interface SourceHeader {
-  /** The session's own id in that program: the same at each import. */
+  /** The session's id in its program; the same at each import. */
   readonly sessionId: SessionId;
   readonly createdAtMs?: number | undefined;
   readonly cwd?: string | undefined;
   readonly title?: string | undefined;
-  /** A subagent's session is linked to the call that started it and not offered for continuing. */
+  /** A subagent's session is linked to the call that started it. */
   readonly kind: "conversation" | "subagent";
   readonly parent?: SourceParent | undefined;
-  /** Header fields that we do not know, kept as they are. */
+  /** Unknown header fields, unchanged. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The session that this one was forked from or started by. It may not be in the store. */
+/** The session from which this one was forked or started. It need not be in the store. */
 export interface SourceParent {
   readonly sessionId: SessionId;
   readonly entryId?: EntryId | undefined;
@@ -50,35 +50,35 @@ export type SourceRecord =
   | { readonly kind: "value"; readonly key: string; readonly value: unknown }
   | { readonly kind: "problem"; readonly problem: ImportProblem };
 
-/** An entry of a source. `payload` is what the reader made of the record; the gate judges it once more. */
+/** An entry of a source. `payload` is not validated yet. */
 export interface SourceEntry {
   readonly kind: "entry";
-  /** Line in the file, from 1. */
+  /** The line in the file, from 1. */
   readonly line: number;
-  /** The record's own id; where the format has none, derived from the record, so that it is the same next time. */
+  /** The record's id; derived from the record if the format has none. The same at each import. */
   readonly id: EntryId;
-  /** null: a first entry. An id that was not written before is reported and replaced by the entry before this one. */
+  /** null: a first entry. An unknown id is reported and replaced by the id of the entry before this one. */
   readonly parentId: EntryId | null;
   readonly createdAtMs: number;
   readonly payload: unknown;
 }
 
-/** One session inside a source file. */
+/** A session of a source file. */
 export interface SourceSession {
   readonly header: SourceHeader;
-  /** The file that its records stand in, where it is not the one that was given. */
+  /** The file of its records, if it is not the given file. */
   readonly path?: string | undefined;
   /**
-   * Reads the file from its start, each time it is called, in pieces of bounded size. After the last record the leaf
-   * `main` stands at the last `leaf` record, or else at the last entry.
+   * Reads the file from its start at each call, in pieces of bounded size. The leaf `main` is set by the last `leaf` record, or
+   * else to the last entry.
    */
   records(): Iterable<SourceRecord>;
 }
 
-/** The first bytes of a file: enough to tell its format by content, never by name alone. */
+/** The start of a file, from which its format is detected. */
 export interface FileHead {
   readonly path: string;
-  /** The first complete lines that are JSON objects, at most 50 of them and 1 MiB. */
+  /** The first complete lines that are JSON objects: at most 50, in the first 1 MiB. */
   readonly records: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -87,26 +87,25 @@ export interface SourceFormat {
   readonly name: string;
   /** Whether the file with this head is of this format. */
   detects(head: FileHead): boolean;
-  /** The file of the session that started this one's, if it is where the format keeps it: its sessions include this file's. */
+  /** The file of the session that started this one, if it is at the usual place. Its sessions include those of this file. */
   starterOf?(path: string, folders: SourceFolders): string | undefined;
   /**
-   * The sessions in the file: one, or several where a file holds subagents' sessions too, or has them in files beside
-   * it; parents before children.
-   * @param folders what the same import has learned of folders so far.
+   * The sessions of the file, parents before children: one, or several if it has subagents, in this file or in files next to it.
+   * @param folders the folders that this import has listed.
    * @throws {UnknownFormatVersionError} the file is of a version that is not known.
    */
   sessions(path: string, folders?: SourceFolders): Iterable<SourceSession>;
 }
 
-/** What was read of a file that belongs to a session, or why it could not be. */
+/** The result of reading a related file, or the problem. */
 export type ReadAttempt<T> =
   | { readonly value: T; readonly problems: readonly [] }
   | { readonly value: undefined; readonly problems: readonly [ImportProblem] };
 
 /**
- * Reads a file that belongs to a session and without which the session is imported all the same.
+ * Reads a related file of a session. If it cannot be read, the session is imported without it and a problem is reported.
  *
- * @param consequence what the session lacks when `path` cannot be read, for the problem that says so.
+ * @param consequence what the import lacks then, for the message of the problem.
  */
 export function tryRead<T>(path: string, consequence: string, read: () => T): ReadAttempt<T> {
   try {

@@ -33,14 +33,14 @@ export interface AiSdkFilePart {
   readonly mediaType: string;
 }
 
-/** What a model thought, with what its provider needs to take it back. */
+/** Thinking, with the data that its provider needs to accept it again. */
 export interface AiSdkReasoningPart {
   readonly type: "reasoning";
   readonly text: string;
   readonly providerOptions?: { readonly anthropic: { readonly signature: string } | { readonly redactedData: string } };
 }
 
-/** A call. */
+/** A tool call. */
 export interface AiSdkToolCallPart {
   readonly type: "tool-call";
   readonly toolCallId: string;
@@ -48,18 +48,18 @@ export interface AiSdkToolCallPart {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** Part of a result that is more than text; `data` is base64. */
+/** A part of a result with images; `data` is base64. */
 export type AiSdkResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image-data"; readonly data: string; readonly mediaType: string };
 
-/** What a call gave. */
+/** The output of a tool call. */
 export type AiSdkToolOutput =
   | { readonly type: "text"; readonly value: string }
   | { readonly type: "error-text"; readonly value: string }
   | { readonly type: "content"; readonly value: AiSdkResultPart[] };
 
-/** The result of a call. */
+/** The result of a tool call. */
 export interface AiSdkToolResultPart {
   readonly type: "tool-result";
   readonly toolCallId: string;
@@ -70,13 +70,13 @@ export interface AiSdkToolResultPart {
 /** A part of an assistant message. */
 export type AiSdkAssistantPart = AiSdkTextPart | AiSdkFilePart | AiSdkReasoningPart | AiSdkToolCallPart;
 
-/** A `ModelMessage` of AI SDK version 6, as far as a context needs it. */
+/** The subset of the AI SDK's `ModelMessage` (version 6) that a context needs. */
 export type AiSdkMessage =
   | { readonly role: "user"; readonly content: (AiSdkTextPart | AiSdkImagePart)[] }
   | { readonly role: "assistant"; readonly content: AiSdkAssistantPart[] }
   | { readonly role: "tool"; readonly content: AiSdkToolResultPart[] };
 
-/** What `generateText` and `streamText` take of a context; spread it into their options. */
+/** The options of `generateText` and `streamText` that come from a context; spread them into the options. */
 export interface AiSdkPrompt {
   readonly system?: string;
   readonly messages: AiSdkMessage[];
@@ -85,9 +85,8 @@ export interface AiSdkPrompt {
 /**
  * A context as `system` and `messages` of the AI SDK (version 6).
  *
- * Thinking of Anthropic's models carries its signature along, because with thinking on the API demands it back in a
- * tool loop; of other providers only the text is given. A result with images is `content`, which cannot say that the
- * call failed.
+ * Thinking of Anthropic's models keeps its signature, because their API requires it in a tool loop with thinking; of other
+ * providers only the text is kept. A result with images has the type `content`, which has no error flag.
  *
  * @example
  * await generateText({ model, ...toAiSdk(context) });
@@ -110,7 +109,7 @@ function toUserPart(part: ContentPart): AiSdkTextPart | AiSdkImagePart {
 
 function toReplyMessages(answer: ProjectedReply): readonly AiSdkMessage[] {
   const content = answer.parts.flatMap((part) => toReplyPart(part, answer.provider));
-  // A reply that broke off while thinking; Anthropic refuses one that ends there.
+  // An interrupted reply; Anthropic rejects one that ends with thinking.
   if (content.every((part) => part.type === "reasoning")) return [];
   const reply: AiSdkMessage = { role: "assistant", content };
   return answer.results.length === 0 ? [reply] : [reply, { role: "tool", content: answer.results.map(toResultPart) }];

@@ -1,5 +1,6 @@
 import { checkArgument } from "../../arguments/rules.js";
 import { SESSION_CONTEXT } from "../../arguments/shapes.js";
+import { isObject } from "../../entry/json.js";
 import type { SessionContext } from "../context.js";
 import {
   type ContentPart,
@@ -21,9 +22,9 @@ import { IMAGES_FOLLOW, OPENING } from "./templates.js";
 /**
  * A context as `system` and `messages` of Anthropic's Messages API.
  *
- * Roles alternate and the first is the user's; all results of a reply stand first in the one message behind it.
- * Thinking goes back, byte for byte, where an Anthropic model signed it, and is left out elsewhere. Blocks of the API
- * that Bough keeps as `foreign` (documents, server tools) go back as they came.
+ * Roles alternate, starting with `user`. All results of a reply are the first blocks of the user message after it. Thinking
+ * that an Anthropic model signed is sent back unchanged; other thinking is left out. Blocks of the API that Bough stores as
+ * `foreign` (documents, server tools) are sent back unchanged.
  *
  * @example
  * await anthropic.messages.create({ model, max_tokens: 8192, ...toAnthropic(context) });
@@ -31,8 +32,8 @@ import { IMAGES_FOLLOW, OPENING } from "./templates.js";
 export function toAnthropic(context: SessionContext): AnthropicPrompt {
   checkArgument("context", context, SESSION_CONTEXT);
   const system = systemText(context);
-  // Replies are joined before they are settled, since one of only thoughts may be the start of the next; settling
-  // may empty a reply, and then its neighbours are joined too.
+  // Merged first, because a reply with only thinking may be the start of the next reply; merged again, because the removal
+  // may leave a reply empty.
   const joined = mergeSameRole(projectMessages(context.messages).flatMap(toMessages)).map(removeRefusedBlocks);
   const messages = ensureUserFirst(mergeSameRole(joined)).map(trimLastText);
   return system === undefined ? { messages } : { system, messages };
@@ -63,7 +64,7 @@ function mergeSameRole(messages: readonly AnthropicMessage[]): AnthropicMessage[
 function removeRefusedBlocks(message: AnthropicMessage): AnthropicMessage {
   if (message.role === "user") return message;
   const content = removeUnpairedServerTools(message.content);
-  // "The final block in an assistant message cannot be `thinking`": such a reply was broken off.
+  // The API rejects a reply that ends with thinking (an interrupted one).
   while (isThinking(content.at(-1))) content.pop();
   return { role: "assistant", content };
 }
@@ -76,7 +77,7 @@ function ensureUserFirst(messages: readonly AnthropicMessage[]): readonly Anthro
   return messages[0]?.role === "assistant" ? [{ role: "user", content: [{ type: "text", text: OPENING }] }, ...messages] : messages;
 }
 
-// A request may end with the assistant's words, to be continued, but then not with white space.
+// A request may end with a text of the assistant, to be continued, but the API rejects trailing white space.
 function trimLastText(message: AnthropicMessage, at: number, all: readonly AnthropicMessage[]): AnthropicMessage {
   const last = message.content.at(-1);
   if (at < all.length - 1 || message.role === "user" || last?.type !== "text") return message;
@@ -95,12 +96,12 @@ function toReplyBlocks(part: ReplyPart, answer: ProjectedReply): readonly Anthro
     case "foreign":
       return own ? [toRawAssistantBlock(part)].filter((block) => block !== undefined) : [];
     case "image":
-      return []; // the API takes none from the assistant
+      return []; // the API accepts no images from the assistant
   }
 }
 
 function toThinkingBlocks({ thinking, signature, redacted }: ProjectedThinking): readonly AnthropicAssistantBlock[] {
-  if (signature === undefined) return []; // broken off before it was signed; refused without
+  if (signature === undefined) return []; // interrupted before it was signed; the API rejects it
   return redacted ? [{ type: "redacted_thinking", data: signature }] : [{ type: "thinking", thinking, signature }];
 }
 
@@ -115,7 +116,7 @@ function toImageBlock(image: ProjectedImage): AnthropicImageBlock {
   return { type: "image", source: { type: "base64", media_type: image.mediaType, data: image.data } };
 }
 
-// A failed result may hold only text, so its images stand behind all results.
+// A failed result can contain only text, so its images come after all results.
 function toResultBlocks(results: readonly ProjectedResult[]): AnthropicUserBlock[] {
   const images = results.filter((result) => result.isError).flatMap((result) => imagesOf(result.parts));
   return [...results.map(toResultBlock), ...images.map(toImageBlock)];
@@ -130,16 +131,16 @@ function toResultBlock(result: ProjectedResult): AnthropicUserBlock {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** A block that the API takes inside a user message or a tool result: a document or a search result. */
-export function toRawUserBlock(part: ProjectedForeign): AnthropicRawBlock | undefined {
+/** A block that the API accepts in a user message or a tool result: a document or a search result. */
+function toRawUserBlock(part: ProjectedForeign): AnthropicRawBlock | undefined {
   const raw = toRaw(part.raw);
   if (raw?.["type"] === "document" && toRaw(raw["source"]) !== undefined) return { ...raw, type: "document" };
   if (raw?.["type"] === "search_result" && Array.isArray(raw["content"])) return { ...raw, type: "search_result" };
   return undefined;
 }
 
-/** A block that the API takes inside an assistant message: a use of a tool that Anthropic runs, its result, hidden thought. */
-export function toRawAssistantBlock(part: ProjectedForeign): AnthropicRawBlock | AnthropicRedactedThinkingBlock | undefined {
+/** A block that the API accepts in a reply: a call of a tool that Anthropic runs, its result, or redacted thinking. */
+function toRawAssistantBlock(part: ProjectedForeign): AnthropicRawBlock | AnthropicRedactedThinkingBlock | undefined {
   const raw = toRaw(part.raw);
   const type = raw?.["type"];
   if (raw === undefined || typeof type !== "string") return undefined;
@@ -153,10 +154,10 @@ function isServerResult(type: string): type is `${string}_tool_result` {
 }
 
 /**
- * The blocks without any use of a server tool that has no result behind it, and without results of no use: a reply
- * that was broken off between them would make the API refuse every later request.
+ * Removes calls of server tools without a result, and results without a call: after a reply that was interrupted between
+ * them, the API would reject every later request.
  */
-export function removeUnpairedServerTools(blocks: readonly AnthropicAssistantBlock[]): AnthropicAssistantBlock[] {
+function removeUnpairedServerTools(blocks: readonly AnthropicAssistantBlock[]): AnthropicAssistantBlock[] {
   const used = new Set(blocks.flatMap((block) => (isServerUse(block) ? [block["id"]] : [])));
   const answered = new Set(blocks.flatMap((block) => (isServerResultBlock(block) ? [block["tool_use_id"]] : [])));
   return blocks.filter((block) => {
@@ -174,11 +175,11 @@ function isServerResultBlock(block: AnthropicAssistantBlock): block is Anthropic
 }
 
 function toRaw(value: unknown): Raw | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  return toWellFormedJson(value) as Raw;
+  const raw = toWellFormedJson(value);
+  return isObject(raw) ? raw : undefined;
 }
 
-/** Text; never blank, because the API refuses that. */
+/** Text, never blank: the API rejects blank texts. */
 export interface AnthropicTextBlock {
   readonly type: "text";
   readonly text: string;
@@ -194,20 +195,20 @@ export interface AnthropicImageBlock {
   };
 }
 
-/** What the model thought, as signed by it. */
+/** Thinking, signed by the model. */
 export interface AnthropicThinkingBlock {
   readonly type: "thinking";
   readonly thinking: string;
   readonly signature: string;
 }
 
-/** What the model thought and does not show. */
+/** Thinking whose text the API hides. */
 export interface AnthropicRedactedThinkingBlock {
   readonly type: "redacted_thinking";
   readonly data: string;
 }
 
-/** A call. */
+/** A tool call. */
 export interface AnthropicToolUseBlock {
   readonly type: "tool_use";
   readonly id: string;
@@ -215,13 +216,13 @@ export interface AnthropicToolUseBlock {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** A block of the API that Bough keeps as `foreign` and gives back as it came: documents, tools that Anthropic runs. */
+/** A block of the API that Bough stores as `foreign` and sends back unchanged: documents, tools that Anthropic runs. */
 export interface AnthropicRawBlock {
   readonly type: "document" | "search_result" | "server_tool_use" | "mcp_tool_use" | `${string}_tool_result`;
   readonly [field: string]: unknown;
 }
 
-/** The result of a call. */
+/** The result of a tool call. */
 export interface AnthropicToolResultBlock {
   readonly type: "tool_result";
   readonly tool_use_id: string;
@@ -245,7 +246,7 @@ export type AnthropicMessage =
   | { readonly role: "user"; readonly content: AnthropicUserBlock[] }
   | { readonly role: "assistant"; readonly content: AnthropicAssistantBlock[] };
 
-/** What a Messages request takes of a context; spread it into the request. */
+/** The fields of a Messages request that come from a context; spread them into the request. */
 export interface AnthropicPrompt {
   readonly system?: string;
   readonly messages: AnthropicMessage[];

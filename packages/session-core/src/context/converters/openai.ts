@@ -16,12 +16,12 @@ import { projectMessages, systemText } from "./projection.js";
 import { sanitizeToolName } from "./sanitize.js";
 import { IMAGES_FOLLOW, imagesOfResult } from "./templates.js";
 
-/** Text or an image inside a user message. */
+/** Text or an image of a user message. */
 export type OpenAiChatPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
 
-/** A call inside an assistant message; `arguments` is JSON text. */
+/** A tool call of an assistant message; `arguments` is JSON text. */
 export interface OpenAiChatToolCall {
   readonly id: string;
   readonly type: "function";
@@ -36,13 +36,13 @@ export type OpenAiChatMessage =
   | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
 
 /** OpenAI's longest name of a function. */
-export const OPENAI_NAME_LENGTH = 64;
+const OPENAI_NAME_LENGTH = 64;
 
 /**
  * A context as the `messages` of an OpenAI chat completion, the instructions first.
  *
- * Thinking is left out: the format has no place for it. A tool message holds only text, so the images of a batch of
- * results follow the batch in a user message. Says nothing of a failed call beyond the text of its result.
+ * Thinking is left out: the format cannot represent it. A tool message contains only text, so the images of a batch of results
+ * follow the batch in a user message. The format has no error flag for a result.
  *
  * @example
  * await openai.chat.completions.create({ model, messages: toOpenAiChat(context) });
@@ -58,7 +58,7 @@ export function toOpenAiChat(context: SessionContext): OpenAiChatMessage[] {
   return messages;
 }
 
-// A plain text where it will do: many servers that speak this format take nothing else.
+// A plain text if there are no images: many servers of this format accept nothing else.
 function toUserContent(parts: readonly ContentPart[]): string | OpenAiChatPart[] {
   return imagesOf(parts).length === 0 ? plainText(parts) : parts.map(toChatPart);
 }
@@ -87,7 +87,7 @@ function toToolMessage(result: ProjectedResult): OpenAiChatMessage {
   return { role: "tool", tool_call_id: result.callId, content: text === "" ? IMAGES_FOLLOW : text };
 }
 
-// Behind all results: a user message between two of them would tear the batch apart, which the API refuses.
+// After all results: the API rejects a user message between two of them.
 function toImageMessage(results: readonly ProjectedResult[]): readonly OpenAiChatMessage[] {
   const content = results.flatMap((result): readonly OpenAiChatPart[] => {
     const images = imagesOf(result.parts);
@@ -96,7 +96,7 @@ function toImageMessage(results: readonly ProjectedResult[]): readonly OpenAiCha
   return content.length === 0 ? [] : [{ role: "user", content }];
 }
 
-/** Text or an image inside an input item. */
+/** Text or an image of an input item. */
 export type OpenAiResponsesPart =
   | { readonly type: "input_text"; readonly text: string }
   | { readonly type: "input_image"; readonly image_url: string; readonly detail: "auto" };
@@ -108,7 +108,7 @@ export type OpenAiResponsesItem =
   | { readonly type: "function_call"; readonly call_id: string; readonly name: string; readonly arguments: string }
   | { readonly type: "function_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] };
 
-/** What a Responses request takes of a context; spread it into the request. */
+/** The fields of a Responses request that come from a context; spread them into the request. */
 export interface OpenAiResponsesInput {
   readonly instructions?: string;
   readonly input: OpenAiResponsesItem[];
@@ -117,8 +117,8 @@ export interface OpenAiResponsesInput {
 /**
  * A context as `instructions` and `input` of the OpenAI Responses API.
  *
- * Reasoning items are left out: they hold only with the very item ids of the response they came in, and a context
- * may have been edited, cut or answered by another model since.
+ * Reasoning items are left out: they are valid only with the item ids of their response, and the context may have been
+ * edited, compacted or continued by another model since.
  *
  * @example
  * await openai.responses.create({ model, store: false, ...toOpenAiResponses(context) });

@@ -2,19 +2,19 @@ import type { AssistantBlock, ContentBlock, ImageBlock, ThinkingBlock } from "..
 import { blockPlaceholder } from "./templates.js";
 
 /** Text that is not blank and has no lone surrogate. */
-export interface ProjectedText {
+interface ProjectedText {
   readonly type: "text";
   readonly text: string;
 }
 
-/** An image that every provider takes: `data` is base64. */
+/** An image of a type that every provider accepts. `data` is base64. */
 export interface ProjectedImage {
   readonly type: "image";
   readonly data: string;
   readonly mediaType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 }
 
-/** What a model thought. `signature` is opaque, and with it `thinking` is untouched; `redacted`: only the signature says what. */
+/** Thinking of a model. `signature` is opaque; with one, `thinking` is unchanged. `redacted`: the provider hid the text. */
 export interface ProjectedThinking {
   readonly type: "thinking";
   readonly thinking: string;
@@ -22,7 +22,7 @@ export interface ProjectedThinking {
   readonly redacted: boolean;
 }
 
-/** A call, with an id that every provider takes and no other call of the context has. */
+/** A tool call, with an id that every provider accepts and that is unique in the context. */
 export interface ProjectedCall {
   readonly type: "call";
   readonly id: string;
@@ -30,20 +30,20 @@ export interface ProjectedCall {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** A block that only the program that wrote it understands. */
+/** A block of a type that Bough does not know. */
 export interface ProjectedForeign {
   readonly type: "foreign";
   readonly originalType: string;
   readonly raw: unknown;
 }
 
-/** What a person, a host or a tool says. */
+/** A part of a user message or a tool result. */
 export type ContentPart = ProjectedText | ProjectedImage | ProjectedForeign;
 
-/** What a model says. */
+/** A part of a reply. */
 export type ReplyPart = ProjectedText | ProjectedImage | ProjectedThinking | ProjectedCall | ProjectedForeign;
 
-/** The result of one call. `parts` is never empty. */
+/** The result of a tool call. `parts` is never empty. */
 export interface ProjectedResult {
   readonly callId: string;
   readonly toolName: string;
@@ -51,8 +51,8 @@ export interface ProjectedResult {
   readonly parts: readonly ContentPart[];
 }
 
-/** Something said to the model. */
-export interface ProjectedUserMessage {
+/** A user message: user input, a custom message, a command, or a summary. */
+interface ProjectedUserMessage {
   readonly role: "user";
   readonly parts: readonly ContentPart[];
 }
@@ -65,10 +65,10 @@ export interface ProjectedReply {
   readonly results: readonly ProjectedResult[];
 }
 
-/** A context in the form that all converters start from: what differs between providers comes after it. */
+/** A message in the form that all converters start from. */
 export type ProjectedMessage = ProjectedUserMessage | ProjectedReply;
 
-/** The parts of what a person, a host or a tool said; blank texts are left out, because Anthropic refuses them. */
+/** The parts of a content. Blank texts are left out, because Anthropic rejects them. */
 export function projectContent(content: string | readonly ContentBlock[]): readonly ContentPart[] {
   return typeof content === "string" ? projectText(content) : content.flatMap(projectContentBlock);
 }
@@ -84,12 +84,12 @@ function projectContentBlock(block: ContentBlock): readonly ContentPart[] {
   }
 }
 
-/** A block of a reply that is no call. */
+/** The parts of a block of a reply that is not a tool call. */
 export function projectReplyBlock(block: Exclude<AssistantBlock, { type: "toolCall" }>): readonly ReplyPart[] {
   return block.type === "thinking" ? projectThinking(block) : projectContentBlock(block);
 }
 
-/** The text as one part, or none when it is blank. */
+/** The text as one part; none if it is blank. */
 export function projectText(text: string): readonly ProjectedText[] {
   return text.trim() === "" ? [] : [{ type: "text", text: text.toWellFormed() }];
 }
@@ -102,7 +102,7 @@ function projectThinking(block: ThinkingBlock): readonly ProjectedThinking[] {
   return [{ type: "thinking", thinking, signature, redacted }];
 }
 
-// The four types that OpenAI, Anthropic and Google all take. Another one breaks this and every later request.
+// The four types that OpenAI, Anthropic and Google all accept. With another one, this and every later request fails.
 const MEDIA_TYPES: Readonly<Record<string, ProjectedImage["mediaType"]>> = {
   "image/png": "image/png",
   "image/jpeg": "image/jpeg",
@@ -117,12 +117,12 @@ function projectImage(block: ImageBlock): ProjectedImage | ProjectedText {
   return { type: "image", data: block.data, mediaType };
 }
 
-/** A foreign block as the words that stand for it, every other part as it is. */
+/** Replaces a foreign block by a text that names its type. */
 export function replaceForeign(part: ContentPart): ProjectedText | ProjectedImage {
   return part.type === "foreign" ? { type: "text", text: blockPlaceholder(`A block of type ${part.originalType}`).toWellFormed() } : part;
 }
 
-/** The texts of the parts, joined by line breaks; images are left out, foreign blocks are named. */
+/** The texts of the parts, joined by line breaks. Images are left out; foreign blocks are named. */
 export function plainText(parts: readonly ContentPart[]): string {
   return parts
     .map(replaceForeign)
@@ -135,7 +135,7 @@ export function imagesOf(parts: readonly ContentPart[]): readonly ProjectedImage
   return parts.filter((part) => part.type === "image");
 }
 
-/** An image as OpenAI takes it. */
+/** An image as a data URL, the form that OpenAI accepts. */
 export function toDataUrl(image: ProjectedImage): string {
   return `data:${image.mediaType};base64,${image.data}`;
 }

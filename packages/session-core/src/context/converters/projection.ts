@@ -1,3 +1,4 @@
+import { isObject } from "../../entry/json.js";
 import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
 import type { ContextMessage, SessionContext } from "../context.js";
 import { matchResults, NO_RESULT } from "../tool-pairs.js";
@@ -16,10 +17,10 @@ import { createCallIdMapper, sanitizeToolName, toWellFormedJson } from "./saniti
 import { bashExecutionText, branchSummaryText, compactionSummaryText, EMPTY_FAILURE, EMPTY_RESULT } from "./templates.js";
 
 /**
- * The one place that decides how each role of a context reaches a model.
+ * Projects the messages of a context to user messages and replies.
  *
- * What is left has no blank texts, no empty messages, no lone surrogates, and one result behind each call whatever
- * the order in the context was. Replies that failed before they said anything are gone (regression R111).
+ * The result has no blank texts, no empty messages, no lone surrogates, and one result after each call, in any order of the
+ * context. Replies without content, such as those that failed at once, are left out.
  *
  * @example
  * projectMessages(context.messages).map((message) => message.role); // ["user", "assistant", "user"]
@@ -87,10 +88,10 @@ function projectCall(block: ToolCallBlock, drawId: (given: string) => string): P
   return { type: "call", id: drawId(block.id), name: sanitizeToolName(block.name), input: toInput(block.arguments) };
 }
 
-// Arguments are never judged again once stored, and other programs stored texts and null too.
+// Stored arguments are not validated again, and other programs stored texts and null.
 function toInput(given: unknown): Readonly<Record<string, unknown>> {
-  const isObject = typeof given === "object" && given !== null && !Array.isArray(given);
-  return isObject ? (toWellFormedJson(given) as Readonly<Record<string, unknown>>) : {};
+  const input = toWellFormedJson(given);
+  return isObject(input) ? input : {};
 }
 
 function projectResult(call: ProjectedCall, result: ToolResultMessage | undefined): ProjectedResult {
@@ -101,7 +102,7 @@ function projectResult(call: ProjectedCall, result: ToolResultMessage | undefine
   return { ...shared, isError: result.isError, parts: parts.length === 0 ? stand : parts };
 }
 
-/** The instructions as a provider takes them: nothing when there are none, no lone surrogate. */
+/** The system text without lone surrogates; undefined if it is missing or blank. */
 export function systemText(context: SessionContext): string | undefined {
   return context.system === null || context.system.trim() === "" ? undefined : context.system.toWellFormed();
 }

@@ -1,15 +1,15 @@
-/** Longest id a call is sent with: OpenAI's chat completions refuse more than 40 characters, the others allow more. */
+/** The longest id of a call, in characters: OpenAI's chat completions reject longer ones, other APIs allow more. */
 const MAX_ID_LENGTH = 40;
 
-/** Longest name of a tool: Anthropic's limit. */
+/** The longest name of a tool: Anthropic's limit. */
 const MAX_NAME_LENGTH = 128;
 
 const REFUSED = /[^a-zA-Z0-9_-]/g;
 
 /**
- * Names calls so that every provider takes them: letters, digits, `_` and `-`, at most 40 characters, and no two
- * alike in one request. An id that fits is kept. What a call is named depends only on the calls before it, so a
- * longer context starts with the same bytes and the provider's prompt cache holds.
+ * Returns a function that maps ids of calls to ids that every provider accepts: letters, digits, `_` and `-`, at most 40
+ * characters, unique in one request. A valid id is kept. An id depends only on the calls before it, so a longer context
+ * starts with the same bytes and the provider's prompt cache stays valid.
  *
  * @example
  * const draw = callIds();
@@ -27,29 +27,29 @@ export function createCallIdMapper(): (given: string) => string {
   };
 }
 
-// Some ids are hundreds of characters that differ only at the end, so what is cut off is replaced by its hash.
+// Some ids have hundreds of characters and differ only at the end, so a hash replaces the end.
 function sanitizeCallId(given: string): string {
   const id = given.replace(REFUSED, "_");
   if (id === "") return "call";
   return id.length <= MAX_ID_LENGTH ? id : `${id.slice(0, MAX_ID_LENGTH - 9)}_${hash(given)}`;
 }
 
-// FNV-1a, 32 bits: short, and the same in every run. Two equal ones are told apart by the copy number above.
+// FNV-1a, 32 bits: short, and the same in every run. The copy number above separates equal hashes.
 function hash(text: string): string {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
   return (value >>> 0).toString(16).padStart(8, "0");
 }
 
-/** A tool's name as every provider takes it: letters, digits, `_` and `-`, at most `longest` characters. */
+/** A tool's name that every provider accepts: letters, digits, `_` and `-`, at most `longest` characters. */
 export function sanitizeToolName(given: string, longest: number = MAX_NAME_LENGTH): string {
   const name = given.replace(REFUSED, "_").slice(0, longest);
   return name === "" ? "tool" : name;
 }
 
 /**
- * `value` with every lone surrogate replaced by U+FFFD, in texts and keys at any depth: one of them makes a provider
- * refuse the whole request. A value without any is given back as it is, not copied.
+ * Replaces every lone surrogate by U+FFFD, in texts and keys at any depth, because a provider rejects a request with one.
+ * Returns the same value, not a copy, if there is none.
  *
  * @example
  * wellFormed({ path: "a\ud800" }); // { path: "a\ufffd" }

@@ -1,14 +1,14 @@
 import type { BashExecutionMessage } from "../../entry/message.js";
 
-// These texts are part of the prompt: changing one changes what every stored session says to a model, and empties
-// its prompt cache. Wording of the summaries as pi has it, so that imported sessions read as they did there.
+// These texts are part of prompts: a change of one changes the context of every stored session and invalidates its prompt
+// cache. The wording around summaries is pi's, so that imported sessions give the same prompts.
 
-/** How a model reads the summary of a compaction. */
+/** The text of a compaction's summary in a prompt. */
 export function compactionSummaryText(summary: string): string {
   return `The conversation history before this point was compacted into the following summary:\n\n<summary>\n${summary}\n</summary>`;
 }
 
-/** How a model reads the summary of a branch that was left. */
+/** The text of a branch summary in a prompt. */
 export function branchSummaryText(summary: string): string {
   return `The following is a summary of a branch that this conversation came back from:\n\n<summary>\n${summary}\n</summary>`;
 }
@@ -48,21 +48,21 @@ function longestRun(text: string): number {
   return longest;
 }
 
-/** Stands for a block that the provider cannot be sent. */
+/** The text that replaces a block that the provider cannot receive. */
 export function blockPlaceholder(kind: string): string {
   return `[${kind} that cannot be shown here]`;
 }
 
-/** Content of a result without any; several providers refuse an empty one. */
+/** The content of an empty result; several providers reject empty content. */
 export const EMPTY_RESULT = "(no output)";
-/** The same of a failed one. */
+/** The content of an empty failed result. */
 export const EMPTY_FAILURE = "(failed without output)";
-/** Content of a result that is only images, where they must travel in a message of their own. */
+/** The content of a result that has only images, for formats that send them in a separate message. */
 export const IMAGES_FOLLOW = "(see the image that follows)";
-/** Opens a conversation that would start with the assistant, which Anthropic refuses. */
+/** The first message of a conversation that would start with the assistant, which Anthropic rejects. */
 export const OPENING = "(The conversation continues.)";
 
-/** Names the result whose images follow, where a tool message cannot hold them. */
+/** The text before the images of a result, for formats whose tool messages contain only text. */
 export function imagesOfResult(toolName: string): string {
   return `Image returned by the tool ${toolName}:`;
 }

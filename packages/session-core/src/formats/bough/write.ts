@@ -2,7 +2,7 @@ import type { Entry } from "../../entry/entry.js";
 import type { Label, LeafRecord, SessionRecord, StoredValue } from "../../port/records.js";
 
 /** A whole session, to be written out. */
-export interface BoughDocument {
+interface BoughDocument {
   readonly session: SessionRecord;
   /** Every entry of every branch, in order of arrival. */
   readonly entries: AsyncIterable<Entry>;

@@ -16,7 +16,7 @@ const HEAD_BYTES = 1 << 16;
 const META_BYTES = 1 << 20;
 
 /** The files of a session's agents, and what of them cannot be read. */
-export interface AgentFiles {
+interface AgentFiles {
   readonly paths: readonly string[];
   readonly problems: readonly ImportProblem[];
 }

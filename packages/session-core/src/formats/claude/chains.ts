@@ -47,7 +47,7 @@ function digestOfPrompt(record: JsonObject): string | undefined {
 }
 
 /** A title that a record gives to the session. */
-export type GivenTitle =
+type GivenTitle =
   | { readonly kind: "user" | "ai"; readonly title: string }
   /** Of the session that has the record `leafUuid`, which is often not the session of this file. */
   | { readonly kind: "summary"; readonly title: string; readonly leafUuid: string };

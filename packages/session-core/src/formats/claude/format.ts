@@ -73,7 +73,7 @@ function toSession(file: SessionFile, chain: number, header: SourceHeader, probl
  * Whether the file with this head was written by Claude Code: one of its records has a place in a tree of uuids, or is
  * a side record of a kind that no other program writes.
  */
-export function isClaude({ records }: FileHead): boolean {
+function isClaude({ records }: FileHead): boolean {
   return records.some((record) => hasTreePosition(record) || isSideRecord(record));
 }
 
@@ -100,7 +100,7 @@ function isSideRecord(record: JsonObject): boolean {
 }
 
 /** The header of the conversation in a file. */
-export function toConversationHeader(file: SessionFile, facts: ChainFacts, sessionId: SessionId): SourceHeader {
+function toConversationHeader(file: SessionFile, facts: ChainFacts, sessionId: SessionId): SourceHeader {
   const title = file.titles.user ?? file.titles.auto;
   return {
     sessionId,
@@ -116,12 +116,7 @@ export function toConversationHeader(file: SessionFile, facts: ChainFacts, sessi
  * The header of an agent's session.
  * @param starter the file whose calls started it: its own, or the one of the conversation.
  */
-export function toAgentHeader(
-  facts: ChainFacts,
-  conversation: SessionId,
-  starter: SessionFile,
-  meta: JsonObject | undefined,
-): SourceHeader {
+function toAgentHeader(facts: ChainFacts, conversation: SessionId, starter: SessionFile, meta: JsonObject | undefined): SourceHeader {
   const start = findStartingCall(starter, facts);
   const title = start?.call.description;
   return {

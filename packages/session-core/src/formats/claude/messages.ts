@@ -13,7 +13,7 @@ import {
 } from "./record-kind.js";
 
 /** The name of the tool behind a call; undefined when the file does not have the call. */
-export type ToolNames = (toolCallId: string) => string | undefined;
+type ToolNames = (toolCallId: string) => string | undefined;
 
 /**
  * The messages of one `user` record (or of a queued prompt): its tool results first, one message each, because they
@@ -167,7 +167,7 @@ const OUR_NAMES = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", 
  *
  * `costs` are US dollars; only versions before 1.0 wrote them, with each line of its own.
  */
-export function mergeUsage(usages: readonly JsonObject[], costs: readonly number[]): JsonObject | undefined {
+function mergeUsage(usages: readonly JsonObject[], costs: readonly number[]): JsonObject | undefined {
   const last = usages.at(-1);
   if (last === undefined) return undefined;
   const figures = FIGURES.flatMap(([ours, theirs]) => {
@@ -184,13 +184,13 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const IMAGE_TYPE = /^image\/[\w.+-]+$/;
 
 /** The content of a person's message or a tool's answer: a text as it stands, or blocks. null and the like: nothing. */
-export function toContent(content: unknown): string | readonly JsonObject[] {
+function toContent(content: unknown): string | readonly JsonObject[] {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map(toContentBlock) : [];
 }
 
 /** One block of a person's message or a tool's answer. */
-export function toContentBlock(block: unknown): JsonObject {
+function toContentBlock(block: unknown): JsonObject {
   if (!isObject(block)) return toForeignBlock(block);
   switch (block.type) {
     case "text":
@@ -202,7 +202,7 @@ export function toContentBlock(block: unknown): JsonObject {
 }
 
 /** The blocks of one line of a reply. */
-export function toReplyBlocks(content: unknown): readonly JsonObject[] {
+function toReplyBlocks(content: unknown): readonly JsonObject[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return Array.isArray(content) ? content.map(toReplyBlock) : [];
 }

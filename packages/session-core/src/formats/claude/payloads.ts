@@ -9,7 +9,7 @@ import { readTypeName } from "./record-kind.js";
 import type { LineReader, NodeIndex, SessionFile } from "./session-file.js";
 
 /** What one record becomes: at least one payload, each the child of the one before. */
-export interface RecordPayloads {
+interface RecordPayloads {
   readonly payloads: readonly JsonObject[];
   readonly problems: readonly Pick<ImportProblem, "code" | "message">[];
 }
@@ -142,7 +142,7 @@ const KEPT_ELSEWHERE = [
  * What a record says besides its message, under `claude`: fields that we do not know, and the git branch where it is
  * not the one the session began on. Empty when there is nothing.
  */
-export function readOtherFields(record: JsonObject, firstBranch: string | undefined): { readonly claude?: JsonObject } {
+function readOtherFields(record: JsonObject, firstBranch: string | undefined): { readonly claude?: JsonObject } {
   const rest = without(record, KEPT_ELSEWHERE);
   const branch = stringAt(record, "gitBranch");
   const claude = branch === undefined || branch === firstBranch ? rest : { gitBranch: branch, ...rest };

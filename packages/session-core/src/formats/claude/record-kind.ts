@@ -70,7 +70,7 @@ export function readTypeName(record: JsonObject): string {
 }
 
 /** Who is behind the text of a `user` record. */
-export type Speaker = "human" | "injected";
+type Speaker = "human" | "injected";
 
 /** How an injected text is kept: as a message of role `custom`, so that the model still reads it. */
 export interface InjectedKind {
@@ -129,13 +129,13 @@ export function classifyInjected(record: JsonObject, text: string): InjectedKind
 }
 
 /** Whether a text is a reminder of the program and nothing else. */
-export function isReminder(text: string): boolean {
+function isReminder(text: string): boolean {
   const trimmed = text.trim();
   return trimmed.startsWith("<system-reminder>") && trimmed.endsWith("</system-reminder>");
 }
 
 /** Who speaks in a `user` record without tool results: injected when no block of it is a person's. */
-export function classifySpeaker(record: JsonObject, content: unknown): Speaker {
+function classifySpeaker(record: JsonObject, content: unknown): Speaker {
   if (classifyInjected(record, textWithoutReminders(content)) !== undefined) return "injected";
   if (!Array.isArray(content) || content.length === 0) return "human";
   return content.every(isReminderBlock) ? "injected" : "human";

@@ -89,7 +89,7 @@ export interface SessionFile {
 }
 
 /** Where one line stands in a file, in bytes. */
-export interface LinePlace {
+interface LinePlace {
   readonly offset: number;
   readonly bytes: number;
 }

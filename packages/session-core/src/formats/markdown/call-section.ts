@@ -100,7 +100,7 @@ interface Shown {
  * What a call asks for: a change as a diff, a command as shell code, all else as JSON. An argument that stands in the
  * call's title already (the path of a read) is not repeated.
  */
-export function inputSections(call: ToolCallBlock, writer: MarkdownWriter): readonly string[] {
+function inputSections(call: ToolCallBlock, writer: MarkdownWriter): readonly string[] {
   const args: Arguments = call.arguments;
   const best = editShown(args) ?? commandShown(call) ?? contentShown(call);
   const title = callPreview(call);
@@ -126,7 +126,7 @@ function contentShown(call: ToolCallBlock): Shown | undefined {
 }
 
 /** The file that a call reads, if its tool reads files. */
-export function pathRead(call: ToolCallBlock): string | undefined {
+function pathRead(call: ToolCallBlock): string | undefined {
   return callKind(call) === "read" ? pathArgument(call.arguments)?.text : undefined;
 }
 
@@ -139,7 +139,7 @@ function block(text: string, language: string, writer: MarkdownWriter): readonly
 const CONTEXT_LINES = 3;
 
 /** The arguments of a call as a diff, and those that the diff does not show. */
-export interface EditDiff {
+interface EditDiff {
   readonly diff: string;
   readonly shown: readonly string[];
 }
@@ -161,7 +161,7 @@ export function editDiff(args: Arguments): EditDiff | undefined {
 }
 
 /** The text of a new file as a diff. */
-export function additions(text: string): string {
+function additions(text: string): string {
   return marked("+", linesOf(text)).join("\n");
 }
 

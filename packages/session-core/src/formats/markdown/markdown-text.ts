@@ -24,7 +24,7 @@ export function removeInvisible(text: string): string {
 }
 
 /** Visible text on one line, runs of white space as one space. */
-export function toVisibleLine(text: string): string {
+function toVisibleLine(text: string): string {
   return removeInvisible(text).replace(/\s+/g, " ").trim();
 }
 

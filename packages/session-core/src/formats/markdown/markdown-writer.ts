@@ -98,7 +98,7 @@ const NAMES = {
 } as const;
 
 /** A kind of thing that a document leaves out. */
-export type OmissionKind = keyof typeof NAMES;
+type OmissionKind = keyof typeof NAMES;
 
 /** Counts what a document leaves out, so that its last line can say so (regression R147). */
 export class Omissions {
@@ -128,13 +128,13 @@ export class Omissions {
 }
 
 /** The most that is shown of a text; `characters` in UTF-16 code units. */
-export interface Limit {
+interface Limit {
   readonly lines: number;
   readonly characters: number;
 }
 
 /** A text as far as it is shown, and the words that say what is missing. */
-export interface Clipped {
+interface Clipped {
   readonly text: string;
   /** null: nothing is missing. */
   readonly missing: string | null;

@@ -60,7 +60,7 @@ function* separated(sections: readonly string[]): Generator<string> {
 const TITLE_LENGTH = 80;
 
 /** The document's title, or null when neither the session nor this entry gives one. */
-export function chooseTitle(document: MarkdownDocument, entry: Entry | undefined): string | null {
+function chooseTitle(document: MarkdownDocument, entry: Entry | undefined): string | null {
   const given = document.session.title?.trim() ?? "";
   if (given !== "") return given;
   if (entry?.type !== "message" || entry.message.role !== "user") return null;
@@ -80,7 +80,7 @@ export function chooseTitle(document: MarkdownDocument, entry: Entry | undefined
 }
 
 /** The first lines: what this is, from when, by which model, where. */
-export function openingSections(document: MarkdownDocument, title: string | null): readonly string[] {
+function openingSections(document: MarkdownDocument, title: string | null): readonly string[] {
   const { session, model } = document;
   const facts = [
     dayOf(session.createdAtMs),
@@ -102,7 +102,7 @@ function dayOf(ms: number): string {
  *
  * @throws {EntryNotFoundError} an end of the range is not on the branch, or `to` stands before `from`.
  */
-export async function* selectRange(document: MarkdownDocument, options: MarkdownOptions, omitted: Omissions): AsyncGenerator<Entry> {
+async function* selectRange(document: MarkdownDocument, options: MarkdownOptions, omitted: Omissions): AsyncGenerator<Entry> {
   const { from, to } = options;
   let inside = from === undefined;
   let ended = false;

@@ -111,7 +111,7 @@ function endingOf({ message }: ReplyStep): readonly string[] {
 }
 
 /** A summary in place of what came before, marked as one. */
-export function compactionSection(payload: CompactionPayload): string {
+function compactionSection(payload: CompactionPayload): string {
   const { tokensBefore, tokensAfter } = payload;
   const size = tokensBefore === undefined ? "" : ` (${tokensBefore.toLocaleString("en-US")} tokens`;
   const sizes = size === "" ? "" : tokensAfter === undefined ? `${size})` : `${size} → ${tokensAfter.toLocaleString("en-US")})`;
@@ -119,7 +119,7 @@ export function compactionSection(payload: CompactionPayload): string {
 }
 
 /** A summary of a branch that was left, marked as one. */
-export function branchSummarySection(payload: BranchSummaryPayload): string {
+function branchSummarySection(payload: BranchSummaryPayload): string {
   const from = payload.fromId === null ? "" : ` (left at ${toCodeSpan(payload.fromId)})`;
   return summaryQuote(`**Branch summary** — what happened on another branch${from}.`, payload);
 }

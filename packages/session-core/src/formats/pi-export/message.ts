@@ -78,7 +78,7 @@ export function fillRequired(object: JsonObject, required: JsonObject): JsonObje
 }
 
 /** `object` with `key` replaced by `value`, and a note of what was there before. */
-export function replaceMember(object: JsonObject, key: string, value: unknown): JsonObject {
+function replaceMember(object: JsonObject, key: string, value: unknown): JsonObject {
   const noted = object[FILLED];
   const before = [...(Array.isArray(noted) ? noted : []), [key, object[key]]];
   return { ...object, [key]: value, [FILLED]: before };

@@ -6,7 +6,7 @@ import { derivedId } from "../pi/pi-file.js";
 import { fillRequired, toPiContent, toPiMessage } from "./message.js";
 
 /** What of a session goes into pi's header and its last lines. */
-export interface PiExportSession {
+interface PiExportSession {
   readonly id: SessionId;
   readonly title: string | null;
   readonly cwd: string | null;
@@ -15,7 +15,7 @@ export interface PiExportSession {
 }
 
 /** A label on an entry of the export. */
-export interface PiExportLabel {
+interface PiExportLabel {
   readonly entryId: EntryId;
   readonly label: string;
   readonly createdAtMs: number;
@@ -87,7 +87,7 @@ const KNOWN_TYPES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** The line of a pi file (version 3) that holds `entry`. */
-export function toPiRecord(entry: Entry): JsonObject {
+function toPiRecord(entry: Entry): JsonObject {
   if (entry.type === "foreign" && isUntouched(entry)) return entry.raw;
   const { id, seq: _seq, parentId, createdAtMs, ...payload } = entry;
   const { type, ...fields } = toPiPayload(payload, entry);
@@ -95,7 +95,7 @@ export function toPiRecord(entry: Entry): JsonObject {
 }
 
 /** A time as pi writes it; times that no date can hold become the first of 1970. */
-export function toIsoTime(milliseconds: number): string {
+function toIsoTime(milliseconds: number): string {
   const date = new Date(milliseconds);
   return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString();
 }

@@ -19,7 +19,7 @@ const MAX_DEPTH = 500;
 const MOST_BYTES = 1 << 28;
 
 /** A record with the blobs put back that were found, and the references that were not. */
-export interface RestoredRecord {
+interface RestoredRecord {
   readonly record: JsonObject;
   readonly missing: readonly MissingBlob[];
 }

@@ -5,7 +5,7 @@ import { readForeign, readForeignBlock } from "./marks.js";
 export const SCRATCH = ["partialJson", "jsonlEvents"];
 
 /** A content of blocks, or a text; undefined when it is neither. Null, which old files have for "nothing", is no block. */
-export type Content = string | readonly JsonObject[] | undefined;
+type Content = string | readonly JsonObject[] | undefined;
 
 /** What a person, a tool or a host said. */
 export function toContent(content: unknown): Content {
@@ -48,7 +48,7 @@ function assistantBlock(given: JsonObject): JsonObject {
 }
 
 /** A block that Bough does not know, or one that is broken: kept whole, sent to no model. */
-export function toForeignBlock(block: JsonObject): JsonObject {
+function toForeignBlock(block: JsonObject): JsonObject {
   const noted = block.type === "foreign" ? readForeign(block) : undefined;
   if (noted !== undefined) return noted;
   return { type: "foreign", originalType: stringAt(block, "type") ?? "unknown", raw: block };
@@ -85,7 +85,7 @@ function isOptional(value: unknown, type: "string" | "boolean"): boolean {
 }
 
 /** The arguments of a tool call as an object: some programs wrote them as JSON text, and some texts are no JSON. */
-export function toToolArguments(given: unknown): JsonObject {
+function toToolArguments(given: unknown): JsonObject {
   if (given === null || given === undefined || given === "") return {};
   const value = typeof given === "string" ? parseJson(given) : given;
   return isObject(value) ? value : { raw: given };

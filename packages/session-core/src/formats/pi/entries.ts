@@ -22,7 +22,7 @@ const READERS: ReadonlyMap<string, ReadEntry> = new Map<string, ReadEntry>([
 ]);
 
 /** What an entry carries, and whether its record had a type that we know but a shape that we do not. */
-export interface ReadPayload {
+interface ReadPayload {
   readonly payload: JsonObject;
   readonly isInvalid: boolean;
 }
@@ -74,7 +74,7 @@ function toCustomMessage(record: JsonObject): JsonObject | undefined {
 }
 
 /** A compaction. One that names itself as its first kept entry kept nothing. */
-export function toCompaction(record: JsonObject, reading: EntryContext): JsonObject | undefined {
+function toCompaction(record: JsonObject, reading: EntryContext): JsonObject | undefined {
   if (typeof record.summary !== "string") return undefined;
   const tokens = ["tokensBefore", "tokensAfter"].filter((key) => (numberAt(record, key) ?? -1) < 0);
   const fields = without(summaryFields(record), [...tokens, "firstKeptEntryIndex"]);
@@ -85,7 +85,7 @@ export function toCompaction(record: JsonObject, reading: EntryContext): JsonObj
  * A branch summary. Before pi 0.84.3, and in oh-my-pi, `fromId` names the entry that was gone to (regression R62):
  * that is the summary's own parent, so the branch left behind is not known.
  */
-export function toBranchSummary(record: JsonObject, reading: EntryContext): JsonObject | undefined {
+function toBranchSummary(record: JsonObject, reading: EntryContext): JsonObject | undefined {
   if (typeof record.summary !== "string") return undefined;
   const fromId = stringAt(record, "fromId");
   const isTarget = fromId !== undefined && fromId === record.parentId && !reading.isOurs;
@@ -94,7 +94,7 @@ export function toBranchSummary(record: JsonObject, reading: EntryContext): Json
 }
 
 /** An edit of one earlier entry of the path; undefined when it does not say what to put in its place. */
-export function toContextEdit(record: JsonObject, { links }: EntryContext): JsonObject | undefined {
+function toContextEdit(record: JsonObject, { links }: EntryContext): JsonObject | undefined {
   const { targetId, replacement } = record;
   if (typeof targetId !== "string") return undefined;
   const edit = { ...withoutPosition(record), targetId: links.entryFor(targetId) ?? targetId };
@@ -112,7 +112,7 @@ function summaryFields(record: JsonObject): JsonObject {
 }
 
 /** What a record needs to know of the file around it. */
-export interface EntryContext {
+interface EntryContext {
   readonly links: SkippedLines;
   /** Bough wrote the file: its `fromId` always names the branch left behind. */
   readonly isOurs: boolean;
@@ -123,6 +123,6 @@ export interface EntryContext {
 const POSITION = ["id", "parentId", "timestamp"];
 
 /** What a record carries, without where it stands. */
-export function withoutPosition(record: JsonObject): JsonObject {
+function withoutPosition(record: JsonObject): JsonObject {
   return without(record, POSITION);
 }

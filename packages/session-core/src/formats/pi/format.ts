@@ -60,13 +60,13 @@ function* withProblems(file: PiFile, sessionId: SessionId, problems: readonly Im
 }
 
 /** The files of the agents that a session started, and those that look like one and cannot be read. */
-export interface Subagents {
+interface Subagents {
   readonly files: readonly PiFile[];
   readonly problems: readonly ImportProblem[];
 }
 
 /** Looks into the folder beside an oh-my-pi session, named like the file: each `.jsonl` in it is a subagent's session. */
-export function findSubagents(path: string, folders: SourceFolders): Subagents {
+function findSubagents(path: string, folders: SourceFolders): Subagents {
   // A session file without the usual ending has no folder of its own: the name would be the file itself.
   const folder = path.replace(/\.jsonl$/, "");
   if (folder === path || !folders.has(folder)) return { files: [], problems: [] };
@@ -84,13 +84,13 @@ function isSessionFile({ name, kind }: FolderEntry): boolean {
 }
 
 /** Where the session that started the agent of this file has its own; undefined when it stands alone. */
-export function starterPath(path: string, folders: SourceFolders): string | undefined {
+function starterPath(path: string, folders: SourceFolders): string | undefined {
   const starter = `${dirname(path)}.jsonl`;
   return folders.has(starter) ? starter : undefined;
 }
 
 /** The file of the session that started the agent of this one; undefined when it stands alone, or beside a file of another format. */
-export function readStarter(path: string, folders: SourceFolders): ReadAttempt<PiFile | undefined> {
+function readStarter(path: string, folders: SourceFolders): ReadAttempt<PiFile | undefined> {
   const starter = starterPath(path, folders);
   const read = () => (starter === undefined ? undefined : readPiFileOrUndefined(starter));
   return tryRead(starter ?? path, "the link to the session that started this one was left out", read);

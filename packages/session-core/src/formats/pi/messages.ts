@@ -58,7 +58,7 @@ function toCustomMessage(message: JsonObject, customType: string): JsonObject | 
 const FLAGS = ["cancelled", "truncated", "excludeFromContext"];
 
 /** A command that the person ran; undefined when it says no command. */
-export function toBashExecution(message: JsonObject): JsonObject | undefined {
+function toBashExecution(message: JsonObject): JsonObject | undefined {
   const { command, output, exitCode } = message;
   if (typeof command !== "string") return undefined;
   const flags = FLAGS.filter((key) => message[key] !== undefined).map((key) => [key, Boolean(message[key])] as const);
@@ -67,7 +67,7 @@ export function toBashExecution(message: JsonObject): JsonObject | undefined {
 }
 
 /** oh-my-pi's Python cell: an execution whose command is the code. */
-export function toPythonExecution(message: JsonObject): JsonObject | undefined {
+function toPythonExecution(message: JsonObject): JsonObject | undefined {
   return toBashExecution({ ...without(message, ["code"]), role: "bashExecution", command: message.code, language: "python" });
 }
 
@@ -75,7 +75,7 @@ export function toPythonExecution(message: JsonObject): JsonObject | undefined {
  * oh-my-pi's files that a person named with @: a custom message with their texts and images. What else was noted of
  * each file stays in `details.files`.
  */
-export function toFileMention(message: JsonObject): JsonObject | undefined {
+function toFileMention(message: JsonObject): JsonObject | undefined {
   const { files } = message;
   if (!Array.isArray(files) || !files.every(isObject)) return undefined;
   return {

@@ -120,7 +120,7 @@ const UUID_AND_SUFFIX = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-\d+)?
  * The session that this one was forked from, as the header names it: a file's path (pi; `branchedFrom` in version 1,
  * which pi's own migration loses, regression R60) or a session id (oh-my-pi). The file is not looked for.
  */
-export function readParentSessionId(header: JsonObject): SessionId | undefined {
+function readParentSessionId(header: JsonObject): SessionId | undefined {
   const given = stringAt(header, "parentSession") ?? stringAt(header, "branchedFrom");
   if (given === undefined) return undefined;
   const name =

@@ -144,7 +144,7 @@ function readRecordTime(record: JsonObject): number | undefined {
  * Reads the file again from its start up to that record: version 1 counts the entries it kept, such files are few and
  * their compactions fewer, and so no file makes us remember the ids of all its entries.
  */
-export function readRecordAt(file: PiFile, index: number): JsonLine | undefined {
+function readRecordAt(file: PiFile, index: number): JsonLine | undefined {
   let at = -1;
   for (const line of readJsonLines(file.path)) {
     if (line.kind === "problem" || line.line.number < file.headerLine) continue;
@@ -155,12 +155,12 @@ export function readRecordAt(file: PiFile, index: number): JsonLine | undefined 
 }
 
 /** Reports a problem of one line. */
-export function toProblem(path: string, line: number, code: ImportProblem["code"], message: string): SourceRecord {
+function toProblem(path: string, line: number, code: ImportProblem["code"], message: string): SourceRecord {
   return { kind: "problem", problem: { code, path, line, message } };
 }
 
 /** Reports a record of a known type whose shape does not fit. */
-export function invalidRecordProblem(path: string, { line, object }: JsonLine): SourceRecord {
+function invalidRecordProblem(path: string, { line, object }: JsonLine): SourceRecord {
   const type = quoted(stringAt(object, "type") ?? "record without a type");
   return toProblem(
     path,
@@ -171,12 +171,12 @@ export function invalidRecordProblem(path: string, { line, object }: JsonLine): 
 }
 
 /** Reports a label that names no entry. */
-export function labelWithoutEntryProblem(path: string, line: number): SourceRecord {
+function labelWithoutEntryProblem(path: string, line: number): SourceRecord {
   return toProblem(path, line, "invalid-record", "the label names no entry; it was left out");
 }
 
 /** Reports an image that oh-my-pi keeps in a file of its own, which is not there or cannot be read. */
-export function missingBlobProblem(path: string, line: number, { reference, reason }: MissingBlob): SourceRecord {
+function missingBlobProblem(path: string, line: number, { reference, reason }: MissingBlob): SourceRecord {
   const name = reference.slice(BLOB_PREFIX.length, BLOB_PREFIX.length + 12);
   return toProblem(path, line, "missing-blob", `the image ${name}… ${reason}; the reference was kept`);
 }
