@@ -12,10 +12,10 @@ import type { WriteTarget } from "../tree/entry-writer.js";
 import { findLeaf, setLeaf } from "../tree/leaves.js";
 import { type PathState, readPathState } from "../tree/path-state.js";
 
-/** A record that says something about the tree. */
+/** A record about the session that is not an entry. */
 type Annotation = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
 
-/** The id of an entry that stands for `entry` once more of it was written; `digest` is of its content, 8 hex digits. */
+/** The id of the complete form of a half written entry. `digest`: of its content, 8 hex digits. */
 export function continuedEntryId(digest: string, entry: EntryId): EntryId {
   return `${digest}:${entry.slice(0, 100)}`;
 }
@@ -23,15 +23,15 @@ export function continuedEntryId(digest: string, entry: EntryId): EntryId {
 type LabelAnnotation = Extract<Annotation, { kind: "label" }>;
 
 /**
- * What a source says about its tree: labels, title, leaves, values. In a session that is there already they fill what
- * is missing and never replace what a person set since the last import.
+ * Writes the labels, title, leaves and values of a source. In an existing session they only fill what is missing, and never
+ * replace what a user set since the last import.
  */
 export class AnnotationWriter {
   readonly #connection: Connection;
   readonly #target: WriteTarget;
   readonly #isNew: boolean;
   readonly #superseded = new Set<EntryId>();
-  /** The last word on each entry: what was said before it counts no more, also at the next import. */
+  /** The last label record of each entry; earlier ones are ignored. */
   readonly #labels = new Map<EntryId, LabelAnnotation>();
   #hasTitle = false;
   #mainLeaf: { readonly seq: EntrySeq | null } | undefined;
@@ -61,7 +61,7 @@ export class AnnotationWriter {
     }
   }
 
-  /** Labels the entries as the source leaves them. Call it after the last record. */
+  /** Sets the labels. Call it after the last record. */
   applyLabels(): void {
     for (const mark of this.#labels.values()) this.#label(mark);
   }
@@ -81,8 +81,8 @@ export class AnnotationWriter {
   }
 
   /**
-   * Gives a session that was there already without a title the one of the source's header: an agent's is written in its
-   * starter's file, which may have had the call only after the agent was imported. Call it after the last record.
+   * Gives an existing session without a title the title of the source's header: an agent's title comes from the call that
+   * started it, which may have been written after the agent was first imported. Call it after the last record.
    */
   applyHeaderTitle(title: string | undefined): void {
     if (this.#isNew || this.#hasTitle || title === undefined) return;
@@ -99,7 +99,7 @@ export class AnnotationWriter {
     else if (findLeaf(this.#connection, this.#target.seq, name) === undefined) setLeaf(this.#connection, this.#target.seq, name, seq);
   }
 
-  /** A leaf at this entry, which was met half written, or at what it had grown to by an earlier import, may leave it for its whole. */
+  /** Allows the main leaf to move from this half written entry, or an earlier complete form of it, to its complete form. */
   supersede(entry: EntryId): void {
     this.#superseded.add(entry).add(continuedEntryId("", entry));
   }
@@ -109,7 +109,7 @@ export class AnnotationWriter {
     return this.#superseded.has(id) || this.#superseded.has(id.replace(/^[0-9a-f]{8}(?=:)/, ""));
   }
 
-  /** Puts the leaf where the source has it. In a session that was there it only goes on along its own path. */
+  /** Sets the main leaf as in the source. In an existing session it moves only to descendants of its position. */
   applyLeaf(last: PathState, grew: boolean): void {
     const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
     const now = findLeaf(this.#connection, this.#target.seq, MAIN_LEAF)?.seq ?? null;

@@ -10,11 +10,10 @@ import type { FileTools } from "../tools/known-tools.js";
 import { DifferentSessionError, SessionImporter } from "./session-importer.js";
 
 /**
- * Brings one source session into the store, in one transaction: all of it or nothing. What is there already is left as
- * it is, so importing again adds only what is new.
+ * Imports a source session in one transaction. Existing entries are not changed, so importing again adds only new entries.
  *
- * When the session of the claimed id holds other entries, the source becomes a session of its own, whose id is made
- * from the first difference: the same one at the next import.
+ * If the session with the source's id has other entries, the source becomes another session, whose id is derived from the first
+ * difference and therefore the same at the next import.
  */
 export function importSession(
   connection: Connection,
@@ -52,11 +51,11 @@ function importInto(
   const { seq } =
     existing ?? insertNewSession(connection, toNewSession(sessionId, source.header), { ...options, id: source.header.sessionId });
   const target = { id: sessionId, seq, fileTools };
-  // A session without an entry has nothing that could differ.
+  // A session without entries cannot differ.
   const isNew = existing === undefined || existing.entry_count === 0;
   const imported = new SessionImporter(connection, target, options, validate, isNew).run(source);
   const { parent } = source.header;
-  // The call that started an agent may have been written after the agent was imported first.
+  // The call that started an agent may have been written after the agent was first imported.
   if (existing?.kind === "subagent" && existing.parent_call_id === null && parent?.toolCallId !== undefined) {
     linkToCall(connection, seq, { sessionId: parent.sessionId, entryId: parent.entryId ?? null, toolCallId: parent.toolCallId });
   }

@@ -2,13 +2,12 @@ import type { EntryPayload } from "../entry/entry.js";
 import { tryStringify } from "../source/json.js";
 
 /**
- * The payload without the reference that the tree refuses, which is kept beside it under a name of its own. undefined:
- * this type refers to nothing.
+ * The payload without its invalid reference, which is kept under another name. undefined: this type has no reference.
  */
 export function removeReference(payload: EntryPayload): EntryPayload | undefined {
   switch (payload.type) {
     case "compaction":
-      // pi keeps nothing where its first kept entry is not on the path (seen by running it).
+      // As pi: a compaction whose first kept entry is not on the path keeps nothing.
       return { ...payload, firstKeptEntryId: null, originalFirstKeptEntryId: payload.firstKeptEntryId };
     case "branch_summary":
       return { ...payload, fromId: null, originalFromId: payload.fromId };
@@ -25,8 +24,8 @@ export function removeReference(payload: EntryPayload): EntryPayload | undefined
 }
 
 /**
- * Whether `after` is `before` as its program went on writing it: a source that is in use may be read in the middle of a
- * reply, and has more of the same reply the next time; or a mark of another program becomes the summary that belongs to it.
+ * Whether `after` is a later state of `before`: a session in use may be imported in the middle of a reply, so that the next
+ * import reads more blocks of it; or a foreign boundary record has got its summary.
  */
 export function isContinuation(before: EntryPayload, after: EntryPayload): boolean {
   if (before.type === "foreign") return after.type === "compaction";
@@ -36,10 +35,10 @@ export function isContinuation(before: EntryPayload, after: EntryPayload): boole
   return before.message.content.every((block, at) => JSON.stringify(block) === JSON.stringify(said[at]));
 }
 
-/** Deeper members become text; a foreign entry wraps what it keeps in a few levels of its own. */
+/** The deepest nesting of a raw record; its foreign entry adds a few levels. */
 const MAX_DEPTH = 400;
 
-/** A value as the store can hold it: what is nested deeper becomes JSON text, a number beyond the range of JSON its name. */
+/** A value that the store accepts: deeper members become JSON text, numbers that are not finite become text. */
 export function toStorable(value: unknown, depth = 0): unknown {
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (typeof value !== "object" || value === null) return value;

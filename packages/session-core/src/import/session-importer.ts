@@ -12,10 +12,10 @@ import { EMPTY_PATH, type PathState, readPathState } from "../tree/path-state.js
 import { AnnotationWriter, continuedEntryId } from "./annotation-writer.js";
 import { isContinuation, removeReference, toStorable } from "./repair.js";
 
-/** Problems of one code that are kept; beyond it they are only counted, so that a broken file of a gigabyte does not fill memory. */
+/** How many problems of one code are kept. Further ones are only counted, which bounds the memory for a damaged file. */
 const MOST_OF_A_CODE = 1000;
 
-/** Longest message of a problem, in characters. What it quotes of a file may be of any length. */
+/** The longest message of a problem, in characters: it may quote the file. */
 const MESSAGE_LENGTH = 500;
 
 /** How often progress is reported, in records. */
@@ -37,14 +37,14 @@ export class SessionImporter {
   /** The first entry that this run wrote. */
   #firstSeq: number | undefined;
   #firstId: string | undefined;
-  /** The newest entry of an earlier import that this run has met: it has met those before it too, in the order of the file. */
+  /** The newest entry of an earlier import that this run has read again. It has read all entries before it. */
   #knownUpTo = 0;
-  /** Entries that an earlier import met half written, by the id they share with their whole. */
+  /** The complete entries of those that an earlier import read half written, by the id of the latter. */
   readonly #grownTips = new Map<string, PathState>();
   #added = 0;
   #known = 0;
   #foreignAdded = 0;
-  /** The entry written or met last: parent of what has lost its own, and the leaf where the source names none. */
+  /** The last entry: the parent of an entry whose parent is missing, and the leaf if the source names none. */
   #last: PathState = EMPTY_PATH;
 
   constructor(connection: Connection, target: WriteTarget, options: ImportOptions, validate: Validate, isNew: boolean) {
@@ -63,7 +63,7 @@ export class SessionImporter {
       this.#records += 1;
       if (this.#records % PROGRESS_EVERY === 0) this.#options.onRecords?.(this.#records);
     }
-    // A file that shares no entry with the session of its id is another conversation that only claims the id.
+    // A file that shares no entry with the session of its id is another conversation with the same id.
     if (!this.#isNew && this.#known === 0 && this.#added > 0) throw new DifferentSessionError(this.#firstId ?? "");
     this.#writer.flushTotals();
     this.#annotations.applyLabels();
@@ -111,7 +111,7 @@ export class SessionImporter {
     this.#problem(
       record,
       "missing-parent",
-      `the parent ${quoted(record.parentId)} of entry ${quoted(record.id)} is not there; it was put under the entry before it`,
+      `the parent ${quoted(record.parentId)} of entry ${quoted(record.id)} is missing; attached to the entry before it`,
     );
     return this.#last;
   }
@@ -122,7 +122,7 @@ export class SessionImporter {
       return { ...this.#validate(record.payload), ...place };
     } catch (error) {
       if (!(error instanceof InvalidEntryError || error instanceof UnserializableValueError)) throw error;
-      this.#problem(record, "invalid-record", `${error.message} Kept whole as a foreign entry.`);
+      this.#problem(record, "invalid-record", `${error.message} Imported as a foreign entry.`);
       return { ...this.#foreign(record.payload), ...place };
     }
   }
@@ -132,7 +132,7 @@ export class SessionImporter {
     try {
       return this.#validate({ ...foreign, raw: payload });
     } catch (error) {
-      // Nested too deep, or a number that is none: with text in its place it is kept all the same.
+      // Nested too deep, or a number out of range: replaced by text.
       if (!(error instanceof UnserializableValueError)) throw error;
       return this.#validate({ ...foreign, raw: toStorable(payload) });
     }
@@ -152,16 +152,16 @@ export class SessionImporter {
     return state;
   }
 
-  /** Another entry has this id: see whether it is this one in another state, or another one altogether. */
+  /** The session has an entry with this id and other content: an earlier state of this record, or another record. */
   #conflicting(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
-    // What a repair made of this record at the first import is the same record.
+    // The first import may have stored this record without its invalid reference.
     const fixed = removeReference(validated.payload);
     const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed });
     if (again !== undefined) return again;
     if (this.#hasGrown(record.id, validated)) return this.#grown(record, parent, validated);
     if (!this.#isMet(record.id)) throw new DifferentSessionError(JSON.stringify(validated));
     const id = `${record.line}:${record.id.slice(0, 100)}`;
-    this.#problem(record, "duplicate-id", `another entry has the id ${quoted(record.id)}; this one is kept as ${id}`);
+    this.#problem(record, "duplicate-id", `another entry has the id ${quoted(record.id)}; imported as ${id}`);
     return this.#append(parent, { ...validated, id });
   }
 
@@ -170,7 +170,7 @@ export class SessionImporter {
     return row !== undefined && !this.#isMet(id) && isContinuation(parsePayload(row), validated.payload);
   }
 
-  /** The rest of what was half there: the whole becomes a sibling, and what follows hangs on that. */
+  /** Appends the complete entry as a sibling of the half written one; its children follow it. */
   #grown(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
     const digest = createHash("sha256").update(JSON.stringify(validated.payload)).digest("hex").slice(0, 8);
     const tip = this.#append(parent, { ...validated, id: continuedEntryId(digest, record.id) });
@@ -179,7 +179,7 @@ export class SessionImporter {
     return tip;
   }
 
-  /** Whether the entry of this id came earlier in this source, written by this run or known to it. */
+  /** Whether this run has written the entry with this id, or read it again. */
   #isMet(id: string): boolean {
     const seq = findEntrySeq(this.#connection, this.#target.seq, id);
     if (seq === undefined) return false;
@@ -198,9 +198,9 @@ export class SessionImporter {
   #unreferred(record: SourceEntry, parent: PathState, validated: ValidatedEntry, error: InvalidReferenceError): PathState {
     const fixed = removeReference(validated.payload) ?? validated.payload;
     const code = fixed.type === "compaction" ? "missing-kept-entry" : "invalid-record";
-    // Old files hold the goal of a move in `fromId`, so there it is only a hint (regression R62).
+    // In old files `fromId` is the target of the move, so an invalid one is no problem.
     if (fixed.type !== "branch_summary")
-      this.#problem(record, code, `${error.field} ${quoted(error.entryId)} ${error.reason}; kept without it`);
+      this.#problem(record, code, `${error.field} ${quoted(error.entryId)} ${error.reason}; imported without it`);
     return this.#append(parent, { ...validated, payload: fixed });
   }
 

@@ -18,8 +18,8 @@ const MARKDOWN = record({
 });
 
 /**
- * A whole session as our own JSONL, a piece at a time, each with its line break: every branch, label, leaf and value.
- * Importing it gives the same tree, labels and context.
+ * Exports a session in Bough's JSONL format, line by line with line breaks: all branches, labels, leaves and values. Importing
+ * it gives the same tree, labels and contexts.
  */
 export async function* exportBough(session: Session): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
@@ -32,13 +32,13 @@ export async function* exportBough(session: Session): AsyncGenerator<string, voi
   yield* endLines(boughLines({ session: header, entries: session.entries(), labels, leaves, values }));
 }
 
-/** Which part of a session to export. */
+/** The part of a session to export. */
 export interface PiExportOptions {
-  /** Only the path down to this entry; default: the whole tree, with pi standing at the leaf. */
+  /** Only the path to this entry. Default: the whole tree, with the leaf as pi's position. */
   readonly branch?: EntryId | undefined;
 }
 
-/** A session as pi's JSONL of version 3, which pi opens: the whole tree, or one branch. */
+/** Exports a session in pi's JSONL format, version 3, line by line: the whole tree, or one branch. */
 export async function* exportPi(session: Session, options: PiExportOptions = {}): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
   checkArgument("options", options, PI);
@@ -51,13 +51,13 @@ export async function* exportPi(session: Session, options: PiExportOptions = {})
   yield* endLines(piLines({ session: { ...header, parentSessionId: header.parent?.sessionId ?? null }, entries, labels, leafId }));
 }
 
-/** What of a branch to put into a document. */
+/** The branch to export, and the parts of it. */
 export interface MarkdownExportOptions extends MarkdownOptions {
   /** The end of the branch; default: the leaf. */
   readonly branch?: EntryId | undefined;
 }
 
-/** A branch as a Markdown document that a person would send to a colleague, a piece at a time. */
+/** Exports a branch as a Markdown document for people, in pieces. */
 export async function* exportMarkdown(session: Session, options: MarkdownExportOptions = {}): AsyncGenerator<string, void, void> {
   checkArgument("session", session, SESSION);
   checkArgument("options", options, MARKDOWN);
@@ -69,7 +69,7 @@ export async function* exportMarkdown(session: Session, options: MarkdownExportO
   yield* markdownOf(document, shown);
 }
 
-/** Where the leaf stands, also if another process has moved it: what is handed to somebody must not lack the newest turns. */
+/** The current leaf in the store: an export must contain turns that another process has appended. */
 async function readLeaf(session: Session): Promise<EntryId | null> {
   return (await session.leaves()).find(({ name }) => name === session.leafName)?.entryId ?? null;
 }

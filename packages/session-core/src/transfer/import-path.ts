@@ -18,58 +18,58 @@ import { type FoundFile, type FoundFiles, findSourceFiles, SourceFolders } from 
 import type { SourceFormat, SourceSession } from "../source/source-session.js";
 import type { Store } from "../store/store.js";
 
-/** One session of an import, and the file it was read from. */
+/** An imported session, and its file. */
 export interface ImportedFileSession extends ImportedSession {
   readonly format: string;
   readonly path: string;
 }
 
-/** A file or folder that holds or may hold sessions and could not be imported; nothing of it was written. */
+/** A file or folder that could not be imported; nothing of it was written. */
 export interface FailedFile {
   readonly path: string;
   readonly error: BoughError;
 }
 
-/** What an import came to. */
+/** The result of an import. */
 export interface ImportReport {
   readonly sessions: readonly ImportedFileSession[];
   readonly failed: readonly FailedFile[];
-  /** Files of a folder that are no session files of a known agent. */
+  /** The number of files in the folder that are of no known format. */
   readonly otherFiles: number;
 }
 
-/** How far an import is. */
+/** The progress of an import. */
 export interface ImportProgress {
   readonly path: string;
   readonly filesDone: number;
   readonly filesTotal: number;
-  /** Sessions that are in the store, or were in it already. */
+  /** Sessions that are in the store now, including unchanged ones. */
   readonly sessionsDone: number;
   readonly bytesDone: number;
   readonly bytesTotal: number;
-  /** Records of the session that is being read. */
+  /** Records of the current session that have been read. */
   readonly records: number;
 }
 
-/** What an import may be told. */
+/** Options of `importPath`. */
 export interface ImportPathOptions {
-  /** Called before each file and every few hundred records. What it throws ends the import; the sessions before stay in. */
+  /** Called before each file and every few hundred records. If it throws, the import ends; earlier sessions stay in the store. */
   readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
 
 const OPTIONS = record({ onProgress: optional(CALLBACK) });
 
 /**
- * Brings the sessions of a file, or of every file below a folder, into a store. The format is told by content; sources
- * are opened for reading and never changed; each session is one transaction. Importing again adds only what is new.
+ * Imports the sessions of a file, or of every file below a folder. The format is detected from the content. Source files are
+ * never changed. Each session is one transaction. Importing again adds only new entries.
  *
- * One file that cannot be read or imported does not keep a folder's others out: it is in `failed`, with its error. Pipes,
- * devices and sockets are never read. Each folder is listed once and each file read a fixed number of times, so a folder
- * costs what it holds.
+ * A file of a folder that cannot be imported is listed in `failed` with its error; the others are imported. Pipes, devices and
+ * sockets are never read. The cost is linear in the size of the folder: each folder is listed once, each file is read a fixed
+ * number of times.
  *
- * @throws {SourceNotFoundError | SourceUnreadableError} nothing is at `path`, or it cannot be read.
- * @throws {UnknownFormatError | UnknownFormatVersionError} the file is of no format, or no version, that is known.
- * @throws {NoSessionsFoundError} the folder holds no session file.
+ * @throws {SourceNotFoundError | SourceUnreadableError} there is no file and no folder at `path`, or it cannot be read.
+ * @throws {UnknownFormatError | UnknownFormatVersionError} the file is of an unknown format or version.
+ * @throws {NoSessionsFoundError} the folder contains no session file.
  * @example
  * const { sessions } = await importPath(store, "sessions");
  */
@@ -86,11 +86,11 @@ async function importFiles(store: Store, path: string, options: ImportPathOption
   const run = new ImportRun(store, found, folders, options);
   for (const file of found.files) {
     await run.importFile(file);
-    // A session is one synchronous transaction: only between two files does the program hear of a signal.
+    // A session is one synchronous transaction. Timers and signals are handled between files.
     await setImmediate();
   }
   const { sessions, failed } = run.report;
-  if (!found.isFolder && sessions.length === 0) throw new UnknownFormatError(path, "it holds no conversation");
+  if (!found.isFolder && sessions.length === 0) throw new UnknownFormatError(path, "it contains no conversation");
   if (found.isFolder && sessions.length === 0 && failed.length === 0) throw new NoSessionsFoundError(path, found.files.length);
   return run.report;
 }
@@ -99,7 +99,7 @@ class ImportRun {
   readonly #sessions: ImportedFileSession[] = [];
   readonly #failed: FailedFile[];
   readonly #begun = new Set<string>();
-  /** Files that were read with the one of the session that started theirs, and that one. */
+  /** Files of agents that were imported with the file of their starter, and that file. */
   readonly #takenWith = new Map<string, string>();
   readonly #met = new Set<string>();
   readonly #byPath: ReadonlyMap<string, FoundFile>;
@@ -139,7 +139,7 @@ class ImportRun {
     this.#progress(file, 0);
   }
 
-  // One bad file does not keep a folder's other sessions out; a store that cannot be written does.
+  // An error of one file does not end the import of a folder; an error of the store does.
   async #orFailed(path: string, isOneOfSeveral: boolean, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -154,11 +154,11 @@ class ImportRun {
   async #import(file: FoundFile): Promise<void> {
     const format = detectFormat(file.path);
     if (format === undefined) {
-      if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content fits none");
+      if (!this.#found.isFolder) throw new UnknownFormatError(file.path, "its content matches none");
       this.#otherFiles += 1;
       return;
     }
-    // A session is read with its agents, so it comes before them: each file is then read once.
+    // A session is imported with its agents, so it comes before them: each file is then imported once.
     const starter = this.#byPath.get(format.starterOf?.(file.path, this.#folders) ?? "");
     if (starter !== undefined) await this.importFile(starter);
     if (this.#takenWith.has(file.path)) return;
@@ -180,7 +180,7 @@ class ImportRun {
     const path = session.path ?? file.path;
     const onRecords = (records: number) => this.#progress(file, records);
     const imported = await this.#store.storage.importSession(session, { format: format.name, path, onRecords });
-    // Copies of one session, and an agent that had its turn before the session that started it, are listed once.
+    // A copy of a session, or an agent that was imported before its starter, is listed once.
     if (imported.outcome === "unchanged" && this.#met.has(imported.sessionId)) return;
     this.#met.add(imported.sessionId);
     this.#sessions.push({ ...imported, format: format.name, path });
@@ -204,11 +204,11 @@ function detectFormat(path: string): SourceFormat | undefined {
   return FORMATS.find((format) => format.detects(head));
 }
 
-/** What is wrong with a source: what it is, or an id, a time or a value in it that no store can hold. undefined: it is not its fault. */
+/** The error as one of the source file: it is unreadable, or has an id, a time or a value that no store accepts. Otherwise undefined. */
 export function asSourceError(error: unknown, path: string): BoughError | undefined {
-  // Too long for one string, or nested deeper than the stack: of all that an import handles only the source has a size.
+  // A RangeError means a text longer than the longest string, or nesting deeper than the stack: the source is too large.
   if (error instanceof RangeError)
-    return new SourceUnreadableError(path, `it holds more than can be handled (${error.message})`, { cause: error });
+    return new SourceUnreadableError(path, `it is too large or too deeply nested (${error.message})`, { cause: error });
   return error instanceof BoughError && OF_SOURCE.some((kind) => error instanceof kind) ? error : undefined;
 }
 
@@ -223,5 +223,5 @@ const OF_SOURCE = [
   TooLargeError,
 ];
 
-/** Every format that can be imported. The first that knows the content of a file reads it. */
+/** Every format that can be imported, in the order of detection. */
 export const FORMATS: readonly SourceFormat[] = [boughFormat, piFormat, claudeFormat];

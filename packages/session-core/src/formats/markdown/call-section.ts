@@ -7,7 +7,7 @@ import { escapeHtml, escapeMarkdown, fenceCode, languageOfFile } from "./markdow
 import type { MarkdownWriter } from "./markdown-writer.js";
 import { sanitizeMarkdown } from "./sanitize-markdown.js";
 
-/** A call with what it gave, folded. */
+/** A tool call with its result, folded. */
 export function callSection(call: ToolCallBlock, result: ToolResultMessage | undefined, writer: MarkdownWriter): string {
   const failed = result?.isError === true;
   const read = failed ? undefined : pathRead(call);
@@ -57,12 +57,12 @@ function outputBlocks(text: string, language: string, writer: MarkdownWriter): r
   return missing === null ? [fenceCode(shown, language)] : [fenceCode(shown, language), `*… ${missing}*`];
 }
 
-/** Something that opens on a click. The blank lines end the HTML, so that what is inside is read as Markdown. */
+/** A folded section. The blank lines end the HTML block, so that the content is parsed as Markdown. */
 export function folded(summary: string, blocks: readonly string[]): string {
   return [`<details><summary>${escapeHtml(summary)}</summary>`, ...blocks, "</details>"].join("\n\n");
 }
 
-/** What somebody said, block by block in its order (regression R146). */
+/** The blocks of a content as sections, in their order. */
 export function contentSections(content: string | readonly ContentBlock[], writer: MarkdownWriter): readonly string[] {
   if (typeof content === "string") return markdownSections(content);
   return content.flatMap((block) => (block.type === "text" ? markdownSections(block.text) : placeholderLines(block, writer)));
@@ -73,7 +73,7 @@ function markdownSections(text: string): readonly string[] {
   return written === "" ? [] : [written];
 }
 
-/** A line in place of a block that a text cannot hold. */
+/** A line that replaces an image or a foreign block. */
 export function placeholderLines(block: Exclude<ContentBlock, { type: "text" }>, writer: MarkdownWriter): readonly string[] {
   if (block.type === "image") {
     writer.omitted.count("image");

@@ -1,13 +1,13 @@
-/** A piece of Markdown that an author wrote, as far as its structure matters to the document around it. */
+/** A block of foreign Markdown, as far as its structure affects the document around it. */
 export type MarkdownBlock =
   /** A line of anything else; "" between blocks. */
   | { readonly kind: "line"; readonly text: string }
   | { readonly kind: "heading"; readonly lead: string; readonly level: number; readonly text: string }
-  /** `lead` is what stands before its fence, `indent` what stands before its other lines; both as wide. */
+  /** `lead` precedes the fence, `indent` the other lines; both have the same width. */
   | { readonly kind: "code"; readonly lead: string; readonly indent: string; readonly language: string; readonly lines: readonly string[] }
   | { readonly kind: "quote"; readonly indent: string; readonly blocks: readonly MarkdownBlock[] };
 
-/** Quotes in quotes that are looked into; deeper ones are lines. */
+/** The deepest nesting of quotes that is parsed; deeper quotes are lines. */
 const MAX_QUOTE_DEPTH = 12;
 
 const LIST_MARKER = /^( *)([-*+]|\d{1,9}[.)])( +|$)/;
@@ -16,8 +16,8 @@ const HEADING = /^((?:\s*(?:>|(?:[-*+]|\d{1,9}[.)])(?=\s)))*\s*)(#{1,6})(?=\s|$)
 const UNDERLINE = /^\s*(=+|-+)\s*$/;
 
 /**
- * Divides Markdown into blocks. It need not agree with a renderer about lists, and no two renderers do: whatever is
- * taken for code is written out so that it is code wherever it may stand, and the rest is made harmless line by line.
+ * Parses Markdown into blocks. Renderers differ about lists, so the result need not match one: code is written so that every
+ * renderer reads it as code, and everything else is sanitized line by line.
  */
 export function parseBlocks(lines: readonly string[], depth = 0): readonly MarkdownBlock[] {
   return new BlockReader(lines, depth).read();
@@ -74,8 +74,8 @@ class BlockReader {
     return (last?.kind === "line" && last.text !== "") || (last?.kind === "heading" && last.lead !== "");
   }
 
-  // A line of = or - makes a heading of the paragraph above it. One line becomes a heading that can be shifted; of
-  // several it is kept from doing so.
+  // A line of = or - turns the paragraph above it into a heading. A paragraph of one line becomes a heading block; for a
+  // longer one the underline is escaped.
   #readUnderline(line: string): void {
     const title = this.#blocks.at(-1);
     const before = this.#blocks.at(-2);
@@ -92,7 +92,7 @@ class BlockReader {
     }
   }
 
-  /** The list markers that the line starts with, each with one space behind it, and the rest. Their items are open now. */
+  /** The list markers at the start of the line, each followed by one space, and the rest. Opens their items. */
   #readMarkers(line: string): { readonly lead: string; readonly content: string } {
     let lead = "";
     let rest = line;
@@ -137,7 +137,7 @@ class BlockReader {
   }
 }
 
-// However far it is indented, and in whatever list or quote: a renderer may see other ones than are seen here.
+// At any indentation and in any list or quote: a renderer may see other lists than this parser.
 function headingOrLine(line: string): MarkdownBlock {
   const [, lead = "", marks, text = ""] = HEADING.exec(line) ?? [];
   return marks === undefined ? { kind: "line", text: line } : { kind: "heading", lead, level: marks.length, text };
@@ -158,7 +158,7 @@ function columns(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-// Tabs reach to the next fourth column; among what only positions a line, they become the spaces they stand for.
+// A tab reaches to the next fourth column. Tabs in the indentation and in markers become spaces.
 function withoutLeadingTabs(line: string): string {
   const lead = /^[\s>*+\-\d.)]*/.exec(line)?.[0] ?? "";
   if (!lead.includes("\t")) return line;

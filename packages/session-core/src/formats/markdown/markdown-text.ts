@@ -1,5 +1,5 @@
-// Escape sequences as a whole: without its ESC, the rest of a colour code would stand in the text as `[31m`.
-// An operating system command counts only when it is closed, or a lone ESC ] would take the rest of the line.
+// Whole escape sequences: without its ESC, the rest of a color code would remain as `[31m`. An operating system command
+// matches only if it is closed; otherwise a lone ESC ] would match the rest of the line.
 const ESCAPE_SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
 
 // Control characters but tab and line feed; marks, embeddings and isolates of the writing direction; zero-width characters
@@ -8,9 +8,8 @@ const UNSEEN =
   /\u034f|[\u180b-\u180f]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
 /**
- * Text without what a page or a terminal would obey or hide instead of show: control characters but tab and line feed,
- * escape sequences, what changes the writing direction, and characters that nobody sees. Every kind of line end becomes a
- * line feed.
+ * Removes characters that a page or a terminal would interpret or hide: control characters except tab and line feed, escape
+ * sequences, marks of the writing direction, invisible characters. Every kind of line end becomes a line feed.
  *
  * @example
  * visible("\u001b[31mred\u001b[0m\r\n"); // "red\n"
@@ -28,11 +27,11 @@ function toVisibleLine(text: string): string {
   return removeInvisible(text).replace(/\s+/g, " ").trim();
 }
 
-// GFM makes links of bare addresses and takes a backslash as part of them, so that what it was to disarm is armed again:
-// `www.a.example\<img>`. So nothing may look like an address, and what HTML reads is an entity.
+// GFM turns bare addresses into links and reads a backslash as part of the address, which undoes the escape after it:
+// `www.a.example\<img>`. So addresses are broken up, and characters of HTML become entities.
 const IN_MARKDOWN: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", "://": ":&#47;/" };
 
-/** One line of visible text in which no character means anything to Markdown, of CommonMark or of GFM. */
+/** Escapes a text for one line of Markdown (CommonMark and GFM). */
 export function escapeMarkdown(text: string): string {
   return toVisibleLine(text).replace(
     /:\/\/|(?<=www)\.|[\\`*_[\]<>#|~&!$@]/gi,
@@ -40,17 +39,17 @@ export function escapeMarkdown(text: string): string {
   );
 }
 
-/** One line of visible text in which no character means anything to HTML. */
+/** Escapes a text for one line of HTML. */
 export function escapeHtml(text: string): string {
   return toVisibleLine(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 }
 
-/** The text as a block of code. The fence is longer than any run of backticks inside, so nothing in the text ends it. */
+/** A code block. Its fence is longer than any run of backticks in the text. */
 export function fenceCode(text: string, language = ""): string {
   return fenceLines(removeInvisible(text).replace(/\n$/, "").split("\n"), language).join("\n");
 }
 
-/** The lines of a block of code, with those of its fence. They must be visible text. */
+/** The lines of a code block with its fence. The lines must contain no invisible characters. */
 export function fenceLines(lines: readonly string[], language: string): readonly string[] {
   const fence = "`".repeat(lines.reduce((length, line) => Math.max(length, longestRun(line) + 1), 3));
   return [`${fence}${infoWord(language)}`, ...lines, fence];
@@ -65,7 +64,7 @@ export function toCodeSpan(text: string): string {
 }
 
 /**
- * The word that names the language of a file to a renderer: its extension, or its whole name where it has none.
+ * The language of a file for a renderer: the extension, or the whole name if it has none.
  *
  * @example
  * languageOf("src/a.ts"); // "ts"
@@ -75,7 +74,7 @@ export function languageOfFile(path: string): string {
   return name.slice(name.lastIndexOf(".") + 1).toLowerCase();
 }
 
-// The rest of an info string means something only to the program that wrote it.
+// Only the first word of an info string names the language.
 function infoWord(language: string): string {
   const word = language.trim().split(/\s/)[0] ?? "";
   return /^[\w+#.-]{1,30}$/.test(word) ? word : "";

@@ -3,7 +3,7 @@ import type { EntryId, SessionId } from "../../ids/ids.js";
 import { pairStart } from "../../text/cut.js";
 import { escapeMarkdown, removeInvisible } from "./markdown-text.js";
 
-/** One branch of a session, as it is to be read by a person. */
+/** A branch of a session to write as a document. */
 export interface MarkdownDocument {
   readonly session: {
     readonly id: SessionId;
@@ -12,24 +12,24 @@ export interface MarkdownDocument {
     /** Milliseconds since 1970. */
     readonly createdAtMs: number;
   };
-  /** The model that answers at the end of the branch. */
+  /** The model at the end of the branch. */
   readonly model: string | null;
-  /** The branch's path, oldest first; read once, and no further than the range goes. */
+  /** The path, oldest entry first; read once, up to the end of the range. */
   readonly entries: AsyncIterable<Entry> | Iterable<Entry>;
   readonly labels: ReadonlyMap<EntryId, string>;
 }
 
 /**
- * How much of what tools gave is shown: nothing, the first 20 lines (at most 1,500 characters), or all. With `none`
- * and `short`, what tools were asked is cut too, at 60 lines (6,000 characters).
+ * How much tool output is shown: nothing, the first 20 lines (at most 1,500 characters), or all. With `none` and `short`, the
+ * arguments of tool calls are cut at 60 lines (6,000 characters).
  */
 export type ToolOutput = "none" | "short" | "full";
 
-/** What to show of a branch. */
+/** The parts of a branch to show. */
 export interface MarkdownOptions {
   /** Default: `short`. */
   readonly toolOutput?: ToolOutput | undefined;
-  /** Whether to show what the model thought. Default: false. */
+  /** Whether to show thinking. Default: false. */
   readonly thinking?: boolean | undefined;
   /** The first entry to show. Default: the first of the branch. */
   readonly from?: EntryId | undefined;
@@ -38,10 +38,10 @@ export interface MarkdownOptions {
 }
 
 const SHORT_OUTPUT: Limit = { lines: 20, characters: 1500 };
-/** What a tool was asked says what was done, so it is given more room than what came back. */
+/** Arguments say what was done, so they get more lines than output. */
 const SHORT_INPUT: Limit = { lines: 60, characters: 6000 };
 
-/** What the parts of a document share while it is written: what is wanted, what was left out, the last heading. */
+/** The state of a document while it is written: the options, the omitted content, the last heading. */
 export class MarkdownWriter {
   readonly toolOutput: ToolOutput;
   readonly thinking: boolean;
@@ -56,14 +56,14 @@ export class MarkdownWriter {
     this.thinking = options.thinking ?? false;
   }
 
-  /** A heading for what one speaker says; none where the speaker goes on, so that a long run of calls reads as one. */
+  /** The heading of a speaker. With `goesOn`, none if the last heading is the same, so that a series of tool calls has one. */
   heading(speaker: string, goesOn = false): readonly string[] {
     const repeats = goesOn && this.#heading === speaker;
     this.#heading = speaker;
     return repeats ? [] : [`## ${escapeMarkdown(speaker)}`];
   }
 
-  /** Something stands between: whoever speaks next is named again. */
+  /** Makes the next call of `heading` return a heading. */
   resetHeading(): void {
     this.#heading = "";
   }
@@ -83,7 +83,7 @@ export class MarkdownWriter {
   }
 }
 
-// Each kind of thing a document can leave out, as one and as several.
+// The kinds of content that a document can omit, in singular and plural.
 const NAMES = {
   earlier: ["earlier entry", "earlier entries"],
   thinking: ["thought of the model", "thoughts of the model"],
@@ -97,50 +97,50 @@ const NAMES = {
   foreign: ["record of another program", "records of another program"],
 } as const;
 
-/** A kind of thing that a document leaves out. */
+/** A kind of content that a document omits. */
 type OmissionKind = keyof typeof NAMES;
 
-/** Counts what a document leaves out, so that its last line can say so (regression R147). */
+/** Counts the omitted content, which the last line of the document lists. */
 export class Omissions {
-  readonly #counts = new Map<OmissionKind, number>();
+  readonly #counts = new Map<string, number>();
   #later = false;
 
   count(kind: OmissionKind): void {
     this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);
   }
 
-  /** The document ends before the branch does; how many entries follow is not known, as they are not read. */
+  /** The document ends before the branch. The entries after it are not read, so their number is unknown. */
   endsEarly(): void {
     this.#later = true;
   }
 
   /** The last line of the document. */
   line(): string {
-    const parts = Object.keys(NAMES).flatMap((kind) => this.#part(kind as OmissionKind));
+    const parts = Object.entries(NAMES).flatMap(([kind, names]) => this.#part(kind, names));
     if (this.#later) parts.push("everything after the last entry shown");
     return parts.length === 0 ? "*Nothing of this branch was left out.*" : `*Left out of this document: ${parts.join(", ")}.*`;
   }
 
-  #part(kind: OmissionKind): readonly string[] {
+  #part(kind: string, names: readonly [one: string, several: string]): readonly string[] {
     const count = this.#counts.get(kind);
-    return count === undefined ? [] : [`${count} ${NAMES[kind][count === 1 ? 0 : 1]}`];
+    return count === undefined ? [] : [`${count} ${names[count === 1 ? 0 : 1]}`];
   }
 }
 
-/** The most that is shown of a text; `characters` in UTF-16 code units. */
+/** The length to show of a text; `characters` in UTF-16 code units. */
 interface Limit {
   readonly lines: number;
   readonly characters: number;
 }
 
-/** A text as far as it is shown, and the words that say what is missing. */
+/** The start of a text, and a description of the missing part. */
 interface Clipped {
   readonly text: string;
-  /** null: nothing is missing. */
+  /** null: the text is complete. */
   readonly missing: string | null;
 }
 
-/** The start of the text, within the limit (null: none), never ending inside a surrogate pair. */
+/** Cuts a text at the limit (null: no limit), never inside a surrogate pair. */
 export function clipText(text: string, limit: Limit | null): Clipped {
   if (limit === null) return { text, missing: null };
   const end = Math.min(endOfLine(text, limit.lines), pairStart(text, Math.min(text.length, limit.characters)));

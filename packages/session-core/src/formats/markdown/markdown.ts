@@ -8,15 +8,15 @@ import { type MarkdownDocument, type MarkdownOptions, MarkdownWriter, Omissions 
 import { stepSections } from "./sections.js";
 import { groupSteps, type Step } from "./step.js";
 
-/** How many steps are looked through for the words that make a title, where the session has none. */
+/** How many steps are searched for a title, if the session has none. */
 const MAX_STEPS_BEFORE_TITLE = 50;
 
 /**
- * One branch as a Markdown document that a person would send to a colleague, in pieces that follow each other.
+ * Writes a branch as a Markdown document, in pieces.
  *
- * Messages stand under `## User` and `## Assistant` in the Markdown of their authors, made harmless (no HTML, no
- * links that run a program); calls are folded with what they gave; labels are headings; the last line says what was
- * left out. The branch is read as it is written: memory does not grow with its length.
+ * Messages are below `## User` and `## Assistant`, in their own Markdown without HTML and without links that run a program. Tool
+ * calls are folded with their results, labels are headings, and the last line lists what was omitted. The branch is read while
+ * it is written, so memory does not grow with its length.
  *
  * @throws {EntryNotFoundError} `from` or `to` is not on the branch; of `from`, before anything was written.
  * @example
@@ -56,15 +56,15 @@ function* separated(sections: readonly string[]): Generator<string> {
   for (const section of sections) yield `${section}\n\n`;
 }
 
-/** Longest title made of somebody's words, in code points. */
+/** The longest title taken from a message, in code points. */
 const TITLE_LENGTH = 80;
 
-/** The document's title, or null when neither the session nor this entry gives one. */
+/** The document's title: of the session, or from a user message. null: neither. */
 function chooseTitle(document: MarkdownDocument, entry: Entry | undefined): string | null {
   const given = document.session.title?.trim() ?? "";
   if (given !== "") return given;
   if (entry?.type !== "message" || entry.message.role !== "user") return null;
-  // The first paragraph: what comes behind it is often a listing or a log.
+  // The first paragraph: what follows is often a listing or a log.
   const [first = ""] = joinTextBlocks(entry.message.content)
     .trimStart()
     .split(/\n\s*\n/, 1);
@@ -79,7 +79,7 @@ function chooseTitle(document: MarkdownDocument, entry: Entry | undefined): stri
     : words.join("");
 }
 
-/** The first lines: what this is, from when, by which model, where. */
+/** The first lines: title, date, model, folder and session id. */
 function openingSections(document: MarkdownDocument, title: string | null): readonly string[] {
   const { session, model } = document;
   const facts = [
@@ -91,16 +91,16 @@ function openingSections(document: MarkdownDocument, title: string | null): read
   return [`# ${escapeMarkdown(title ?? `Session ${session.id}`)}`, facts.filter((fact) => fact !== "").join(" · ")];
 }
 
-/** The day in UTC; nothing for a time that is none. */
+/** The date in UTC; empty for an invalid time. */
 function dayOf(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, 10);
 }
 
 /**
- * The entries from `from` up to `to`, both included. Of what is behind `to` one entry is read, to know that there is one.
+ * The entries from `from` to `to`, inclusive. One entry after `to` is read, to detect that the document ends early.
  *
- * @throws {EntryNotFoundError} an end of the range is not on the branch, or `to` stands before `from`.
+ * @throws {EntryNotFoundError} an end of the range is not on the branch, or `to` comes before `from`.
  */
 async function* selectRange(document: MarkdownDocument, options: MarkdownOptions, omitted: Omissions): AsyncGenerator<Entry> {
   const { from, to } = options;

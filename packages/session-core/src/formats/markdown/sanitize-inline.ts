@@ -1,21 +1,20 @@
-// What may stand after `<` and still be text; anything that could begin a tag, a comment or a declaration may not.
+// The characters after `<` that could start a tag, a comment or a declaration.
 const MARKUP_START = /[A-Za-z/!?]/;
 const AUTOLINK = /<(?:(?:https?:\/\/|mailto:)[^\s<>`\\[\]]+|[\w.+-]+@[\w.-]+)>/iy;
-// Any other may stand for a character that nobody sees, or that turns the writing direction.
+// Other entities may encode invisible characters or change the writing direction.
 const OTHER_ENTITY = /^&(?!(?:amp|lt|gt|quot|apos|nbsp|mdash|ndash|hellip|copy|times);)(?:#|[a-z][a-z0-9]*;)/i;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
-// An allow-list, because a browser drops tabs, a renderer decodes entities, and both undo percent signs: a path is
-// one whose first step has none of those and no colon.
+// An allow-list, because browsers drop tabs, renderers decode entities, and both decode percent signs: a path is safe if its
+// first step has none of those and no colon.
 const SAFE_DESTINATION = /^(?:https?:\/\/|mailto:|[#?/]|\.{1,2}\/|[^\s:&\\%<>()`"'|]+(?:[\s/?#)]|$)|\))/i;
 
 /**
- * One line of Markdown that an author wrote, made harmless: what would be HTML is shown as it is written, links to
- * anything but the web, mail and relative paths are shown as text, images are links, and of entities only common ones are
- * read. Code within the line stays as it is.
+ * Sanitizes one line of foreign Markdown: HTML is shown as text, links other than web, mail and relative paths are shown as
+ * text, images become links, and only common entities are decoded. Code spans are unchanged.
  *
- * No code reaches across the end of a line here: a run of backticks without its partner on the same line is shown,
- * so that no later line can turn into code, or out of it. `inTable`: nor does it reach across the cells of a table.
+ * A code span ends on its line: a run of backticks without a partner on the same line is escaped, so that it cannot pair with
+ * one on a later line. `inTable`: a code span also ends in its table cell.
  *
  * @example
  * authoredInline("a <b> `<c>` [x](javascript:y)", false); // "a &lt;b> `<c>` [x]\\(javascript:y)"
@@ -32,11 +31,11 @@ export function sanitizeInline(line: string, inTable: boolean): string {
   return out;
 }
 
-/** What is asked of the line again and again, so that reading it stays linear. */
+/** Facts about the line that are computed once, so that the function is linear. */
 interface LineFacts {
-  /** Where the last run of each length starts: a run behind it has no partner, and none needs to be looked for. */
+  /** The start of the last run of backticks of each length: a run after it has no partner. */
   readonly lastRuns: ReadonlyMap<number, number>;
-  /** From where to where words are addresses: some renderers take a backtick inside as part of the address. */
+  /** The ranges of addresses: some renderers read a backtick inside as part of the address. */
   readonly addresses: readonly { readonly from: number; readonly to: number }[];
   /** Where the last bracket closes; -1: nowhere. */
   readonly lastBracket: number;
@@ -60,14 +59,14 @@ function nextPiece(line: string, at: number, facts: LineFacts): Piece {
     case "<":
       return angle(line, at);
     case "[":
-      // One that closes on a later line could name a link across a block of code, and marked would let it.
+      // A bracket that closes on a later line could start a link across a code block in some renderers.
       return at < facts.lastBracket ? kept("[") : { read: 1, written: "\\[" };
     case "]":
       return bracket(line, at);
     case "&":
       return { read: 1, written: OTHER_ENTITY.test(line.slice(at, at + 40)) ? "&amp;" : "&" };
     case "!":
-      // An image would be loaded by whoever looks at the document; without its mark it is a link.
+      // A viewer would load an image; without the exclamation mark it is a link.
       return { read: 1, written: line[at + 1] === "[" ? "&#33;" : "!" };
     default:
       MARKS.lastIndex = at;
@@ -79,7 +78,7 @@ function kept(text: string): Piece {
   return { read: text.length, written: text };
 }
 
-// In an address, some renderers take the backslash as part of it, and what it was to disarm is armed again.
+// Some renderers read a backslash in an address as part of it, which undoes the escape.
 function escaped(line: string, at: number): Piece {
   const next = line[at + 1] ?? "";
   const after = line[at + 2] ?? "";
@@ -98,7 +97,7 @@ function angle(line: string, at: number): Piece {
   return { read: 1, written: MARKUP_START.test(line[at + 1] ?? "") ? "&lt;" : "<" };
 }
 
-// `](` opens a destination, `]:` defines one; where it stands on the next line it is not looked for.
+// `](` starts a link destination, `]:` a definition. A destination on the next line is not handled.
 function bracket(line: string, at: number): Piece {
   const next = line[at + 1];
   if (next !== "(" && next !== ":") return kept("]");
@@ -115,7 +114,7 @@ function code(line: string, at: number, facts: LineFacts): Piece {
   return kept(span);
 }
 
-// A table is cut into cells before code is looked for; only a pipe behind a single backslash does not cut.
+// A table is split into cells before code spans are parsed; only a pipe after a single backslash does not split.
 function crossesCells(span: string): boolean {
   return /(^|[^\\])\||\\\\\|/.test(span);
 }

@@ -2,12 +2,12 @@ import { type MarkdownBlock, parseBlocks } from "./markdown-block.js";
 import { fenceLines, removeInvisible } from "./markdown-text.js";
 import { sanitizeInline } from "./sanitize-inline.js";
 
-/** Headings inside a message stand below those of the document: its title, then its messages. */
+/** The highest heading inside a message: levels 1 and 2 are the document's title and its messages. */
 const HIGHEST_LEVEL = 3;
 
 /**
- * Markdown that an author wrote, so that it keeps to its place in a document: no heading above level 3, no fence left
- * open, no HTML, no link that runs a program, no control characters. Otherwise it is kept as it was written.
+ * Makes foreign Markdown safe inside a document: no heading above level 3, no open fence, no HTML, no link that runs a program,
+ * no control characters. Otherwise it is unchanged.
  *
  * Linear in the length of the text.
  *
@@ -46,8 +46,8 @@ function writeBlocks(blocks: readonly MarkdownBlock[], shift: number): readonly 
   const inTable = blocks.some((block) => block.kind === "line" && isTableRule(block.text));
   const lines: string[] = [];
   for (const block of blocks) {
-    // Behind a blank line, code inside a list is code whether or not the renderer sees the list: a fence, or else
-    // lines indented so far that they are code too. Without it they might be the rest of a paragraph, as might a quote.
+    // After a blank line, code inside a list is code also for a renderer that sees no list: a fence, or an indented code
+    // block. Without it, the code or a quote could continue the paragraph before it.
     if (needsBlank(block) && lines.length > 0 && lines.at(-1) !== "") lines.push("");
     for (const line of blockLines(block, shift, inTable)) lines.push(line);
   }
@@ -73,7 +73,7 @@ function blockLines(block: MarkdownBlock, shift: number, inTable: boolean): read
   }
 }
 
-// Fences were taken out as code; a line that still looks like one stands where only some renderers would see it.
+// Fences were parsed as code. A line that still looks like a fence is one only for some renderers.
 function withoutFence(line: string): string {
   return line.replace(/^([\s>*+\-\d.)]*)~~~/, "$1\\~~~");
 }

@@ -1,4 +1,5 @@
 import type { BranchSummaryPayload, CompactionPayload, Entry } from "../../entry/entry.js";
+import { isObject } from "../../entry/json.js";
 import type { AssistantBlock, Message } from "../../entry/message.js";
 import { bashSection, callSection, contentSections, folded, placeholderLines, strayResultSection } from "./call-section.js";
 import { escapeMarkdown, fenceCode, toCodeSpan } from "./markdown-text.js";
@@ -6,7 +7,7 @@ import type { MarkdownWriter } from "./markdown-writer.js";
 import { sanitizeMarkdown } from "./sanitize-markdown.js";
 import type { ReplyStep, Step } from "./step.js";
 
-/** The sections of a step, each a block of Markdown that stands between blank lines. */
+/** The sections of a step, each a block of Markdown to be separated by blank lines. */
 export function stepSections(step: Step, writer: MarkdownWriter): readonly string[] {
   return step.kind === "reply" ? replySections(step, writer) : entrySections(step.entry, writer);
 }
@@ -49,7 +50,7 @@ function messageSections(message: Message, writer: MarkdownWriter): readonly str
     case "user":
       return [...writer.heading("User"), ...contentSections(message.content, writer)];
     case "assistant":
-      return []; // a reply is a step of its own
+      return []; // a reply is a separate step
     case "toolResult":
       return [...writer.heading("Assistant", true), strayResultSection(message, writer)];
     case "bashExecution":
@@ -101,7 +102,7 @@ function replyBlock(block: AssistantBlock, step: ReplyStep, used: Map<string, nu
   }
 }
 
-// A reply without a reason to stop comes from a program that records none; it is taken as finished.
+// Some programs record no stop reason; their replies count as complete.
 function endingOf({ message }: ReplyStep): readonly string[] {
   const detail =
     message.errorMessage === undefined || message.errorMessage.trim() === "" ? "" : `: ${escapeMarkdown(message.errorMessage)}`;
@@ -139,9 +140,9 @@ function quoted(text: string): string {
   return text.replace(/^(?=.)/gm, "> ").replace(/^$/gm, ">");
 }
 
-// A hook may have put anything into the details, so each step is looked at.
+// `details` may have any shape: hooks write it.
 function fileList(title: string, details: unknown, key: string): string {
-  const files = typeof details === "object" && details !== null ? (details as Readonly<Record<string, unknown>>)[key] : undefined;
+  const files = isObject(details) ? details[key] : undefined;
   const paths = Array.isArray(files) ? files.filter((file): file is string => typeof file === "string" && file.trim() !== "") : [];
   return paths.length === 0 ? "" : `**${title}:** ${paths.map(toCodeSpan).join(", ")}`;
 }

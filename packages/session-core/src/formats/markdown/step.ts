@@ -7,19 +7,19 @@ export interface ReplyStep {
   readonly kind: "reply";
   readonly entryIds: readonly EntryId[];
   readonly message: AssistantMessage;
-  /** By id of the call; several where calls share an id, in the order of the calls. */
+  /** By id of the call; several if calls share an id, in the order of the calls. */
   readonly results: ReadonlyMap<string, readonly ToolResultMessage[]>;
 }
 
-/** What is written at once: an entry, or a reply with its results. */
+/** The unit of writing: an entry, or a reply with its results. */
 export type Step = ReplyStep | { readonly kind: "entry"; readonly entryIds: readonly EntryId[]; readonly entry: Entry };
 
-/** Entries that only say something about the session are held back this many at most while a reply waits for results. */
+/** How many entries without text are held back while a reply waits for its results. */
 const MAX_HELD = 100;
 
 /**
- * Puts the results of calls to the reply that made them. Holds one reply at a time: until all its results are there,
- * or somebody speaks.
+ * Groups each reply with the results of its calls. Holds one reply at a time, until all its results are read or another message
+ * follows.
  */
 export async function* groupSteps(entries: AsyncIterable<Entry>): AsyncGenerator<Step> {
   let open: PendingReply | undefined;
@@ -51,7 +51,7 @@ class PendingReply {
     this.#awaited = message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
   }
 
-  /** The entry as a reply to which results may come; undefined for every other entry. */
+  /** A pending reply for an assistant message; undefined for other entries. */
   static of(entry: Entry): PendingReply | undefined {
     if (entry.type !== "message" || entry.message.role !== "assistant") return undefined;
     return new PendingReply(entry.id, entry.message);
@@ -61,7 +61,7 @@ class PendingReply {
     return this.#awaited.length === 0;
   }
 
-  /** Whether the entry belongs to this reply, or can wait behind it. */
+  /** Adds a result of this reply, or holds back an entry without text. Returns false for other entries. */
   accept(entry: Entry): boolean {
     if (entry.type === "message" && entry.message.role === "toolResult") return this.#takesResult(entry.id, entry.message);
     if (!isAside(entry) || this.#held.length >= MAX_HELD) return false;
@@ -84,7 +84,7 @@ class PendingReply {
   }
 }
 
-/** Whether an entry only says something about the session, so that a batch of calls goes on behind it. */
+/** Whether an entry has no text of its own, so that a batch of tool calls continues after it. */
 function isAside(entry: Entry): boolean {
   switch (entry.type) {
     case "model_change":
