@@ -242,7 +242,7 @@ describe("what a source has that does not fit", () => {
     const source = sourceOf("u1", [{ kind: "entry", line: 3, id: "u2", parentId: long, createdAtMs: 1, payload: entryNamed("u2") }]);
     const { problems } = await imported(store, source);
     const parent = `${"x".repeat(127)}…`;
-    const message = `the parent ${parent} of entry u2 is not there; it was put under the entry before it`;
+    const message = `the parent ${parent} of entry u2 is missing; attached to the entry before it`;
     expect(problems).toMatchObject([{ code: "missing-parent", message }]);
   });
 

@@ -5,7 +5,7 @@ import { readJsonLines } from "../../source/json-lines.js";
 import type { SourceFormat, SourceHeader, SourceRecord, SourceSession } from "../../source/source-session.js";
 import { BOUGH_TYPE, BOUGH_VERSION } from "./write.js";
 
-/** Our own JSONL. */
+/** Bough's JSONL format. */
 export const boughFormat: SourceFormat = {
   name: "bough",
   detects: ({ records }) => records[0]?.["type"] === BOUGH_TYPE,

@@ -1,7 +1,7 @@
 import type { Entry } from "../../entry/entry.js";
 import type { Label, LeafRecord, SessionRecord, StoredValue } from "../../port/records.js";
 
-/** A whole session, to be written out. */
+/** A session to write. */
 interface BoughDocument {
   readonly session: SessionRecord;
   /** Every entry of every branch, in order of arrival. */
@@ -12,8 +12,8 @@ interface BoughDocument {
 }
 
 /**
- * Our own JSONL, a line at a time, without line breaks: a header with the session's data, then its entries, parents
- * first, then labels, leaves and values. Nothing is left out but what can be derived and the log of leaf moves.
+ * Bough's JSONL format, line by line without line breaks: a header with the session's fields, then its entries, parents first,
+ * then labels, leaves and values. Everything is included except derived data and the history of leaf moves.
  *
  * @example
  * {"type":"bough-session","version":1,"id":"k3v…","title":"Fix the parser","createdAtMs":1763681630805}
@@ -35,8 +35,8 @@ function toHeader(session: SessionRecord) {
   return { type: BOUGH_TYPE, version: BOUGH_VERSION, id, kind, title, titleSource, cwd, createdAtMs, parent, source, metadata };
 }
 
-/** How the first line of our own files says what it is. */
+/** The `type` of the first line of a file in Bough's format. */
 export const BOUGH_TYPE = "bough-session";
 
-/** The version of our own format that is written, and the newest that is read. */
+/** The version of Bough's format that is written, and the newest that is read. */
 export const BOUGH_VERSION = 1;

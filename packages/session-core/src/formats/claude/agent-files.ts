@@ -9,19 +9,19 @@ import { AGENT_FOLDER, agentIdOfFile, sessionIdOfFolder } from "./ids.js";
 import { indexFile } from "./indexer.js";
 import type { SessionFile } from "./session-file.js";
 
-/** How much of an agent's file is read to see whose it is. Its first line is the prompt; few are longer. */
+/** How much of an agent's file is read to find its session. The first line is the prompt, which is seldom longer. */
 const HEAD_BYTES = 1 << 16;
 
-/** The most that is read of what stands beside an agent's file. */
+/** How much of an agent's `.meta.json` is read at most. */
 const META_BYTES = 1 << 20;
 
-/** The files of a session's agents, and what of them cannot be read. */
+/** The files of a session's agents, and the problems of those that cannot be read. */
 interface AgentFiles {
   readonly paths: readonly string[];
   readonly problems: readonly ImportProblem[];
 }
 
-/** The files of the agents that a session started: in its folder, or in old versions beside its own file. */
+/** Finds the files of the agents that a session started: in its folder, or in old versions next to its file. */
 export function findAgentFiles(path: string, sessionId: SessionId, folders: SourceFolders): AgentFiles {
   if (agentIdOfFile(path) !== undefined) return { paths: [], problems: [] };
   const folder = dirname(path);
@@ -48,13 +48,13 @@ function assertOpenable(path: string): string {
   return path;
 }
 
-/** The agents' files that stand beside sessions in one folder. */
+/** The agents' files next to the sessions of a folder. */
 interface SiblingAgents {
   readonly ownerOf: ReadonlyMap<string, SessionId>;
   readonly filesOf: ReadonlyMap<SessionId, readonly string[]>;
 }
 
-// All sessions of a folder ask, so an import finds out once which session each file belongs to.
+// Called for each session of a folder; the result is computed once for an import.
 function findSiblingAgentsOnce(folder: string, folders: SourceFolders): SiblingAgents {
   return folders.once(folder, findSiblingAgents);
 }
@@ -73,22 +73,22 @@ function findSiblingAgents(folder: string, folders: SourceFolders): SiblingAgent
   return { ownerOf, filesOf };
 }
 
-// A folder may hold hundreds of agents of other sessions, so no more of each is read than says whose it is.
+// A folder may contain hundreds of agents of other sessions, so only the start of each file is read.
 function readOwner(path: string): SessionId | undefined {
   try {
     const first = /^[^\n]*/.exec(readStart(path, HEAD_BYTES).toString("utf8"))?.[0] ?? "";
     const whole = parseJsonObject(first)?.sessionId ?? /"sessionId":\s*"([^"\\]+)"/.exec(first)?.[1];
     return typeof whole === "string" ? whole : undefined;
   } catch (error) {
-    // The session that the file belongs to is unknown, so the problem is added to none. An import of the folder reports the file.
+    // The session of the file is unknown, so no session gets the problem. An import of the folder reports the file.
     if (error instanceof SourceNotFoundError || error instanceof SourceUnreadableError) return undefined;
     throw error;
   }
 }
 
 /**
- * The file of the session that started the agent in `path`, if both are where Claude Code keeps them. It only says which file
- * of a folder is read first, so a folder that cannot be listed means that there is none.
+ * The file of the session that started the agent in `path`, if both are at Claude Code's usual places. It only affects the order
+ * of an import, so undefined if the folder cannot be listed.
  */
 export function starterOf(path: string, folders: SourceFolders): string | undefined {
   if (agentIdOfFile(path) === undefined) return undefined;
@@ -102,7 +102,7 @@ function findSiblingOwner(path: string, folders: SourceFolders): SessionId | und
     .value;
 }
 
-/** The file of the session that started an agent, if it is where Claude Code keeps it. */
+/** The file of the session that started an agent, if it is at the usual place. */
 function findParentFile(path: string, sessionId: SessionId, folders: SourceFolders): string | undefined {
   const folder = sessionIdOfFolder(path) === undefined ? dirname(path) : dirname(dirname(dirname(path)));
   const parent = join(folder, `${sessionId}.jsonl`);
@@ -111,14 +111,14 @@ function findParentFile(path: string, sessionId: SessionId, folders: SourceFolde
 
 let lastParent: { readonly key: string; readonly file: WeakRef<SessionFile> } | undefined;
 
-/** The index of the session that started an agent, if its file is where Claude Code keeps it. */
+/** The index of the session that started an agent, if its file is at the usual place. */
 export function indexParent(path: string, sessionId: SessionId, folders: SourceFolders): ReadAttempt<SessionFile | undefined> {
   const parent = findParentFile(path, sessionId, folders);
   const read = () => (parent === undefined ? undefined : indexCached(parent));
   return tryRead(parent ?? path, "the link to the call that started the agent was left out", read);
 }
 
-// The last one is remembered while memory allows: a walk may come to each agent by itself, and a session may have hundreds.
+// Caches the last index in a WeakRef: an import may read each of hundreds of agents of a session separately.
 function indexCached(path: string): SessionFile {
   const { size, mtimeMs } = statPath(path);
   const key = `${path}\n${size}\n${mtimeMs}`;
@@ -128,7 +128,7 @@ function indexCached(path: string): SessionFile {
   return file;
 }
 
-/** What `agent-<id>.meta.json` beside an agent's file says; undefined where there is none or it is no JSON object. */
+/** The content of `agent-<id>.meta.json` next to an agent's file; undefined if it is missing or not a JSON object. */
 export function readAgentMeta(path: string, folders: SourceFolders): ReadAttempt<JsonObject | undefined> {
   const meta = path.replace(/\.jsonl$/, ".meta.json");
   const isThere = agentIdOfFile(path) !== undefined && folders.has(meta);

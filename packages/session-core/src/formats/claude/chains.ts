@@ -3,14 +3,14 @@ import { promptDigest } from "./ids.js";
 import { textWithoutReminders } from "./record-kind.js";
 import type { ChainFacts } from "./session-file.js";
 
-/** The sessions inside one file while it is read: the conversation, and a sidechain for each agent. */
+/** Collects the sessions of a file: the conversation, and a sidechain for each agent. */
 export class Chains {
   readonly facts: ChainFacts[] = [{ key: "", records: 0 }];
   readonly #byKey = new Map<string, number>();
 
   /**
-   * Which session a record belongs to.
-   * @param agent whose file it is, by its name; the records of old ones do not say it.
+   * The session of a record.
+   * @param agent the agent in the file's name; old records do not contain it.
    */
   chainOf(record: JsonObject, parentChain: number, agent: string | undefined): number {
     const agentId = stringAt(record, "agentId");
@@ -27,7 +27,7 @@ export class Chains {
     return this.facts.push({ key, records: 0 }) - 1;
   }
 
-  /** Takes from a record what no earlier record of its session said. */
+  /** Adds the facts of a record that no earlier record of its session has. */
   addFacts(chain: number, record: JsonObject): void {
     const facts = this.facts[chain];
     if (facts === undefined) return;
@@ -46,13 +46,13 @@ function digestOfPrompt(record: JsonObject): string | undefined {
   return text === "" ? undefined : promptDigest(text);
 }
 
-/** A title that a record gives to the session. */
+/** A title in a record. */
 type GivenTitle =
   | { readonly kind: "user" | "ai"; readonly title: string }
-  /** Of the session that has the record `leafUuid`, which is often not the session of this file. */
+  /** For the session with the record `leafUuid`, which is often in another file. */
   | { readonly kind: "summary"; readonly title: string; readonly leafUuid: string };
 
-/** The title that a side record gives; undefined for every other record. */
+/** The title of a side record; undefined for other records. */
 export function readTitle(record: JsonObject): GivenTitle | undefined {
   switch (record.type) {
     case "custom-title":
@@ -73,13 +73,13 @@ function toSummaryTitle(title: string | undefined, leafUuid: string | undefined)
   return title === undefined || title.trim() === "" || leafUuid === undefined ? undefined : { kind: "summary", title, leafUuid };
 }
 
-/** The titles of a file while it is read: what a person chose, what a model proposed, summaries by their leaf. */
+/** Collects the titles of a file: of the user, of a model, and of summaries by their leaf. */
 export class Titles {
   #user: string | undefined;
   #ai: string | undefined;
   #summaries: { readonly title: string; readonly leafUuid: string }[] = [];
 
-  /** Notes a record if it gives a title; the last of a kind wins. */
+  /** Adds the title of a record, if it has one; the last one of a kind wins. */
   add(record: JsonObject): void {
     const given = readTitle(record);
     if (given?.kind === "user") this.#user = given.title;
@@ -87,7 +87,7 @@ export class Titles {
     if (given?.kind === "summary") this.#summaries.push(given);
   }
 
-  /** What the file says of itself: a summary counts if its leaf is in the file. */
+  /** The titles of this file's session. The title of a summary counts if its leaf is in the file. */
   choose(isHere: (uuid: string) => boolean): { readonly user?: string | undefined; readonly auto?: string | undefined } {
     const summary = this.#summaries.findLast(({ leafUuid }) => isHere(leafUuid))?.title;
     return { user: this.#user, auto: this.#ai ?? summary };

@@ -2,14 +2,14 @@ import { isObject, type JsonObject, numberAt, objectAt, stringAt, without } from
 import { type BoundaryFacts, type IndexedRecord, type NodeIndex, ROOT } from "./session-file.js";
 
 /**
- * The compactions of a file while it is read.
+ * Collects the compactions of a file.
  *
- * What a compaction kept word for word stays where it was first written. From the boundary on, its uuids stand for the
- * compaction: what hangs on them later, or on a second copy of them, continues after the compaction.
+ * Records that a compaction kept stay at their first position. After the boundary, their uuids refer to the compaction: a later
+ * child of them, or of a second copy of them, continues after the compaction.
  */
 export class Boundaries {
   readonly facts = new Map<NodeIndex, BoundaryFacts>();
-  /** Where the records stand whose uuids now stand for a compaction. */
+  /** The records whose uuids now refer to a compaction. */
   readonly #kept = new Map<string, NodeIndex>();
   readonly #nodeOf: Map<string, NodeIndex>;
   #latest: NodeIndex = ROOT;
@@ -18,7 +18,7 @@ export class Boundaries {
     this.#nodeOf = nodeOf;
   }
 
-  /** Notes a boundary. */
+  /** Adds a boundary. */
   add(record: JsonObject, node: NodeIndex, parentMissing: boolean): void {
     const uuids = readKeptUuids(record);
     const known = uuids.flatMap((uuid) => this.#placeOf(uuid) ?? []);
@@ -38,7 +38,7 @@ export class Boundaries {
     this.#nodeOf.set(uuid, boundary);
   }
 
-  /** The boundary that a summary belongs to: the one it hangs on, or the one just before it; undefined: none. */
+  /** Assigns a summary to its boundary: its parent, or the last boundary before it. Returns the boundary; undefined if there is none. */
   attachSummary(summary: NodeIndex, parent: NodeIndex, records: readonly IndexedRecord[]): NodeIndex | undefined {
     let boundary = parent;
     while (records[boundary]?.kind === "noise") boundary = records[boundary]?.parent ?? ROOT;
@@ -50,7 +50,7 @@ export class Boundaries {
   }
 }
 
-/** What a compaction kept word for word, as far as the boundary says it: a segment names its two ends only. */
+/** The uuids of the records that a compaction kept; of a segment, only its two ends are recorded. */
 export function readKeptUuids(record: JsonObject): readonly string[] {
   const metadata = objectAt(record, "compactMetadata") ?? {};
   const listed = objectAt(metadata, "preservedMessages")?.uuids;
@@ -60,8 +60,8 @@ export function readKeptUuids(record: JsonObject): readonly string[] {
 }
 
 /**
- * The compaction of a boundary and its summary.
- * @param firstKept id of the first entry that was kept word for word; null: none is on the path.
+ * The payload of a boundary and its summary.
+ * @param firstKept id of the first kept entry; null: none is on the path.
  */
 export function toCompaction(boundary: JsonObject, summary: JsonObject, firstKept: string | null): JsonObject {
   const metadata = objectAt(boundary, "compactMetadata") ?? {};
@@ -77,7 +77,7 @@ export function toCompaction(boundary: JsonObject, summary: JsonObject, firstKep
   };
 }
 
-/** The compaction of a summary that no boundary announced; nothing else is known of it. */
+/** The payload of a summary without a boundary. */
 export function toCompactionWithoutBoundary(summary: JsonObject): JsonObject {
   return { type: "compaction", summary: summaryText(summary), firstKeptEntryId: null };
 }
@@ -94,7 +94,7 @@ function tokens(name: string, count: number | undefined): JsonObject {
   return count === undefined || count < 0 ? {} : { [name]: count };
 }
 
-// Claude Code calls "auto" what starts by itself when the context has grown to a threshold.
+// Claude Code's "auto" is a compaction at a threshold.
 function triggerOf(trigger: string | undefined): JsonObject {
   return trigger === undefined ? {} : { trigger: trigger === "auto" ? "threshold" : trigger };
 }

@@ -19,8 +19,8 @@ import type { CallFacts, ChainFacts, SessionFile } from "./session-file.js";
 /**
  * Sessions of Claude Code: `<session>.jsonl`, with its agents inline, in `<session>/subagents/` or beside it.
  *
- * The conversation comes first, then its agents. The file of an agent, given alone, is the same session with the same
- * parent as when it is reached through the conversation. A file without any conversation has no sessions.
+ * The conversation comes first, then its agents. The file of an agent alone gives the same session with the same parent as
+ * through the conversation. A file without a conversation has no sessions.
  */
 export const claudeFormat: SourceFormat = { name: "claude", detects: isClaude, starterOf, sessions };
 
@@ -70,8 +70,8 @@ function toSession(file: SessionFile, chain: number, header: SourceHeader, probl
 }
 
 /**
- * Whether the file with this head was written by Claude Code: one of its records has a place in a tree of uuids, or is
- * a side record of a kind that no other program writes.
+ * Whether Claude Code wrote the file: one of its records has a uuid and a parent uuid, or is a side record of a type that only
+ * Claude Code writes.
  */
 function isClaude({ records }: FileHead): boolean {
   return records.some((record) => hasTreePosition(record) || isSideRecord(record));
@@ -99,7 +99,7 @@ function isSideRecord(record: JsonObject): boolean {
   return false;
 }
 
-/** The header of the conversation in a file. */
+/** The header of the file's conversation. */
 function toConversationHeader(file: SessionFile, facts: ChainFacts, sessionId: SessionId): SourceHeader {
   const title = file.titles.user ?? file.titles.auto;
   return {
@@ -135,7 +135,7 @@ interface StartingCall {
   readonly call: CallFacts;
 }
 
-// What the result and the progress of a call say of its agent is certain; two calls may have the same prompt.
+// The agent ids in results and progress records are unique; two calls may have the same prompt.
 function findStartingCall(starter: SessionFile, facts: ChainFacts): StartingCall | undefined {
   const id = starter.agentCalls.get(facts.key) ?? starter.promptCalls.get(facts.promptDigest ?? "");
   const call = id === undefined ? undefined : starter.calls.get(id);

@@ -6,10 +6,10 @@ import type { SessionFile } from "./session-file.js";
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const AGENT_FILE = /^agent-(.+)\.jsonl$/;
 
-/** Name of the folder with the files of a session's agents, inside a folder with the session's name. */
+/** The folder of a session's agents, inside a folder with the session's name. */
 export const AGENT_FOLDER = "subagents";
 
-/** The agent whose file this is, by its name; undefined: a session's own file. */
+/** The id of the agent in the file's name; undefined: the file of a session. */
 export function agentIdOfFile(path: string): string | undefined {
   return AGENT_FILE.exec(basename(path))?.[1];
 }
@@ -17,8 +17,8 @@ export function agentIdOfFile(path: string): string | undefined {
 /**
  * The id of the conversation in a file; for an agent's file, of the conversation that started the agent.
  *
- * A file's name comes first: a resumed or forked session begins with records of the one before it, under that one's
- * id. Where the name is no id, an agent's folder says it, and else the records.
+ * The file's name has priority, because a resumed or forked session starts with records of the earlier session, with its id.
+ * If the name is not an id: an agent's folder, then the records.
  */
 export function conversationId(file: Pick<SessionFile, "path" | "chains">): SessionId {
   const name = basename(file.path, ".jsonl");
@@ -30,7 +30,7 @@ export function conversationId(file: Pick<SessionFile, "path" | "chains">): Sess
   return isId(name) ? name : createHash("sha256").update(name).digest("hex").slice(0, 16);
 }
 
-/** The session in whose folder of agents a file lies. */
+/** The session whose folder of agents contains the file. */
 export function sessionIdOfFolder(path: string): SessionId | undefined {
   const folder = dirname(path);
   const owner = basename(dirname(folder));
@@ -47,14 +47,15 @@ export function agentSessionId(conversation: SessionId, key: string): SessionId 
 const LONGEST_UUID = 100;
 
 /**
- * The id of a record that has none of its own: 12 characters of a digest over session, line and text. Claude Code only
- * ever appends to a file, so the id is the same at each import, also when the file has grown.
+ * The id of a record without a usable uuid: 12 hexadecimal digits of a digest of session, line and text. Claude Code only appends
+ * to a file, so the id is the same at each import. pi's reader derives ids in Bough's alphabet (`derivedId` in
+ * formats/pi/pi-file.ts). Both formats of ids are stored and must not change.
  */
 export function derivedId(session: SessionId, line: number, text: string): EntryId {
   return createHash("sha256").update(`${session}\n${line}\n${text}`).digest("hex").slice(0, 12);
 }
 
-/** Whether a record's uuid can be the id of its entry as it stands. */
+/** Whether a record's uuid is usable as the id of its entry. */
 export function isUsableId(uuid: string): boolean {
   return uuid.length <= LONGEST_UUID && isId(uuid);
 }
@@ -67,7 +68,7 @@ export function partId(first: EntryId, count: number): EntryId {
   return count === 1 ? first : `${count}:${first}`;
 }
 
-/** A short digest of a prompt: enough to recognise it, and small enough to keep for each call of a session. */
+/** A short digest of a prompt, kept in memory for each call of a session to find an agent's call. */
 export function promptDigest(prompt: string): string {
   return createHash("sha256").update(prompt.trim()).digest("hex").slice(0, 16);
 }

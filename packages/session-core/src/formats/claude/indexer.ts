@@ -8,12 +8,12 @@ import { CallIndex, ReplyGroups } from "./replies.js";
 import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
 /**
- * The first pass: reads a file once and keeps of each record where it stands and what it belongs to.
+ * The first pass: reads a file once and indexes the position and the relations of each record.
  *
- * A second pass can then write each reply before the results of its calls, although its lines are scattered among
- * them, and knows which of the records that are not steps of the conversation carry a branch.
+ * With the index, the second pass (records.ts) writes each reply before the results of its calls, although its lines are mixed
+ * with them, and recognizes records without text that start a branch.
  *
- * @param agent whose records these are, where they do not say it.
+ * @param agent the agent of records that do not contain one.
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
 export function indexFile(path: string, agent?: string): SessionFile {
@@ -29,7 +29,7 @@ export function indexFile(path: string, agent?: string): SessionFile {
   }
 }
 
-// A result begins no branch: it belongs to its call, however many reports of hooks stand between them.
+// A result never starts a branch: it belongs to its call, also after reports of hooks.
 const BEGINS_BRANCH: readonly RecordKind[] = ["human", "reply", "boundary", "summary"];
 
 class Indexer {
@@ -86,7 +86,7 @@ class Indexer {
     return uuid === undefined ? ROOT : (this.#nodeOf.get(uuid) ?? MISSING);
   }
 
-  // A sidechain may name the call that started it as its parent; the link of the session says that already.
+  // The parent of a sidechain may be the call that started it; the session's header already has this link.
   #within(chain: number, parent: NodeIndex): NodeIndex {
     if (parent < 0 || this.#records[parent]?.chain === chain) return parent;
     return chain > 0 ? ROOT : MISSING;
@@ -106,7 +106,7 @@ class Indexer {
     if (!absorbed && BEGINS_BRANCH.includes(kind)) this.#markLeading(parent);
   }
 
-  /** The earlier record whose entry this one is a part of. */
+  /** The earlier record whose entry contains this one. */
   #ownerOf(kind: RecordKind, record: JsonObject, node: NodeIndex, parent: NodeIndex, chain: number): NodeIndex | undefined {
     if (kind === "summary") return this.#boundaries.attachSummary(node, parent, this.#records);
     if (kind !== "reply") return undefined;
@@ -134,8 +134,8 @@ class Indexer {
   }
 
   /**
-   * Whether a record whose uuid was met before is the same one again. What a compaction kept may be written a second
-   * time with a new parent; the copy adds nothing, and what hangs on it belongs where the copy hangs.
+   * Whether a record with a repeated uuid is a copy of the earlier record. Records that a compaction kept may be written again
+   * with a new parent; the copy becomes no entry, and its children are attached to its parent.
    */
   #absorbsRepeat(uuid: string, line: SourceLine, record: JsonObject, parent: NodeIndex): boolean {
     const original = this.#nodeOf.get(uuid) ?? ROOT;
@@ -199,9 +199,9 @@ function hasSameContent(written: JsonObject | undefined, record: JsonObject): bo
   return said !== undefined && said === comparableContent(record);
 }
 
-/** What a record says, without where it stands; undefined where it is nested too deep to be compared. */
+/** The content of a record without its position, as JSON; undefined if it is nested too deep. */
 function comparableContent(record: JsonObject): string | undefined {
-  // The figures of a reply are left out: a line written again may have learned its full usage meanwhile.
+  // Without the usage of a reply: a copy may have the final counts.
   const message = objectAt(record, "message");
   return tryStringify([record.type, record.content, message?.id, message?.content, record.attachment, record.data]);
 }

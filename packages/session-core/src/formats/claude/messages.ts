@@ -12,14 +12,13 @@ import {
   textWithoutReminders,
 } from "./record-kind.js";
 
-/** The name of the tool behind a call; undefined when the file does not have the call. */
+/** The tool name of a call; undefined if the file does not contain the call. */
 type ToolNames = (toolCallId: string) => string | undefined;
 
 /**
- * The messages of one `user` record (or of a queued prompt): its tool results first, one message each, because they
- * must follow their calls; then what stands next to them (regression R66). Reminders of the program among the blocks
- * become a message of their own, after the other one: so what a person said reads as they said it, and it begins the
- * turn that the reminders belong to. At least one.
+ * The messages of a `user` record or a queued prompt, at least one: first its tool results, one message each, because they must
+ * follow their calls; then its other blocks. Reminders of the program among these become a separate message after the user's,
+ * so that the user's text is unchanged and starts the turn.
  */
 export function toUserMessages(record: JsonObject, toolNames: ToolNames): readonly JsonObject[] {
   const queued = readQueuedPrompt(record);
@@ -41,7 +40,7 @@ function toResultMessages(record: JsonObject, content: unknown, toolNames: ToolN
   return findResultBlocks(content).map((block, at) => {
     const toolCallId = String(block.tool_use_id);
     const toolName = toolNames(toolCallId);
-    // The record has one structured result, whatever the number of its blocks.
+    // The record has one structured result for all its blocks.
     const details = at === 0 ? record.toolUseResult : undefined;
     return {
       role: "toolResult",
@@ -71,12 +70,12 @@ function toCustomMessage({ customType, display }: InjectedKind, content: string 
   return { role: "custom", customType, display, content };
 }
 
-/** The model that Claude Code names for texts it wrote itself. */
+/** The model name of texts that Claude Code wrote itself. */
 const SYNTHETIC = "<synthetic>";
 
 /**
- * The message of one reply, from all its lines in the order of the file. The reason it stopped is that of the last
- * line that has one; while a reply is being written it is null and stays out.
+ * The message of a reply, from all its lines in the order of the file. The stop reason is that of the last line that has one; an
+ * unfinished reply has none.
  */
 export function toReplyMessage(lines: readonly JsonObject[]): JsonObject {
   const messages = lines.map((line) => objectAt(line, "message") ?? {});
@@ -92,7 +91,7 @@ export function toReplyMessage(lines: readonly JsonObject[]): JsonObject {
   });
 }
 
-// A call that is written twice would be refused by the provider with the whole context.
+// Providers reject a context in which a call occurs twice.
 function removeRepeatedCalls(blocks: readonly JsonObject[]): readonly JsonObject[] {
   const calls = new Set<unknown>();
   return blocks.filter((block) => {
@@ -162,10 +161,10 @@ const FIGURES = [
 const OUR_NAMES = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost"];
 
 /**
- * What one reply used. Each of its lines repeats the usage of the whole reply, the early ones with a partial count, so
- * the largest of each figure is taken and nothing is added up. Fields that we do not know are those of the last line.
+ * The usage of a reply. Each line repeats the usage of the whole reply, early lines with partial counts, so the result has the
+ * maximum of each count, not the sum. Unknown fields are those of the last line.
  *
- * `costs` are US dollars; only versions before 1.0 wrote them, with each line of its own.
+ * `costs`: US dollars, one for each line; only versions before 1.0 wrote them.
  */
 function mergeUsage(usages: readonly JsonObject[], costs: readonly number[]): JsonObject | undefined {
   const last = usages.at(-1);
@@ -179,17 +178,17 @@ function mergeUsage(usages: readonly JsonObject[], costs: readonly number[]): Js
   return { ...Object.fromEntries(figures), ...cost, ...rest };
 }
 
-// The gate refuses an image that is none, and with it the whole message; so such a block is kept as a foreign one.
+// An invalid image would make the whole message invalid, so it becomes a foreign block.
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const IMAGE_TYPE = /^image\/[\w.+-]+$/;
 
-/** The content of a person's message or a tool's answer: a text as it stands, or blocks. null and the like: nothing. */
+/** The content of a user message or a tool result: a text or blocks; empty for other values. */
 function toContent(content: unknown): string | readonly JsonObject[] {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map(toContentBlock) : [];
 }
 
-/** One block of a person's message or a tool's answer. */
+/** A block of a user message or a tool result. */
 function toContentBlock(block: unknown): JsonObject {
   if (!isObject(block)) return toForeignBlock(block);
   switch (block.type) {
@@ -201,7 +200,7 @@ function toContentBlock(block: unknown): JsonObject {
   return toForeignBlock(block);
 }
 
-/** The blocks of one line of a reply. */
+/** The blocks of a line of a reply. */
 function toReplyBlocks(content: unknown): readonly JsonObject[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return Array.isArray(content) ? content.map(toReplyBlock) : [];
@@ -240,7 +239,7 @@ function toolCallBlock(block: JsonObject): JsonObject {
   return { ...without(block, ["input"]), type: "toolCall", id, name, arguments: toArguments(block.input) };
 }
 
-// Arguments are an object, or a text that should have become one; what is neither is kept under `input`.
+// Arguments are an object or its JSON text; other values are kept under `input`.
 function toArguments(input: unknown): JsonObject {
   if (isObject(input)) return input;
   if (input === undefined || input === null || input === "") return {};

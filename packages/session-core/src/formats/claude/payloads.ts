@@ -8,13 +8,13 @@ import type { TreePlacement } from "./placement.js";
 import { readTypeName } from "./record-kind.js";
 import type { LineReader, NodeIndex, SessionFile } from "./session-file.js";
 
-/** What one record becomes: at least one payload, each the child of the one before. */
+/** The payloads of a record, at least one, each the child of the one before. */
 interface RecordPayloads {
   readonly payloads: readonly JsonObject[];
   readonly problems: readonly Pick<ImportProblem, "code" | "message">[];
 }
 
-/** Makes payloads of the records of one session, reading what belongs to them elsewhere in the file. */
+/** Converts the records of a session to payloads; reads the other lines of a reply or compaction from the file. */
 export class PayloadBuilder {
   readonly #file: SessionFile;
   readonly #firstBranch: string | undefined;
@@ -28,7 +28,7 @@ export class PayloadBuilder {
     this.#placement = placement;
   }
 
-  /** What `record`, which stands at `node` and is not placed yet, becomes. */
+  /** The payloads of `record` at `node`, which has no position in the tree yet. */
   create(node: NodeIndex, record: JsonObject): RecordPayloads {
     switch (this.#file.records[node]?.kind) {
       case "human":
@@ -93,7 +93,10 @@ const NO_PARENT = {
   message: "the record before the compaction is not in the file; attached to the end of the conversation",
 } as const;
 const NO_SUMMARY = { code: "invalid-record", message: "a compaction without its summary; kept as a foreign entry" } as const;
-const NOT_ON_PATH = { code: "missing-kept-entry", message: "what the compaction kept is not on its path; it keeps nothing" } as const;
+const NOT_ON_PATH = {
+  code: "missing-kept-entry",
+  message: "the entries that the compaction kept are not on its path; imported as keeping nothing",
+} as const;
 
 function withoutProblems(...payloads: readonly JsonObject[]): RecordPayloads {
   return { payloads, problems: [] };
@@ -101,14 +104,14 @@ function withoutProblems(...payloads: readonly JsonObject[]): RecordPayloads {
 
 function toForeign(record: JsonObject): RecordPayloads {
   const originalType = readTypeName(record);
-  // A message without content, or a record without a type: known kinds that are broken, not kinds we do not know.
+  // A message without content or a record without a type is an invalid record, not one of an unknown type.
   const isBroken =
     originalType === "unknown" || ((originalType === "user" || originalType === "assistant") && record.message === undefined);
   const message = `no message can be made of this record (${quoted(originalType)}); kept as a foreign entry`;
   return { payloads: [{ type: "foreign", originalType, raw: record }], problems: isBroken ? [{ code: "invalid-record", message }] : [] };
 }
 
-// Kept elsewhere: as the entry's id, parent and time, in its message, or once in the session's header.
+// Fields that are part of the entry's position, its message or the session's header.
 const KEPT_ELSEWHERE = [
   "type",
   "subtype",
@@ -139,8 +142,8 @@ const KEPT_ELSEWHERE = [
 ];
 
 /**
- * What a record says besides its message, under `claude`: fields that we do not know, and the git branch where it is
- * not the one the session began on. Empty when there is nothing.
+ * The other fields of a record under `claude`: unknown fields, and the git branch if it is not the first one of the session.
+ * Empty if there are none.
  */
 function readOtherFields(record: JsonObject, firstBranch: string | undefined): { readonly claude?: JsonObject } {
   const rest = without(record, KEPT_ELSEWHERE);

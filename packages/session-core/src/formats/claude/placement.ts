@@ -1,24 +1,23 @@
 import { MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
 /**
- * Where each record hangs in the imported tree.
+ * Computes the parent of each record in the imported tree.
  *
- * Claude Code's own parents form more branches than a person made: results of parallel calls hang on different lines
- * of one reply, hooks report beside the conversation, and a reply follows whichever record was the last in memory. The
- * rule that leaves the real branches only:
+ * The parents in the file form more branches than the user made: results of parallel calls have different lines of a reply as
+ * parents, hooks report next to the conversation, and the parent of a reply is the last record in memory. These rules keep only
+ * the real branches:
  *
- * 1. A record that is a *step* (a prompt, a reply, a compaction) hangs on its parent's settled point: from the parent
- *    on through everything that merely belongs to it, that is noise, injected messages that nothing came of, and
- *    results of tool calls. So a reply follows all results, whichever of them it names, and two steps of one parent are
- *    siblings: a rewind, or a reply tried again.
- * 2. A result hangs there too, unless a step is there already (it came too late): then rule 4 holds. A second
- *    answer to one call is a sibling of the first, because one path must not hold both.
- * 3. Noise and injected messages that a step hangs on count as steps: a rewind may begin with a hook's report or
- *    a slash command.
- * 4. All else (reports of hooks, snapshots, side records) can begin no branch: it goes to the end of what hangs on its
- *    parent so far, in file order.
+ * 1. A *step* (a prompt, a reply, a compaction) is attached to its parent's settled point: the end of the records that belong to
+ *    the parent, which are noise, injected messages without children, and results of tool calls. So a reply follows all results,
+ *    and two steps with one parent are siblings: a rewind, or a repeated reply.
+ * 2. A result is attached there too, unless there is a step already (a late result): then rule 4 applies. A second result of a
+ *    call is a sibling of the first, because a path must not contain both.
+ * 3. Noise and injected messages with a step as a child count as steps: a rewind may start with a hook's report or a slash
+ *    command.
+ * 4. Other records (reports of hooks, snapshots, side records) start no branch: they are attached to the end of their parent's
+ *    descendants so far, in file order.
  *
- * Memory: twelve bytes a record. Time: nearly linear, because the ways followed are shortened (path compression).
+ * Memory: twelve bytes a record. Time: nearly linear (union-find with path compression).
  */
 export class TreePlacement {
   readonly #file: SessionFile;
@@ -36,21 +35,21 @@ export class TreePlacement {
     this.#parent = new Int32Array(file.records.length + 1).fill(ROOT);
   }
 
-  /** The end of the branch on which the conversation went on last. */
+  /** The end of the branch that the conversation continued last. */
   get current(): NodeIndex {
     return followLinks(this.#end, this.#lastStep + 1) - 1;
   }
 
-  /** The record that was placed last, wherever. */
+  /** The record that was placed last. */
   get lastPlaced(): NodeIndex {
     return this.#lastPlaced;
   }
 
-  /** Places a record, after all records before it in the file; returns the record that it hangs on. */
+  /** Places a record after all records before it in the file. Returns its parent. */
   place(node: NodeIndex): NodeIndex {
     const under = this.parentFor(node);
     this.#parent[node + 1] = under;
-    // Behind a step, noise is part of a later branch and must not draw the next one after itself.
+    // After a step, noise belongs to a later branch and must not move the settled point.
     const isFirst = this.#end[under + 1] === under + 1;
     if (isFirst && this.#belongsToParent(node)) this.#settled[under + 1] = node + 1;
     this.#end[under + 1] = node + 1;
@@ -59,7 +58,7 @@ export class TreePlacement {
     return under;
   }
 
-  /** The record that the next record would hang on. */
+  /** The parent that a record gets if it is placed next. */
   parentFor(node: NodeIndex): NodeIndex {
     const record = this.#file.records[node];
     if (record === undefined || record.kind === "side") return this.current;
@@ -74,7 +73,7 @@ export class TreePlacement {
     return late ? this.#endFrom(settled) : settled;
   }
 
-  // Messages that were kept may be younger than the record that the boundary names; they must be on its path.
+  // Kept messages may be newer than the parent of the boundary; they must be on its path.
   #parentOfCompaction(node: NodeIndex, parent: NodeIndex): NodeIndex {
     if (parent === ROOT) return this.current;
     const settled = followLinks(this.#settled, parent + 1) - 1;
@@ -93,7 +92,7 @@ export class TreePlacement {
     return record.leads || (record.kind !== "noise" && record.kind !== "injected");
   }
 
-  // What a later sibling passes by. An injected message with a step behind it is a branch of its own, noise never is.
+  // Whether later siblings are attached after this record. An injected message with a step as a child is a branch; noise is not.
   #belongsToParent(node: NodeIndex): boolean {
     const record = this.#file.records[node];
     if (record?.kind === "result") return !this.#file.repeatedAnswers.has(node);
@@ -101,15 +100,15 @@ export class TreePlacement {
     return record?.kind === "noise" || record?.kind === "side";
   }
 
-  /** The record that a placed record hangs on. */
+  /** The parent of a placed record. */
   parentOf(node: NodeIndex): NodeIndex {
     return this.#parent[node + 1] ?? ROOT;
   }
 
-  /** Whether `node` is `leaf` or above it. Costs one step for each record between them. */
+  /** Whether `node` is `leaf` or an ancestor of it. Linear in the records between them. */
   isOnPath(node: NodeIndex, leaf: NodeIndex): boolean {
     let at = leaf;
-    // A parent is always older than its child, so the search ends as soon as it is past the node.
+    // A parent always has a smaller index than its child.
     while (at > node) at = this.parentOf(at);
     return at === node;
   }

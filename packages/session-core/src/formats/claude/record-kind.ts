@@ -1,24 +1,24 @@
 import { isObject, type JsonObject, objectAt, stringAt } from "../../source/json.js";
 
 /**
- * What a record is to the tree:
+ * The role of a record in the tree:
  *
  * | kind | record | becomes |
  * |---|---|---|
- * | `human` | `user`, typed by a person | a user message |
- * | `injected` | `user`, put in by the program (see injected.ts); an attachment with a queued prompt | a custom message |
- * | `result` | `user` with `tool_result` blocks | tool results, then what stands next to them |
+ * | `human` | `user`, typed by the user | a user message |
+ * | `injected` | `user`, written by the program (see `STARTS`); an attachment with a queued prompt | a custom message |
+ * | `result` | `user` with `tool_result` blocks | tool results, then its other blocks |
  * | `reply` | `assistant`: the first line of a reply | the whole reply |
  * | `boundary` | `system/compact_boundary` | with its summary: a compaction |
- * | `summary` | `user` with `isCompactSummary` that no boundary came before | a compaction |
- * | `noise` | all else with a uuid: progress, attachments, other `system` records, unknown types | foreign |
+ * | `summary` | `user` with `isCompactSummary` without a boundary before it | a compaction |
+ * | `noise` | other records with a uuid: progress, attachments, other `system` records, unknown types | foreign |
  * | `side` | a record without a uuid | a title, a value, or foreign |
  * | `absorbed` | a part of an earlier entry: a later line of a reply, a boundary's summary, a record written twice | nothing |
  * | `bad` | a line without a JSON object | a problem |
  */
 export type RecordKind = "human" | "injected" | "result" | "reply" | "boundary" | "summary" | "noise" | "side" | "absorbed" | "bad";
 
-/** The kind of a record that has a uuid, from the record alone. */
+/** The kind of a record with a uuid, from the record alone. */
 export function classifyRecord(record: JsonObject): Exclude<RecordKind, "side" | "absorbed" | "bad"> {
   switch (record.type) {
     case "user":
@@ -38,22 +38,22 @@ function classifyUserRecord(record: JsonObject): "human" | "injected" | "result"
   if (message === undefined) return "noise";
   if (record.isCompactSummary === true) return "summary";
   if (findResultBlocks(message.content).length > 0) return "result";
-  // Shown in the terminal, but never sent to a model: it must not turn up in a context.
+  // Shown in the terminal, never sent to a model: not part of the context.
   if (record.isVisibleInTranscriptOnly === true) return "noise";
   return classifySpeaker(record, message.content);
 }
 
-/** The `tool_result` blocks of a content that name the call they answer. */
+/** The `tool_result` blocks of a content that have the id of a call. */
 export function findResultBlocks(content: unknown): readonly JsonObject[] {
   return Array.isArray(content) ? content.filter(isResultBlock) : [];
 }
 
-/** Whether a block answers a tool call. */
+/** Whether a block is a result of a tool call. */
 export function isResultBlock(block: unknown): block is JsonObject {
   return isObject(block) && block.type === "tool_result" && typeof block.tool_use_id === "string";
 }
 
-/** The prompt that a person queued while the model was at work; undefined for every other attachment. */
+/** The queued prompt of an attachment; undefined for other attachments. */
 export function readQueuedPrompt(record: JsonObject): unknown {
   const attachment = objectAt(record, "attachment");
   if (attachment?.type !== "queued_command") return undefined;
@@ -61,7 +61,7 @@ export function readQueuedPrompt(record: JsonObject): unknown {
   return typeof prompt === "string" || Array.isArray(prompt) ? prompt : undefined;
 }
 
-/** The original type of a record, with what tells it apart: `progress`, `system/turn_duration`, `attachment/hook_success`. */
+/** The original type of a record with its subtype: `progress`, `system/turn_duration`, `attachment/hook_success`. */
 export function readTypeName(record: JsonObject): string {
   const { type, subtype } = record;
   if (typeof type !== "string" || type === "") return "unknown";
@@ -69,20 +69,20 @@ export function readTypeName(record: JsonObject): string {
   return typeof detail === "string" && detail !== "" ? `${type}/${detail}` : type;
 }
 
-/** Who is behind the text of a `user` record. */
+/** The author of the text of a `user` record: the user, or the program. */
 type Speaker = "human" | "injected";
 
-/** How an injected text is kept: as a message of role `custom`, so that the model still reads it. */
+/** The form of an injected text: a message of the role `custom`, which stays in the context. */
 export interface InjectedKind {
   readonly customType: string;
-  /** Whether a person saw it in the terminal. */
+  /** Whether it was shown in the terminal. */
   readonly display: boolean;
 }
 
-/** What a program put in without a person's doing: reminders, expanded prompts, caveats. */
+/** Text of the program: reminders, expanded prompts, caveats. */
 export const META: InjectedKind = { customType: "claude.meta", display: false };
 
-/** Text that a person queued while the model was at work, delivered to it as an attachment. */
+/** A prompt that the user queued while the model was working, sent as an attachment. */
 export const QUEUED: InjectedKind = { customType: "claude.queued", display: true };
 
 const COMMAND: InjectedKind = { customType: "claude.command", display: true };
@@ -91,10 +91,9 @@ const INTERRUPTED: InjectedKind = { customType: "claude.interrupted", display: t
 const NOTIFICATION: InjectedKind = { customType: "claude.notification", display: true };
 
 /**
- * Claude Code writes as `user` whatever it sends under that role. A text that starts with one of these was written by
- * the program, not typed as a prompt:
+ * Claude Code writes all messages of the role `user` as `user` records. The program wrote a text that starts with one of these:
  *
- * | starts with | kept as | a person saw it |
+ * | starts with | customType | shown in the terminal |
  * |---|---|---|
  * | `<command-name>`, `<command-message>`, `<command-args>`, `<local-command-stdout>`, `<local-command-stderr>` | `claude.command` | yes |
  * | `<bash-input>`, `<bash-stdout>`, `<bash-stderr>` (a `!command` and what it printed) | `claude.bash` | yes |
@@ -102,8 +101,8 @@ const NOTIFICATION: InjectedKind = { customType: "claude.notification", display:
  * | `<task-notification>` (a background task has ended) | `claude.notification` | yes |
  * | `<local-command-caveat>`, `Caveat: The messages below were generated` | `claude.meta` | no |
  *
- * Besides, whatever the text is: a record with `isMeta` is `claude.meta`, and so is a block that is nothing but
- * `<system-reminder>…</system-reminder>`. All else is what a person said.
+ * Also `claude.meta`, with any text: a record with `isMeta`, and a block that is only `<system-reminder>…</system-reminder>`.
+ * Everything else is input of the user.
  */
 const STARTS: readonly (readonly [start: string, kind: InjectedKind])[] = [
   ["<command-name>", COMMAND],
@@ -120,7 +119,7 @@ const STARTS: readonly (readonly [start: string, kind: InjectedKind])[] = [
   ["Caveat: The messages below were generated", META],
 ];
 
-/** How an injected text is kept; undefined: a person said it. */
+/** The form of an injected text; undefined: input of the user. */
 export function classifyInjected(record: JsonObject, text: string): InjectedKind | undefined {
   const start = text.trimStart();
   const byText = STARTS.find(([prefix]) => start.startsWith(prefix))?.[1];
@@ -128,20 +127,20 @@ export function classifyInjected(record: JsonObject, text: string): InjectedKind
   return record.isMeta === true || isReminder(text) ? META : undefined;
 }
 
-/** Whether a text is a reminder of the program and nothing else. */
+/** Whether a text is only a reminder of the program. */
 function isReminder(text: string): boolean {
   const trimmed = text.trim();
   return trimmed.startsWith("<system-reminder>") && trimmed.endsWith("</system-reminder>");
 }
 
-/** Who speaks in a `user` record without tool results: injected when no block of it is a person's. */
+/** The author of a `user` record without tool results: injected if no block is the user's. */
 function classifySpeaker(record: JsonObject, content: unknown): Speaker {
   if (classifyInjected(record, textWithoutReminders(content)) !== undefined) return "injected";
   if (!Array.isArray(content) || content.length === 0) return "human";
   return content.every(isReminderBlock) ? "injected" : "human";
 }
 
-/** The texts of a content, reminders left out: what decides who speaks. */
+/** The texts of a content without reminders. */
 export function textWithoutReminders(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -149,7 +148,7 @@ export function textWithoutReminders(content: unknown): string {
   return texts.filter((text) => text !== "" && !isReminder(text)).join("\n");
 }
 
-/** Whether a block is a reminder and nothing else. */
+/** Whether a block is only a reminder. */
 export function isReminderBlock(block: unknown): boolean {
   return isObject(block) && block.type === "text" && isReminder(stringAt(block, "text") ?? "");
 }

@@ -8,10 +8,9 @@ import { TreePlacement } from "./placement.js";
 import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.js";
 
 /**
- * The second pass: the records of one session of the file, in the order of the file, each line read when its turn
- * comes. Memory holds the index and the lines of one reply.
+ * The second pass: reads the records of a session of the file, in file order. Memory: the index and the lines of one reply.
  *
- * @throws {SourceNotFoundError | SourceUnreadableError} the file is gone or is another one now.
+ * @throws {SourceNotFoundError | SourceUnreadableError} the file was removed or replaced.
  */
 export function* readRecords(file: SessionFile, chain: number, sessionId: SessionId): Generator<SourceRecord, void, void> {
   const reader = new LineReader(file.path);
@@ -29,7 +28,7 @@ class RecordReader {
   readonly #reader: LineReader;
   readonly #placement: TreePlacement;
   readonly #payloads: PayloadBuilder;
-  /** Last ids of records whose uuid is not the id of their last entry. */
+  /** The id of the last entry of records whose uuid is not this id. */
   readonly #lastIds = new Map<NodeIndex, EntryId>();
   #timeMs: number;
 
@@ -52,7 +51,7 @@ class RecordReader {
     yield* this.#title();
   }
 
-  // In the file of an agent, lines that belong to nobody are the agent's.
+  // In the file of an agent, records without a session are the agent's.
   #isOurs(record: IndexedRecord): boolean {
     if (record.chain === this.#chain) return true;
     return record.chain === 0 && this.#chain === 1 && this.#file.chains[0]?.records === 0;
@@ -92,7 +91,7 @@ class RecordReader {
 
   *#step(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
     if (this.#file.renamed.has(node)) {
-      yield this.#problem("duplicate-id", record, `another record has the uuid ${quoted(record.uuid)}; this one got an id of its own`);
+      yield this.#problem("duplicate-id", record, `another record has the uuid ${quoted(record.uuid)}; this one got a derived id`);
     }
     const { payloads, problems } = this.#payloads.create(node, object);
     for (const { code, message } of problems) yield this.#problem(code, record, message);
@@ -123,7 +122,7 @@ class RecordReader {
     return isOwn ? record.uuid : derivedId(this.#sessionId, record.line, text);
   }
 
-  // A parent that is not there is passed on as it stands: whoever writes the entries reports it.
+  // A missing parent is kept: `SessionImporter` reports it.
   #parentId(record: IndexedRecord, object: JsonObject, under: NodeIndex): EntryId | null {
     const isUnknown = record.parent === MISSING && record.kind !== "boundary";
     return (isUnknown ? stringAt(object, "parentUuid") : undefined) ?? this.#lastIdOf(under);

@@ -3,7 +3,7 @@ import { promptDigest } from "./ids.js";
 import { findResultBlocks } from "./record-kind.js";
 import { type CallFacts, type IndexedRecord, MISSING, type NodeIndex } from "./session-file.js";
 
-/** The lines of a reply stand close together; so many replies back are looked at, the agents beside it included. */
+/** How many replies stay open for further lines, including those of parallel agents. The lines of a reply are close together. */
 const OPEN_REPLIES = 256;
 
 interface OpenReply {
@@ -12,16 +12,16 @@ interface OpenReply {
 }
 
 /**
- * Finds the lines that are one reply: each block of a reply is a record of its own, with the same `message.id`.
+ * Groups the lines of replies: each block of a reply is a separate record with the same `message.id`.
  *
- * The id alone is not enough, because some proxies give every reply the same one. A line belongs to an open reply if it
- * hangs on it, on a result of its calls, on noise behind either, beside its first line, or on a line that is lost.
+ * The id alone is not enough, because some proxies use one id for all replies. A line belongs to an open reply if its parent is
+ * the reply, a result of its calls, noise after either, the parent of its first line, or missing.
  */
 export class ReplyGroups {
   readonly #open = new Map<string, OpenReply>();
   readonly lines = new Map<NodeIndex, NodeIndex[]>();
 
-  /** The first line of the reply that this line belongs to; undefined: it is the first. */
+  /** The first line of this line's reply; undefined if this is the first line. */
   find(record: JsonObject, parent: NodeIndex, chain: number, records: readonly IndexedRecord[]): NodeIndex | undefined {
     const open = this.#open.get(readMessageId(record) ?? "");
     const first = open === undefined ? undefined : records[open.first];
@@ -31,7 +31,7 @@ export class ReplyGroups {
     return belongs ? open.first : undefined;
   }
 
-  /** Notes the first line of a reply. */
+  /** Adds the first line of a reply. */
   begin(record: JsonObject, node: NodeIndex): void {
     const id = readMessageId(record);
     if (id === undefined) return;
@@ -41,7 +41,7 @@ export class ReplyGroups {
     if (this.#open.size > OPEN_REPLIES && oldest !== undefined) this.#open.delete(oldest);
   }
 
-  /** Notes a later line of the reply that begins at `first`. */
+  /** Adds a later line of the reply that starts at `first`. */
   add(first: NodeIndex, node: NodeIndex): void {
     const lines = this.lines.get(first);
     if (lines === undefined) this.lines.set(first, [node]);
@@ -58,17 +58,17 @@ function sameRequest(a: string | undefined, b: string | undefined): boolean {
   return a === undefined || b === undefined || a === b;
 }
 
-/** The tools that start agents; `Task` was renamed. */
+/** The tools that start agents; `Task` is the old name. */
 const AGENT_TOOLS = ["Task", "Agent"];
 
-/** The tool calls of a file while it is read: who made them, who answered them, and which agents they started. */
+/** Collects the tool calls of a file: their replies, their results, and the agents they started. */
 export class CallIndex {
   readonly calls = new Map<string, CallFacts>();
   readonly repeatedAnswers = new Map<NodeIndex, NodeIndex>();
   readonly agentCalls = new Map<string, string>();
   readonly promptCalls = new Map<string, string>();
 
-  /** Notes the calls on one line of `reply`. */
+  /** Adds the calls of a line of `reply`. */
   addCalls(record: JsonObject, reply: NodeIndex): void {
     const content = objectAt(record, "message")?.content;
     if (!Array.isArray(content)) return;
@@ -87,7 +87,7 @@ export class CallIndex {
     return { name, reply, description: input === undefined ? undefined : stringAt(input, "description"), answer: undefined };
   }
 
-  /** Notes a record of tool results; returns the reply whose call it answers. */
+  /** Adds a record of tool results. Returns the reply of the first call. */
   addResults(record: JsonObject, node: NodeIndex): NodeIndex | undefined {
     const ids = findResultBlocks(objectAt(record, "message")?.content).map((block) => String(block.tool_use_id));
     const [first] = ids;
@@ -104,7 +104,7 @@ export class CallIndex {
     else if (call.answer !== node) this.repeatedAnswers.set(node, call.answer);
   }
 
-  /** Notes what a progress record says of the agent that a call started; a result says it with more authority. */
+  /** Adds the agent of a call from a progress record; a result overrides it. */
   addProgress(record: JsonObject): void {
     const agentId = stringAt(objectAt(record, "data") ?? {}, "agentId");
     const call = stringAt(record, "parentToolUseID");

@@ -8,50 +8,50 @@ export type NodeIndex = number;
 
 /** The parent of a first record. */
 export const ROOT: NodeIndex = -1;
-/** A parent that is not in the file, or not before its child. */
+/** The parent is not in the file, or not before its child. */
 export const MISSING: NodeIndex = -2;
 
 /**
- * What is kept of one record while its file is read: where it stands, never what it says. Together with the entry in
- * `nodeOf` this is about 250 bytes a record (measured), so a file of 100,000 records needs 25 MB, whatever its size.
+ * The index of a record: its position, not its content. With the entry in `nodeOf`, about 250 bytes a record (measured): a file
+ * of 100,000 records needs 25 MB.
  */
 export interface IndexedRecord {
   kind: RecordKind;
-  /** Empty for a record without one. */
+  /** Empty if the record has none. */
   readonly uuid: string;
   readonly line: number;
   readonly offset: number;
   readonly bytes: number;
   readonly parent: NodeIndex;
-  /** The reply that this record belongs to: its first line, a result of its calls, or noise behind either; else -1. */
+  /** The reply of its first line, of a result of its calls, or of noise after either; otherwise -1. */
   readonly reply: NodeIndex;
-  /** Which session of the file: 0 is the conversation, the others are sidechains. */
+  /** The session in the file: 0 is the conversation, the others are sidechains. */
   readonly chain: number;
-  /** Whether a record that is a step of the conversation hangs on it, directly or through others like it. */
+  /** Whether a step of the conversation is its child, directly or through records like it. */
   leads: boolean;
 }
 
-/** A compaction that a boundary announced. */
+/** A compaction with a boundary. */
 export interface BoundaryFacts {
   summary: NodeIndex | undefined;
-  /** The first record that was kept word for word. */
+  /** The first record that was kept. */
   readonly firstKept: NodeIndex | undefined;
   readonly lastKept: NodeIndex | undefined;
-  /** Whether the boundary named a record before it that the file does not have. */
+  /** The parent of the boundary is not in the file. */
   readonly parentMissing: boolean;
 }
 
-/** A tool call, by the id that its results name. */
+/** A tool call. */
 export interface CallFacts {
   readonly name: string;
   readonly reply: NodeIndex;
-  /** What the call says it is for; kept for calls that start agents only. */
+  /** The description of a call that starts an agent. */
   readonly description: string | undefined;
-  /** The first record that answered it. */
+  /** The first record with its result. */
   answer: NodeIndex | undefined;
 }
 
-/** What the records of one session of the file say about it; the first that says it wins. */
+/** Facts about a session of the file; the first record that has one wins. */
 export interface ChainFacts {
   /** Empty for the conversation; else the agent's id, or the uuid of its first record. */
   readonly key: string;
@@ -62,24 +62,24 @@ export interface ChainFacts {
   gitBranch?: string | undefined;
   version?: string | undefined;
   recordedSessionId?: string | undefined;
-  /** Digest of the first text, to find the call whose prompt it was. */
+  /** The digest of the first text, to find the call with this prompt. */
   promptDigest?: string | undefined;
 }
 
-/** One Claude Code file after the first pass. */
+/** The index of a file, the result of the first pass. */
 export interface SessionFile {
   readonly path: string;
   readonly records: readonly IndexedRecord[];
-  /** Which record stands for a uuid; one uuid may stand behind another record (see absorbed). */
+  /** The record for a uuid; for an absorbed record, the one that contains it. */
   readonly nodeOf: ReadonlyMap<string, NodeIndex>;
   readonly problems: ReadonlyMap<NodeIndex, ImportProblem>;
   /** The later lines of replies that have more than one. */
   readonly replyLines: ReadonlyMap<NodeIndex, readonly NodeIndex[]>;
   readonly boundaries: ReadonlyMap<NodeIndex, BoundaryFacts>;
   readonly calls: ReadonlyMap<string, CallFacts>;
-  /** Results of calls that an earlier record answered already, with that record. */
+  /** Repeated results of a call, with the record of the first result. */
   readonly repeatedAnswers: ReadonlyMap<NodeIndex, NodeIndex>;
-  /** Records whose uuid belongs to another one; they get an id of their own. */
+  /** Records whose uuid belongs to another record; they get a derived id. */
   readonly renamed: ReadonlySet<NodeIndex>;
   /** The calls that started agents: by the agent's id, and by the digest of its prompt. */
   readonly agentCalls: ReadonlyMap<string, string>;
@@ -88,15 +88,15 @@ export interface SessionFile {
   readonly titles: { readonly user?: string | undefined; readonly auto?: string | undefined };
 }
 
-/** Where one line stands in a file, in bytes. */
+/** The position of a line in a file, in bytes. */
 interface LinePlace {
   readonly offset: number;
   readonly bytes: number;
 }
 
 /**
- * Reads single lines of a file by their place. Memory holds one line at a time, which is what lets a reply be put
- * together from lines that are far apart. Close it when done.
+ * Reads single lines of a file by position, one at a time, so that a reply can be built from distant lines. The caller closes
+ * it.
  *
  * @throws {SourceNotFoundError | SourceUnreadableError} the file cannot be opened or read.
  */
@@ -107,7 +107,7 @@ export class LineReader {
     this.#file = new SourceFileReader(path);
   }
 
-  /** The text of the line; shorter than expected when the file was cut meanwhile. */
+  /** The text of the line; shorter if the file was truncated. */
   textAt({ offset, bytes }: LinePlace): string {
     return this.#file
       .bytesAt(offset, bytes)
@@ -115,7 +115,7 @@ export class LineReader {
       .replace(/^\uFEFF/, "");
   }
 
-  /** The object on the line; undefined when the file was rewritten since the line was found. */
+  /** The object on the line; undefined if the file was changed after the first pass. */
   objectAt(place: LinePlace): JsonObject | undefined {
     return parseJsonObject(this.textAt(place));
   }

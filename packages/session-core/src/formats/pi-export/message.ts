@@ -2,7 +2,7 @@ import type { AssistantBlock, AssistantMessage, ContentBlock, Message } from "..
 import { isObject, type JsonObject } from "../../source/json.js";
 import { FILLED, FOREIGN_BLOCK } from "../pi/marks.js";
 
-/** A message as pi keeps it: what pi reads without looking (a time, a usage, a reason to stop) is there. */
+/** A message in pi's format, with the members that pi requires: a time, the usage, a stop reason. */
 export function toPiMessage(message: Message, createdAtMs: number): JsonObject {
   const required = { timestamp: createdAtMs };
   switch (message.role) {
@@ -21,8 +21,8 @@ export function toPiMessage(message: Message, createdAtMs: number): JsonObject {
 }
 
 /**
- * A content that pi can send to a model. It takes every block that is no text for an image, so a block that neither
- * knows is written as a text naming it, with the block itself beside the text.
+ * A content that pi can send to a model. pi treats every block that is not a text as an image, so a foreign block is written as
+ * a text that names its type, with the block in an extra field.
  */
 export function toPiContent(content: string | readonly ContentBlock[]): string | readonly JsonObject[] {
   if (typeof content === "string") return content;
@@ -49,7 +49,7 @@ function toPiAssistant(message: AssistantMessage, required: JsonObject): JsonObj
   return hasAllCounts(message.usage) ? whole : replaceMember(whole, "usage", completeUsage(message.usage ?? {}));
 }
 
-// A model's unknown blocks are skipped by pi, so those that came from pi or oh-my-pi go back as they were.
+// pi skips unknown blocks of a reply, so foreign blocks from pi or oh-my-pi are written unchanged.
 function toPiAssistantBlock(block: AssistantBlock): JsonObject {
   if (block.type !== "foreign" || !isObject(block.raw)) return block;
   return block.raw.type === block.originalType && Object.keys(block).length === 3 ? block.raw : block;
@@ -67,8 +67,8 @@ function completeUsage(usage: JsonObject): JsonObject {
 }
 
 /**
- * `object` with `required` members put in where it has none (or null, where pi cannot bear it), and a note of which,
- * so that reading the file again takes them out. An object that lacks nothing stays as it is.
+ * `object` with the `required` members that are missing or null, and a list of them, so that `removeFilled` can remove them. An
+ * object that lacks none is returned unchanged.
  */
 export function fillRequired(object: JsonObject, required: JsonObject): JsonObject {
   const lacking = Object.keys(required).filter((key) => object[key] === undefined || object[key] === null);
@@ -77,7 +77,7 @@ export function fillRequired(object: JsonObject, required: JsonObject): JsonObje
   return { ...object, ...Object.fromEntries(lacking.map((key) => [key, required[key]])), [FILLED]: before };
 }
 
-/** `object` with `key` replaced by `value`, and a note of what was there before. */
+/** `object` with `key` set to `value`, and its old value in the list of filled members. */
 function replaceMember(object: JsonObject, key: string, value: unknown): JsonObject {
   const noted = object[FILLED];
   const before = [...(Array.isArray(noted) ? noted : []), [key, object[key]]];

@@ -5,7 +5,7 @@ import { EXPORTED_BY, FOREIGN_MARK, LEAF_MARK, USAGE_MARKS } from "../pi/marks.j
 import { derivedId } from "../pi/pi-file.js";
 import { fillRequired, toPiContent, toPiMessage } from "./message.js";
 
-/** What of a session goes into pi's header and its last lines. */
+/** The session's data in pi's header and last lines. */
 interface PiExportSession {
   readonly id: SessionId;
   readonly title: string | null;
@@ -21,18 +21,18 @@ interface PiExportLabel {
   readonly createdAtMs: number;
 }
 
-/** A session to write as a pi file. Entries come parents first; nothing but the one at hand is kept in memory. */
+/** A session to write as a pi file. Entries come parents first and are written one by one. */
 export interface PiExport {
   readonly session: PiExportSession;
   readonly entries: AsyncIterable<Entry> | Iterable<Entry>;
   readonly labels: AsyncIterable<PiExportLabel> | Iterable<PiExportLabel>;
-  /** Where the session stands; null: before its first entry. */
+  /** The leaf; null: before the first entry. */
   readonly leafId: EntryId | null;
 }
 
 /**
- * The lines of a session file of pi, version 3, each without its line break: header, entries in the order given, then
- * labels and title. Reading them back with `piFormat` gives the same tree, leaf, labels, title and payloads.
+ * The lines of a pi session file, version 3, without line breaks: header, entries in the given order, labels, title. Reading
+ * them with `piFormat` gives the same tree, leaf, labels, title and payloads.
  *
  * @example
  * for await (const line of piLines(input)) file.write(`${line}\n`);
@@ -52,8 +52,8 @@ function toPiHeader({ id, cwd, createdAtMs, parentSessionId }: PiExportSession):
   return parentSessionId === null ? header : { ...header, parentSession: parentSessionId };
 }
 
-// pi takes the last line of a file for the leaf. So the lines behind the entries hang on the leaf, one below the
-// other; where there would be none and the leaf is not the last entry, a line is written for nothing but that.
+// pi's leaf is the last line of the file. So the lines after the entries are a chain below the leaf. If the leaf is not the
+// last entry, a line is written only to set it.
 async function* lastLines({ session, labels, leafId }: PiExport, last: EntryId | null): AsyncGenerator<string, void, void> {
   const chain = new Chain(session, leafId);
   if (leafId !== last) yield chain.line(session.createdAtMs, { type: "custom", customType: LEAF_MARK });
@@ -80,7 +80,7 @@ class Chain {
   }
 }
 
-// Records that pi or our own reader take for something: a foreign record of such a type must not be mistaken for one.
+// Types that pi or `piFormat` interpret: a foreign record of such a type must not be written unchanged.
 const KNOWN_TYPES: ReadonlySet<unknown> = new Set([
   ...["session", "title", "label", "session_info", "title_change", "message", "model_change", "thinking_level_change"],
   ...["compaction", "branch_summary", "context_edit", "custom", "custom_message", "usage", "model_usage"],
@@ -94,7 +94,7 @@ function toPiRecord(entry: Entry): JsonObject {
   return { type, ...fields, id, parentId, timestamp: toIsoTime(createdAtMs) };
 }
 
-/** A time as pi writes it; times that no date can hold become the first of 1970. */
+/** A time in ISO format; a time out of the range of Date becomes 1970-01-01. */
 function toIsoTime(milliseconds: number): string {
   const date = new Date(milliseconds);
   return (Number.isNaN(date.getTime()) ? new Date(0) : date).toISOString();
@@ -102,7 +102,7 @@ function toIsoTime(milliseconds: number): string {
 
 type ForeignEntry = Extract<Entry, { type: "foreign" }>;
 
-// A record that pi or oh-my-pi wrote goes back as it was, if reading it again gives this very entry.
+// A record of pi or oh-my-pi is written unchanged if reading it gives this entry again.
 function isUntouched(entry: ForeignEntry): entry is ForeignEntry & { raw: JsonObject } {
   const { raw, originalType } = entry;
   if (!isObject(raw) || KNOWN_TYPES.has(originalType) || raw.type !== originalType) return false;
@@ -115,7 +115,7 @@ function toPiPayload(payload: EntryPayload, { id, createdAtMs }: Entry): JsonObj
     case "message":
       return { ...payload, message: toPiMessage(payload.message, createdAtMs) };
     case "compaction":
-      // pi has no null here: a compaction that kept nothing names itself.
+      // pi does not allow null: a compaction that kept nothing names itself.
       return { ...fillRequired(payload, { tokensBefore: 0 }), firstKeptEntryId: payload.firstKeptEntryId ?? id };
     case "branch_summary":
       return { ...payload, fromId: payload.fromId ?? "root" };

@@ -4,35 +4,35 @@ import { SourceNotFoundError, SourceUnreadableError } from "../../errors/import-
 import { isObject, type JsonObject } from "../../source/json.js";
 import { SourceFileReader } from "../../source/source-file.js";
 
-/** How a text that oh-my-pi moved out of a session file starts; 64 hex digits follow. */
+/** The prefix of a reference to data that oh-my-pi moved to a separate file; 64 hex digits follow. */
 export const BLOB_PREFIX = "blob:sha256:";
 
 const BLOB = /^blob:sha256:([0-9a-f]{64})$/;
 
-/** Folders above a session file that are searched: the agent's folder is two up, six from a nested subagent. */
+/** How many parent folders of a session file are searched: the blobs are two levels up, six for a nested subagent. */
 const FOLDERS_UP = 8;
 
 /** Deepest nesting that is searched, the depth that an entry can have. */
 const MAX_DEPTH = 500;
 
-/** The most that the blobs of one record may have together, in bytes: a record must fit into one string. */
+/** The total size limit of the blobs of one record, in bytes: a record must fit into one string. */
 const MOST_BYTES = 1 << 28;
 
-/** A record with the blobs put back that were found, and the references that were not. */
+/** A record with its blobs inserted, and the references that could not be read. */
 interface RestoredRecord {
   readonly record: JsonObject;
   readonly missing: readonly MissingBlob[];
 }
 
-/** A reference that stays, and why. */
+/** A reference that stays in the record, and the reason. */
 export interface MissingBlob {
   readonly reference: string;
   readonly reason: string;
 }
 
 /**
- * Puts back what oh-my-pi keeps in files beside its sessions: images, wherever in the record they are (regression
- * R26), and the image addresses inside provider data. A reference that leads nowhere stays as it is.
+ * Inserts the data that oh-my-pi stores in separate files: images anywhere in the record, and image addresses inside provider
+ * data. A reference without a file stays unchanged.
  */
 export function restoreBlobs(record: JsonObject, sessionPath: string): RestoredRecord {
   const missing: MissingBlob[] = [];
@@ -60,7 +60,7 @@ function restoreValue(value: unknown, key: string, owner: JsonObject, bytesOf: B
   return typeof value === "string" && encoding !== undefined ? (bytesOf(value)?.toString(encoding) ?? value) : value;
 }
 
-// Only at the places that oh-my-pi writes to: a person may well have typed the same text into a message.
+// Only in the fields that oh-my-pi writes: a user may have typed the same text into a message.
 function encodingOf(key: string, owner: JsonObject): "base64" | "utf8" | undefined {
   if (key === "image_url") return "utf8";
   if (key === "result" && owner.type === "image_generation_call") return "base64";
@@ -68,14 +68,14 @@ function encodingOf(key: string, owner: JsonObject): "base64" | "utf8" | undefin
   return key === "data" && isImage ? "base64" : undefined;
 }
 
-/** The bytes of a blob, or why they cannot be had. */
+/** The bytes of a blob, or the reason why it cannot be read. */
 function readBlob(reference: string, sessionPath: string, room: number): Buffer | string {
   const hash = BLOB.exec(reference)?.[1] ?? "";
   let reason = "is in no blobs folder above the session";
   let folder = dirname(sessionPath);
   for (let up = 0; up < FOLDERS_UP; up++, folder = dirname(folder)) {
     const found = read(join(folder, "blobs", hash), room);
-    // A file that is not what its name says would put another picture into the conversation.
+    // A file that does not match its hash would insert another image.
     if (Buffer.isBuffer(found) && createHash("sha256").update(found).digest("hex") === hash) return found;
     if (typeof found === "string") reason = found;
   }

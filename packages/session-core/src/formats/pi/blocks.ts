@@ -1,18 +1,18 @@
 import { isObject, type JsonObject, parseJson, stringAt, without, withoutNulls } from "../../source/json.js";
 import { readForeign, readForeignBlock } from "./marks.js";
 
-/** Fields that some versions left behind from streaming (regression R11): they repeat what the record says anyway. */
+/** Fields that some versions left behind from streaming. They repeat other fields of the record. */
 export const SCRATCH = ["partialJson", "jsonlEvents"];
 
-/** A content of blocks, or a text; undefined when it is neither. Null, which old files have for "nothing", is no block. */
+/** A content: blocks or a text; undefined for other values. Null, as in old files, is empty content. */
 type Content = string | readonly JsonObject[] | undefined;
 
-/** What a person, a tool or a host said. */
+/** The content of a user message, tool result or custom message. */
 export function toContent(content: unknown): Content {
   return toBlocks(content, contentBlock);
 }
 
-/** What a model said. */
+/** The content of a reply. */
 export function toAssistantContent(content: unknown): Content {
   return toBlocks(content, assistantBlock);
 }
@@ -47,7 +47,7 @@ function assistantBlock(given: JsonObject): JsonObject {
   return contentBlock(block);
 }
 
-/** A block that Bough does not know, or one that is broken: kept whole, sent to no model. */
+/** A block of an unknown type or an invalid one: stored unchanged as a foreign block. */
 function toForeignBlock(block: JsonObject): JsonObject {
   const noted = block.type === "foreign" ? readForeign(block) : undefined;
   if (noted !== undefined) return noted;
@@ -72,7 +72,7 @@ function toolCallBlock(block: JsonObject): JsonObject {
   return isObject(block.arguments) ? block : { ...block, arguments: toToolArguments(block.arguments) };
 }
 
-// The same two rules as in the gate for blocks, which would load zod for every program that only lists formats.
+// The same two rules as in the schema of image blocks (entry/message.ts), repeated here because that file loads zod.
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const IMAGE_TYPE = /^image\/[\w.+-]+$/;
 
@@ -84,7 +84,7 @@ function isOptional(value: unknown, type: "string" | "boolean"): boolean {
   return value === undefined || typeof value === type;
 }
 
-/** The arguments of a tool call as an object: some programs wrote them as JSON text, and some texts are no JSON. */
+/** The arguments of a tool call as an object. Some programs wrote them as JSON text, or as text that is not JSON. */
 function toToolArguments(given: unknown): JsonObject {
   if (given === null || given === undefined || given === "") return {};
   const value = typeof given === "string" ? parseJson(given) : given;

@@ -5,7 +5,7 @@ import type { SkippedLines } from "./links.js";
 import { FOREIGN_MARK, readForeign, removeFilled, USAGE_MARKS } from "./marks.js";
 import { toMessage, withUsage } from "./messages.js";
 
-/** Makes an entry's payload of a record; undefined when the record's shape does not allow it. */
+/** Converts a record to a payload; undefined if it has an unexpected shape. */
 type ReadEntry = (record: JsonObject, reading: EntryContext) => JsonObject | undefined;
 
 const READERS: ReadonlyMap<string, ReadEntry> = new Map<string, ReadEntry>([
@@ -21,13 +21,13 @@ const READERS: ReadonlyMap<string, ReadEntry> = new Map<string, ReadEntry>([
   ["model_usage", (record) => ({ type: "custom", customType: USAGE_MARKS.model_usage, data: without(withoutPosition(record), ["type"]) })],
 ]);
 
-/** What an entry carries, and whether its record had a type that we know but a shape that we do not. */
+/** A payload. `isInvalid`: the record has a known type but an unexpected shape. */
 interface ReadPayload {
   readonly payload: JsonObject;
   readonly isInvalid: boolean;
 }
 
-/** What the record's entry carries. A record that we do not know is kept whole in a `foreign` entry. */
+/** Converts a record to a payload. An unknown record becomes a `foreign` payload, unchanged. */
 export function toPayload(record: JsonObject, reading: EntryContext): ReadPayload {
   const type = stringAt(record, "type");
   const reader = READERS.get(type ?? "");
@@ -45,8 +45,8 @@ function toMessagePayload(record: JsonObject): JsonObject | undefined {
   return message === undefined ? undefined : { ...withoutPosition(record), message };
 }
 
-// oh-my-pi writes "provider/id" in one field, and notes the model it falls back to for a single retry: that one is
-// not the session's model, so it stays a foreign record.
+// oh-my-pi writes "provider/id" in one field, and records the fallback model of a single retry: this is not the session's
+// model, so it stays a foreign record.
 function toModelChange(record: JsonObject): JsonObject | undefined {
   const fields = withoutNulls(withoutPosition(record), ["provider"]);
   if (typeof fields.modelId === "string") return fields;
@@ -73,7 +73,7 @@ function toCustomMessage(record: JsonObject): JsonObject | undefined {
   return isWhole ? { ...withoutNulls(withoutPosition(record), ["display"]), content } : undefined;
 }
 
-/** A compaction. One that names itself as its first kept entry kept nothing. */
+/** A compaction. */
 function toCompaction(record: JsonObject, reading: EntryContext): JsonObject | undefined {
   if (typeof record.summary !== "string") return undefined;
   const tokens = ["tokensBefore", "tokensAfter"].filter((key) => (numberAt(record, key) ?? -1) < 0);
@@ -82,8 +82,8 @@ function toCompaction(record: JsonObject, reading: EntryContext): JsonObject | u
 }
 
 /**
- * A branch summary. Before pi 0.84.3, and in oh-my-pi, `fromId` names the entry that was gone to (regression R62):
- * that is the summary's own parent, so the branch left behind is not known.
+ * A branch summary. Before pi 0.84.3, and in oh-my-pi, `fromId` is the target of the move, which is the summary's own parent;
+ * then the branch that was left is unknown.
  */
 function toBranchSummary(record: JsonObject, reading: EntryContext): JsonObject | undefined {
   if (typeof record.summary !== "string") return undefined;
@@ -93,7 +93,7 @@ function toBranchSummary(record: JsonObject, reading: EntryContext): JsonObject 
   return { ...summaryFields(record), fromId: isKnown ? reading.links.entryFor(fromId) : null };
 }
 
-/** An edit of one earlier entry of the path; undefined when it does not say what to put in its place. */
+/** An edit of an earlier entry; undefined if it has no valid replacement. */
 function toContextEdit(record: JsonObject, { links }: EntryContext): JsonObject | undefined {
   const { targetId, replacement } = record;
   if (typeof targetId !== "string") return undefined;
@@ -111,10 +111,10 @@ function summaryFields(record: JsonObject): JsonObject {
   return typeof fromHook === "boolean" ? { ...fields, fromHook } : without(fields, ["fromHook"]);
 }
 
-/** What a record needs to know of the file around it. */
+/** What the conversion of a record needs from its file. */
 interface EntryContext {
   readonly links: SkippedLines;
-  /** Bough wrote the file: its `fromId` always names the branch left behind. */
+  /** Bough wrote the file: its `fromId` is always the branch that was left. */
   readonly isOurs: boolean;
   /** The first entry that the record, a compaction, kept; null: nothing kept. */
   firstKept(): EntryId | null;
@@ -122,7 +122,7 @@ interface EntryContext {
 
 const POSITION = ["id", "parentId", "timestamp"];
 
-/** What a record carries, without where it stands. */
+/** The record without its position. */
 function withoutPosition(record: JsonObject): JsonObject {
   return without(record, POSITION);
 }

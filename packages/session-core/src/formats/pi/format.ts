@@ -15,10 +15,10 @@ import {
 import { derivedId, isPiHead, type PiFile, readPiFile, readSessionId, toSourceHeader } from "./pi-file.js";
 import { readRecords } from "./records.js";
 
-/** How deep agents that start agents are followed. */
+/** The deepest nesting of subagents that is read. */
 const MAX_SUBAGENT_DEPTH = 8;
 
-/** Session files of pi (versions 1 to 3) and of oh-my-pi, whose subagents' sessions follow their parent's. */
+/** Session files of pi (versions 1 to 3) and of oh-my-pi. Sessions of subagents follow the session that started them. */
 export const piFormat: SourceFormat = {
   name: "pi",
   detects: (head: FileHead) => isPiHead(head.records),
@@ -32,7 +32,7 @@ export const piFormat: SourceFormat = {
   },
 };
 
-/** The sessions of a file and of the files below it, in the order in which they are read. */
+/** Collects the sessions of a file and of its subagents, parents first. */
 class SessionCollector {
   readonly sessions: SourceSession[] = [];
   readonly #taken = new Set<SessionId>();
@@ -44,7 +44,7 @@ class SessionCollector {
 
   collect(file: PiFile, starter: SessionId | undefined, depth: number, problems: readonly ImportProblem[]): void {
     const own = readSessionId(file);
-    // A copied file keeps the id inside it; two sessions of one import must still be two.
+    // A copied file has the same id; both files become sessions.
     const sessionId = this.#taken.has(own) ? derivedId(own, file.path.split(/[\\/]/).at(-1) ?? "") : own;
     this.#taken.add(sessionId);
     const subagents = depth < MAX_SUBAGENT_DEPTH ? findSubagents(file.path, this.#folders) : { files: [], problems: [] };
@@ -59,15 +59,15 @@ function* withProblems(file: PiFile, sessionId: SessionId, problems: readonly Im
   yield* readRecords(file, sessionId);
 }
 
-/** The files of the agents that a session started, and those that look like one and cannot be read. */
+/** The files of a session's subagents, and the problems of those that cannot be read. */
 interface Subagents {
   readonly files: readonly PiFile[];
   readonly problems: readonly ImportProblem[];
 }
 
-/** Looks into the folder beside an oh-my-pi session, named like the file: each `.jsonl` in it is a subagent's session. */
+/** Finds the subagents of an oh-my-pi session: each `.jsonl` in the folder with the name of the session file. */
 function findSubagents(path: string, folders: SourceFolders): Subagents {
-  // A session file without the usual ending has no folder of its own: the name would be the file itself.
+  // A session file without the extension has no such folder: its name would be the file itself.
   const folder = path.replace(/\.jsonl$/, "");
   if (folder === path || !folders.has(folder)) return { files: [], problems: [] };
   const found = tryRead(folder, "the sessions of its agents were left out", () => folders.paths(folder, isSessionFile));
@@ -78,25 +78,25 @@ function findSubagents(path: string, folders: SourceFolders): Subagents {
   };
 }
 
-// A link is left to a walk through the folder, which gives what several links lead to once.
+// Links are left to `findSourceFiles`, which returns a file with several links once.
 function isSessionFile({ name, kind }: FolderEntry): boolean {
   return name.endsWith(".jsonl") && (kind === "file" || kind === "special");
 }
 
-/** Where the session that started the agent of this file has its own; undefined when it stands alone. */
+/** The path of the session that started this file's agent; undefined if there is none. */
 function starterPath(path: string, folders: SourceFolders): string | undefined {
   const starter = `${dirname(path)}.jsonl`;
   return folders.has(starter) ? starter : undefined;
 }
 
-/** The file of the session that started the agent of this one; undefined when it stands alone, or beside a file of another format. */
+/** The file of the session that started this file's agent; undefined if there is none or it is of another format. */
 function readStarter(path: string, folders: SourceFolders): ReadAttempt<PiFile | undefined> {
   const starter = starterPath(path, folders);
   const read = () => (starter === undefined ? undefined : readPiFileOrUndefined(starter));
   return tryRead(starter ?? path, "the link to the session that started this one was left out", read);
 }
 
-/** The file if it is one of pi's: any file may have the name that the starter's would have. */
+/** The file if it is of pi's format: the file at this path may be another program's. */
 function readPiFileOrUndefined(path: string): PiFile | undefined {
   try {
     return readPiFile(path);

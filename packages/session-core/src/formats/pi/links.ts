@@ -3,56 +3,56 @@ import { type JsonObject, parseTime, stringAt } from "../../source/json.js";
 import type { SourceRecord } from "../../source/source-session.js";
 import { LEAF_MARK } from "./marks.js";
 
-/** A run of lines that are no entries of the tree, each the child of the one before. */
+/** A run of skipped lines, each the child of the one before. */
 interface SkippedRun {
-  /** The entry they stand for: the parent of the first of them. */
+  /** The entry that replaces them: the parent of the first of them. */
   readonly parentId: EntryId | null;
-  /** The last entry that has one of them as its parent. */
-  heir: EntryId | undefined;
+  /** The last entry whose parent is one of them. */
+  lastChild: EntryId | undefined;
 }
 
 /**
- * Where lines hang that are no entries of ours. pi and oh-my-pi append labels and titles to the tree and go on below
- * them; with us they stand outside, so whatever hangs below such a line moves up to the entry above it.
+ * The lines of a file that do not become entries. pi and oh-my-pi append labels and titles to the tree and continue below
+ * them; in Bough they are not part of the tree, so their children are attached to the entry above them.
  *
- * Remembers these lines only, never the entries.
+ * Memory: these lines only, not the entries.
  */
 export class SkippedLines {
   readonly #runs = new Map<string, SkippedRun>();
 
-  /** Notes that the line `id` below `parentId` (as the file has it) is no entry. */
+  /** Adds the line `id` with the parent `parentId` of the file. */
   add(id: string, parentId: string | null): void {
     const above = parentId === null ? undefined : this.#runs.get(parentId);
-    this.#runs.set(id, above ?? { parentId, heir: undefined });
+    this.#runs.set(id, above ?? { parentId, lastChild: undefined });
   }
 
-  /** The entry that `id` means: itself, or the one above a line that was left out. */
+  /** The entry for `id`: `id` itself, or the entry above a skipped line. */
   entryFor(id: string | null): EntryId | null {
     const run = id === null ? undefined : this.#runs.get(id);
     return run === undefined ? id : run.parentId;
   }
 
-  /** Notes that `child` is the entry below the line `parentId` (as the file has it). */
+  /** Records that the entry `child` has the parent `parentId` in the file. */
   addChild(parentId: string | null, child: EntryId): void {
     const run = parentId === null ? undefined : this.#runs.get(parentId);
-    if (run !== undefined) run.heir = child;
+    if (run !== undefined) run.lastChild = child;
   }
 
-  /** The first entry of what a compaction kept from `id` on; null when only lines follow that are no entries. */
+  /** The first entry that a compaction kept from `id` on; null if only skipped lines follow. */
   firstFrom(id: string): EntryId | null {
     const run = this.#runs.get(id);
-    return run === undefined ? id : (run.heir ?? null);
+    return run === undefined ? id : (run.lastChild ?? null);
   }
 }
 
 const TYPES: ReadonlySet<unknown> = new Set(["label", "session_info", "title_change", "title"]);
 
-/** Whether a line says something about the session, and is no entry of it. */
+/** Whether a record is about the session and not an entry. */
 export function isAnnotation(record: JsonObject): boolean {
   return TYPES.has(record.type) || (record.type === "custom" && record.customType === LEAF_MARK);
 }
 
-/** The label or the title in such a line; undefined when there is none in it. */
+/** The label or title of such a record; undefined if it has none. */
 export function toAnnotation(record: JsonObject, links: SkippedLines): SourceRecord | undefined {
   switch (record.type) {
     case "label":

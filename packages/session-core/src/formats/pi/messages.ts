@@ -2,7 +2,7 @@ import { isObject, type JsonObject, objectAt, stringAt, without, withoutNulls } 
 import { SCRATCH, toAssistantContent, toContent } from "./blocks.js";
 import { removeFilled } from "./marks.js";
 
-/** Makes a message of ours from one of pi's or oh-my-pi's; undefined when its shape does not allow it. */
+/** Converts a message of pi or oh-my-pi; undefined if it has an unexpected shape. */
 type ReadMessage = (message: JsonObject) => JsonObject | undefined;
 
 const READERS: ReadonlyMap<string, ReadMessage> = new Map<string, ReadMessage>([
@@ -14,13 +14,13 @@ const READERS: ReadonlyMap<string, ReadMessage> = new Map<string, ReadMessage>([
   ["custom", (message) => toCustomMessage(message, "custom")],
   // pi's name for `custom` before version 3
   ["hookMessage", (message) => toCustomMessage(message, "hookMessage")],
-  // the rest is oh-my-pi's alone
+  // only in oh-my-pi
   ["developer", (message) => toCustomMessage(message, "developer")],
   ["pythonExecution", toPythonExecution],
   ["fileMention", toFileMention],
 ]);
 
-/** A message of ours from the `message` of a record; undefined when its role or its shape is not known. */
+/** Converts the `message` of a record; undefined if its role is unknown or its shape unexpected. */
 export function toMessage(given: unknown): JsonObject | undefined {
   if (!isObject(given)) return undefined;
   const message = removeFilled(without(given, SCRATCH));
@@ -57,7 +57,7 @@ function toCustomMessage(message: JsonObject, customType: string): JsonObject | 
 
 const FLAGS = ["cancelled", "truncated", "excludeFromContext"];
 
-/** A command that the person ran; undefined when it says no command. */
+/** A command that the user ran; undefined if the command is missing. */
 function toBashExecution(message: JsonObject): JsonObject | undefined {
   const { command, output, exitCode } = message;
   if (typeof command !== "string") return undefined;
@@ -72,8 +72,8 @@ function toPythonExecution(message: JsonObject): JsonObject | undefined {
 }
 
 /**
- * oh-my-pi's files that a person named with @: a custom message with their texts and images. What else was noted of
- * each file stays in `details.files`.
+ * oh-my-pi's files that the user mentioned with @: a custom message with their texts and images. The other fields of each file
+ * are kept in `details.files`.
  */
 function toFileMention(message: JsonObject): JsonObject | undefined {
   const { files } = message;
@@ -95,8 +95,8 @@ function toFileBlocks(file: JsonObject): readonly unknown[] {
 const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"];
 
 /**
- * `owner` with a `usage` that can be added up. Figures that are no count (null where a provider's number was NaN, a
- * negative cost) would make the whole message unreadable, so they move to `usage.unusable`.
+ * `owner` with a valid `usage`. Invalid numbers (null for NaN, a negative cost) would make the whole message invalid, so they
+ * move to `usage.unusable`.
  */
 export function withUsage(owner: JsonObject): JsonObject {
   const { usage } = owner;

@@ -13,12 +13,12 @@ export interface PiFile {
   readonly path: string;
   readonly header: JsonObject;
   readonly headerLine: number;
-  /** oh-my-pi's first line: the title as it stands now, overwritten in place. */
+  /** oh-my-pi's first line: the current title, overwritten in place. */
   readonly titleSlot: JsonObject | undefined;
   readonly version: number;
 }
 
-/** Whether these first records are of pi or oh-my-pi, in any version. */
+/** Whether the first records are of pi or oh-my-pi, in any version. */
 export function isPiHead(records: readonly JsonObject[]): boolean {
   const [first, second] = records;
   if (first === undefined) return false;
@@ -29,7 +29,7 @@ export function isPiHead(records: readonly JsonObject[]): boolean {
 /**
  * Reads the first lines of a session file.
  *
- * @throws {UnknownFormatError} the first records are no title slot and no header.
+ * @throws {UnknownFormatError} the first records are neither a title slot nor a header.
  * @throws {UnknownFormatVersionError} the version is newer than 3, or the file is of pi's agent harness (version 4).
  * @throws {SourceNotFoundError} the file cannot be read.
  */
@@ -53,7 +53,7 @@ function toPiFile(path: string, header: JsonObject, headerLine: number, titleSlo
 
 function readVersion(header: JsonObject): number {
   if (isHarnessHeader(header)) return numberAt(header, "version") ?? numberAt(header, "v") ?? NEWEST_VERSION + 1;
-  // A missing version is 1. One that is no number was written by nobody we know, so it is refused like a newer one.
+  // A missing version is 1. A version that is not a number is rejected like a newer one.
   const given = header.version ?? 1;
   const version = typeof given === "number" || typeof given === "string" ? Number(given) : Number.NaN;
   return Number.isNaN(version) ? NEWEST_VERSION + 1 : version;
@@ -77,13 +77,13 @@ function isTitleSlot(record: JsonObject): boolean {
 
 const KNOWN = ["type", "id", "timestamp", "cwd", "title"];
 
-/** The id of the session in `file`: its own, unless that could not name a session. */
+/** The session's id: that of the header, or one derived from it if it is not a valid id. */
 export function readSessionId(file: PiFile): SessionId {
   const id = stringAt(file.header, "id") ?? "";
   return isId(id) ? id : derivedId(id);
 }
 
-/** What the first lines say of a session; `startedBy` when it is a subagent's. */
+/** The session's header. `startedBy`: the session that started this one, if it is a subagent's. */
 export function toSourceHeader(file: PiFile, sessionId: SessionId, startedBy: SessionId | undefined): SourceHeader {
   return {
     sessionId,
@@ -96,7 +96,7 @@ export function toSourceHeader(file: PiFile, sessionId: SessionId, startedBy: Se
   };
 }
 
-/** The title in the slot of an oh-my-pi file, or else in its header. */
+/** The title in the title slot of an oh-my-pi file, or else in the header. */
 export function readTitle({ titleSlot, header }: PiFile): string | undefined {
   return nonEmpty(titleSlot === undefined ? undefined : stringAt(titleSlot, "title")) ?? nonEmpty(stringAt(header, "title"));
 }
@@ -113,12 +113,12 @@ function nonEmpty(text: string | undefined): string | undefined {
 // pi names a file `<time>_<session id>.jsonl`; the time has no underscore, an id may.
 const FILE_NAME = /^\d{4}-\d\d-\d\dT[\d-]+Z_(.+)$/;
 
-// A copy whose name was taken ends in -1, -2…; only behind a UUID can that be told from the id.
+// A copy whose name was taken ends in -1, -2…; this can be separated from the id only after a UUID.
 const UUID_AND_SUFFIX = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:-\d+)?$/i;
 
 /**
- * The session that this one was forked from, as the header names it: a file's path (pi; `branchedFrom` in version 1,
- * which pi's own migration loses, regression R60) or a session id (oh-my-pi). The file is not looked for.
+ * The id of the session from which this one was forked. The header has the path of its file (pi; `branchedFrom` in version 1,
+ * which pi's own migration drops) or its id (oh-my-pi). The file is not opened.
  */
 function readParentSessionId(header: JsonObject): SessionId | undefined {
   const given = stringAt(header, "parentSession") ?? stringAt(header, "branchedFrom");
@@ -134,8 +134,8 @@ function readParentSessionId(header: JsonObject): SessionId | undefined {
 }
 
 /**
- * The model and the thinking level that a file of version 1 names in its header, as the entries that later versions
- * write for them (regression R174). Later versions ignore these fields, and so do we.
+ * The model and the thinking level in the header of a file of version 1, as the entries that later versions write for them.
+ * Later versions ignore these header fields, and so does this function.
  */
 export function readInitialSettings({ header, version }: PiFile): readonly JsonObject[] {
   if (version >= 2) return [];
@@ -148,7 +148,10 @@ export function readInitialSettings({ header, version }: PiFile): readonly JsonO
 // Bough's alphabet without its last letter: 32 characters, so that five bits of the hash choose one without bias.
 const ALPHABET = "0123456789abcdefghijkmnpqrstvwxy";
 
-/** An id of 12 characters that depends on nothing but `parts`: the same file gives the same ids at each import. */
+/**
+ * An id of 12 characters derived from `parts`, in Bough's own alphabet of ids: the same at each import. Claude Code's reader
+ * derives hexadecimal ids (`derivedId` in formats/claude/ids.ts). Both formats of ids are stored and must not change.
+ */
 export function derivedId(...parts: readonly (string | number)[]): EntryId {
   const hash = createHash("sha256").update(parts.join("\n")).digest();
   return Array.from(hash.subarray(0, 12), (byte) => ALPHABET.charAt(byte & 31)).join("");

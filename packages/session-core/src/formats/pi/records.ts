@@ -9,11 +9,11 @@ import { EXPORTED_BY } from "./marks.js";
 import { derivedId, type PiFile, readInitialSettings, readTitle } from "./pi-file.js";
 
 /**
- * The records of a session file in file order. Versions 1, 2 and 3 take the same way: a record without an id gets one
- * derived from its line, one without a parent hangs on the line before it, whatever version the header claims
- * (regression R59).
+ * Reads the records of a session file in file order. Versions 1, 2 and 3 are read alike, because the header's version is not
+ * reliable: a record without an id gets one derived from its line, and a record without a parent is attached to the record of
+ * the line before it.
  *
- * Memory holds one line, the ids of the lines that are no entries, and nothing else of the file.
+ * Memory: one line, and the ids of the lines that are not entries.
  */
 export function* readRecords(file: PiFile, sessionId: SessionId): Generator<SourceRecord, void, void> {
   const reading = new RecordReader(file, sessionId);
@@ -28,7 +28,7 @@ export function* readRecords(file: PiFile, sessionId: SessionId): Generator<Sour
 class RecordReader {
   readonly #links = new SkippedLines();
   readonly #isOurs: boolean;
-  /** Where the last line stands: pi continues there when it opens the file. */
+  /** The entry at the last line: pi continues there when it opens the file. */
   #leafId: EntryId | null = null;
   #firstId: EntryId | null = null;
   #lastId: EntryId | null = null;
@@ -63,7 +63,7 @@ class RecordReader {
 
   *end(): Generator<SourceRecord, void, void> {
     const title = readTitle(this.#file);
-    // The slot is overwritten in place, so it knows better than the changes that were logged.
+    // The title slot is overwritten in place, so it is newer than the logged changes.
     if (this.#file.titleSlot !== undefined && title !== undefined && this.#title !== undefined && this.#title !== title) {
       yield { kind: "title", title, source: this.#file.titleSlot.source === "user" ? "user" : "auto" };
     }
@@ -72,11 +72,11 @@ class RecordReader {
 
   #firstKept(compaction: JsonObject, own: JsonLine): EntryId | null {
     const named = stringAt(compaction, "firstKeptEntryId");
-    // Naming itself is pi's way to say that nothing was kept.
+    // In pi's format, a compaction that names itself kept nothing.
     if (named !== undefined) return named === this.#idOf(own) ? null : this.#links.firstFrom(named);
     const index = numberAt(compaction, "firstKeptEntryIndex");
     if (index === undefined) return null;
-    // Number 0 is the header, which is no entry: everything from the first one on was kept.
+    // Number 0 is the header: everything from the first entry on was kept.
     if (index <= 0) return this.#firstId;
     const kept = readRecordAt(this.#file, index);
     return kept === undefined || kept.line.number >= own.line.number ? null : this.#links.firstFrom(this.#idOf(kept));
@@ -125,7 +125,7 @@ class RecordReader {
     return typeof parentId === "string" && parentId !== "" ? parentId : null;
   }
 
-  // A label may hang on a line that was torn. Only a file that ends so is read a second time.
+  // The parent of a last label may be a torn line. Only a file that ends like this is read a second time.
   #isWritten(id: EntryId | null): boolean {
     if (id === null) return true;
     for (const line of readJsonLines(this.#file.path)) if (line.kind === "object" && line.object.id === id) return true;
@@ -139,10 +139,10 @@ function readRecordTime(record: JsonObject): number | undefined {
 }
 
 /**
- * The record with number `index` of a file, the header being number 0; lines that are no records do not count.
+ * The record number `index` of a file. The header is number 0; lines that are not JSON objects do not count.
  *
- * Reads the file again from its start up to that record: version 1 counts the entries it kept, such files are few and
- * their compactions fewer, and so no file makes us remember the ids of all its entries.
+ * Reads the file again from its start. Only compactions of version 1 need this; the alternative is to keep the ids of all
+ * entries in memory.
  */
 function readRecordAt(file: PiFile, index: number): JsonLine | undefined {
   let at = -1;
@@ -154,12 +154,12 @@ function readRecordAt(file: PiFile, index: number): JsonLine | undefined {
   return undefined;
 }
 
-/** Reports a problem of one line. */
+/** A problem of one line. */
 function toProblem(path: string, line: number, code: ImportProblem["code"], message: string): SourceRecord {
   return { kind: "problem", problem: { code, path, line, message } };
 }
 
-/** Reports a record of a known type whose shape does not fit. */
+/** A record of a known type with an unexpected shape. */
 function invalidRecordProblem(path: string, { line, object }: JsonLine): SourceRecord {
   const type = quoted(stringAt(object, "type") ?? "record without a type");
   return toProblem(
@@ -170,12 +170,12 @@ function invalidRecordProblem(path: string, { line, object }: JsonLine): SourceR
   );
 }
 
-/** Reports a label that names no entry. */
+/** A label without an entry. */
 function labelWithoutEntryProblem(path: string, line: number): SourceRecord {
   return toProblem(path, line, "invalid-record", "the label names no entry; it was left out");
 }
 
-/** Reports an image that oh-my-pi keeps in a file of its own, which is not there or cannot be read. */
+/** An image in a separate file of oh-my-pi that is missing or cannot be read. */
 function missingBlobProblem(path: string, line: number, { reference, reason }: MissingBlob): SourceRecord {
   const name = reference.slice(BLOB_PREFIX.length, BLOB_PREFIX.length + 12);
   return toProblem(path, line, "missing-blob", `the image ${name}… ${reason}; the reference was kept`);
