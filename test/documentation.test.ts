@@ -12,7 +12,7 @@ function firstExample(document: string): string {
   return /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, document), "utf8"))?.[1] ?? "";
 }
 
-/** Runs an example as it stands, in a folder of its own; gives back what it declared. */
+/** Runs an example unchanged in its own folder; returns its variables. */
 async function run(example: string, names: readonly string[]): Promise<Record<string, unknown>> {
   const folder = mkdtempSync(join(tmpdir(), "bough-example-"));
   const before = process.cwd();
@@ -30,7 +30,7 @@ async function run(example: string, names: readonly string[]): Promise<Record<st
 }
 
 describe.each(["README.md", "packages/session-core/README.md"])("the first example of %s", (document) => {
-  test("runs as it stands, and the model gets the question", async () => {
+  test("runs unchanged, and the request contains the question", async () => {
     const { messages } = await run(firstExample(document), ["messages"]);
     expect(messages).toEqual([{ role: "user", content: [{ type: "text", text: "Why does the parser fail on tabs?" }] }]);
   });
@@ -41,7 +41,7 @@ describe.each(["README.md", "packages/session-core/README.md"])("the first examp
 });
 
 describe("the first example of packages/compaction/README.md", () => {
-  test("runs as it stands, and the request holds the question", async () => {
+  test("runs unchanged, and the request contains the question", async () => {
     const { context, use } = await run(firstExample("packages/compaction/README.md"), ["context", "use"]);
     expect(context).toMatchObject({ messages: [{ role: "user" }] });
     expect(use).toMatchObject({ windowTokens: 200_000, source: "counted" });

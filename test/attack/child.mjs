@@ -25,7 +25,7 @@ const WORK = {
     await session.undoMove();
     await session.redoMove();
   },
-  /** A session whose text stands nowhere else, and nowhere at all once its deletion was acknowledged. */
+  /** A session with a unique text, which must be gone after an acknowledged deletion. */
   delete: async (session, id) => {
     const gone = await store.createSession({ id: `gone-${id}`, title: `Secret-${id}-title` });
     await gone.write([0, 1, 2, 3, 4].map((at) => ({ kind: "entry", entry: userMessage(`Secret-${id}-text ${at} ${long}`) })));

@@ -1,6 +1,6 @@
 import { assistantMessage, userMessage } from "@bough/session-core";
 
-/** Sequences that a terminal obeys. No program of ours sends one of them. */
+/** Control sequences of terminals. Bough must never print them. */
 const SEQUENCES = [
   "\u001b[31;5;8m",
   "\u001b]0;title\u0007",
@@ -38,7 +38,7 @@ export function hostileText(random) {
   return { text: `X RED ${parts.join(random.pick(["", " ", "a"]))} END`, sequences: SEQUENCES };
 }
 
-/** Puts a session of the id "hostile" into a store, with the text wherever a text can stand. */
+/** Puts a session of the id "hostile" into a store, with the text in every text field. */
 export async function fillWith(store, { text }) {
   const session = await store.createSession({
     id: "hostile",
@@ -60,8 +60,8 @@ export async function fillWith(store, { text }) {
   await add({ type: "thinking_level_change", thinkingLevel: text });
   await add({ type: "foreign", originalType: text, raw: { x: text } });
   const files = { readFiles: [text], modifiedFiles: [text] };
-  const told = { summary: text, title: text, shortSummary: text, trigger: text, instructions: text, details: files };
-  await add({ type: "compaction", ...told, firstKeptEntryId: kept.id, tokensBefore: 10, tokensAfter: 2 });
+  const fields = { summary: text, title: text, shortSummary: text, trigger: text, instructions: text, details: files };
+  await add({ type: "compaction", ...fields, firstKeptEntryId: kept.id, tokensBefore: 10, tokensAfter: 2 });
   await add({ type: "context_edit", targetId: kept.id, replacement: { content: text } });
   const left = session.leafId;
   await session.moveLeaf(kept.id);

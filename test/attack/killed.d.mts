@@ -2,4 +2,4 @@ export function killed(
   script: string,
   given: readonly string[],
   when: { readonly lines: number; readonly delayMs?: number },
-): Promise<{ readonly said: readonly string[]; readonly signal: NodeJS.Signals | null }>;
+): Promise<{ readonly output: readonly string[]; readonly signal: NodeJS.Signals | null }>;

@@ -1,17 +1,17 @@
 import { spawn } from "node:child_process";
 
 /**
- * Starts a script, kills it `delayMs` after it has said `lines` lines, and gives all that it said until it ended, with the
+ * Starts a script, kills it `delayMs` after it has printed `lines` lines, and returns all lines that it printed, with the
  * signal that ended it (null: it ended by itself before).
  */
 export function killed(script, given, { lines, delayMs = 0 }) {
   return new Promise((done) => {
     const child = spawn(process.execPath, [script, ...given], { stdio: ["ignore", "pipe", "inherit"] });
-    let said = "";
+    let output = "";
     let timer;
     child.stdout.on("data", (data) => {
-      said += data;
-      if (timer === undefined && said.split("\n").length > lines) {
+      output += data;
+      if (timer === undefined && output.split("\n").length > lines) {
         const kill = () => child.kill("SIGKILL");
         // A timer of no time would still let the process go on for a millisecond.
         if (delayMs === 0) kill();
@@ -20,7 +20,7 @@ export function killed(script, given, { lines, delayMs = 0 }) {
     });
     child.on("close", (_code, signal) => {
       clearTimeout(timer);
-      done({ said: said.split("\n").slice(0, -1), signal });
+      done({ output: output.split("\n").slice(0, -1), signal });
     });
   });
 }

@@ -24,12 +24,12 @@ export async function idsIn(store) {
   return ids;
 }
 
-/** The ids among the lines that a child said. */
-export function acknowledgedIn(said) {
-  return said.filter((line) => line !== "opening" && line !== "ready");
+/** The acknowledged ids among the output lines of a child process. */
+export function acknowledgedIn(output) {
+  return output.filter((line) => line !== "opening" && line !== "ready");
 }
 
-/** Runs `body`; what it throws is an error of ours or a finding. */
+/** Runs `body`. A BoughError is expected; any other error is a finding. */
 export async function typed(room, what, body) {
   try {
     return await body();

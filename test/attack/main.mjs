@@ -49,8 +49,8 @@ for (const name of names) {
     findings.push(`the room itself failed: ${error.stack}`);
   }
   rmSync(folder, { recursive: true, force: true });
-  const told = Object.entries(counts).map(([what, times]) => `${times} ${what}`);
-  process.stdout.write(`${name} (seed ${seed}): ${told.join(", ")}; ${findings.length} findings\n`);
+  const counted = Object.entries(counts).map(([what, times]) => `${times} ${what}`);
+  process.stdout.write(`${name} (seed ${seed}): ${counted.join(", ")}; ${findings.length} findings\n`);
   for (const finding of findings) process.stdout.write(`  ${finding}\n`);
   failed ||= findings.length > 0;
 }

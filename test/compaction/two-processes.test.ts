@@ -12,13 +12,13 @@ const WRITER = fileURLToPath(new URL("./compacting-writer.mjs", import.meta.url)
 /** Runs a writer to its end, or kills it after so many acknowledged entries; what it acknowledged. */
 async function written(args: readonly string[], killAfter = Number.POSITIVE_INFINITY) {
   const child = spawn(process.execPath, [WRITER, ...args], { stdio: ["ignore", "pipe", "inherit"] });
-  let said = "";
+  let output = "";
   child.stdout.on("data", (piece: Buffer) => {
-    said += piece.toString();
-    if (said.split("\n").length > killAfter) child.kill("SIGKILL");
+    output += piece.toString();
+    if (output.split("\n").length > killAfter) child.kill("SIGKILL");
   });
   const [code, signal] = await once(child, "close");
-  return { ids: said.split("\n").slice(0, -1), code, signal };
+  return { ids: output.split("\n").slice(0, -1), code, signal };
 }
 
 async function ofOneSession(work: (path: string, sessionId: string) => Promise<readonly string[]>) {

@@ -16,10 +16,10 @@ const SEED = Number(process.env["BOUGH_CRASH_SEED"] ?? Math.floor(Math.random() 
 
 /** Starts a writer, kills it after its n-th word, and gives the ids that it acknowledged. */
 async function idsOfKilled(path: string, sessionId: string, run: string, words: number): Promise<readonly string[]> {
-  const { said, signal } = await killed(WRITER, [path, sessionId, run], { lines: words });
+  const { output, signal } = await killed(WRITER, [path, sessionId, run], { lines: words });
   expect(signal).toBe("SIGKILL");
   // What it still says between the n-th word and its death counts as well; its first word is none.
-  return said.slice(1);
+  return output.slice(1);
 }
 
 async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -66,7 +66,7 @@ async function killStore(number: number, kills: number): Promise<void> {
   await created.close();
   const acknowledged: string[] = [];
   for (let kill = 0; kill < kills; kill += 1) {
-    // Its first word is said before it opens the store, so that opening is interrupted as well.
+    // The first line is printed before the store is opened, so that opening is interrupted, too.
     const words = 1 + random.below(1 + random.below(120));
     acknowledged.push(...(await idsOfKilled(path, id, `${number}-${kill}`, words)));
     const store = await openStore({ path });

@@ -60,7 +60,7 @@ const reply = (fields: object, ...content: readonly object[]): EntryInput =>
   ({ type: "message", message: { role: "assistant", content, model: "m", ...fields } }) as EntryInput;
 const call = (name: string, args: object) => ({ type: "toolCall", id: "c", name, arguments: args });
 
-/** Where a text of a session can stand in a document. */
+/** The places of a session's text in a document. */
 const PLACES: Readonly<Record<string, Place>> = {
   user: (x) => [userMessage(x)],
   assistant: (x) => [reply({}, { type: "text", text: x })],

@@ -23,7 +23,7 @@ const CHAINED = new Set(["filter", "slice", "toSorted", "sort", "toReversed", "r
 /**
  * Every mutation of a source text, in the order of the text.
  *
- * @returns {{ start: number, end: number, text: string, what: string }[]} what stands in place of [start, end), in UTF-16 units
+ * @returns {{ start: number, end: number, text: string, what: string }[]} the replacement of [start, end), in UTF-16 units
  */
 export function mutationsOf(source) {
   const file = ts.createSourceFile("source.ts", source, ts.ScriptTarget.ESNext, true);

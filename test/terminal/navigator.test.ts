@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const FOOT = /^Enter go /m;
 const ENDED = /^ended (\d+)$/m;
 
-/** A folder with a store in it, with a session of two branches; the session stands at the end of the second one. */
+/** A folder with a store in it, with a session of two branches; its leaf is at the end of the second one. */
 class Place {
   readonly folder = mkdtempSync(join(tmpdir(), "bough-terminal-"));
   readonly store = join(this.folder, "sessions.db");

@@ -54,15 +54,15 @@ export class Home {
     }
   }
 
-  /** A session "Parser" of this folder with two branches below a2; it stands at the end of the second. */
+  /** A session "Parser" of this folder with two branches below a2; its leaf is at the end of the second. */
   async parser(): Promise<void> {
     const store = await openStore({ path: this.store });
     const session = await store.createSession({ id: "parser-1", title: "Parser", cwd: this.folder });
-    const said = async (id: string) =>
+    const append = async (id: string) =>
       session.append({ ...(id.startsWith("u") ? userMessage(`said in ${id}`) : assistantMessage(`replied in ${id}`)), id });
-    for (const id of ["u1", "a1", "u2", "a2", "u3", "a3"]) await said(id);
+    for (const id of ["u1", "a1", "u2", "a2", "u3", "a3"]) await append(id);
     await session.moveLeaf("a2");
-    for (const id of ["u4", "a4"]) await said(id);
+    for (const id of ["u4", "a4"]) await append(id);
     await store.close();
   }
 }
@@ -74,17 +74,17 @@ export function home(): Home {
   return made;
 }
 
-/** A model on loopback that speaks OpenAI's protocol: sends pieces as it is told to. */
-export async function modelServer(answer: (said: string, send: (text: string) => void) => Promise<"done" | "drop">) {
+/** An OpenAI-compatible server on loopback; `answer` sends the pieces of each reply. */
+export async function modelServer(answer: (prompt: string, send: (text: string) => void) => Promise<"done" | "drop">) {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const piece of request) body += piece;
     const { messages } = JSON.parse(body) as { messages: { content: unknown }[] };
-    const said = JSON.stringify(messages.at(-1)?.content ?? "");
-    asked.push(said);
+    const prompt = JSON.stringify(messages.at(-1)?.content ?? "");
+    asked.push(prompt);
     response.writeHead(200, { "content-type": "text/event-stream" });
-    const end = await answer(said, (text) => chunk(response, { content: text }));
+    const end = await answer(prompt, (text) => chunk(response, { content: text }));
     // The connection ends in the middle of the stream; what was written before arrives. Node corks the socket behind a
     // write, and some versions drop what is corked when the socket ends: it ends once this comment line is flushed.
     if (end === "drop") response.write(": end\n\n", () => response.socket?.end());

@@ -26,7 +26,7 @@ const KEYS: Readonly<Record<string, string>> = {
   Down: "\u001b[B",
 };
 
-/** Variables that would change what the programs print, whatever the developer's own environment says. */
+/** Variables that change the output of programs; they are set regardless of the developer's environment. */
 const UNSET = ["CI", "NO_COLOR", "FORCE_COLOR", "BOUGH_ASCII", "BOUGH_MODEL", "BOUGH_BASE_URL", "BOUGH_API_KEY"];
 
 /** The wait for a screen ends before the test's own time limit (vitest.config.ts), so that the failure shows the screen. */
@@ -69,7 +69,7 @@ export class TerminalProgram {
     for (const key of keys) this.#pty.write(sequenceOf(key));
   }
 
-  /** Types a text as it stands. */
+  /** Types a text unchanged. */
   type(text: string): void {
     this.#pty.write(text);
   }

@@ -18,10 +18,10 @@ export function operationsIn(log) {
   return operations;
 }
 
-/** The lines that the process had said when it came to an operation. */
+/** The lines that the process had printed before an operation. */
 export function saidBefore(operations, cut) {
-  const said = operations.slice(0, cut).filter(({ operation }) => operation === "A");
-  return Buffer.concat(said.map(({ data }) => data))
+  const output = operations.slice(0, cut).filter(({ operation }) => operation === "A");
+  return Buffer.concat(output.map(({ data }) => data))
     .toString()
     .split("\n")
     .slice(0, -1);

@@ -46,12 +46,12 @@ function logged(room, library, run, durability) {
   return operations;
 }
 
-async function look(room, path, said, durability, moment) {
+async function look(room, path, output, durability, moment) {
   try {
     const store = await openStore({ path });
     await isWhole(room, store, moment);
     const ids = await idsIn(store);
-    const acknowledged = acknowledgedIn(said);
+    const acknowledged = acknowledgedIn(output);
     if (durability === "full") {
       const lost = acknowledged.filter((id) => !ids.has(id));
       if (lost.length > 0) room.finding(`${moment}: acknowledged and not there: ${lost.join(" ")}`);
@@ -61,7 +61,8 @@ async function look(room, path, said, durability, moment) {
       if (kept.includes(false) && kept.lastIndexOf(true) > kept.indexOf(false)) room.finding(`${moment}: a hole`);
     }
     const session = (await store.findSession("s")) ? await store.openSession("s") : await store.createSession({ id: "s" });
-    if (said.length > 1 && durability === "full" && acknowledged.length > 0 && session.leafId === null) room.finding(`${moment}: no leaf`);
+    if (output.length > 1 && durability === "full" && acknowledged.length > 0 && session.leafId === null)
+      room.finding(`${moment}: no leaf`);
     await session.append(userMessage("after the cut"));
     await store.close();
   } catch (error) {

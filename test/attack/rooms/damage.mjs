@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { assistantMessage, exportBough, openStore, userMessage } from "@bough/session-core";
 import { findingsOf, typed } from "../look.mjs";
 
-/** Changes bytes of the file or of its journal; whatever is done then succeeds or fails typed, and nothing hangs. */
+/** Changes bytes of the file or its journal. Every operation must then succeed or throw a BoughError, and none may hang. */
 export async function damage(room) {
   const whole = join(room.folder, "whole.db");
   const open = await grown(whole);

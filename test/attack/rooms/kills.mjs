@@ -24,8 +24,8 @@ export async function kills(room) {
     const when = opens
       ? { lines: 1, delayMs: room.random.below(LONGEST_OPENING_MS) }
       : { lines: 2 + room.random.below(work === "compaction" ? 8 : 25), delayMs: room.random.pick([0, 0, 3, 10]) };
-    const { said } = await killed(CHILD, [opens ? "append" : work, path, "s", `r${round}`], when);
-    await look(room, work, path, acknowledgedIn(said));
+    const { output } = await killed(CHILD, [opens ? "append" : work, path, "s", `r${round}`], when);
+    await look(room, work, path, acknowledgedIn(output));
     for (const name of readdirSync(room.folder)) rmSync(join(room.folder, name), { force: true });
   }
 }
@@ -79,13 +79,13 @@ async function look(room, work, path, acknowledged) {
   await store.close();
 }
 
-/** The text of a session whose deletion was acknowledged stands in no file of the store. */
+/** After an acknowledged deletion no file of the store contains the text of the session. */
 function secretsIn(room, path, acknowledged) {
   for (const side of ["", "-wal", "-journal"]) {
     if (!existsSync(`${path}${side}`)) continue;
     const bytes = readFileSync(`${path}${side}`);
     for (const id of acknowledged) {
-      if (bytes.includes(`Secret-${id}-`)) room.finding(`text of the deleted session ${id} stands in ${side || "the database"}`);
+      if (bytes.includes(`Secret-${id}-`)) room.finding(`text of the deleted session ${id} is in ${side || "the database"}`);
     }
   }
 }

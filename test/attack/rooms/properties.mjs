@@ -21,8 +21,8 @@ export async function properties(room) {
   for (let round = 0; room.goesOn(); round += 1) {
     const seed = room.random.below(2 ** 31);
     const files = round === 0 ? [...TABLES, ...PROPERTIES] : [PROPERTIES[round % PROPERTIES.length]];
-    const { code, said } = await run(files, seed);
-    if (code !== 0) room.finding(`BOUGH_PROPERTY_SEED=${seed} npx vitest run ${files.join(" ")}\n${said.slice(-3000)}`);
+    const { code, output } = await run(files, seed);
+    if (code !== 0) room.finding(`BOUGH_PROPERTY_SEED=${seed} npx vitest run ${files.join(" ")}\n${output.slice(-3000)}`);
     room.count("runs");
   }
 }
@@ -35,11 +35,11 @@ function run(files, seed) {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    let said = "";
+    let output = "";
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (data) => {
-        said += data;
+        output += data;
       });
-    child.on("close", (code) => done({ code, said }));
+    child.on("close", (code) => done({ code, output }));
   });
 }

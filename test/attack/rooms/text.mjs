@@ -46,7 +46,7 @@ async function runCommand(world, given) {
   const piped = await inPipe(world, given);
   // In a pipe an export as JSON is data, equal to what is stored; on a terminal it is escaped.
   if (given[0] === "export" && given[3] !== "markdown") piped.stdout = "";
-  for (const [stream, said] of Object.entries(piped)) inspect(room, `${where}, ${stream}`, said);
+  for (const [stream, printed] of Object.entries(piped)) inspect(room, `${where}, ${stream}`, printed);
   if (given[0] !== "delete" && given[0] !== "import") inspectScreen(world, where, await onTerminal(world, given, []));
   room.count("commands");
 }
@@ -114,13 +114,13 @@ function inPipe(world, given) {
       env: environment(world),
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const said = { stdout: "", stderr: "" };
-    for (const stream of Object.keys(said)) {
+    const printed = { stdout: "", stderr: "" };
+    for (const stream of Object.keys(printed)) {
       child[stream].setEncoding("utf8").on("data", (data) => {
-        said[stream] += data;
+        printed[stream] += data;
       });
     }
-    child.on("close", () => done(said));
+    child.on("close", () => done(printed));
   });
 }
 
@@ -130,7 +130,7 @@ function onTerminal(world, given, keys) {
     const options = { name: "xterm-256color", cols: 110, rows: 40, cwd: world.folder, env: environment(world) };
     const program = pty.spawn(process.execPath, [BOUGH, ...given], options);
     const waiting = [...keys];
-    let said = "";
+    let printed = "";
     let timer;
     const next = () => {
       if (waiting.length > 0) program.write(waiting.shift());
@@ -138,26 +138,26 @@ function onTerminal(world, given, keys) {
       timer = setTimeout(next, QUIET_MS);
     };
     program.onData((data) => {
-      said += data;
+      printed += data;
       clearTimeout(timer);
       timer = setTimeout(next, QUIET_MS);
     });
     program.onExit(() => {
       clearTimeout(timer);
-      done(said);
+      done(printed);
     });
   });
 }
 
-function inspect(room, where, said, unwanted = OBEYED) {
-  const found = unwanted.exec(said);
-  if (found !== null) room.finding(`${where}: ${JSON.stringify(said.slice(Math.max(0, found.index - 60), found.index + 40))}`);
+function inspect(room, where, printed, unwanted = OBEYED) {
+  const found = unwanted.exec(printed);
+  if (found !== null) room.finding(`${where}: ${JSON.stringify(printed.slice(Math.max(0, found.index - 60), found.index + 40))}`);
 }
 
-function inspectScreen({ room, hostile }, where, said) {
-  for (const own of hostile.sequences) if (said.includes(own)) room.finding(`${where}: prints ${JSON.stringify(own)}`);
+function inspectScreen({ room, hostile }, where, printed) {
+  for (const own of hostile.sequences) if (printed.includes(own)) room.finding(`${where}: prints ${JSON.stringify(own)}`);
   const clipboards = [];
-  const shown = said.replaceAll(CLIPBOARD, (_, base64) => {
+  const shown = printed.replaceAll(CLIPBOARD, (_, base64) => {
     clipboards.push(Buffer.from(base64, "base64").toString());
     return "";
   });

@@ -14,14 +14,14 @@ export async function writers(room) {
     await store.createSession({ id: "s" });
     const runs = Array.from({ length: 2 + room.random.below(7) }, (_, at) => `w${round}x${at}`);
     const works = runs.map(() => room.random.pick(["append", "batch"]));
-    const said = (await Promise.all(runs.map((run, at) => finished([works[at], path, "s", run, "40"], room)))).flat();
+    const output = (await Promise.all(runs.map((run, at) => finished([works[at], path, "s", run, "40"], room)))).flat();
     const ids = [];
     for await (const entry of (await store.openSession("s")).entries()) ids.push(entry.id);
-    const lost = said.filter((id) => !ids.includes(id));
+    const lost = output.filter((id) => !ids.includes(id));
     if (lost.length > 0) room.finding(`acknowledged and not there: ${lost.join(" ")}`);
     for (const finding of await findingsOf(store)) room.finding(finding);
     room.count("processes", runs.length);
-    room.count("acknowledgements", said.length);
+    room.count("acknowledgements", output.length);
     await store.close();
   }
 }
