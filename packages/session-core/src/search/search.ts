@@ -80,7 +80,7 @@ function findIndexedHits(
 }
 
 /** Whether titles can match: a title has no role, type or file. */
-export function includesTitles(request: SearchRequest): boolean {
+function includesTitles(request: SearchRequest): boolean {
   return request.roles === undefined && request.types === undefined && request.path === undefined;
 }
 
@@ -91,7 +91,7 @@ interface TitleRow {
 }
 
 /** Returns the sessions whose title matches, best first. */
-export function findTitleHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): readonly SearchHit[] {
+function findTitleHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): readonly SearchHit[] {
   const rows = connection.all(
     dynamicQuery<TitleRow>(() =>
       rawQuery(sql<TitleRow>`
@@ -117,7 +117,7 @@ export function findTitleHits(connection: Connection, terms: readonly SearchTerm
 const SCANNED_AT_ONCE = 500;
 
 /** Returns the hits among the entries that are not indexed, newest first. Reads each of these entries. */
-export function findUnindexedHits(
+function findUnindexedHits(
   connection: Connection,
   terms: readonly SearchTerm[],
   conditions: readonly RawBuilder<boolean>[],
@@ -145,17 +145,17 @@ export function findUnindexedHits(
 }
 
 /** A row of a matching entry. */
-export interface HitRow extends Pick<EntryTable, "seq" | "id" | "type" | "role" | "created_at_ms" | "payload_json"> {
+interface HitRow extends Pick<EntryTable, "seq" | "id" | "type" | "role" | "created_at_ms" | "payload_json"> {
   readonly session_id: string;
   readonly session_title: string | null;
 }
 
 /** The columns of a `HitRow`. */
-export const HIT_COLUMNS =
+const HIT_COLUMNS =
   "entry.seq, entry.id, entry.type, entry.role, entry.created_at_ms, entry.payload_json, session.id AS session_id, session.title AS session_title";
 
 /** Converts a row to a hit. */
-export function toHit(row: HitRow, terms: readonly SearchTerm[]): SearchHit {
+function toHit(row: HitRow, terms: readonly SearchTerm[]): SearchHit {
   return {
     sessionId: row.session_id,
     sessionTitle: row.session_title,

@@ -3,7 +3,7 @@ import { isUnspaced } from "./search-index.js";
 import type { SearchTerm } from "./search-query.js";
 
 /** The text around the first match, and the positions of the matches in it, in UTF-16 code units. */
-export interface Snippet {
+interface Snippet {
   readonly snippet: string;
   readonly matches: readonly (readonly [start: number, end: number])[];
 }
@@ -39,7 +39,7 @@ function matchesIn(snippet: string, pattern: RegExp): readonly (readonly [number
  * Returns a pattern for folded text that matches as the index does: whole words in order, with any separators between them.
  * Characters of scripts without spaces are words and need no separator.
  */
-export function patternOf(terms: readonly SearchTerm[]): RegExp {
+function patternOf(terms: readonly SearchTerm[]): RegExp {
   return new RegExp(terms.map(termPattern).join("|"), "u");
 }
 

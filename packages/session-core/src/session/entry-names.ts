@@ -6,7 +6,7 @@ import type { SessionStorage } from "../port/session-storage.js";
 const SHAPE = /^(.*?)(?:~(\d+))?$/s;
 
 /** The session in which a name is resolved, and the position of its leaf. */
-export interface NamingPlace {
+interface NamingPlace {
   readonly storage: SessionStorage;
   readonly session: SessionRow;
   readonly leafId: EntryId | null;

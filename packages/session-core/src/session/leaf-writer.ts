@@ -10,7 +10,7 @@ export interface AppendOptions {
   readonly onConflict?: OnConflict | undefined;
   /**
    * Writes only if the leaf is exactly at this entry when the queued write runs, in this handle and in the store; otherwise throws
-   * `LeafMovedError`, whatever `onConflict` is. Use it for entries that belong to one leaf, such as a summary. null: before
+   * `LeafMovedError`, regardless of `onConflict`. Use it for entries that belong to one leaf, such as a summary. null: before
    * the first entry.
    */
   readonly expectedLeafId?: EntryId | null | undefined;

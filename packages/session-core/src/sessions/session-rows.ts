@@ -7,7 +7,7 @@ import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { SessionSeq, SessionTable } from "../storage/schema.js";
 
-/** A session by its id and its row. The row tells it from a later session with the same id. */
+/** A session by id and row number. The row number distinguishes it from a later session with the same id. */
 export interface SessionRef extends SessionRow {
   readonly seq: SessionSeq;
 }

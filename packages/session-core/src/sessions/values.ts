@@ -7,7 +7,7 @@ import type { SessionSeq, ValueTable } from "../storage/schema.js";
 import type { SessionRef } from "./session-rows.js";
 
 /** Values are for settings of the host. Larger data belongs in `custom` entries. */
-export const MAX_VALUE_BYTES = 64 * 1024;
+const MAX_VALUE_BYTES = 64 * 1024;
 
 const putValue = query<{ session: SessionSeq; key: string; value: string; at: number }>(({ db, p }) =>
   db

@@ -42,14 +42,14 @@ export async function copyDatabase(
  *
  * @throws {TargetExistsError} `path` exists.
  */
-export function prepareCopy(partial: string, path: string): void {
+function prepareCopy(partial: string, path: string): void {
   if (existsSync(path)) throw new TargetExistsError(path);
   if (!existsSync(dirname(path))) throw new StoreUnavailableError(path, "its folder is missing");
   closeSync(openSync(partial, "wx", 0o600));
 }
 
 /** Moves a complete copy to its path and flushes the folder to disk. @throws {TargetExistsError} the path was created meanwhile. */
-export function publishCopy(partial: string, path: string): void {
+function publishCopy(partial: string, path: string): void {
   markAsCopy(partial);
   linkOrRename(partial, path);
   fsyncFolder(dirname(path));
@@ -77,7 +77,7 @@ function markAsCopy(partial: string): void {
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 /** Moves a file to a path that must not exist. @throws {TargetExistsError} */
-export function linkOrRename(partial: string, path: string): void {
+function linkOrRename(partial: string, path: string): void {
   try {
     // Unlike a rename, a link never replaces a file that was created meanwhile.
     linkSync(partial, path);
@@ -90,12 +90,12 @@ export function linkOrRename(partial: string, path: string): void {
 }
 
 /** Whether a link failed because the file system has no hard links. */
-export function lacksHardLinks(error: unknown): boolean {
+function lacksHardLinks(error: unknown): boolean {
   return error instanceof Error && "code" in error && NO_LINKS.has(String(error.code));
 }
 
 /** Flushes the entries of a folder to disk. */
-export function fsyncFolder(folder: string): void {
+function fsyncFolder(folder: string): void {
   const handle = openSync(folder, "r");
   try {
     fsyncSync(handle);
@@ -105,7 +105,7 @@ export function fsyncFolder(folder: string): void {
 }
 
 /** Removes the files of an incomplete copy. */
-export function removeCopy(partial: string): void {
+function removeCopy(partial: string): void {
   for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
 }
 

@@ -65,7 +65,7 @@ export class Connection {
     this.readOnly = options.mode === "read-only";
     this.busyTimeoutMs = options.busyTimeoutMs;
     // IMMEDIATE takes the lock first. A deferred transaction that reads and then writes fails at once with
-    // SQLITE_BUSY_SNAPSHOT when another process wrote in between, whatever the busy timeout.
+    // SQLITE_BUSY_SNAPSHOT if another process wrote in between; the busy timeout does not apply.
     this.#beginWrite = database.prepare("BEGIN IMMEDIATE");
     this.#beginRead = database.prepare("BEGIN");
     this.#commit = database.prepare("COMMIT");

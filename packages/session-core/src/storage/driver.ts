@@ -42,7 +42,7 @@ function readVersion(): string | undefined {
  * Whether this version of the driver runs on this version of Node. 13 uses functions of Node-API that Node 20 lacks and crashes
  * there with a segmentation fault; 12 is aborted by the cleanup hooks of Node 24.19 to 25, fixed in Node 26.
  */
-export function fits(driver: string, node: string): boolean {
+function fits(driver: string, node: string): boolean {
   const [driverMajor = 0] = numbersOf(driver);
   const [major = 0, minor = 0] = numbersOf(node);
   if (driverMajor >= 13) return major >= 22;

@@ -18,7 +18,7 @@ export const NO_JOURNAL_FILE = 1;
 export const SCHEMA_COOKIE_OFFSET = 40;
 
 /** What the first bytes of a path show. */
-export type FileIdentity = { readonly kind: "absent" } | { readonly kind: "empty" } | { readonly kind: "store"; readonly version: number };
+type FileIdentity = { readonly kind: "absent" } | { readonly kind: "empty" } | { readonly kind: "store"; readonly version: number };
 
 /**
  * Identifies a file by its header, without SQLite, which could create side files or apply a journal.

@@ -7,7 +7,7 @@ import { entryTokenCount } from "./migrations/0002-entry-token-count.js";
 import { ancestorsAndActivity } from "./migrations/0003-ancestors-and-activity.js";
 
 /** One step of the schema. Released steps are never edited; a later change is another step. */
-export interface Migration {
+interface Migration {
   readonly name: string;
   readonly statements: readonly string[];
 }

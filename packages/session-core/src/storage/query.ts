@@ -52,7 +52,7 @@ export interface Query<P extends object, R> {
 }
 
 /** SQL text, and its parameters in the order of the question marks: values, or placeholders for them. */
-export interface CompiledQuery {
+interface CompiledQuery {
   readonly sql: string;
   readonly slots: readonly unknown[];
 }

@@ -65,7 +65,7 @@ export interface EntryTable {
   payload_json: string;
 }
 
-export interface LeafTable {
+interface LeafTable {
   session_seq: SessionSeq;
   name: string;
   entry_seq: EntrySeq | null;
@@ -82,7 +82,7 @@ export interface LeafMoveTable {
   resume_seq: EntrySeq | null;
 }
 
-export interface LabelTable {
+interface LabelTable {
   session_seq: SessionSeq;
   entry_seq: EntrySeq;
   label: string;
@@ -118,37 +118,37 @@ export interface UsageTotalTable {
   cost_usd: number;
 }
 
-export interface TokenCounterTable {
+interface TokenCounterTable {
   seq: Generated<CounterSeq>;
   name: string;
 }
 
-export interface EntryTokenCountTable {
+interface EntryTokenCountTable {
   entry_seq: EntrySeq;
   counter_seq: CounterSeq;
   tokens: number;
 }
 
-export interface EntryWaypointTable {
+interface EntryWaypointTable {
   entry_seq: EntrySeq;
   above_seq: EntrySeq;
 }
 
-export interface EntryTextTable {
+interface EntryTextTable {
   rowid: EntrySeq;
   body: string;
   entry_text: GeneratedAlways<string>;
   rank: GeneratedAlways<number>;
 }
 
-export interface SessionTextTable {
+interface SessionTextTable {
   rowid: SessionSeq;
   title: string;
   session_text: GeneratedAlways<string>;
   rank: GeneratedAlways<number>;
 }
 
-export interface StoreStateTable {
+interface StoreStateTable {
   only_row: 1;
   deleted_seq: EntrySeq;
   indexed_seq: EntrySeq;

@@ -36,7 +36,7 @@ const TRUNCATE_TIMEOUT_MS = 250;
 const TRUNCATE_RETRY_MS = 10;
 
 /** How to open the SQLite storage. */
-export interface SqliteOptions extends ConnectionOptions {
+interface SqliteOptions extends ConnectionOptions {
   readonly fileTools: FileTools;
 }
 

@@ -92,7 +92,7 @@ export function findCommonAncestorId(connection: Connection, session: SessionRef
 }
 
 /** Returns the deepest entry on both paths, or null. Cost: logarithmic in the entries between them. */
-export function findCommonAncestor(connection: Connection, one: EntrySeq, other: EntrySeq): EntrySeq | null {
+function findCommonAncestor(connection: Connection, one: EntrySeq, other: EntrySeq): EntrySeq | null {
   let [a, b] = [connection.get(stepAt, { seq: one }), connection.get(stepAt, { seq: other })];
   const useWaypoints = hasWaypoints(connection);
   while (a !== undefined && b !== undefined && a.seq !== b.seq) {

@@ -21,7 +21,7 @@ export interface WriteTarget extends SessionRef {
 }
 
 /** The result of an append. `known`: an equal entry of the same id existed, and nothing was written. */
-export interface AppendResult {
+interface AppendResult {
   readonly state: EntryPathState;
   readonly known: boolean;
 }

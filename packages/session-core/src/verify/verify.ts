@@ -27,15 +27,15 @@ export function* findFileViolations(connection: Connection): Generator<Violation
   }
 }
 
-type JudgedRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json"> & {
+type PayloadRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json"> & {
   readonly session_id: string;
   /** 1 if the entry should be in the search index. */
   readonly due: 0 | 1;
   readonly indexed: 0 | 1;
 };
 
-const page = query<{ after: EntrySeq; session: string | null; limit: number }, JudgedRow>(({ sql, p }) =>
-  rawQuery(sql<JudgedRow>`
+const page = query<{ after: EntrySeq; session: string | null; limit: number }, PayloadRow>(({ sql, p }) =>
+  rawQuery(sql<PayloadRow>`
     SELECT entry.seq, entry.id, entry.type, entry.payload_json, session.id AS session_id,
       entry.seq <= (SELECT indexed_seq FROM store_state) AS due,
       EXISTS (SELECT 1 FROM entry_text WHERE entry_text.rowid = entry.seq) AS indexed
@@ -51,8 +51,8 @@ export function* findPayloadViolations(connection: Connection, sessionId: string
   for (let after = toEntrySeq(0); ; ) {
     const rows = connection.all(page, { after, session: sessionId ?? null, limit: PAGE });
     for (const row of rows) {
-      const broken = finding(row);
-      if (broken !== undefined) yield broken;
+      const violation = toViolation(row);
+      if (violation !== undefined) yield violation;
       else if (isLost(row))
         yield {
           ...subject(row),
@@ -67,15 +67,15 @@ export function* findPayloadViolations(connection: Connection, sessionId: string
 }
 
 // An entry without a word is not in the index.
-function isLost(row: JudgedRow): boolean {
+function isLost(row: PayloadRow): boolean {
   return row.due === 1 && row.indexed === 0 && /[\p{L}\p{N}]/u.test(extractText(row));
 }
 
-function subject(row: JudgedRow) {
+function subject(row: PayloadRow) {
   return { sessionId: row.session_id, entryId: row.id } as const;
 }
 
-function finding(row: JudgedRow): Violation | undefined {
+function toViolation(row: PayloadRow): Violation | undefined {
   try {
     // Not `parsePayload`, which converts invalid blocks to foreign ones.
     validateEntry({ type: row.type, ...JSON.parse(row.payload_json) });

@@ -1,6 +1,6 @@
 /**
- * The first shape of a store. Structure comes first in a row and the payload last, so that whatever draws or walks a
- * tree reads the start of a row and never the overflow pages of a long payload.
+ * The first schema. The payload is the last column, so that queries of the tree read only the start of a row and not the
+ * overflow pages of a long payload.
  */
 export const initial = {
   name: "0001-initial",

@@ -1,9 +1,8 @@
 /**
- * How many tokens entries take, by counter: a cache, so that a check on a long session counts only what is new. Any row
- * may be missing, and all of them may be deleted; nothing else in the store depends on them.
+ * A cache of token counts by entry and counter. Any row may be missing; nothing else in the store depends on them.
  *
- * Counters are named once in a table of their own: a row is then three small numbers, 14 bytes instead of 27 (measured
- * with 100,000 entries).
+ * The names of counters have a table of their own, so that a row is three small numbers: 14 bytes instead of 27, measured with
+ * 100,000 entries.
  */
 export const entryTokenCount = {
   name: "0002-entry-token-count",
@@ -12,7 +11,7 @@ export const entryTokenCount = {
        seq  INTEGER PRIMARY KEY,
        name TEXT    NOT NULL UNIQUE                 -- of the host's choice; names the encoding and every rule that a count depends on
      ) STRICT`,
-    // Entry first, so that an entry takes its counts along without an index of their own.
+    // The primary key starts with the entry, so that the deletion of an entry needs no other index.
     `CREATE TABLE entry_token_count (
        entry_seq   INTEGER NOT NULL REFERENCES entry (seq) ON DELETE CASCADE,
        counter_seq INTEGER NOT NULL REFERENCES token_counter (seq),

@@ -1,9 +1,9 @@
-// How far a waypoint leads up, largest first. A waypoint of 256 exists where 256 divides the depth and 4,096 does not.
+// How many levels a waypoint leads up, largest first. A waypoint of 256 exists where 256 divides the depth and 4,096 does not.
 const STRIDES = [65_536, 4_096, 256, 16] as const;
 
 /**
- * Gives the entries that are there their waypoints of one stride, climbing by the shorter ones that exist already. An entry
- * whose path has none at that depth (its depth is wrong) gets no waypoint: walks go on by parents, and `verify` reports it.
+ * Returns the SQL that inserts the waypoints of one stride for existing entries, climbing by the shorter waypoints. An entry with
+ * a wrong depth gets none; climbs then follow parents, and `verify` reports it.
  */
 function backfill(stride: number): string {
   return `WITH found (entry_seq, above_seq) AS MATERIALIZED (
@@ -21,8 +21,8 @@ function backfill(stride: number): string {
 }
 
 /**
- * Three things that grew with the whole store or path: whether an entry is above another (a walk over all entries between
- * them), a page of sessions (a sort of all of them), and the compactions and edits of a session (its whole path).
+ * Indexes for three queries that were linear in the store or path: whether an entry is above another, a page of sessions, and
+ * the compactions and edits of a session.
  */
 export const ancestorsAndActivity = {
   name: "0003-ancestors-and-activity",
@@ -32,9 +32,9 @@ export const ancestorsAndActivity = {
        above_seq INTEGER NOT NULL                   -- the entry on its path that is 16, 256, 4096 or 65536 above: the largest that divides its depth
      ) STRICT`,
     ...[...STRIDES].reverse().map(backfill),
-    // With the row number behind it, which is part of each index: the order of lists of sessions.
+    // The order of session lists: an index also contains the row number.
     `CREATE INDEX session_by_activity ON session (active_at_ms)`,
-    // Few rows of a session are any of these.
+    // A partial index: few entries of a session match.
     `CREATE INDEX entry_marks ON entry (session_seq, type, role) WHERE type = 'compaction' OR type = 'context_edit' OR role = 'system'`,
   ],
 };
