@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { imageSize } from "../../src/tokens/image-size.js";
-import { imageTokens } from "../../src/tokens/image-tokens.js";
+import { imageSize, imageTokens } from "../../src/tokens/image-tokens.js";
 import { modelFamily } from "../../src/tokens/model-families.js";
 
 /** The first bytes of images of a size; what follows no counter reads. */
