@@ -4,7 +4,6 @@
 import { checked, TEXT } from "./arguments/rules.js";
 import { MESSAGE, PAYLOAD, TOOL_CALL } from "./arguments/shapes.js";
 import * as templates from "./context/converters/templates.js";
-import * as preview from "./entry/preview.js";
 import * as text from "./entry/text.js";
 import * as lines from "./text/one-line.js";
 
@@ -13,8 +12,8 @@ import * as lines from "./text/one-line.js";
 export const bashExecutionText = checked(templates.bashExecutionText, ["message", MESSAGE]);
 export const branchSummaryText = checked(templates.branchSummaryText, ["summary", TEXT]);
 export const compactionSummaryText = checked(templates.compactionSummaryText, ["summary", TEXT]);
-export const callPreview = checked(preview.callPreview, ["call", TOOL_CALL]);
-export const previewOf = checked(preview.previewOf, ["payload", PAYLOAD]);
+export const callPreview = checked(text.callPreview, ["call", TOOL_CALL]);
+export const previewOf = checked(text.previewOf, ["payload", PAYLOAD]);
 export const searchableText = checked(text.searchableText, ["payload", PAYLOAD]);
 export const oneLine = checked(lines.oneLine, ["text", TEXT]);
 

@@ -1,6 +1,6 @@
 import type { EntryPayload } from "../entry/entry.js";
 import { jsonText } from "../entry/json.js";
-import { previewOf } from "../entry/preview.js";
+import { previewOf } from "../entry/text.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError } from "../errors/session-errors.js";
 import { newEntryId } from "../ids/ids.js";

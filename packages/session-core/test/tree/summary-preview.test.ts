@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { previewOf } from "../../src/entry/preview.js";
+import { previewOf } from "../../src/entry/text.js";
 
 const note = "<branch-note>\nThe user went back.\n</branch-note>";
 

@@ -51,7 +51,7 @@ function projectOne(
     case "assistant":
       return projectReply(message, results, drawId);
     case "toolResult":
-      return []; // stands behind its call
+      return []; // part of the reply with its call
     case "bashExecution":
       return message.excludeFromContext === true ? [] : toUserMessages(projectText(bashExecutionText(message)));
     case "compactionSummary":

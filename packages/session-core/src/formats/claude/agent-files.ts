@@ -30,7 +30,7 @@ export function findAgentFiles(path: string, sessionId: SessionId, folders: Sour
     folders.has(own) ? folders.paths(join(own, AGENT_FOLDER), isAgentFile) : [],
   );
   const opened = (inside.value ?? []).map((file) => tryRead(file, "the agent's session was left out", () => assertOpenable(file)));
-  const beside = tryRead(folder, "agents beside the session were not looked for", () =>
+  const beside = tryRead(folder, "agents next to the session were left out", () =>
     findSiblingAgentsOnce(folder, folders).filesOf.get(sessionId),
   );
   return {
@@ -98,8 +98,7 @@ export function starterOf(path: string, folders: SourceFolders): string | undefi
 
 function findSiblingOwner(path: string, folders: SourceFolders): SessionId | undefined {
   const folder = dirname(path);
-  return tryRead(folder, "agents beside the session were not looked for", () => findSiblingAgentsOnce(folder, folders).ownerOf.get(path))
-    .value;
+  return tryRead(folder, "agents next to the session were left out", () => findSiblingAgentsOnce(folder, folders).ownerOf.get(path)).value;
 }
 
 /** The file of the session that started an agent, if it is at the usual place. */

@@ -17,7 +17,7 @@ import { readRecords } from "./records.js";
 import type { CallFacts, ChainFacts, SessionFile } from "./session-file.js";
 
 /**
- * Sessions of Claude Code: `<session>.jsonl`, with its agents inline, in `<session>/subagents/` or beside it.
+ * Sessions of Claude Code: `<session>.jsonl`, with its agents inline, in `<session>/subagents/` or next to it.
  *
  * The conversation comes first, then its agents. The file of an agent alone gives the same session with the same parent as
  * through the conversation. A file without a conversation has no sessions.

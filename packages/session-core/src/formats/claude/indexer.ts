@@ -139,8 +139,8 @@ class Indexer {
    */
   #absorbsRepeat(uuid: string, line: SourceLine, record: JsonObject, parent: NodeIndex): boolean {
     const original = this.#nodeOf.get(uuid) ?? ROOT;
-    const standsForCompaction = this.#records[original]?.kind === "boundary" && this.#records[original]?.uuid !== uuid;
-    if (standsForCompaction) return true;
+    const refersToCompaction = this.#records[original]?.kind === "boundary" && this.#records[original]?.uuid !== uuid;
+    if (refersToCompaction) return true;
     if (parent > original) {
       this.#nodeOf.set(uuid, parent);
       return true;

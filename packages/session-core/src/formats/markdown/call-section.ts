@@ -1,6 +1,5 @@
 import type { BashExecutionMessage, ContentBlock, ImageBlock, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
-import { callPreview } from "../../entry/preview.js";
-import { joinTextBlocks } from "../../entry/text.js";
+import { callPreview, joinTextBlocks } from "../../entry/text.js";
 import { type Arguments, callKind, commandArgument, contentArgument, pathArgument, textEdits } from "../../tools/arguments.js";
 import { patchArgument } from "../../tools/file-operations.js";
 import { escapeHtml, escapeMarkdown, fenceCode, languageOfFile } from "./markdown-text.js";
@@ -97,7 +96,7 @@ interface Shown {
 }
 
 /**
- * What a call asks for: a change as a diff, a command as shell code, all else as JSON. An argument that stands in the
+ * The arguments of a call: a change as a diff, a command as shell code, others as JSON. An argument that is in the
  * call's title already (the path of a read) is not repeated.
  */
 function inputSections(call: ToolCallBlock, writer: MarkdownWriter): readonly string[] {

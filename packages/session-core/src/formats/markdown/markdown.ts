@@ -1,6 +1,5 @@
 import type { Entry } from "../../entry/entry.js";
-import { previewOf } from "../../entry/preview.js";
-import { joinTextBlocks } from "../../entry/text.js";
+import { joinTextBlocks, previewOf } from "../../entry/text.js";
 import { EntryNotFoundError } from "../../errors/session-errors.js";
 import { oneLine } from "../../text/one-line.js";
 import { escapeMarkdown, toCodeSpan } from "./markdown-text.js";

@@ -106,8 +106,8 @@ type ForeignEntry = Extract<Entry, { type: "foreign" }>;
 function isUntouched(entry: ForeignEntry): entry is ForeignEntry & { raw: JsonObject } {
   const { raw, originalType } = entry;
   if (!isObject(raw) || KNOWN_TYPES.has(originalType) || raw.type !== originalType) return false;
-  const stands = raw.id === entry.id && raw.parentId === entry.parentId;
-  return stands && typeof raw.timestamp === "string" && parseTime(raw.timestamp) === entry.createdAtMs;
+  const hasPosition = raw.id === entry.id && raw.parentId === entry.parentId;
+  return hasPosition && typeof raw.timestamp === "string" && parseTime(raw.timestamp) === entry.createdAtMs;
 }
 
 function toPiPayload(payload: EntryPayload, { id, createdAtMs }: Entry): JsonObject {
