@@ -148,7 +148,9 @@ export class PreparedStatements {
 }
 
 function bind(slots: readonly unknown[], parameters: object): unknown[] {
-  return slots.map((slot) => (slot instanceof Placeholder ? Reflect.get(parameters, slot.name) : slot));
+  // The types of `query` make every placeholder a member of the parameters. `Reflect.get` needs no cast, but is slower.
+  const values = parameters as Readonly<Record<string, unknown>>;
+  return slots.map((slot) => (slot instanceof Placeholder ? values[slot.name] : slot));
 }
 
 // Faster than the row objects of better-sqlite3: 155 ms instead of 230 ms for the outline of 100,000 entries.
