@@ -24,7 +24,7 @@ const seed = Number(values.seed ?? Date.now() % 1_000_000);
 const names = values.only === undefined ? Object.keys(ROOMS) : values.only.split(",");
 const unknown = names.filter((name) => !Object.hasOwn(ROOMS, name));
 if (unknown.length > 0 || !Number.isSafeInteger(seed) || !(Number(values.minutes) > 0)) {
-  process.stderr.write(`Rooms: ${Object.keys(ROOMS).join(", ")}. --seed takes a whole number, --minutes a number above 0.\n`);
+  process.stderr.write(`--only takes names of: ${Object.keys(ROOMS).join(", ")}. --seed takes an integer, --minutes a number above 0.\n`);
   process.exit(2);
 }
 
