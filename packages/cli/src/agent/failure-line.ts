@@ -12,9 +12,9 @@ const LOOKED_AT = 100_000;
 const CUT_EDGE = 5_000;
 
 /**
- * Why a model call failed, in one line of at most 400 columns that can be shown and stored: the server's own words where
- * there are any, its status, and what lies behind a bare "fetch failed". No secret is in it, also if the server repeats one,
- * as it is or as URLs, HTML, JSON and Base64 write it. The time is linear in what the server said.
+ * Describes why a model call failed, in one line of at most 400 columns that is safe to show and store: the HTTP status, the
+ * message of the server, and the cause behind a bare "fetch failed". Secrets are removed, also in the spellings of URLs,
+ * HTML, JSON and Base64. The time is linear in the length of the response.
  */
 export function failureLine(error: unknown, secrets: readonly string[]): string {
   const { status, ...parts } = readFailureParts(error);

@@ -207,9 +207,9 @@ function requestContext({ context, continuePrompt }: PreparedRequest) {
 function buildSystemPrompt(own: string | null, cwd: string, tools: readonly ToolName[]): string | undefined {
   if (tools.length === 0) return undefined;
   const about = [
-    `You help a person in a terminal. The working folder is ${cwd}.`,
+    `You help a user in a terminal. The working directory is ${cwd}.`,
     `You have these tools: ${tools.join(", ")}. Look before you change something, and change no more than what was asked for.`,
-    "The person may say no to a call; then ask what they want instead. Answer briefly, in Markdown.",
+    "The user may deny a call; then ask what they want instead. Answer briefly, in Markdown.",
   ].join("\n");
   return own === null || own.trim() === "" ? about : `${own}\n\n${about}`;
 }

@@ -130,7 +130,7 @@ class QuestionAsker {
 
   ask(question: Question): void {
     this.#put(question).catch((error: unknown) => {
-      // Input or output is closed, so nobody can answer: the turn is stopped.
+      // Input or output is closed, so questions cannot be answered: the turn is stopped.
       this.#failure = error;
       this.#perform({ kind: "stop" });
     });
