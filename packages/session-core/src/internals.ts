@@ -22,7 +22,7 @@ export * as rules from "./arguments/rules.js";
 // Checks of arguments
 export * as shapes from "./arguments/shapes.js";
 // Tool calls and their results
-export * from "./context/tool-pairs.js";
+export { isMissing, listToolCalls, pairCalls } from "./context/tool-pairs.js";
 // Entries and ids
 export type { PayloadOf } from "./entry/entry.js";
 export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
@@ -34,19 +34,19 @@ export type { Batch, BatchResult, ImportOptions, SessionStorage } from "./port/s
 export { raceAbort } from "./race-abort.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
-export { cutMiddle, HEAD_SHARE, pairStart, shorten, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
+export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";
 export { cleanText, shortLine } from "./text/one-line.js";
 // Tools of agents: kinds, arguments, files
 export {
   type Arguments,
-  callKind,
-  commandArgument,
-  contentArgument,
-  pathArgument,
+  classifyCall,
+  findCommand,
+  findContent,
+  findPath,
+  findTextEdits,
   type TextEdit,
-  textEdits,
 } from "./tools/arguments.js";
-export { callTouches, patchArgument } from "./tools/file-operations.js";
-export { knownToolKind, type ToolKind, toolKind } from "./tools/known-tools.js";
+export { cleanPath, findPatch, listCallTouches } from "./tools/file-operations.js";
+export { classifyTool } from "./tools/known-tools.js";
 // Import
 export { asSourceError } from "./transfer/import-path.js";

@@ -1,4 +1,4 @@
-import { contextWindowOf } from "@bough/compaction/internals";
+import { findContextWindow } from "@bough/compaction/internals";
 import type { LanguageModel } from "ai";
 import type { Config, ProviderKind } from "../config/schema.js";
 import { UsageError } from "../errors.js";
@@ -34,7 +34,7 @@ export function chooseChatModel(env: Io["env"], config: Config, options: ChatOpt
   return {
     name: choice.name,
     provider: choice.provider,
-    windowTokens: options.window ?? config.window ?? contextWindowOf(choice.name) ?? DEFAULT_WINDOW,
+    windowTokens: options.window ?? config.window ?? findContextWindow(choice.name) ?? DEFAULT_WINDOW,
     secrets: secretsOf(choice),
     languageModel: () => {
       loading ??= choice.provider === "anthropic" ? createAnthropicModel(choice) : openAiCompatible(choice);

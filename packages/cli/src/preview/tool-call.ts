@@ -2,13 +2,13 @@ import type { ToolCallBlock } from "@bough/session-core";
 import {
   type Arguments,
   callPreview,
-  commandArgument,
-  contentArgument,
-  patchArgument,
-  pathArgument,
+  classifyTool,
+  findCommand,
+  findContent,
+  findPatch,
+  findPath,
+  findTextEdits,
   type TextEdit,
-  textEdits,
-  toolKind,
 } from "@bough/session-core/internals";
 import { breakText, wrapLine } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";
@@ -29,7 +29,7 @@ export function toolCallLines(call: ToolCallBlock, budget: TextBudget, glyphs: G
   const heading = callPreview(call);
   const { arguments: args } = call;
   const drawn = drawEdits(args, budget, glyphs) ?? drawWrite(call, budget) ?? drawCommand(call, budget) ?? drawPatch(args, budget);
-  const path = pathArgument(args);
+  const path = findPath(args);
   // The heading may shorten a long path; then the path is drawn again.
   const inHeading = path !== undefined && heading.includes(path.text) ? [path.name] : [];
   const rest = omit(args, [...(drawn?.used ?? []), ...inHeading]);
@@ -47,7 +47,7 @@ export function jsonBlock(value: unknown, budget: TextBudget): readonly Line[] {
 }
 
 function drawEdits(args: Arguments, budget: TextBudget, glyphs: Glyphs): DrawnArguments | undefined {
-  const found = textEdits(args);
+  const found = findTextEdits(args);
   if (found === undefined) return undefined;
   const { edits, names } = found;
   const isList = names.length === 1;
@@ -65,7 +65,7 @@ function editLines({ before, after }: TextEdit, budget: TextBudget, glyphs: Glyp
 }
 
 function drawWrite(call: ToolCallBlock, budget: TextBudget): DrawnArguments | undefined {
-  const content = contentArgument(call);
+  const content = findContent(call);
   if (content === undefined) return undefined;
   const lines =
     content.text === "" ? breakText("(an empty file)", budget.width, "dim") : breakText(budget.take(content.text), budget.width, "added");
@@ -73,7 +73,7 @@ function drawWrite(call: ToolCallBlock, budget: TextBudget): DrawnArguments | un
 }
 
 function drawCommand(call: ToolCallBlock, budget: TextBudget): DrawnArguments | undefined {
-  const command = toolKind(call.name) === "command" ? commandArgument(call) : undefined;
+  const command = classifyTool(call.name) === "command" ? findCommand(call) : undefined;
   return command && { lines: commandLines(budget.take(command.text), budget.width), used: [command.name] };
 }
 
@@ -83,7 +83,7 @@ export function commandLines(command: string, width: number): readonly Line[] {
 }
 
 function drawPatch(args: Arguments, budget: TextBudget): DrawnArguments | undefined {
-  const patch = patchArgument(args);
+  const patch = findPatch(args);
   return patch && { lines: patchLines(budget.take(patch.text), budget.width), used: [patch.name] };
 }
 

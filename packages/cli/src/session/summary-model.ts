@@ -1,5 +1,5 @@
 import { openAiCompatibleSummarizer, type Summarizer } from "@bough/compaction";
-import { contextWindowOf } from "@bough/compaction/internals";
+import { findContextWindow } from "@bough/compaction/internals";
 import { InvalidArgumentError } from "@bough/session-core";
 import { UsageError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
@@ -90,5 +90,5 @@ function recordFailures(name: string, inner: Summarizer): SummaryModel {
       throw error;
     }
   };
-  return { name, summarizer, windowTokens: contextWindowOf(name), failure: () => failure };
+  return { name, summarizer, windowTokens: findContextWindow(name), failure: () => failure };
 }

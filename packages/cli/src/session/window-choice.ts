@@ -1,4 +1,4 @@
-import { contextWindowOf } from "@bough/compaction/internals";
+import { findContextWindow } from "@bough/compaction/internals";
 import type { Session } from "@bough/session-core";
 import { count } from "../format/numbers.js";
 
@@ -18,7 +18,7 @@ export interface WindowChoice {
 export async function chooseWindow(session: Session, given: number | undefined): Promise<WindowChoice> {
   const model = (await session.settings()).model?.modelId ?? null;
   if (given !== undefined) return { tokens: given, from: "option", model };
-  const known = model === null ? undefined : contextWindowOf(model);
+  const known = model === null ? undefined : findContextWindow(model);
   return known === undefined ? { tokens: DEFAULT_WINDOW, from: "default", model } : { tokens: known, from: "model", model };
 }
 

@@ -6,7 +6,7 @@ import {
   type ToolResultMessage,
   textOf,
 } from "@bough/session-core";
-import { toolKind } from "@bough/session-core/internals";
+import { classifyTool } from "@bough/session-core/internals";
 import { extractProse, isRequest, isThanks, splitSentences } from "./prose.js";
 import {
   type CallOutcome,
@@ -133,7 +133,7 @@ class TimelineReader {
     if (remark !== null) this.#remarks.push(remark);
     for (const call of calls) {
       this.#calls.set(call.id, { call, remark });
-      if (toolKind(call.name) === "plan") this.#todos = parseTodos(call) ?? this.#todos;
+      if (classifyTool(call.name) === "plan") this.#todos = parseTodos(call) ?? this.#todos;
     }
   }
 

@@ -1,5 +1,5 @@
 import { type AssistantBlock, type ContentBlock, type ContextMessage, textOf } from "@bough/session-core";
-import { toolKind } from "@bough/session-core/internals";
+import { classifyTool } from "@bough/session-core/internals";
 import type { SummarySource } from "../summarizers/summarizer.js";
 import { redact } from "../text/redact.js";
 import { toSafeLine } from "./blocks.js";
@@ -55,7 +55,7 @@ class SourceWriter {
   #block(block: AssistantBlock): AssistantBlock {
     if (block.type === "text") return { ...block, text: this.#rewriteAll(block.text) };
     if (block.type !== "toolCall") return block;
-    const runs = toolKind(block.name) === "command";
+    const runs = classifyTool(block.name) === "command";
     if (!runs) this.#unusedResults.add(block.id);
     // Of text written to files only paths are used.
     const rewrite: Rewrite = (text) => (runs || text.length <= ARGUMENT_CHARS ? this.#rewriteAll(text) : this.#makeRelative(text));

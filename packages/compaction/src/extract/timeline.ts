@@ -1,5 +1,5 @@
 import type { ToolCallBlock } from "@bough/session-core";
-import { toolKind } from "@bough/session-core/internals";
+import { classifyTool } from "@bough/session-core/internals";
 import { listTouchedFiles } from "./tool-calls.js";
 
 /** A request of the user. */
@@ -97,7 +97,7 @@ export function isFileMove(command: string): boolean {
 /** Whether a call changed or ran something. */
 export function isAction({ command, call }: CallOutcome): boolean {
   if (command !== null || call === null) return command !== null;
-  return listTouchedFiles(call).some(({ changed }) => changed) || toolKind(call.name) === undefined;
+  return listTouchedFiles(call).some(({ changed }) => changed) || classifyTool(call.name) === undefined;
 }
 
 /** The number of successful calls that changed or ran something; 0 if the last run of any command failed. */

@@ -1,5 +1,5 @@
 import type { ToolCallBlock } from "@bough/session-core";
-import { callTouches, commandArgument, shortLine, toolKind } from "@bough/session-core/internals";
+import { classifyTool, cleanPath, findCommand, listCallTouches, shortLine } from "@bough/session-core/internals";
 import { cutToEdges, removeData } from "./prose.js";
 
 /** The most that is read of a command, in UTF-16 code units. A longer one is a script. */
@@ -9,7 +9,7 @@ const MAX_COMMAND_CHARS = 160;
 
 /** The command line of a tool call; null: it runs no command. */
 export function readCommand(call: ToolCallBlock): string | null {
-  return toolKind(call.name) === "command" ? (commandArgument(call)?.script ?? null) : null;
+  return classifyTool(call.name) === "command" ? (findCommand(call)?.script ?? null) : null;
 }
 
 // Commands that only read or change the folder: they change and check nothing.
@@ -125,7 +125,7 @@ interface TouchedFile {
 
 /** The files that a call reads or changes, including those in a patch. */
 export function listTouchedFiles(call: ToolCallBlock): readonly TouchedFile[] {
-  return callTouches(call, {}, toolKind).flatMap(({ kind, path }) => {
+  return listCallTouches(call, {}, classifyTool).flatMap(({ kind, path }) => {
     const name = normalizePath(path);
     return name === null ? [] : [{ path: name, changed: kind !== "read" }];
   });
@@ -135,15 +135,11 @@ export function listTouchedFiles(call: ToolCallBlock): readonly TouchedFile[] {
 const NOISE =
   /(?:^|\/)(?:node_modules|\.git|__pycache__|\.venv|site-packages)\/|^(?:\/private)?\/(?:tmp|var\/folders|dev|proc)\/|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|Cargo\.lock|poetry\.lock|uv\.lock|Gemfile\.lock|go\.sum|composer\.lock|\.DS_Store)$/;
 
-/** Normalizes a path: no `./`, no `file://`, no line number. null: not a file, or an irrelevant one. */
+/** null: not a file, or an irrelevant one. */
 function normalizePath(given: string): string | null {
-  const path = given
-    .trim()
-    .replace(/^file:\/\//, "")
-    .replace(/^(?:\.\/)+/, "")
-    .replace(/:\d+(?:[-:]\d+)?$/, "");
-  const isPath = path !== "" && path.length <= 300 && !/[\n\u0000]|^[a-z][a-z+.-]+:\/\//i.test(path) && !path.endsWith("/");
-  return isPath && path !== "." && path !== ".." && !NOISE.test(path) ? path : null;
+  const path = cleanPath(given);
+  if (path === undefined || path.length > 300 || path.endsWith("/") || path === "." || path === "..") return null;
+  return NOISE.test(path) ? null : path;
 }
 
 /** A possible path: text between spaces, quotes or brackets. */

@@ -1,5 +1,5 @@
 import type { ContextMessage } from "@bough/session-core";
-import { callsOf } from "@bough/session-core/internals";
+import { listToolCalls } from "@bough/session-core/internals";
 import { groupMessages, type MessageGroup } from "../plan/cut-points.js";
 import {
   type Change,
@@ -148,5 +148,5 @@ export function findPromptIndex(messages: readonly ContextMessage[]): number {
 }
 
 function callsAnyTool(message: ContextMessage | undefined, tools: ReadonlySet<string>): boolean {
-  return tools.size > 0 && message?.role === "assistant" && callsOf(message).some(({ name }) => tools.has(name));
+  return tools.size > 0 && message?.role === "assistant" && listToolCalls(message).some(({ name }) => tools.has(name));
 }

@@ -1,7 +1,7 @@
 import type { ContextMessage, DanglingCalls, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
-import { callsOf, isMissing, pairCalls } from "@bough/session-core/internals";
+import { isMissing, listToolCalls, pairCalls } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
-import { type ModelFamily, modelFamily } from "../tokens/model-families.js";
+import { findModelFamily, type ModelFamily } from "../tokens/model-families.js";
 import { dropInPasses, groupRequest, planByPriority, planOldestFirst } from "./drop-messages.js";
 import { applyLastResort } from "./last-resort.js";
 import { reattachThinking } from "./reattach-thinking.js";
@@ -137,7 +137,7 @@ function restoreThinking(parts: RequestParts, budget: FitBudget, input: FitInput
 /** How calls without a result are handled. `auto`: Gemini refuses them, so they are dropped; other models get a result that says so. */
 export function resolveDanglingCalls(
   setting: CompactionSettings["request"]["danglingCalls"],
-  { model, family = modelFamily(model) }: Pick<FitInput, "model" | "family">,
+  { model, family = findModelFamily(model) }: Pick<FitInput, "model" | "family">,
 ): DanglingCalls {
   if (setting !== "auto") return setting;
   return family.refusesDanglingCalls ? "drop" : "close";
@@ -196,7 +196,7 @@ function isMoved(from: number | null, before: number | null | undefined): boolea
 }
 
 function countCalls(messages: readonly ContextMessage[]): number {
-  return sum(messages.map((message) => (message.role === "assistant" ? callsOf(message).length : 0)));
+  return sum(messages.map((message) => (message.role === "assistant" ? listToolCalls(message).length : 0)));
 }
 
 function sum(numbers: readonly number[]): number {

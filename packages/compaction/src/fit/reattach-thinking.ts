@@ -1,6 +1,6 @@
 import type { AssistantMessage, ContextMessage, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
-import { modelFamily } from "../tokens/model-families.js";
+import { findModelFamily } from "../tokens/model-families.js";
 import { type CountMessage, type FitStep, keepParts, type RequestParts, replaceParts } from "./request-parts.js";
 
 /** Conditions for putting a thinking block back. */
@@ -21,7 +21,7 @@ interface ReattachOptions {
  * only to Anthropic's models, and to blocks and replies of theirs.
  */
 export function reattachThinking(parts: RequestParts, total: number, input: ReattachOptions, count: CountMessage): FitStep {
-  if (input.setting === "never" || (input.setting === "auto" && !modelFamily(input.model).needsThinking)) return keepParts(parts);
+  if (input.setting === "never" || (input.setting === "auto" && !findModelFamily(input.model).needsThinking)) return keepParts(parts);
   const at = parts.messages.findIndex(({ role }) => role === "assistant");
   const reply = parts.messages[at];
   const entry = parts.entries[at];
@@ -56,6 +56,6 @@ function findThinkingIn(message: ContextMessage | undefined): ThinkingBlock | un
 
 // Anthropic refuses a block without its signature, and one in a reply of another company's model.
 function isAccepted({ thinkingSignature }: ThinkingBlock, { provider, model }: AssistantMessage): boolean {
-  const isTheirs = (provider === undefined && model === undefined) || modelFamily({ provider, modelId: model }).needsThinking;
+  const isTheirs = (provider === undefined && model === undefined) || findModelFamily({ provider, modelId: model }).needsThinking;
   return thinkingSignature !== undefined && thinkingSignature !== "" && isTheirs;
 }

@@ -1,5 +1,5 @@
 import type { ContextMessage, EntryId, ToolCallBlock } from "@bough/session-core";
-import { callKind, pathArgument } from "@bough/session-core/internals";
+import { classifyCall, findPath } from "@bough/session-core/internals";
 import type { PathItem } from "../plan/span.js";
 
 /** A tool result of a path with its call. */
@@ -46,7 +46,7 @@ const NO_PART: ReadonlySet<string> = new Set(["command", "description", "explana
  * arguments are equal.
  */
 export function parseFileRead({ tool, arguments: given }: Pick<ToolOutput, "tool" | "arguments">): FileRead | null {
-  const file = callKind({ name: tool, arguments: given }) === "read" ? pathArgument(given) : undefined;
+  const file = classifyCall({ name: tool, arguments: given }) === "read" ? findPath(given) : undefined;
   if (file === undefined || file.text === "") return null;
   const { path, lines } = splitLineRange(file.text);
   const selectors = Object.entries(given).filter(([name, value]) => name !== file.name && !NO_PART.has(name) && isSet(value));

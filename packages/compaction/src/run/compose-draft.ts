@@ -6,7 +6,7 @@ import type { CompactionSettings } from "../settings/settings.js";
 import { hasRecallTools, readCurrentPrompt } from "../summary/compose.js";
 import { cutToTokens } from "../summary/part.js";
 import type { WrittenSummary } from "../summary/summary-job.js";
-import { modelFamily } from "../tokens/model-families.js";
+import { findModelFamily } from "../tokens/model-families.js";
 import { readHostState } from "./call-hook.js";
 import type { ContextState } from "./context-state.js";
 import type { Draft, DraftPayload } from "./draft.js";
@@ -137,7 +137,7 @@ function lastThinking(
   model: ModelSetting | null,
   setting: CompactionSettings["request"]["reattachThinking"],
 ): ThinkingBlock | null {
-  if (setting === "never" || (setting === "auto" && !modelFamily(model).needsThinking)) return null;
+  if (setting === "never" || (setting === "auto" && !findModelFamily(model).needsThinking)) return null;
   for (const message of messages.toReversed()) {
     if (message.role !== "assistant") continue;
     const block = message.content.findLast((one): one is ThinkingBlock => one.type === "thinking");

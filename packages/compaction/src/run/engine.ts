@@ -13,7 +13,7 @@ import type { Summarizer } from "../summarizers/summarizer.js";
 import { type Calibration, UNCALIBRATED } from "../tokens/calibration.js";
 import { ContextMeter } from "../tokens/context-meter.js";
 import { loadCounter } from "../tokens/load-counter.js";
-import { modelFamily, tokenizerOf } from "../tokens/model-families.js";
+import { findModelFamily, tokenizerOf } from "../tokens/model-families.js";
 import type { Draft } from "./draft.js";
 import type { CompactionEvent } from "./events.js";
 import type { CompactorOptions, Summarizers, SummarizersByUse } from "./options.js";
@@ -105,7 +105,7 @@ export class Engine {
   }
 
   #loadMeter(tokenizer: Parameters<typeof loadCounter>[0], model: ModelSetting | null): Promise<ContextMeter> {
-    const key = `${tokenizer} ${modelFamily(model).imageRule}`;
+    const key = `${tokenizer} ${findModelFamily(model).imageRule}`;
     const known = this.#meters.get(key);
     if (known !== undefined) return known;
     const loading = loadCounter(tokenizer).then((counter) => new ContextMeter(this.session, counter, model));

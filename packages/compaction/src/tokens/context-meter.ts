@@ -12,7 +12,7 @@ import {
 import { rules } from "@bough/session-core/internals";
 import { COUNTER, SESSION } from "../arguments/shapes.js";
 import { messageTokens } from "./message-tokens.js";
-import { type ModelFamily, type ModelName, modelFamily } from "./model-families.js";
+import { findModelFamily, type ModelFamily, type ModelName } from "./model-families.js";
 import type { TokenCounter } from "./token-counter.js";
 
 /** Token counts of a context. */
@@ -51,7 +51,7 @@ export class ContextMeter {
     rules.checkArgument("counter", counter, COUNTER);
     this.counter = counter;
     this.model = model;
-    this.family = modelFamily(model);
+    this.family = findModelFamily(model);
     this.#session = session;
     this.#stored = new StoredCounts(session, counter, model);
   }
@@ -146,7 +146,7 @@ class StoredCounts {
   constructor(session: Session, counter: TokenCounter, model: ModelName) {
     this.#session = session;
     // Providers count images differently.
-    this.#name = `${counter.name} ${modelFamily(model).imageRule}`;
+    this.#name = `${counter.name} ${findModelFamily(model).imageRule}`;
   }
 
   get isBatchFull(): boolean {

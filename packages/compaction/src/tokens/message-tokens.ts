@@ -2,7 +2,7 @@ import type { ContextMessage } from "@bough/session-core";
 import { bashExecutionText, branchSummaryText, compactionSummaryText, rules } from "@bough/session-core/internals";
 import { COUNTER } from "../arguments/shapes.js";
 import { imageTokens } from "./image-tokens.js";
-import { type ImageRule, type ModelName, modelFamily } from "./model-families.js";
+import { findModelFamily, type ImageRule, type ModelName } from "./model-families.js";
 import type { TokenCounter } from "./token-counter.js";
 
 /** Tokens of a message besides its content: role and separators (OpenAI's cookbook: 3, and 1 for the start of a role). */
@@ -21,7 +21,7 @@ type Block = Exclude<Content, string>[number];
  * messageTokens(counter, { role: "user", content: "Hello" }); // 5: four for the message, one for the word
  */
 export function messageTokens(counter: TokenCounter, message: ContextMessage, model: ModelName = null): number {
-  return MESSAGE_TOKENS + bodyTokens(counter, message, modelFamily(model).imageRule);
+  return MESSAGE_TOKENS + bodyTokens(counter, message, findModelFamily(model).imageRule);
 }
 
 function bodyTokens(counter: TokenCounter, message: ContextMessage, rule: ImageRule): number {

@@ -27,7 +27,7 @@ const FAMILIES: readonly ModelFamily[] = [
 const OTHER_FAMILY: ModelFamily = { pattern: /^/, imageRule: "largest", refusesDanglingCalls: false, needsThinking: false };
 
 /** The family of a model: by its own name, since Google and others also serve Claude, else by its provider. */
-export function modelFamily(model: ModelName): ModelFamily {
+export function findModelFamily(model: ModelName): ModelFamily {
   const find = (name: string | undefined) => FAMILIES.find(({ pattern }) => pattern.test(name ?? ""));
   return find(model?.modelId) ?? find(model?.provider) ?? OTHER_FAMILY;
 }
@@ -83,9 +83,9 @@ const WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
  * The context window of a model, in tokens, by its name alone; undefined: it is not in the table.
  *
  * @example
- * contextWindowOf("anthropic/claude-sonnet-4-5"); // 200000
+ * findContextWindow("anthropic/claude-sonnet-4-5"); // 200000
  */
-export function contextWindowOf(modelId: string): number | undefined {
+export function findContextWindow(modelId: string): number | undefined {
   const name = modelId.toLowerCase();
   return WINDOWS.find(([{ source }]) => new RegExp(`(?<![a-z0-9])(?:${source})`).test(name))?.[1];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { contextWindowOf } from "../../src/tokens/model-families.js";
+import { findContextWindow } from "../../src/tokens/model-families.js";
 
 describe("the window of a model", () => {
   test.each([
@@ -18,10 +18,10 @@ describe("the window of a model", () => {
     ["o1-mini", 128_000],
     ["models/gemini-2.5-pro", 1_048_576],
   ])("of %s is %i tokens", (name, tokens) => {
-    expect(contextWindowOf(name)).toBe(tokens);
+    expect(findContextWindow(name)).toBe(tokens);
   });
 
   test.each([["my-model"], [""], ["qwen3:8b"], ["gpt-4.9"], ["foo1"], ["o30"], ["turbo1"]])("of %j is not known", (name) => {
-    expect(contextWindowOf(name)).toBeUndefined();
+    expect(findContextWindow(name)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { imageSize, imageTokens } from "../../src/tokens/image-tokens.js";
-import { modelFamily } from "../../src/tokens/model-families.js";
+import { findModelFamily } from "../../src/tokens/model-families.js";
 
 /** The first bytes of images of a size; what follows no counter reads. */
 const HEADS: Readonly<Record<string, (width: number, height: number) => Buffer>> = {
@@ -91,6 +91,6 @@ describe("the rule of a model", () => {
     ["largest", { provider: "ollama", modelId: "qwen3" }],
     ["largest", null],
   ] as const)("is %s for %j", (rule, model) => {
-    expect(modelFamily(model).imageRule).toBe(rule);
+    expect(findModelFamily(model).imageRule).toBe(rule);
   });
 });

@@ -4,7 +4,7 @@ import type { EntryId } from "../ids/ids.js";
 import type { ContextPath } from "../port/records.js";
 import type { ContextMessage, ModelSetting, SessionContext } from "./context.js";
 import type { EntriesUpdate, ProjectedEntry, Replacement } from "./projected-entries.js";
-import { type DanglingCalls, type EntryMessage, everyResultHasCall, pairEntryMessages, pendingReply } from "./tool-pairs.js";
+import { type DanglingCalls, type EntryMessage, everyResultHasCall, findPendingReply, pairEntryMessages } from "./tool-pairs.js";
 
 /** The parts of a context that come from its messages. */
 type ListedMessages = Pick<SessionContext, "messages" | "entries" | "compaction">;
@@ -67,7 +67,7 @@ export class MessageList {
       this.#messages.push(message);
       this.#ids.push(id);
     }
-    this.#pending = pendingReply(placed);
+    this.#pending = findPendingReply(placed);
     this.#settled = this.#messages.length - pairEntryMessages(this.#pending, dangling).length;
   }
 }

@@ -43,7 +43,7 @@ export function pairCalls(messages: readonly ContextMessage[], dangling: Danglin
 }
 
 /** The tool calls of a reply, in their order. */
-export function callsOf(message: AssistantMessage): readonly ToolCallBlock[] {
+export function listToolCalls(message: AssistantMessage): readonly ToolCallBlock[] {
   return message.content.filter((block) => block.type === "toolCall");
 }
 
@@ -59,7 +59,7 @@ export function matchResults(messages: readonly ContextMessage[], dangling: Dang
   const pending = new Map<string, { readonly results: (number | undefined)[]; readonly call: number }[]>();
   for (const [index, message] of messages.entries()) {
     if (message.role === "assistant") {
-      const calls = callsOf(message);
+      const calls = listToolCalls(message);
       if (calls.length === 0) continue;
       const results = calls.map(() => undefined);
       matched.set(index, results);
@@ -103,7 +103,7 @@ export function pairEntryMessages(placed: readonly EntryMessage[], dangling: Dan
 export function everyResultHasCall(placed: readonly EntryMessage[]): boolean {
   const called = new Set<string>();
   for (const { message } of placed) {
-    if (message.role === "assistant") for (const call of callsOf(message)) called.add(call.id);
+    if (message.role === "assistant") for (const call of listToolCalls(message)) called.add(call.id);
     if (message.role === "toolResult" && !called.has(message.toolCallId)) return false;
   }
   return true;
@@ -113,7 +113,7 @@ export function everyResultHasCall(placed: readonly EntryMessage[]): boolean {
  * The last reply and the results after it, if some of its calls have no result yet: the next result may belong to it.
  * Empty otherwise.
  */
-export function pendingReply(placed: readonly EntryMessage[]): readonly EntryMessage[] {
+export function findPendingReply(placed: readonly EntryMessage[]): readonly EntryMessage[] {
   const at = placed.findLastIndex(({ message }) => message.role !== "toolResult");
   const tail = at < 0 ? [] : placed.slice(at);
   const messages = tail.map(({ message }) => message);
@@ -152,13 +152,13 @@ function pairReply(
   messages: readonly ContextMessage[],
   dangling: DanglingCalls,
 ): readonly PairedMessage[] {
-  const following = callsOf(reply).flatMap((call, at): readonly PairedMessage[] => {
+  const following = listToolCalls(reply).flatMap((call, at): readonly PairedMessage[] => {
     const found = results[at];
     const message = found === undefined ? undefined : messages[found];
     if (found !== undefined && message !== undefined) return [{ message, index: found, isAdded: false }];
-    return dangling === "close" ? [{ message: syntheticResult(reply, call), index, isAdded: true }] : [];
+    return dangling === "close" ? [{ message: makeSyntheticResult(reply, call), index, isAdded: true }] : [];
   });
-  const message = following.length === results.length ? reply : withoutDanglingCalls(reply, results);
+  const message = following.length === results.length ? reply : removeDanglingCalls(reply, results);
   return hasContent(message) ? [{ message, index, isAdded: false }, ...following] : following;
 }
 
@@ -170,7 +170,7 @@ function hasContent({ content }: AssistantMessage): boolean {
 const shortenedReplies = new WeakMap<AssistantMessage, AssistantMessage>();
 const syntheticResults = new WeakMap<AssistantMessage, Map<string, ToolResultMessage>>();
 
-function withoutDanglingCalls(message: AssistantMessage, results: ResultIndexes): AssistantMessage {
+function removeDanglingCalls(message: AssistantMessage, results: ResultIndexes): AssistantMessage {
   let call = 0;
   const content = message.content.filter((block) => block.type !== "toolCall" || results[call++] !== undefined);
   const known = shortenedReplies.get(message);
@@ -180,7 +180,7 @@ function withoutDanglingCalls(message: AssistantMessage, results: ResultIndexes)
   return shortened;
 }
 
-function syntheticResult(reply: AssistantMessage, { id: toolCallId, name: toolName }: ToolCallBlock): ToolResultMessage {
+function makeSyntheticResult(reply: AssistantMessage, { id: toolCallId, name: toolName }: ToolCallBlock): ToolResultMessage {
   const known = syntheticResults.get(reply) ?? new Map<string, ToolResultMessage>();
   syntheticResults.set(reply, known);
   const key = JSON.stringify([toolCallId, toolName]);

@@ -2,7 +2,7 @@ import { checked } from "../arguments/rules.js";
 import { MESSAGE_CONTENT } from "../arguments/shapes.js";
 import { shorten } from "../text/cut.js";
 import { LINE_CHARS, oneLine } from "../text/one-line.js";
-import { previewArgument } from "../tools/arguments.js";
+import { choosePreviewText } from "../tools/arguments.js";
 import type { EntryPayload } from "./entry.js";
 import type { AssistantBlock, AssistantMessage, ContentBlock, Message, ToolCallBlock } from "./message.js";
 
@@ -176,6 +176,6 @@ function contentPreview(content: Content): string {
 
 /** A tool call in a few words: its name and the argument that identifies it, at most 60 code units. */
 export function callPreview(call: ToolCallBlock): string {
-  const short = oneLine(previewArgument(call.arguments), 50);
+  const short = oneLine(choosePreviewText(call.arguments), 50);
   return short === "" ? `[${call.name}]` : `[${call.name} ${short}]`;
 }

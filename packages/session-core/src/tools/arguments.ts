@@ -1,5 +1,5 @@
 import { isObject } from "../entry/json.js";
-import { knownToolKind, type ToolKind, toolKind } from "./known-tools.js";
+import { classifyTool, findKnownToolKind, type ToolKind } from "./known-tools.js";
 
 /** The arguments of a tool call. A model wrote them, so each may have any type or be missing. */
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -62,7 +62,8 @@ const OLD_TEXT_ARGUMENTS = ["old_string", "oldText", "old_str", "old_text", "old
 const NEW_TEXT_ARGUMENTS = ["new_string", "newText", "new_str", "new_text", "newString", "newStr", "replace", "replacement", "new"];
 /** Arguments whose text is a patch, also where it does not name its files. */
 export const PATCH_ARGUMENTS: readonly string[] = ["patch", "input", "diff", "patch_text", "patchText"];
-const EDIT_LIST_ARGUMENTS = ["edits", "replacements"];
+/** Arguments that hold several edits, each of which may name its file. */
+export const EDIT_LIST_ARGUMENTS: readonly string[] = ["edits", "replacements"];
 const PREVIEW_ARGUMENTS = [...PATH_ARGUMENTS, ...COMMAND_ARGUMENTS, "pattern", "query", "url", "description", "prompt"];
 
 /**
@@ -70,9 +71,9 @@ const PREVIEW_ARGUMENTS = [...PATH_ARGUMENTS, ...COMMAND_ARGUMENTS, "pattern", "
  *
  * @param kindOf The kind of a tool by its name; default: that of known tools.
  */
-export function callKind(
+export function classifyCall(
   { name, arguments: args }: NamedCall,
-  kindOf: (name: string) => ToolKind | undefined = knownToolKind,
+  kindOf: (name: string) => ToolKind | undefined = findKnownToolKind,
 ): ToolKind | undefined {
   const kind = kindOf(name);
   if (kind === undefined || kind === "patch" || kind === "command") return kind;
@@ -81,8 +82,8 @@ export function callKind(
 }
 
 /** The first argument that names one file. */
-export function pathArgument(args: Arguments): TextArgument | undefined {
-  return textArgument(args, PATH_ARGUMENTS);
+export function findPath(args: Arguments): TextArgument | undefined {
+  return findText(args, PATH_ARGUMENTS);
 }
 
 const SHELL = /(?:^|[\\/])(?:ba|z|da|k)?sh$/;
@@ -94,8 +95,8 @@ export interface CommandArgument extends TextArgument {
 }
 
 /** The shell command of a call, unless its tool is known to do something else with an argument of that name. */
-export function commandArgument(call: NamedCall): CommandArgument | undefined {
-  const kind = knownToolKind(call.name);
+export function findCommand(call: NamedCall): CommandArgument | undefined {
+  const kind = findKnownToolKind(call.name);
   if (kind !== undefined && kind !== "command") return undefined;
   for (const name of COMMAND_ARGUMENTS) {
     const words: readonly unknown[] = [call.arguments[name]].flat();
@@ -108,10 +109,10 @@ export function commandArgument(call: NamedCall): CommandArgument | undefined {
 }
 
 /** The text that a call writes to the file that it names. */
-export function contentArgument(call: NamedCall): TextArgument | undefined {
-  const kind = callKind(call, toolKind);
-  const isWrite = (kind === "write" || kind === "edit") && pathArgument(call.arguments) !== undefined;
-  return isWrite ? textArgument(call.arguments, CONTENT_ARGUMENTS) : undefined;
+export function findContent(call: NamedCall): TextArgument | undefined {
+  const kind = classifyCall(call, classifyTool);
+  const isWrite = (kind === "write" || kind === "edit") && findPath(call.arguments) !== undefined;
+  return isWrite ? findText(call.arguments, CONTENT_ARGUMENTS) : undefined;
 }
 
 /** A replacement of one text by another. */
@@ -123,22 +124,22 @@ export interface TextEdit {
 }
 
 /** The replacements that a call makes, and the names of the arguments that hold them; undefined if it has none. */
-export function textEdits(args: Arguments): { readonly edits: readonly TextEdit[]; readonly names: readonly string[] } | undefined {
-  const single = textEdit(args);
+export function findTextEdits(args: Arguments): { readonly edits: readonly TextEdit[]; readonly names: readonly string[] } | undefined {
+  const single = readTextEdit(args);
   if (single !== undefined) return { edits: [{ ...single.edit, rest: {} }], names: single.names };
   for (const name of EDIT_LIST_ARGUMENTS) {
     const list = args[name];
     if (!Array.isArray(list) || list.length === 0) continue;
-    const edits = list.map((item: unknown) => (isObject(item) ? textEdit(item)?.edit : undefined));
+    const edits = list.map((item: unknown) => (isObject(item) ? readTextEdit(item)?.edit : undefined));
     // If one item has another shape, none is shown as an edit, so that none is missing.
     if (edits.every((edit) => edit !== undefined)) return { edits, names: [name] };
   }
   return undefined;
 }
 
-function textEdit(args: Arguments): { readonly edit: TextEdit; readonly names: readonly string[] } | undefined {
-  const before = textArgument(args, OLD_TEXT_ARGUMENTS);
-  const after = textArgument(args, NEW_TEXT_ARGUMENTS);
+function readTextEdit(args: Arguments): { readonly edit: TextEdit; readonly names: readonly string[] } | undefined {
+  const before = findText(args, OLD_TEXT_ARGUMENTS);
+  const after = findText(args, NEW_TEXT_ARGUMENTS);
   if (before === undefined || after === undefined) return undefined;
   const names = [before.name, after.name];
   const rest = Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name)));
@@ -146,7 +147,7 @@ function textEdit(args: Arguments): { readonly edit: TextEdit; readonly names: r
 }
 
 /** The argument that identifies a call best in one line: its files, its command, or what it searches. Empty if there is none. */
-export function previewArgument(args: Arguments): string {
+export function choosePreviewText(args: Arguments): string {
   for (const name of PREVIEW_ARGUMENTS) {
     const value = args[name];
     if (typeof value === "string") return value;
@@ -155,7 +156,7 @@ export function previewArgument(args: Arguments): string {
   return "";
 }
 
-function textArgument(args: Arguments, names: readonly string[]): TextArgument | undefined {
+function findText(args: Arguments, names: readonly string[]): TextArgument | undefined {
   for (const name of names) {
     const text = Object.hasOwn(args, name) ? args[name] : undefined;
     if (typeof text === "string") return { name, text };

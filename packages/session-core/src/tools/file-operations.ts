@@ -6,14 +6,15 @@ import type { ToolResultMessage } from "../entry/message.js";
 import type { EntryId } from "../ids/ids.js";
 import {
   type Arguments,
-  callKind,
+  classifyCall,
+  EDIT_LIST_ARGUMENTS,
   MOVE_ARGUMENTS,
   type NamedCall,
   PATCH_ARGUMENTS,
   PATH_ARGUMENTS,
   type TextArgument,
 } from "./arguments.js";
-import { type FileTool, type FileTools, knownToolKind, type ToolKind } from "./known-tools.js";
+import { type FileTool, type FileTools, findKnownToolKind, type ToolKind } from "./known-tools.js";
 
 /** What was done to a file. A move touches two: where it was and where it is. */
 export type FileOperationKind = "read" | "write" | "edit" | "delete" | "move";
@@ -45,13 +46,13 @@ export interface CallTouches {
  * The file operations that an entry brings: of the tool calls of a reply, and of the nested calls that a tool result
  * reports as done. Whether a call succeeded is known only from its result, so that is not judged here.
  */
-export function fileTouches(payload: EntryPayload, tools: FileTools = {}): readonly CallTouches[] {
+export function listFileTouches(payload: EntryPayload, tools: FileTools = {}): readonly CallTouches[] {
   if (payload.type !== "message") return [];
   const { message } = payload;
-  if (message.role === "toolResult") return nestedDone(message, tools);
+  if (message.role === "toolResult") return listNestedTouches(message, tools);
   if (message.role !== "assistant") return [];
   return message.content.flatMap((block) => {
-    const touches = block.type === "toolCall" ? callTouches(block, tools) : [];
+    const touches = block.type === "toolCall" ? listCallTouches(block, tools) : [];
     return block.type === "toolCall" && touches.length > 0 ? [{ toolCallId: block.id, touches }] : [];
   });
 }
@@ -61,53 +62,59 @@ export function fileTouches(payload: EntryPayload, tools: FileTools = {}): reado
  *
  * @param kindOf The kind of a tool by its name; default: that of known tools.
  */
-export function callTouches(
+export function listCallTouches(
   call: NamedCall,
   tools: FileTools = {},
-  kindOf: (name: string) => ToolKind | undefined = knownToolKind,
+  kindOf: (name: string) => ToolKind | undefined = findKnownToolKind,
 ): readonly FileTouch[] {
-  return uniqueTouches([call, ...nestedCalls(call.arguments)].flatMap((one) => touchesOf(one, tools, kindOf)));
+  return removeDuplicates([call, ...listNestedCalls(call.arguments)].flatMap((one) => listTouches(one, tools, kindOf)));
 }
 
-function touchesOf(call: NamedCall, tools: FileTools, kindOf: (name: string) => ToolKind | undefined): readonly FileTouch[] {
+function listTouches(call: NamedCall, tools: FileTools, kindOf: (name: string) => ToolKind | undefined): readonly FileTouch[] {
   const own: FileTool | undefined = Object.hasOwn(tools, call.name) ? tools[call.name] : undefined;
-  const kind = callKind(call, own === undefined ? kindOf : () => own.kind);
+  const kind = classifyCall(call, own === undefined ? kindOf : () => own.kind);
   if (kind === undefined || kind === "search" || kind === "plan") return [];
   const { arguments: args } = call;
   // The files that a shell command touches are unknown without running it, but a patch passed to it can be read.
-  if (kind === "patch" || kind === "command") return Object.values(args).flatMap(strings).flatMap(pathsInPatch);
+  if (kind === "patch" || kind === "command") return Object.values(args).flatMap(collectStrings).flatMap(parsePatch);
   const names = own?.pathArguments ?? (kind === "move" ? MOVE_ARGUMENTS : PATH_ARGUMENTS);
-  const paths = [...names.flatMap((name) => pathsIn(args[name])), ...editedPaths(args["edits"] ?? args["replacements"])];
+  const paths = [
+    ...names.flatMap((name) => collectPaths(args[name])),
+    ...EDIT_LIST_ARGUMENTS.flatMap((name) => collectEditedPaths(args[name])),
+  ];
   return paths.map((path) => ({ kind, path }));
 }
 
+/** The longest path of Linux, in UTF-16 code units. */
+const MAX_PATH_CHARS = 4_096;
+
 // Multi-edit tools may name a file in each edit.
-function editedPaths(edits: unknown): readonly string[] {
+function collectEditedPaths(edits: unknown): readonly string[] {
   if (!Array.isArray(edits)) return [];
-  return edits.flatMap((edit) => (isObject(edit) ? PATH_ARGUMENTS.flatMap((key) => pathsIn(edit[key])) : []));
+  return edits.flatMap((edit) => (isObject(edit) ? PATH_ARGUMENTS.flatMap((key) => collectPaths(edit[key])) : []));
 }
 
-function pathsIn(value: unknown): readonly string[] {
-  if (typeof value === "string") return cleaned(value);
-  if (Array.isArray(value)) return value.flatMap(pathsIn);
-  return isObject(value) && typeof value["path"] === "string" ? cleaned(value["path"]) : [];
+function collectPaths(value: unknown): readonly string[] {
+  if (typeof value === "string") return [cleanPath(value) ?? []].flat();
+  if (Array.isArray(value)) return value.flatMap(collectPaths);
+  return isObject(value) && typeof value["path"] === "string" ? collectPaths(value["path"]) : [];
 }
 
-// A read may carry a selection (`a.ts:10-20`); an address on the web is no file.
-function cleaned(given: string): readonly string[] {
+/** A path without `file://`, `./` and line numbers (`a.ts:10-20`); undefined: it names no file. */
+export function cleanPath(given: string): string | undefined {
   const path = given
     .trim()
     .replace(/^file:\/\//, "")
-    .replace(/^\.\//, "")
-    .replace(/:\d+(-\d+)?$/, "");
-  return path === "" || /^[a-z][a-z+.-]+:\/\//i.test(path) || path.length > 4096 || path.includes("\n") ? [] : [path];
+    .replace(/^(?:\.\/)+/, "")
+    .replace(/:\d+(?:[-:]\d+)?$/, "");
+  return path === "" || path.length > MAX_PATH_CHARS || /[\n\0]|^[a-z][a-z+.-]+:\/\//i.test(path) ? undefined : path;
 }
 
-function nestedCalls(args: Arguments): readonly NamedCall[] {
-  return Object.values(args).flatMap((value) => (Array.isArray(value) ? value.flatMap(namedCall) : []));
+function listNestedCalls(args: Arguments): readonly NamedCall[] {
+  return Object.values(args).flatMap((value) => (Array.isArray(value) ? value.flatMap(readNamedCall) : []));
 }
 
-function namedCall(value: unknown): readonly NamedCall[] {
+function readNamedCall(value: unknown): readonly NamedCall[] {
   if (!isObject(value)) return [];
   const name = value["recipient_name"] ?? value["tool_name"] ?? value["toolName"] ?? value["tool"] ?? value["name"];
   const args = value["parameters"] ?? value["arguments"] ?? value["input"] ?? value["args"];
@@ -115,21 +122,21 @@ function namedCall(value: unknown): readonly NamedCall[] {
 }
 
 // pi reports the calls that a tool made itself, each with how it ended.
-function nestedDone(result: ToolResultMessage, tools: FileTools): readonly CallTouches[] {
+function listNestedTouches(result: ToolResultMessage, tools: FileTools): readonly CallTouches[] {
   const nested = result["nestedCalls"];
   const calls = isObject(nested) && Array.isArray(nested["calls"]) ? nested["calls"] : [];
   return calls.flatMap((call: unknown) => {
-    const named = isObject(call) && call["status"] === "ok" ? namedCall(call) : [];
-    const touches = named.flatMap((one) => touchesOf(one, tools, knownToolKind));
-    return touches.length === 0 ? [] : [{ toolCallId: result.toolCallId, touches: uniqueTouches(touches) }];
+    const named = isObject(call) && call["status"] === "ok" ? readNamedCall(call) : [];
+    const touches = named.flatMap((one) => listTouches(one, tools, findKnownToolKind));
+    return touches.length === 0 ? [] : [{ toolCallId: result.toolCallId, touches: removeDuplicates(touches) }];
   });
 }
 
-function uniqueTouches(touches: readonly FileTouch[]): readonly FileTouch[] {
+function removeDuplicates(touches: readonly FileTouch[]): readonly FileTouch[] {
   return touches.length < 2 ? touches : [...new Map(touches.map((touch) => [`${touch.kind} ${touch.path}`, touch])).values()];
 }
 
-function strings(value: unknown): readonly string[] {
+function collectStrings(value: unknown): readonly string[] {
   return [value].flat().filter((one): one is string => typeof one === "string");
 }
 
@@ -154,14 +161,14 @@ const HUNKS = /^(?:\*\*\* Begin Patch|--- |diff --git |@@ )/m;
  * The files a patch touches: Codex's `*** Begin Patch` form (Add, Update, Delete, Move to) or a unified diff.
  *
  * @example
- * pathsInPatch("*** Begin Patch\n*** Delete File: a.ts\n*** End Patch"); // [{ kind: "delete", path: "a.ts" }]
+ * parsePatch("*** Begin Patch\n*** Delete File: a.ts\n*** End Patch"); // [{ kind: "delete", path: "a.ts" }]
  */
-export function pathsInPatch(text: string): readonly FileTouch[] {
-  if (text.includes("*** Begin Patch")) return pathsInCodexPatch(text);
-  return /^--- .+\n\+\+\+ /m.test(text) ? pathsInUnifiedDiff(text) : [];
+function parsePatch(text: string): readonly FileTouch[] {
+  if (text.includes("*** Begin Patch")) return parseCodexPatch(text);
+  return /^--- .+\n\+\+\+ /m.test(text) ? parseUnifiedDiff(text) : [];
 }
 
-function pathsInCodexPatch(text: string): readonly FileTouch[] {
+function parseCodexPatch(text: string): readonly FileTouch[] {
   const touches: FileTouch[] = [];
   for (const line of text.split(/\r?\n/)) {
     const [, verb, path, target] = PATCH_LINE.exec(line) ?? [];
@@ -176,7 +183,7 @@ function verbKind(verb: string): FileTouch["kind"] {
   return verb === "Delete" ? "delete" : "edit";
 }
 
-function pathsInUnifiedDiff(text: string): readonly FileTouch[] {
+function parseUnifiedDiff(text: string): readonly FileTouch[] {
   const touches: FileTouch[] = [];
   let before: string | undefined;
   for (const line of text.split(/\r?\n/)) {
@@ -192,9 +199,9 @@ function pathsInUnifiedDiff(text: string): readonly FileTouch[] {
 }
 
 /** The patch of a call: any argument with a patch that names its files, or an argument for patches with hunks only. */
-export function patchArgument(args: Arguments): TextArgument | undefined {
+export function findPatch(args: Arguments): TextArgument | undefined {
   for (const [name, value] of Object.entries(args)) {
-    const isPatch = (text: string) => pathsInPatch(text).length > 0 || (PATCH_ARGUMENTS.includes(name) && HUNKS.test(text));
+    const isPatch = (text: string) => parsePatch(text).length > 0 || (PATCH_ARGUMENTS.includes(name) && HUNKS.test(text));
     const text = [value].flat().find((one): one is string => typeof one === "string" && isPatch(one));
     if (text !== undefined) return { name, text };
   }

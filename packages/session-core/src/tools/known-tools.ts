@@ -118,15 +118,15 @@ const NAME_PATTERNS: readonly (readonly [ToolKind, RegExp])[] = [
 ];
 
 /** The kind of a tool of a known agent; undefined for any other name. */
-export function knownToolKind(name: string): ToolKind | undefined {
+export function findKnownToolKind(name: string): ToolKind | undefined {
   const normalized = normalizeToolName(name);
   return Object.hasOwn(KNOWN_TOOLS, normalized) ? KNOWN_TOOLS[normalized] : undefined;
 }
 
 /** The kind of a known tool, or else the kind that the tool's name suggests. */
-export function toolKind(name: string): ToolKind | undefined {
+export function classifyTool(name: string): ToolKind | undefined {
   const normalized = normalizeToolName(name);
-  return knownToolKind(name) ?? NAME_PATTERNS.find(([, pattern]) => pattern.test(normalized))?.[0];
+  return findKnownToolKind(name) ?? NAME_PATTERNS.find(([, pattern]) => pattern.test(normalized))?.[0];
 }
 
 /** `mcp__files__Read_File`, `functions.read_file` and `readFile` are one tool: the last part, letters and digits only. */

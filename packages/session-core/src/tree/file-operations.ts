@@ -5,7 +5,7 @@ import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type FileOperationTable, toEntrySeq } from "../storage/schema.js";
-import { type FileOperation, fileTouches } from "../tools/file-operations.js";
+import { type FileOperation, listFileTouches } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { isOnPath, walkUpTo } from "./ancestry.js";
 import { requireEntrySeq } from "./entry-rows.js";
@@ -25,7 +25,7 @@ const insertOperation = query<FileOperationTable>(({ db, p }) =>
 export function insertFileOperations(connection: Connection, seq: EntrySeq, payload: EntryPayload, tools: FileTools): void {
   let ordinal = 0;
   const nested = payload.type === "message" && payload.message.role === "toolResult" ? 1 : 0;
-  for (const { toolCallId, touches } of fileTouches(payload, tools)) {
+  for (const { toolCallId, touches } of listFileTouches(payload, tools)) {
     for (const { kind, path } of touches) {
       connection.run(insertOperation, { entry_seq: seq, ordinal, tool_call_id: toolCallId, kind, path: path.toWellFormed(), nested });
       ordinal += 1;

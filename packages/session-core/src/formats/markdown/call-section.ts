@@ -1,7 +1,7 @@
 import type { BashExecutionMessage, ContentBlock, ImageBlock, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
 import { callPreview, joinTextBlocks } from "../../entry/text.js";
-import { type Arguments, callKind, commandArgument, contentArgument, pathArgument, textEdits } from "../../tools/arguments.js";
-import { patchArgument } from "../../tools/file-operations.js";
+import { type Arguments, classifyCall, findCommand, findContent, findPath, findTextEdits } from "../../tools/arguments.js";
+import { findPatch } from "../../tools/file-operations.js";
 import { escapeHtml, escapeMarkdown, fenceCode, languageOfFile } from "./markdown-text.js";
 import type { MarkdownWriter } from "./markdown-writer.js";
 import { sanitizeMarkdown } from "./sanitize-markdown.js";
@@ -115,18 +115,18 @@ function editShown(args: Arguments): Shown | undefined {
 }
 
 function commandShown(call: ToolCallBlock): Shown | undefined {
-  const command = commandArgument(call);
+  const command = findCommand(call);
   return command && { text: command.script, language: "sh", keys: [command.name] };
 }
 
 function contentShown(call: ToolCallBlock): Shown | undefined {
-  const content = contentArgument(call);
+  const content = findContent(call);
   return content && { text: additions(content.text), language: "diff", keys: [content.name] };
 }
 
 /** The file that a call reads, if its tool reads files. */
 function pathRead(call: ToolCallBlock): string | undefined {
-  return callKind(call) === "read" ? pathArgument(call.arguments)?.text : undefined;
+  return classifyCall(call) === "read" ? findPath(call.arguments)?.text : undefined;
 }
 
 function block(text: string, language: string, writer: MarkdownWriter): readonly string[] {
@@ -151,11 +151,11 @@ interface EditDiff {
  * editDiff({ path: "a.ts", oldText: "a\nb", newText: "a\nc" })?.diff; // " a\n-b\n+c"
  */
 export function editDiff(args: Arguments): EditDiff | undefined {
-  const edits = textEdits(args);
+  const edits = findTextEdits(args);
   if (edits !== undefined) {
     return { diff: edits.edits.map(({ before, after }) => changeOf(before, after)).join("\n@@\n"), shown: edits.names };
   }
-  const patch = patchArgument(args);
+  const patch = findPatch(args);
   return patch && { diff: patch.text.trimEnd(), shown: [patch.name] };
 }
 
