@@ -1,5 +1,5 @@
 import { openStore, type Store, userMessage, type Write } from "@bough/session-core";
-import type { SessionStorage } from "@bough/session-core/internals";
+import { type SessionStorage, storageOf } from "@bough/session-core/internals";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 
 /** A storage under test: `open` gives an empty one; `reopen`, where sessions outlive a process, the last one again. */
@@ -21,7 +21,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
     let id: string;
 
     beforeEach(async () => {
-      storage = (await open()).storage;
+      storage = storageOf(await open());
       ({ id } = await storage.createSession({ title: "Parser", cwd: "/project" }));
     });
 
@@ -231,7 +231,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
     test("reopened, has everything that was acknowledged", async () => {
       await commit([entry("a"), { kind: "label", entryId: "a", label: "l" }, entry("b"), { kind: "moveLeaf", to: "a" }]);
       await storage.close();
-      const again = (await reopen()).storage;
+      const again = storageOf(await reopen());
       expect(ids(await again.outline(id, 0, 10))).toBe("a b");
       expect((await again.leaf(id, "main")).entryId).toBe("a");
       expect(await again.labels(id)).toHaveLength(1);

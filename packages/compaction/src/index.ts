@@ -31,15 +31,17 @@ export type {
   Compacting,
   CompactorHandlers,
   CompactorHooks,
+  MaybePromise,
   SuppliedBranchSummary,
   SuppliedCompaction,
 } from "./run/options.js";
 
 // What results, events and hooks contain
 export type { Fidelity } from "./extract/fidelity.js";
-export type { Change } from "./fit/request-parts.js";
+export type { Fact, FactKind } from "./extract/find-facts.js";
+export type { Change, RemovalPass } from "./fit/request-parts.js";
 export type { TokenUse } from "./plan/limits.js";
-export type { Compactable, NothingBecause, Trigger } from "./plan/plan-compaction.js";
+export type { Compactable, CompactionPlan, NothingBecause, Trigger } from "./plan/plan-compaction.js";
 export type { PathItem } from "./plan/span.js";
 export type { StallReason } from "./plan/stall.js";
 export type { SummaryFailure, SummaryMethod } from "./summary/summary-job.js";
@@ -52,7 +54,8 @@ export { type CompactionSettings, type SettingsInput, settingsJsonSchema } from 
 // Summarizers
 export { extractiveSummarizer } from "./extract/extract.js";
 export { type AiSdkSummarizerOptions, aiSdkSummarizer } from "./summarizers/ai-sdk.js";
-export { type OpenAiCompatibleOptions, openAiCompatibleSummarizer } from "./summarizers/openai-compatible.js";
+export type { EndpointOptions } from "./summarizers/http.js";
+export { type ChatTool, type OpenAiCompatibleOptions, openAiCompatibleSummarizer } from "./summarizers/openai-compatible.js";
 export { remoteSummarizer } from "./summarizers/remote.js";
 export type { Summarizer, SummaryReply, SummaryRequest, SummarySource } from "./summarizers/summarizer.js";
 export type { HostState, InvokedSkill } from "./summary/compose.js";
@@ -66,6 +69,7 @@ export { type SyncedCheckpoints, syncCheckpoints, type WrittenCheckpoint, writeC
 
 // Tokens of tools, for `prepareRequest({ toolTokens })`
 export { loadCounter } from "./tokens/load-counter.js";
+export type { Encoding } from "./tokens/tiktoken/rank-table.js";
 export { toolTokens } from "./tokens/message-tokens.js";
 export type { TokenCounter } from "./tokens/token-counter.js";
 

@@ -5,6 +5,8 @@ import { checked, TEXT } from "./arguments/rules.js";
 import { MESSAGE, PAYLOAD, TOOL_CALL } from "./arguments/shapes.js";
 import * as templates from "./context/converters/templates.js";
 import * as text from "./entry/text.js";
+import type { SessionStorage } from "./port/session-storage.js";
+import type { Store } from "./store/store.js";
 import * as lines from "./text/one-line.js";
 
 // These functions check their arguments only here: inside the package their arguments come from the store, and an error for
@@ -16,6 +18,11 @@ export const callPreview = checked(text.callPreview, ["call", TOOL_CALL]);
 export const previewOf = checked(text.previewOf, ["payload", PAYLOAD]);
 export const searchableText = checked(text.searchableText, ["payload", PAYLOAD]);
 export const oneLine = checked(lines.oneLine, ["text", TEXT]);
+
+/** The storage engine below a store. */
+export function storageOf(store: Store): SessionStorage {
+  return store.storage;
+}
 
 export type { Mismatch, Rule } from "./arguments/rules.js";
 export * as rules from "./arguments/rules.js";

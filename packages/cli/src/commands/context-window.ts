@@ -78,11 +78,7 @@ const COLUMNS: readonly Column[] = [
 const BAR = 20;
 
 /** Renders the token use of a request, the changes that made it fit, and whether it fits. */
-export async function renderRequest(
-  out: Printer,
-  { use, fits, done, messages }: PreparedRequest,
-  window: WindowChoice,
-): Promise<readonly Line[]> {
+async function renderRequest(out: Printer, { use, fits, done, messages }: PreparedRequest, window: WindowChoice): Promise<readonly Line[]> {
   const row = (name: string, tokens: number, note = ""): readonly Line[] => [
     [name],
     [count(tokens)],
@@ -114,7 +110,7 @@ export async function renderRequest(
 }
 
 /** Describes one change that fitting made to a request. */
-export function describeChange(change: Change): string {
+function describeChange(change: Change): string {
   switch (change.kind) {
     case "removed-messages":
       return `${counted(change.messages, "message")}, ${count(change.tokens)} tokens dropped: ${REMOVAL_REASONS[change.pass]}`;

@@ -1,4 +1,5 @@
 import type { SessionRecord, Store } from "@bough/session-core";
+import { storageOf } from "@bough/session-core/internals";
 import { count } from "../format/numbers.js";
 import { type Column, tableLines } from "../format/table.js";
 import { age } from "../format/time.js";
@@ -59,12 +60,12 @@ const SHORTEST = 8;
 /** The shortest prefix of an id that is unique in the store, at least 8 characters; for subagents the part after the last dot. */
 export async function shortSessionId(store: Store, id: string): Promise<string> {
   const own = id.slice(id.lastIndexOf(".") + 1);
-  const [agent, other] = own === id ? [] : await store.storage.sessionsNamed(own, 2);
+  const [agent, other] = own === id ? [] : await storageOf(store).sessionsNamed(own, 2);
   // The id of a subagent is the id of its conversation, a dot and its own part.
   if (agent?.id === id && other === undefined) return own;
   for (let length = SHORTEST; length < id.length; length += 4) {
     const prefix = id.slice(0, length);
-    const [first, second] = await store.storage.sessionsNamed(prefix, 2);
+    const [first, second] = await storageOf(store).sessionsNamed(prefix, 2);
     if (first?.id === id && (second === undefined || (first.kind === "conversation" && second.kind === "subagent"))) return prefix;
   }
   return id;

@@ -17,7 +17,7 @@ export interface Opened {
   readonly driven: Awaited<ReturnType<typeof opened>>["driven"];
 }
 
-export const USUAL: Size = { columns: 80, rows: 23 };
+const USUAL: Size = { columns: 80, rows: 23 };
 
 /**
  * A navigator that has read its session: `names` as `grow` takes them, or what `fill` makes of the store. Everything goes

@@ -128,7 +128,7 @@ const CONVERSATION = /<conversation>\n([\s\S]*?)\n<\/conversation>/;
  * Extracts from a text instead of messages: its first lines, the rules and errors in it, and its last lines, at most
  * `maxChars` UTF-16 code units. If it has a `<conversation>` tag, only that is read. Secrets are masked. Linear.
  */
-export function extractPrompt(prompt: string, maxChars: number): string {
+function extractPrompt(prompt: string, maxChars: number): string {
   const text = redact(CONVERSATION.exec(prompt)?.[1] ?? prompt);
   const lines = extractProse(text)
     .split("\n")

@@ -4,14 +4,14 @@ import { extractProse, findRules, isRequest } from "./prose.js";
 import { findErrorLines, findFiles, listTouchedFiles, normalizeErrorLine, readCommand, simplifyCommand } from "./tool-calls.js";
 
 /** Kinds of facts, the most important first. */
-export const FACT_KINDS = ["request", "rule", "file", "error", "command", "identifier", "number"] as const;
+export const FACT_KINDS = ["request", "rule", "file", "error", "command", "identifier", "number"] as const satisfies readonly FactKind[];
 
 /**
  * `request`: the user's last request. `rule`: what the user said must, must not or is always to be done. `file`: a path.
  * `error`: a line with an error. `command`: one that changed or checked something. `identifier`: a name in backticks.
  * `number`: one with its unit.
  */
-export type FactKind = (typeof FACT_KINDS)[number];
+export type FactKind = "request" | "rule" | "file" | "error" | "command" | "identifier" | "number";
 
 /** A fact of a session that its summary should contain, found without a model. */
 export interface Fact {
@@ -165,7 +165,7 @@ class FactFinder {
 }
 
 /** Collects facts, each once, and selects the strongest of each kind. */
-export class FactList {
+class FactList {
   readonly #found = new Map<FactKind, Map<string, FoundFact>>(FACT_KINDS.map((kind) => [kind, new Map()]));
 
   /** Adds a fact; ignores an empty text. `key`: equal for equal facts of a kind. `strength`: summed over equal facts. */
@@ -198,7 +198,7 @@ export interface FoundFact {
 }
 
 /** Merges two finds of one fact, under the text of the first. */
-export function joinFinds(a: FoundFact, b: FoundFact): FoundFact {
+function joinFinds(a: FoundFact, b: FoundFact): FoundFact {
   return { text: a.text, at: Math.max(a.at, b.at), strength: a.strength + b.strength };
 }
 
@@ -243,7 +243,7 @@ const QUOTED = /`([^`\n]{2,80})`/g;
 const NAME = /^[#$@.]?[\p{L}\p{N}_][^\s`"']*$/u;
 
 /** The identifiers in backticks of a text: no files, no commands, no spaces. Linear. */
-export function findIdentifiers(prose: string): readonly string[] {
+function findIdentifiers(prose: string): readonly string[] {
   return [...prose.matchAll(QUOTED)].flatMap(([, given = ""]) => {
     const name = given.trim().replace(/\(\)$/, "");
     return name.length > 1 && NAME.test(name) && /\p{L}/u.test(name) ? [name] : [];
@@ -258,7 +258,7 @@ const NUMBER = new RegExp(
 );
 
 /** The numbers with a unit in a text, as `14 tests` or `16,384 tokens`. Linear. */
-export function findNumbers(prose: string): readonly string[] {
+function findNumbers(prose: string): readonly string[] {
   return [...prose.matchAll(NUMBER)].map(([, number = "", unit = ""]) =>
     /^[\w€]/.test(unit) && unit.length > 2 ? `${number} ${unit}` : `${number}${unit}`,
   );

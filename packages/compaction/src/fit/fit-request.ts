@@ -135,7 +135,7 @@ function restoreThinking(parts: RequestParts, budget: FitBudget, input: FitInput
 }
 
 /** How calls without a result are handled. `auto`: Gemini refuses them, so they are dropped; other models get a result that says so. */
-export function resolveDanglingCalls(
+function resolveDanglingCalls(
   setting: CompactionSettings["request"]["danglingCalls"],
   { model, family = findModelFamily(model) }: Pick<FitInput, "model" | "family">,
 ): DanglingCalls {
@@ -147,7 +147,7 @@ export function resolveDanglingCalls(
  * Puts each result after its call, as session-core does for a context, and reports the changes. This applies to every
  * request, also to one that fits, because a host may pass messages of its own. Linear; a request in order is not copied.
  */
-export function pairRequest(parts: RequestParts, dangling: DanglingCalls, count: CountMessage): FitStep {
+function pairRequest(parts: RequestParts, dangling: DanglingCalls, count: CountMessage): FitStep {
   const paired = pairCalls(parts.messages, dangling);
   if (paired === undefined) return keepParts(parts);
   const pieces = paired.flatMap(({ message, index, isAdded }): readonly PairedPart[] => {

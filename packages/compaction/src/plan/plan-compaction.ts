@@ -173,7 +173,7 @@ export function keepRuleOf(keep: CompactionSettings["keep"], bounds: KeepBounds)
  * The number of newest groups that are kept. The items from `unsent` on are always kept, and so is the newest group however
  * large it is, unless the rule keeps nothing; so there is always a cut point.
  */
-export function keptGroups(groups: readonly MessageGroup[], rule: KeepRule, items: readonly PathItem[], unsent: number | null): number {
+function keptGroups(groups: readonly MessageGroup[], rule: KeepRule, items: readonly PathItem[], unsent: number | null): number {
   const kept =
     rule.by === "entry"
       ? groupsFromEntry(

@@ -99,7 +99,8 @@ export interface NavigateOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type MaybePromise<T> = T | Promise<T>;
+/** What a hook may return: a value or a promise of it. */
+export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * Hooks of a compactor: for each name one handler, or several that are called in order and awaited. Handlers run until one

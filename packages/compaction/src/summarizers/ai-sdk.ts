@@ -20,7 +20,7 @@ export interface AiSdkSummarizerOptions {
    * "conversation-compaction" }`.
    */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly providerOptions?: StreamOptions["providerOptions"] | undefined;
+  readonly providerOptions?: Parameters<typeof streamText>[0]["providerOptions"] | undefined;
   /** The model's key and passwords; removed from the messages of errors. */
   readonly secrets?: readonly string[] | undefined;
 }

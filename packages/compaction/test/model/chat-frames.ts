@@ -1,5 +1,5 @@
 /** The frames of OpenAI's chat completions, streamed and whole. */
-export const ID = "chatcmpl-test";
+const ID = "chatcmpl-test";
 
 const HEAD = { id: ID, created: 1_700_000_000, model: "test-model" };
 

@@ -3,7 +3,7 @@ import type { PathItem } from "../../src/plan/span.js";
 import { messageTokens } from "../../src/tokens/message-tokens.js";
 
 /** One token a character: sizes can be read off the texts. */
-export const characters = { name: "characters/1", count: (text: string) => text.length };
+const characters = { name: "characters/1", count: (text: string) => text.length };
 
 /** A text of so many characters that begins with a name; different for each name. */
 export function sized(name: string, length: number): string {

@@ -8,7 +8,7 @@ const WORDS = "The parser must never read past the end of src/parse.ts. ".repeat
 const HALF_A_PAIR = "\ud83d";
 
 /** A conversation to summarize, as the engine hands it to a summarizer that needs no model. */
-export function source(kind: SummarySource["kind"] = "history"): SummarySource {
+function source(kind: SummarySource["kind"] = "history"): SummarySource {
   const messages: ContextMessage[] = [
     { role: "user", content: `Build a parser. ${WORDS}` },
     { role: "assistant", content: [{ type: "text", text: `I will start with the lexer. ${HALF_A_PAIR} ${WORDS}` }] },

@@ -13,7 +13,7 @@ export type DanglingCalls = "close" | "drop";
 export const NO_RESULT = "No result was recorded for this call.";
 
 /** A message of a paired list. */
-export interface PairedMessage {
+interface PairedMessage {
   readonly message: ContextMessage;
   /** Its index in the given list; for a synthetic result, the index of its reply. */
   readonly index: number;
@@ -48,7 +48,7 @@ export function listToolCalls(message: AssistantMessage): readonly ToolCallBlock
 }
 
 /** For each call of a reply, in order: the index of its result in the list of messages, or undefined. */
-export type ResultIndexes = readonly (number | undefined)[];
+type ResultIndexes = readonly (number | undefined)[];
 
 /**
  * The results of each reply with calls, by the reply's index. A result belongs to the latest reply before it that made a

@@ -13,6 +13,7 @@ export class SessionLabels {
   readonly #row: SessionRow;
   readonly #writer: LeafWriter;
 
+  /** @internal `Session` creates it. */
   constructor(storage: SessionStorage, row: SessionRow, writer: LeafWriter) {
     this.#storage = storage;
     this.#row = row;
@@ -45,6 +46,7 @@ export class SessionValues {
   readonly #row: SessionRow;
   readonly #writer: LeafWriter;
 
+  /** @internal `Session` creates it. */
   constructor(storage: SessionStorage, row: SessionRow, writer: LeafWriter) {
     this.#storage = storage;
     this.#row = row;
@@ -76,6 +78,7 @@ export class SessionTokenCounts {
   readonly #row: SessionRow;
   readonly #writer: LeafWriter;
 
+  /** @internal `Session` creates it. */
   constructor(storage: SessionStorage, row: SessionRow, writer: LeafWriter) {
     this.#storage = storage;
     this.#row = row;
@@ -111,6 +114,7 @@ export class SessionTree {
   readonly #storage: SessionStorage;
   readonly #row: SessionRow;
 
+  /** @internal `Session` creates it. */
   constructor(storage: SessionStorage, row: SessionRow) {
     this.#storage = storage;
     this.#row = row;

@@ -55,7 +55,7 @@ export class Session {
   readonly #entries = new ProjectedEntries();
   readonly #messages = new MessageList();
 
-  /** Use `Store.createSession` or `Store.openSession`. */
+  /** @internal Use `Store.createSession` or `Store.openSession`. */
   constructor(host: SessionHost, row: SessionRow, leafName: string, leaf: LeafState) {
     this.#host = host;
     this.#storage = host.storage;

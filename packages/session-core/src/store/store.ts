@@ -50,7 +50,7 @@ export class Store {
   readonly #host: SessionHost;
   readonly #indexer: SearchIndexer;
 
-  /** Use `openStore`. The constructor takes any storage engine. */
+  /** @internal Use `openStore`. The constructor takes any storage engine. */
   constructor(storage: SessionStorage) {
     this.#storage = storage;
     this.#indexer = new SearchIndexer(storage);
@@ -211,7 +211,7 @@ export class Store {
     await this.#storage.backup(path, onProgress, signal);
   }
 
-  /** The storage engine, for imports and other code on the port. */
+  /** @internal The storage engine, for imports and other code on the port. */
   get storage(): SessionStorage {
     return this.#storage;
   }

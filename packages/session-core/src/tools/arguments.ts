@@ -89,7 +89,7 @@ export function findPath(args: Arguments): TextArgument | undefined {
 const SHELL = /(?:^|[\\/])(?:ba|z|da|k)?sh$/;
 
 /** A shell command. */
-export interface CommandArgument extends TextArgument {
+interface CommandArgument extends TextArgument {
   /** The command without the `bash -lc` with which Codex runs each one. */
   readonly script: string;
 }

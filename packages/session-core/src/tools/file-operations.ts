@@ -37,7 +37,7 @@ export interface FileOperation extends FileTouch {
 }
 
 /** The file operations of one call, before they have a place in a session. */
-export interface CallTouches {
+interface CallTouches {
   readonly toolCallId: string;
   readonly touches: readonly FileTouch[];
 }

@@ -16,7 +16,7 @@ export function* findViolations(connection: Connection, sessionId: SessionId | u
 }
 
 /** Runs the integrity checks of SQLite: pages, indexes, constraints and foreign keys. Reads the whole file. */
-export function* findFileViolations(connection: Connection): Generator<Violation, void, void> {
+function* findFileViolations(connection: Connection): Generator<Violation, void, void> {
   for (const row of connection.freshPragma("integrity_check")) {
     const text = String(Object.values(row)[0]);
     if (text !== "ok") yield { rule: "file-damaged", sessionId: null, entryId: null, message: `SQLite found: ${text}.` };
@@ -47,7 +47,7 @@ const page = query<{ after: EntrySeq; session: string | null; limit: number }, P
 const PAGE = 200;
 
 /** Finds payloads that are not valid, and entries missing in the search index. Reads every payload, in pages. */
-export function* findPayloadViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
+function* findPayloadViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
   for (let after = toEntrySeq(0); ; ) {
     const rows = connection.all(page, { after, session: sessionId ?? null, limit: PAGE });
     for (const row of rows) {

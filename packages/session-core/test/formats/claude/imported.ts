@@ -6,7 +6,7 @@ import type { ImportProblem, SourceHeader, SourceRecord } from "../../../src/sou
 import { fileOf, type Line } from "./claude-file.js";
 
 /** An entry as it would be written: judged, and hanging on an entry written before it. */
-export interface Written {
+interface Written {
   readonly id: string;
   readonly parentId: string | null;
   readonly line: number;

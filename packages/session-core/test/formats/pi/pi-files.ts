@@ -27,7 +27,7 @@ export function fileOf(records: readonly unknown[], end?: string): string {
 }
 
 export const HEADER = { type: "session", version: 3, id: "s1", timestamp: "2026-01-02T03:04:05.006Z", cwd: "/project" };
-export const TIME = "2026-01-02T03:04:06.000Z";
+const TIME = "2026-01-02T03:04:06.000Z";
 
 /** A record of a tree: `at("b", "a", {...})` stands below `a`. */
 export function at(id: string, parentId: string | null, record: Record<string, unknown>): Record<string, unknown> {
