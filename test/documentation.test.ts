@@ -105,3 +105,12 @@ describe("docs/regressions.md", () => {
     expect(quoted.filter((name) => !all.includes(name))).toEqual([]);
   });
 });
+
+test("no page holds the marks of a merge conflict", () => {
+  const pages = [".", "docs", ...["session-core", "compaction", "cli"].map((name) => `packages/${name}`)].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((file) => file.endsWith(".md"))
+      .map((file) => join(folder, file)),
+  );
+  expect(pages.filter((page) => /^(<{7}|={7}|>{7})( |$)/m.test(readFileSync(join(root, page), "utf8")))).toEqual([]);
+});
