@@ -23,7 +23,7 @@ export { scoreFidelity } from "./extract/fidelity.js";
 // Counting
 export { calibrate, promptTokensOf, UNCALIBRATED } from "./tokens/calibration.js";
 export { ContextMeter } from "./tokens/context-meter.js";
-export { findContextWindow, tokenizerOf } from "./tokens/model-families.js";
+export { findContextWindow, tokenizerOf } from "./tokens/known-models.js";
 export { roughCounter } from "./tokens/token-counter.js";
 
 // Replies and errors of providers

@@ -1,6 +1,6 @@
 import type { ContextMessage } from "@bough/session-core";
 import { listToolCalls } from "@bough/session-core/internals";
-import { groupMessages, type MessageGroup } from "../plan/cut-points.js";
+import { groupMessages, type MessageGroup } from "../plan/message-groups.js";
 import {
   type Change,
   type FitBudget,

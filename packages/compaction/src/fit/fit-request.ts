@@ -1,7 +1,7 @@
 import type { ContextMessage, DanglingCalls, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import { isMissing, listToolCalls, pairCalls } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
-import { findModelFamily, type ModelFamily } from "../tokens/model-families.js";
+import { findModelFamily, type ModelFamily } from "../tokens/known-models.js";
 import { dropInPasses, groupRequest, planByPriority, planOldestFirst } from "./drop-messages.js";
 import { applyLastResort } from "./last-resort.js";
 import { reattachThinking } from "./reattach-thinking.js";

@@ -1,6 +1,6 @@
 import type { AssistantMessage, ContextMessage, EntryId, ModelSetting, ThinkingBlock } from "@bough/session-core";
 import type { CompactionSettings } from "../settings/settings.js";
-import { findModelFamily } from "../tokens/model-families.js";
+import { findModelFamily } from "../tokens/known-models.js";
 import { type CountMessage, type FitStep, keepParts, type RequestParts, replaceParts } from "./request-parts.js";
 
 /** Conditions for putting a thinking block back. */

@@ -2,7 +2,7 @@ import type { ContextMessage, EntryId } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
 import { KEEP, KEEP_BOUNDS } from "../arguments/shapes.js";
 import type { CompactionSettings } from "../settings/settings.js";
-import { groupMessages, type MessageGroup, startsTurn, unsentStart, withMetadata } from "./cut-points.js";
+import { groupMessages, type MessageGroup, startsTurn, unsentStart, withMetadata } from "./message-groups.js";
 import type { PathItem } from "./span.js";
 
 /** What started a compaction; stored with it. */
@@ -57,7 +57,7 @@ export interface PlanInput {
 }
 
 /**
- * Decides what is summarized and what is kept. Pure and deterministic; linear in the items.
+ * Chooses the cut: what is summarized and what is kept. The allowed cuts come from message-groups.ts. Pure and deterministic; linear in the items.
  *
  * @example
  * const plan = planCompaction({ items, keep: { by: "tokens", tokens: 20_000, wholeTurnTokens: 0 }, minMessages: 4, inForce: null });

@@ -1,5 +1,5 @@
 import { raceAbort } from "@bough/session-core/internals";
-import { type BackgroundEvent, nextBackground } from "../plan/background-state.js";
+import { type BackgroundEvent, nextBackground } from "../plan/background-transitions.js";
 import { readSpan } from "../plan/span.js";
 import { applyDraft } from "./apply-draft.js";
 import { type ContextState, snapshotOf } from "./context-state.js";

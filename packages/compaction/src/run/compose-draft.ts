@@ -6,7 +6,7 @@ import type { CompactionSettings } from "../settings/settings.js";
 import { hasRecallTools, readCurrentPrompt } from "../summary/compose.js";
 import { cutToTokens } from "../summary/part.js";
 import type { WrittenSummary } from "../summary/summary-job.js";
-import { findModelFamily } from "../tokens/model-families.js";
+import { findModelFamily } from "../tokens/known-models.js";
 import { readHostState } from "./call-hook.js";
 import type { ContextState } from "./context-state.js";
 import type { Draft, DraftPayload } from "./draft.js";

@@ -3,7 +3,7 @@ import type { EntryId, ModelSetting, Session, SessionContext } from "@bough/sess
 import { newEntryId, raceAbort } from "@bough/session-core/internals";
 import { CompactorBusyError } from "../errors/compaction-errors.js";
 import { type BackOff, NO_BACK_OFF } from "../fit/back-off.js";
-import type { BackgroundState } from "../plan/background-state.js";
+import type { BackgroundState } from "../plan/background-transitions.js";
 import { type Breaker, INITIAL_BREAKER } from "../plan/breaker.js";
 import type { Trigger } from "../plan/plan-compaction.js";
 import type { ContextSnapshot, Stall } from "../plan/stall.js";
@@ -12,8 +12,8 @@ import type { CompactionSettings } from "../settings/settings.js";
 import type { Summarizer } from "../summarizers/summarizer.js";
 import { type Calibration, UNCALIBRATED } from "../tokens/calibration.js";
 import { ContextMeter } from "../tokens/context-meter.js";
+import { findModelFamily, tokenizerOf } from "../tokens/known-models.js";
 import { loadCounter } from "../tokens/load-counter.js";
-import { findModelFamily, tokenizerOf } from "../tokens/model-families.js";
 import type { Draft } from "./draft.js";
 import type { CompactionEvent } from "./events.js";
 import type { CompactorOptions, Summarizers, SummarizersByUse } from "./options.js";

@@ -1,7 +1,7 @@
 import type { EntryId, SessionContext } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { asksModel } from "../plan/breaker.js";
-import { groupMessages, unsentStart, withMetadata } from "../plan/cut-points.js";
+import { groupMessages, unsentStart, withMetadata } from "../plan/message-groups.js";
 import {
   type Compactable,
   type CompactionPlan,

@@ -3,7 +3,7 @@ import { cleanText, cutMiddle } from "@bough/session-core/internals";
 import { makePathsRelativeTo } from "../extract/source.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { redact } from "../text/redact.js";
-import { stopsAfterCompaction } from "../tokens/model-families.js";
+import { stopsAfterCompaction } from "../tokens/known-models.js";
 import { type SerializeOptions, serializeToText } from "./prompt.js";
 import { BRANCH_NOTE, KEEP_GOING } from "./prompt-texts.js";
 import { escapeForSummary, parseComposed, wrapInTag } from "./tagged-blocks.js";

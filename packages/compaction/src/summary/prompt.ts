@@ -9,7 +9,7 @@ import type {
 import { cleanText, cutMiddle } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
 import { redact } from "../text/redact.js";
-import { callsForbiddenTools } from "../tokens/model-families.js";
+import { callsForbiddenTools } from "../tokens/known-models.js";
 import { BRANCH, buildStrictPrompt, FORMS, type Form, NO_TOOLS, SLOTS, STRICT_ABOUT, TURN_PREFIX } from "./prompt-texts.js";
 import type { SummaryJob } from "./summary-job.js";
 import { escapeForPrompt, parseComposed, wrapInTag } from "./tagged-blocks.js";

@@ -11,8 +11,8 @@ import {
 } from "@bough/session-core";
 import { rules } from "@bough/session-core/internals";
 import { COUNTER, SESSION } from "../arguments/shapes.js";
+import { findModelFamily, type ModelFamily, type ModelName } from "./known-models.js";
 import { messageTokens } from "./message-tokens.js";
-import { findModelFamily, type ModelFamily, type ModelName } from "./model-families.js";
 import type { TokenCounter } from "./token-counter.js";
 
 /** Token counts of a context. */

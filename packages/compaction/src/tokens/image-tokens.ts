@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { ImageRule } from "./model-families.js";
+import type { ImageRule } from "./known-models.js";
 
 /** Tokens of an image (base64, without a `data:` prefix). One whose size cannot be read counts as much as one can. */
 export function imageTokens(base64: string, rule: ImageRule): number {

@@ -2,7 +2,7 @@ import type { ContextMessage } from "@bough/session-core";
 import { bashExecutionText, branchSummaryText, compactionSummaryText, rules } from "@bough/session-core/internals";
 import { COUNTER } from "../arguments/shapes.js";
 import { imageTokens } from "./image-tokens.js";
-import { findModelFamily, type ImageRule, type ModelName } from "./model-families.js";
+import { findModelFamily, type ImageRule, type ModelName } from "./known-models.js";
 import type { TokenCounter } from "./token-counter.js";
 
 /** Tokens of a message besides its content: role and separators (OpenAI's cookbook: 3, and 1 for the start of a role). */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findContextWindow } from "../../src/tokens/model-families.js";
+import { findContextWindow } from "../../src/tokens/known-models.js";
 
 describe("the window of a model", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { imageSize, imageTokens } from "../../src/tokens/image-tokens.js";
-import { findModelFamily } from "../../src/tokens/model-families.js";
+import { findModelFamily } from "../../src/tokens/known-models.js";
 
 /** The first bytes of images of a size; what follows no counter reads. */
 const HEADS: Readonly<Record<string, (width: number, height: number) => Buffer>> = {

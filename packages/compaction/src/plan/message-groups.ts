@@ -19,10 +19,11 @@ function roleOf({ messages }: GroupedItem): MessageGroup["role"] | undefined {
 }
 
 /**
- * Groups items by cut points, oldest first. A path may be cut before the message of a user, the model, the host or a
- * command, and before a branch summary; never before a tool result, nor between a call and its result when another message
- * came between, because the context drops a result whose call is summarized. Settings and data belong to the group before
- * a cut point; `withMetadata` moves them to the one after it. Linear in the items.
+ * Groups items at the allowed cut points, oldest first; `planCompaction` (plan-compaction.ts) chooses the cut among them.
+ * A cut is allowed before the message of a user, the model, the host or a command, and before a branch summary; never before
+ * a tool result, nor between a call and its result when another message came between, because the context drops a result
+ * whose call is summarized. Settings and data belong to the group before a cut point; `withMetadata` moves them to the one
+ * after it. Linear in the items.
  */
 export function groupMessages(items: readonly GroupedItem[]): readonly MessageGroup[] {
   const groups: MessageGroup[] = [];

@@ -16,7 +16,10 @@ export type BackgroundEvent<D> =
   | { readonly type: "consumed" }
   | { readonly type: "cancelled" };
 
-/** The next state. Pure; an event that does not apply returns the same object. A failed run may be started again. */
+/**
+ * The state after an event. Pure; an event that does not apply returns the same object. A failed run may be started again;
+ * `decide` (decide.ts) decides when a run is started.
+ */
 export function nextBackground<D>(state: BackgroundState<D>, event: BackgroundEvent<D>): BackgroundState<D> {
   switch (event.type) {
     case "started":

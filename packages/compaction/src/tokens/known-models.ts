@@ -1,6 +1,5 @@
-import { rules } from "@bough/session-core/internals";
-
 // What depends on the model. A rule for a new model belongs in this file.
+import { rules } from "@bough/session-core/internals";
 
 /** A model, by the names of its provider and itself. */
 export type ModelName = { readonly provider?: string | undefined; readonly modelId?: string | undefined } | null;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type BackgroundEvent, type BackgroundState, nextBackground } from "../../src/plan/background-state.js";
+import { type BackgroundEvent, type BackgroundState, nextBackground } from "../../src/plan/background-transitions.js";
 import { startsAgain } from "../../src/plan/stall.js";
 
 type State = BackgroundState<string>;
