@@ -17,8 +17,8 @@ export interface Situation {
   readonly warm: boolean;
   /** `TurnState.open`. */
   readonly turnOpen: boolean;
-  /** true: called by `turnEnded`; false: before a request. */
-  readonly between: boolean;
+  /** Called by `turnEnded`, not before a request. */
+  readonly isTurnEnd: boolean;
 }
 
 /** What automatic compaction does. `apply`, `wait` and `discard` are about the background run. */
@@ -40,13 +40,14 @@ export function decide(situation: Situation, settings: CompactionSettings, rando
 }
 
 /**
- * With `checkAt: "turn-end"`, not inside a turn. Exceptions: the first request of a turn, because a host need not call
- * `turnEnded`; and a context larger than the limit, which cannot be sent.
+ * Whether the context has enough messages and `checkAt` allows an action now. With `turn-end`, not inside a turn. Exceptions:
+ * the first request of a turn, because a host need not call `turnEnded`; and a context larger than the limit, which cannot
+ * be sent.
  */
 function mayAct(situation: Situation, { checkAt, trigger }: CompactionSettings): boolean {
-  const { messages, turnOpen, warm, between, usedTokens, limits } = situation;
+  const { messages, turnOpen, warm, isTurnEnd, usedTokens, limits } = situation;
   if (messages < trigger.minMessages) return false;
-  if (checkAt === "request" || between || !turnOpen) return true;
+  if (checkAt === "request" || isTurnEnd || !turnOpen) return true;
   return !warm || usedTokens > limits.limitTokens;
 }
 

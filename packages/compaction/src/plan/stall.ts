@@ -22,17 +22,26 @@ export interface Stall extends ContextSnapshot {
   readonly turnOver?: boolean | undefined;
 }
 
-/** Growth that is worth another attempt, as a share: as much as a compaction must save to count (`breaker.minSavingsShare`). */
-const GROWTH_SHARE = 0.1;
-/** The same after a failure. The intervals grow with the context, so a summarizer that always fails costs few calls. */
-const RETRY_GROWTH_SHARE = 0.25;
-/** Messages that are worth another summary. */
-const LEAST_MESSAGES = 4;
+/** Minimum growth before another attempt, as a share: the default of `breaker.minSavingsShare`. */
+const MIN_GROWTH_SHARE = 0.1;
+/**
+ * Minimum growth before another attempt after a failure, as a share. The intervals grow with the context, so a summarizer
+ * that always fails costs few calls.
+ */
+const MIN_RETRY_GROWTH_SHARE = 0.25;
+/** Minimum new messages before another summary. */
+const MIN_NEW_MESSAGES = 4;
 
 /**
- * Whether automatic compaction still pauses. A new turn, model or threshold ends the pause; inside one turn, which may
- * have hundreds of requests, a growing context does: by a quarter after a failure, else by a tenth of the threshold, or a
- * shrinking one. Without the pause each request would summarize again what cannot become smaller. Pure.
+ * Whether automatic compaction still pauses. Without the pause each request would summarize again what cannot become
+ * smaller. One of these ends the pause:
+ * - a new turn, unless too many messages were kept; after a failure between turns, more than its prompt;
+ * - another threshold (model or settings);
+ * - after a failure: a context that grew by a quarter;
+ * - after too many messages were kept: fewer messages, a tenth more (at least four), or a context above the threshold;
+ * - after too little headroom or nothing to compact: a context that shrank, or grew by a tenth of the threshold.
+ *
+ * After an undo only a new turn or another threshold does. Pure.
  */
 export function isStalled(stall: Stall | null, now: ContextSnapshot): boolean {
   if (stall === null || stall.thresholdTokens !== now.thresholdTokens) return false;
@@ -41,20 +50,20 @@ export function isStalled(stall: Stall | null, now: ContextSnapshot): boolean {
   const onlyPrompted = stall.turnOver === true && now.messages === stall.messages + 1;
   if (stall.turnId !== now.turnId && !onlyPrompted) return false;
   if (stall.because === "undone") return true;
-  if (stall.because === "failed") return now.usedTokens < (1 + RETRY_GROWTH_SHARE) * stall.usedTokens;
-  return now.usedTokens >= stall.usedTokens && now.usedTokens <= stall.usedTokens + GROWTH_SHARE * now.thresholdTokens;
+  if (stall.because === "failed") return now.usedTokens < (1 + MIN_RETRY_GROWTH_SHARE) * stall.usedTokens;
+  return now.usedTokens >= stall.usedTokens && now.usedTokens <= stall.usedTokens + MIN_GROWTH_SHARE * now.thresholdTokens;
 }
 
 function grewByMessages({ messages }: Stall, now: ContextSnapshot): boolean {
-  return now.messages < messages || now.messages > messages + Math.max(LEAST_MESSAGES, Math.ceil(GROWTH_SHARE * messages));
+  return now.messages < messages || now.messages > messages + Math.max(MIN_NEW_MESSAGES, Math.ceil(MIN_GROWTH_SHARE * messages));
 }
 
 /**
- * Whether a background run may start after an earlier one since the last compaction. That one failed, found nothing to
- * compact or was discarded, and another would end in the same way until the turn or the threshold changed, or the context
- * grew or shrank by a tenth of the threshold. Pure.
+ * Whether a background run may start although one was started since the last compaction. That one failed, found nothing to
+ * compact or was discarded. Another would end the same way unless the turn or the threshold has changed, or the context has
+ * grown or shrunk by a tenth of the threshold. Pure.
  */
 export function startsAgain(last: Omit<ContextSnapshot, "messages"> | null, now: Omit<ContextSnapshot, "messages">): boolean {
   if (last === null || last.turnId !== now.turnId || last.thresholdTokens !== now.thresholdTokens) return true;
-  return Math.abs(now.usedTokens - last.usedTokens) >= GROWTH_SHARE * now.thresholdTokens;
+  return Math.abs(now.usedTokens - last.usedTokens) >= MIN_GROWTH_SHARE * now.thresholdTokens;
 }

@@ -28,7 +28,7 @@ export async function applyDraft(engine: Engine, draft: Draft, background: boole
   const { directory } = before.settings.checkpoints;
   const checkpoint = directory === null ? null : await writeCheckpointFile(engine, directory, draft, done);
   const result: CompactionDone = { ...done, checkpointPath: checkpoint?.path ?? null };
-  updateMemory(engine, draft, before, after, result);
+  updateState(engine, draft, before, after, result);
   emitCompacted(engine, result, { background, useAfter: after.use, checkpointNumber: checkpoint?.number ?? null });
   await callHook(engine, "compacted", result);
   return result;
@@ -120,19 +120,19 @@ async function continuePrompt(engine: Engine, { trigger }: Draft, { settings, co
   return hasOpenWork(context, host?.todos) ? settings.continuePrompt : null;
 }
 
-function updateMemory(engine: Engine, draft: Draft, before: ContextState, after: ContextState, done: CompactionDone): void {
-  const { memory } = engine;
+function updateState(engine: Engine, draft: Draft, before: ContextState, after: ContextState, done: CompactionDone): void {
+  const { state } = engine;
   const { tokensBefore, tokensAfter } = done;
   const saved = (tokensBefore - tokensAfter) / Math.max(1, tokensBefore);
   // The model was asked and gave no summary: the extract that replaced it is a failure of the model.
   const modelFailed = draft.askedModel && (draft.method === "extract" || draft.method === "marker");
   const outcome = { saved: modelFailed ? null : saved, askedModel: draft.askedModel };
-  memory.breaker = nextBreaker(memory.breaker, outcome, before.settings.breaker);
-  memory.lastRequest = null;
-  memory.backgroundStart = null;
-  memory.stall = null;
+  state.breaker = nextBreaker(state.breaker, outcome, before.settings.breaker);
+  state.lastRequest = null;
+  state.backgroundStart = null;
+  state.stall = null;
   if (done.headroom) return;
   const because = hasTooManyTokens(after) ? "no-headroom" : "too-many-messages";
-  memory.stall = { because, ...snapshotOf(after), usedTokens: tokensAfter };
+  state.stall = { because, ...snapshotOf(after), usedTokens: tokensAfter };
   engine.emit({ type: "stalled", because });
 }

@@ -19,9 +19,9 @@ export function startBackground(engine: Engine, state: ContextState): void {
   const attemptId = engine.newAttemptId();
   const abort = new AbortController();
   dispatch(engine, { type: "started", attempt: attemptId });
-  engine.memory.backgroundStart = snapshotOf(state);
+  engine.state.backgroundStart = snapshotOf(state);
   engine.emit({ type: "compactionStart", attemptId, trigger: "threshold", background: true, use: state.use });
-  engine.memory.backgroundRun = { abort, settled: runBackground(engine, state, leafId, attemptId, abort.signal) };
+  engine.state.backgroundRun = { abort, settled: runBackground(engine, state, leafId, attemptId, abort.signal) };
 }
 
 async function runBackground(engine: Engine, state: ContextState, leafId: string, attemptId: string, signal: AbortSignal): Promise<void> {
@@ -42,19 +42,19 @@ async function runBackground(engine: Engine, state: ContextState, leafId: string
 }
 
 function dispatch(engine: Engine, event: BackgroundEvent<Draft>): void {
-  engine.memory.background = nextBackground(engine.memory.background, event);
+  engine.state.background = nextBackground(engine.state.background, event);
 }
 
 /** Resolves when the background run has ended; at once inside a hook, which may be the run's own. @throws the reason of `signal`. */
 export async function whenBackgroundSettled(engine: Engine, signal: AbortSignal | undefined): Promise<void> {
-  const { backgroundRun } = engine.memory;
+  const { backgroundRun } = engine.state;
   if (backgroundRun === null || isInsideHook(engine.session)) return;
   await raceAbort(backgroundRun.settled, signal);
 }
 
 /** Appends the finished summary; `superseded`: there is none, or the path has changed. */
 export async function applyBackground(engine: Engine): Promise<CompactionResult> {
-  const { background } = engine.memory;
+  const { background } = engine.state;
   if (background.at !== "ready") return { kind: "superseded" };
   return withSessionLock(engine.session, "compact", () => {
     dispatch(engine, { type: "consumed" });
@@ -64,11 +64,11 @@ export async function applyBackground(engine: Engine): Promise<CompactionResult>
 
 /** Aborts the background run, or discards its finished summary. */
 export function cancelBackground(engine: Engine, outcome: "cancelled" | "discarded" = "cancelled"): void {
-  const { background, backgroundRun } = engine.memory;
+  const { background, backgroundRun } = engine.state;
   if (background.at === "idle") return;
   dispatch(engine, { type: "cancelled" });
   backgroundRun?.abort.abort();
-  engine.memory.backgroundRun = null;
+  engine.state.backgroundRun = null;
   if (background.at === "failed") return;
   const usage = background.at === "ready" ? background.draft.usage : null;
   emitNotCompacted(engine, { attemptId: background.attempt, trigger: "threshold", usage }, true, outcome);

@@ -33,11 +33,11 @@ export async function compactNow(engine: Engine, request: CompactionRequest): Pr
     cancelBackground(engine);
     const own = new AbortController();
     const signal = request.signal === undefined ? own.signal : AbortSignal.any([request.signal, own.signal]);
-    engine.memory.foreground = own;
+    engine.state.foreground = own;
     try {
       return await attemptCompaction(engine, request, signal, await readContextState(engine));
     } finally {
-      engine.memory.foreground = null;
+      engine.state.foreground = null;
     }
   });
 }
@@ -78,11 +78,11 @@ export async function isTurnRunning({ session }: Engine): Promise<boolean> {
 }
 
 /** Runs the compaction that was deferred to the end of the turn, if that turn has ended; null: there is none, or it has not. */
-export async function runDeferred(engine: Engine, signal: AbortSignal | undefined): Promise<CompactionResult | null> {
-  const { deferred } = engine.memory;
+export async function runDeferredCompaction(engine: Engine, signal: AbortSignal | undefined): Promise<CompactionResult | null> {
+  const deferred = engine.state.deferredCompaction;
   // A call from a hook of another operation is not the end of a turn.
   if (deferred === null || isInsideHook(engine.session) || (await isInsideOldTurn(engine))) return null;
-  engine.memory.deferred = null;
+  engine.state.deferredCompaction = null;
   const signals = [deferred.signal, signal].filter((one) => one !== undefined);
   const request = { trigger: "manual", ...deferred, signal: AbortSignal.any(signals) } as const;
   return retryWhileBusy(engine.session, signal, () => compactNow(engine, request));
@@ -101,13 +101,13 @@ async function isInsideOldTurn({ session }: Engine): Promise<boolean> {
 export async function undoCompaction(engine: Engine): Promise<UndoResult> {
   return withSessionLock(engine.session, "undo", async () => {
     cancelBackground(engine);
-    const { session, memory } = engine;
+    const { session, state } = engine;
     const { leafId } = session;
     const { compaction } = await session.context({ leafId });
     if (compaction === null) return { kind: "nothing-to-undo" };
     const edit = { type: "context_edit", targetId: compaction.entryId, replacement: null } as const;
     const { id } = await session.append(edit, { expectedLeafId: leafId });
-    memory.stall = { because: "undone", ...snapshotOf(await readContextState(engine)) };
+    state.stall = { because: "undone", ...snapshotOf(await readContextState(engine)) };
     engine.emit({ type: "stalled", because: "undone" });
     await syncCheckpointFiles(engine);
     return { kind: "undone", compactionId: compaction.entryId, entryId: id };

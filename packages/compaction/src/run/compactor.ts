@@ -6,7 +6,7 @@ import { NO_BACK_OFF } from "../fit/back-off.js";
 import { limitsOf, type TokenUse } from "../plan/limits.js";
 import { UNCALIBRATED } from "../tokens/calibration.js";
 import { cancelBackground } from "./background.js";
-import { compactNow, isTurnRunning, runDeferred, undoCompaction } from "./compact.js";
+import { compactNow, isTurnRunning, runDeferredCompaction, undoCompaction } from "./compact.js";
 import { readContextState } from "./context-state.js";
 import { currentOperation, Engine, retryWhileBusy, whenIdle } from "./engine.js";
 import { navigate } from "./navigate.js";
@@ -56,7 +56,7 @@ export class Compactor {
   async turnEnded(input: RequestInput = {}): Promise<CompactionResult | null> {
     rules.checkArgument("input", input, REQUEST_INPUT);
     await whenIdle(this.#engine.session, input.signal);
-    const deferred = await runDeferred(this.#engine, input.signal);
+    const deferred = await runDeferredCompaction(this.#engine, input.signal);
     return deferred ?? (await keepWithinThreshold(this.#engine, input, true)).compaction;
   }
 
@@ -79,9 +79,9 @@ export class Compactor {
     }
     if (when !== "turn-end") throw new TurnRunningError();
     // A pending compaction was promised to its caller; only an aborted one may be replaced.
-    const { deferred } = engine.memory;
+    const deferred = engine.state.deferredCompaction;
     if (deferred !== null && deferred.signal?.aborted !== true) throw new CompactorBusyError("compact", "compact");
-    engine.memory.deferred = { instructions: instructions ?? null, keepFrom, signal };
+    engine.state.deferredCompaction = { instructions: instructions ?? null, keepFrom, signal };
     return { kind: "deferred" };
   }
 
@@ -105,9 +105,9 @@ export class Compactor {
     const engine = this.#engine;
     await whenIdle(engine.session, signal);
     limitsOf(engine.settings(), contextWindow, model ?? null);
-    Object.assign(engine.memory, {
+    Object.assign(engine.state, {
       contextWindow,
-      model: model ?? engine.memory.model,
+      model: model ?? engine.state.model,
       stall: null,
       calibration: UNCALIBRATED,
       backOff: NO_BACK_OFF,
@@ -122,7 +122,7 @@ export class Compactor {
   /** Compacts because the host is short of memory; null: a compaction is already running. */
   async memoryPressure(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<CompactionResult | null> {
     rules.checkArgument("options", options, SIGNAL_OPTIONS);
-    const { background } = this.#engine.memory;
+    const { background } = this.#engine.state;
     if (currentOperation(this.#engine.session) !== undefined || background.at === "running") return null;
     return compactNow(this.#engine, { trigger: "memory_pressure", signal: options.signal });
   }
@@ -160,7 +160,7 @@ export class Compactor {
    * @returns whether there was anything to cancel.
    */
   abortCompaction(): boolean {
-    const { foreground, background } = this.#engine.memory;
+    const { foreground, background } = this.#engine.state;
     foreground?.abort();
     cancelBackground(this.#engine);
     return foreground !== null || background.at === "running" || background.at === "ready";

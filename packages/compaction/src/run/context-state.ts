@@ -31,18 +31,18 @@ export interface ContextState {
  * @throws {InvalidSettingError} a setting, or `systemTokens` or `toolTokens` of the input, is out of range.
  */
 export async function readContextState(engine: Engine, input: RequestInput = {}, settings = engine.settings()): Promise<ContextState> {
-  const { memory, session } = engine;
+  const { state, session } = engine;
   const context = await session.context();
   const model = engine.modelOf(context);
   const meter = await engine.meter(settings, model);
   const measured = await meter.measure(context);
-  if (input.toolTokens !== undefined) memory.toolTokens = checkedTokens("toolTokens", input.toolTokens);
-  if (input.systemTokens !== undefined) memory.systemTokens = checkedTokens("systemTokens", input.systemTokens);
-  const { toolTokens, backOff, calibration } = memory;
-  const systemTokens = memory.systemTokens ?? measured.system;
+  if (input.toolTokens !== undefined) state.toolTokens = checkedTokens("toolTokens", input.toolTokens);
+  if (input.systemTokens !== undefined) state.systemTokens = checkedTokens("systemTokens", input.systemTokens);
+  const { toolTokens, backOff, calibration } = state;
+  const systemTokens = state.systemTokens ?? measured.system;
   const fixed = { systemTokens, toolTokens, unseenTokens: calibration.unseenTokens };
   const learned = backOff === NO_BACK_OFF ? undefined : (limit: number) => applyBackOff(limit, backOff);
-  const limits = limitsOf(settings, memory.contextWindow, model, fixed, learned);
+  const limits = limitsOf(settings, state.contextWindow, model, fixed, learned);
   const counted = systemTokens + toolTokens + measured.total;
   const reported = await reportedTokens(engine, context, measured, input.lastUsage);
   if (reported !== null) updateCalibration(engine, reported.promptTokens, counted - reported.laterTokens, limits.windowTokens);
@@ -79,9 +79,9 @@ export function snapshotOf({ turn, limits, use, context }: ContextState): Contex
 }
 
 /** Adjusts the calibration by what the provider reported. */
-function updateCalibration({ memory }: Engine, reportedTokens: number, estimatedTokens: number, windowTokens: number): void {
-  const knowsFixed = memory.systemTokens !== undefined || memory.toolTokens > 0;
-  memory.calibration = calibrate(memory.calibration, { reportedTokens, estimatedTokens, knowsFixed, windowTokens });
+function updateCalibration({ state }: Engine, reportedTokens: number, estimatedTokens: number, windowTokens: number): void {
+  const knowsFixed = state.systemTokens !== undefined || state.toolTokens > 0;
+  state.calibration = calibrate(state.calibration, { reportedTokens, estimatedTokens, knowsFixed, windowTokens });
 }
 
 /** @throws {InvalidSettingError} naming the field of the input. */

@@ -19,7 +19,7 @@ import type { CompactionEvent } from "./events.js";
 import type { CompactorOptions, Summarizers, SummarizersByUse } from "./options.js";
 
 /** State that a compactor keeps between calls. It is never needed to read the session, and is lost with the process. */
-interface Memory {
+interface CompactorState {
   background: BackgroundState<Draft>;
   /** The summary that is written in the background: its abort controller, and a promise that resolves when it has ended. */
   backgroundRun: { readonly abort: AbortController; readonly settled: Promise<void> } | null;
@@ -33,7 +33,7 @@ interface Memory {
   /** The last overflow that was recovered: its turn, and the newest successful reply at that time. */
   recovery: { readonly turnId: EntryId | null; readonly lastGood: EntryId | null } | null;
   /** A compaction that is to run at the end of the turn. */
-  deferred: {
+  deferredCompaction: {
     readonly instructions: string | null;
     readonly keepFrom: EntryId | undefined;
     readonly signal: AbortSignal | undefined;
@@ -50,11 +50,11 @@ interface Memory {
   requests: number;
 }
 
-/** What the functions of a compactor share: its session, options and memory, and the settings and meters made from them. */
+/** What the functions of a compactor share: its session, options and state, and the settings and meters made from them. */
 export class Engine {
   readonly session: Session;
   readonly options: CompactorOptions;
-  readonly memory: Memory;
+  readonly state: CompactorState;
   #settings: CompactionSettings | undefined;
   /** By tokenizer and image rule: models that share both share a meter and the counts it caches. */
   readonly #meters = new Map<string, Promise<ContextMeter>>();
@@ -63,7 +63,7 @@ export class Engine {
   constructor(options: CompactorOptions) {
     this.session = options.session;
     this.options = options;
-    this.memory = newMemory(options);
+    this.state = newCompactorState(options);
   }
 
   /**
@@ -92,7 +92,7 @@ export class Engine {
 
   /** The model that answers: the one the host named, else the one of the path. */
   modelOf(context: SessionContext): ModelSetting | null {
-    return this.memory.model ?? context.model;
+    return this.state.model ?? context.model;
   }
 
   /** The meter that counts a context as this model does. */
@@ -142,7 +142,7 @@ function summarizerFor({ manual, automatic, branch = manual }: SummarizersByUse,
   return trigger === "manual" ? manual : automatic;
 }
 
-function newMemory({ contextWindow, model }: CompactorOptions): Memory {
+function newCompactorState({ contextWindow, model }: CompactorOptions): CompactorState {
   return {
     background: { at: "idle" },
     backgroundRun: null,
@@ -152,7 +152,7 @@ function newMemory({ contextWindow, model }: CompactorOptions): Memory {
     breaker: INITIAL_BREAKER,
     backOff: NO_BACK_OFF,
     recovery: null,
-    deferred: null,
+    deferredCompaction: null,
     contextWindow,
     model: model ?? null,
     calibration: UNCALIBRATED,

@@ -13,18 +13,18 @@ import type { CompactionResult, OverflowResult } from "./results.js";
  */
 export async function reportOverflow(engine: Engine, error: unknown, signal?: AbortSignal): Promise<OverflowResult> {
   await whenIdle(engine.session, signal);
-  const { memory } = engine;
-  const { recovery, backOff } = memory;
+  const { state } = engine;
+  const { recovery, backOff } = state;
   const { use, limits, context, turn, settings } = await readContextState(engine);
   if (!isContextOverflow(error, { usedTokens: use.totalTokens, windowTokens: limits.windowTokens })) return { kind: "not-overflow" };
   const lastGood = lastSuccessfulReply(context);
-  if (memory.recovery !== null && memory.recovery.turnId === turn.id && memory.recovery.lastGood === lastGood) return { kind: "gave-up" };
-  memory.recovery = { turnId: turn.id, lastGood };
-  memory.backOff = recordRefusal(memory.backOff, parseContextLimit(error), settings.request);
-  memory.stall = null;
+  if (state.recovery !== null && state.recovery.turnId === turn.id && state.recovery.lastGood === lastGood) return { kind: "gave-up" };
+  state.recovery = { turnId: turn.id, lastGood };
+  state.backOff = recordRefusal(state.backOff, parseContextLimit(error), settings.request);
+  state.stall = null;
   await omitFailedAttempt(engine, context);
   // A cancelled recovery sent no request, so the next report of this failure must be able to recover.
-  const restore = () => Object.assign(memory, { recovery, backOff });
+  const restore = () => Object.assign(state, { recovery, backOff });
   try {
     const compaction = await compactAfterOverflow(engine, signal);
     if (compaction.kind !== "cancelled" || compaction.by !== "signal") return { kind: "retry", compaction };
@@ -44,7 +44,7 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
 async function compactAfterOverflow(engine: Engine, signal: AbortSignal | undefined): Promise<CompactionResult> {
   await whenBackgroundSettled(engine, signal);
   let applied: CompactionResult | null = null;
-  if (engine.memory.background.at === "ready") {
+  if (engine.state.background.at === "ready") {
     const result = await retryWhileBusy(engine.session, signal, () => applyBackground(engine));
     if (result.kind === "compacted") applied = result;
     const { use, limits } = await readContextState(engine);

@@ -7,7 +7,7 @@ import { messageBudget, type TokenUse } from "../plan/limits.js";
 import { isStalled, startsAgain } from "../plan/stall.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import { applyBackground, cancelBackground, startBackground, whenBackgroundSettled } from "./background.js";
-import { compactNow, runDeferred } from "./compact.js";
+import { compactNow, runDeferredCompaction } from "./compact.js";
 import { type ContextState, readContextState, snapshotOf } from "./context-state.js";
 import { storedThinking } from "./draft.js";
 import { currentOperation, type Engine, whenIdle } from "./engine.js";
@@ -15,9 +15,9 @@ import type { RequestInput } from "./options.js";
 import { pruneOldOutput } from "./prune-old-output.js";
 import type { CompactionResult } from "./results.js";
 
-/** A request that fits the window, and what was done to make it fit. */
+/** A request made to fit the window (see `fits`), and what was done for that. */
 export interface PreparedRequest {
-  /** For the converters (`toAiSdk`, `toAnthropic`, `toOpenAiChat`…). Its messages are those of the request. */
+  /** For the converters (`toAiSdk`, `toAnthropic`, `toOpenAiChat`…). Contains `messages` below. */
   readonly context: SessionContext;
   readonly messages: readonly ContextMessage[];
   /** `entries[i]` is the id of the entry of `messages[i]`. */
@@ -25,6 +25,7 @@ export interface PreparedRequest {
   readonly use: TokenUse;
   /** false only with `tooLarge: "return"`: the smallest possible request is larger than the window. */
   readonly fits: boolean;
+  /** What was done for this request: compaction, background summary, shortened tool results, and changes that make it fit. */
   readonly done: AutomaticWork & { readonly changes: readonly Change[] };
   /** A prompt to continue with, when a compaction ran between turns and work is left (setting `autoContinue`). */
   readonly continuePrompt: string | null;
@@ -43,28 +44,28 @@ export interface AutomaticWork {
 export async function prepareRequest(engine: Engine, input: RequestInput): Promise<PreparedRequest> {
   input.signal?.throwIfAborted();
   await whenIdle(engine.session, input.signal);
-  const deferred = engine.memory.deferred === null ? null : await runDeferred(engine, input.signal);
-  const { state, compaction, background, pruned } = await keepWithinThreshold(engine, input, false, deferred);
+  const deferredCompaction = engine.state.deferredCompaction === null ? null : await runDeferredCompaction(engine, input.signal);
+  const { state, compaction, background, pruned } = await keepWithinThreshold(engine, input, false, deferredCompaction);
   const fitted = fitContext(engine, state);
   const { messages, entries, changes, fits } = fitted;
   const context = { ...state.context, messages, entries };
   const use = { ...state.use, messageTokens: fitted.totalTokens, ...totalOf(state, fitted) };
   emitRequestEvents(engine, state, fitted, use);
   if (!fits && input.tooLarge !== "return") throw new RequestTooLargeError(use.totalTokens, requestLimit(state));
-  engine.memory.lastRequest = context;
-  engine.memory.lastRequestAtMs = engine.now();
-  engine.memory.requests += 1;
+  engine.state.lastRequest = context;
+  engine.state.lastRequestAtMs = engine.now();
+  engine.state.requests += 1;
   const continuePrompt = compaction?.kind === "compacted" ? compaction.continuePrompt : null;
   return { context, messages, entries, use, fits, done: { compaction, background, pruned, changes }, continuePrompt };
 }
 
-/** The most tokens of a request. With `request.fit: "off"` requests are still shortened to what the window can hold. */
+/** The maximum size of a request, in tokens. With `request.fit: "off"`: the largest that the context window can hold. */
 function requestLimit({ settings, limits }: ContextState): number {
   return settings.request.fit === "off" ? limits.hardLimitTokens : limits.limitTokens;
 }
 
 function fitContext(engine: Engine, state: ContextState): FittedRequest {
-  const { calibration } = engine.memory;
+  const { calibration } = engine.state;
   const { counter } = state.meter;
   const { compaction } = state.context;
   return fitRequest({
@@ -72,7 +73,7 @@ function fitContext(engine: Engine, state: ContextState): FittedRequest {
     entries: state.context.entries,
     tokens: state.measured.perMessage,
     count: (message) => messageTokens(counter, message, state.model),
-    // Converted to our count: the provider counts `ratio` times as many tokens, and some that we do not see.
+    // In locally counted tokens: the provider reports `ratio` times as many, plus `unseenTokens`.
     limitTokens: messageBudget({
       windowTokens: state.limits.windowTokens,
       limitTokens: Math.max(1, Math.floor((requestLimit(state) - calibration.unseenTokens) / calibration.ratio)),
@@ -89,7 +90,7 @@ function fitContext(engine: Engine, state: ContextState): FittedRequest {
   });
 }
 
-/** The provider's count is about all messages; after a change only our count is right. */
+/** The provider's count covers the unchanged messages; after a change the local count is used. */
 function totalOf({ use }: ContextState, { totalTokens, changes }: FittedRequest): Pick<TokenUse, "totalTokens" | "source"> {
   if (changes.length === 0) return use;
   return { totalTokens: use.systemTokens + use.toolTokens + totalTokens, source: "counted" };
@@ -111,10 +112,10 @@ function emitRequestEvents(engine: Engine, state: ContextState, fitted: FittedRe
       changes: fitted.changes,
     });
   }
-  engine.emit({ type: "usageInfo", use, messages: fitted.messages.length, isInitial: engine.memory.requests === 0 });
+  engine.emit({ type: "usageInfo", use, messages: fitted.messages.length, isInitial: engine.state.requests === 0 });
 }
 
-/** The state as it is now, and what was done so far. */
+/** Current context state and work done so far (mutable). */
 interface Progress {
   state: ContextState;
   compaction: CompactionResult | null;
@@ -123,61 +124,63 @@ interface Progress {
   hasPruned: boolean;
 }
 
-// The longest sequence is: discard, prune, wait, apply, compact, nothing.
+// The longest sequence is: discard, prune, wait, apply, compact, nothing. A compaction follows `apply` only if the draft was
+// superseded.
 const MAX_STEPS = 6;
 
 /**
- * Brings the context below its threshold as the settings say: prunes, starts, awaits or applies a background summary, or
- * compacts. At most one compaction, because a second one at once would summarize a summary; `before` is one that ran
- * just now and counts.
+ * Brings the context below its threshold according to the settings: prunes old tool output; starts, awaits or applies a
+ * background summary; or compacts. At most one compaction: a second one right away would only summarize the first summary. `earlier`:
+ * a compaction that has just run; it counts as the one.
  *
  * @throws the reason of `signal` when it is aborted.
  */
 export async function keepWithinThreshold(
   engine: Engine,
   input: RequestInput,
-  between: boolean,
-  before: CompactionResult | null = null,
+  isTurnEnd: boolean,
+  earlier: CompactionResult | null = null,
 ): Promise<AutomaticWork & { readonly state: ContextState }> {
   const state = await readContextState(engine, input);
-  const progress: Progress = { state, compaction: before, background: "none", pruned: 0, hasPruned: false };
+  const progress: Progress = { state, compaction: earlier, background: "none", pruned: 0, hasPruned: false };
   for (let step = 0; step < MAX_STEPS; step += 1) {
     input.signal?.throwIfAborted();
-    if (!(await carryOut(engine, progress, input, nextDecision(engine, progress, between)))) break;
+    if (!(await carryOut(engine, progress, input, nextDecision(engine, progress, isTurnEnd)))) break;
     progress.state = await readContextState(engine, input);
   }
   input.signal?.throwIfAborted();
-  if (progress.background === "none" && engine.memory.background.at === "running") progress.background = "running";
+  if (progress.background === "none" && engine.state.background.at === "running") progress.background = "running";
   return progress;
 }
 
-function nextDecision({ memory, options }: Engine, { state, compaction }: Progress, between: boolean): Decision {
-  if (compaction !== null) return "nothing";
-  const { limits, turn, context, use, settings } = state;
-  const now = snapshotOf(state);
+function nextDecision(engine: Engine, progress: Progress, isTurnEnd: boolean): Decision {
+  if (progress.compaction !== null) return "nothing";
+  const { background, stall, backgroundStart } = engine.state;
+  const { limits, turn, context, use, settings } = progress.state;
+  const now = snapshotOf(progress.state);
   const situation = {
     usedTokens: use.totalTokens,
     messages: context.messages.length,
     limits,
-    background: memory.background.at,
-    stalled: memory.stall !== null && isStalled(memory.stall, now),
-    startedAlready: memory.backgroundStart !== null && !startsAgain(memory.backgroundStart, now),
+    background: background.at,
+    stalled: isStalled(stall, now),
+    startedAlready: !startsAgain(backgroundStart, now),
     warm: turn.rounds > 0,
     turnOpen: turn.open,
-    between,
+    isTurnEnd,
   };
-  return decide(situation, settings, options.random ?? Math.random);
+  return decide(situation, settings, engine.options.random ?? Math.random);
 }
 
-/** Carries a decision out. @returns whether the state changed, so that it has to be read and decided on again. */
+/** Carries a decision out. @returns whether the state changed, so the caller must read it again and decide anew. */
 async function carryOut(engine: Engine, progress: Progress, input: RequestInput, decision: Decision): Promise<boolean> {
   switch (decision) {
     case "nothing":
       return false;
     case "discard":
       cancelBackground(engine, "discarded");
-      // It was started too early: another one starts only after the context has grown.
-      engine.memory.backgroundStart = snapshotOf(progress.state);
+      // The run was started too early: another one starts only after the context has grown.
+      engine.state.backgroundStart = snapshotOf(progress.state);
       progress.background = "discarded";
       return true;
     case "start-background":
@@ -192,7 +195,7 @@ async function carryOut(engine: Engine, progress: Progress, input: RequestInput,
       return applyIfReady(engine, progress);
     case "compact":
       if (await pruneOnce(engine, progress)) return true;
-      // The user has just started an operation. This request is made to fit without a compaction.
+      // A compaction or navigation is already running; shorten this request instead.
       if (currentOperation(engine.session) !== undefined) return false;
       progress.compaction = await compactNow(engine, { trigger: "threshold", signal: input.signal });
       if (progress.compaction.kind === "failed" || progress.compaction.kind === "nothing-to-compact")
@@ -201,9 +204,13 @@ async function carryOut(engine: Engine, progress: Progress, input: RequestInput,
   }
 }
 
-/** A summary that is superseded changes nothing, and the next decision may start another. */
+/**
+ * Applies the background summary if it is ready. A superseded summary is not applied; the next decision may start another.
+ *
+ * @returns whether to decide again; false: a compaction or navigation is already running.
+ */
 async function applyIfReady(engine: Engine, progress: Progress): Promise<boolean> {
-  if (engine.memory.background.at !== "ready") return true;
+  if (engine.state.background.at !== "ready") return true;
   if (currentOperation(engine.session) !== undefined) return false;
   const result = await applyBackground(engine);
   if (result.kind !== "compacted") return true;
@@ -212,7 +219,7 @@ async function applyIfReady(engine: Engine, progress: Progress): Promise<boolean
   return true;
 }
 
-/** Prunes before anything is summarized, once. @returns whether an output was shortened. */
+/** Prunes old tool output before any summary, at most once per call. @returns whether an output was shortened. */
 async function pruneOnce(engine: Engine, progress: Progress): Promise<boolean> {
   if (progress.hasPruned) return false;
   progress.hasPruned = true;
@@ -221,8 +228,8 @@ async function pruneOnce(engine: Engine, progress: Progress): Promise<boolean> {
   return edits > 0;
 }
 
-/** Pauses automatic compaction until `isStalled` ends the pause; requests are still made to fit. */
+/** Pauses automatic compaction until `isStalled` returns false; requests are still fitted. */
 function recordStall(engine: Engine, state: ContextState, because: "failed" | "nothing-to-compact"): void {
-  engine.memory.stall = { because, ...snapshotOf(state), turnOver: because === "failed" && !state.turn.open };
+  engine.state.stall = { because, ...snapshotOf(state), turnOver: because === "failed" && !state.turn.open };
   engine.emit({ type: "stalled", because });
 }

@@ -71,9 +71,9 @@ export function emitNotCompacted(
 export async function recordFailure(engine: Engine, thrown: unknown, attempt: FailedAttempt): Promise<CompactionFailure> {
   const error = toError(thrown);
   const failure: CompactionFailure = { kind: "failed", error, attemptId: attempt.attemptId };
-  const { memory } = engine;
+  const { state } = engine;
   const askedModel = !(error instanceof HookResultError);
-  memory.breaker = nextBreaker(memory.breaker, { saved: null, askedModel }, engine.lastSettings.breaker);
+  state.breaker = nextBreaker(state.breaker, { saved: null, askedModel }, engine.lastSettings.breaker);
   const status = error instanceof SummarizerCallError ? error.status : undefined;
   const eventError = { code: codeOf(error), message: error.message, ...(status === undefined ? {} : { status }) };
   emitNotCompacted(engine, attempt, attempt.background, "failed", eventError);

@@ -51,7 +51,7 @@ export async function writeDraft(engine: Engine, request: DraftRequest): Promise
   const compacting: Compacting = { trigger, messages: coveredMessages(plan), signal };
   const hook = (await callHook(engine, "compacting", compacting, signal)) ?? {};
   signal.throwIfAborted();
-  const askedModel = engine.candidates(trigger).length > 0 && asksModel(engine.memory.breaker, state.settings.breaker);
+  const askedModel = engine.candidates(trigger).length > 0 && asksModel(engine.state.breaker, state.settings.breaker);
   const written = await writeSummary(engine, request, { plan, previousSummary, hook, askedModel, maxTokens });
   signal.throwIfAborted();
   const draft = await composeDraft(engine, request, plan, { written, askedModel, preserveData: hook.preserveData });
@@ -67,7 +67,7 @@ function planFor(engine: Engine, { trigger, state, span, keepFrom, again }: Draf
     keep: keepRuleOf(keep, {
       limitTokens: limits.limitTokens,
       mostKeptTokens: limits.mostKeptTokens,
-      ratio: engine.memory.calibration.ratio,
+      ratio: engine.state.calibration.ratio,
       trigger: trigger === "manual" ? "manual" : "automatic",
       keepFrom,
     }),
@@ -116,7 +116,7 @@ async function writeSummary(
       reserveTokens: state.limits.reserveTokens,
       candidates: engine.candidates(trigger),
       full: {
-        context: currentRequest(engine.memory.lastRequest, span.context),
+        context: currentRequest(engine.state.lastRequest, span.context),
         usedTokens: state.use.totalTokens,
         limitTokens: state.limits.limitTokens,
       },

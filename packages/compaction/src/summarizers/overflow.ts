@@ -2,16 +2,16 @@ import { z } from "zod";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
 import { type FailureDetails, parseFailure } from "./parse-failure.js";
 
-/** The refused request, both in tokens. */
+/** The size of the rejected request and of its context window, in tokens. */
 interface MeasuredRequest {
   readonly usedTokens: number;
   readonly windowTokens: number;
 }
 
-// A 413 for a request far below its context window is about bytes (images), not tokens.
+// A 413 for a request far below its context window means too many bytes (images), not tokens.
 const BYTES_ARE_TOKENS_FROM = 0.9;
-// Below half of the window, not even a wrong count explains the refusal: the output limit was too large.
-const BELIEVED_FROM = 0.5;
+// A request below half of the window was not rejected for its input, even if our count is wrong: its output limit was too large.
+const MIN_TRUSTED_SHARE = 0.5;
 
 /**
  * Whether a call failed because its input is too long for the model.
@@ -35,14 +35,14 @@ export function isContextOverflow(error: unknown, measured?: MeasuredRequest): b
 /** Whether a parsed failure is an overflow. */
 export function isOverflowFailure(failure: FailureDetails, measured?: MeasuredRequest): boolean {
   if (failure.status === 429 || NOT_OVERFLOW.some((phrase) => phrase.test(failure.text))) return false;
-  const phrase = OVERFLOW_PHRASES.find(({ says }) => says.test(failure.text));
-  if (phrase !== undefined) return isBelieved(phrase, failure, measured);
+  const phrase = OVERFLOW_PHRASES.find(({ pattern }) => pattern.test(failure.text));
+  if (phrase !== undefined) return isPlausible(phrase, failure, measured);
   const isAboutBytes = failure.status === 413 || TOO_MANY_BYTES.some((words) => words.test(failure.text));
   return isAboutBytes && (measured === undefined || measured.usedTokens >= BYTES_ARE_TOKENS_FROM * measured.windowTokens);
 }
 
 /**
- * The context window that a refusal names, in tokens; undefined if it names none or is not an overflow.
+ * The context window that an error message names, in tokens; undefined if the message names none or is not an overflow.
  *
  * @example
  * parseContextLimit(new Error("prompt token count of 130000 exceeds the limit of 128000")); // 128000
@@ -52,16 +52,17 @@ export function parseContextLimit(error: unknown): number | undefined {
   return isOverflowFailure({ text, status, retryAfterMs: undefined }) ? findLimit(text) : undefined;
 }
 
-function isBelieved(phrase: OverflowPhrase, failure: FailureDetails, measured: MeasuredRequest | undefined): boolean {
-  if (phrase.measured === true || measured === undefined) return true;
+/** Whether the request was large enough for the error to be an overflow. */
+function isPlausible(phrase: OverflowPhrase, failure: FailureDetails, measured: MeasuredRequest | undefined): boolean {
+  if (phrase.countedByProvider === true || measured === undefined) return true;
   // A router may have sent the request to a model with a smaller window.
   const window = Math.min(measured.windowTokens, findLimit(failure.text) ?? Number.POSITIVE_INFINITY);
-  return measured.usedTokens >= BELIEVED_FROM * window;
+  return measured.usedTokens >= MIN_TRUSTED_SHARE * window;
 }
 
 function findLimit(text: string): number | undefined {
-  for (const says of [...OVERFLOW_PHRASES.map((phrase) => phrase.says), ...LIMIT_FIELDS]) {
-    const limit = Number(says.exec(text)?.groups?.["limit"]?.replaceAll(",", ""));
+  for (const pattern of [...OVERFLOW_PHRASES.map((phrase) => phrase.pattern), ...LIMIT_FIELDS]) {
+    const limit = Number(pattern.exec(text)?.groups?.["limit"]?.replaceAll(",", ""));
     if (Number.isSafeInteger(limit) && limit > 0) return limit;
   }
   return undefined;
@@ -95,10 +96,10 @@ function isSilentOverflow({ stopReason, usage }: z.output<typeof storedReply>, m
 interface OverflowPhrase {
   /** The providers that use it. */
   readonly from: string;
-  /** The group `limit` is the window in tokens, if the text names it. */
-  readonly says: RegExp;
-  /** The provider counted the input itself, so the text is trusted whatever the local count. */
-  readonly measured?: true;
+  /** Matches the text. The group `limit` is the context window in tokens, if the text contains it. */
+  readonly pattern: RegExp;
+  /** The text contains the provider's own token count, so it is trusted regardless of the local count. */
+  readonly countedByProvider?: true;
 }
 
 // From providers' responses, from the lists of pi and oh-my-pi and from public bug reports. The table test has a line for
@@ -106,67 +107,68 @@ interface OverflowPhrase {
 
 /** All known texts of an overflow, the most specific first: the limit is read from the first match that has one. */
 const OVERFLOW_PHRASES: readonly OverflowPhrase[] = [
-  { from: "Anthropic", says: /prompt is too long: [\d,]+ tokens > (?<limit>[\d,]+) maximum/i, measured: true },
-  { from: "Anthropic", says: /input length and \W{0,2}max_tokens\W{0,2} exceed context limit: [\d,]+ \+ [\d,]+ > (?<limit>[\d,]+)/i },
-  { from: "Anthropic through Copilot CLI", says: /input length (?:and|\+) \W{0,2}max_tokens\W{0,2} exceed/i },
-  { from: "Fireworks", says: /prompt is too long: [\d,]+, model maximum context length: (?<limit>[\d,]+)/i, measured: true },
-  { from: "Anthropic", says: /prompt is too long/i },
-  { from: "GitHub Copilot", says: /prompt token count of [\d,]+ exceeds the limit of (?<limit>[\d,]+)/i, measured: true },
-  { from: "GitHub Copilot", says: /model_max_prompt_tokens_exceeded/i },
+  { from: "Anthropic", pattern: /prompt is too long: [\d,]+ tokens > (?<limit>[\d,]+) maximum/i, countedByProvider: true },
+  { from: "Anthropic", pattern: /input length and \W{0,2}max_tokens\W{0,2} exceed context limit: [\d,]+ \+ [\d,]+ > (?<limit>[\d,]+)/i },
+  { from: "Anthropic through Copilot CLI", pattern: /input length (?:and|\+) \W{0,2}max_tokens\W{0,2} exceed/i },
+  { from: "Fireworks", pattern: /prompt is too long: [\d,]+, model maximum context length: (?<limit>[\d,]+)/i, countedByProvider: true },
+  { from: "Anthropic", pattern: /prompt is too long/i },
+  { from: "GitHub Copilot", pattern: /prompt token count of [\d,]+ exceeds the limit of (?<limit>[\d,]+)/i, countedByProvider: true },
+  { from: "GitHub Copilot", pattern: /model_max_prompt_tokens_exceeded/i },
   {
     from: "OpenAI, DeepSeek",
-    says: /maximum context length is (?<limit>[\d,]+) tokens\. however, your (?:messages|prompt) (?:resulted in|contains?) [\d,]+ tokens/i,
-    measured: true,
+    pattern:
+      /maximum context length is (?<limit>[\d,]+) tokens\. however, your (?:messages|prompt) (?:resulted in|contains?) [\d,]+ tokens/i,
+    countedByProvider: true,
   },
-  { from: "OpenAI, OpenRouter, DeepSeek, vLLM", says: /maximum context length is (?<limit>[\d,]+)/i },
-  { from: "OpenAI", says: /input tokens exceed the configured limit of (?<limit>[\d,]+)/i, measured: true },
-  { from: "OpenAI", says: /input exceeds the context window/i },
-  { from: "OpenAI", says: /exceeds the context window of this model/i },
-  { from: "OpenAI, Cerebras", says: /context[_ ](?:length|window)[_ ]exceeded/i },
-  { from: "LiteLLM, SGLang", says: /exceeds (?:the )?(?:model'?s )?maximum context length(?: of |\s*\()(?<limit>[\d,]+)/i },
+  { from: "OpenAI, OpenRouter, DeepSeek, vLLM", pattern: /maximum context length is (?<limit>[\d,]+)/i },
+  { from: "OpenAI", pattern: /input tokens exceed the configured limit of (?<limit>[\d,]+)/i, countedByProvider: true },
+  { from: "OpenAI", pattern: /input exceeds the context window/i },
+  { from: "OpenAI", pattern: /exceeds the context window of this model/i },
+  { from: "OpenAI, Cerebras", pattern: /context[_ ](?:length|window)[_ ]exceeded/i },
+  { from: "LiteLLM, SGLang", pattern: /exceeds (?:the )?(?:model'?s )?maximum context length(?: of |\s*\()(?<limit>[\d,]+)/i },
   {
     from: "SGLang, Together",
-    says: /input \([\d,]+ tokens\) is longer than the model'?s context length \((?<limit>[\d,]+) tokens\)/i,
-    measured: true,
+    pattern: /input \([\d,]+ tokens\) is longer than the model'?s context length \((?<limit>[\d,]+) tokens\)/i,
+    countedByProvider: true,
   },
-  { from: "Hugging Face TGI", says: /tokens\W{1,4}\+\W{1,4}max_new_tokens\W{1,3}must be <= (?<limit>[\d,]+)/i },
+  { from: "Hugging Face TGI", pattern: /tokens\W{1,4}\+\W{1,4}max_new_tokens\W{1,3}must be <= (?<limit>[\d,]+)/i },
   {
     from: "Gemini",
-    says: /input token count(?: \([\d,]+\))? exceeds the maximum number of tokens allowed \((?<limit>[\d,]+)\)/i,
-    measured: true,
+    pattern: /input token count(?: \([\d,]+\))? exceeds the maximum number of tokens allowed \((?<limit>[\d,]+)\)/i,
+    countedByProvider: true,
   },
-  { from: "Gemini", says: /input token count[^\n]{0,40} exceeds the maximum/i },
-  { from: "Vertex AI", says: /input token count is [\d,]+ but model only supports up to (?<limit>[\d,]+)/i, measured: true },
-  { from: "xAI", says: /maximum prompt length is (?<limit>[\d,]+)/i, measured: true },
+  { from: "Gemini", pattern: /input token count[^\n]{0,40} exceeds the maximum/i },
+  { from: "Vertex AI", pattern: /input token count is [\d,]+ but model only supports up to (?<limit>[\d,]+)/i, countedByProvider: true },
+  { from: "xAI", pattern: /maximum prompt length is (?<limit>[\d,]+)/i, countedByProvider: true },
   {
     from: "Cerebras",
-    says: /reduce the length of the messages or completion\. current length is [\d,]+ while limit is (?<limit>[\d,]+)/i,
-    measured: true,
+    pattern: /reduce the length of the messages or completion\. current length is [\d,]+ while limit is (?<limit>[\d,]+)/i,
+    countedByProvider: true,
   },
-  { from: "Groq", says: /reduce the length of the messages/i },
-  { from: "Amazon Bedrock", says: /input is too long for (?:the )?requested model/i },
-  { from: "Amazon Bedrock", says: /malformed input request: expected maxlength: [\d,]+, actual: [\d,]+/i },
-  { from: "Mistral", says: /too large for model with (?<limit>[\d,]+) maximum context length/i, measured: true },
-  { from: "llama.cpp", says: /exceeds the available context size \((?<limit>[\d,]+) tokens\)/i, measured: true },
-  { from: "llama.cpp", says: /exceed_context_size_error/i, measured: true },
-  { from: "llama.cpp", says: /exceeds the available context size/i, measured: true },
-  { from: "Ollama", says: /prompt too long; exceeded (?:max )?context length/i, measured: true },
-  { from: "Ollama", says: /input length exceeds (?:the )?(?:maximum )?context length/i, measured: true },
-  { from: "LM Studio", says: /loaded with context length of only (?<limit>[\d,]+) tokens/i, measured: true },
-  { from: "LM Studio", says: /greater than the context length/i },
-  { from: "vLLM", says: /longer than the maximum model length of (?<limit>[\d,]+)/i, measured: true },
-  { from: "TensorRT-LLM", says: /prompt length \([\d,]+\) exceeds maximum input length \((?<limit>[\d,]+)\)/i, measured: true },
-  { from: "MiniMax", says: /context window exceeds limit/i },
-  { from: "Kimi", says: /exceeded model token limit: (?<limit>[\d,]+)/i, measured: true },
-  { from: "Kimi", says: /exceeded model token limit/i },
-  { from: "z.ai", says: /prompt exceeds max length/i },
-  { from: "z.ai", says: /model_context_window_exceeded/i },
-  { from: "Qwen", says: /range of input length should be \[\d+, ?(?<limit>[\d,]+)\]/i, measured: true },
-  { from: "Poolside", says: /exceeds (?:the )?maximum allowed input length of (?<limit>[\d,]+)/i, measured: true },
-  { from: "Cohere", says: /too many tokens: (?:total|size|the)/i },
-  { from: "ds4", says: /prompt has [\d,]+ tokens?, but the configured context size is (?<limit>[\d,]+)/i, measured: true },
-  { from: "Copilot CLI's list", says: /input length exceeds/i },
-  { from: "pi's list, for servers of any make", says: /too many tokens|token limit exceeded/i },
+  { from: "Groq", pattern: /reduce the length of the messages/i },
+  { from: "Amazon Bedrock", pattern: /input is too long for (?:the )?requested model/i },
+  { from: "Amazon Bedrock", pattern: /malformed input request: expected maxlength: [\d,]+, actual: [\d,]+/i },
+  { from: "Mistral", pattern: /too large for model with (?<limit>[\d,]+) maximum context length/i, countedByProvider: true },
+  { from: "llama.cpp", pattern: /exceeds the available context size \((?<limit>[\d,]+) tokens\)/i, countedByProvider: true },
+  { from: "llama.cpp", pattern: /exceed_context_size_error/i, countedByProvider: true },
+  { from: "llama.cpp", pattern: /exceeds the available context size/i, countedByProvider: true },
+  { from: "Ollama", pattern: /prompt too long; exceeded (?:max )?context length/i, countedByProvider: true },
+  { from: "Ollama", pattern: /input length exceeds (?:the )?(?:maximum )?context length/i, countedByProvider: true },
+  { from: "LM Studio", pattern: /loaded with context length of only (?<limit>[\d,]+) tokens/i, countedByProvider: true },
+  { from: "LM Studio", pattern: /greater than the context length/i },
+  { from: "vLLM", pattern: /longer than the maximum model length of (?<limit>[\d,]+)/i, countedByProvider: true },
+  { from: "TensorRT-LLM", pattern: /prompt length \([\d,]+\) exceeds maximum input length \((?<limit>[\d,]+)\)/i, countedByProvider: true },
+  { from: "MiniMax", pattern: /context window exceeds limit/i },
+  { from: "Kimi", pattern: /exceeded model token limit: (?<limit>[\d,]+)/i, countedByProvider: true },
+  { from: "Kimi", pattern: /exceeded model token limit/i },
+  { from: "z.ai", pattern: /prompt exceeds max length/i },
+  { from: "z.ai", pattern: /model_context_window_exceeded/i },
+  { from: "Qwen", pattern: /range of input length should be \[\d+, ?(?<limit>[\d,]+)\]/i, countedByProvider: true },
+  { from: "Poolside", pattern: /exceeds (?:the )?maximum allowed input length of (?<limit>[\d,]+)/i, countedByProvider: true },
+  { from: "Cohere", pattern: /too many tokens: (?:total|size|the)/i },
+  { from: "ds4", pattern: /prompt has [\d,]+ tokens?, but the configured context size is (?<limit>[\d,]+)/i, countedByProvider: true },
+  { from: "Copilot CLI's list", pattern: /input length exceeds/i },
+  { from: "pi's list, for servers of any make", pattern: /too many tokens|token limit exceeded/i },
 ];
 
 /** The request had too many bytes, not tokens. Trusted only if the context is near its window. */

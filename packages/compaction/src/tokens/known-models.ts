@@ -1,4 +1,4 @@
-// What depends on the model. A rule for a new model belongs in this file.
+// Everything that depends on the model. Rules for a new model belong in this file.
 import { rules } from "@bough/session-core/internals";
 
 /** A model, by the names of its provider and itself. */
@@ -11,9 +11,9 @@ export type ImageRule = "openai" | "anthropic" | "gemini" | "largest";
 export interface ModelFamily {
   readonly pattern: RegExp;
   readonly imageRule: ImageRule;
-  /** It refuses a tool call without a result, also with a result that was added. */
+  /** The provider rejects a call without a result, even if a synthetic one is added. */
   readonly refusesDanglingCalls: boolean;
-  /** It wants its thinking back, with its signature. */
+  /** Earlier thinking blocks must be sent back, with their signature. */
   readonly needsThinking: boolean;
 }
 
@@ -31,17 +31,17 @@ export function findModelFamily(model: ModelName): ModelFamily {
   return find(model?.modelId) ?? find(model?.provider) ?? OTHER_FAMILY;
 }
 
-/** It stops and asks the user after its context was shortened. */
+/** Whether the model stops and asks the user after its context was shortened. */
 export function stopsAfterCompaction(modelId: string): boolean {
   return /gpt-?4\.1/i.test(modelId);
 }
 
-/** It calls tools even though the system message forbids it, so a prompt repeats the rule. */
+/** Whether the model calls tools even though the system message forbids it; the prompt then repeats the rule. */
 export function callsForbiddenTools(modelId: string): boolean {
   return /opus/i.test(modelId);
 }
 
-/** The vocabulary of a model, by its name: that of GPT-4o, unless the model is known to be older. */
+/** The tokenizer of a model, by its name: that of GPT-4o, unless the model is known to be older. */
 export function tokenizerOf(modelId: string | undefined): "o200k_base" | "cl100k_base" {
   rules.checkArgument("modelId", modelId, rules.optional(rules.TEXT));
   const name = (modelId ?? "").toLowerCase();
@@ -50,7 +50,7 @@ export function tokenizerOf(modelId: string | undefined): "o200k_base" | "cl100k
 }
 
 // Context windows as the makers publish them for the model with this name; where several models have had one name, the
-// smallest. The first row that matches counts, so exceptions precede their family.
+// smallest. The first row that matches is used, so exceptions precede their family.
 const WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/claude.*\[1m\]/, 1_000_000],
   [/claude/, 200_000],

@@ -67,7 +67,7 @@ describe.each(presets)("the figures of the preset %s", (preset) => {
     fc.assert(
       fc.property(windows, fixed, (window, about) => {
         const limits = limitsOf(settings, window, null, about);
-        const situation = { messages: 20, limits, background: "idle", stalled: false, turnOpen: true, between: false } as const;
+        const situation = { messages: 20, limits, background: "idle", stalled: false, turnOpen: true, isTurnEnd: false } as const;
         const decided = decide(
           { ...situation, usedTokens: limits.thresholdTokens, startedAlready: false, warm: true },
           settings,

@@ -21,7 +21,7 @@ function decided(source: SettingsSource, usedTokens: number, about: Partial<Situ
     startedAlready: false,
     warm: true,
     turnOpen: true,
-    between: false,
+    isTurnEnd: false,
     ...about,
   };
   return decide(situation, settings, random);
@@ -111,7 +111,7 @@ describe("the Python agent", () => {
   test("leaves a running turn alone, and compacts when it is over", () => {
     expect(decided("python-agent", 99_000, { turnOpen: true })).toBe("nothing");
     expect(decided("python-agent", 99_000, { turnOpen: false })).toBe("compact");
-    expect(decided("python-agent", 99_000, { turnOpen: true, between: true })).toBe("compact");
+    expect(decided("python-agent", 99_000, { turnOpen: true, isTurnEnd: true })).toBe("compact");
   });
 
   test("compacts before the first request of a turn, for agents that do not tell when the one before ended", () => {
