@@ -27,7 +27,7 @@ interface PairedMessage {
  * is left out. Returns undefined if the messages are in this order already. Linear.
  *
  * With `drop`, synthetic results count as missing, and a reply of which only thinking remains is left out, because
- * several providers refuse a reply that ends with thinking.
+ * several providers reject a reply that ends with thinking.
  *
  * A call id may be used again (some servers name the first call of every reply `call_0`): see `matchResults`.
  */

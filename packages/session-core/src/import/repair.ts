@@ -31,8 +31,8 @@ export function isContinuation(before: EntryPayload, after: EntryPayload): boole
   if (before.type === "foreign") return after.type === "compaction";
   if (before.type !== "message" || after.type !== "message") return false;
   if (before.message.role !== "assistant" || after.message.role !== "assistant") return false;
-  const said = after.message.content;
-  return before.message.content.every((block, at) => JSON.stringify(block) === JSON.stringify(said[at]));
+  const laterContent = after.message.content;
+  return before.message.content.every((block, at) => JSON.stringify(block) === JSON.stringify(laterContent[at]));
 }
 
 /** The deepest nesting of a raw record; its foreign entry adds a few levels. */

@@ -27,7 +27,7 @@ export class SessionImporter {
   readonly #target: WriteTarget;
   readonly #options: ImportOptions;
   readonly #validate: Validate;
-  /** The session was created by this import, or has no entries. */
+  /** Whether the session was created by this import, or has no entries. */
   readonly #isNew: boolean;
   readonly #writer: EntryWriter;
   readonly #annotations: AnnotationWriter;
@@ -39,8 +39,8 @@ export class SessionImporter {
   #firstId: string | undefined;
   /** The newest entry of an earlier import that this run has read again. It has read all entries before it. */
   #knownUpTo = 0;
-  /** The complete entries of those that an earlier import read half written, by the id of the latter. */
-  readonly #grownTips = new Map<string, PathState>();
+  /** The complete entries of records that an earlier import read half-written, by the id of the record. */
+  readonly #continuedTips = new Map<string, PathState>();
   #added = 0;
   #known = 0;
   #foreignAdded = 0;
@@ -69,13 +69,13 @@ export class SessionImporter {
     this.#annotations.applyLabels();
     this.#annotations.applyHeaderTitle(source.header.title);
     this.#annotations.applyLeaf(this.#last, this.#added > 0);
-    return this.#result();
+    return this.#toResult();
   }
 
   #take(record: SourceRecord): void {
     switch (record.kind) {
       case "entry":
-        this.#last = this.#entry(record);
+        this.#last = this.#importEntry(record);
         return;
       case "problem":
         this.#report(record.problem);
@@ -89,26 +89,26 @@ export class SessionImporter {
     }
   }
 
-  #entry(record: SourceEntry): PathState {
-    const parent = this.#parent(record);
-    const validated = this.#validated(record);
+  #importEntry(record: SourceEntry): PathState {
+    const parent = this.#findParent(record);
+    const validated = this.#validateRecord(record);
     try {
       return this.#append(parent, validated);
     } catch (error) {
-      if (error instanceof EntryConflictError) return this.#conflicting(record, parent, validated);
-      if (error instanceof InvalidReferenceError) return this.#unreferred(record, parent, validated, error);
+      if (error instanceof EntryConflictError) return this.#appendConflicting(record, parent, validated);
+      if (error instanceof InvalidReferenceError) return this.#appendWithoutReference(record, parent, validated, error);
       throw error;
     }
   }
 
-  #parent(record: SourceEntry): PathState {
+  #findParent(record: SourceEntry): PathState {
     if (record.parentId === null) return EMPTY_PATH;
     if (record.parentId === this.#last.entryId) return this.#last;
-    const grown = this.#grownTips.get(record.parentId);
-    if (grown !== undefined) return grown;
+    const tip = this.#continuedTips.get(record.parentId);
+    if (tip !== undefined) return tip;
     const seq = findEntrySeq(this.#connection, this.#target.seq, record.parentId);
     if (seq !== undefined) return readPathState(this.#connection, seq);
-    this.#problem(
+    this.#addProblem(
       record,
       "missing-parent",
       `the parent ${quoted(record.parentId)} of entry ${quoted(record.id)} is missing; attached to the entry before it`,
@@ -116,18 +116,18 @@ export class SessionImporter {
     return this.#last;
   }
 
-  #validated(record: SourceEntry): ValidatedEntry {
+  #validateRecord(record: SourceEntry): ValidatedEntry {
     const place = { id: record.id, createdAtMs: record.createdAtMs };
     try {
       return { ...this.#validate(record.payload), ...place };
     } catch (error) {
       if (!(error instanceof InvalidEntryError || error instanceof UnserializableValueError)) throw error;
-      this.#problem(record, "invalid-record", `${error.message} Imported as a foreign entry.`);
-      return { ...this.#foreign(record.payload), ...place };
+      this.#addProblem(record, "invalid-record", `${error.message} Imported as a foreign entry.`);
+      return { ...this.#toForeignEntry(record.payload), ...place };
     }
   }
 
-  #foreign(payload: unknown): ValidatedEntry {
+  #toForeignEntry(payload: unknown): ValidatedEntry {
     const foreign = { type: "foreign", originalType: typeNameOf(payload) };
     try {
       return this.#validate({ ...foreign, raw: payload });
@@ -139,8 +139,8 @@ export class SessionImporter {
   }
 
   #append(parent: PathState, validated: ValidatedEntry): PathState {
-    const { state, known } = this.#writer.append(parent, validated);
-    if (known) {
+    const { state, isKnown } = this.#writer.append(parent, validated);
+    if (isKnown) {
       this.#known += 1;
       this.#knownUpTo = Math.max(this.#knownUpTo, state.seq);
     } else {
@@ -148,39 +148,39 @@ export class SessionImporter {
       this.#firstSeq ??= state.seq;
       this.#firstId ??= state.entryId;
     }
-    if (!known && validated.payload.type === "foreign") this.#foreignAdded += 1;
+    if (!isKnown && validated.payload.type === "foreign") this.#foreignAdded += 1;
     return state;
   }
 
   /** The session has an entry with this id and other content: an earlier state of this record, or another record. */
-  #conflicting(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
+  #appendConflicting(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
     // The first import may have stored this record without its invalid reference.
     const fixed = removeReference(validated.payload);
     const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed });
     if (again !== undefined) return again;
-    if (this.#hasGrown(record.id, validated)) return this.#grown(record, parent, validated);
-    if (!this.#isMet(record.id)) throw new DifferentSessionError(JSON.stringify(validated));
+    if (this.#isContinued(record.id, validated)) return this.#appendContinuation(record, parent, validated);
+    if (!this.#wasReadInThisRun(record.id)) throw new DifferentSessionError(JSON.stringify(validated));
     const id = `${record.line}:${record.id.slice(0, 100)}`;
-    this.#problem(record, "duplicate-id", `another entry has the id ${quoted(record.id)}; imported as ${id}`);
+    this.#addProblem(record, "duplicate-id", `another entry has the id ${quoted(record.id)}; imported as ${id}`);
     return this.#append(parent, { ...validated, id });
   }
 
-  #hasGrown(id: string, validated: ValidatedEntry): boolean {
+  #isContinued(id: string, validated: ValidatedEntry): boolean {
     const row = findEntryRow(this.#connection, this.#target.seq, id);
-    return row !== undefined && !this.#isMet(id) && isContinuation(parsePayload(row), validated.payload);
+    return row !== undefined && !this.#wasReadInThisRun(id) && isContinuation(parsePayload(row), validated.payload);
   }
 
-  /** Appends the complete entry as a sibling of the half written one; its children follow it. */
-  #grown(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
+  /** Appends the complete entry as a sibling of the half-written one. Later children of the record are appended to the complete entry. */
+  #appendContinuation(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
     const digest = createHash("sha256").update(JSON.stringify(validated.payload)).digest("hex").slice(0, 8);
     const tip = this.#append(parent, { ...validated, id: continuedEntryId(digest, record.id) });
-    this.#grownTips.set(record.id, tip);
+    this.#continuedTips.set(record.id, tip);
     this.#annotations.supersede(record.id);
     return tip;
   }
 
-  /** Whether this run has written the entry with this id, or read it again. */
-  #isMet(id: string): boolean {
+  /** Whether this run wrote the entry with this id, or found it already stored. */
+  #wasReadInThisRun(id: string): boolean {
     const seq = findEntrySeq(this.#connection, this.#target.seq, id);
     if (seq === undefined) return false;
     return seq <= this.#knownUpTo || (this.#firstSeq !== undefined && seq >= this.#firstSeq);
@@ -195,16 +195,16 @@ export class SessionImporter {
     }
   }
 
-  #unreferred(record: SourceEntry, parent: PathState, validated: ValidatedEntry, error: InvalidReferenceError): PathState {
+  #appendWithoutReference(record: SourceEntry, parent: PathState, validated: ValidatedEntry, error: InvalidReferenceError): PathState {
     const fixed = removeReference(validated.payload) ?? validated.payload;
     const code = fixed.type === "compaction" ? "missing-kept-entry" : "invalid-record";
     // In old files `fromId` is the target of the move, so an invalid one is no problem.
     if (fixed.type !== "branch_summary")
-      this.#problem(record, code, `${error.field} ${quoted(error.entryId)} ${error.reason}; imported without it`);
+      this.#addProblem(record, code, `${error.field} ${quoted(error.entryId)} ${error.reason}; imported without it`);
     return this.#append(parent, { ...validated, payload: fixed });
   }
 
-  #problem(record: SourceEntry, code: ImportProblem["code"], message: string): void {
+  #addProblem(record: SourceEntry, code: ImportProblem["code"], message: string): void {
     this.#report({ code, path: this.#options.path, line: record.line, message });
   }
 
@@ -214,7 +214,7 @@ export class SessionImporter {
     if (count <= MOST_OF_A_CODE) this.#problems.push({ ...problem, message: quoted(problem.message, MESSAGE_LENGTH) });
   }
 
-  #result(): Omit<ImportedSession, "claimedId"> {
+  #toResult(): Omit<ImportedSession, "claimedId"> {
     return {
       sessionId: this.#target.id,
       outcome: this.#isNew ? "created" : this.#added > 0 ? "extended" : "unchanged",
@@ -235,11 +235,11 @@ function typeNameOf(payload: unknown): string {
 
 /**
  * Thrown out of the transaction of an import to undo it: the store's session of this id holds other entries, so the
- * source goes into a session of its own. Never leaves this folder.
+ * source is imported into another session. Caught in import-session.ts.
  */
 export class DifferentSessionError extends Error {
   override readonly name = "DifferentSession";
-  /** What was found different: names the other session, so that importing again finds it. */
+  /** The id or the JSON of an entry that differs. The id of the other session is derived from it, so that importing again finds it. */
   readonly evidence: string;
 
   constructor(evidence: string) {

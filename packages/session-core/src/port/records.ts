@@ -5,13 +5,13 @@ import type { EntryId, SessionId } from "../ids/ids.js";
 /** The name of the leaf that every session has. */
 export const MAIN_LEAF = "main";
 
-/** A session by id and row number. The row number is unique, also after the session is deleted and its id used again. */
+/** The id and the row number of a session. The row number is never used again, even if a later session gets the same id. */
 export interface SessionRow {
   readonly id: SessionId;
   readonly seq: number;
 }
 
-/** A session by its id, or by id and row number if a later session with the same id must not match. */
+/** Selects a session: by its id, or by a `SessionRow` if a later session with the same id must not match. */
 export type SessionKey = SessionId | SessionRow;
 
 /** Lists contain conversations by default; sessions of subagents only on request. */
@@ -32,7 +32,7 @@ export interface SessionSource {
   readonly id: string;
 }
 
-/** A session without its entries. Times are milliseconds since 1970. */
+/** The stored properties of a session, without its entries. Times are milliseconds since 1970. */
 export interface SessionRecord {
   readonly id: SessionId;
   readonly kind: SessionKind;
@@ -123,7 +123,7 @@ export interface LeafRecord {
   readonly entryId: EntryId | null;
 }
 
-/** A leaf as a handle last saw it. A storage may add members; pass the object back unchanged. */
+/** The position of a leaf as a handle last read it. A storage may add members; pass the object back unchanged. */
 export interface LeafState {
   readonly entryId: EntryId | null;
   readonly seq: number | null;

@@ -41,7 +41,7 @@ export type OnConflict = "error" | "follow" | "branch";
 export interface Batch {
   readonly sessionId: SessionKey;
   readonly leafName: string;
-  /** The leaf as the handle last saw it. */
+  /** The leaf as the handle last read it. */
   readonly seen: LeafState;
   readonly onConflict: OnConflict;
   /** Throw `LeafMovedError` unless the leaf is still where it was seen, even for labels and values. Default false. */

@@ -34,7 +34,7 @@ export interface SessionHost {
   readonly search: (request: SearchRequest) => Promise<SearchPage>;
 }
 
-/** Writes for one handle: remembers where the handle last saw its leaf, and runs its writes in order. */
+/** Writes for one handle: remembers the leaf position that the handle last read, and runs its writes in order. */
 export class LeafWriter {
   readonly #host: SessionHost;
   readonly #row: SessionRow;

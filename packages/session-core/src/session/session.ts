@@ -27,7 +27,7 @@ const PAGE = 1000;
 
 /**
  * A handle on one session, bound to one of its leaves. Several handles, in one process or in several, can use one session: each
- * remembers where it last saw the leaf, and an append detects that another writer has moved it.
+ * remembers the leaf position that it last read, and an append detects that another writer has moved the leaf.
  *
  * Writes of a handle run in the order in which they are called, even if they are not awaited. Reads never write and never wait
  * for a writer.
@@ -72,7 +72,7 @@ export class Session {
     return this.#row.id;
   }
 
-  /** Where this handle last saw the leaf; null: before the first entry. */
+  /** The leaf position that this handle last read; null: before the first entry. */
   get leafId(): EntryId | null {
     return this.#writer.leafId;
   }

@@ -7,12 +7,12 @@ import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { SessionSeq, SessionTable } from "../storage/schema.js";
 
-/** A session by id and row number. The row number distinguishes it from a later session with the same id. */
+/** A `SessionRow` inside the SQLite storage: its row number has the type of the tables. */
 export interface SessionRef extends SessionRow {
   readonly seq: SessionSeq;
 }
 
-/** The columns that have no default. */
+/** The columns of the table `session` that have no default. */
 type NewSessionRow = Omit<SessionTable, "seq" | "entry_count" | "message_count" | "payload_bytes" | "first_text" | "archived_at_ms">;
 
 const insertSession = query<NewSessionRow>(({ db, p }) =>
@@ -40,7 +40,7 @@ const insertLeaf = query<{ session: SessionSeq; name: string }>(({ db, p }) =>
   db.insertInto("leaf").values({ session_seq: p.session, name: p.name, entry_seq: null }),
 );
 
-/** Where an imported session was read. */
+/** Where an imported session came from. */
 export interface SourceColumns {
   readonly format: string;
   readonly path: string;
@@ -175,10 +175,10 @@ export function renameSession(connection: Connection, id: SessionId, title: stri
     const row = requireSessionRow(connection, id);
     if (source === "auto" && row.title_source === "user") return;
     const line = title === null ? "" : toSingleLine(title);
-    const given = line === "" ? null : line;
-    if (given === row.title && source === row.title_source) return;
-    connection.run(setTitle, { session: row.seq, title: given, source: given === null ? null : source });
-    indexTitle(connection, row.seq, given);
+    const newTitle = line === "" ? null : line;
+    if (newTitle === row.title && source === row.title_source) return;
+    connection.run(setTitle, { session: row.seq, title: newTitle, source: newTitle === null ? null : source });
+    indexTitle(connection, row.seq, newTitle);
   });
 }
 
@@ -207,7 +207,7 @@ export function archiveSession(connection: Connection, id: SessionId, archived: 
   connection.write(() => connection.run(setArchived, { session: requireSessionSeq(connection, id), at: archived ? Date.now() : null }));
 }
 
-const rememberDeleted = query<{ session: SessionSeq }>(({ db, sql, p }) =>
+const recordDeletedSeq = query<{ session: SessionSeq }>(({ db, sql, p }) =>
   db.updateTable("store_state").set({
     deleted_seq: sql`max(deleted_seq, coalesce((SELECT max(seq) FROM entry WHERE session_seq = ${p.session}), 0))`,
   }),
@@ -215,7 +215,7 @@ const rememberDeleted = query<{ session: SessionSeq }>(({ db, sql, p }) =>
 const removeTexts = query<{ session: SessionSeq }>(({ db, p }) =>
   db.deleteFrom("entry_text").where("rowid", "in", db.selectFrom("entry").select("seq").where("session_seq", "=", p.session)),
 );
-const detachLeaves = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("leaf").where("session_seq", "=", p.session));
+const deleteLeaves = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("leaf").where("session_seq", "=", p.session));
 const removeSession = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("session").where("seq", "=", p.session));
 const mergeTexts = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO entry_text (entry_text) VALUES ('optimize')`));
 const mergeTitles = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO session_text (session_text) VALUES ('optimize')`));
@@ -229,10 +229,10 @@ const mergeTitles = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT
 export function deleteSession(connection: Connection, id: SessionId): void {
   connection.write(() => {
     const session = requireSessionSeq(connection, id);
-    connection.run(rememberDeleted, { session });
+    connection.run(recordDeletedSeq, { session });
     connection.run(removeTexts, { session });
     indexTitle(connection, session, null);
-    connection.run(detachLeaves, { session });
+    connection.run(deleteLeaves, { session });
     connection.run(removeSession, { session });
     connection.run(mergeTexts, {});
     connection.run(mergeTitles, {});

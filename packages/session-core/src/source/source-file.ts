@@ -17,7 +17,7 @@ export class SourceFileReader {
 
   /**
    * @throws {SourceNotFoundError} there is no file at `path`.
-   * @throws {SourceUnreadableError} it is not a regular file, or the system refuses to open it.
+   * @throws {SourceUnreadableError} it is not a regular file, or the system cannot open it.
    */
   constructor(path: string) {
     this.path = path;

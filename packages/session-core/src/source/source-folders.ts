@@ -109,12 +109,12 @@ const SKIPPED = new Set(["node_modules", ".git"]);
  */
 export function findSourceFiles(path: string, folders: SourceFolders, leftOut: readonly string[] = []): FoundFiles {
   const stats = statPath(path);
-  const outside = new Set(leftOut.flatMap(fileIdAt));
-  if (outside.has(fileIdOf(stats))) throw new UnknownFormatError(path, "it is the store itself, which is open");
+  const excluded = new Set(leftOut.flatMap(fileIdAt));
+  if (excluded.has(fileIdOf(stats))) throw new UnknownFormatError(path, "it is the store itself, which is open");
   if (stats.isFile()) return { isFolder: false, files: [{ path, bytes: stats.size }], unreadable: [], others: 0 };
   if (!stats.isDirectory()) throw new SourceUnreadableError(path, `it is ${describeKind(stats)}, neither a file nor a folder`);
   folders.list(path);
-  const walk = new Walk(folders, outside);
+  const walk = new Walk(folders, excluded);
   walk.folder(path, realPathOf(path));
   return { isFolder: true, files: walk.files, unreadable: walk.unreadable, others: walk.others };
 }
@@ -126,11 +126,11 @@ class Walk {
   /** The real paths of the files and folders so far. */
   readonly #seen = new Set<string>();
   readonly #folders: SourceFolders;
-  readonly #outside: ReadonlySet<string>;
+  readonly #excluded: ReadonlySet<string>;
 
-  constructor(folders: SourceFolders, outside: ReadonlySet<string>) {
+  constructor(folders: SourceFolders, excluded: ReadonlySet<string>) {
     this.#folders = folders;
-    this.#outside = outside;
+    this.#excluded = excluded;
   }
 
   folder(folder: string, real: string): void {
@@ -151,7 +151,7 @@ class Walk {
     }
     if (stats === undefined) this.others += 1;
     else if (stats.isDirectory() && SKIPPED.has(name)) return;
-    else if (this.#outside.has(fileIdOf(stats))) return;
+    else if (this.#excluded.has(fileIdOf(stats))) return;
     else if (stats.isDirectory()) this.folder(path, kind === "link" ? realPathOf(path) : real);
     else if (stats.size > 0 && this.#isNew(kind === "link" ? realPathOf(path) : real)) this.files.push({ path, bytes: stats.size });
   }

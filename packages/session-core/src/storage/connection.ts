@@ -107,7 +107,7 @@ export class Connection {
     return body();
   }
 
-  /** Runs `body` in one read transaction, so that all its queries see the same snapshot. */
+  /** Runs `body` in one read transaction, so that all its queries use the same snapshot. */
   read<T>(body: () => T): T {
     if (this.#database.inTransaction) return body();
     this.#checkFile(CHECK_BEFORE_READ_MS);

@@ -2,14 +2,18 @@ import { createRequire } from "node:module";
 import Database from "better-sqlite3";
 import { type DriverFault, DriverUnusableError } from "../errors/store-errors.js";
 
-// The only place that constructs better-sqlite3. It loads its native binary when the first database is opened, so that an
-// incompatible version, which would crash the process, is rejected before.
+// The only place that constructs better-sqlite3. better-sqlite3 loads its binary with the first database, so the version is
+// checked before that: an incompatible version crashes the process.
 
-/** Opens a file, `:memory:` or the bytes of a database. @throws {DriverUnusableError} the driver cannot run here; also errors of SQLite. */
+/**
+ * Opens a file, `:memory:` or the bytes of a database. SQLite errors are thrown unchanged.
+ *
+ * @throws {DriverUnusableError} the driver cannot run here.
+ */
 export function openSqlite(file: string | Buffer, options?: Database.Options): Database.Database {
   const driver = driverVersion();
   const node = process.versions.node;
-  if (driver !== undefined && !fits(driver, node)) throw new DriverUnusableError("wrong-version", driver, node);
+  if (driver !== undefined && !isCompatible(driver, node)) throw new DriverUnusableError("wrong-version", driver, node);
   try {
     return new Database(file, options);
   } catch (error) {
@@ -19,12 +23,12 @@ export function openSqlite(file: string | Buffer, options?: Database.Options): D
   }
 }
 
-let known: { readonly version: string | undefined } | undefined;
+let cachedVersion: { readonly version: string | undefined } | undefined;
 
 /** Returns the version of better-sqlite3, or undefined if its package.json cannot be found, as in a bundle. */
 function driverVersion(): string | undefined {
-  known ??= { version: readVersion() };
-  return known.version;
+  cachedVersion ??= { version: readVersion() };
+  return cachedVersion.version;
 }
 
 function readVersion(): string | undefined {
@@ -39,10 +43,10 @@ function readVersion(): string | undefined {
 }
 
 /**
- * Whether this version of the driver runs on this version of Node. 13 uses functions of Node-API that Node 20 lacks and crashes
- * there with a segmentation fault; 12 is aborted by the cleanup hooks of Node 24.19 to 25, fixed in Node 26.
+ * Whether this version of the driver runs on this version of Node. Version 13 uses functions of Node-API that Node 20 lacks
+ * and crashes there with a segmentation fault; version 12 is aborted by the cleanup hooks of Node 24.19 to 25, fixed in Node 26.
  */
-function fits(driver: string, node: string): boolean {
+function isCompatible(driver: string, node: string): boolean {
   const [driverMajor = 0] = numbersOf(driver);
   const [major = 0, minor = 0] = numbersOf(node);
   if (driverMajor >= 13) return major >= 22;
@@ -56,7 +60,7 @@ function numbersOf(version: string): readonly number[] {
 /** Returns why the native binary could not be loaded, or undefined for other errors. */
 function loadingFault(error: unknown): DriverFault | undefined {
   if (!(error instanceof Error)) return undefined;
-  // Version 12 uses the package `bindings`, whose error has no code; 13 uses `require`.
+  // Version 12 uses the package `bindings`, whose error has no code; version 13 uses `require`.
   if (/^Could not locate the bindings file/.test(error.message)) return "binary-missing";
   if (!isCoded(error)) return undefined;
   if (error.code === "MODULE_NOT_FOUND") return "binary-missing";

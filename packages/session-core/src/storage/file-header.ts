@@ -55,12 +55,12 @@ const MOST_SCHEMA_CHANGES = 10_000;
  */
 export function isSuccessor(before: Buffer, now: Buffer): boolean {
   if (!isBoughStore(now)) return false;
-  const grown = (offset: number) => (now.readUInt32BE(offset) - before.readUInt32BE(offset)) >>> 0;
+  const increaseOf = (offset: number) => (now.readUInt32BE(offset) - before.readUInt32BE(offset)) >>> 0;
   if (now.readUInt32BE(USER_VERSION_OFFSET) < before.readUInt32BE(USER_VERSION_OFFSET)) return false;
-  const schemaChanges = grown(SCHEMA_COOKIE_OFFSET);
+  const schemaChanges = increaseOf(SCHEMA_COOKIE_OFFSET);
   // Each schema change is a transaction, which also increases the change counter.
-  if (schemaChanges > 0 && grown(CHANGE_COUNTER_OFFSET) === 0) return false;
-  return schemaChanges <= MOST_SCHEMA_CHANGES && grown(CHANGE_COUNTER_OFFSET) < 2 ** 31;
+  if (schemaChanges > 0 && increaseOf(CHANGE_COUNTER_OFFSET) === 0) return false;
+  return schemaChanges <= MOST_SCHEMA_CHANGES && increaseOf(CHANGE_COUNTER_OFFSET) < 2 ** 31;
 }
 
 // Offsets in the header of a rollback journal: https://www.sqlite.org/fileformat.html#the_rollback_journal

@@ -42,9 +42,10 @@ interface SessionColumns {
   metadata_json: string | null;
 }
 
-/** A row of the table `session`. */
+/** A row of the table `session`, by column name. `toSessionRecord` converts it to a `SessionRecord`. */
 export type SessionTable = Selectable<SessionColumns>;
 
+/** A row of the table `entry`. The constraints of its columns are in migrations/0001-initial.ts. */
 export interface EntryTable {
   seq: EntrySeq;
   session_seq: SessionSeq;

@@ -68,7 +68,7 @@ function toFileError(error: unknown, path: string): unknown {
   return new StoreUnavailableError(path, describeFileError(String(error.code)), { cause: error });
 }
 
-/** What the file system refuses, and what to do about it. */
+/** Errors of the file system, and what to do about each. */
 const FILE_REASONS: Readonly<Record<string, string>> = {
   EACCES: "its folder or file may not be used by this user (EACCES); change the permissions or name another path",
   EPERM: "its folder or file may not be used by this user (EPERM); change the permissions or name another path",

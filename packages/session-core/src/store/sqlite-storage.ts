@@ -84,7 +84,7 @@ export class SqliteStorage implements port.SessionStorage {
     return this.#read((connection) => read(connection, sessions.resolveSession(connection, key), ...args));
   }
 
-  /** Like `#readSession`, for reads of several queries: all of them see one snapshot. */
+  /** Like `#readSession`, for reads of several queries: all of them use one snapshot. */
   #readSnapshot<A extends readonly unknown[], T>(key: records.SessionKey, read: SessionFunction<A, T>, ...args: A): Promise<T> {
     return this.#read((connection) => connection.read(() => read(connection, sessions.resolveSession(connection, key), ...args)));
   }

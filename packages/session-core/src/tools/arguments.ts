@@ -39,7 +39,7 @@ export const PATH_ARGUMENTS: readonly string[] = [
   "files",
 ];
 
-/** Arguments of a move: it names two files. */
+/** Argument names of a move, which has two files. */
 export const MOVE_ARGUMENTS: readonly string[] = [
   ...PATH_ARGUMENTS,
   "source",
@@ -60,7 +60,7 @@ const COMMAND_ARGUMENTS = ["command", "cmd", "script"];
 const CONTENT_ARGUMENTS = ["content", "contents", "file_text", "fileText", "new_source", "text"];
 const OLD_TEXT_ARGUMENTS = ["old_string", "oldText", "old_str", "old_text", "oldString", "oldStr", "search", "old"];
 const NEW_TEXT_ARGUMENTS = ["new_string", "newText", "new_str", "new_text", "newString", "newStr", "replace", "replacement", "new"];
-/** Arguments whose text is a patch, also where it does not name its files. */
+/** Arguments that hold a patch, even one without file names. */
 export const PATCH_ARGUMENTS: readonly string[] = ["patch", "input", "diff", "patch_text", "patchText"];
 /** Arguments that hold several edits, each of which may name its file. */
 export const EDIT_LIST_ARGUMENTS: readonly string[] = ["edits", "replacements"];
@@ -90,7 +90,7 @@ const SHELL = /(?:^|[\\/])(?:ba|z|da|k)?sh$/;
 
 /** A shell command. */
 interface CommandArgument extends TextArgument {
-  /** The command without the `bash -lc` with which Codex runs each one. */
+  /** The command without the `bash -lc` prefix that Codex adds. */
   readonly script: string;
 }
 
@@ -119,7 +119,7 @@ export function findContent(call: NamedCall): TextArgument | undefined {
 export interface TextEdit {
   readonly before: string;
   readonly after: string;
-  /** The other members of an edit of a list; empty for a single edit. */
+  /** Other fields of the list item; empty for a single edit. */
   readonly rest: Arguments;
 }
 
@@ -131,7 +131,7 @@ export function findTextEdits(args: Arguments): { readonly edits: readonly TextE
     const list = args[name];
     if (!Array.isArray(list) || list.length === 0) continue;
     const edits = list.map((item: unknown) => (isObject(item) ? readTextEdit(item)?.edit : undefined));
-    // If one item has another shape, none is shown as an edit, so that none is missing.
+    // If any item has an unknown shape, the whole list is left as it is, so that nothing is hidden.
     if (edits.every((edit) => edit !== undefined)) return { edits, names: [name] };
   }
   return undefined;
@@ -146,7 +146,7 @@ function readTextEdit(args: Arguments): { readonly edit: TextEdit; readonly name
   return { edit: { before: before.text, after: after.text, rest }, names };
 }
 
-/** The argument that identifies a call best in one line: its files, its command, or what it searches. Empty if there is none. */
+/** The argument that identifies a call best in one line: its files, its command, or what it searches for. Empty if there is none. */
 export function choosePreviewText(args: Arguments): string {
   for (const name of PREVIEW_ARGUMENTS) {
     const value = args[name];

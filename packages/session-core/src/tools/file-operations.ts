@@ -44,7 +44,7 @@ interface CallTouches {
 
 /**
  * The file operations that an entry brings: of the tool calls of a reply, and of the nested calls that a tool result
- * reports as done. Whether a call succeeded is known only from its result, so that is not judged here.
+ * reports as done. Whether a call succeeded is known only from its result, so failed calls are included.
  */
 export function listFileTouches(payload: EntryPayload, tools: FileTools = {}): readonly CallTouches[] {
   if (payload.type !== "message") return [];

@@ -223,5 +223,8 @@ const OF_SOURCE = [
   TooLargeError,
 ];
 
-/** Every format that can be imported, in the order of detection. */
+/**
+ * Every format that can be imported, in the order of detection. Texts that list them: `KNOWN_FORMATS` in
+ * errors/import-errors.ts, and packages/cli: exit-codes.ts and program/file-commands.ts.
+ */
 export const FORMATS: readonly SourceFormat[] = [boughFormat, piFormat, claudeFormat];

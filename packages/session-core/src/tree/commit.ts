@@ -26,7 +26,7 @@ type ValidatedWrite =
  * Validates a batch and writes it in one transaction: all of it or, after any error, none.
  *
  * @throws {InvalidEntryError} an entry or another write is not valid; the store was not touched.
- * @throws {LeafMovedError} the leaf is not where the handle saw it, and the batch does not say how to continue.
+ * @throws {LeafMovedError} the stored leaf differs from `batch.seen`, and `onConflict` is `error` or `onlyIfSeen` is set.
  * @throws {SessionNotFoundError} the session was deleted.
  */
 export function commitBatch(
@@ -41,8 +41,8 @@ export function commitBatch(
   try {
     return connection.write(() => new BatchWriter(connection, target, batch, seen.path).run(writes));
   } catch (error) {
-    // After the session was deleted, a batch fails with one of several errors. A row number is never used again, so the batch
-    // cannot have written to another session.
+    // If another process has deleted the session, the write fails in various ways; all are reported as SessionNotFoundError.
+    // A row number is never used again, so the batch cannot have written to another session.
     if (connection.open && findSessionRow(connection, batch.sessionId)?.seq !== target.seq) throw new SessionNotFoundError(target.id);
     throw error;
   }
@@ -68,7 +68,7 @@ function validateWrite(write: Write, validateEntry: (given: unknown) => Validate
     case "moveLeaf":
       return write;
   }
-  // JavaScript callers can pass any kind; an unknown one must not be acknowledged.
+  // JavaScript callers can pass any kind; an unknown kind must be rejected, not silently ignored.
   throw new InvalidEntryError("kind", "must be entry, label, value or moveLeaf");
 }
 
@@ -79,12 +79,12 @@ class BatchWriter {
   readonly #batch: Batch;
   readonly #writer: EntryWriter;
   readonly #entries: { readonly id: EntryId; readonly seq: EntrySeq }[] = [];
-  /** The leaf as stored. It is updated once, after the last entry. */
+  /** The last known position of the leaf row. The row is written once per run of entries. */
   #stored: PathState;
-  /** The entry below which the next one goes. */
-  #current: PathState;
-  /** Whether entries were written since the stored leaf was updated. */
-  #pending = false;
+  /** The parent of the next entry. */
+  #parent: PathState;
+  /** Whether entries were written since the leaf row was written. */
+  #leafIsBehind = false;
 
   constructor(connection: Connection, target: WriteTarget, batch: Batch, seen: PathState) {
     this.#connection = connection;
@@ -92,7 +92,7 @@ class BatchWriter {
     this.#batch = batch;
     this.#writer = new EntryWriter(connection, target);
     this.#stored = seen;
-    this.#current = seen;
+    this.#parent = seen;
   }
 
   run(writes: readonly ValidatedWrite[]): BatchResult {
@@ -100,7 +100,7 @@ class BatchWriter {
     for (const write of writes) this.#write(write);
     this.#advanceLeaf();
     this.#writer.flushTotals();
-    return { entries: this.#entries, leaf: new CachedLeafState(this.#current, this.#target.seq) };
+    return { entries: this.#entries, leaf: new CachedLeafState(this.#parent, this.#target.seq) };
   }
 
   #write(write: ValidatedWrite): void {
@@ -117,8 +117,8 @@ class BatchWriter {
         return;
       case "moveLeaf":
         this.#advanceLeaf();
-        this.#current = moveLeaf(this.#connection, session, this.#batch.leafName, write.to === null ? null : this.#requireSeq(write.to));
-        this.#stored = this.#current;
+        this.#parent = moveLeaf(this.#connection, session, this.#batch.leafName, write.to === null ? null : this.#requireSeq(write.to));
+        this.#stored = this.#parent;
         return;
     }
   }
@@ -127,47 +127,53 @@ class BatchWriter {
     const known = this.#writer.findEqual(entry);
     if (known !== undefined) {
       this.#entries.push({ id: known.entryId, seq: known.seq });
-      if (!this.#pending) this.#rebaseOnto(known);
+      if (!this.#leafIsBehind) this.#continueAfterRetry(known);
       return;
     }
-    if (!this.#pending) this.#detectConflict();
-    const { state } = this.#writer.write(this.#current, entry);
+    if (!this.#leafIsBehind) this.#resolveConflict();
+    const { state } = this.#writer.write(this.#parent, entry);
     this.#entries.push({ id: state.entryId, seq: state.seq });
-    this.#current = state;
-    this.#pending = true;
+    this.#parent = state;
+    this.#leafIsBehind = true;
   }
 
   /**
-   * Handles a repeated append whose first attempt was stored: if the leaf is at or below that entry, continues from the leaf. If
-   * another writer moved the leaf elsewhere, nothing changes, so that the next append still detects the conflict.
+   * Handles a repeated append whose first attempt was stored: if the stored leaf is at or below that entry, the next entry is
+   * appended below the leaf. If another writer moved the leaf elsewhere, nothing changes, and the next append detects the conflict.
    */
-  #rebaseOnto(known: EntryPathState): void {
+  #continueAfterRetry(known: EntryPathState): void {
     const leaf = requireLeafSeq(this.#connection, this.#target, this.#batch.leafName);
     if (!isOnPath(this.#connection, known.seq, leaf)) return;
     this.#stored = readPathState(this.#connection, leaf);
-    this.#current = this.#stored;
+    this.#parent = this.#stored;
   }
 
-  /** Compares the stored leaf with the one that the handle saw. `onConflict: "error"` is checked by `#advanceLeaf`. */
-  #detectConflict(): void {
+  /**
+   * If another writer moved the stored leaf: `follow` appends below it; `branch` keeps the parent and records a leaf move.
+   * `error` is checked by `#advanceLeaf`, in the statement that writes the leaf row.
+   */
+  #resolveConflict(): void {
     const { leafName, onConflict } = this.#batch;
     if (onConflict === "error") return;
     const actual = requireLeafSeq(this.#connection, this.#target, leafName);
     if (actual === this.#stored.seq) return;
     this.#stored = readPathState(this.#connection, actual);
-    if (onConflict === "follow") this.#current = this.#stored;
-    // Recorded as a move away from the other writer's branch, so that an undo leads back to it.
-    else recordMove(this.#connection, this.#target.seq, leafName, this.#stored.seq, this.#current.seq);
+    if (onConflict === "follow") {
+      this.#parent = this.#stored;
+    } else {
+      // `branch`: recorded as a move away from the other writer's branch, so that an undo leads back to it.
+      recordMove(this.#connection, this.#target.seq, leafName, this.#stored.seq, this.#parent.seq);
+    }
   }
 
   /** Moves the stored leaf to the last entry that was appended. */
   #advanceLeaf(): void {
-    if (!this.#pending) return;
+    if (!this.#leafIsBehind) return;
     const { leafName, onConflict } = this.#batch;
-    if (onConflict === "error") compareAndSetLeaf(this.#connection, this.#target, leafName, this.#stored, this.#current);
-    else setLeaf(this.#connection, this.#target.seq, leafName, this.#current.seq);
-    this.#stored = this.#current;
-    this.#pending = false;
+    if (onConflict === "error") compareAndSetLeaf(this.#connection, this.#target, leafName, this.#stored, this.#parent);
+    else setLeaf(this.#connection, this.#target.seq, leafName, this.#parent.seq);
+    this.#stored = this.#parent;
+    this.#leafIsBehind = false;
   }
 
   #requireSeq(id: EntryId): EntrySeq {

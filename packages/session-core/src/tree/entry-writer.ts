@@ -20,10 +20,10 @@ export interface WriteTarget extends SessionRef {
   readonly fileTools: FileTools;
 }
 
-/** The result of an append. `known`: an equal entry of the same id existed, and nothing was written. */
+/** The result of an append. `isKnown`: an equal entry of the same id existed, and nothing was written. */
 interface AppendResult {
   readonly state: EntryPathState;
-  readonly known: boolean;
+  readonly isKnown: boolean;
 }
 
 /**
@@ -51,7 +51,7 @@ export class EntryWriter {
    */
   append(parent: PathState, entry: ValidatedEntry): AppendResult {
     const known = this.findEqual(entry);
-    return known === undefined ? this.write(parent, entry) : { state: known, known: true };
+    return known === undefined ? this.write(parent, entry) : { state: known, isKnown: true };
   }
 
   /** Returns the existing entry of this id if its content is equal. @throws {EntryConflictError} its content differs. */
@@ -69,7 +69,7 @@ export class EntryWriter {
     const scope = { connection: this.#connection, session: this.#target.seq };
     const place = derivePathState(scope, parent, id, this.reserveSeq(), payload);
     this.insert(parent.seq, { payload, payloadJson: toPayloadJson(payload), createdAtMs, inherited: 0 }, place);
-    return { state: place.state, known: false };
+    return { state: place.state, isKnown: false };
   }
 
   /** Returns the row number of the next entry. */

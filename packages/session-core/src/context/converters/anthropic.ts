@@ -158,11 +158,11 @@ function isServerResult(type: string): type is `${string}_tool_result` {
  * them, the API would reject every later request.
  */
 function removeUnpairedServerTools(blocks: readonly AnthropicAssistantBlock[]): AnthropicAssistantBlock[] {
-  const used = new Set(blocks.flatMap((block) => (isServerUse(block) ? [block["id"]] : [])));
-  const answered = new Set(blocks.flatMap((block) => (isServerResultBlock(block) ? [block["tool_use_id"]] : [])));
+  const callIds = new Set(blocks.flatMap((block) => (isServerUse(block) ? [block["id"]] : [])));
+  const resultIds = new Set(blocks.flatMap((block) => (isServerResultBlock(block) ? [block["tool_use_id"]] : [])));
   return blocks.filter((block) => {
-    if (isServerUse(block)) return answered.has(block["id"]);
-    return !isServerResultBlock(block) || used.has(block["tool_use_id"]);
+    if (isServerUse(block)) return resultIds.has(block["id"]);
+    return !isServerResultBlock(block) || callIds.has(block["tool_use_id"]);
   });
 }
 

@@ -195,8 +195,8 @@ class Indexer {
 }
 
 function hasSameContent(written: JsonObject | undefined, record: JsonObject): boolean {
-  const said = written && comparableContent(written);
-  return said !== undefined && said === comparableContent(record);
+  const writtenContent = written && comparableContent(written);
+  return writtenContent !== undefined && writtenContent === comparableContent(record);
 }
 
 /** The content of a record without its position, as JSON; undefined if it is nested too deep. */

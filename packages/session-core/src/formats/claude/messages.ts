@@ -57,9 +57,9 @@ function toTextMessages(record: JsonObject, content: unknown): readonly JsonObje
   const kind = classifyInjected(record, textWithoutReminders(content));
   if (!Array.isArray(content) || kind === META) return [toTextMessage(kind, toContent(content))];
   const reminders = content.filter(isReminderBlock);
-  const said = content.filter((block) => !isReminderBlock(block));
+  const userBlocks = content.filter((block) => !isReminderBlock(block));
   const remarks = reminders.length === 0 ? [] : [toTextMessage(META, reminders.map(toContentBlock))];
-  return said.length === 0 && remarks.length > 0 ? remarks : [toTextMessage(kind, said.map(toContentBlock)), ...remarks];
+  return userBlocks.length === 0 && remarks.length > 0 ? remarks : [toTextMessage(kind, userBlocks.map(toContentBlock)), ...remarks];
 }
 
 function toTextMessage(kind: InjectedKind | undefined, content: string | readonly JsonObject[]): JsonObject {

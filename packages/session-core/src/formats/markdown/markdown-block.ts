@@ -1,6 +1,6 @@
 /** A block of foreign Markdown, as far as its structure affects the document around it. */
 export type MarkdownBlock =
-  /** A line of anything else; "" between blocks. */
+  /** Any other line; "" between blocks. */
   | { readonly kind: "line"; readonly text: string }
   | { readonly kind: "heading"; readonly lead: string; readonly level: number; readonly text: string }
   /** `lead` precedes the fence, `indent` the other lines; both have the same width. */
@@ -41,17 +41,17 @@ class BlockReader {
     while (this.#at < this.#lines.length) {
       const line = withoutLeadingTabs(this.#lines[this.#at] ?? "");
       if (line.trim() === "") this.#put({ kind: "line", text: "" });
-      else if (UNDERLINE.test(line) && this.#afterText()) this.#readUnderline(line);
+      else if (UNDERLINE.test(line) && this.#isAfterText()) this.#readUnderline(line);
       else this.#readBlock(line);
     }
     return this.#blocks;
   }
 
   #readBlock(line: string): void {
-    const indent = columns(line);
+    const indent = indentWidth(line);
     while ((this.#items.at(-1) ?? 0) > indent) this.#items.pop();
     if (indent < 4 || this.#items.length > 0) this.#readAt(line, indent);
-    else if (this.#afterText()) this.#put(headingOrLine(line));
+    else if (this.#isAfterText()) this.#put(headingOrLine(line));
     else this.#readIndentedCode();
   }
 
@@ -69,7 +69,7 @@ class BlockReader {
     this.#at++;
   }
 
-  #afterText(): boolean {
+  #isAfterText(): boolean {
     const last = this.#blocks.at(-1);
     return (last?.kind === "line" && last.text !== "") || (last?.kind === "heading" && last.lead !== "");
   }
@@ -79,12 +79,12 @@ class BlockReader {
   #readUnderline(line: string): void {
     const title = this.#blocks.at(-1);
     const before = this.#blocks.at(-2);
-    const alone = before?.kind !== "line" || before.text === "";
+    const isSingleLine = before?.kind !== "line" || before.text === "";
     const level = line.includes("=") ? 1 : 2;
-    if (title?.kind === "line" && alone && columns(line) < 4 && isPlain(title.text)) {
+    if (title?.kind === "line" && isSingleLine && indentWidth(line) < 4 && isPlain(title.text)) {
       this.#blocks.pop();
       this.#put({ kind: "heading", lead: "", level, text: ` ${title.text.trim()}` });
-    } else if (level === 1 || columns(line) > 3) {
+    } else if (level === 1 || indentWidth(line) > 3) {
       this.#put({ kind: "line", text: line.replace(/(?=\S)/, "\\") });
     } else {
       this.#blocks.push({ kind: "line", text: "" });
@@ -109,7 +109,7 @@ class BlockReader {
     const lines: string[] = [];
     for (this.#at++; this.#at < this.#lines.length; this.#at++) {
       const line = this.#lines[this.#at] ?? "";
-      if (closes(line, mark, indent)) break;
+      if (closesFence(line, mark, indent)) break;
       lines.push(dedented(line, indent));
     }
     this.#put({ kind: "code", lead, indent: " ".repeat(lead.length), language: fence[2] ?? fence[4] ?? "", lines });
@@ -119,7 +119,7 @@ class BlockReader {
     const lines: string[] = [];
     for (; this.#at < this.#lines.length; this.#at++) {
       const line = this.#lines[this.#at] ?? "";
-      if (line.trim() !== "" && columns(withoutLeadingTabs(line)) < 4) break;
+      if (line.trim() !== "" && indentWidth(withoutLeadingTabs(line)) < 4) break;
       lines.push(dedented(line, 4));
     }
     while (lines.at(-1)?.trim() === "") lines.pop();
@@ -130,35 +130,35 @@ class BlockReader {
     const inner: string[] = [];
     for (; this.#at < this.#lines.length; this.#at++) {
       const line = withoutLeadingTabs(this.#lines[this.#at] ?? "");
-      if (!line.trimStart().startsWith(">") || columns(line) < base) break;
+      if (!line.trimStart().startsWith(">") || indentWidth(line) < base) break;
       inner.push(line.trimStart().replace(/^> ?/, ""));
     }
     this.#blocks.push({ kind: "quote", indent: " ".repeat(base), blocks: parseBlocks(inner, this.#depth + 1) });
   }
 }
 
-// At any indentation and in any list or quote: a renderer may see other lists than this parser.
+// Headings are recognized at any indentation, because renderers disagree about lists.
 function headingOrLine(line: string): MarkdownBlock {
   const [, lead = "", marks, text = ""] = HEADING.exec(line) ?? [];
   return marks === undefined ? { kind: "line", text: line } : { kind: "heading", lead, level: marks.length, text };
 }
 
-/** Whether the line is the start of a paragraph and of nothing around it. */
+/** Whether a paragraph starts here, outside lists, quotes and code. */
 function isPlain(line: string): boolean {
-  return columns(line) < 4 && !LIST_MARKER.test(line) && !line.trimStart().startsWith(">");
+  return indentWidth(line) < 4 && !LIST_MARKER.test(line) && !line.trimStart().startsWith(">");
 }
 
-function closes(line: string, mark: string, indent: number): boolean {
+function closesFence(line: string, mark: string, indent: number): boolean {
   const trimmed = line.trim();
   if (trimmed.length < mark.length || trimmed !== mark.charAt(0).repeat(trimmed.length)) return false;
-  return columns(withoutLeadingTabs(line)) - indent <= 3;
+  return indentWidth(withoutLeadingTabs(line)) - indent <= 3;
 }
 
-function columns(line: string): number {
+function indentWidth(line: string): number {
   return line.length - line.trimStart().length;
 }
 
-// A tab reaches to the next fourth column. Tabs in the indentation and in markers become spaces.
+// Tab stops are every four columns. Tabs in the indentation and in markers become spaces.
 function withoutLeadingTabs(line: string): string {
   const lead = /^[\s>*+\-\d.)]*/.exec(line)?.[0] ?? "";
   if (!lead.includes("\t")) return line;

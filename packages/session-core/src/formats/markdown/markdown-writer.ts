@@ -38,7 +38,7 @@ export interface MarkdownOptions {
 }
 
 const SHORT_OUTPUT: Limit = { lines: 20, characters: 1500 };
-/** Arguments say what was done, so they get more lines than output. */
+/** Arguments identify what was done, so they get more lines than output. */
 const SHORT_INPUT: Limit = { lines: 60, characters: 6000 };
 
 /** The state of a document while it is written: the options, the omitted content, the last heading. */

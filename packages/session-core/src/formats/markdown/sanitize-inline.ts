@@ -17,7 +17,7 @@ const SAFE_DESTINATION = /^(?:https?:\/\/|mailto:|[#?/]|\.{1,2}\/|[^\s:&\\%<>()`
  * one on a later line. `inTable`: a code span also ends in its table cell.
  *
  * @example
- * authoredInline("a <b> `<c>` [x](javascript:y)", false); // "a &lt;b> `<c>` [x]\\(javascript:y)"
+ * sanitizeInline("a <b> `<c>` [x](javascript:y)", false); // "a &lt;b> `<c>` [x]\\(javascript:y)"
  */
 export function sanitizeInline(line: string, inTable: boolean): string {
   const facts: LineFacts = { lastRuns: lastRuns(line), addresses: addressesIn(line), lastBracket: lastBracket(line), inTable };

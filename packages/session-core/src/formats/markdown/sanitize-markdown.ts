@@ -12,7 +12,7 @@ const HIGHEST_LEVEL = 3;
  * Linear in the length of the text.
  *
  * @example
- * authoredText("# Plan\n```ts\nlet a"); // "### Plan\n```ts\nlet a\n```"
+ * sanitizeMarkdown("# Plan\n```ts\nlet a"); // "### Plan\n```ts\nlet a\n```"
  */
 export function sanitizeMarkdown(text: string): string {
   const blocks = parseBlocks(
@@ -46,7 +46,7 @@ function writeBlocks(blocks: readonly MarkdownBlock[], shift: number): readonly 
   const inTable = blocks.some((block) => block.kind === "line" && isTableRule(block.text));
   const lines: string[] = [];
   for (const block of blocks) {
-    // After a blank line, code inside a list is code also for a renderer that sees no list: a fence, or an indented code
+    // After a blank line, code inside a list is code even if a renderer does not recognize the list: a fence, or an indented code
     // block. Without it, the code or a quote could continue the paragraph before it.
     if (needsBlank(block) && lines.length > 0 && lines.at(-1) !== "") lines.push("");
     for (const line of blockLines(block, shift, inTable)) lines.push(line);
@@ -73,7 +73,7 @@ function blockLines(block: MarkdownBlock, shift: number, inTable: boolean): read
   }
 }
 
-// Fences were parsed as code. A line that still looks like a fence is one only for some renderers.
+// Fences were parsed as code. Only some renderers parse a remaining line of fence characters as a fence.
 function withoutFence(line: string): string {
   return line.replace(/^([\s>*+\-\d.)]*)~~~/, "$1\\~~~");
 }

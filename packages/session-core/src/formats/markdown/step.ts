@@ -14,8 +14,8 @@ export interface ReplyStep {
 /** The unit of writing: an entry, or a reply with its results. */
 export type Step = ReplyStep | { readonly kind: "entry"; readonly entryIds: readonly EntryId[]; readonly entry: Entry };
 
-/** How many entries without text are held back while a reply waits for its results. */
-const MAX_HELD = 100;
+/** How many entries without text are deferred while the results of a reply are read. */
+const MAX_DEFERRED = 100;
 
 /**
  * Groups each reply with the results of its calls. Holds one reply at a time, until all its results are read or another message
@@ -39,7 +39,7 @@ export async function* groupSteps(entries: AsyncIterable<Entry>): AsyncGenerator
 class PendingReply {
   readonly #entryIds: EntryId[];
   readonly #results = new Map<string, ToolResultMessage[]>();
-  readonly #held: Entry[] = [];
+  readonly #deferred: Entry[] = [];
   readonly #awaited: string[];
 
   readonly #message: AssistantMessage;
@@ -61,15 +61,15 @@ class PendingReply {
     return this.#awaited.length === 0;
   }
 
-  /** Adds a result of this reply, or holds back an entry without text. Returns false for other entries. */
+  /** Adds a result of this reply, or defers an entry without text. Returns false for other entries. */
   accept(entry: Entry): boolean {
-    if (entry.type === "message" && entry.message.role === "toolResult") return this.#takesResult(entry.id, entry.message);
-    if (!isAside(entry) || this.#held.length >= MAX_HELD) return false;
-    this.#held.push(entry);
+    if (entry.type === "message" && entry.message.role === "toolResult") return this.#addResult(entry.id, entry.message);
+    if (!isAside(entry) || this.#deferred.length >= MAX_DEFERRED) return false;
+    this.#deferred.push(entry);
     return true;
   }
 
-  #takesResult(id: EntryId, result: ToolResultMessage): boolean {
+  #addResult(id: EntryId, result: ToolResultMessage): boolean {
     const at = this.#awaited.indexOf(result.toolCallId);
     if (at < 0) return false;
     this.#awaited.splice(at, 1);
@@ -80,7 +80,7 @@ class PendingReply {
 
   *steps(): Generator<Step> {
     yield { kind: "reply", entryIds: this.#entryIds, message: this.#message, results: this.#results };
-    for (const entry of this.#held) yield { kind: "entry", entryIds: [entry.id], entry };
+    for (const entry of this.#deferred) yield { kind: "entry", entryIds: [entry.id], entry };
   }
 }
 

@@ -88,7 +88,7 @@ function toCompaction(record: JsonObject, reading: EntryContext): JsonObject | u
 function toBranchSummary(record: JsonObject, reading: EntryContext): JsonObject | undefined {
   if (typeof record.summary !== "string") return undefined;
   const fromId = stringAt(record, "fromId");
-  const isTarget = fromId !== undefined && fromId === record.parentId && !reading.isOurs;
+  const isTarget = fromId !== undefined && fromId === record.parentId && !reading.isBoughExport;
   const isKnown = fromId !== undefined && fromId !== "root" && !isTarget;
   return { ...summaryFields(record), fromId: isKnown ? reading.links.entryFor(fromId) : null };
 }
@@ -115,7 +115,7 @@ function summaryFields(record: JsonObject): JsonObject {
 interface EntryContext {
   readonly links: SkippedLines;
   /** Bough wrote the file: its `fromId` is always the branch that was left. */
-  readonly isOurs: boolean;
+  readonly isBoughExport: boolean;
   /** The first entry that the record, a compaction, kept; null: nothing kept. */
   firstKept(): EntryId | null;
 }

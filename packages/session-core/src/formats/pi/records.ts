@@ -17,17 +17,17 @@ import { derivedId, type PiFile, readInitialSettings, readTitle } from "./pi-fil
  */
 export function* readRecords(file: PiFile, sessionId: SessionId): Generator<SourceRecord, void, void> {
   const reading = new RecordReader(file, sessionId);
-  yield* reading.settings();
+  yield* reading.readSettings();
   for (const line of readJsonLines(file.path)) {
     if (line.kind === "problem") yield line;
-    else if (line.line.number > file.headerLine) yield* reading.line(line);
+    else if (line.line.number > file.headerLine) yield* reading.readLine(line);
   }
-  yield* reading.end();
+  yield* reading.finish();
 }
 
 class RecordReader {
   readonly #links = new SkippedLines();
-  readonly #isOurs: boolean;
+  readonly #isBoughExport: boolean;
   /** The entry at the last line: pi continues there when it opens the file. */
   #leafId: EntryId | null = null;
   #firstId: EntryId | null = null;
@@ -42,26 +42,26 @@ class RecordReader {
     this.#file = file;
     this.#sessionId = sessionId;
 
-    this.#isOurs = file.header[EXPORTED_BY] === "bough";
+    this.#isBoughExport = file.header[EXPORTED_BY] === "bough";
     this.#lastMs = parseTime(file.header.timestamp) ?? 0;
   }
 
-  *settings(): Generator<SourceRecord, void, void> {
+  *readSettings(): Generator<SourceRecord, void, void> {
     for (const payload of readInitialSettings(this.#file)) {
       const id = derivedId(this.#sessionId, "header", stringAt(payload, "type") ?? "");
-      yield this.#entry(id, this.#leafId, this.#file.headerLine, payload);
+      yield this.#toEntry(id, this.#leafId, this.#file.headerLine, payload);
     }
   }
 
-  *line(line: JsonLine): Generator<SourceRecord, void, void> {
+  *readLine(line: JsonLine): Generator<SourceRecord, void, void> {
     const { record, missing } = line.line.text.includes(BLOB_PREFIX)
       ? restoreBlobs(line.object, this.#file.path)
       : { record: line.object, missing: [] };
     for (const reference of missing) yield missingBlobProblem(this.#file.path, line.line.number, reference);
-    yield* isAnnotation(record) ? this.#outside(record, line.line.number) : this.#inside(record, line);
+    yield* isAnnotation(record) ? this.#readAnnotation(record, line.line.number) : this.#readEntry(record, line);
   }
 
-  *end(): Generator<SourceRecord, void, void> {
+  *finish(): Generator<SourceRecord, void, void> {
     const title = readTitle(this.#file);
     // The title slot is overwritten in place, so it is newer than the logged changes.
     if (this.#file.titleSlot !== undefined && title !== undefined && this.#title !== undefined && this.#title !== title) {
@@ -82,32 +82,32 @@ class RecordReader {
     return kept === undefined || kept.line.number >= own.line.number ? null : this.#links.firstFrom(this.#idOf(kept));
   }
 
-  *#outside(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
+  *#readAnnotation(record: JsonObject, line: number): Generator<SourceRecord, void, void> {
     const parentId = this.#parentOf(record);
     const id = stringAt(record, "id");
-    const said = toAnnotation(record, this.#links);
+    const annotation = toAnnotation(record, this.#links);
     if (id !== undefined) this.#links.add(id, parentId);
     this.#leafId = this.#links.entryFor(parentId);
-    if (said?.kind === "title") this.#title = said.title;
-    if (said !== undefined) yield said;
+    if (annotation?.kind === "title") this.#title = annotation.title;
+    if (annotation !== undefined) yield annotation;
     else if (record.type === "label") yield labelWithoutEntryProblem(this.#file.path, line);
   }
 
-  *#inside(record: JsonObject, line: JsonLine): Generator<SourceRecord, void, void> {
+  *#readEntry(record: JsonObject, line: JsonLine): Generator<SourceRecord, void, void> {
     const { payload, isInvalid } = toPayload(record, {
       links: this.#links,
-      isOurs: this.#isOurs,
+      isBoughExport: this.#isBoughExport,
       firstKept: () => this.#firstKept(record, line),
     });
     if (isInvalid) yield invalidRecordProblem(this.#file.path, line);
     this.#lastMs = readRecordTime(record) ?? this.#lastMs;
     const id = this.#idOf(line);
     const parentId = this.#parentOf(record);
-    yield this.#entry(id, this.#links.entryFor(parentId), line.line.number, payload);
+    yield this.#toEntry(id, this.#links.entryFor(parentId), line.line.number, payload);
     this.#links.addChild(parentId, id);
   }
 
-  #entry(id: EntryId, parentId: EntryId | null, line: number, payload: unknown): SourceEntry {
+  #toEntry(id: EntryId, parentId: EntryId | null, line: number, payload: unknown): SourceEntry {
     this.#firstId ??= id;
     this.#lastId = id;
     this.#leafId = id;
