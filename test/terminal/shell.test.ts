@@ -77,7 +77,7 @@ describe("the shell in a real terminal", () => {
     terminal.press("Up", "Enter");
     await terminal.until(/1 No summary/);
     terminal.type("1");
-    await terminal.until(/half a thought[\s\S]*one Up away/);
+    await terminal.until(/half a thought[\s\S]*Press Up for the chosen message/);
     terminal.press("Up");
     await terminal.until(/› said in u4/);
   });
