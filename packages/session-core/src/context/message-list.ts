@@ -20,35 +20,35 @@ export class MessageList {
   #compaction: SessionContext["compaction"] = null;
   #compactionSeq: number | null = null;
   #dangling: DanglingCalls | undefined;
-  /** The last reply and its results, as long as results of it may still come; they stand at the end of the messages. */
+  /** The last reply and its results, if some of its calls have no result yet. They are the last messages of the list. */
   #pending: readonly EntryMessage[] = [];
   /** The number of messages before them. */
   #settled = 0;
 
   /** The messages of `entries`. Entries before `newFrom` are those of the last call. */
   update({ compactionSeq }: ContextPath, { entries, newFrom }: EntriesUpdate, dangling: DanglingCalls): ListedMessages {
-    const continues = newFrom > 0 && dangling === this.#dangling && compactionSeq === this.#compactionSeq;
+    const canExtend = newFrom > 0 && dangling === this.#dangling && compactionSeq === this.#compactionSeq;
     // Reset until done: if this call throws, the next one rebuilds the list.
     this.#dangling = undefined;
-    if (!continues || !this.#extend(entries, newFrom, dangling)) this.#rebuild(compactionSeq, entries, dangling);
+    if (!canExtend || !this.#extend(entries, newFrom, dangling)) this.#rebuild(compactionSeq, entries, dangling);
     this.#dangling = dangling;
     // Copies: the lists of a returned context must not grow.
     return { messages: this.#messages.slice(), entries: this.#ids.slice(), compaction: this.#compaction };
   }
 
-  #rebuild(compactionSeq: number | null, window: readonly ProjectedEntry[], dangling: DanglingCalls): void {
-    const compaction = compactionSeq === null ? undefined : window.find(({ seq }) => seq === compactionSeq);
+  #rebuild(compactionSeq: number | null, entries: readonly ProjectedEntry[], dangling: DanglingCalls): void {
+    const compaction = compactionSeq === null ? undefined : entries.find(({ seq }) => seq === compactionSeq);
     this.#messages = [];
     this.#ids = [];
     this.#compactionSeq = compactionSeq;
     this.#compaction = compaction?.payload.type === "compaction" ? { entryId: compaction.id, payload: compaction.payload } : null;
-    this.#push(projectEntries(compaction, window), dangling);
+    this.#push(projectEntries(compaction, entries), dangling);
   }
 
   /** Appends the new entries. Returns false, and changes nothing, if they change messages before them. */
-  #extend(window: readonly ProjectedEntry[], newFrom: number, dangling: DanglingCalls): boolean {
+  #extend(entries: readonly ProjectedEntry[], newFrom: number, dangling: DanglingCalls): boolean {
     const placed = [...this.#pending];
-    for (const entry of window.slice(newFrom)) {
+    for (const entry of entries.slice(newFrom)) {
       if (entry.payload.type === "context_edit" || entry.payload.type === "compaction") return false;
       // An edit comes after its target, so no edit applies to a new entry.
       const shown = entry.project(undefined);
@@ -85,12 +85,12 @@ export function readSettings(path: ContextPath): Pick<SessionContext, "model" | 
  * The messages of entries with their latest edits: first the summary of the latest compaction, then the entries it kept, then
  * the entries after it. Linear.
  */
-function projectEntries(compaction: ProjectedEntry | undefined, window: readonly ProjectedEntry[]): EntryMessage[] {
-  const edits = latestEdits(window);
+function projectEntries(compaction: ProjectedEntry | undefined, entries: readonly ProjectedEntry[]): EntryMessage[] {
+  const edits = latestEdits(entries);
   const placed: EntryMessage[] = [];
   // The summary comes before the older entries that the compaction kept. Earlier compactions are part of the summary.
   if (compaction !== undefined) pushProjected(placed, compaction, edits);
-  for (const entry of window) {
+  for (const entry of entries) {
     if (entry.payload.type !== "compaction") pushProjected(placed, entry, edits);
   }
   return placed;
@@ -102,9 +102,9 @@ function pushProjected(placed: EntryMessage[], entry: ProjectedEntry, edits: Rea
 }
 
 /** The latest edit of each entry. Edits are newer than their targets, so all edits of these entries are among them. */
-function latestEdits(window: readonly ProjectedEntry[]): ReadonlyMap<EntryId, Replacement> {
+function latestEdits(entries: readonly ProjectedEntry[]): ReadonlyMap<EntryId, Replacement> {
   const edits = new Map<EntryId, Replacement>();
-  for (const { payload } of window) {
+  for (const { payload } of entries) {
     if (payload.type === "context_edit") edits.set(payload.targetId, payload.replacement);
   }
   return edits;

@@ -44,7 +44,7 @@ export interface Batch {
   /** The leaf as the handle last read it. */
   readonly seen: LeafState;
   readonly onConflict: OnConflict;
-  /** Throw `LeafMovedError` unless the leaf is still where it was seen, even for labels and values. Default false. */
+  /** Throw `LeafMovedError` unless the stored leaf equals `seen`, even for labels and values. Default false. */
   readonly onlyIfSeen?: boolean | undefined;
   readonly writes: readonly Write[];
 }
@@ -75,7 +75,7 @@ export interface SessionStorage {
   /** Returns id and row number of the session, for a handle that must not match a later session with the same id. */
   sessionRow(id: SessionId): Promise<SessionRow>;
   findSession(id: SessionKey): Promise<SessionRecord | undefined>;
-  /** Finds sessions by id, id prefix, title, title prefix or part of a title: the results of the first that finds any, conversations first. */
+  /** Finds sessions by id, id prefix, title, title prefix or part of a title: the results of the first of these that matches, conversations first. */
   sessionsNamed(name: string, limit: number): Promise<readonly SessionRecord[]>;
   listSessions(filter: SessionFilter): Promise<Page<SessionRecord>>;
   renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void>;

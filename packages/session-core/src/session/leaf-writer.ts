@@ -76,7 +76,7 @@ export class LeafWriter {
     });
   }
 
-  /** Runs `work` in the order of the writes and takes the leaf that it returns. Returns false if it returns none. */
+  /** Runs `work` in the order of the writes and stores the leaf state that `work` returns. Returns false if it returns undefined. */
   updateLeaf(work: (storage: SessionStorage, row: SessionRow, leafName: string) => Promise<LeafState | undefined>): Promise<boolean> {
     return this.#queue.run(async () => {
       const leaf = await work(this.#host.storage, this.#row, this.#leafName);
@@ -92,8 +92,8 @@ export class LeafWriter {
 }
 
 /**
- * Runs the writes of one handle one after the other, in the order in which they are called, so that each sees the leaf that the
- * one before it left. A failed write does not stop the next one.
+ * Runs the writes of one handle one after the other, in the order in which they are called, so that each uses the leaf
+ * position that the previous one returned. A failed write does not stop the next one.
  */
 class WriteQueue {
   #waiting = 0;

@@ -34,7 +34,7 @@ export class Connection {
   readonly #commit: Database.Statement;
   readonly #versionNow: Database.Statement<[], number>;
   /** Whether deleted text may still be in the WAL. */
-  #truncateDue = false;
+  #needsTruncate = false;
   readonly path: string;
   readonly readOnly: boolean;
   readonly busyTimeoutMs: number;
@@ -181,8 +181,8 @@ export class Connection {
   truncateJournal(): boolean {
     if (this.readOnly) return true;
     const [result] = this.pragma("wal_checkpoint(TRUNCATE)");
-    this.#truncateDue = result?.["busy"] !== 0;
-    return !this.#truncateDue;
+    this.#needsTruncate = result?.["busy"] !== 0;
+    return !this.#needsTruncate;
   }
 
   get open(): boolean {
@@ -194,8 +194,8 @@ export class Connection {
     if (!this.#database.open) return;
     this.#statements.clear();
     try {
-      if (!this.#isLost()) {
-        if (this.#truncateDue) this.pragma("wal_checkpoint(TRUNCATE)");
+      if (!this.#hasLostFile()) {
+        if (this.#needsTruncate) this.pragma("wal_checkpoint(TRUNCATE)");
         this.#lockHolder?.close();
       }
     } finally {
@@ -206,7 +206,7 @@ export class Connection {
   }
 
   /** Whether the file was replaced or cannot be checked. */
-  #isLost(): boolean {
+  #hasLostFile(): boolean {
     try {
       this.#checkFile(0);
       return false;

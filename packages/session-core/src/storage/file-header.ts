@@ -17,7 +17,7 @@ export const NO_JOURNAL_FILE = 1;
 /** Offset of the schema cookie: four bytes, which a backup sets to a random number. */
 export const SCHEMA_COOKIE_OFFSET = 40;
 
-/** What the first bytes of a path show. */
+/** The kind of file at a path, by its first bytes. */
 type FileIdentity = { readonly kind: "absent" } | { readonly kind: "empty" } | { readonly kind: "store"; readonly version: number };
 
 /**

@@ -12,7 +12,7 @@ interface Migration {
   readonly statements: readonly string[];
 }
 
-/** Every step, in order. The `user_version` of a file is the number of steps that it has taken. */
+/** Every step, in order. The `user_version` of a file is the number of steps that were applied to it. */
 export const MIGRATIONS: readonly Migration[] = [initial, entryTokenCount, ancestorsAndActivity];
 
 /** The format version that this program writes: the number of migrations. */

@@ -60,7 +60,7 @@ function openFile(options: ConnectionOptions, found: StoreFile | undefined): Ope
   if (mode !== "create") requireStore(path, identity);
   // A newer program may have written its version to the WAL only. It is read over a read-only connection, which does not
   // checkpoint the WAL into the file.
-  if (hasJournal(path)) refuseNewer(path);
+  if (hasJournal(path)) rejectNewer(path);
   if (mode === "create" && identity.kind === "absent") makeFolder(dirname(path));
   const database = mode === "read-only" ? openToRead(path, found) : openToWrite(path, found === undefined);
   const file = database.memory ? undefined : (found ?? StoreFile.find(path));
@@ -145,7 +145,7 @@ function hasJournal(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-function refuseNewer(path: string): void {
+function rejectNewer(path: string): void {
   const database = openSqlite(path, { readonly: true, ...NO_WAIT });
   try {
     const version = readVersion(database);

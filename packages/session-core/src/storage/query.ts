@@ -81,7 +81,7 @@ export function rawQuery<R>(statement: RawBuilder<R>): Compilable<R> {
 }
 
 function placeholders<P>(): QueryBuilder<P>["p"] {
-  // A Proxy has the type of its target; this one answers every name with a placeholder.
+  // A Proxy has the type of its target; this one returns a placeholder for every name.
   return new Proxy({}, { get: (_target, name) => new Placeholder(String(name)) }) as QueryBuilder<P>["p"];
 }
 

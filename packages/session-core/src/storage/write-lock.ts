@@ -46,8 +46,8 @@ export class WriteLock {
    * @throws {StoreBusyError} the lock was not free within the timeout. `write` must throw it before it changes anything.
    */
   async run<T>(write: () => T, beforeWaiting?: () => void): Promise<T> {
-    const tried = this.#waiting === 0 && performance.now() >= this.#pausedUntilMs ? this.#attempt(write, 0) : undefined;
-    if (tried !== undefined) return tried.result;
+    const attempt = this.#waiting === 0 && performance.now() >= this.#pausedUntilMs ? this.#attempt(write, 0) : undefined;
+    if (attempt !== undefined) return attempt.result;
     beforeWaiting?.();
     return this.#enqueue(write);
   }
@@ -69,8 +69,8 @@ export class WriteLock {
     const startedMs = performance.now();
     const deadlineMs = Math.max(calledMs, this.#lastTakenMs) + this.#timeoutMs;
     for (let waitedMs = 0; ; waitedMs = performance.now() - startedMs) {
-      const tried = this.#attempt(write, waitedMs);
-      if (tried !== undefined) return tried.result;
+      const attempt = this.#attempt(write, waitedMs);
+      if (attempt !== undefined) return attempt.result;
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) throw new StoreBusyError(this.#timeoutMs);
       await delay(Math.min(this.#pauseMs(waitedMs), leftMs));

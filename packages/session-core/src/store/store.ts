@@ -79,8 +79,8 @@ export class Store {
     return this.whileOpen(async () => {
       const row = await this.#storage.sessionRow(id);
       const main = await this.#storage.leaf(row, MAIN_LEAF);
-      const view = leaf === MAIN_LEAF ? main : await this.#leafOrNew(row, leaf, main);
-      return new Session(this.#host, row, leaf, view);
+      const state = leaf === MAIN_LEAF ? main : await this.#leafOrNew(row, leaf, main);
+      return new Session(this.#host, row, leaf, state);
     });
   }
 

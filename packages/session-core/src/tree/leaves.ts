@@ -25,8 +25,8 @@ export function requireLeafSeq(connection: Connection, session: SessionRef, name
 }
 
 /**
- * The leaf state that a handle holds: the path state of its entry and the row of its session. An append that gets it back
- * queries neither.
+ * The leaf state that a handle holds: the path state of its entry and the row of its session. An append that
+ * receives it needs no query for either.
  */
 export class CachedLeafState implements LeafState {
   readonly path: PathState;
@@ -59,7 +59,7 @@ export function readLeaf(connection: Connection, session: SessionRef, name: stri
 export function openLeaf(connection: Connection, session: SessionRef, name: string, start: LeafState): LeafState {
   const found = findLeaf(connection, session.seq, name);
   if (found !== undefined) return readLeafState(connection, session, found.seq);
-  // The handle asks for this name from now on, so it is rejected instead of normalized.
+  // The handle passes this name in every later call, so an invalid name is rejected instead of normalized.
   if (name === "" || name !== toLeafName(name)) {
     throw new InvalidEntryError(
       "leaf",

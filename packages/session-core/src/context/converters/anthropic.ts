@@ -34,7 +34,7 @@ export function toAnthropic(context: SessionContext): AnthropicPrompt {
   const system = systemText(context);
   // Merged first, because a reply with only thinking may be the start of the next reply; merged again, because the removal
   // may leave a reply empty.
-  const joined = mergeSameRole(projectMessages(context.messages).flatMap(toMessages)).map(removeRefusedBlocks);
+  const joined = mergeSameRole(projectMessages(context.messages).flatMap(toMessages)).map(removeRejectedBlocks);
   const messages = ensureUserFirst(mergeSameRole(joined)).map(trimLastText);
   return system === undefined ? { messages } : { system, messages };
 }
@@ -61,7 +61,7 @@ function mergeSameRole(messages: readonly AnthropicMessage[]): AnthropicMessage[
   return joined;
 }
 
-function removeRefusedBlocks(message: AnthropicMessage): AnthropicMessage {
+function removeRejectedBlocks(message: AnthropicMessage): AnthropicMessage {
   if (message.role === "user") return message;
   const content = removeUnpairedServerTools(message.content);
   // The API rejects a reply that ends with thinking (an interrupted one).
@@ -84,17 +84,17 @@ function trimLastText(message: AnthropicMessage, at: number, all: readonly Anthr
   return { role: "assistant", content: [...message.content.slice(0, -1), { type: "text", text: last.text.trimEnd() }] };
 }
 
-function toReplyBlocks(part: ReplyPart, answer: ProjectedReply): readonly AnthropicAssistantBlock[] {
-  const own = answer.provider === "anthropic";
+function toReplyBlocks(part: ReplyPart, reply: ProjectedReply): readonly AnthropicAssistantBlock[] {
+  const isOwn = reply.provider === "anthropic";
   switch (part.type) {
     case "text":
       return [part];
     case "call":
       return [{ type: "tool_use", id: part.id, name: part.name, input: part.input }];
     case "thinking":
-      return own ? toThinkingBlocks(part) : [];
+      return isOwn ? toThinkingBlocks(part) : [];
     case "foreign":
-      return own ? [toRawAssistantBlock(part)].filter((block) => block !== undefined) : [];
+      return isOwn ? [toRawAssistantBlock(part)].filter((block) => block !== undefined) : [];
     case "image":
       return []; // the API accepts no images from the assistant
   }

@@ -4,7 +4,7 @@ const MAX_ID_LENGTH = 40;
 /** The longest name of a tool: Anthropic's limit. */
 const MAX_NAME_LENGTH = 128;
 
-const REFUSED = /[^a-zA-Z0-9_-]/g;
+const REJECTED = /[^a-zA-Z0-9_-]/g;
 
 /**
  * Returns a function that maps ids of calls to ids that every provider accepts: letters, digits, `_` and `-`, at most 40
@@ -12,29 +12,29 @@ const REFUSED = /[^a-zA-Z0-9_-]/g;
  * starts with the same bytes and the provider's prompt cache stays valid.
  *
  * @example
- * const draw = callIds();
- * draw("call.1"); // "call_1"
- * draw("call:1"); // "call_1_2"
+ * const toUniqueId = createCallIdMapper();
+ * toUniqueId("call.1"); // "call_1"
+ * toUniqueId("call:1"); // "call_1_2"
  */
-export function createCallIdMapper(): (given: string) => string {
+export function createCallIdMapper(): (callId: string) => string {
   const taken = new Set<string>();
-  return (given) => {
-    const wanted = sanitizeCallId(given);
-    let id = wanted;
-    for (let copy = 2; taken.has(id); copy++) id = `${wanted.slice(0, MAX_ID_LENGTH - `_${copy}`.length)}_${copy}`;
+  return (callId) => {
+    const base = sanitizeCallId(callId);
+    let id = base;
+    for (let copy = 2; taken.has(id); copy++) id = `${base.slice(0, MAX_ID_LENGTH - `_${copy}`.length)}_${copy}`;
     taken.add(id);
     return id;
   };
 }
 
 // Some ids have hundreds of characters and differ only at the end, so a hash replaces the end.
-function sanitizeCallId(given: string): string {
-  const id = given.replace(REFUSED, "_");
+function sanitizeCallId(callId: string): string {
+  const id = callId.replace(REJECTED, "_");
   if (id === "") return "call";
-  return id.length <= MAX_ID_LENGTH ? id : `${id.slice(0, MAX_ID_LENGTH - 9)}_${hash(given)}`;
+  return id.length <= MAX_ID_LENGTH ? id : `${id.slice(0, MAX_ID_LENGTH - 9)}_${hash(callId)}`;
 }
 
-// FNV-1a, 32 bits: short, and the same in every run. The copy number above separates equal hashes.
+// FNV-1a, 32 bits: short, and the same in every run. The copy number in `createCallIdMapper` distinguishes ids with equal hashes.
 function hash(text: string): string {
   let value = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
@@ -43,7 +43,7 @@ function hash(text: string): string {
 
 /** A tool's name that every provider accepts: letters, digits, `_` and `-`, at most `longest` characters. */
 export function sanitizeToolName(given: string, longest: number = MAX_NAME_LENGTH): string {
-  const name = given.replace(REFUSED, "_").slice(0, longest);
+  const name = given.replace(REJECTED, "_").slice(0, longest);
   return name === "" ? "tool" : name;
 }
 
@@ -52,7 +52,7 @@ export function sanitizeToolName(given: string, longest: number = MAX_NAME_LENGT
  * Returns the same value, not a copy, if there is none.
  *
  * @example
- * wellFormed({ path: "a\ud800" }); // { path: "a\ufffd" }
+ * toWellFormedJson({ path: "a\ud800" }); // { path: "a\ufffd" }
  */
 export function toWellFormedJson(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();

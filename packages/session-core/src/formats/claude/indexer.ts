@@ -19,9 +19,9 @@ import { type IndexedRecord, LineReader, MISSING, type NodeIndex, ROOT, type Ses
 export function indexFile(path: string, agent?: string): SessionFile {
   const indexer = new Indexer(path, agent);
   try {
-    for (const given of readJsonLines(path)) {
-      if (given.kind === "object") indexer.add(given.line, given.object);
-      else indexer.addProblem(given.problem);
+    for (const item of readJsonLines(path)) {
+      if (item.kind === "object") indexer.add(item.line, item.object);
+      else indexer.addProblem(item.problem);
     }
     return indexer.file();
   } finally {
@@ -30,7 +30,7 @@ export function indexFile(path: string, agent?: string): SessionFile {
 }
 
 // A result never starts a branch: it belongs to its call, also after reports of hooks.
-const BEGINS_BRANCH: readonly RecordKind[] = ["human", "reply", "boundary", "summary"];
+const BRANCH_STARTS: readonly RecordKind[] = ["human", "reply", "boundary", "summary"];
 
 class Indexer {
   readonly #path: string;
@@ -65,9 +65,9 @@ class Indexer {
   #addNode(uuid: string, line: SourceLine, record: JsonObject): void {
     const linked = this.#parentOf(record);
     const chain = this.#chains.chainOf(record, this.#records[linked]?.chain ?? 0, this.#agent);
-    const parent = this.#within(chain, linked);
+    const parent = this.#parentInChain(chain, linked);
     this.#chains.addFacts(chain, record);
-    if (this.#nodeOf.has(uuid) && this.#absorbsRepeat(uuid, line, record, parent)) {
+    if (this.#nodeOf.has(uuid) && this.#isRepeat(uuid, line, record, parent)) {
       this.#push("absorbed", uuid, line, parent, chain);
       return;
     }
@@ -87,7 +87,7 @@ class Indexer {
   }
 
   // The parent of a sidechain may be the call that started it; the session's header already has this link.
-  #within(chain: number, parent: NodeIndex): NodeIndex {
+  #parentInChain(chain: number, parent: NodeIndex): NodeIndex {
     if (parent < 0 || this.#records[parent]?.chain === chain) return parent;
     return chain > 0 ? ROOT : MISSING;
   }
@@ -97,13 +97,13 @@ class Indexer {
     const kind = classifyRecord(record);
     if (this.#nodeOf.has(uuid)) this.#renamed.add(node);
     const owner = this.#ownerOf(kind, record, node, parent, chain);
-    const absorbed = owner !== undefined;
+    const isAbsorbed = owner !== undefined;
     const reply = this.#replyOf(kind, record, node, parent);
-    this.#push(absorbed ? "absorbed" : kind, uuid, line, parent, chain, absorbed ? owner : reply);
+    this.#push(isAbsorbed ? "absorbed" : kind, uuid, line, parent, chain, isAbsorbed ? owner : reply);
     this.#nodeOf.set(uuid, owner ?? node);
     if (kind === "reply") this.#calls.addCalls(record, owner ?? node);
     if (kind === "boundary") this.#boundaries.add(record, node, parent === MISSING);
-    if (!absorbed && BEGINS_BRANCH.includes(kind)) this.#markLeading(parent);
+    if (!isAbsorbed && BRANCH_STARTS.includes(kind)) this.#markLeading(parent);
   }
 
   /** The earlier record whose entry contains this one. */
@@ -127,17 +127,17 @@ class Indexer {
 
   #markLeading(from: NodeIndex): void {
     let record = this.#records[from];
-    while (record !== undefined && !record.leads && (record.kind === "noise" || record.kind === "injected")) {
-      record.leads = true;
+    while (record !== undefined && !record.hasStepChild && (record.kind === "noise" || record.kind === "injected")) {
+      record.hasStepChild = true;
       record = this.#records[record.parent];
     }
   }
 
   /**
    * Whether a record with a repeated uuid is a copy of the earlier record. Records that a compaction kept may be written again
-   * with a new parent; the copy becomes no entry, and its children are attached to its parent.
+   * with a new parent; no entry is created for the copy, and its children are attached to its parent.
    */
-  #absorbsRepeat(uuid: string, line: SourceLine, record: JsonObject, parent: NodeIndex): boolean {
+  #isRepeat(uuid: string, line: SourceLine, record: JsonObject, parent: NodeIndex): boolean {
     const original = this.#nodeOf.get(uuid) ?? ROOT;
     const refersToCompaction = this.#records[original]?.kind === "boundary" && this.#records[original]?.uuid !== uuid;
     if (refersToCompaction) return true;
@@ -145,10 +145,10 @@ class Indexer {
       this.#nodeOf.set(uuid, parent);
       return true;
     }
-    return this.#isWritten(uuid, line, record, original);
+    return this.#isCopy(uuid, line, record, original);
   }
 
-  #isWritten(uuid: string, line: SourceLine, record: JsonObject, original: NodeIndex): boolean {
+  #isCopy(uuid: string, line: SourceLine, record: JsonObject, original: NodeIndex): boolean {
     this.#reader ??= new LineReader(this.#path);
     const candidates = [original, ...(this.#replies.lines.get(original) ?? []), this.#boundaries.facts.get(original)?.summary];
     for (const node of candidates) {
@@ -168,7 +168,7 @@ class Indexer {
     chain: number,
     reply: NodeIndex = -1,
   ): void {
-    this.#records.push({ kind, uuid, line: number, offset, bytes, parent, reply, chain, leads: false });
+    this.#records.push({ kind, uuid, line: number, offset, bytes, parent, reply, chain, hasStepChild: false });
   }
 
   file(): SessionFile {

@@ -4,7 +4,7 @@ import { MISSING, type NodeIndex, ROOT, type SessionFile } from "./session-file.
  * Computes the parent of each record in the imported tree.
  *
  * The parents in the file form more branches than the user made: results of parallel calls have different lines of a reply as
- * parents, hooks report next to the conversation, and the parent of a reply is the last record in memory. These rules keep only
+ * parents, reports of hooks branch off the conversation, and the parent of a reply is the last record that Claude Code had in memory. These rules keep only
  * the real branches:
  *
  * 1. A *step* (a prompt, a reply, a compaction) is attached to its parent's settled point: the end of the records that belong to
@@ -69,8 +69,8 @@ export class TreePlacement {
     if (earlier !== undefined && this.#file.records[earlier]?.chain === record.chain) return this.parentOf(earlier);
     if (!this.#isStep(node) && record.kind !== "result") return this.#endFrom(record.parent);
     const settled = followLinks(this.#settled, record.parent + 1) - 1;
-    const late = record.kind === "result" && this.#end[settled + 1] !== settled + 1;
-    return late ? this.#endFrom(settled) : settled;
+    const isLate = record.kind === "result" && this.#end[settled + 1] !== settled + 1;
+    return isLate ? this.#endFrom(settled) : settled;
   }
 
   // Kept messages may be newer than the parent of the boundary; they must be on its path.
@@ -89,14 +89,14 @@ export class TreePlacement {
   #isStep(node: NodeIndex): boolean {
     const record = this.#file.records[node];
     if (record === undefined || record.kind === "side" || record.kind === "result") return false;
-    return record.leads || (record.kind !== "noise" && record.kind !== "injected");
+    return record.hasStepChild || (record.kind !== "noise" && record.kind !== "injected");
   }
 
   // Whether later siblings are attached after this record. An injected message with a step as a child is a branch; noise is not.
   #belongsToParent(node: NodeIndex): boolean {
     const record = this.#file.records[node];
     if (record?.kind === "result") return !this.#file.repeatedAnswers.has(node);
-    if (record?.kind === "injected") return !record.leads;
+    if (record?.kind === "injected") return !record.hasStepChild;
     return record?.kind === "noise" || record?.kind === "side";
   }
 

@@ -30,7 +30,7 @@ class RecordReader {
   readonly #payloads: PayloadBuilder;
   /** The id of the last entry of records whose uuid is not this id. */
   readonly #lastIds = new Map<NodeIndex, EntryId>();
-  #timeMs: number;
+  #lastTimeMs: number;
 
   constructor(file: SessionFile, chain: number, sessionId: SessionId, reader: LineReader) {
     this.#file = file;
@@ -39,32 +39,32 @@ class RecordReader {
     this.#reader = reader;
     this.#placement = new TreePlacement(file);
     this.#payloads = new PayloadBuilder(file, chain, reader, this.#placement);
-    this.#timeMs = file.chains[chain]?.createdAtMs ?? 0;
+    this.#lastTimeMs = file.chains[chain]?.createdAtMs ?? 0;
   }
 
   *records(): Generator<SourceRecord, void, void> {
     for (const [node, record] of this.#file.records.entries()) {
-      if (this.#isOurs(record)) yield* this.#recordsAt(node, record);
+      if (this.#isOfChain(record)) yield* this.#readRecord(node, record);
     }
     const leaf = this.#placement.current;
     if (leaf !== this.#placement.lastPlaced) yield { kind: "leaf", name: "main", entryId: this.#lastIdOf(leaf) };
-    yield* this.#title();
+    yield* this.#readTitle();
   }
 
-  // In the file of an agent, records without a session are the agent's.
-  #isOurs(record: IndexedRecord): boolean {
+  // In the file of an agent, records without a session belong to the agent's session.
+  #isOfChain(record: IndexedRecord): boolean {
     if (record.chain === this.#chain) return true;
     return record.chain === 0 && this.#chain === 1 && this.#file.chains[0]?.records === 0;
   }
 
-  *#title(): Generator<SourceRecord, void, void> {
+  *#readTitle(): Generator<SourceRecord, void, void> {
     if (this.#chain > 0) return;
     const { user, auto } = this.#file.titles;
     if (user !== undefined) yield { kind: "title", title: user, source: "user" };
     else if (auto !== undefined) yield { kind: "title", title: auto, source: "auto" };
   }
 
-  *#recordsAt(node: NodeIndex, record: IndexedRecord): Generator<SourceRecord, void, void> {
+  *#readRecord(node: NodeIndex, record: IndexedRecord): Generator<SourceRecord, void, void> {
     if (record.kind === "absorbed") return;
     const problem = this.#file.problems.get(node);
     if (problem !== undefined) {
@@ -74,39 +74,39 @@ class RecordReader {
     const text = this.#reader.textAt(record);
     const object = parseJsonObject(text);
     if (object === undefined)
-      yield this.#problem("malformed-line", record, "the file was changed while it was read; the line was left out");
-    else if (record.kind === "side") yield* this.#side(node, record, object, text);
-    else yield* this.#step(node, record, object, text);
+      yield this.#toProblem("malformed-line", record, "the file was changed while it was read; the line was left out");
+    else if (record.kind === "side") yield* this.#readSideRecord(node, record, object, text);
+    else yield* this.#readTreeRecord(node, record, object, text);
   }
 
-  *#side(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
+  *#readSideRecord(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
     const title = readTitle(object);
     if (title !== undefined && (title.kind !== "summary" || this.#file.nodeOf.has(title.leafUuid))) return;
     if (object.type === "tag") {
       yield { kind: "value", key: "claude.tag", value: object.tag ?? null };
       return;
     }
-    yield* this.#step(node, record, object, text);
+    yield* this.#readTreeRecord(node, record, object, text);
   }
 
-  *#step(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
+  *#readTreeRecord(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
     if (this.#file.renamed.has(node)) {
-      yield this.#problem("duplicate-id", record, `another record has the uuid ${quoted(record.uuid)}; this one got a derived id`);
+      yield this.#toProblem("duplicate-id", record, `another record has the uuid ${quoted(record.uuid)}; this one got a derived id`);
     }
     const { payloads, problems } = this.#payloads.create(node, object);
-    for (const { code, message } of problems) yield this.#problem(code, record, message);
-    yield* this.#entries(node, record, object, text, payloads);
+    for (const { code, message } of problems) yield this.#toProblem(code, record, message);
+    yield* this.#toEntries(node, record, object, text, payloads);
   }
 
-  *#entries(
+  *#toEntries(
     node: NodeIndex,
     record: IndexedRecord,
     object: JsonObject,
     text: string,
     payloads: readonly JsonObject[],
   ): Generator<SourceRecord, void, void> {
-    const createdAtMs = parseTime(object.timestamp) ?? this.#timeMs;
-    this.#timeMs = createdAtMs;
+    const createdAtMs = parseTime(object.timestamp) ?? this.#lastTimeMs;
+    this.#lastTimeMs = createdAtMs;
     const first = this.#idFor(node, record, text);
     let parentId = this.#parentId(record, object, this.#placement.place(node));
     for (const [at, payload] of payloads.entries()) {
@@ -132,7 +132,7 @@ class RecordReader {
     return node === ROOT ? null : (this.#lastIds.get(node) ?? this.#file.records[node]?.uuid ?? null);
   }
 
-  #problem(code: ImportProblem["code"], record: IndexedRecord, message: string): SourceRecord {
+  #toProblem(code: ImportProblem["code"], record: IndexedRecord, message: string): SourceRecord {
     return { kind: "problem", problem: { code, path: this.#file.path, line: record.line, message } };
   }
 }

@@ -28,7 +28,7 @@ export interface IndexedRecord {
   /** The session in the file: 0 is the conversation, the others are sidechains. */
   readonly chain: number;
   /** Whether a step of the conversation is its child, directly or through records like it. */
-  leads: boolean;
+  hasStepChild: boolean;
 }
 
 /** A compaction with a boundary. */
