@@ -5,23 +5,23 @@ import type { FinishReason, TextStreamPart, ToolSet } from "ai";
 type Part = TextStreamPart<ToolSet>;
 type Block = AssistantMessage["content"][number];
 
-/** How a reply ended; stored as `stopReason`. */
-type ReplyEnd = "stop" | "length" | "toolUse" | "contentFilter" | "aborted" | "error";
+/** Why a reply ended; stored as `stopReason`. */
+type StopReason = "stop" | "length" | "toolUse" | "contentFilter" | "aborted" | "error";
 
 /** Error messages for the model about calls with invalid arguments, by the id of the call. */
-export type UnreadableCalls = ReadonlyMap<string, string>;
+export type UnparsableCalls = ReadonlyMap<string, string>;
 
 /** A reply, complete or interrupted. */
 export interface Reply {
   /** Text, thinking and call blocks, ordered by their start. */
   readonly content: readonly Block[];
   readonly calls: readonly ToolCallBlock[];
-  readonly unreadable: UnreadableCalls;
+  readonly unparsableCalls: UnparsableCalls;
   readonly usage: Usage | undefined;
   /** The name of the model in the response. */
   readonly model: string | undefined;
-  readonly end: ReplyEnd;
-  /** The error, if `end` is `error`. */
+  readonly stopReason: StopReason;
+  /** The error, if `stopReason` is `error`. */
   readonly error: unknown;
 }
 
@@ -31,7 +31,7 @@ export interface ReplyListener {
   readonly thinking: (delta: string) => void;
 }
 
-const ENDS: Readonly<Record<FinishReason, ReplyEnd>> = {
+const STOP_REASONS: Readonly<Record<FinishReason, StopReason>> = {
   stop: "stop",
   length: "length",
   "tool-calls": "toolUse",
@@ -41,7 +41,7 @@ const ENDS: Readonly<Record<FinishReason, ReplyEnd>> = {
 };
 
 /** A text or thinking block that is being received. */
-interface Growing {
+interface OpenBlock {
   readonly kind: "text" | "thinking";
   readonly pieces: string[];
   signature: string | undefined;
@@ -50,13 +50,13 @@ interface Growing {
 
 /** Builds a reply from the parts of a stream and passes its deltas to a listener. */
 export class ReplyBuilder {
-  readonly #blocks: (Growing | ToolCallBlock)[] = [];
-  readonly #open = new Map<string, Growing>();
-  readonly #unreadable = new Map<string, string>();
+  readonly #blocks: (OpenBlock | ToolCallBlock)[] = [];
+  readonly #open = new Map<string, OpenBlock>();
+  readonly #unparsableCalls = new Map<string, string>();
   readonly #listener: ReplyListener;
   #usage: Usage | undefined;
   #model: string | undefined;
-  #end: ReplyEnd | undefined;
+  #stopReason: StopReason | undefined;
   #error: unknown;
 
   constructor(listener: ReplyListener) {
@@ -80,7 +80,7 @@ export class ReplyBuilder {
         this.#finish(part);
         return;
       case "abort":
-        this.#end = "aborted";
+        this.#stopReason = "aborted";
         return;
       case "error":
         this.fail(part.error);
@@ -92,31 +92,31 @@ export class ReplyBuilder {
 
   /** Records an error of the stream. Only the first one is kept. */
   fail(error: unknown): void {
-    if (this.#end === "error" || this.#end === "aborted") return;
-    this.#end = "error";
+    if (this.#stopReason === "error" || this.#stopReason === "aborted") return;
+    this.#stopReason = "error";
     this.#error = error;
   }
 
   /** Records an abort. A complete reply stays complete; an error of the stream is a consequence of the abort. */
   stop(): void {
-    if (this.#end !== undefined && this.#end !== "error") return;
-    this.#end = "aborted";
+    if (this.#stopReason !== undefined && this.#stopReason !== "error") return;
+    this.#stopReason = "aborted";
     this.#error = undefined;
   }
 
-  /** The reply so far. Without a final part of the stream its end is `error`. */
+  /** The reply so far. Without a final part of the stream its stop reason is `error`. */
   reply(): Reply {
-    const end = this.#end ?? "error";
-    const error = this.#end === undefined ? CONNECTION_ENDED : this.#error;
-    const isBroken = end === "error" || end === "aborted";
+    const stopReason = this.#stopReason ?? "error";
+    const error = this.#stopReason === undefined ? CONNECTION_ENDED : this.#error;
+    const isInterrupted = stopReason === "error" || stopReason === "aborted";
     const content = this.#blocks.map(finished).filter((block): block is Block => block !== undefined);
     // The arguments of an interrupted call are incomplete.
-    const kept = content.filter((block) => !(isBroken && block.type === "toolCall" && this.#unreadable.has(block.id)));
+    const kept = content.filter((block) => !(isInterrupted && block.type === "toolCall" && this.#unparsableCalls.has(block.id)));
     const calls = kept.filter((block): block is ToolCallBlock => block.type === "toolCall");
-    return { content: kept, calls, unreadable: this.#unreadable, usage: this.#usage, model: this.#model, end, error };
+    return { content: kept, calls, unparsableCalls: this.#unparsableCalls, usage: this.#usage, model: this.#model, stopReason, error };
   }
 
-  #grow(kind: Growing["kind"], id: string, delta: string): Growing {
+  #grow(kind: OpenBlock["kind"], id: string, delta: string): OpenBlock {
     const key = `${kind} ${id}`;
     const known = this.#open.get(key);
     // Some servers use one id for all texts; a block of another kind in between starts a new block.
@@ -126,16 +126,16 @@ export class ReplyBuilder {
     return block;
   }
 
-  #begin(kind: Growing["kind"], key: string): Growing {
-    const block: Growing = { kind, pieces: [], signature: undefined, redacted: false };
+  #begin(kind: OpenBlock["kind"], key: string): OpenBlock {
+    const block: OpenBlock = { kind, pieces: [], signature: undefined, redacted: false };
     this.#open.set(key, block);
     this.#blocks.push(block);
     return block;
   }
 
   #think(part: Extract<Part, { type: "reasoning-start" | "reasoning-delta" | "reasoning-end" }>): void {
-    const about = part.providerMetadata?.["anthropic"];
-    const [signature, redacted] = [about?.["signature"], about?.["redactedData"]];
+    const metadata = part.providerMetadata?.["anthropic"];
+    const [signature, redacted] = [metadata?.["signature"], metadata?.["redactedData"]];
     const delta = part.type === "reasoning-delta" ? part.text : "";
     if (delta === "" && typeof signature !== "string" && typeof redacted !== "string") return;
     // A signature may arrive after the next block has started.
@@ -147,15 +147,15 @@ export class ReplyBuilder {
 
   #call(part: Extract<Part, { type: "tool-call" }>): void {
     const input: unknown = part.input;
-    const isReadable = isObject(input);
+    const isParsed = isObject(input);
     const id = this.#ownId(part.toolCallId);
     this.#blocks.push({
       type: "toolCall",
       id,
       name: part.toolName,
-      arguments: isReadable ? input : { unreadable: typeof input === "string" ? input : JSON.stringify(input ?? null) },
+      arguments: isParsed ? input : { unreadable: typeof input === "string" ? input : JSON.stringify(input ?? null) },
     });
-    if (!isReadable) this.#unreadable.set(id, "The arguments are not a JSON object. Call again with valid JSON.");
+    if (!isParsed) this.#unparsableCalls.set(id, "The arguments are not a JSON object. Call again with valid JSON.");
   }
 
   /** Some servers send the same id for every call, or none. Ids must be unique to pair results with calls. */
@@ -169,14 +169,14 @@ export class ReplyBuilder {
     const { model, usage, end } = readFinishStep(part);
     this.#model = model;
     this.#usage = usage;
-    if (this.#end === "error" || this.#end === "aborted") return;
+    if (this.#stopReason === "error" || this.#stopReason === "aborted") return;
     if (end === "overflow") this.fail(part.rawFinishReason);
-    else if (end !== undefined) this.#end = ENDS[end];
-    if (this.#end === "error" && this.#error === undefined) this.#error = "the model ended its answer with an error";
+    else if (end !== undefined) this.#stopReason = STOP_REASONS[end];
+    if (this.#stopReason === "error" && this.#error === undefined) this.#error = "the model ended its answer with an error";
   }
 }
 
-function finished(block: Growing | ToolCallBlock): Block | undefined {
+function finished(block: OpenBlock | ToolCallBlock): Block | undefined {
   if ("type" in block) return block;
   const text = block.pieces.join("");
   if (block.kind === "text") return text === "" ? undefined : { type: "text", text };

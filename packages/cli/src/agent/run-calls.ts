@@ -1,7 +1,7 @@
 import type { EntryId, ToolCallBlock } from "@bough/session-core";
 import { raceAbort } from "@bough/session-core/internals";
 import type { PermissionChecker } from "./permissions.js";
-import type { UnreadableCalls } from "./reply.js";
+import type { UnparsableCalls } from "./reply.js";
 import type { Tool, ToolContext, ToolOutcome } from "./tools/tool.js";
 import { resultEntry, type TurnBranch } from "./turn-branch.js";
 import type { TurnEvent } from "./turn-events.js";
@@ -29,13 +29,13 @@ const CUT_OFF = "Not run: the reply reached its token limit, and this call may b
 export async function runCalls(
   runner: CallRunner,
   calls: readonly ToolCallBlock[],
-  unreadable: UnreadableCalls,
+  unparsableCalls: UnparsableCalls,
   wasCut: boolean,
 ): Promise<void> {
   for (const call of calls) {
     runner.onEvent({ kind: "tool", id: call.id, name: call.name, input: call.arguments });
-    const refusal = wasCut ? CUT_OFF : unreadable.get(call.id);
-    const outcome = refusal === undefined ? await runCall(runner, call) : failedOutcome(refusal);
+    const reasonNotToRun = wasCut ? CUT_OFF : unparsableCalls.get(call.id);
+    const outcome = reasonNotToRun === undefined ? await runCall(runner, call) : failedOutcome(reasonNotToRun);
     await storeResult(runner, call, outcome);
   }
 }

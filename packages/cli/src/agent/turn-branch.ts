@@ -54,7 +54,7 @@ export function replyEntry(reply: Reply, model: ChatModel, errorMessage: string 
   const fields = {
     provider: model.provider,
     model: reply.model ?? model.name,
-    stopReason: reply.end,
+    stopReason: reply.stopReason,
     ...(reply.usage === undefined ? {} : { usage: reply.usage }),
     ...(errorMessage === undefined ? {} : { errorMessage }),
   };

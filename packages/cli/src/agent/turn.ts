@@ -17,7 +17,7 @@ import type { TurnEvent, TurnResult } from "./turn-events.js";
 
 /** Maximum rounds of calls and results in one turn. */
 const MAX_ROUNDS = 50;
-/** Retries of a request without any response. */
+/** How often a request that got no response is sent again. */
 const RETRIES = 2;
 
 /** Options of a turn. While it runs, the caller must not move the leaf with this session handle. */
@@ -30,7 +30,7 @@ interface TurnOptions {
   readonly tools?: readonly Tool[] | undefined;
   readonly permissions: Permissions;
   readonly cwd: string;
-  /** The environment of commands; variables with secrets of the model are removed. */
+  /** The environment of commands; variables that contain the model's API keys are removed. */
   readonly env: Io["env"];
   /** Stops the turn. */
   readonly signal: AbortSignal;
@@ -49,8 +49,8 @@ interface TurnOptions {
 
 /**
  * Runs a turn: requests replies and runs their tool calls until a reply has no calls. Each reply and each result is stored as
- * soon as it is complete; of an interrupted reply, the content so far. Errors of the model or the store are results; only
- * bugs throw.
+ * soon as it is complete. An interrupted reply is stored as far as it was received. Errors of the model or the store are
+ * returned as a `TurnResult`. Any other exception is a bug.
  *
  * @example
  * await appendUserMessage(session, "What does the parser do?");
@@ -61,9 +61,9 @@ export async function runTurn(options: TurnOptions): Promise<TurnResult> {
   try {
     return await turn.run();
   } catch (error) {
-    if (options.signal.aborted && (error === options.signal.reason || isAbort(error))) return turn.stopped();
+    if (options.signal.aborted && (error === options.signal.reason || isAbort(error))) return turn.stoppedResult();
     // For example: the session was deleted, the store is full or read-only, or a setting is invalid.
-    if (error instanceof BoughError) return turn.failed(error.message, error.code);
+    if (error instanceof BoughError) return turn.failedResult(error.message, error.code);
     throw error;
   }
 }
@@ -98,23 +98,23 @@ class Turn {
     const { maxRounds = MAX_ROUNDS, signal } = this.#options;
     for (let round = 1; round <= maxRounds; ) {
       const reply = await this.#request(round);
-      const refusal = overflowErrorOf(reply);
-      if (refusal !== undefined && (await this.#shortenContext(refusal))) continue;
-      const ended = await this.#storeReply(reply, round);
-      if (ended !== undefined) return ended;
+      const overflow = overflowErrorOf(reply);
+      if (overflow !== undefined && (await this.#shortenContext(overflow))) continue;
+      const turnResult = await this.#storeReply(reply, round);
+      if (turnResult !== undefined) return turnResult;
       this.#canRetryOverflow = true;
-      await runCalls(this.#runner, reply.calls, reply.unreadable, reply.end === "length");
-      if (signal.aborted) return this.stopped();
+      await runCalls(this.#runner, reply.calls, reply.unparsableCalls, reply.stopReason === "length");
+      if (signal.aborted) return this.stoppedResult();
       round += 1;
     }
     return { kind: "too-many-rounds", rounds: maxRounds };
   }
 
-  stopped(): TurnResult {
+  stoppedResult(): TurnResult {
     return { kind: "stopped", entryId: this.#branch.newest };
   }
 
-  failed(message: string, code: string | null): TurnResult {
+  failedResult(message: string, code: string | null): TurnResult {
     const unstored = this.#partialText + this.#runner.pending.text;
     return { kind: "failed", message, code, entryId: this.#branch.newest, unstored: unstored === "" ? null : unstored };
   }
@@ -157,23 +157,23 @@ class Turn {
   /** Stores a reply. Returns the result of the turn, or undefined if the reply has calls to run. */
   async #storeReply(reply: Reply, round: number): Promise<TurnResult | undefined> {
     if (reply.usage !== undefined) this.#options.onEvent({ kind: "usage", usage: reply.usage });
-    if (reply.end === "aborted" || reply.end === "error") return this.#storeBrokenReply(reply, reply.end);
+    if (reply.stopReason === "aborted" || reply.stopReason === "error") return this.#storeIncompleteReply(reply, reply.stopReason);
     if (reply.content.length === 0)
-      return this.#storeBrokenReply({ ...reply, end: "error", error: "the model returned an empty reply" }, "error");
+      return this.#storeIncompleteReply({ ...reply, stopReason: "error", error: "the model returned an empty reply" }, "error");
     const entryId = await this.#append(reply, undefined);
-    return reply.calls.length === 0 ? { kind: "done", entryId, stopReason: reply.end, rounds: round } : undefined;
+    return reply.calls.length === 0 ? { kind: "done", entryId, stopReason: reply.stopReason, rounds: round } : undefined;
   }
 
-  async #storeBrokenReply(reply: Reply, end: "aborted" | "error"): Promise<TurnResult> {
-    const message = end === "error" ? failureLine(reply.error, this.#options.model.secrets) : undefined;
+  async #storeIncompleteReply(reply: Reply, interruption: "aborted" | "error"): Promise<TurnResult> {
+    const message = interruption === "error" ? failureLine(reply.error, this.#options.model.secrets) : undefined;
     // An empty reply is not stored, so that the next turn starts at the user's message.
-    if (reply.content.length > 0) await this.#append(reply, message, end);
-    return message === undefined ? this.stopped() : this.failed(message, null);
+    if (reply.content.length > 0) await this.#append(reply, message, interruption);
+    return message === undefined ? this.stoppedResult() : this.failedResult(message, null);
   }
 
-  async #append(reply: Reply, errorMessage: string | undefined, broke?: "aborted" | "error") {
+  async #append(reply: Reply, errorMessage: string | undefined, interruption?: "aborted" | "error") {
     const { model, now, onEvent } = this.#options;
-    const results = broke === undefined ? [] : notRun(reply.calls, broke, now());
+    const results = interruption === undefined ? [] : notRun(reply.calls, interruption, now());
     const entryId = await this.#branch.appendAll([replyEntry(reply, model, errorMessage, now()), ...results]);
     this.#partialText = "";
     onEvent({ kind: "reply", entryId });
@@ -185,33 +185,36 @@ function systemTokens(system: string | undefined) {
   return system === undefined ? {} : { systemTokens: roughCounter.count(system) };
 }
 
-/** An error or reply that may be a context overflow: some models truncate the context and then have no tokens left to reply. */
-function overflowErrorOf({ end, error, content, usage }: Reply): unknown {
-  if (end === "error") return error;
-  return end === "length" && content.length === 0 ? { role: "assistant", content: [], stopReason: end, usage } : undefined;
+/**
+ * What `reportOverflow` is to examine: the error, or an empty reply that ended with `length`, because some models truncate the
+ * context and then have no tokens left to reply. Undefined for any other reply.
+ */
+function overflowErrorOf({ stopReason, error, content, usage }: Reply): unknown {
+  if (stopReason === "error") return error;
+  return stopReason === "length" && content.length === 0 ? { role: "assistant", content: [], stopReason, usage } : undefined;
 }
 
 /**
- * The context of a request, which must end with a message of the user: after an interrupted reply a prompt to continue is
- * added, because models reject a request that ends with their own message. The prompt is not stored.
+ * The context of a request. It must end with a user message: after an interrupted reply a prompt to continue is added,
+ * because providers reject a request that ends with an assistant message. The prompt is not stored.
  */
 function requestContext({ context, continuePrompt }: PreparedRequest) {
-  const goOn = continuePrompt ?? (context.messages.at(-1)?.role === "assistant" ? "Continue where you stopped." : null);
-  return goOn === null ? context : { ...context, messages: [...context.messages, { role: "user" as const, content: goOn }] };
+  const prompt = continuePrompt ?? (context.messages.at(-1)?.role === "assistant" ? "Continue where you left off." : null);
+  return prompt === null ? context : { ...context, messages: [...context.messages, { role: "user" as const, content: prompt }] };
 }
 
 /**
  * The system prompt of the session, followed by a description of the tools; undefined without tools. It is not stored,
  * because directory and tools may differ in the next turn.
  */
-function buildSystemPrompt(own: string | null, cwd: string, tools: readonly ToolName[]): string | undefined {
+function buildSystemPrompt(sessionPrompt: string | null, cwd: string, tools: readonly ToolName[]): string | undefined {
   if (tools.length === 0) return undefined;
-  const about = [
+  const toolInstructions = [
     `You help a user in a terminal. The working directory is ${cwd}.`,
-    `You have these tools: ${tools.join(", ")}. Look before you change something, and change no more than what was asked for.`,
+    `You have these tools: ${tools.join(", ")}. Read before you edit, and change only what was asked for.`,
     "The user may deny a call; then ask what they want instead. Answer briefly, in Markdown.",
   ].join("\n");
-  return own === null || own.trim() === "" ? about : `${own}\n\n${about}`;
+  return sessionPrompt === null || sessionPrompt.trim() === "" ? toolInstructions : `${sessionPrompt}\n\n${toolInstructions}`;
 }
 
 /** All tools, ordered from read-only to most powerful. */

@@ -8,7 +8,7 @@ import { type Glyphs, UNICODE_GLYPHS } from "../terminal/glyphs.js";
 import { type Line, type Span, styled } from "../terminal/line.js";
 import { markdownLines } from "./markdown.js";
 import { contentPreview, messagePreview } from "./message.js";
-import { factLines, TextBudget } from "./text-budget.js";
+import { fieldLines, TextBudget } from "./text-budget.js";
 import { jsonBlock } from "./tool-call.js";
 
 /** An entry and what is shown with it. */
@@ -22,7 +22,7 @@ interface PreviewSubject {
 }
 
 /**
- * Draws an entry for a pane: facts, an empty line, then its text (Markdown rendered, edits as diffs, tool output verbatim).
+ * Draws an entry for a pane: its fields, an empty line, then its text (Markdown rendered, edits as diffs, tool output verbatim).
  * Each line fits `width` columns (at least 2). Draws at most 2,000 lines of the first 120,000 characters, then a note with
  * the number of lines left out and the command that prints all. Never throws for an entry of the store. Call
  * `loadExactWidths` first.
@@ -39,9 +39,9 @@ export function entryPreview(subject: PreviewSubject, width: number, glyphs: Gly
 function headerLines({ entry, label, tokens }: PreviewSubject, width: number): readonly Line[] {
   return [
     ...wrapLine([kindSpan(entry), styled("dim", `  ${entry.id}  ${dateTime(entry.createdAtMs)}`)], width),
-    ...(label === null || label === undefined ? [] : factLines("label", label, width, "label")),
-    ...(tokens === null || tokens === undefined ? [] : factLines("tokens in context", count(tokens), width)),
-    ...messageFacts(entry, width),
+    ...(label === null || label === undefined ? [] : fieldLines("label", label, width, "label")),
+    ...(tokens === null || tokens === undefined ? [] : fieldLines("tokens in context", count(tokens), width)),
+    ...messageFields(entry, width),
     ...(isSummary(entry) ? [] : [[]]),
   ];
 }
@@ -56,29 +56,35 @@ function kindSpan(entry: Entry): Span {
   return styled(kind === "user" || kind === "assistant" ? kind : "bold", kind);
 }
 
-function messageFacts(entry: Entry, width: number): readonly Line[] {
-  const fact = (name: string, value: string | number | null | undefined) =>
-    value === undefined || value === null || value === "" ? [] : factLines(name, value, width);
-  if (entry.type === "compaction" || entry.type === "branch_summary") return fact("usage", usageText(entry.usage));
+function messageFields(entry: Entry, width: number): readonly Line[] {
+  const field = (name: string, value: FieldValue) => optionalFieldLines(name, value, width);
+  if (entry.type === "compaction" || entry.type === "branch_summary") return field("usage", usageText(entry.usage));
   if (entry.type !== "message") return [];
   const { message } = entry;
   switch (message.role) {
     case "assistant":
       return [
-        ...fact("model", [message.provider, message.model].filter((part) => part !== undefined).join("/")),
-        ...fact("usage", usageText(message.usage)),
-        ...fact("stop reason", message.stopReason),
+        ...field("model", [message.provider, message.model].filter((part) => part !== undefined).join("/")),
+        ...field("usage", usageText(message.usage)),
+        ...field("stop reason", message.stopReason),
       ];
     case "toolResult":
-      return [...fact("tool", message.toolName), ...fact("call", message.toolCallId)];
+      return [...field("tool", message.toolName), ...field("call", message.toolCallId)];
     case "bashExecution":
-      return [...fact("exit code", message.exitCode), ...(message.excludeFromContext === true ? fact("in context", "no") : [])];
+      return [...field("exit code", message.exitCode), ...(message.excludeFromContext === true ? field("in context", "no") : [])];
     case "custom":
-      return fact("kind", message.customType);
+      return field("kind", message.customType);
     case "system":
     case "user":
       return [];
   }
+}
+
+type FieldValue = string | number | null | undefined;
+
+/** The lines of a field; none if it has no value. */
+function optionalFieldLines(name: string, value: FieldValue, width: number): readonly Line[] {
+  return value === undefined || value === null || value === "" ? [] : fieldLines(name, value, width);
 }
 
 function usageText(usage: Usage | undefined): string {
@@ -99,14 +105,14 @@ function bodyLines(entry: Entry, budget: TextBudget, glyphs: Glyphs): readonly L
     case "branch_summary":
       return summaryLines(entry, budget, glyphs);
     case "model_change":
-      return factLines("from here on", entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}`, width);
+      return fieldLines("from here on", entry.provider === undefined ? entry.modelId : `${entry.provider}/${entry.modelId}`, width);
     case "thinking_level_change":
-      return factLines("from here on", entry.thinkingLevel ?? "the model's default", width);
+      return fieldLines("from here on", entry.thinkingLevel ?? "the model's default", width);
     case "context_edit":
       return entry.replacement === null
-        ? factLines("leaves out of the context", entry.targetId, width)
+        ? fieldLines("leaves out of the context", entry.targetId, width)
         : [
-            ...factLines("replaces in the context", entry.targetId, width),
+            ...fieldLines("replaces in the context", entry.targetId, width),
             [],
             ...replacementLines(entry.replacement.content, budget, glyphs),
           ];
@@ -151,39 +157,38 @@ function summaryLines(
   glyphs: Glyphs,
 ): readonly Line[] {
   const text = markdownLines(budget.take(entry.summary), budget.width, glyphs);
-  return [...summaryFacts(entry, budget.width, glyphs), [], ...(text.length > 0 ? text : [["(no text)"]])];
+  return [...summaryFields(entry, budget.width, glyphs), [], ...(text.length > 0 ? text : [["(no text)"]])];
 }
 
-function summaryFacts(entry: Extract<Entry, { type: "compaction" | "branch_summary" }>, width: number, { to }: Glyphs): readonly Line[] {
+function summaryFields(entry: Extract<Entry, { type: "compaction" | "branch_summary" }>, width: number, { to }: Glyphs): readonly Line[] {
   const { covers, method, fidelity } = engineFieldsSchema.parse(entry);
-  const fact = (name: string, value: string | number | null | undefined) =>
-    value === undefined || value === null || value === "" ? [] : factLines(name, value, width);
+  const field = (name: string, value: FieldValue) => optionalFieldLines(name, value, width);
   const { readFiles, modifiedFiles } = summaryFiles(entry.details);
   return [
-    ...(entry.type === "compaction" ? compactionFacts(entry, to, fact) : fact("branch tip", entry.fromId ?? "(unknown)")),
-    ...fact("covers", covers === undefined ? undefined : coverageText(covers, to)),
-    ...fact("written as", method),
-    ...fact(
+    ...(entry.type === "compaction" ? compactionFields(entry, to, field) : field("branch tip", entry.fromId ?? "(unknown)")),
+    ...field("covers", covers === undefined ? undefined : coverageText(covers, to)),
+    ...field("written as", method),
+    ...field(
       "fidelity",
       fidelity === undefined ? undefined : `${Math.round(fidelity.score * 100)} % of ${counted(fidelity.total, "fact")} found again`,
     ),
-    ...fact("files read", readFiles.join(", ")),
-    ...fact("files modified", modifiedFiles.join(", ")),
+    ...field("files read", readFiles.join(", ")),
+    ...field("files modified", modifiedFiles.join(", ")),
   ];
 }
 
-type DrawFact = (name: string, value: string | number | null | undefined) => readonly Line[];
+type DrawField = (name: string, value: FieldValue) => readonly Line[];
 
-function compactionFacts(entry: Extract<Entry, { type: "compaction" }>, to: string, fact: DrawFact): readonly Line[] {
+function compactionFields(entry: Extract<Entry, { type: "compaction" }>, to: string, field: DrawField): readonly Line[] {
   const { tokensBefore, tokensAfter } = entry;
   const tokens =
     tokensBefore === undefined && tokensAfter === undefined ? "" : `${tokenText(tokensBefore)} ${to} ${tokenText(tokensAfter)}`;
   return [
-    ...fact("title", entry.title),
-    ...fact("first kept entry", entry.firstKeptEntryId ?? "none"),
-    ...fact("tokens", tokens),
-    ...fact("trigger", entry.trigger),
-    ...fact("instructions", entry.instructions),
+    ...field("title", entry.title),
+    ...field("first kept entry", entry.firstKeptEntryId ?? "none"),
+    ...field("tokens", tokens),
+    ...field("trigger", entry.trigger),
+    ...field("instructions", entry.instructions),
   ];
 }
 

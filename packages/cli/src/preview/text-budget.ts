@@ -45,7 +45,7 @@ function countNewlines(text: string, from: number): number {
 }
 
 /** Draws `name: value`, wrapped. */
-export function factLines(name: string, value: string | number, width: number, style?: Style): readonly Line[] {
+export function fieldLines(name: string, value: string | number, width: number, style?: Style): readonly Line[] {
   const text = String(value);
   return wrapLine([styled("dim", `${name}: `), style === undefined ? text : styled(style, text)], width);
 }

@@ -10,20 +10,20 @@ interface LineSource {
   readonly startDelay: StartDelay;
 }
 
-/** Receives a line that was typed before the question accepted an answer. */
+/** Receives a line that was typed before answers were accepted. */
 type TakeEarly = (line: string) => void;
 
 /**
- * Asks the user for lines, on any terminal. Lines that arrive before they are asked for answer the next questions.
+ * Asks the user for lines, on any terminal. Lines typed ahead answer the next questions.
  *
  * @example
  * const name = await reader.ask("> ");
- * const answer = await reader.ask("May it run? y/n ", (line) => messages.push(line));
+ * const answer = await reader.ask("Run it? (y/n) ", (line) => messages.push(line));
  */
 export class LineReader {
   readonly #source: LineSource;
-  /** Lines for the next questions. */
-  readonly #ahead: string[] = [];
+  /** Lines typed ahead, for the next questions. */
+  readonly #typedAhead: string[] = [];
   /** The beginning of a line that was not finished when the last question ended. */
   #unfinished = "";
 
@@ -36,11 +36,11 @@ export class LineReader {
    * 0.8 s after the question was printed and no other line came with it. All other lines go to `takeEarly`.
    */
   async ask(question: string, takeEarly?: TakeEarly): Promise<string | undefined> {
-    if (takeEarly !== undefined) for (const line of this.#ahead.splice(0)) takeEarly(line);
-    const ahead = this.#ahead.shift();
-    if (ahead !== undefined) {
-      this.#source.output.write(`${question}${ahead}\n`);
-      return ahead;
+    if (takeEarly !== undefined) for (const line of this.#typedAhead.splice(0)) takeEarly(line);
+    const line = this.#typedAhead.shift();
+    if (line !== undefined) {
+      this.#source.output.write(`${question}${line}\n`);
+      return line;
     }
     const { createInterface } = await import("node:readline");
     const { input, output } = this.#source;
@@ -49,7 +49,7 @@ export class LineReader {
 
   #read(lines: Interface, takeEarly: TakeEarly | undefined): Promise<string | undefined> {
     const { onInterrupt, startDelay } = this.#source;
-    const rule = takeEarly === undefined ? new FirstLineAnswers(this.#ahead) : new LaterLineAnswers(lines, takeEarly);
+    const rule = takeEarly === undefined ? new AcceptFirstLine(this.#typedAhead) : new AcceptLaterLine(lines, takeEarly);
     return new Promise((resolve) => {
       let cancelDelay: () => void = () => undefined;
       let isOver = false;
@@ -85,24 +85,24 @@ export class LineReader {
 }
 
 /** The first line is the answer; the others answer later questions. */
-class FirstLineAnswers {
+class AcceptFirstLine {
   readonly isOpen = true;
-  readonly #ahead: string[];
+  readonly #typedAhead: string[];
 
-  constructor(ahead: string[]) {
-    this.#ahead = ahead;
+  constructor(typedAhead: string[]) {
+    this.#typedAhead = typedAhead;
   }
 
   open(): void {}
 
   answerOf([first, ...rest]: readonly string[]): string | undefined {
-    this.#ahead.push(...rest);
+    this.#typedAhead.push(...rest);
     return first;
   }
 }
 
 /** Only a line that was begun after `open` and came alone is the answer. */
-class LaterLineAnswers {
+class AcceptLaterLine {
   isOpen = false;
   /** The current line was begun before `open`. */
   #isEarly = false;
@@ -136,7 +136,8 @@ const STEP_MS = 100;
 export type StartDelay = (then: () => void) => () => void;
 
 /**
- * A delay of 800 ms, before which a key is no answer to a question. `then` runs after the input that is pending by then was read.
+ * A delay of 800 ms. Keys within the first 800 ms do not count as an answer. `then` runs after the input that has arrived by that
+ * time has been read.
  * The delay is counted in steps, so that it does not elapse while the process is blocked and has not drawn the question.
  */
 export const startAnswerDelay: StartDelay = (then) => {

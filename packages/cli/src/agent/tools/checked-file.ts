@@ -25,7 +25,7 @@ interface Replacement {
   readonly content: string;
   readonly signal: AbortSignal;
   /** The file that was edited; if it changed since, nothing is written. */
-  readonly madeFrom?: Stats | undefined;
+  readonly basedOn?: Stats | undefined;
 }
 
 /**
@@ -136,8 +136,8 @@ async function statExisting(path: string, givenPath: string): Promise<Stats | un
   throw new ToolFailure(`${givenPath} is not a regular file.`);
 }
 
-async function writeTemporary(draft: string, { content, givenPath, madeFrom }: Replacement, old: Stats | undefined): Promise<void> {
-  const isAsRead = madeFrom === undefined || (old?.ino === madeFrom.ino && old.size === madeFrom.size && old.mtimeMs === madeFrom.mtimeMs);
+async function writeTemporary(draft: string, { content, givenPath, basedOn }: Replacement, old: Stats | undefined): Promise<void> {
+  const isAsRead = basedOn === undefined || (old?.ino === basedOn.ino && old.size === basedOn.size && old.mtimeMs === basedOn.mtimeMs);
   if (!isAsRead) throw new ToolFailure(`${givenPath} was changed by another program. Nothing was written; read it again.`);
   const file = await open(draft, "wx", old === undefined ? 0o666 : 0o600);
   try {

@@ -33,14 +33,14 @@ async function listFolder(path: string): Promise<string> {
   const names = (await readdir(path, { withFileTypes: true })).map((one) => (one.isDirectory() ? `${one.name}/` : one.name)).sort();
   const listed = new BoundedText();
   for (const name of names) listed.push(`${name}\n`);
-  return names.length === 0 ? "[an empty folder]" : listed.text();
+  return names.length === 0 ? "[empty folder]" : listed.text();
 }
 
 function formatPart(text: string, offset: number, limit: number | undefined): string {
   const lines = text.split("\n");
-  // A line break at the end of the file starts no further line.
+  // A line break at the end of the file does not start another line.
   const total = lines.at(-1) === "" ? lines.length - 1 : lines.length;
-  if (total === 0) return "[an empty file]";
+  if (total === 0) return "[empty file]";
   if (offset > total) throw new ToolFailure(`The file has ${total} lines; there is no line ${offset}.`);
   const wanted = Math.min(total, offset - 1 + (limit ?? total));
   const end = lastFittingLine(lines, offset - 1, wanted);
@@ -104,9 +104,9 @@ export const EDIT: Tool = {
     toOutcome(async () => {
       const [givenPath, oldText, newText] = [requireText(input, "path"), requireText(input, "oldText"), requireText(input, "newText")];
       const target = requireTarget(input, context);
-      const { text: before, about } = await readForEdit(target, givenPath);
+      const { text: before, stats } = await readForEdit(target, givenPath);
       const { text, line } = replaceOnce(before, oldText, newText, givenPath);
-      await replaceFile({ target, givenPath, content: text, signal: context.signal, madeFrom: about });
+      await replaceFile({ target, givenPath, content: text, signal: context.signal, basedOn: stats });
       return `Replaced one occurrence in ${givenPath}, at line ${line}.`;
     }),
 };
@@ -114,7 +114,7 @@ export const EDIT: Tool = {
 async function readForEdit(target: string, givenPath: string) {
   const file = await openChecked(target);
   try {
-    return { about: await file.stat(), text: await readText(file, givenPath) };
+    return { stats: await file.stat(), text: await readText(file, givenPath) };
   } finally {
     await file.close();
   }
@@ -127,7 +127,7 @@ export function replaceOnce(
   newText: string,
   givenPath: string,
 ): { readonly text: string; readonly line: number } {
-  if (oldText === "") throw new ToolFailure("oldText is empty. Use the tool write to write a whole file.");
+  if (oldText === "") throw new ToolFailure("oldText is empty. Use the `write` tool to write a whole file.");
   if (oldText === newText) throw new ToolFailure("oldText and newText are equal; nothing was changed.");
   // Models send line breaks as \n, also for files with \r\n.
   const before = text.includes(oldText) || !text.includes("\r\n") ? oldText : toCrlf(oldText);
@@ -154,13 +154,13 @@ const MAX_BYTES = 20_000_000;
 /**
  * Reads a regular file as UTF-8, including a byte order mark.
  *
- * @throws {ToolFailure} it is no regular file, larger than 20 MB, or not UTF-8: writing it back would change its bytes.
+ * @throws {ToolFailure} the file is not a regular file, larger than 20 MB, or not UTF-8: writing it back would change its bytes.
  */
 async function readText(file: FileHandle, givenPath: string): Promise<string> {
-  const about = await file.stat();
+  const stats = await file.stat();
   // Reading a pipe or a device may never end.
-  if (!about.isFile()) throw new ToolFailure(`${givenPath} is not a regular file.`);
-  if (about.size > MAX_BYTES) throw new ToolFailure(`${givenPath} has ${about.size} bytes; the maximum is ${MAX_BYTES}.`);
+  if (!stats.isFile()) throw new ToolFailure(`${givenPath} is not a regular file.`);
+  if (stats.size > MAX_BYTES) throw new ToolFailure(`${givenPath} has ${stats.size} bytes; the maximum is ${MAX_BYTES}.`);
   const bytes = await file.readFile();
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
