@@ -21,7 +21,7 @@ function figures({ windowTokens: _window, limitTokens: _limit, ...rest }: Limits
 // Shares are rounded down, so a figure may stand still and then make up for it.
 const MOST_STEP = 2;
 
-describe.each(presets)("the figures of the preset %s", (preset) => {
+describe.each(presets)("the limits of the preset %s", (preset) => {
   const settings = readSettings(preset);
 
   test("grow with the window and never jump, from 2,000 to 140,000 tokens one by one", () => {
@@ -51,7 +51,7 @@ describe.each(presets)("the figures of the preset %s", (preset) => {
     );
   });
 
-  test("leave two fifths of the room under the threshold free after a compaction", () => {
+  test("leave two fifths of the tokens under the threshold free after a compaction", () => {
     fc.assert(
       fc.property(windows, fixed, (window, about) => {
         const { roomTokens, mostKeptTokens, keepRecentTokens, summaryTokens } = limitsOf(settings, window, null, about);

@@ -19,7 +19,7 @@ const cancel: Event = { type: "cancelled" };
 
 const next = (attempt: string): State => ({ at: "running", attempt });
 
-describe("the background machine", () => {
+describe("the states of a background summary", () => {
   test.each<[string, State, Event, State]>([
     ["starts from rest", idle, start, next("b")],
     ["starts again after a failure", failed, start, next("b")],
@@ -39,7 +39,7 @@ describe("the background machine", () => {
     expect(nextBackground(state, event)).toEqual(expected);
   });
 
-  test("never shows a result of an attempt that was cancelled or overtaken, whatever the order of events", () => {
+  test("never has a result of a cancelled or superseded attempt, in any order of events", () => {
     const attempts = fc.constantFrom("a", "b", "c");
     const events = fc.oneof(
       attempts.map((attempt): Event => ({ type: "started", attempt })),
@@ -63,13 +63,13 @@ describe("the background machine", () => {
   });
 });
 
-describe("a background run that came to nothing", () => {
+describe("a background run without a result", () => {
   const last = { turnId: null, thresholdTokens: 10_000, usedTokens: 8_000 };
 
   test.each<[string, Partial<typeof last> | { turnId: string }, boolean]>([
     ["is not started again for the same context", {}, false],
     ["is not started again for one that grew by less than a tenth of the threshold", { usedTokens: 8_999 }, false],
-    ["is started again for one that grew by that, also in a turn whose prompt is summarised", { usedTokens: 9_000 }, true],
+    ["is started again for one that grew by that, also in a turn whose prompt is summarized", { usedTokens: 9_000 }, true],
     [
       "is not started again for one that shrank by less than that, as by a token of a counter that is corrected",
       { usedTokens: 7_001 },
@@ -82,7 +82,7 @@ describe("a background run that came to nothing", () => {
     expect(startsAgain(last, { ...last, ...about })).toBe(expected);
   });
 
-  test("is no matter where none was since the last compaction", () => {
+  test("does not prevent a start after the next compaction", () => {
     expect(startsAgain(null, last)).toBe(true);
   });
 });

@@ -13,7 +13,7 @@ describe("the breaker", () => {
     expect(asksModel(after([failure, failure, failure]), settings)).toBe(false);
   });
 
-  test("tries it again after ten compactions without", () => {
+  test("tries the model again after ten compactions without it", () => {
     const skipped: Outcome = { saved: 0.5, askedModel: false };
     const open = [failure, failure, failure, ...Array.from({ length: 9 }, () => skipped)];
     expect(asksModel(after(open), settings)).toBe(false);

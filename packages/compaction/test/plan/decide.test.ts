@@ -35,13 +35,13 @@ describe("pi", () => {
     expect(decided("pi", used)).toBe(expected);
   });
 
-  test("takes 15 % of the window where that is more than the reserve, when told to", () => {
+  test("reserves 15 % of the window if that is more than the reserve, with reserveShare", () => {
     const settings = { preset: "pi", trigger: { reserveTokens: 1_000, reserveShare: 0.15 } } as const;
     expect(decided(settings, 85_000)).toBe("nothing");
     expect(decided(settings, 85_001)).toBe("compact");
   });
 
-  test("takes a threshold in percent or in tokens before the reserve", () => {
+  test("prefers a threshold in percent or tokens to the reserve", () => {
     expect(decided({ preset: "pi", trigger: { threshold: 0.5 } }, 50_001)).toBe("compact");
     expect(decided({ preset: "pi", trigger: { threshold: 30_000 } }, 30_001)).toBe("compact");
     expect(decided({ preset: "pi", trigger: { threshold: 30_000 } }, 30_000)).toBe("nothing");
@@ -71,12 +71,12 @@ describe("VS Code", () => {
     expect(decided("vscode", 82_000, {}, () => 0.999_999)).toBe("start-background");
   });
 
-  test("waits for 90 % while the cache is cold, and does not ask the random source", () => {
+  test("waits for 90 % while the cache is cold, and does not call the random source", () => {
     expect(decided("vscode", 89_999, { warm: false })).toBe("nothing");
     expect(decided("vscode", 90_000, { warm: false })).toBe("start-background");
   });
 
-  test("throws a finished summary away when the context is below 65 % by then", () => {
+  test("discards a finished summary if the context is below 65 %", () => {
     expect(decided("vscode", 64_999, { background: "ready" })).toBe("discard");
     expect(decided("vscode", 65_000, { background: "ready" })).toBe("apply");
   });
@@ -108,29 +108,29 @@ describe("co-cli", () => {
 });
 
 describe("the Python agent", () => {
-  test("leaves a running turn alone, and compacts when it is over", () => {
+  test("does not compact inside a turn, but at its end", () => {
     expect(decided("python-agent", 99_000, { turnOpen: true })).toBe("nothing");
     expect(decided("python-agent", 99_000, { turnOpen: false })).toBe("compact");
     expect(decided("python-agent", 99_000, { turnOpen: true, isTurnEnd: true })).toBe("compact");
   });
 
-  test("compacts before the first request of a turn, for agents that do not tell when the one before ended", () => {
+  test("compacts before the first request of a turn, for hosts that do not call turnEnded", () => {
     expect(decided("python-agent", 99_000, { turnOpen: true, warm: false })).toBe("compact");
   });
 
-  test("compacts inside a turn only where the request would not fit the window", () => {
+  test("compacts inside a turn only if the request would not fit the window", () => {
     expect(decided("python-agent", WINDOW, { turnOpen: true })).toBe("nothing");
     expect(decided("python-agent", WINDOW + 1, { turnOpen: true })).toBe("compact");
   });
 });
 
 describe("in any case", () => {
-  test("nothing happens by itself when automatic compaction is off", () => {
+  test("nothing happens if automatic compaction is off", () => {
     expect(decided({ enabled: false }, 99_999)).toBe("nothing");
     expect(decided({ enabled: false }, 99_999, { background: "ready" })).toBe("discard");
   });
 
-  test("nothing happens while the path stands still", () => {
+  test("nothing happens during a pause", () => {
     expect(decided("balanced", 99_999, { stalled: true })).toBe("nothing");
   });
 });

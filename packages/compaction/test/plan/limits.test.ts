@@ -4,19 +4,19 @@ import { readSettings } from "../../src/settings/read-settings.js";
 
 const gpt = { provider: "openai", modelId: "gpt-5" };
 
-describe("the room that a model gives", () => {
+describe("the limits of a model", () => {
   test("a reserve in tokens takes at most a quarter of the window", () => {
     expect(limitsOf(readSettings("pi"), 65_536, null)).toMatchObject({ reserveTokens: 16_384, thresholdTokens: 49_152 });
     expect(limitsOf(readSettings("pi"), 65_537, null)).toMatchObject({ reserveTokens: 16_384, thresholdTokens: 49_153 });
     expect(limitsOf(readSettings("pi"), 8_000, null)).toMatchObject({ reserveTokens: 2_000, thresholdTokens: 6_000 });
   });
 
-  test("a reserve as a share of the window counts where it is more", () => {
+  test("a reserve as a share of the window is used if it is larger", () => {
     expect(limitsOf(readSettings(), 200_000, null).reserveTokens).toBe(30_000);
     expect(limitsOf(readSettings({ trigger: { reserveShare: 0.4 } }), 10_000, null).reserveTokens).toBe(4_000);
   });
 
-  test("what is kept and its summary share the room that system prompt and tools leave under the threshold", () => {
+  test("the kept tail and its summary share the tokens that system prompt and tools leave under the threshold", () => {
     const fixed = { systemTokens: 1_500, toolTokens: 400, unseenTokens: 100 };
     expect(limitsOf(readSettings("pi"), 8_000, null, fixed)).toMatchObject({
       thresholdTokens: 6_000,
@@ -33,14 +33,14 @@ describe("the room that a model gives", () => {
     expect(limitsOf(readSettings({ window: { limit: 60_000 } }), 50_000, null).limitTokens).toBe(50_000);
   });
 
-  test("VS Code keeps a tenth of what the tools leave free, and nothing where there are no tools", () => {
+  test("VS Code keeps a tenth of what the tools leave free, and nothing without tools", () => {
     expect(limitsOf(readSettings("vscode"), 100_000, null, { systemTokens: 0, toolTokens: 20_000, unseenTokens: 0 }).thresholdTokens).toBe(
       20_000 + 72_000,
     );
     expect(limitsOf(readSettings("vscode"), 100_000, null).thresholdTokens).toBe(99_999);
   });
 
-  test("a model has its own figures, each by itself: provider and model first, then the model", () => {
+  test("each limit can be set per model: by provider and model first, then by model", () => {
     const settings = readSettings({
       preset: "pi",
       perModel: { "gpt-5": { reserveTokens: 1_000, keepRecentTokens: 5_000 }, "openai/gpt-5": { reserveTokens: 2_000 } },
@@ -50,7 +50,7 @@ describe("the room that a model gives", () => {
     expect(limitsOf(settings, 100_000, null)).toMatchObject({ reserveTokens: 16_384, keepRecentTokens: 20_000 });
   });
 
-  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])("a window of %s is refused by name", (window) => {
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])("a window of %s is rejected, and the error names it", (window) => {
     expect(() => limitsOf(readSettings(), window, null)).toThrow(
       expect.objectContaining({ code: "INVALID_SETTING", field: "contextWindow" }),
     );

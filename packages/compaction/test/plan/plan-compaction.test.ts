@@ -10,7 +10,7 @@ function planned(words: string, keep: KeepRule, about: { readonly minMessages?: 
   return planCompaction({ items: items(words), keep, minMessages: about.minMessages ?? 1, inForce: about.inForce ?? null });
 }
 
-/** A plan in one line: what is summarised | the start of a split turn | what is kept. */
+/** A plan in one line: what is summarized | the start of a split turn | what is kept. */
 function shown(plan: CompactionPlan): string {
   if (plan.kind === "nothing-to-compact") return plan.reason;
   return [ids(plan.summarize), ids(plan.prefix), ids(plan.keep)].join(" | ");
@@ -95,12 +95,12 @@ describe("nothing to compact", () => {
     expect(shown(planned(words, tokens(budget), about))).toBe(expected);
   });
 
-  test("a compaction that was undone is none", () => {
+  test("an undone compaction is ignored", () => {
     expect(shown(planned("u1 a1 u2 a2 c1 x1", tokens(20)))).toBe("u1 a1 |  | u2 a2 c1 x1");
   });
 });
 
-describe("the rule that settings mean", () => {
+describe("the keep rule of the settings", () => {
   const bounds = { limitTokens: 100_000, mostKeptTokens: 34_000, ratio: 1, trigger: "automatic" } as const;
   const keep = (given: object) => readSettings({ keep: given }).keep;
 
@@ -153,7 +153,7 @@ describe("any plan", () => {
     );
   });
 
-  test("summarises something, and keeps no result without what came before it in its group", () => {
+  test("summarizes something, and keeps no result without the earlier items of its group", () => {
     fc.assert(
       fc.property(words, rules, (all, keep) => {
         const plan = planned(all, keep);
@@ -164,7 +164,7 @@ describe("any plan", () => {
     );
   });
 
-  test("keeps no more tokens than the budget, but for its newest group and input that waits", () => {
+  test("keeps no more tokens than the budget, except for the newest group and unanswered input", () => {
     fc.assert(
       fc.property(words, fc.nat(300), (all, budget) => {
         const plan = planned(all, tokens(budget));

@@ -123,7 +123,7 @@ const rules: fc.Arbitrary<KeepRule> = fc.oneof(
 );
 
 describe("a plan that was carried out", () => {
-  test("leaves a context of the summary and all that was kept, each result behind its call", async () => {
+  test("leaves a context of the summary and the kept tail, each result after its call", async () => {
     const store = await openedStore();
     await fc.assert(
       fc.asyncProperty(steps, rules, async (all, keep) => {
@@ -144,7 +144,7 @@ describe("a plan that was carried out", () => {
     expect(await findings(store)).toEqual([]);
   });
 
-  test("is continued by the next one: what it kept and what came after it is each there once (R92)", async () => {
+  test("is continued by the next one: the kept tail and later entries are each included once (R92)", async () => {
     const store = await openedStore();
     await fc.assert(
       fc.asyncProperty(steps, steps, rules, async (before, after, keep) => {
@@ -166,14 +166,14 @@ describe("a plan that was carried out", () => {
     );
   });
 
-  test("has room for the result of a tool that was at work meanwhile, also when nothing is to be kept", async () => {
+  test("accepts the result of a tool that was running, even if nothing is kept", async () => {
     const session = await (await openedStore()).createSession({});
     await session.append(userMessage("look"));
     const call = { type: "toolCall", id: "late", name: "t", arguments: {} } as const;
     const reply = await session.append(assistantMessage([call]));
     await session.append(userMessage("and hurry"));
     const plan = planFor(await spanOf(session), { by: "nothing" });
-    if (plan === null) throw new Error("the first prompt can be summarised");
+    if (plan === null) throw new Error("the first prompt can be summarized");
     await compact(session, plan);
     await session.append(toolResult("late", "what it found"));
     const { messages } = await session.context();
@@ -182,7 +182,7 @@ describe("a plan that was carried out", () => {
     expect(JSON.stringify(messages)).toContain("what it found");
   });
 
-  test("does not wait for a tool of a reply that was followed by another: it never came back", async () => {
+  test("ignores a running tool of a reply that is followed by another reply", async () => {
     const session = await (await openedStore()).createSession({});
     await session.append(userMessage("look"));
     await session.append(assistantMessage([{ type: "toolCall", id: "lost", name: "t", arguments: {} }]));

@@ -4,7 +4,7 @@ import { isStalled, type Stall } from "../../src/plan/stall.js";
 const stall: Stall = { because: "no-headroom", turnId: "u1", thresholdTokens: 10_000, usedTokens: 9_000, messages: 20 };
 const now = { turnId: "u1", thresholdTokens: 10_000, usedTokens: 9_500, messages: 22 };
 
-describe("the automatic path stands still", () => {
+describe("automatic compaction pauses", () => {
   test("until a new turn", () => {
     expect(isStalled(stall, now)).toBe(true);
     expect(isStalled(stall, { ...now, turnId: "u2" })).toBe(false);
@@ -28,7 +28,7 @@ describe("the automatic path stands still", () => {
     expect(isStalled(nothing, { ...now, turnId: "u2" })).toBe(false);
   });
 
-  test("after too many messages were kept, also in the next turn, until there are new ones to summarise", () => {
+  test("after too many messages were kept, also in the next turn, until there are new ones to summarize", () => {
     const kept = { ...stall, because: "too-many-messages" } as const;
     expect(isStalled(kept, { ...now, turnId: "u2", messages: 24 })).toBe(true);
     expect(isStalled(kept, { ...now, messages: 25 })).toBe(false);
@@ -40,7 +40,7 @@ describe("the automatic path stands still", () => {
     expect(isStalled({ ...stall, because: "undone" }, { ...now, usedTokens: 100_000 })).toBe(true);
   });
 
-  test("after a failure, until the context grew by a quarter of what it was, also in a turn whose prompt is summarised", () => {
+  test("after a failure, until the context grew by a quarter of what it was, also in a turn whose prompt is summarized", () => {
     const failed = { ...stall, because: "failed", turnId: null } as const;
     expect(isStalled(failed, { ...now, turnId: null, usedTokens: 11_249 })).toBe(true);
     expect(isStalled(failed, { ...now, turnId: null, usedTokens: 11_250 })).toBe(false);

@@ -67,7 +67,7 @@ const windows = fc.oneof(
 describe.each(presets)("a host that only calls prepareRequest, with the preset %s", (preset) => {
   const { maxMessages } = readSettings(preset).trigger;
 
-  test("in any window sends nothing larger than it, compacts as often as what is appended needs, and then has room", async () => {
+  test("in any window sends nothing larger than it, compacts in proportion to what is appended, and then has headroom", async () => {
     await fc.assert(
       fc.asyncProperty(windows, fc.constantFrom<Talk>("turns", "one long turn"), async (window, talk) => {
         const rounds = 60;

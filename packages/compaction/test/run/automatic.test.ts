@@ -13,7 +13,7 @@ const plain = {
 } as const;
 
 describe("before a request", () => {
-  test("a context below its threshold is given as it is", async () => {
+  test("a context below its threshold is unchanged", async () => {
     const { session } = await grown(turns(1, 3));
     const { summarizer, asked } = model();
     const compactor = createCompactor({ session, contextWindow, settings: plain, summarizer });
@@ -44,7 +44,7 @@ describe("before a request", () => {
     expect(use.totalTokens).toBe(111 + 222 + use.messageTokens);
   });
 
-  test("believes the provider where it counted more than we did", async () => {
+  test("uses the provider's count if it is larger than ours", async () => {
     const { session } = await grown(`${turns(1, 4)} u5`);
     await session.append({ ...assistantMessage("done", { usage: { input: 2_900, output: 5 } }), id: "a5" });
     await plant(session, "u6");
@@ -64,7 +64,7 @@ describe("before a request", () => {
     ["of a failed reply", { usage: { input: 2_900 }, stopReason: "error" }],
     ["of a reply that was stopped", { usage: { input: 2_900 }, stopReason: "aborted" }],
     ["that is all zero", { usage: { input: 0, output: 0 } }],
-  ])("does not believe usage %s (R105)", async (_name, fields) => {
+  ])("ignores usage %s (R105)", async (_name, fields) => {
     const { session } = await grown(turns(1, 3));
     await session.append({ ...assistantMessage("done", fields), id: "a9" });
     await plant(session, "u10");
@@ -72,7 +72,7 @@ describe("before a request", () => {
     expect((await compactor.prepareRequest()).use.source).toBe("counted");
   });
 
-  test("an unanswered prompt always stays word for word (R99)", async () => {
+  test("an unanswered prompt is always kept word for word (R99)", async () => {
     const { session } = await grown(`${turns(1, 14)} u15`);
     const compactor = createCompactor({
       session,
@@ -85,7 +85,7 @@ describe("before a request", () => {
     expect(entries.at(-1)).toBe("u15");
   });
 
-  test("settings are read anew at each check", async () => {
+  test("settings are read again at each check", async () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     let enabled = false;
     const compactor = createCompactor({ session, contextWindow, settings: () => ({ ...plain, enabled }), summarizer: model().summarizer });
@@ -94,7 +94,7 @@ describe("before a request", () => {
     expect((await compactor.prepareRequest()).done.compaction).toMatchObject({ kind: "compacted" });
   });
 
-  test("an aborted signal ends it, and the session is as it was", async () => {
+  test("an aborted signal ends it, and the session is unchanged", async () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     const before = await pathNames(session);
     const held = heldModel();
@@ -108,8 +108,8 @@ describe("before a request", () => {
   });
 });
 
-describe("where a compaction cannot help", () => {
-  test("a failure does not fail the request, is not tried again in the turn, and the guard makes it fit", async () => {
+describe("when a compaction cannot help", () => {
+  test("a failed compaction does not fail the request and is not tried again in the turn; the request is made to fit", async () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     let calls = 0;
     const broken = async () => {
@@ -128,7 +128,7 @@ describe("where a compaction cannot help", () => {
     expect(calls).toBeGreaterThan(callsOfFirst);
   });
 
-  test("a failure when a turn ended is not repeated for the next prompt alone: one try a turn", async () => {
+  test("a failure after a turn is not repeated for the next prompt alone: one attempt per turn", async () => {
     const { session } = await grown(turns(1, 15));
     let calls = 0;
     const unreachable = async () => {
@@ -148,7 +148,7 @@ describe("where a compaction cannot help", () => {
     }
   });
 
-  test("a summary that leaves no headroom is told, and does not start the next one (R103, R117)", async () => {
+  test("a summary that leaves no headroom is reported, and does not start another compaction (R103, R117)", async () => {
     const { session } = await grown(`${turns(1, 4)} u5`, { user: 20 });
     await plant(session, "u6", { user: 2_500 });
     const heard = listening();
@@ -163,7 +163,7 @@ describe("where a compaction cannot help", () => {
     expect(asked).toHaveLength(calls);
   });
 
-  test("system prompt and tools that fill the threshold alone: hooks and listeners hear of one attempt, not of each request", async () => {
+  test("system prompt and tools that alone reach the threshold cause one attempt, not one per request", async () => {
     const { session } = await grown("u1 a1 u2", { user: 10, reply: 10 });
     const asked: string[] = [];
     const hooks = { beforeCompact: () => void asked.push("beforeCompact"), compacting: () => void asked.push("compacting") };
@@ -181,7 +181,7 @@ describe("where a compaction cannot help", () => {
     expect(heard.events.filter(({ type }) => type === "compactionStart")).toHaveLength(2);
   });
 
-  test("an undone compaction is not done again at once", async () => {
+  test("an undone compaction is not repeated at once", async () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     const compactor = createCompactor({ session, contextWindow, settings: plain, summarizer: model().summarizer });
     await compactor.prepareRequest();
@@ -196,7 +196,7 @@ describe("where a compaction cannot help", () => {
 describe("a background summary", () => {
   const early = { ...plain, background: { start: 0.5, jitterShare: 0, coldStart: null, minShareToApply: 0.3, blockAtShare: 0.8 } } as const;
 
-  test("is written beside the turn and takes its place with a later request", async () => {
+  test("is written while the turn runs and applied by a later request", async () => {
     const { store, session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
     const heard = listening();
@@ -219,7 +219,7 @@ describe("a background summary", () => {
     expect(await findings(store)).toEqual([]);
   });
 
-  test("is waited for when the window is nearly full", async () => {
+  test("is awaited when the context window is nearly full", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
     const compactor = createCompactor({ session, contextWindow, settings: early, summarizer: held.summarizer });
@@ -231,7 +231,7 @@ describe("a background summary", () => {
     expect((await waiting).done).toMatchObject({ background: "applied", compaction: { kind: "compacted" } });
   });
 
-  test("is thrown away when the leaf is on another branch by then", async () => {
+  test("is discarded if the leaf has moved to another branch", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
     const compactor = createCompactor({ session, contextWindow, settings: early, summarizer: held.summarizer });
@@ -243,7 +243,7 @@ describe("a background summary", () => {
     expect(await contextNames(session)).toBe("u1 k1 r1 a1 u2 k2 r2 a2");
   });
 
-  test("is ended by a compaction by hand, and by closing", async () => {
+  test("is cancelled by a manual compaction and by closing", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const signals: (AbortSignal | undefined)[] = [];
     let calls = 0;
@@ -269,7 +269,7 @@ describe("a background summary", () => {
 });
 
 describe("between turns", () => {
-  test("a compaction asked for inside a turn runs when it is over", async () => {
+  test("a compaction requested inside a turn runs when the turn has ended", async () => {
     const { session } = await grown(`${turns(1, 9)} u10 k10 r10:k10`);
     const { summarizer, asked } = model();
     const compactor = createCompactor({ session, contextWindow, settings: plain, summarizer });
@@ -281,13 +281,13 @@ describe("between turns", () => {
     expect(asked[0]?.prompt).toContain("the parser");
   });
 
-  test("the Python agent refuses a compaction by hand inside a turn", async () => {
+  test("with the preset python-agent, a manual compaction inside a turn is rejected", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const compactor = createCompactor({ session, contextWindow: 30_000, settings: "python-agent", summarizer: model().summarizer });
     await expect(compactor.compact()).rejects.toMatchObject({ code: "TURN_RUNNING" });
   });
 
-  test("work that is left gives a prompt to go on with, a finished answer does not (R122)", async () => {
+  test("a prompt to continue is returned if work is left, not after a finished answer (R122)", async () => {
     const { session } = await grown(turns(1, 15));
     let todos = "- [ ] write the test";
     const options = { session, contextWindow, settings: plain, summarizer: model().summarizer, hostState: () => ({ todos }) };
@@ -300,14 +300,14 @@ describe("between turns", () => {
 });
 
 describe("a change of model", () => {
-  test("to a window that is too small compacts first; to one that fits does nothing", async () => {
+  test("to a smaller window compacts first if the context is over its threshold, else does nothing", async () => {
     const { session } = await grown(turns(1, 15));
     const compactor = createCompactor({ session, contextWindow: 100_000, settings: plain, summarizer: model().summarizer });
     expect(await compactor.modelChanged({ contextWindow: 50_000 })).toBe(null);
     expect(await compactor.modelChanged({ contextWindow: 3_000 })).toMatchObject({ kind: "compacted", trigger: "model_switch" });
   });
 
-  test("shortage of memory compacts what there is, unless something runs", async () => {
+  test("memory pressure compacts, unless an operation is running", async () => {
     const { session } = await grown(turns(1, 15));
     const held = heldModel();
     const compactor = createCompactor({ session, contextWindow: 100_000, settings: plain, summarizer: held.summarizer });

@@ -6,7 +6,7 @@ import { contextNames, findings, grown, model, openedStore, plant, prose, turns 
 const small = { background: { start: null }, keep: { recentTokens: 400 } } as const;
 
 describe("settings and windows", () => {
-  test("settings out of range are refused when the compactor is made, and the field is named", async () => {
+  test("settings out of range are rejected by createCompactor, and the error names the field", async () => {
     const { session } = await grown("u1 a1");
     expect(() => createCompactor({ session, contextWindow: 1_000, settings: { keep: { recentTokens: -1 } } })).toThrow(
       expect.objectContaining({ code: "INVALID_SETTING", field: "keep.recentTokens" }),
@@ -45,13 +45,13 @@ describe("sessions of every size", () => {
     expect((await session.context()).messages[0]).toMatchObject({ content: expect.stringContaining("word2249") });
   });
 
-  test("the same is an error where the settings want one", async () => {
+  test("the same is an error with request.failWhenTooLarge", async () => {
     const { session } = await grown("u1", { user: 9_000 });
     const compactor = createCompactor({ session, contextWindow: 4_000, settings: { ...small, request: { failWhenTooLarge: true } } });
     await expect(compactor.prepareRequest()).rejects.toMatchObject({ code: "REQUEST_TOO_LARGE" });
   });
 
-  test("a tool result larger than the window does not block: the request fits, and the cut is found (R98, R107, R117)", async () => {
+  test("a tool result larger than the window does not block: the request fits, and a cut is found (R98, R107, R117)", async () => {
     const { session } = await grown(`${turns(1, 3)} u4 k4`);
     await plant(session, "r4:k4", { result: 9_000 });
     const compactor = createCompactor({ session, contextWindow: 4_000, settings: small, summarizer: model().summarizer });
@@ -60,7 +60,7 @@ describe("sessions of every size", () => {
     expect(request.entries.slice(-2)).toEqual(["k4", "r4"]);
   });
 
-  test("50,000 messages are compacted in one go, and what is sent fits", async () => {
+  test("50,000 messages are compacted at once, and the request fits", async () => {
     const store = await openedStore();
     const session = await store.createSession({});
     const writes = Array.from({ length: 50_000 }, (_one, at) => {
@@ -100,12 +100,12 @@ describe("texts of every kind", () => {
   });
 });
 
-describe("a model that misbehaves", () => {
+describe("a model with a bad answer", () => {
   test.each([
     ["says nothing", ""],
     ["says only blanks", "  \n "],
     ["repeats what it was given", "PROMPT"],
-  ])("one that %s is asked more strictly, and then the extract is taken", async (_name, answer) => {
+  ])("one that %s is asked with a stricter prompt, then the extract is used", async (_name, answer) => {
     const { session, store } = await grown(turns(1, 10));
     const { summarizer, asked } = model(({ prompt }) => (answer === "PROMPT" ? prompt : answer));
     const compactor = createCompactor({ session, contextWindow: 100_000, settings: small, summarizer });
@@ -116,7 +116,7 @@ describe("a model that misbehaves", () => {
     expect(await findings(store)).toEqual([]);
   });
 
-  test("one that never answers has failed after its time, and leaves no timer behind", async () => {
+  test("one that never answers fails after the timeout, and leaves no timer behind", async () => {
     const { session } = await grown(turns(1, 10));
     const settings = { ...small, summary: { timeoutMs: 20, retries: 0, onFailure: "fail" } } as const;
     const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer: () => new Promise(() => undefined) });
@@ -125,8 +125,8 @@ describe("a model that misbehaves", () => {
   });
 });
 
-describe("a session that goes away or cannot be written", () => {
-  test("deleted while the model writes: the failure is typed, and nothing is there", async () => {
+describe("a session that is deleted or cannot be written", () => {
+  test("deleted while the model writes: the error is typed, and nothing is written", async () => {
     const { store, session } = await grown(turns(1, 10));
     const compactor = createCompactor({
       session,

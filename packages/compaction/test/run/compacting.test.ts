@@ -6,8 +6,8 @@ import { contextNames, findings, grown, heldModel, listening, model, pathNames, 
 const settings = { keep: { recentTokens: 400 }, trigger: { manualMinMessages: 2 } } as const;
 const contextWindow = 100_000;
 
-describe("compacting by hand", () => {
-  test("puts a summary before the kept tail, and every entry stays where it was", async () => {
+describe("manual compaction", () => {
+  test("puts a summary before the kept tail, and changes no other entry", async () => {
     const { store, session } = await grown(turns(1, 10));
     const before = await pathNames(session);
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
@@ -23,7 +23,7 @@ describe("compacting by hand", () => {
     expect(await findings(store)).toEqual([]);
   });
 
-  test("stores what a reader needs to judge it: trigger, tokens, files, what it covers, what it kept of the facts", async () => {
+  test("stores its trigger, tokens, files, covered range and fidelity", async () => {
     const { session } = await grown(turns(1, 10));
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
     const result = await compactor.compact({ instructions: "the parser" });
@@ -45,7 +45,7 @@ describe("compacting by hand", () => {
     expect(readFiles).not.toContain("src/k10.ts");
   });
 
-  test("starts where the last one kept from, and gives the model its summary to update", async () => {
+  test("starts at the first kept entry of the last one, whose summary the model updates", async () => {
     const { session } = await grown(turns(1, 10));
     const { summarizer, asked } = model(({ prompt }) =>
       prompt.includes("FIRST") ? "SECOND summary: src/k12.ts" : "FIRST summary: src/k2.ts",
@@ -57,7 +57,7 @@ describe("compacting by hand", () => {
     const second = await compactor.compact();
 
     if (first.kind !== "compacted" || second.kind !== "compacted") throw new TypeError(`${first.kind} ${second.kind}`);
-    // What the first one kept is summarised now, and what it summarised is not read again (R92).
+    // What the first one kept is summarized now, and what it summarized is not read again (R92).
     const read = asked
       .slice(callsOfFirst)
       .map(({ prompt }) => prompt)
@@ -72,27 +72,27 @@ describe("compacting by hand", () => {
     ["", "too-few-messages"],
     ["u1", "too-few-messages"],
     ["u1 a1", "all-is-kept"],
-  ])("a session that holds '%s' is told to have nothing: %s", async (words, reason) => {
+  ])("a session with '%s' has nothing to compact: %s", async (words, reason) => {
     const { session } = await grown(words);
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
     expect(await compactor.compact()).toEqual({ kind: "nothing-to-compact", reason });
   });
 
-  test("twice in a row, the second time there is nothing", async () => {
+  test("twice in a row, the second call has nothing to compact", async () => {
     const { session } = await grown(turns(1, 10));
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
     await compactor.compact();
     expect(await compactor.compact()).toEqual({ kind: "nothing-to-compact", reason: "just-compacted" });
   });
 
-  test("without a summariser the extract is taken, and says so", async () => {
+  test("without a summarizer the extract is used, and the result reports it", async () => {
     const { session } = await grown(turns(1, 10));
     const result = await createCompactor({ session, contextWindow, settings }).compact();
     expect(result).toMatchObject({ kind: "compacted", method: "extract", summary: expect.stringMatching(/extracted/i) });
   });
 });
 
-describe("a compaction that comes to nothing leaves no trace", () => {
+describe("a compaction without a result writes nothing", () => {
   test("cancelled before it started", async () => {
     const { session } = await grown(turns(1, 10));
     const before = await pathNames(session);
@@ -103,7 +103,7 @@ describe("a compaction that comes to nothing leaves no trace", () => {
     expect(await pathNames(session)).toBe(before);
   });
 
-  test("cancelled while the model writes, also when it answers all the same", async () => {
+  test("cancelled while the model writes, even if the model still answers", async () => {
     const { session } = await grown(turns(1, 10));
     const before = await pathNames(session);
     const held = heldModel();
@@ -116,7 +116,7 @@ describe("a compaction that comes to nothing leaves no trace", () => {
     expect(await pathNames(session)).toBe(before);
   });
 
-  test("a model that throws, where the settings want no extract", async () => {
+  test("a model that throws, with settings that allow no extract", async () => {
     const { session } = await grown(turns(1, 10));
     const before = await pathNames(session);
     const heard = listening();
@@ -139,7 +139,7 @@ describe("a compaction that comes to nothing leaves no trace", () => {
     });
   });
 
-  test("the leaf moved to another branch meanwhile", async () => {
+  test("the leaf has moved to another branch", async () => {
     const { session } = await grown(turns(1, 10));
     const held = heldModel();
     const running = createCompactor({ session, contextWindow, settings, summarizer: held.summarizer }).compact();
@@ -150,7 +150,7 @@ describe("a compaction that comes to nothing leaves no trace", () => {
     expect(await contextNames(session)).toBe("u1 k1 r1 a1 u2 k2 r2 a2");
   });
 
-  test("another process moved the leaf meanwhile", async () => {
+  test("another process has moved the leaf", async () => {
     const { store, session } = await grown(turns(1, 10));
     const other = await store.openSession(session.id);
     const held = heldModel();
@@ -164,7 +164,7 @@ describe("a compaction that comes to nothing leaves no trace", () => {
 });
 
 describe("while the model writes", () => {
-  test("the agent goes on, and its messages stand behind the summary", async () => {
+  test("the agent continues, and its messages follow the summary", async () => {
     const { store, session } = await grown(turns(1, 10));
     const held = heldModel();
     const running = createCompactor({ session, contextWindow, settings, summarizer: held.summarizer }).compact();
@@ -179,7 +179,7 @@ describe("while the model writes", () => {
     expect(await findings(store)).toEqual([]);
   });
 
-  test("a second compaction is refused", async () => {
+  test("a second compaction is rejected", async () => {
     const { session } = await grown(turns(1, 10));
     const held = heldModel();
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: held.summarizer });
@@ -193,7 +193,7 @@ describe("while the model writes", () => {
 });
 
 describe("undoing a compaction", () => {
-  test("brings back what the context was, later entries included, on this path only", async () => {
+  test("restores the context, with later entries, on this path only", async () => {
     const { session } = await grown(turns(1, 10));
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
     const before = await contextNames(session);
@@ -206,7 +206,7 @@ describe("undoing a compaction", () => {
     expect(await contextNames(session)).not.toContain("u1 k1");
   });
 
-  test("makes the one before it count again", async () => {
+  test("puts the previous one in force again", async () => {
     const { session } = await grown(turns(1, 10));
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
     const first = await compactor.compact();

@@ -29,7 +29,7 @@ test.each(Object.keys(PRESETS) as PresetName[])(
   },
 );
 
-test("it is no longer carried once its turn is over, nor once a newer prompt is kept", async () => {
+test("it is no longer quoted once its turn has ended or a newer prompt is kept", async () => {
   const { session } = await grown(`${turns(1, 6)} u7 k7 r7:k7 k8 r8:k8`);
   const settings = { keep: { by: "nothing" } } as const;
   const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
@@ -40,7 +40,7 @@ test("it is no longer carried once its turn is over, nor once a newer prompt is 
   expect(await times(session, "u7 the u7 word0")).toBe(0);
 });
 
-test("of a prompt that would fill the window its head and tail stay", async () => {
+test("a prompt that would fill the window keeps its head and tail", async () => {
   const { session } = await grown("u1 k1 r1:k1 k2 r2:k2", { user: 8_000 });
   const settings = { keep: { by: "nothing" } } as const;
   const compactor = createCompactor({ session, contextWindow: 12_000, settings, summarizer: model().summarizer });

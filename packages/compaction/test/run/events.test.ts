@@ -17,7 +17,7 @@ function only<T extends CompactionEvent["type"]>(events: readonly CompactionEven
 }
 
 describe("the events of a compaction", () => {
-  test("tell one attempt from its start to its end, with tokens and messages before and after, and what its calls used", async () => {
+  test("report one attempt from start to end, with tokens and messages before and after, and the usage of its calls", async () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     const heard = listening();
     const usage = { input: 900, output: 30, cost: { total: 0.01 } };
@@ -45,7 +45,7 @@ describe("the events of a compaction", () => {
     expect(usage.reduce((sum, one) => sum + one.inputTokens, 0)).toBe(result.usage?.input);
   });
 
-  test("a request tells how full the window is, and the first one that it is the first", async () => {
+  test("usageInfo reports the size of each request and marks the first", async () => {
     const { session } = await grown(turns(1, 2));
     const heard = listening();
     const compactor = createCompactor({ session, contextWindow: 100_000, settings, onEvent: heard.onEvent });
@@ -56,7 +56,7 @@ describe("the events of a compaction", () => {
     expect(infos[0]).toMatchObject({ messages: 8, use: { systemTokens: 7, toolTokens: 8, windowTokens: 100_000 } });
   });
 
-  test("messages that were left out of a request are told, with what was done", async () => {
+  test("truncation reports the changes made to a request", async () => {
     const { session } = await grown(`${turns(1, 20)} u21`);
     const heard = listening();
     const compactor = createCompactor({ session, contextWindow: 3_000, settings: { ...settings, enabled: false }, onEvent: heard.onEvent });
@@ -68,7 +68,7 @@ describe("the events of a compaction", () => {
     expect((await session.context()).messages).toHaveLength(81);
   });
 
-  test("instructions and tools that fill the window by themselves are warned of: no compaction can help", async () => {
+  test("usageWarning reports a system prompt and tools that fill the window: no compaction can help", async () => {
     const store = await openedStore();
     const session = await store.createSession({});
     await session.append(systemMessage("Be careful. ".repeat(1_000)));

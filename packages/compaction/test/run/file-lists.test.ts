@@ -23,7 +23,7 @@ async function listed(session: Session): Promise<unknown> {
 }
 
 describe("the files of a compaction", () => {
-  test("are those of the earlier compactions too, and what was modified in any of them is among no read ones", async () => {
+  test("include those of earlier compactions; a modified file is not in the list of read ones", async () => {
     const { session } = await grown("u1");
     await uses(session, "read", "src/a.ts");
     await uses(session, "write", "src/b.ts");
@@ -47,7 +47,7 @@ describe("the files of a compaction", () => {
     });
   });
 
-  test("are not those that a hook brought with its own compaction: nobody knows what its details mean", async () => {
+  test("do not include those of a hook's compaction, whose details have no known format", async () => {
     const { session } = await grown("u1");
     await uses(session, "read", "src/a.ts");
     await plant(session, "a1");
@@ -61,8 +61,8 @@ describe("the files of a compaction", () => {
   });
 });
 
-describe("the files of a branch that is left", () => {
-  test("are those of the branches that were left on it before, and of its compactions", async () => {
+describe("the files of an abandoned branch", () => {
+  test("include those of branches abandoned on it before, and of its compactions", async () => {
     const { session } = await grown("u1 a1");
     // A first branch, whose summary lands on the second one.
     await plant(session, "u2");
@@ -84,7 +84,7 @@ describe("the files of a branch that is left", () => {
     });
   });
 
-  test("are those of earlier branch summaries alone where the branch has no file of its own", async () => {
+  test("are those of earlier branch summaries if the branch has no files of its own", async () => {
     const { session } = await grown("u1 a1 u2");
     await uses(session, "read", "src/first.ts");
     await plant(session, "a2");

@@ -22,7 +22,7 @@ const settings = {
 } as const;
 
 describe("full mode", () => {
-  test("sends the live request byte for byte, and one instruction behind it, so that the provider's cache is read", async () => {
+  test("sends the last request byte for byte, then one instruction, so that the provider's cache is read", async () => {
     const session = await talked();
     const server = await startModelServer();
     server.otherwise("<analysis>long</analysis><summary>\nWhat was done to src/k1.ts, in short.");
@@ -41,7 +41,7 @@ describe("full mode", () => {
     expect(raw).toContain(`"messages":${asSent.slice(0, -1)},`);
   });
 
-  test("sends what the request guard had made of it, and not the stored messages, which the provider has not seen", async () => {
+  test("sends the fitted messages, not the stored ones, which the provider did not receive", async () => {
     const session = await talked();
     await session.append({ ...assistantMessage([{ type: "toolCall", id: "big", name: "read", arguments: {} }]), id: "kbig" });
     await session.append({ ...toolResult("big", "a long line of a log file\n".repeat(4_000), { toolName: "read" }), id: "rbig" });
@@ -58,7 +58,7 @@ describe("full mode", () => {
     expect(server.requests[0]?.raw.toString("utf8")).toContain(`"messages":${JSON.stringify(toOpenAiChat(live.context)).slice(0, -1)},`);
   });
 
-  test("falls back to simple mode where the live request is refused", async () => {
+  test("falls back to simple mode if the request is rejected", async () => {
     const session = await talked();
     const server = await startModelServer();
     server.reply(fail(500, { error: { message: "no" } }));

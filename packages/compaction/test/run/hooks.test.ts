@@ -6,7 +6,7 @@ const settings = { keep: { recentTokens: 400 } } as const;
 const contextWindow = 100_000;
 
 describe("the hook beforeCompact", () => {
-  test("is told what is about to happen", async () => {
+  test("receives the plan of the compaction", async () => {
     const { session } = await grown(turns(1, 10));
     const told: unknown[] = [];
     const compactor = createCompactor({
@@ -52,7 +52,7 @@ describe("the hook beforeCompact", () => {
     expect(await pathNames(session)).toBe(before);
   });
 
-  test("brings a summary of its own, with its own cut and details, and no model is asked", async () => {
+  test("can supply a summary with its own cut and details, and no model is called", async () => {
     const { session } = await grown(turns(1, 10));
     const { summarizer, asked } = model();
     const compaction = { summary: "Mine.", firstKeptEntryId: "u5", details: { mine: 1 }, title: "By hook" };
@@ -84,7 +84,7 @@ describe("the hook beforeCompact", () => {
     expect(await pathNames(session)).toBe(before);
   });
 
-  test("that throws is reported and counts as not there", async () => {
+  test("that throws is reported and ignored", async () => {
     const { session } = await grown(turns(1, 10));
     const heard = listening();
     const hooks = {
@@ -102,7 +102,7 @@ describe("the hook beforeCompact", () => {
 });
 
 describe("the hook compacting", () => {
-  test("gives the prompt, lines of context, and data to keep", async () => {
+  test("can supply the prompt, context lines, and data to keep", async () => {
     const { session } = await grown(turns(1, 10));
     const { summarizer, asked } = model();
     const hooks = { compacting: () => ({ prompt: "SAY IT SHORTLY", context: ["The build is green."], preserveData: { handle: "h1" } }) };
@@ -114,8 +114,8 @@ describe("the hook compacting", () => {
   });
 });
 
-describe("hooks of the end", () => {
-  test("compacted is told the result, and reads the session as it is then (R51)", async () => {
+describe("hooks after a compaction", () => {
+  test("compacted receives the result and reads the session after the append (R51)", async () => {
     const { session } = await grown(turns(1, 10));
     const seen: unknown[] = [];
     const hooks = { compacted: async (done: { entryId: string }) => void seen.push([done, (await session.context()).compaction?.entryId]) };
@@ -124,7 +124,7 @@ describe("hooks of the end", () => {
     expect(seen).toEqual([[result, result.entryId]]);
   });
 
-  test("compactFailed is told of a failure, and not of a cancellation", async () => {
+  test("compactFailed is called after a failure, not after a cancellation", async () => {
     const { session } = await grown(turns(1, 10));
     const failures: unknown[] = [];
     const held = heldModel();
@@ -146,7 +146,7 @@ describe("hooks of the end", () => {
     expect(failures).toEqual([expect.stringContaining("no model")]);
   });
 
-  test("a listener that throws stops nothing", async () => {
+  test("a listener that throws does not stop the compaction", async () => {
     const { session } = await grown(turns(1, 10));
     const onEvent = () => {
       throw new TypeError("the screen is gone");
@@ -157,8 +157,8 @@ describe("hooks of the end", () => {
   });
 });
 
-describe("what a hook calls", () => {
-  test("does not wait for the operation that waits for the hook", async () => {
+describe("calls from inside a hook", () => {
+  test("do not wait for the operation that awaits the hook", async () => {
     const { session } = await grown(turns(1, 10));
     const heard = listening();
     const seen: unknown[] = [];
@@ -188,7 +188,7 @@ describe("what a hook calls", () => {
 describe("several handlers of a hook", () => {
   const supplied = (summary: string) => () => ({ compaction: { summary } });
 
-  test("the first summary that one supplies counts, and no model is asked", async () => {
+  test("the first supplied summary is used, and no model is called", async () => {
     const { session } = await grown(turns(1, 10));
     const { summarizer, asked } = model();
     const beforeCompact = [() => undefined, supplied("the first"), supplied("the second")];
@@ -197,7 +197,7 @@ describe("several handlers of a hook", () => {
     expect(asked).toEqual([]);
   });
 
-  test("any that cancels cancels, also behind one that supplies; one that throws counts as not there", async () => {
+  test("any of them can cancel, even after one that supplied a summary; one that throws is ignored", async () => {
     const { session } = await grown(turns(1, 10));
     const heard = listening();
     const failing = () => {
@@ -211,7 +211,7 @@ describe("several handlers of a hook", () => {
 });
 
 describe("abortCompaction", () => {
-  test("ends a compaction that is waited for, and leaves no trace", async () => {
+  test("ends an awaited compaction and writes nothing", async () => {
     const { session } = await grown(turns(1, 10));
     const before = await pathNames(session);
     const { summarizer, asked } = heldModel();

@@ -15,7 +15,7 @@ const early = { ...settings, background: { start: 0.3, jitterShare: 0, minShareT
 /** Never settles. */
 const never = () => new Promise<never>(() => undefined);
 
-describe("a hook that never comes back", () => {
+describe("a hook that never returns", () => {
   test.each(["beforeCompact", "compacting"] as const)("%s ends with the signal, and the session is free again", async (name) => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const abort = new AbortController();
@@ -43,7 +43,7 @@ describe("a hook that never comes back", () => {
     expect((await result).kind).toBe("cancelled");
   });
 
-  test("a request that waits for it is given up by its own signal", async () => {
+  test("a request that waits for it ends by its own signal", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: held.summarizer });
@@ -58,7 +58,7 @@ describe("a hook that never comes back", () => {
   });
 });
 
-describe("what calls the compactor from inside of it", () => {
+describe("calls from inside the compactor", () => {
   test("a hook of a background run that prepares a request does not wait for that run", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     let cameBack: () => void = () => undefined;
@@ -84,7 +84,7 @@ describe("what calls the compactor from inside of it", () => {
     expect((await compactor.prepareRequest()).fits).toBe(true);
   });
 
-  test("hostState that prepares a request comes back", async () => {
+  test("hostState that prepares a request returns", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const compactor: ReturnType<typeof createCompactor> = createCompactor({
       session,
@@ -99,7 +99,7 @@ describe("what calls the compactor from inside of it", () => {
     expect((await compactor.compact()).kind).toBe("compacted");
   });
 
-  test("a listener that asks for a compaction gets no second one beside the first", async () => {
+  test("a listener that starts a compaction gets no second one during the first", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
     let second: Promise<unknown> | undefined;
@@ -121,8 +121,8 @@ describe("what calls the compactor from inside of it", () => {
   });
 });
 
-describe("what goes wrong after the entry is in the store", () => {
-  test("is no failure of the compaction: hostState", async () => {
+describe("errors after the append of the entry", () => {
+  test("do not fail the compaction: hostState", async () => {
     const { session } = await grown(`${turns(1, 13)} u14`);
     await session.append({ ...assistantMessage("cut", { stopReason: "length" }), id: "a14" });
     let calls = 0;
@@ -144,7 +144,7 @@ describe("what goes wrong after the entry is in the store", () => {
     expect(heard.events.find(({ type }) => type === "compactionComplete")).toMatchObject({ success: true });
   });
 
-  test("is no failure of the compaction: settings that became wrong", async () => {
+  test("do not fail the compaction: settings that became invalid", async () => {
     const { session } = await grown(`${turns(1, 13)} u14`);
     let isBroken = false;
     const answer = () => {
@@ -164,7 +164,7 @@ describe("what goes wrong after the entry is in the store", () => {
   });
 });
 
-describe("what a summariser throws", () => {
+describe("what a summarizer throws", () => {
   test.each<[string, unknown]>([
     ["an object without a prototype", Object.create(null)],
     ["null", null],
@@ -209,7 +209,7 @@ describe("a compaction that a hook supplies", () => {
     expect(await pathNames(session)).toBe(before);
   });
 
-  test("that cannot be used says nothing of the model: it is asked the next time", async () => {
+  test("that cannot be used is not counted against the model, which is called the next time", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const { summarizer, asked } = model();
     let isBad = true;

@@ -16,8 +16,8 @@ function tooLong(limit: number): Error {
   return Object.assign(new Error(`400 prompt is too long: 3100 tokens > ${limit} maximum`), { status: 400 });
 }
 
-describe("a limit that a refusal has taught", () => {
-  test("is that of the session from then on: the context is compacted to it, not only cut for each request", async () => {
+describe("a limit learned from an overflow", () => {
+  test("stays in force: the context is compacted to it, not only shortened for each request", async () => {
     const { session } = await grown(`${turns(1, 13)} u14`);
     const compactor = createCompactor({ session, contextWindow: 6_000, settings, summarizer: model().summarizer });
     await compactor.reportOverflow(tooLong(2_000));
@@ -27,7 +27,7 @@ describe("a limit that a refusal has taught", () => {
     expect([use.limitTokens, use.thresholdTokens, use.totalTokens <= 2_000]).toEqual([2_000, 1_700, true]);
   });
 
-  test("is forgotten with the model that had it", async () => {
+  test("is discarded when the model changes", async () => {
     const { session } = await grown(`${turns(1, 13)} u14`);
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
     await compactor.reportOverflow(tooLong(3_000));
@@ -37,7 +37,7 @@ describe("a limit that a refusal has taught", () => {
     expect([done.changes, use.limitTokens]).toEqual([[], 200_000]);
   });
 
-  test("and the one recovery of a failure are as before where the recovery was cancelled", async () => {
+  test("is restored if the recovery was cancelled, and the failure can be recovered again", async () => {
     const { session } = await grown(`${turns(1, 13)} u14`);
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: model().summarizer });
     const abort = new AbortController();
@@ -49,7 +49,7 @@ describe("a limit that a refusal has taught", () => {
 });
 
 describe("a limit by messages", () => {
-  test("does not compact at every request where what is kept has more messages by itself", async () => {
+  test("does not compact at every request if the kept tail alone has too many messages", async () => {
     const { session } = await grown(`${turns(1, 10)} u11`);
     const { summarizer, asked } = model();
     const own = {
@@ -70,8 +70,8 @@ describe("a limit by messages", () => {
   });
 });
 
-describe("a compaction that waits for the end of a turn", () => {
-  test("is told of by the request that ran it, and is the only one", async () => {
+describe("a deferred compaction", () => {
+  test("is returned by the request that ran it, and is the only one", async () => {
     const { session } = await grown(`${turns(1, 9)} u10 k10 r10:k10`);
     const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer: model().summarizer });
     expect((await compactor.compact({ when: "turn-end" })).kind).toBe("deferred");
@@ -80,7 +80,7 @@ describe("a compaction that waits for the end of a turn", () => {
     expect([done.compaction?.kind, messages[0]?.role]).toEqual(["compacted", "compactionSummary"]);
   });
 
-  test("is cancelled by the signal it was asked for with", async () => {
+  test("is cancelled by the signal of its own call", async () => {
     const { session } = await grown(`${turns(1, 9)} u10 k10 r10:k10`);
     const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer: model().summarizer });
     const abort = new AbortController();
@@ -93,8 +93,8 @@ describe("a compaction that waits for the end of a turn", () => {
   });
 });
 
-describe("work that runs already", () => {
-  test("in the background is not started anew because memory is short", async () => {
+describe("an operation that is already running", () => {
+  test("in the background is not restarted under memory pressure", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
     const early = { ...settings, background: { start: 0.3, jitterShare: 0, minShareToApply: 0 } } as const;
@@ -105,7 +105,7 @@ describe("work that runs already", () => {
     held.give("## Goal\nshort");
   });
 
-  test("is waited for by a change of model and by a recovery, whoever is first", async () => {
+  test("is awaited by modelChanged and reportOverflow, in either order", async () => {
     const { session } = await grown(`${turns(1, 13)} u14`);
     const held = heldModel();
     const compactor = createCompactor({ session, contextWindow, settings, summarizer: held.summarizer });
@@ -122,8 +122,8 @@ describe("work that runs already", () => {
   });
 });
 
-describe("an entry of a compaction", () => {
-  test("says how large the context was when it was put in, however long that took", async () => {
+describe("a compaction entry", () => {
+  test("stores the size of the context at the time of the append", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
     const early = { ...settings, background: { start: 0.2, jitterShare: 0, minShareToApply: 0 } } as const;
@@ -141,7 +141,7 @@ describe("an entry of a compaction", () => {
 });
 
 describe("a reply that was stopped with calls", () => {
-  test("ended its turn: a compaction by hand may run", async () => {
+  test("ended its turn: a manual compaction may run", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const call = { type: "toolCall", id: "k10", name: "read", arguments: { path: "a" } } as const;
     await session.append({ ...assistantMessage([call], { stopReason: "aborted" }), id: "k10" });
@@ -155,8 +155,8 @@ describe("a reply that was stopped with calls", () => {
   });
 });
 
-describe("what a host does not tell", () => {
-  test("of its system prompt and tools is no reason to send less of the session", async () => {
+describe("values that a host does not pass", () => {
+  test("for system prompt and tools do not shrink the request", async () => {
     const { session } = await grown("u1");
     const compactor = createCompactor({ session, contextWindow: 200_000 });
     await session.append(
@@ -169,7 +169,7 @@ describe("what a host does not tell", () => {
     expect(use.totalTokens).toBeGreaterThan(20_000);
   });
 
-  test("a sum of several calls as usage does not shrink later requests", async () => {
+  test("usage summed over several calls does not shrink later requests", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const compactor = createCompactor({ session, contextWindow: 20_000, settings });
     await compactor.prepareRequest({ lastUsage: { input: 900_000, output: 10 } });
@@ -177,7 +177,7 @@ describe("what a host does not tell", () => {
     expect([done.changes, done.compaction, fits]).toEqual([[], null, true]);
   });
 
-  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("tokens of %s are refused, by name", async (tokens) => {
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("tokens of %s are rejected, and the error names the field", async (tokens) => {
     const { session } = await grown("u1");
     const compactor = createCompactor({ session, contextWindow: 20_000 });
     for (const name of ["toolTokens", "systemTokens"]) {
@@ -188,8 +188,8 @@ describe("what a host does not tell", () => {
   });
 });
 
-describe("settings that other tests leave alone", () => {
-  test("enabled: false lets by hand, a recovery and a smaller model compact, and nothing else", async () => {
+describe("settings without a test of their own elsewhere", () => {
+  test("enabled: false leaves manual compaction, overflow recovery and modelChanged", async () => {
     const { session } = await grown(`${turns(1, 13)} u14`);
     const off = { ...settings, enabled: false } as const;
     const compactor = createCompactor({ session, contextWindow: 2_500, settings: off, summarizer: model().summarizer });
@@ -200,7 +200,7 @@ describe("settings that other tests leave alone", () => {
     expect(await second.reportOverflow(tooLong(3_000))).toMatchObject({ kind: "retry", compaction: { kind: "compacted" } });
   });
 
-  test("branch.summarize leaves a summary of the branch unless the call says otherwise", async () => {
+  test("branch.summarize summarizes a branch unless the call overrides it", async () => {
     const { session } = await grown(turns(1, 3));
     const compactor = createCompactor({
       session,
@@ -233,7 +233,7 @@ describe("settings that other tests leave alone", () => {
     expect((await cold.prepareRequest()).done.pruned).toBeGreaterThan(0);
   });
 
-  test("background.minShareToApply throws a finished summary away where the context is small again", async () => {
+  test("background.minShareToApply discards a finished summary if the context has become small", async () => {
     const { session } = await grown(`${turns(1, 9)} u10`);
     const held = heldModel();
     const heard = listening();
@@ -246,7 +246,7 @@ describe("settings that other tests leave alone", () => {
     expect(heard.events.find(({ type }) => type === "compactionComplete")).toMatchObject({ success: false, outcome: "discarded" });
   });
 
-  test("a background run that finds nothing to compact ends as that", async () => {
+  test("a background run that finds nothing to compact reports that", async () => {
     const { session } = await grown("u1 a1 u2");
     const heard = listening();
     const early = {

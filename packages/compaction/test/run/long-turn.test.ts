@@ -66,7 +66,7 @@ describe.each(["balanced", "copilot-cli", "vscode"] as const)("300 rounds of one
 });
 
 describe("a background run that failed", () => {
-  test("is started again in the same turn, once the context has grown", async () => {
+  test("is restarted in the same turn once the context has grown", async () => {
     const { session, server, compactor, events } = await scene("copilot-cli", 10_000);
     server.reply(fail(400, "no"));
     for (let n = 1; n <= 80 && !outcomes(events).includes("compacted true"); n += 1) await round(session, compactor, n, 120);
@@ -74,7 +74,7 @@ describe("a background run that failed", () => {
     expect(outcomes(events)).toEqual(["failed true", "compacted true"]);
   });
 
-  test("is not started again for the same context, however often the request is prepared", async () => {
+  test("is not restarted for the same context, however often prepareRequest is called", async () => {
     const { session, server, compactor, events } = await scene("copilot-cli", 10_000);
     server.otherwise(fail(400, "no"));
     for (let n = 1; outcomes(events).length === 0; n += 1) await round(session, compactor, n, 120);
@@ -84,7 +84,7 @@ describe("a background run that failed", () => {
     expect(server.requests).toHaveLength(asked);
   });
 
-  test("costs few calls where the model fails for the whole of a long turn, and each request fits", async () => {
+  test("makes few calls if the model fails during a whole long turn, and each request fits", async () => {
     const { session, server, compactor } = await scene("copilot-cli", 10_000);
     server.otherwise(fail(400, "no"));
     for (let n = 1; n <= 300; n += 1) expect((await round(session, compactor, n, 120)).use.totalTokens).toBeLessThanOrEqual(10_000);
@@ -107,8 +107,8 @@ describe("VS Code's start", () => {
   });
 });
 
-describe("old tool output of a turn that runs", () => {
-  test("is pruned before anything is summarised, but for the newest 40,000 tokens of it (pi)", async () => {
+describe("old tool output of a running turn", () => {
+  test("is pruned before any summary, except for its newest 40,000 tokens (pi)", async () => {
     const { session, server, compactor, events } = await scene("pi", 128_000);
     let request: PreparedRequest | undefined;
     for (let n = 1; request === undefined || request.done.pruned === 0; n += 1) request = await round(session, compactor, n, 1_500);
@@ -123,7 +123,7 @@ describe("old tool output of a turn that runs", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("keeps it all in the store, and the round that the model has not read whatever the settings", async () => {
+  test("is unchanged in the store; the unanswered round is never pruned", async () => {
     const { session } = await scene("pi", 10_000);
     const prune = { protectTokens: 0, minSavingsTokens: 0 };
     const compactor = createCompactor({ session, contextWindow: 2_000, settings: { preset: "pi", prune } });
@@ -136,7 +136,7 @@ describe("old tool output of a turn that runs", () => {
     expect(JSON.stringify(await session.entry("r1"))).toContain("the r1 word124");
   });
 
-  test("is trimmed in each request but for the newest round, with the preset co-cli", async () => {
+  test("is trimmed in each request except for the newest round, with the preset co-cli", async () => {
     const { session, compactor } = await scene("co-cli", 200_000);
     for (let n = 1; n <= 8; n += 1) await plant(session, `k${n} r${n}:k${n}`, { result: 2_000 });
     const lengths = results((await compactor.prepareRequest()).context.messages).map((text) => text.length);
@@ -146,7 +146,7 @@ describe("old tool output of a turn that runs", () => {
 });
 
 describe("a provider that counts more than we do", () => {
-  test("makes less be kept, in proportion", async () => {
+  test("reduces the kept tail in proportion", async () => {
     const kept: number[] = [];
     for (const factor of [1, 2]) {
       const { session, compactor } = await scene("pi", 100_000);

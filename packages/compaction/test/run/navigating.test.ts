@@ -21,14 +21,14 @@ describe("going to an entry", () => {
     if (result.kind === "moved") expect(text === null ? result.text : result.text?.startsWith(text)).toBe(text === null ? null : true);
   });
 
-  test("a host's message is edited again too", async () => {
+  test("a host's message is returned for editing too", async () => {
     const { session } = await grown("u1 a1");
     await session.append({ type: "custom_message", customType: "skill", content: "Use the skill", id: "n1" });
     await plant(session, "a2");
     expect(await createCompactor({ session, contextWindow }).navigate("n1")).toMatchObject({ leafId: "a1", text: "Use the skill" });
   });
 
-  test("the images of a prompt come back with its text", async () => {
+  test("the images of a prompt are returned with its text", async () => {
     const { session } = await grown("u1 a1");
     const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
     await session.append({ ...userMessage([{ type: "text", text: "look" }, image]), id: "u2" });
@@ -36,20 +36,20 @@ describe("going to an entry", () => {
     expect(await createCompactor({ session, contextWindow }).navigate("u2")).toMatchObject({ text: "look", images: [image] });
   });
 
-  test("the entry where the leaf stands is no move", async () => {
+  test("the current leaf is not a move", async () => {
     const { session } = await grown(turns(1, 2));
     expect(await createCompactor({ session, contextWindow }).navigate("a2", { summarize: true })).toMatchObject({ kind: "already-there" });
     expect(await session.undoMove()).toBe(false);
   });
 
-  test("tells whether a reply is waited for (R80)", async () => {
+  test("reports whether a reply is awaited (R80)", async () => {
     const { session } = await grown(turns(1, 2));
     const compactor = createCompactor({ session, contextWindow });
     expect(await compactor.navigate("r1")).toMatchObject({ expectsReply: true });
     expect(await compactor.navigate("a1")).toMatchObject({ expectsReply: false });
   });
 
-  test("an entry that is not there moves nothing", async () => {
+  test("an unknown entry moves nothing", async () => {
     const { session } = await grown(turns(1, 2));
     await expect(createCompactor({ session, contextWindow }).navigate("nobody")).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
     expect(session.leafId).toBe("a2");
@@ -57,7 +57,7 @@ describe("going to an entry", () => {
 });
 
 describe("the events of a branch summary", () => {
-  test("tell one attempt from its start to its end, whether it was written or not", async () => {
+  test("report one attempt from start to end, with or without a result", async () => {
     const { session } = await grown(turns(1, 3));
     const heard = listening();
     const usage = { input: 90, output: 3 };
@@ -88,7 +88,7 @@ describe("leaving a branch with a summary", () => {
     return grownSession;
   }
 
-  test("tells on the branch that is entered what happened on the one that was left", async () => {
+  test("adds a summary of the abandoned branch to the new branch", async () => {
     const { store, session } = await branched();
     const { summarizer, asked } = model("## Goal\nThe other way.");
     const compactor = createCompactor({ session, contextWindow, summarizer });
@@ -108,7 +108,7 @@ describe("leaving a branch with a summary", () => {
     expect(await findings(store)).toEqual([]);
   });
 
-  test("goes with the next context, and is undone with the move", async () => {
+  test("is in the next context, and is undone with the move", async () => {
     const { session } = await branched();
     const compactor = createCompactor({ session, contextWindow, summarizer: model("## Goal\nThe other way.").summarizer });
     await compactor.navigate("a4", { summarize: true });
@@ -120,7 +120,7 @@ describe("leaving a branch with a summary", () => {
     expect(session.leafId).toBe("a3");
   });
 
-  test("of a prompt, its summary stands where the prompt stood", async () => {
+  test("to a prompt puts the summary at the place of the prompt", async () => {
     const { session } = await grown(turns(1, 3));
     const compactor = createCompactor({ session, contextWindow, summarizer: model("## Goal\nTried.").summarizer });
     const result = await compactor.navigate("u2", { summarize: true });
@@ -161,7 +161,7 @@ describe("leaving a branch with a summary", () => {
     expect(await compactor.navigate("a4")).toMatchObject({ kind: "moved" });
   });
 
-  test("the agent that appends meanwhile keeps its place: the summary of half a branch is not written", async () => {
+  test("an append during the summary moves the leaf, so the summary is not written", async () => {
     const { session } = await branched();
     const held = heldModel();
     const running = createCompactor({ session, contextWindow, summarizer: held.summarizer }).navigate("a4", { summarize: true });
@@ -172,7 +172,7 @@ describe("leaving a branch with a summary", () => {
     expect(session.leafId).toBe("u9");
   });
 
-  test("further down the same path there is nothing to summarise", async () => {
+  test("further down the same path there is nothing to summarize", async () => {
     const { session } = await branched();
     await session.moveLeaf("a2");
     const { summarizer, asked } = model();
@@ -183,7 +183,7 @@ describe("leaving a branch with a summary", () => {
     expect(asked).toEqual([]);
   });
 
-  test("the instructions reach the model, and can take the place of its prompt", async () => {
+  test("the instructions are added to the prompt, or replace it", async () => {
     const { session } = await branched();
     const { summarizer, asked } = model("## Goal\nShort.");
     const compactor = createCompactor({ session, contextWindow, summarizer });
@@ -195,7 +195,7 @@ describe("leaving a branch with a summary", () => {
     expect(asked[1]?.prompt.length).toBeLessThan(asked[0]?.prompt.length ?? 0);
   });
 
-  test("files and summaries of a compaction on the branch are told too (R138)", async () => {
+  test("files and summaries of a compaction on the branch are included (R138)", async () => {
     const { session } = await grown("u0 a0");
     await plant(session, turns(1, 10));
     const compactor = createCompactor({
@@ -216,7 +216,7 @@ describe("leaving a branch with a summary", () => {
 });
 
 describe("hooks of a navigation", () => {
-  test("can cancel it, bring a summary, and hear of it", async () => {
+  test("can cancel it, supply a summary, and observe its result", async () => {
     const { session } = await grown(turns(1, 3));
     let cancel = true;
     const heard: unknown[] = [];

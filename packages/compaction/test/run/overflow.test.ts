@@ -12,8 +12,8 @@ async function full() {
   return grown(`${turns(1, 13)} u14`);
 }
 
-describe("a request that the provider refused as too long", () => {
-  test("is recovered once: the context is compacted, and the limit is the one it named", async () => {
+describe("a request that the provider rejected as too long", () => {
+  test("is recovered once: the context is compacted, and the named limit is used", async () => {
     const { session } = await full();
     const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer: model().summarizer });
     expect(await compactor.reportOverflow(tooLong)).toMatchObject({
@@ -26,7 +26,7 @@ describe("a request that the provider refused as too long", () => {
     expect(await compactor.reportOverflow(tooLong)).toEqual({ kind: "gave-up" });
   });
 
-  test("is recovered again after the model has answered since", async () => {
+  test("is recovered again after a successful reply", async () => {
     const { session } = await full();
     const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer: model().summarizer });
     await compactor.reportOverflow(tooLong);
@@ -34,7 +34,7 @@ describe("a request that the provider refused as too long", () => {
     expect(await compactor.reportOverflow(tooLong)).toMatchObject({ kind: "retry" });
   });
 
-  test("leaves the failed attempt in the history and takes it out of the context, with its results (R111, R112)", async () => {
+  test("keeps the failed attempt in the history and omits it from the context, with its results (R111, R112)", async () => {
     const { session } = await full();
     const call = { type: "toolCall", id: "kx", name: "read", arguments: { path: "a" } } as const;
     await session.append({ ...assistantMessage([call], { stopReason: "length" }), id: "failed" });
@@ -45,7 +45,7 @@ describe("a request that the provider refused as too long", () => {
     expect(await pathNames(session)).toContain("failed half");
   });
 
-  test("a finished answer stays (R110)", async () => {
+  test("a finished answer is kept (R110)", async () => {
     const { session } = await full();
     await session.append({ ...assistantMessage("all done", { stopReason: "stop" }), id: "good" });
     const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer: model().summarizer });
@@ -54,10 +54,10 @@ describe("a request that the provider refused as too long", () => {
   });
 });
 
-describe("an overflow while a summary is being written beside the turn", () => {
+describe("an overflow during a background summary", () => {
   const early = { ...settings, background: { start: 0.5, jitterShare: 0, minShareToApply: 0 } } as const;
 
-  test("waits for that summary and applies it, as its calls are paid for", async () => {
+  test("waits for that summary and applies it", async () => {
     const { session } = await grown(`${turns(1, 11)} u12`);
     const held = heldModel();
     const compactor = createCompactor({ session, contextWindow: 4_000, settings: early, summarizer: held.summarizer });
@@ -71,7 +71,7 @@ describe("an overflow while a summary is being written beside the turn", () => {
     expect((await session.path()).filter(({ type }) => type === "compaction")).toHaveLength(1);
   });
 
-  test("compacts again where that summary leaves the context over its threshold", async () => {
+  test("compacts again if that summary leaves the context over its threshold", async () => {
     const { session } = await grown(`${turns(1, 11)} u12`);
     const held = heldModel();
     const { summarizer, asked } = model();
@@ -86,7 +86,7 @@ describe("an overflow while a summary is being written beside the turn", () => {
     expect(asked[0]).toMatchObject({ trigger: "context_limit_retry", prompt: expect.stringContaining("The first summary.") });
   });
 
-  test("tells of that summary where nothing is left to compact behind it", async () => {
+  test("returns that summary if nothing else can be compacted", async () => {
     const { session } = await grown(`${turns(1, 11)} u12`);
     const held = heldModel();
     const settings = { ...early, keep: { recentTokens: 1 }, trigger: { minMessages: 5 } };
@@ -100,7 +100,7 @@ describe("an overflow while a summary is being written beside the turn", () => {
     expect((await session.path()).filter(({ type }) => type === "compaction")).toHaveLength(1);
   });
 
-  test("compacts by itself where that summary fails, and stops waiting when it is cancelled", async () => {
+  test("compacts if that summary fails, and stops waiting when it is cancelled", async () => {
     const { session } = await grown(`${turns(1, 11)} u12`);
     const { summarizer } = model();
     const failing: Summarizer = (request) => (request.trigger === "threshold" ? Promise.reject(new Error("no")) : summarizer(request));
@@ -120,7 +120,7 @@ describe("an overflow while a summary is being written beside the turn", () => {
   });
 });
 
-describe("what is no overflow", () => {
+describe("what is not an overflow", () => {
   test.each([
     ["a rate limit (R108)", rateLimit],
     ["a refusal without a body", Object.assign(new Error("400"), { status: 400 })],
@@ -135,7 +135,7 @@ describe("what is no overflow", () => {
     expect(await pathNames(session)).toBe(before);
   });
 
-  test("a payload error of a request that we measured to be small (R109)", async () => {
+  test("a payload error of a request that is small by our count (R109)", async () => {
     const { session } = await grown("u1 a1 u2");
     const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer: model().summarizer });
     const payload = Object.assign(new Error("413 Payload Too Large"), { status: 413 });

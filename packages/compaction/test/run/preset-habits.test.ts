@@ -16,7 +16,7 @@ async function served() {
 }
 
 describe("vscode", () => {
-  test("in simple mode the summariser reads of a tool result up to half of the window", async () => {
+  test("in simple mode the summarizer reads of each tool result at most half of the window", async () => {
     const { session } = await grown("u1");
     await session.append(assistantMessage([{ type: "toolCall", id: "k1", name: "read", arguments: { path: "a.ts" } }]));
     await session.append(
@@ -35,7 +35,7 @@ describe("vscode", () => {
     expect(prompt).toContain("the end word499");
   });
 
-  test("full mode is asked first, but never with a request that is over the window", async () => {
+  test("full mode is tried first, but never with a request larger than the window", async () => {
     const { server, summarizer } = await served();
     const { session } = await grown(`${turns(1, 19)} u20`);
     const settings = { preset: "vscode", background: { start: null } } as const;
@@ -53,7 +53,7 @@ describe("vscode", () => {
     expect(server.requests[before]?.body.messages?.length).toBeGreaterThan(400);
   });
 
-  test("with one round in the turn the person's prompt stays, by itself and by hand", async () => {
+  test("with one round in the turn the user's prompt is kept, automatically and manually", async () => {
     const settings = { preset: "vscode", background: { start: null } } as const;
     const { session } = await grown(`${turns(1, 9)} u10 k10 r10:k10`);
     const compactor = createCompactor({
@@ -76,7 +76,7 @@ describe("vscode", () => {
     expect(await other.compact()).toMatchObject({ kind: "compacted", firstKeptEntryId: "u10" });
   });
 
-  test("calls of tool_search and their results are in no request for a summary, full mode's neither", async () => {
+  test("calls of tool_search and their results are in no summary request, in full mode either", async () => {
     const { server, summarizer } = await served();
     const { session } = await grown(turns(1, 2));
     await searched(session);
@@ -97,7 +97,7 @@ describe("vscode", () => {
     expect(sent).toContain("r2 the r2");
   });
 
-  test("asks for summaries at temperature 0, unless the summariser was made with another", async () => {
+  test("asks for summaries at temperature 0, unless the summarizer has its own", async () => {
     const { server, summarizer } = await served();
     const { session } = await grown(turns(1, 6));
     await createCompactor({ session, contextWindow: 100_000, settings: "vscode", summarizer }).compact();
@@ -129,7 +129,7 @@ async function searched(session: Session): Promise<void> {
 }
 
 describe("co-cli", () => {
-  test("by hand nothing is kept, also below twenty messages", async () => {
+  test("a manual compaction keeps nothing, also below twenty messages", async () => {
     const { session } = await grown(turns(1, 3), { user: 200, reply: 200, result: 200 });
     const result = await createCompactor({ session, contextWindow: 100_000, settings: "co-cli", summarizer: model().summarizer }).compact();
     expect(result).toMatchObject({ kind: "compacted", firstKeptEntryId: null });

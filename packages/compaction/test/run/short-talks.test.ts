@@ -8,7 +8,7 @@ const LONG_ANSWER = `<summary>\n## Goal\n${prose("answer", 370)}\n</summary>`;
 const SIZES = [1, 2, 4, 8, 12, 20, 30, 45, 60, 90, 150];
 
 describe.each(Object.keys(PRESETS) as PresetName[])("a short talk with the preset %s", (preset) => {
-  test.each(["u1 a1 u2 a2", "u1 k1 r1:k1 a1 u2 k2 r2:k2 a2"])("is compacted by hand, or no model is paid: %s", async (words) => {
+  test.each(["u1 a1 u2 a2", "u1 k1 r1:k1 a1 u2 k2 r2:k2 a2"])("is compacted manually, or no model is called: %s", async (words) => {
     for (const size of SIZES) {
       const { store, session } = await grown(words, { user: size, reply: size, result: size });
       const { summarizer, asked } = model(LONG_ANSWER);
@@ -20,7 +20,7 @@ describe.each(Object.keys(PRESETS) as PresetName[])("a short talk with the prese
     }
   });
 
-  test("leaves a summary when its branch is left, in the model's own words where the window has room", async () => {
+  test("gets a branch summary, written by the model if the window has space", async () => {
     for (const size of SIZES) {
       const { session } = await grown("u1 a1 u2 a2", { user: size, reply: size });
       const { summarizer } = model(LONG_ANSWER);

@@ -18,7 +18,7 @@ async function compacted(settings: SettingsSource, contextWindow: number) {
 }
 
 describe.each(Object.keys(PRESETS) as PresetName[])("a summary in a small window, with the preset %s", (preset) => {
-  test("takes no more than its share, and one that is longer loses its middle and not its ends", async () => {
+  test("takes no more than its share; a longer one is cut in the middle", async () => {
     const { result, asked } = await compacted(preset, 8_192);
     expect(asked[0]?.prompt).toMatch(/Write at most \d+ words\.$/m);
     expect(result.summary).toContain("## Goal\nMend the parser.");
@@ -30,15 +30,15 @@ describe.each(Object.keys(PRESETS) as PresetName[])("a summary in a small window
 });
 
 describe("a summary in a large window", () => {
-  test("is what the model wrote, and nothing is said of its length", async () => {
+  test("is the model's text, without a remark on its length", async () => {
     const { result, asked } = await compacted({ keep: { recentTokens: 500 } }, 200_000);
     expect(asked[0]?.prompt).not.toContain("Write at most");
     expect(result.summary).toContain(prose("done", 3_000));
   });
 });
 
-describe("files and the person's words beside a summary", () => {
-  test("leave the body its place in a small window; the whole lists are in the entry's details", async () => {
+describe("file lists and user quotes in a summary", () => {
+  test("leave space for the body in a small window; the full lists are in the entry's details", async () => {
     const { session } = await grown(`${turns(1, 120)} u121`, { user: 20, reply: 10, result: 10 });
     const compactor = createCompactor({ session, contextWindow: 8_192, settings: "copilot-cli", summarizer: model().summarizer });
     const result = await compactor.compact();

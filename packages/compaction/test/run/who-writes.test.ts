@@ -5,8 +5,8 @@ import { grown, model, plant, turns } from "../world/session.js";
 const settings = { keep: { recentTokens: 300 }, background: { start: null }, prune: { enabled: false } } as const;
 const tooLong = Object.assign(new Error("400 prompt is too long: 3100 tokens > 3000 maximum"), { status: 400 });
 
-describe("who writes a summary", () => {
-  test("can be another model by hand than by itself, and a third for branches", async () => {
+describe("the summarizer of a compaction", () => {
+  test("can differ for manual compaction, automatic compaction and branches", async () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     const [primary, cheap, branch] = [model(), model(), model()];
     const summarizer = { manual: primary.summarizer, automatic: cheap.summarizer, branch: [branch.summarizer] };
@@ -21,7 +21,7 @@ describe("who writes a summary", () => {
     expect(branch.asked.length).toBeGreaterThan(0);
   });
 
-  test("is told what asked for it", async () => {
+  test("receives the trigger", async () => {
     const { session } = await grown(`${turns(1, 12)} u13`);
     const { summarizer, asked } = model();
     const compactor = createCompactor({ session, contextWindow: 4_000, settings, summarizer });

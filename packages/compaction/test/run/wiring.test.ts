@@ -14,7 +14,7 @@ const settings = {
 } as const;
 
 describe("the breaker", () => {
-  test("asks no model any more after it has failed so often in a row, and tries again later", async () => {
+  test("stops calling a model after several failures in a row, and tries again later", async () => {
     const { session } = await grown(turns(1, 8));
     let calls = 0;
     const summarizer = async () => {
@@ -34,8 +34,8 @@ describe("the breaker", () => {
   });
 });
 
-describe("one walk to a request", () => {
-  test("tries one compaction, however it ends: a hook that stops it is asked once", async () => {
+describe("one call of prepareRequest", () => {
+  test("tries one compaction, whatever its result: a hook that cancels it is called once", async () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     let asked = 0;
     const beforeCompact = () => {
@@ -49,7 +49,7 @@ describe("one walk to a request", () => {
 });
 
 describe("an undo", () => {
-  test("ends the summary that is being written beside the turn, for good", async () => {
+  test("cancels the background summary for good", async () => {
     const { session } = await grown(turns(1, 8));
     const early = { ...settings, background: { start: 0.3, jitterShare: 0, minShareToApply: 0 } } as const;
     await createCompactor({ session, contextWindow, settings, summarizer: model().summarizer }).compact();
@@ -68,7 +68,7 @@ describe("an undo", () => {
   });
 });
 
-describe("the last thinking block of what a compaction covers", () => {
+describe("the last thinking block of the covered messages", () => {
   const thinking = { type: "thinking", thinking: "so it is the lexer", thinkingSignature: "c2lnbmVk" } as const;
 
   test.each([
@@ -93,8 +93,8 @@ describe("the last thinking block of what a compaction covers", () => {
   );
 });
 
-describe("a compaction for the end of the turn", () => {
-  test("is not replaced by a second one, unless it was cancelled meanwhile", async () => {
+describe("a compaction with when: turn-end", () => {
+  test("is not replaced by a second one, unless it was cancelled", async () => {
     const { session } = await grown(`${turns(1, 8)} u9 k9 r9:k9`);
     const { summarizer, asked } = model();
     const compactor = createCompactor({ session, contextWindow: 100_000, settings, summarizer });
@@ -109,8 +109,8 @@ describe("a compaction for the end of the turn", () => {
   });
 });
 
-describe("what stops the automatic path", () => {
-  test("is told as it is: too many messages are kept, not too many tokens", async () => {
+describe("the reason of a pause", () => {
+  test("names too many kept messages, not too many tokens", async () => {
     const { session } = await grown(`${turns(1, 15)} u16`);
     const heard = listening();
     const crowded = {
@@ -124,10 +124,10 @@ describe("what stops the automatic path", () => {
   });
 });
 
-describe("a table of tokens that cannot be loaded", () => {
+describe("a token table that cannot be loaded", () => {
   afterEach(() => void vi.doUnmock("js-tiktoken/ranks/cl100k_base"));
 
-  test("fails that request, and the next one loads it anew", async () => {
+  test("fails that request, and the next one loads it again", async () => {
     vi.doMock("js-tiktoken/ranks/cl100k_base", () => {
       throw new Error("the disk is gone");
     });

@@ -33,7 +33,7 @@ function briefly({ source }: SummaryRequest): string {
   return `The user asked: ${asked?.role === "user" ? JSON.stringify(asked.content).slice(0, 300) : "nothing"}.\nThe work on ${named} goes on.`;
 }
 
-/** What models answer that do not summarise. */
+/** What models answer that do not summarize. */
 const WORTHLESS: Readonly<Record<string, (request: SummaryRequest) => string>> = {
   "an OK": () => "<summary>OK</summary>",
   "a refusal in plain words": () => "<summary>I'm sorry, but I can't help with that.</summary>",
@@ -49,28 +49,31 @@ function compactorFor(session: Session, preset: PresetName, summarizer: Summariz
 }
 
 describe.each(Object.keys(PRESETS) as PresetName[])("with the preset %s", (preset) => {
-  test.each(Object.keys(WORTHLESS))("%s is no summary of any session: the extract is taken, and result and event say why", async (name) => {
-    let judged = 0;
-    await imported(preset, async (session) => {
-      const { heard, compactor } = compactorFor(session, preset, async (request) => WORTHLESS[name]?.(request) ?? "");
-      const result = await compactor.compact();
-      if (result.kind !== "compacted" || (result.fidelity?.total ?? 0) < LEAST_FACTS) return;
-      judged += 1;
-      const reason = expect.stringMatching(/^(?:low-fidelity|echo)$/);
-      expect(result).toMatchObject({ method: "extract", failures: expect.arrayContaining([expect.objectContaining({ reason })]) });
-      expect(heard.events).toContainEqual(
-        expect.objectContaining({
-          type: "compactionComplete",
-          method: "extract",
-          fidelity: result.fidelity?.score,
-          failures: result.failures,
-        }),
-      );
-    });
-    expect(judged).toBeGreaterThan(0);
-  });
+  test.each(Object.keys(WORTHLESS))(
+    "%s is not accepted as a summary: the extract is used, and result and event contain the reason",
+    async (name) => {
+      let judged = 0;
+      await imported(preset, async (session) => {
+        const { heard, compactor } = compactorFor(session, preset, async (request) => WORTHLESS[name]?.(request) ?? "");
+        const result = await compactor.compact();
+        if (result.kind !== "compacted" || (result.fidelity?.total ?? 0) < LEAST_FACTS) return;
+        judged += 1;
+        const reason = expect.stringMatching(/^(?:low-fidelity|echo)$/);
+        expect(result).toMatchObject({ method: "extract", failures: expect.arrayContaining([expect.objectContaining({ reason })]) });
+        expect(heard.events).toContainEqual(
+          expect.objectContaining({
+            type: "compactionComplete",
+            method: "extract",
+            fidelity: result.fidelity?.score,
+            failures: result.failures,
+          }),
+        );
+      });
+      expect(judged).toBeGreaterThan(0);
+    },
+  );
 
-  test("a short summary that names what was worked on passes, for every session", async () => {
+  test("a short summary that names the work is accepted, for every session", async () => {
     let passed = 0;
     await imported(preset, async (session) => {
       const { compactor } = compactorFor(session, preset, async (request) => `<summary>\n## Goal\n${briefly(request)}\n</summary>`);

@@ -36,12 +36,12 @@ describe("the calibration of our counts", () => {
     expect(calibrate(UNCALIBRATED, { reportedTokens: reported, estimatedTokens: estimated, knowsFixed, windowTokens })).toEqual(expected);
   });
 
-  test("is not moved by a figure above the window, which is the sum of several calls", () => {
+  test("ignores a count above the window, which is the sum of several calls", () => {
     const before = { ratio: 1.2, unseenTokens: 500 };
     expect(calibrate(before, { reportedTokens: 900_000, estimatedTokens: 20_000, knowsFixed: true, windowTokens })).toBe(before);
   });
 
-  test("explains what was reported, and never leaves less than a quarter of the window", () => {
+  test("matches what was reported, and never leaves less than a quarter of the window", () => {
     fc.assert(
       fc.property(fc.nat(200_000), fc.nat(200_000), fc.boolean(), (reportedTokens, estimatedTokens, knowsFixed) => {
         const { ratio, unseenTokens } = calibrate(UNCALIBRATED, { reportedTokens, estimatedTokens, knowsFixed, windowTokens });

@@ -78,7 +78,7 @@ describe("counts that are kept in the store", () => {
     expect(perMessage).toEqual(await anew(other));
   });
 
-  test("are apart for each way to count", async () => {
+  test("are stored separately for each counter", async () => {
     const { session } = await grown(turns(1, 30));
     const first = new ContextMeter(session, counting().counter);
     await measured(first, session);
@@ -88,7 +88,7 @@ describe("counts that are kept in the store", () => {
     expect(seen.texts).toBeGreaterThan(0);
   });
 
-  test("are of what an entry says, never of what an edit makes of it on one path", async () => {
+  test("are those of the stored entry, not of an edit on one path", async () => {
     const { store, session } = await grown(turns(1, 30));
     await session.append({ type: "context_edit", targetId: "r1", replacement: { content: "gone" } });
     const edited = new ContextMeter(session, counting().counter);
@@ -100,7 +100,7 @@ describe("counts that are kept in the store", () => {
     expect((await measured(new ContextMeter(other, counting().counter), other)).perMessage).toEqual(await anew(other));
   });
 
-  test("are of what an entry says also where another leaf is measured than the one the handle stands on", async () => {
+  test("are those of the stored entry also if another leaf than the current one is measured", async () => {
     const { store, session } = await grown(turns(1, 30));
     const edit = await session.append({ type: "context_edit", targetId: "r1", replacement: { content: "gone" } });
     const context = await session.context();
@@ -113,7 +113,7 @@ describe("counts that are kept in the store", () => {
     expect((await measured(new ContextMeter(other, counting().counter), other)).perMessage).toEqual(await anew(other));
   });
 
-  test("that cannot be written cost only time: the store is closed meanwhile", async () => {
+  test("that cannot be written are no error: the store is closed", async () => {
     const store = await openedStore();
     const session = await store.createSession({});
     await session.append(userMessage("hello there"));

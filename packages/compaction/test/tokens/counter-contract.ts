@@ -17,19 +17,19 @@ export function counterContract(name: string, load: () => Promise<TokenCounter>)
       expect(texts.toReversed().map((text) => counter.count(text))).toEqual(first.toReversed());
     });
 
-    test("takes the text of special tokens as text", async () => {
+    test("counts the text of special tokens as text", async () => {
       const counter = await load();
       expect(counter.count("<|endoftext|>")).toBeGreaterThan(1);
       expect(counter.count("<|im_start|>user")).toBeGreaterThan(1);
     });
 
-    test("takes halves of surrogate pairs", async () => {
+    test("accepts halves of surrogate pairs", async () => {
       const counter = await load();
       expect(counter.count("a\ud83d b\ude00")).toBeGreaterThan(0);
       expect(counter.count("\ud83d".repeat(70_000))).toBeGreaterThan(0);
     });
 
-    test("comes to an end on a megabyte without a break", async () => {
+    test("finishes on a megabyte without a break", async () => {
       const counter = await load();
       for (const one of ["x", " ", "的", "\u0301", "-", "9", "🙂"]) {
         const text = one.repeat(Math.floor(1_000_000 / one.length));
@@ -37,7 +37,7 @@ export function counterContract(name: string, load: () => Promise<TokenCounter>)
       }
     });
 
-    test("has a name that says how it counts", async () => {
+    test("has a name for its way of counting", async () => {
       expect((await load()).name).toMatch(/^\w+\/\d+$/);
     });
   });

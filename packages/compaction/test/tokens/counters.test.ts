@@ -95,13 +95,13 @@ describe("the rough counter", () => {
 });
 
 describe("loading a counter", () => {
-  test("is shared by all who ask", async () => {
+  test("is done once for all callers", async () => {
     const [one, other] = await Promise.all([loadCounter("o200k_base"), loadCounter("o200k_base")]);
     expect(one).toBe(other);
   });
 });
 
-describe("the vocabulary of a model", () => {
+describe("the tokenizer of a model", () => {
   test.each([
     ["gpt-4o-mini", "o200k_base"],
     ["gpt-4.1", "o200k_base"],

@@ -71,18 +71,18 @@ describe("tokens of an image", () => {
     expect(imageTokens(image(width, height), rule)).toBe(tokens);
   });
 
-  test("of an unknown provider are the most of all", () => {
+  test("of an unknown provider are those of the rule that gives the most", () => {
     const one = image(1_000, 750);
     const all = (["openai", "anthropic", "gemini"] as const).map((rule) => imageTokens(one, rule));
     expect(imageTokens(one, "largest")).toBe(Math.max(...all));
   });
 
-  test("of an image that cannot be read are as many as one can have", () => {
+  test("of an unreadable image are the maximum", () => {
     expect(imageTokens("AAAA", "anthropic")).toBe(imageTokens(image(9_000, 9_000), "anthropic"));
   });
 });
 
-describe("the rule of a model", () => {
+describe("the image rule of a model", () => {
   test.each([
     ["anthropic", { provider: "openrouter", modelId: "claude-sonnet-4-5" }],
     ["gemini", { provider: "google", modelId: "gemini-2.5-pro" }],

@@ -7,7 +7,7 @@ import type { TokenCounter } from "../../src/tokens/token-counter.js";
 const words: TokenCounter = { name: "words", count: (text) => text.split(/\s+/).filter((word) => word !== "").length };
 
 describe("tokens of a message", () => {
-  test("are its texts and what every message costs", () => {
+  test("are its texts and a constant per message", () => {
     expect(messageTokens(words, { role: "user", content: "one two three" })).toBe(MESSAGE_TOKENS + 3);
     const blocks = [
       { type: "text", text: "one two" },
@@ -23,7 +23,7 @@ describe("tokens of a message", () => {
     expect(messageTokens(words, { role: "assistant", content: [thinking, call] })).toBe(MESSAGE_TOKENS + 2 + CALL_TOKENS + 1 + 2);
   });
 
-  test("of a thought that is hidden are those of its signature", () => {
+  test("of a hidden thinking block are those of its signature", () => {
     const hidden = { type: "thinking", thinking: "", thinkingSignature: "x".repeat(400), redacted: true } as const;
     expect(messageTokens(words, { role: "assistant", content: [hidden] })).toBe(MESSAGE_TOKENS + 100);
   });
@@ -38,7 +38,7 @@ describe("tokens of a message", () => {
     expect(messageTokens(words, summary)).toBe(MESSAGE_TOKENS + words.count(compactionSummaryText("short and good")));
   });
 
-  test("of a command that is not for the model are those of an empty message", () => {
+  test("of a command excluded from the context are those of an empty message", () => {
     const command = { role: "bashExecution", command: "ls", output: "a b c", excludeFromContext: true } as const;
     expect(messageTokens(words, command)).toBe(MESSAGE_TOKENS);
     expect(messageTokens(words, { ...command, excludeFromContext: false })).toBeGreaterThan(MESSAGE_TOKENS + 3);
