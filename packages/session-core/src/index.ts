@@ -1,4 +1,4 @@
-// The one list of what this package offers. Grouped as the README explains it.
+// The public API of this package, grouped as in the README.
 
 // Context
 export type {

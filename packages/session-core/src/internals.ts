@@ -1,4 +1,4 @@
-// What only the sibling packages of this repository use: `@bough/session-core/internals`. Not supported for others: any
+// Exports for the sibling packages of this repository only: `@bough/session-core/internals`. Not supported for others: any
 // release may change or remove it.
 
 import { checked, TEXT } from "./arguments/rules.js";

@@ -1,6 +1,6 @@
 /**
- * Resolves with the promise, or rejects with `signal.reason` when aborted. The promise itself is not cancelled; what it
- * gives after the abort is ignored, without an unhandled rejection. A function is called at once, unless the signal is
+ * Resolves with the promise, or rejects with `signal.reason` when aborted. The promise itself is not cancelled; its result
+ * after the abort is ignored, without an unhandled rejection. A function is called at once, unless the signal is
  * aborted already. No listener is left on the signal.
  *
  * @example
@@ -19,7 +19,7 @@ export async function raceAbort<T>(work: Promise<T> | (() => Promise<T>), signal
   try {
     return await Promise.race([typeof work === "function" ? work() : work, aborted]);
   } catch (error) {
-    // An aborted fetch rejects with an error of its own; the caller gets the reason of the abort.
+    // An aborted fetch rejects with its own error; the caller gets the reason of the abort.
     signal.throwIfAborted();
     throw error;
   } finally {

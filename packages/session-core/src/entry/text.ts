@@ -88,7 +88,7 @@ function joinTexts(parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== "").join("\n");
 }
 
-/** One line that says what an entry is about: its first words, or its tool calls as `[read src/a.ts]`. */
+/** One line that describes an entry: its first words, or its tool calls as `[read src/a.ts]`. */
 export function previewOf(payload: EntryPayload): string {
   return oneLine(previewText(payload));
 }
@@ -98,9 +98,9 @@ function previewText(payload: EntryPayload): string {
     case "message":
       return messagePreview(payload.message);
     case "compaction":
-      return payload.title ?? payload.shortSummary ?? ownWords(payload.summary);
+      return payload.title ?? payload.shortSummary ?? withoutNoteForModel(payload.summary);
     case "branch_summary":
-      return ownWords(payload.summary);
+      return withoutNoteForModel(payload.summary);
     case "model_change":
       return payload.provider === undefined ? payload.modelId : `${payload.provider}/${payload.modelId}`;
     case "thinking_level_change":
@@ -116,8 +116,11 @@ function previewText(payload: EntryPayload): string {
   }
 }
 
-/** What a summary begins with between tags is a note for the model, the same in each; where it is all there is, it stays. */
-function ownWords(summary: string): string {
+/**
+ * Removes the note for the model, between tags, at the start of a summary: it is the same in each summary. A summary that
+ * contains only this note is unchanged.
+ */
+function withoutNoteForModel(summary: string): string {
   return summary.replace(/^\s*<([a-z-]+)>[\s\S]*?<\/\1>\s*(?=\S)/, "");
 }
 
@@ -140,10 +143,10 @@ function messagePreview(message: Message): string {
 
 function assistantPreview(message: AssistantMessage): string {
   const calls = message.content.some((block) => block.type === "toolCall") ? callsPreview(message.content) : "";
-  const text = oneLine(openingOf(message.content));
+  const text = oneLine(takeOpening(message.content));
   if (text === "" && calls === "") return message.errorMessage ?? thought(message.content);
   if (text === "" || calls === "") return text || calls;
-  // The calls must stay readable behind a long text, so the text gives way first.
+  // A long text is shortened first, so that the calls after it stay readable.
   const room = Math.max(LINE_CHARS - calls.length - 1, 40);
   return `${shorten(text, room)} ${calls}`;
 }
@@ -152,8 +155,8 @@ function callsPreview(content: readonly AssistantBlock[]): string {
   return content.flatMap((block) => (block.type === "toolCall" ? [callPreview(block)] : [])).join(" ");
 }
 
-/** As much of the text of a content as a line can need: a megabyte of tool output is not joined for it. */
-function openingOf(content: Content): string {
+/** The start of the text of a content, at least as long as a preview: further blocks are not joined. */
+function takeOpening(content: Content): string {
   if (typeof content === "string") return content;
   let text = "";
   for (const block of content) {
@@ -169,7 +172,7 @@ function thought(content: readonly AssistantBlock[]): string {
 }
 
 function contentPreview(content: Content): string {
-  const text = openingOf(content);
+  const text = takeOpening(content);
   if (text !== "" || typeof content === "string") return text;
   return content.map((block) => (block.type === "foreign" ? `[${block.originalType}]` : `[${block.type}]`)).join(" ");
 }

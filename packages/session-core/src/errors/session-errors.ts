@@ -42,8 +42,8 @@ export class EntryNotFoundError extends BoughError {
 }
 
 /**
- * A prefix or name matches several sessions or entries. `candidates` has the best ten matches, best first; the message says
- * how many more there are.
+ * A prefix or name matches several sessions or entries. `candidates` has the best ten matches, best first; the message
+ * states how many more there are.
  */
 export class AmbiguousNameError extends BoughError {
   readonly code = "AMBIGUOUS_NAME";

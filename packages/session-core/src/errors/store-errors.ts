@@ -99,7 +99,7 @@ export class StoreDamagedError extends BoughError {
 }
 
 /**
- * The file system refused to open or read the file: permissions, a missing folder, a device. Or another program replaced,
+ * The file cannot be opened or read: permissions, a missing folder, a device. Or another program replaced,
  * truncated or moved the file while it was open: a write that throws this may be in the old file; repeat it with the same ids.
  */
 export class StoreUnavailableError extends BoughError {

@@ -31,7 +31,7 @@ export function isId(text: string): boolean {
   return ID.test(text);
 }
 
-/** A text from outside, cut to `most` characters for an error message; a valid id is never cut. */
+/** Text of a caller or of a file, cut to `most` characters for an error message; a valid id is never cut. */
 export function quoted(text: string, most = 128): string {
   return shorten(text, most).toWellFormed();
 }

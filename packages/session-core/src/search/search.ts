@@ -37,7 +37,7 @@ const countAll = query<{ match: string }, { total: number }>(({ sql: text, p }) 
   rawQuery(text<{ total: number }>`SELECT count(*) AS total FROM entry_text WHERE entry_text MATCH ${p.match}`),
 );
 
-// CROSS JOIN makes SQLite start with the index of words. Otherwise it asks the index for each entry of the session, which took
+// CROSS JOIN makes SQLite start with the index of words. Otherwise it queries the index for each entry of the session, which took
 // 9 s for 20,000 matches.
 
 function countIndexedHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): number {

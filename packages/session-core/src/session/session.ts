@@ -77,7 +77,7 @@ export class Session {
     return this.#writer.leafId;
   }
 
-  /** Reads where the leaf is now, and returns it. */
+  /** Reads the current position of the leaf in the store, and returns it. */
   async refresh(): Promise<EntryId | null> {
     await this.#writer.updateLeaf((storage, row, leafName) => storage.leaf(row, leafName));
     return this.leafId;
@@ -115,8 +115,8 @@ export class Session {
   }
 
   /**
-   * Writes entries, labels, values and leaf moves in one transaction: all of them or, after any error, none. Each entry goes
-   * below the one before it; after a `moveLeaf`, below the new leaf.
+   * Writes entries, labels, values and leaf moves in one transaction: all of them or, after any error, none. Each entry is
+   * appended below the one before it; after a `moveLeaf`, below the new leaf.
    *
    * @example
    * await session.write([
@@ -247,7 +247,7 @@ export class Session {
   async #leafContext(knownSeq: number | null, danglingCalls: DanglingCalls): Promise<SessionContext> {
     const path = await this.#storage.contextPath(this.#row, { leafName: this.leafName }, knownSeq);
     const update = this.#entries.update(path, knownSeq);
-    // The cached entries do not fit the path; without a known end all are read.
+    // The cached entries are not on this path, so all entries are read.
     if (update === undefined) return this.#leafContext(null, danglingCalls);
     return { ...this.#messages.update(path, update, danglingCalls), ...readSettings(path) };
   }

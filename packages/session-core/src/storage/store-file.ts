@@ -46,10 +46,10 @@ export class StoreFile {
   /** Returns the file at `path`, or undefined. @throws {ForeignFileError | StoreUnavailableError} */
   static find(path: string): StoreFile | undefined {
     return withTypedErrors(path, () => {
-      const found = statSync(path, { throwIfNoEntry: false });
-      if (found === undefined) return undefined;
-      if (!found.isFile()) throw new ForeignFileError(path, "no file");
-      return new StoreFile(path, found, acquire(path, found));
+      const stats = statSync(path, { throwIfNoEntry: false });
+      if (stats === undefined) return undefined;
+      if (!stats.isFile()) throw new ForeignFileError(path, "no file");
+      return new StoreFile(path, stats, acquire(path, stats));
     });
   }
 
@@ -87,7 +87,7 @@ export class StoreFile {
   /**
    * Returns why the open file is no longer the one at the path, or undefined if it still is.
    *
-   * @throws {StoreUnavailableError} the file system cannot answer, for example while a network drive is offline.
+   * @throws {StoreUnavailableError} the file system does not respond, for example while a network drive is offline.
    */
   findLossReason(): string | undefined {
     return withTypedErrors(this.path, () => this.#lossReason());

@@ -1,6 +1,9 @@
 // Cutting texts. Lengths are in UTF-16 code units, and no cut splits a surrogate pair.
 
-/** The share of a text cut in the middle that its start has; errors and results are at the end. The rule is VS Code's. */
+/**
+ * The share of the kept characters that is taken from the start. The end gets more, because it contains errors and results.
+ * VS Code uses the same share.
+ */
 export const HEAD_SHARE = 0.4;
 
 /** The first `maxChars` of a text. */
@@ -15,8 +18,8 @@ export function takeEnd(text: string, maxChars: number): string {
 }
 
 /**
- * A text without its middle: `maxChars` of it, and between its start and its end a line that says how many characters are
- * missing. A text that fits is returned as it is.
+ * A text without its middle: `maxChars` of it, and between its start and its end a line with the number of missing
+ * characters. A text of at most `maxChars` is returned unchanged.
  *
  * @example
  * cutMiddle("0123456789", 5); // "01\n[... 5 characters left out ...]\n789"
@@ -39,15 +42,15 @@ export function shorten(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${takeStart(text, maxChars - 1).trimEnd()}…`;
 }
 
-/** A cut goes back to the last space within this last share of the text; without one there, it cuts a word. */
-const SPACE_IN_LAST = 0.2;
+/** A cut moves back to a space by at most this share of the text; if there is no space, a word is cut. */
+const MAX_SHARE_CUT_FOR_SPACE = 0.2;
 
 /** A text of at most `maxChars`; a longer one is cut between words where possible and ends in "…". */
 export function shortenAtWord(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   if (maxChars < 2) return "";
   const space = text.lastIndexOf(" ", maxChars - 2);
-  return shorten(text, space > maxChars * (1 - SPACE_IN_LAST) ? space + 1 : maxChars);
+  return shorten(text, space > maxChars * (1 - MAX_SHARE_CUT_FOR_SPACE) ? space + 1 : maxChars);
 }
 
 /** `index`, or the index before it if a cut at `index` would split a surrogate pair. */

@@ -1,11 +1,11 @@
 import { shorten, shortenAtWord, takeStart } from "./cut.js";
 
-/** Longest line by default: one line of a wide terminal. */
+/** The default maximum length: one line of a wide terminal. */
 export const LINE_CHARS = 160;
 
 // Escape sequences of terminals (colors, cursor moves); each match stops before the next escape character: linear.
 const ESCAPE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;
-// Other control characters, and marks that change the direction of the text after them, so that it reads as another.
+// Other control characters, and marks that change the direction of the text after them, so that it is displayed as another text.
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /** A text as a model or a screen may read it: line breaks as \n, no control characters but those and tabs, no lone surrogate. */
@@ -13,8 +13,8 @@ export function cleanText(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(ESCAPE, "").replace(CONTROL, "").toWellFormed();
 }
 
-// What is replaced by one space: white space other than single plain spaces, control and direction characters. It matches
-// nothing where nothing has to change, which is the usual case.
+// Replaced by one space: white space other than single plain spaces, control and direction characters. Most
+// texts have no match.
 const GAPS =
   / *[\t-\r\u0000-\u0008\u000e-\u001f\u007f-\u00a0\u1680\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u2069\u3000\ufeff][\s\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069]*| {2,}/g;
 

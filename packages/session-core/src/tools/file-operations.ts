@@ -16,7 +16,7 @@ import {
 } from "./arguments.js";
 import { type FileTool, type FileTools, findKnownToolKind, type ToolKind } from "./known-tools.js";
 
-/** What was done to a file. A move touches two: where it was and where it is. */
+/** What was done to a file. A move touches two: the old path and the new path. */
 export type FileOperationKind = "read" | "write" | "edit" | "delete" | "move";
 
 /** One file that a tool call names, and what the call does to it. */
@@ -25,7 +25,7 @@ export interface FileTouch {
   readonly path: string;
 }
 
-/** `done`: its result is there and no error. `failed`: its result is an error. `unknown`: no result in this range. */
+/** `done`: its result is not an error. `failed`: its result is an error. `unknown`: no result in this range. */
 export type FileOperationOutcome = "done" | "failed" | "unknown";
 
 /** One file operation of a range of a path. */
@@ -36,14 +36,14 @@ export interface FileOperation extends FileTouch {
   readonly outcome: FileOperationOutcome;
 }
 
-/** The file operations of one call, before they have a place in a session. */
+/** The file operations of one call, without a position in a session. */
 interface CallTouches {
   readonly toolCallId: string;
   readonly touches: readonly FileTouch[];
 }
 
 /**
- * The file operations that an entry brings: of the tool calls of a reply, and of the nested calls that a tool result
+ * The file operations of an entry: of the tool calls of a reply, and of the nested calls that a tool result
  * reports as done. Whether a call succeeded is known only from its result, so failed calls are included.
  */
 export function listFileTouches(payload: EntryPayload, tools: FileTools = {}): readonly CallTouches[] {
@@ -121,7 +121,7 @@ function readNamedCall(value: unknown): readonly NamedCall[] {
   return typeof name === "string" && isObject(args) ? [{ name, arguments: args }] : [];
 }
 
-// pi reports the calls that a tool made itself, each with how it ended.
+// pi reports the calls that a tool made itself, each with its outcome.
 function listNestedTouches(result: ToolResultMessage, tools: FileTools): readonly CallTouches[] {
   const nested = result["nestedCalls"];
   const calls = isObject(nested) && Array.isArray(nested["calls"]) ? nested["calls"] : [];
@@ -141,7 +141,7 @@ function collectStrings(value: unknown): readonly string[] {
 }
 
 /**
- * The two lists that summaries carry, each sorted and without repeats: what was changed, and what was only read.
+ * The two lists that summaries contain, each sorted and without repeats: what was changed, and what was only read.
  * A failed operation counts as not done (rule from pi's file tags: read minus modified).
  */
 export function fileLists(operations: readonly FileOperation[]): FileLists {

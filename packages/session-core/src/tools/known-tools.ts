@@ -1,4 +1,4 @@
-/** What a tool does with the files it is given. `patch`: the paths are inside the text of a patch. */
+/** What a tool does with the files in its arguments. `patch`: the paths are inside the text of a patch. */
 export type FileToolKind = "read" | "write" | "edit" | "delete" | "move" | "patch";
 
 /** What a tool does: `command` runs a shell command, `search` finds files or text, `plan` keeps a list of tasks. */

@@ -42,8 +42,8 @@ function hash(text: string): string {
 }
 
 /** A tool's name that every provider accepts: letters, digits, `_` and `-`, at most `longest` characters. */
-export function sanitizeToolName(given: string, longest: number = MAX_NAME_LENGTH): string {
-  const name = given.replace(REJECTED, "_").slice(0, longest);
+export function sanitizeToolName(toolName: string, longest: number = MAX_NAME_LENGTH): string {
+  const name = toolName.replace(REJECTED, "_").slice(0, longest);
   return name === "" ? "tool" : name;
 }
 

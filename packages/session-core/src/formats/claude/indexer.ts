@@ -180,7 +180,7 @@ class Indexer {
       replyLines: this.#replies.lines,
       boundaries: this.#boundaries.facts,
       calls: this.#calls.calls,
-      repeatedAnswers: this.#calls.repeatedAnswers,
+      repeatedResults: this.#calls.repeatedResults,
       renamed: this.#renamed,
       agentCalls: this.#calls.agentCalls,
       promptCalls: this.#calls.promptCalls,

@@ -65,7 +65,7 @@ export class TreePlacement {
     if (record.parent === MISSING) return record.kind === "boundary" ? this.current : this.#lastPlaced;
     if (record.kind === "boundary") return this.#parentOfCompaction(node, record.parent);
     if (record.kind === "summary" && record.parent === ROOT) return this.current;
-    const earlier = this.#file.repeatedAnswers.get(node);
+    const earlier = this.#file.repeatedResults.get(node);
     if (earlier !== undefined && this.#file.records[earlier]?.chain === record.chain) return this.parentOf(earlier);
     if (!this.#isStep(node) && record.kind !== "result") return this.#endFrom(record.parent);
     const settled = followLinks(this.#settled, record.parent + 1) - 1;
@@ -95,7 +95,7 @@ export class TreePlacement {
   // Whether later siblings are attached after this record. An injected message with a step as a child is a branch; noise is not.
   #belongsToParent(node: NodeIndex): boolean {
     const record = this.#file.records[node];
-    if (record?.kind === "result") return !this.#file.repeatedAnswers.has(node);
+    if (record?.kind === "result") return !this.#file.repeatedResults.has(node);
     if (record?.kind === "injected") return !record.hasStepChild;
     return record?.kind === "noise" || record?.kind === "side";
   }

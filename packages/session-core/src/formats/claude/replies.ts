@@ -26,9 +26,9 @@ export class ReplyGroups {
     const open = this.#open.get(readMessageId(record) ?? "");
     const first = open === undefined ? undefined : records[open.first];
     if (open === undefined || first === undefined || first.chain !== chain) return undefined;
-    if (!sameRequest(open.requestId, stringAt(record, "requestId"))) return undefined;
-    const belongs = parent === MISSING || parent === first.parent || records[parent]?.reply === open.first;
-    return belongs ? open.first : undefined;
+    if (!isSameRequest(open.requestId, stringAt(record, "requestId"))) return undefined;
+    const isPartOfReply = parent === MISSING || parent === first.parent || records[parent]?.reply === open.first;
+    return isPartOfReply ? open.first : undefined;
   }
 
   /** Adds the first line of a reply. */
@@ -54,7 +54,7 @@ function readMessageId(record: JsonObject): string | undefined {
   return id === "" ? undefined : id;
 }
 
-function sameRequest(a: string | undefined, b: string | undefined): boolean {
+function isSameRequest(a: string | undefined, b: string | undefined): boolean {
   return a === undefined || b === undefined || a === b;
 }
 
@@ -64,7 +64,7 @@ const AGENT_TOOLS = ["Task", "Agent"];
 /** Collects the tool calls of a file: their replies, their results, and the agents they started. */
 export class CallIndex {
   readonly calls = new Map<string, CallFacts>();
-  readonly repeatedAnswers = new Map<NodeIndex, NodeIndex>();
+  readonly repeatedResults = new Map<NodeIndex, NodeIndex>();
   readonly agentCalls = new Map<string, string>();
   readonly promptCalls = new Map<string, string>();
 
@@ -101,7 +101,7 @@ export class CallIndex {
     const call = this.calls.get(id);
     if (call === undefined) return;
     if (call.answer === undefined) call.answer = node;
-    else if (call.answer !== node) this.repeatedAnswers.set(node, call.answer);
+    else if (call.answer !== node) this.repeatedResults.set(node, call.answer);
   }
 
   /** Adds the agent of a call from a progress record; a result overrides it. */

@@ -78,7 +78,7 @@ export interface SessionFile {
   readonly boundaries: ReadonlyMap<NodeIndex, BoundaryFacts>;
   readonly calls: ReadonlyMap<string, CallFacts>;
   /** Repeated results of a call, with the record of the first result. */
-  readonly repeatedAnswers: ReadonlyMap<NodeIndex, NodeIndex>;
+  readonly repeatedResults: ReadonlyMap<NodeIndex, NodeIndex>;
   /** Records whose uuid belongs to another record; they get a derived id. */
   readonly renamed: ReadonlySet<NodeIndex>;
   /** The calls that started agents: by the agent's id, and by the digest of its prompt. */

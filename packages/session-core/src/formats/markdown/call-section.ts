@@ -76,20 +76,20 @@ function markdownSections(text: string): readonly string[] {
 export function placeholderLines(block: Exclude<ContentBlock, { type: "text" }>, writer: MarkdownWriter): readonly string[] {
   if (block.type === "image") {
     writer.omitted.count("image");
-    return [`*[image: ${escapeMarkdown(block.mimeType)}, ${sizeOf(block)}]*`];
+    return [`*[image: ${escapeMarkdown(block.mimeType)}, ${describeImageSize(block)}]*`];
   }
   writer.omitted.count("block");
   return [`*[${escapeMarkdown(block.originalType)}]*`];
 }
 
 // Four characters of base64 are three bytes.
-function sizeOf(image: ImageBlock): string {
+function describeImageSize(image: ImageBlock): string {
   const bytes = Math.floor((image.data.replace(/=+$/, "").length * 3) / 4);
   return bytes < 1000 ? `${bytes} bytes` : `${Math.round(bytes / 1000).toLocaleString("en-US")} kB`;
 }
 
-/** One way to show arguments: as what, and which of them it shows. */
-interface Shown {
+/** Arguments of a call as text in a language, and the names of the arguments that the text shows. */
+interface ShownArguments {
   readonly text: string;
   readonly language: string;
   readonly keys: readonly string[];
@@ -109,17 +109,17 @@ function inputSections(call: ToolCallBlock, writer: MarkdownWriter): readonly st
   return rest.length === 0 ? shown : [...shown, ...block(JSON.stringify(Object.fromEntries(rest), null, 2), "json", writer)];
 }
 
-function editShown(args: Arguments): Shown | undefined {
+function editShown(args: Arguments): ShownArguments | undefined {
   const edit = editDiff(args);
   return edit === undefined ? undefined : { text: edit.diff, language: "diff", keys: edit.shown };
 }
 
-function commandShown(call: ToolCallBlock): Shown | undefined {
+function commandShown(call: ToolCallBlock): ShownArguments | undefined {
   const command = findCommand(call);
   return command && { text: command.script, language: "sh", keys: [command.name] };
 }
 
-function contentShown(call: ToolCallBlock): Shown | undefined {
+function contentShown(call: ToolCallBlock): ShownArguments | undefined {
   const content = findContent(call);
   return content && { text: additions(content.text), language: "diff", keys: [content.name] };
 }
@@ -145,7 +145,7 @@ interface EditDiff {
 
 /**
  * What a call changes in a file: pairs of old and new text, one or several, or a patch. Undefined when its arguments
- * have none of these shapes; what the tool is called does not matter.
+ * have none of these shapes. The name of the tool is not used.
  *
  * @example
  * editDiff({ path: "a.ts", oldText: "a\nb", newText: "a\nc" })?.diff; // " a\n-b\n+c"

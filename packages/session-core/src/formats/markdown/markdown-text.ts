@@ -4,7 +4,7 @@ const ESCAPE_SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b\n]*(?:\u0
 
 // Control characters but tab and line feed; marks, embeddings and isolates of the writing direction; zero-width characters
 // but the joiners that scripts and emoji need; fillers; tags and rare variation selectors, which can hide a whole text.
-const UNSEEN =
+const INVISIBLE =
   /\u034f|[\u180b-\u180f]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
 /**
@@ -12,14 +12,14 @@ const UNSEEN =
  * sequences, marks of the writing direction, invisible characters. Every kind of line end becomes a line feed.
  *
  * @example
- * visible("\u001b[31mred\u001b[0m\r\n"); // "red\n"
+ * removeInvisible("\u001b[31mred\u001b[0m\r\n"); // "red\n"
  */
 export function removeInvisible(text: string): string {
   return text
     .toWellFormed()
     .replace(ESCAPE_SEQUENCE, "")
     .replace(/\r\n?|[\u0085\u2028\u2029]/g, "\n")
-    .replace(UNSEEN, "");
+    .replace(INVISIBLE, "");
 }
 
 /** Visible text on one line, runs of white space as one space. */
@@ -67,7 +67,7 @@ export function toCodeSpan(text: string): string {
  * The language of a file for a renderer: the extension, or the whole name if it has none.
  *
  * @example
- * languageOf("src/a.ts"); // "ts"
+ * languageOfFile("src/a.ts"); // "ts"
  */
 export function languageOfFile(path: string): string {
   const name = path.split(/[\\/]/).at(-1) ?? "";

@@ -56,9 +56,9 @@ export class MarkdownWriter {
     this.thinking = options.thinking ?? false;
   }
 
-  /** The heading of a speaker. With `goesOn`, none if the last heading is the same, so that a series of tool calls has one. */
-  heading(speaker: string, goesOn = false): readonly string[] {
-    const repeats = goesOn && this.#heading === speaker;
+  /** The heading of a speaker. With `continues`, none if the last heading is the same, so that a series of tool calls has one. */
+  heading(speaker: string, continues = false): readonly string[] {
+    const repeats = continues && this.#heading === speaker;
     this.#heading = speaker;
     return repeats ? [] : [`## ${escapeMarkdown(speaker)}`];
   }

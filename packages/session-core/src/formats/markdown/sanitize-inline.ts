@@ -119,7 +119,7 @@ function crossesCells(span: string): boolean {
   return /(^|[^\\])\||\\\\\|/.test(span);
 }
 
-/** Where the next run of this length ends; there is one. */
+/** The end of the next run of this length, which must exist. */
 function closing(line: string, from: number, length: number): number {
   let at = line.indexOf("`", from);
   while (runLength(line, at) !== length) at = line.indexOf("`", at + runLength(line, at));

@@ -111,7 +111,7 @@ function endingOf({ message }: ReplyStep): readonly string[] {
   return message.stopReason === "length" ? ["*The reply was cut off at the model's limit.*"] : [];
 }
 
-/** A summary in place of what came before, marked as one. */
+/** The summary of a compaction, with a title that states what it replaces. */
 function compactionSection(payload: CompactionPayload): string {
   const { tokensBefore, tokensAfter } = payload;
   const size = tokensBefore === undefined ? "" : ` (${tokensBefore.toLocaleString("en-US")} tokens`;
@@ -119,7 +119,7 @@ function compactionSection(payload: CompactionPayload): string {
   return summaryQuote(`**Compaction** — summary of the conversation before this point${sizes}. The model went on from it.`, payload);
 }
 
-/** A summary of a branch that was left, marked as one. */
+/** The summary of an abandoned branch, with a title that names the branch. */
 function branchSummarySection(payload: BranchSummaryPayload): string {
   const from = payload.fromId === null ? "" : ` (left at ${toCodeSpan(payload.fromId)})`;
   return summaryQuote(`**Branch summary** — what happened on another branch${from}.`, payload);
