@@ -1,4 +1,4 @@
-// The crash test a thousand times over (BOUGH_CRASH_RUNS says otherwise); `npm test` runs it fifty times.
+// Runs the crash test a thousand times, or BOUGH_CRASH_RUNS times; `npm test` runs it fifty times.
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,8 +1,8 @@
-// Packs the packages, installs the tarballs into empty projects with the newest npm and pnpm, and uses them as somebody
-// who has nothing else would: the command, and README's ten lines; on Node 20, 22 and 26.
+// Packs the packages, installs the tarballs into empty projects with the newest npm and pnpm, and runs the command and the
+// example of the README there; on Node 20, 22 and 26.
 //
 //   node .ci/installed.mjs               everything
-//   node .ci/installed.mjs --self-test   breaks copies of the packages, one way after the other; each must be noticed
+//   node .ci/installed.mjs --self-test   breaks copies of the packages, each in one way; the checks must detect each
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -136,7 +136,7 @@ function useCommand(folder, major) {
   expect(bough("context", "lexer", "--exact", ...store).includes("tokens"), "bough context --exact");
 }
 
-/** README's ten lines, where only the store is installed. */
+/** The example of the README, in a project with only the store. */
 function useStore(folder, major) {
   writeFileSync(join(folder, "ten.mjs"), tenLines.replace("sessions.db", `ten-${major}.db`));
   run(join(nodeHome(major), "node"), ["ten.mjs"], folder, major);
@@ -149,7 +149,7 @@ function useCompaction(folder, major) {
   expect(run(join(nodeHome(major), "node"), ["count.mjs"], folder, major).trim() === "2", "an exact count");
 }
 
-/** What is installed by itself, and what is done with it. */
+/** The projects: what each installs, and how it is used. */
 const PROJECTS = [
   { packages: ["@bough/cli"], use: useCommand },
   { packages: ["@bough/session-core"], use: useStore },
@@ -170,7 +170,7 @@ function check(name, tarballs, client, majors, only) {
   if (only === undefined) say(`  ${client}, Node ${majors.join(" and ")}: installs and runs`);
 }
 
-/** Everything that this machine can try. */
+/** Runs all checks that are possible on this machine. */
 function checkAll(tarballs) {
   const newer = process.platform === "linux" && process.arch === "x64" ? [22, 26] : [own];
   for (const client of ["npm", "pnpm"]) {
@@ -212,7 +212,7 @@ function selfTest(tarballs) {
   return unnoticed.length;
 }
 
-/** The line that says the most about a failure. */
+/** The most informative line of a failure. */
 function reason(text) {
   const lines = text.split("\n").filter((line) => line.trim() !== "" && !/warn|^node:| ended with /.test(line));
   return (lines.find((line) => /error|bough:/i.test(line)) ?? lines[0] ?? text).trim().slice(0, 200);

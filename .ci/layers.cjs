@@ -1,6 +1,6 @@
-// Arrows between folders point one way. The rooms of session-core, from the bottom up; a room may use those above it
-// in this list, and itself.
-const ROOMS = [
+// Imports between folders point in one direction. The folders of session-core, lowest first: a folder may import from itself, and
+// from folders that are listed before it.
+const CORE_FOLDERS = [
   ["text"],
   ["ids", "errors"],
   ["arguments"],
@@ -21,8 +21,8 @@ const ROOMS = [
 
 const CORE = "packages/session-core/src";
 
-// The same of compaction.
-const COMPACTION_ROOMS = [
+// The folders of compaction, lowest first.
+const COMPACTION_FOLDERS = [
   ["errors", "text", "arguments"],
   ["settings"],
   ["tokens"],
@@ -37,8 +37,8 @@ const COMPACTION_ROOMS = [
 
 const COMPACTION = "packages/compaction/src";
 
-// The same of the command. Errors and exit codes are in no room.
-const CLI_ROOMS = [
+// The folders of the command, lowest first. Errors and exit codes are outside these folders.
+const CLI_FOLDERS = [
   ["terminal"],
   ["format"],
   ["tree", "tui"],
@@ -53,20 +53,20 @@ const CLI_ROOMS = [
 
 const CLI = "packages/cli/src";
 
-/** A room may not use one that comes later in the list. */
+/** A folder must not import from one that is listed later. */
 const upward = (source, levels) =>
-  levels.map((rooms, level) => {
-    const later = levels.slice(level + 1).map((room) => `(${room.join("|")})/`);
+  levels.map((folders, level) => {
+    const later = levels.slice(level + 1).map((names) => `(${names.join("|")})/`);
     return {
-      name: `${source.split("/")[1]}-${rooms.join("-")}-points-down`,
-      comment: "Imports point from shell to core.",
+      name: `${source.split("/")[1]}-${folders.join("-")}-points-down`,
+      comment: "A folder imports only from folders listed before it.",
       severity: "error",
-      from: { path: `^${source}/(${rooms.join("|")})/` },
+      from: { path: `^${source}/(${folders.join("|")})/` },
       to: { path: `^${source}/(${[...later, "index\\.ts$"].join("|")})` },
     };
   });
 
-/** A library has one place where it is used. */
+/** Only files at `path` import the library. */
 const only = (name, library, path) => ({
   name,
   severity: "error",
@@ -77,19 +77,19 @@ const only = (name, library, path) => ({
 module.exports = {
   forbidden: [
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
-    ...upward(CORE, ROOMS),
-    ...upward(COMPACTION, COMPACTION_ROOMS),
-    ...upward(CLI, CLI_ROOMS),
+    ...upward(CORE, CORE_FOLDERS),
+    ...upward(COMPACTION, COMPACTION_FOLDERS),
+    ...upward(CLI, CLI_FOLDERS),
     {
-      name: "formats-know-no-storage",
-      comment: "A format reads and writes texts; it knows neither SQLite nor the port's engine.",
+      name: "formats-do-not-import-storage",
+      comment: "Formats convert texts to entries and back. They do not import SQLite or the code that stores entries.",
       severity: "error",
       from: { path: `^${CORE}/formats/` },
       to: { path: `^${CORE}/(storage|search|sessions|tree|import)/` },
     },
     {
-      name: "handles-know-the-port-only",
-      comment: "Session and Store are written on the port, so that another engine can stand behind it.",
+      name: "handles-use-only-the-port",
+      comment: "Session and Store use the storage port only, so that the storage engine can be replaced.",
       severity: "error",
       from: { path: `^${CORE}/(session/|context/|store/(store|search-indexer)\\.ts$)` },
       to: { path: `^${CORE}/(storage|search|sessions|tree|import)/` },
@@ -103,17 +103,17 @@ module.exports = {
     { name: "core-is-the-bottom", severity: "error", from: { path: "^packages/session-core/" }, to: { path: "^packages/compaction/" } },
     {
       name: "tests-at-the-top-use-exports",
-      comment: "What crosses packages is tested through what they export.",
+      comment: "Tests import other packages only through their exports.",
       severity: "error",
       from: { path: "^test/" },
       to: { path: "^packages/[^/]+/src/" },
     },
-    only("ink-in-one-room", "(ink|react)", "^packages/cli/src/tui/"),
+    only("ink-in-tui", "(ink|react)", "^packages/cli/src/tui/"),
     only("better-sqlite3-in-storage", "better-sqlite3", `^${CORE}/storage/`),
-    only("kysely-in-rooms-with-queries", "kysely", `^${CORE}/(storage|search|sessions|tree|verify)/`),
+    only("kysely-in-folders-with-queries", "kysely", `^${CORE}/(storage|search|sessions|tree|verify)/`),
     only("nanoid-in-ids", "nanoid", `^${CORE}/ids/`),
     only(
-      "zod-at-the-gates",
+      "zod-where-input-is-validated",
       "zod",
       `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/|packages/cli/src/(config|preview)/)`,
     ),

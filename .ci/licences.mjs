@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-// Packages that ship no licence file: what their manifest and repository say instead. A reviewer has read each of them.
+// Packages without a license file, with the license that their manifest and repository name. Each was reviewed by a person.
 const NO_FILE = {
   "js-tiktoken": { note: "MIT, as its manifest says; https://github.com/dqbd/tiktoken", text: mit },
   "yoga-layout": { note: "MIT; Copyright (c) Meta Platforms, Inc. and affiliates, as its sources say", text: mit },
@@ -14,7 +14,7 @@ function mit(root) {
   return own.slice(own.indexOf("Permission is hereby granted")).trim();
 }
 
-/** What each package that was bundled says, by its folder. @throws a package has no licence text, and none is known. */
+/** The license text of each bundled package, by folder. @throws a package has no license text and is not listed above. */
 export function licencesOf(root, inputs) {
   const packages = new Map();
   for (const input of inputs) {
@@ -35,7 +35,7 @@ function licenceOf(root, home) {
   return `${title}\n\n${`${known.note}\n\n${known.text(root)}`.trim()}\n`;
 }
 
-/** Writes them into the package's folder, in order of name. */
+/** Writes the texts into the package's folder, ordered by name. */
 export function writeLicences(folder, packages) {
   const line = `\n${"-".repeat(80)}\n\n`;
   writeFileSync(join(folder, "THIRD_PARTY_LICENSES.txt"), [...new Set(packages.values())].sort().join(line));

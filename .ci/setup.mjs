@@ -1,5 +1,5 @@
 // Everything a fresh clone needs before its first command: the packages, better-sqlite3 in the version that runs on this
-// Node, and the build. Does again only what changed or is missing since the last time, and says what it does.
+// Node, and the build. Repeats only the steps whose inputs changed or whose results are missing, and prints each step it runs.
 //
 // `--link` only points the packages to their better-sqlite3: the root package runs it after each `pnpm install`.
 //
@@ -34,7 +34,7 @@ function digest(files, ...facts) {
   return hash.digest("hex");
 }
 
-/** Runs `work` unless it was done for exactly this state of things, and everything that `made` listed then is still there. */
+/** Runs `work` unless it has run with the same inputs and all files that `made` listed still exist. */
 function once(name, state, work, made) {
   const stamp = join(stamps, name);
   const before = existsSync(stamp) ? readFileSync(stamp, "utf8").split("\n") : [];
@@ -44,7 +44,7 @@ function once(name, state, work, made) {
   writeFileSync(stamp, [state, ...made().map((file) => relative(root, file))].join("\n"));
 }
 
-/** Runs a program without its output, which is shown only where it fails. */
+/** Runs a program; prints its output only if it fails. */
 function run(command, args, what) {
   const { status, error, stdout, stderr } = spawnSync(command, args, {
     cwd: root,

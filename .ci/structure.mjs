@@ -1,8 +1,8 @@
-// Checks the limits of CONTRIBUTING.md that no linter knows: no source file above 300 lines, at most 20 casts (`as`, without
+// Checks the limits of CONTRIBUTING.md that no linter checks: no source file above 300 lines, at most 20 casts (`as`, without
 // `as const`) in all of src, each with its reason in a comment on its line or above its statement.
 //
-//   node .ci/structure.mjs           fails where a limit is passed
-//   node .ci/structure.mjs --list    prints each cast too
+//   node .ci/structure.mjs           fails if a limit is exceeded
+//   node .ci/structure.mjs --list    also prints each cast
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -43,7 +43,7 @@ function isExplained(node, source) {
     if (ts.isSourceFile(at)) return false;
     const comments = ts.getLeadingCommentRanges(source.text, at.getFullStart()) ?? [];
     if (comments.length > 0) return true;
-    // A statement inside a function answers for itself; the docstring of the function does for a body of one statement.
+    // A statement inside a function needs its own comment; for a body of one statement the docstring of the function suffices.
     if (ts.isStatement(at) && !(ts.isBlock(at) || ts.isReturnStatement(at) || ts.isExpressionStatement(at))) return false;
   }
   return false;

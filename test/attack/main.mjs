@@ -1,30 +1,31 @@
-// Attacks a store again and again: killed processes, power cuts, damaged files, many writers, mutated imports, random
-// trees, hostile text, the properties of the test suite. Each room runs for its share of the time, prints counts and its seed, and any finding makes the exit code 1.
+// Attacks stores: killed processes, power cuts, damaged files, many writers, mutated imports, random trees, hostile text, and
+// the properties of the test suite with other seeds. The attacks share the time equally. Each prints its counts and the seed. The
+// exit code is 1 if any attack has a finding.
 //   node test/attack/main.mjs [--seed N] [--only kills,damage] [--minutes 10]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { cuts } from "./attacks/cuts.mjs";
+import { damage } from "./attacks/damage.mjs";
+import { imports } from "./attacks/imports.mjs";
+import { kills } from "./attacks/kills.mjs";
+import { properties } from "./attacks/properties.mjs";
+import { text } from "./attacks/text.mjs";
+import { tree } from "./attacks/tree.mjs";
+import { writers } from "./attacks/writers.mjs";
 import { randomOf } from "./random.mjs";
-import { cuts } from "./rooms/cuts.mjs";
-import { damage } from "./rooms/damage.mjs";
-import { imports } from "./rooms/imports.mjs";
-import { kills } from "./rooms/kills.mjs";
-import { properties } from "./rooms/properties.mjs";
-import { text } from "./rooms/text.mjs";
-import { tree } from "./rooms/tree.mjs";
-import { writers } from "./rooms/writers.mjs";
 
-const ROOMS = { kills, cuts, damage, writers, imports, tree, text, properties };
+const ATTACKS = { kills, cuts, damage, writers, imports, tree, text, properties };
 
 const { values } = parseArgs({
   options: { seed: { type: "string" }, only: { type: "string" }, minutes: { type: "string", default: "10" } },
 });
 const seed = Number(values.seed ?? Date.now() % 1_000_000);
-const names = values.only === undefined ? Object.keys(ROOMS) : values.only.split(",");
-const unknown = names.filter((name) => !Object.hasOwn(ROOMS, name));
+const names = values.only === undefined ? Object.keys(ATTACKS) : values.only.split(",");
+const unknown = names.filter((name) => !Object.hasOwn(ATTACKS, name));
 if (unknown.length > 0 || !Number.isSafeInteger(seed) || !(Number(values.minutes) > 0)) {
-  process.stderr.write(`--only takes names of: ${Object.keys(ROOMS).join(", ")}. --seed takes an integer, --minutes a number above 0.\n`);
+  process.stderr.write(`--only takes names of: ${Object.keys(ATTACKS).join(", ")}. --seed takes an integer, --minutes a number above 0.\n`);
   process.exit(2);
 }
 
@@ -34,19 +35,19 @@ for (const name of names) {
   const until = Date.now() + (Number(values.minutes) * 60_000) / names.length;
   const counts = {};
   const findings = [];
-  const room = {
+  const attack = {
     folder,
     random: randomOf(seed),
-    goesOn: () => Date.now() < until && findings.length < 20,
+    hasTime: () => Date.now() < until && findings.length < 20,
     count: (what, by = 1) => {
       counts[what] = (counts[what] ?? 0) + by;
     },
     finding: (text) => findings.push(text),
   };
   try {
-    await ROOMS[name](room);
+    await ATTACKS[name](attack);
   } catch (error) {
-    findings.push(`the room itself failed: ${error.stack}`);
+    findings.push(`the attack stopped with an error: ${error.stack}`);
   }
   rmSync(folder, { recursive: true, force: true });
   const counted = Object.entries(counts).map(([what, times]) => `${times} ${what}`);

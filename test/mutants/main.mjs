@@ -1,9 +1,9 @@
-// `npm run test:mutants`: breaks the rules of the code one at a time and demands that a test fails each time.
+// `npm run test:mutants`: changes one operator or condition at a time (a mutant) and checks that a test fails.
 //
-// Works in copies below the system's temporary folder, so that the checkout stays as it is. A mutant goes through the tests of its
-// own folder first, and through those of the whole package only if they pass. All mutants are some thousands: the run takes a
-// sample whose seed is printed (--seed, --sample N for each folder, --only FOLDER[,FOLDER], --jobs N), and `--write` puts the result into
-// docs/mutation.md.
+// Works in copies below the system's temporary folder, so that the checkout is not changed. For each mutant the tests of its
+// folder run first, and the tests of the folders that use it only if those pass. There are thousands of mutants, so each run
+// takes a sample and prints its seed. Options: --seed N, --sample N (mutants per folder), --only FOLDER[,FOLDER], --jobs N, and
+// --write, which writes the result to docs/mutation.md.
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -16,20 +16,12 @@ import { report } from "./report.mjs";
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 
-/** What is mutated, and the tests that judge it: those nearest first. */
+/** The source folders to mutate, and the stages of tests to run for each: the tests of the folder come first. */
 const FOLDERS = {
-  rules: { package: "compaction", tests: [["rules", "plan"], ["run"]] },
   plan: { package: "compaction", tests: [["plan"], ["run"]] },
   fit: { package: "compaction", tests: [["fit"], ["run"]] },
   prune: { package: "compaction", tests: [["prune"], ["run"]] },
-  branch: { package: "compaction", tests: [["run/navigating"], ["run"]] },
-  path: {
-    package: "compaction",
-    tests: [
-      ["run/compacting", "plan"],
-      ["run", "recall"],
-    ],
-  },
+  run: { package: "compaction", tests: [["run"], ["checkpoints", "recall"]] },
   context: { package: "session-core", tests: [["context"], ["session", "tree", "import"]] },
   tree: {
     package: "session-core",
@@ -40,7 +32,7 @@ const FOLDERS = {
   },
 };
 
-/** A mutant that neither passes nor fails within this time loops for ever, and counts as noticed. */
+/** Time limit of a test run. A mutant that exceeds it contains an endless loop and counts as noticed. */
 const LONGEST_MS = 900_000;
 
 const { values } = parseArgs({
@@ -53,7 +45,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Numbers from 0 to 1 that a seed decides (mulberry32). */
+/** A seeded generator of pseudorandom numbers from 0 to 1 (mulberry32). */
 function random(seed) {
   let state = seed >>> 0;
   return () => {
@@ -64,7 +56,7 @@ function random(seed) {
   };
 }
 
-function sourcesOf(folder) {
+function listSources(folder) {
   const below = join(ROOT, "packages", FOLDERS[folder].package, "src", folder);
   return readdirSync(below, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
@@ -72,8 +64,8 @@ function sourcesOf(folder) {
     .sort();
 }
 
-function sampled(folder, size, next) {
-  const all = sourcesOf(folder).flatMap((file) => {
+function sampleMutants(folder, size, next) {
+  const all = listSources(folder).flatMap((file) => {
     const source = readFileSync(file, "utf8");
     return mutationsOf(source).map((mutation) => ({ folder, file: relative(ROOT, file), source, ...mutation }));
   });
@@ -81,8 +73,8 @@ function sampled(folder, size, next) {
   return { all: all.length, chosen: order.slice(0, size).map(([, mutant]) => mutant) };
 }
 
-/** A copy in which files may be broken: sources and tests copied, everything else linked. */
-function copyOfCheckout() {
+/** A copy of the checkout for mutants: sources and tests are copied, everything else is linked. */
+function copyCheckout() {
   const copy = mkdtempSync(join(tmpdir(), "bough-mutants-"));
   const link = (path) => existsSync(join(ROOT, path)) && symlinkSync(join(ROOT, path), join(copy, path));
   for (const path of ["node_modules", "vitest.config.ts", "package.json", "docs", "README.md", "tsconfig.base.json", ".ci"]) link(path);
@@ -107,16 +99,16 @@ function testsPass(copy, filters) {
   });
 }
 
-/** A test that fails by itself would count every mutant as noticed. */
-async function demandGreen(folders) {
-  const copy = copyOfCheckout();
+/** Exits if a test fails without a mutation, because every mutant would then count as noticed. */
+async function requirePassingTests(folders) {
+  const copy = copyCheckout();
   const filters = folders.flatMap((folder) =>
     FOLDERS[folder].tests.flat().map((filter) => `packages/${FOLDERS[folder].package}/test/${filter}`),
   );
-  const pass = await testsPass(copy, [...new Set(filters)]);
+  const isPassing = await testsPass(copy, [...new Set(filters)]);
   rmSync(copy, { recursive: true, force: true });
-  if (pass) return;
-  process.stderr.write("The tests fail without any mutation: repair them first (npm test).\n");
+  if (isPassing) return;
+  process.stderr.write("The tests fail without any mutation: fix them first (npm test).\n");
   process.exit(1);
 }
 
@@ -139,14 +131,14 @@ async function main() {
   const seed = Number(values.seed ?? Date.now() % 1_000_000);
   const next = random(seed);
   const folders = values.only?.split(",") ?? Object.keys(FOLDERS);
-  const samples = folders.map((folder) => ({ folder, ...sampled(folder, Number(values.sample), next) }));
+  const samples = folders.map((folder) => ({ folder, ...sampleMutants(folder, Number(values.sample), next) }));
   const queue = samples.flatMap(({ chosen }) => chosen);
   process.stdout.write(`seed ${seed}: ${queue.length} mutants of ${samples.reduce((sum, { all }) => sum + all, 0)}\n`);
-  await demandGreen(folders);
+  await requirePassingTests(folders);
   const survivors = [];
   let done = 0;
   const work = async () => {
-    const copy = copyOfCheckout();
+    const copy = copyCheckout();
     try {
       for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
         const survived = await survives(copy, mutant);

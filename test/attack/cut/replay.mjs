@@ -57,29 +57,29 @@ function writeSectors(files, file, offset, data, isKept) {
 }
 
 class DiskFile {
-  #room = Buffer.alloc(65_536);
+  #attack = Buffer.alloc(65_536);
   #length = 0;
 
   get bytes() {
-    return this.#room.subarray(0, this.#length);
+    return this.#attack.subarray(0, this.#length);
   }
 
   write(offset, data) {
     this.#grow(offset + data.length);
-    data.copy(this.#room, offset);
+    data.copy(this.#attack, offset);
     this.#length = Math.max(this.#length, offset + data.length);
   }
 
   truncate(length) {
     this.#grow(length);
-    this.#room.fill(0, Math.min(length, this.#length), Math.max(length, this.#length));
+    this.#attack.fill(0, Math.min(length, this.#length), Math.max(length, this.#length));
     this.#length = length;
   }
 
   #grow(length) {
-    if (length <= this.#room.length) return;
-    const room = Buffer.alloc(length * 2);
-    this.#room.copy(room, 0, 0, this.#length);
-    this.#room = room;
+    if (length <= this.#attack.length) return;
+    const attack = Buffer.alloc(length * 2);
+    this.#attack.copy(attack, 0, 0, this.#length);
+    this.#attack = attack;
   }
 }

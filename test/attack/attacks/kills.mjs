@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exportBough, openStore, userMessage } from "@bough/session-core";
 import Database from "better-sqlite3";
+import { acknowledgedIn, checkStore, idsIn } from "../check-store.mjs";
 import { killed } from "../killed.mjs";
-import { acknowledgedIn, idsIn, isWhole } from "../look.mjs";
 
 const CHILD = fileURLToPath(new URL("../child.mjs", import.meta.url));
 const WORKS = ["append", "batch", "move", "delete", "backup", "import", "compaction", "create", "migrate 1", "migrate 2"];
@@ -13,20 +13,20 @@ const LONGEST_OPENING_MS = 120;
 const MIGRATED_ENTRIES = 20_000;
 
 /** Kills a working process at a random moment; afterwards everything acknowledged is there and the store is whole. */
-export async function kills(room) {
-  const old = await oldStores(room.folder);
-  for (let round = 0; room.goesOn(); round += 1) {
+export async function kills(attack) {
+  const old = await oldStores(attack.folder);
+  for (let round = 0; attack.hasTime(); round += 1) {
     const work = WORKS[round % WORKS.length];
-    const path = join(room.folder, `${round}.db`);
+    const path = join(attack.folder, `${round}.db`);
     if (Object.hasOwn(old, work)) writeFileSync(path, old[work]);
     else if (work !== "create") await prepare(path);
     const opens = work === "create" || Object.hasOwn(old, work);
     const when = opens
-      ? { lines: 1, delayMs: room.random.below(LONGEST_OPENING_MS) }
-      : { lines: 2 + room.random.below(work === "compaction" ? 8 : 25), delayMs: room.random.pick([0, 0, 3, 10]) };
+      ? { lines: 1, delayMs: attack.random.below(LONGEST_OPENING_MS) }
+      : { lines: 2 + attack.random.below(work === "compaction" ? 8 : 25), delayMs: attack.random.pick([0, 0, 3, 10]) };
     const { output } = await killed(CHILD, [opens ? "append" : work, path, "s", `r${round}`], when);
-    await look(room, work, path, acknowledgedIn(output));
-    for (const name of readdirSync(room.folder)) rmSync(join(room.folder, name), { force: true });
+    await checkAfterKill(attack, work, path, acknowledgedIn(output));
+    for (const name of readdirSync(attack.folder)) rmSync(join(attack.folder, name), { force: true });
   }
 }
 
@@ -64,28 +64,28 @@ async function prepare(path) {
   await store.close();
 }
 
-async function look(room, work, path, acknowledged) {
-  if (work === "delete") secretsIn(room, path, acknowledged);
+async function checkAfterKill(attack, work, path, acknowledged) {
+  if (work === "delete") checkSecretsDeleted(attack, path, acknowledged);
   const store = await openStore({ path });
-  await isWhole(room, store, work);
+  await checkStore(attack, store, work);
   const ids = await idsIn(store);
   const lost = acknowledged.filter((id) => !ids.has(id));
-  if (lost.length > 0) room.finding(`${work}: acknowledged and not there: ${lost.join(" ")}`);
+  if (lost.length > 0) attack.finding(`${work}: acknowledged and not there: ${lost.join(" ")}`);
   const old = [...ids].filter((id) => id.startsWith("old")).length;
-  if (work.startsWith("migrate") && old !== MIGRATED_ENTRIES) room.finding(`${work}: ${old} of ${MIGRATED_ENTRIES} entries are there`);
+  if (work.startsWith("migrate") && old !== MIGRATED_ENTRIES) attack.finding(`${work}: ${old} of ${MIGRATED_ENTRIES} entries are there`);
   if (await store.findSession("s")) await (await store.openSession("s")).context();
-  room.count(`kills of ${work}`);
-  room.count("acknowledgements", acknowledged.length);
+  attack.count(`kills of ${work}`);
+  attack.count("acknowledgements", acknowledged.length);
   await store.close();
 }
 
 /** After an acknowledged deletion no file of the store contains the text of the session. */
-function secretsIn(room, path, acknowledged) {
+function checkSecretsDeleted(attack, path, acknowledged) {
   for (const side of ["", "-wal", "-journal"]) {
     if (!existsSync(`${path}${side}`)) continue;
     const bytes = readFileSync(`${path}${side}`);
     for (const id of acknowledged) {
-      if (bytes.includes(`Secret-${id}-`)) room.finding(`text of the deleted session ${id} is in ${side || "the database"}`);
+      if (bytes.includes(`Secret-${id}-`)) attack.finding(`text of the deleted session ${id} is in ${side || "the database"}`);
     }
   }
 }

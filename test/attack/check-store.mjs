@@ -1,18 +1,18 @@
 import { BoughError } from "@bough/session-core";
 
-/** Everything that does not hold in a store, as short texts. */
-export async function findingsOf(store) {
+/** The integrity violations of a store, as short texts. */
+export async function violationsIn(store) {
   const all = [];
   for await (const { rule, message } of store.verify()) all.push(`${rule}: ${message}`);
   return all;
 }
 
-/** Reports what does not hold in a store, and parts of batches. */
-export async function isWhole(room, store, moment) {
-  for (const finding of await findingsOf(store)) room.finding(`${moment}: ${finding}`);
+/** Reports the integrity violations of a store, and batches of which only a part was stored. */
+export async function checkStore(attack, store, moment) {
+  for (const finding of await violationsIn(store)) attack.finding(`${moment}: ${finding}`);
   const ids = await idsIn(store);
   const torn = [...ids].filter((id) => /\.[01]$/.test(id) && !ids.has(id.slice(0, -2)));
-  if (torn.length > 0) room.finding(`${moment}: a part of a batch: ${torn.join(" ")}`);
+  if (torn.length > 0) attack.finding(`${moment}: a part of a batch: ${torn.join(" ")}`);
 }
 
 /** The ids of all entries of a store. */
@@ -30,12 +30,12 @@ export function acknowledgedIn(output) {
 }
 
 /** Runs `body`. A BoughError is expected; any other error is a finding. */
-export async function typed(room, what, body) {
+export async function typed(attack, what, body) {
   try {
     return await body();
   } catch (error) {
-    if (!(error instanceof BoughError)) room.finding(`${what}: ${error?.stack ?? error}`);
-    else room.count(error.code);
+    if (!(error instanceof BoughError)) attack.finding(`${what}: ${error?.stack ?? error}`);
+    else attack.count(error.code);
     return undefined;
   }
 }

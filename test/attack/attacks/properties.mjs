@@ -17,13 +17,13 @@ const PROPERTIES = [
 ];
 
 /** Hostile Markdown, wrong arguments and other properties of `npm test`, again and again with seeds of their own. */
-export async function properties(room) {
-  for (let round = 0; room.goesOn(); round += 1) {
-    const seed = room.random.below(2 ** 31);
+export async function properties(attack) {
+  for (let round = 0; attack.hasTime(); round += 1) {
+    const seed = attack.random.below(2 ** 31);
     const files = round === 0 ? [...TABLES, ...PROPERTIES] : [PROPERTIES[round % PROPERTIES.length]];
     const { code, output } = await run(files, seed);
-    if (code !== 0) room.finding(`BOUGH_PROPERTY_SEED=${seed} npx vitest run ${files.join(" ")}\n${output.slice(-3000)}`);
-    room.count("runs");
+    if (code !== 0) attack.finding(`BOUGH_PROPERTY_SEED=${seed} npx vitest run ${files.join(" ")}\n${output.slice(-3000)}`);
+    attack.count("runs");
   }
 }
 

@@ -10,7 +10,7 @@ import {
   toOpenAiChat,
   toOpenAiResponses,
 } from "@bough/session-core";
-import { findingsOf, typed } from "../look.mjs";
+import { typed, violationsIn } from "../check-store.mjs";
 
 const FOLDERS = ["../../../packages/cli/demo", "../../../packages/session-core/test", "../../../../shared/sessions"].map(
   (folder) => new URL(`${folder}/`, import.meta.url).pathname,
@@ -18,43 +18,43 @@ const FOLDERS = ["../../../packages/cli/demo", "../../../packages/session-core/t
 const MOST_BYTES = 300_000;
 
 /** Imports mutated session files: typed or whole, a second import adds nothing, and what is there can be used. */
-export async function imports(room) {
+export async function imports(attack) {
   const sources = FOLDERS.filter(existsSync).flatMap((folder) =>
     readdirSync(folder, { recursive: true })
       .filter((name) => name.endsWith(".jsonl"))
       .map((name) => readFileSync(join(folder, name), "utf8"))
       .filter((text) => text.length < MOST_BYTES),
   );
-  if (sources.length === 0) return room.finding("no session files to mutate were found");
-  const path = join(room.folder, "mutated.jsonl");
-  while (room.goesOn()) {
-    writeFileSync(path, mutated(room.random, room.random.pick(sources)));
+  if (sources.length === 0) return attack.finding("no session files to mutate were found");
+  const path = join(attack.folder, "mutated.jsonl");
+  while (attack.hasTime()) {
+    writeFileSync(path, mutated(attack.random, attack.random.pick(sources)));
     const store = await openStore({ path: ":memory:" });
-    await use(room, store, path);
+    await use(attack, store, path);
     await store.close();
-    room.count("files");
+    attack.count("files");
   }
 }
 
-async function use(room, store, path) {
-  const report = await typed(room, "import", () => importPath(store, path));
+async function use(attack, store, path) {
+  const report = await typed(attack, "import", () => importPath(store, path));
   if (report === undefined) return;
-  const again = await typed(room, "second import", () => importPath(store, path));
+  const again = await typed(attack, "second import", () => importPath(store, path));
   const added = again?.sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0) ?? 0;
-  if (added > 0) room.finding(`a second import added ${added} entries`);
-  for (const finding of await findingsOf(store)) room.finding(finding);
+  if (added > 0) attack.finding(`a second import added ${added} entries`);
+  for (const finding of await violationsIn(store)) attack.finding(finding);
   for (const { sessionId } of report.sessions) {
     const session = await store.openSession(sessionId);
-    const context = await typed(room, "context", () => session.context());
+    const context = await typed(attack, "context", () => session.context());
     for (const convert of [toAiSdk, toAnthropic, toOpenAiChat, toOpenAiResponses]) {
-      if (context !== undefined) await typed(room, convert.name, () => convert(context));
+      if (context !== undefined) await typed(attack, convert.name, () => convert(context));
     }
     for (const write of [exportBough, exportMarkdown]) {
-      await typed(room, write.name, async () => {
+      await typed(attack, write.name, async () => {
         for await (const _ of write(session));
       });
     }
-    room.count("sessions");
+    attack.count("sessions");
   }
 }
 

@@ -1,22 +1,22 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assistantMessage, exportBough, openStore, userMessage } from "@bough/session-core";
-import { findingsOf, typed } from "../look.mjs";
+import { typed, violationsIn } from "../check-store.mjs";
 
 /** Changes bytes of the file or its journal. Every operation must then succeed or throw a BoughError, and none may hang. */
-export async function damage(room) {
-  const whole = join(room.folder, "whole.db");
+export async function damage(attack) {
+  const whole = join(attack.folder, "whole.db");
   const open = await grown(whole);
-  for (const side of ["", "-wal"]) copyFileSync(`${whole}${side}`, join(room.folder, `saved.db${side}`));
+  for (const side of ["", "-wal"]) copyFileSync(`${whole}${side}`, join(attack.folder, `saved.db${side}`));
   await open.close();
-  const path = join(room.folder, "damaged.db");
-  while (room.goesOn()) {
+  const path = join(attack.folder, "damaged.db");
+  while (attack.hasTime()) {
     for (const side of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${side}`, { force: true });
-    for (const side of ["", "-wal"]) copyFileSync(join(room.folder, `saved.db${side}`), `${path}${side}`);
-    const file = room.random.chance(0.3) && existsSync(`${path}-wal`) ? `${path}-wal` : path;
-    writeFileSync(file, broken(room.random, readFileSync(file)));
-    await use(room, path);
-    room.count("damaged files");
+    for (const side of ["", "-wal"]) copyFileSync(join(attack.folder, `saved.db${side}`), `${path}${side}`);
+    const file = attack.random.chance(0.3) && existsSync(`${path}-wal`) ? `${path}-wal` : path;
+    writeFileSync(file, broken(attack.random, readFileSync(file)));
+    await use(attack, path);
+    attack.count("damaged files");
   }
 }
 
@@ -40,14 +40,14 @@ function broken(random, bytes) {
   return bytes;
 }
 
-async function use(room, path) {
-  const store = await typed(room, "open", () => openStore({ path }));
+async function use(attack, path) {
+  const store = await typed(attack, "open", () => openStore({ path }));
   if (store === undefined) return;
-  const session = await typed(room, "openSession", () => store.openSession("s"));
+  const session = await typed(attack, "openSession", () => store.openSession("s"));
   const uses = {
     list: () => store.listSessions(),
     search: () => store.search({ query: "word" }),
-    verify: () => findingsOf(store),
+    verify: () => violationsIn(store),
     context: () => session?.context(),
     outline: () => session?.tree.outline(),
     append: () => session?.append(userMessage("more")),
@@ -55,6 +55,6 @@ async function use(room, path) {
       if (session !== undefined) for await (const _ of exportBough(session));
     },
   };
-  for (const [what, body] of Object.entries(uses)) await typed(room, what, body);
-  await typed(room, "close", () => store.close());
+  for (const [what, body] of Object.entries(uses)) await typed(attack, what, body);
+  await typed(attack, "close", () => store.close());
 }

@@ -20,11 +20,11 @@ const SEQUENCE = /\u001b\[[0-9;?<>=]*[A-Za-z]/g;
 const CLIPBOARD = /\u001b\]52;c;([A-Za-z0-9+/=]*)(?:\u0007|\u001b\\)/g;
 
 /** Hostile text in every field: through each command, in a pipe and on a terminal with colours, no control sequence of it gets out. */
-export async function text(room) {
-  for (let round = 0; room.goesOn(); round += 1) {
-    const folder = join(room.folder, String(round));
+export async function text(attack) {
+  for (let round = 0; attack.hasTime(); round += 1) {
+    const folder = join(attack.folder, String(round));
     mkdirSync(folder);
-    const world = { room, round, folder, path: join(folder, "store.db"), hostile: hostileText(room.random) };
+    const world = { attack, round, folder, path: join(folder, "store.db"), hostile: hostileText(attack.random) };
     const store = await openStore({ path: world.path });
     await fillWith(store, world.hostile);
     await store.close();
@@ -33,27 +33,27 @@ export async function text(room) {
       return ["--verbose", "--json"].map((option) => ["import", join(folder, name), option]);
     });
     // First, so that a short run comes to them.
-    for (const [given, keys] of SCREENS) if (room.goesOn()) await showScreen(world, given, keys);
-    for (const given of [...COMMANDS, ...imports, ["sessions"]]) if (room.goesOn()) await runCommand(world, given);
-    if (room.goesOn()) await runCommand(world, ["delete", "hostile", "--yes"]);
+    for (const [given, keys] of SCREENS) if (attack.hasTime()) await showScreen(world, given, keys);
+    for (const given of [...COMMANDS, ...imports, ["sessions"]]) if (attack.hasTime()) await runCommand(world, given);
+    if (attack.hasTime()) await runCommand(world, ["delete", "hostile", "--yes"]);
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 async function runCommand(world, given) {
-  const { room, round, folder } = world;
+  const { attack, round, folder } = world;
   const where = `round ${round}: bough ${given.map((part) => part.replace(folder, "")).join(" ")}`;
   const piped = await inPipe(world, given);
   // In a pipe an export as JSON is data, equal to what is stored; on a terminal it is escaped.
   if (given[0] === "export" && given[3] !== "markdown") piped.stdout = "";
-  for (const [stream, printed] of Object.entries(piped)) inspect(room, `${where}, ${stream}`, printed);
+  for (const [stream, printed] of Object.entries(piped)) inspect(attack, `${where}, ${stream}`, printed);
   if (given[0] !== "delete" && given[0] !== "import") inspectScreen(world, where, await onTerminal(world, given, []));
-  room.count("commands");
+  attack.count("commands");
 }
 
 async function showScreen(world, given, keys) {
   inspectScreen(world, `round ${world.round}: bough ${given.join(" ")}`, await onTerminal(world, given, keys));
-  world.room.count("screens");
+  world.attack.count("screens");
 }
 
 const SESSION = [
@@ -149,18 +149,18 @@ function onTerminal(world, given, keys) {
   });
 }
 
-function inspect(room, where, printed, unwanted = OBEYED) {
+function inspect(attack, where, printed, unwanted = OBEYED) {
   const found = unwanted.exec(printed);
-  if (found !== null) room.finding(`${where}: ${JSON.stringify(printed.slice(Math.max(0, found.index - 60), found.index + 40))}`);
+  if (found !== null) attack.finding(`${where}: ${JSON.stringify(printed.slice(Math.max(0, found.index - 60), found.index + 40))}`);
 }
 
-function inspectScreen({ room, hostile }, where, printed) {
-  for (const own of hostile.sequences) if (printed.includes(own)) room.finding(`${where}: prints ${JSON.stringify(own)}`);
+function inspectScreen({ attack, hostile }, where, printed) {
+  for (const own of hostile.sequences) if (printed.includes(own)) attack.finding(`${where}: prints ${JSON.stringify(own)}`);
   const clipboards = [];
   const shown = printed.replaceAll(CLIPBOARD, (_, base64) => {
     clipboards.push(Buffer.from(base64, "base64").toString());
     return "";
   });
-  inspect(room, `${where}, on a terminal`, shown.replaceAll(SEQUENCE, "").replaceAll("\r", ""));
-  for (const copied of clipboards) inspect(room, `${where}, on the clipboard`, copied, CONTROL);
+  inspect(attack, `${where}, on a terminal`, shown.replaceAll(SEQUENCE, "").replaceAll("\r", ""));
+  for (const copied of clipboards) inspect(attack, `${where}, on the clipboard`, copied, CONTROL);
 }
