@@ -44,7 +44,7 @@ export class SummaryRejectedError extends BoughError {
  */
 export type CallFailure = "rate-limit" | "overloaded" | "timeout" | "network" | "overflow" | "auth" | "bad-request";
 
-/** A summarizer could not be reached, or refused the call. */
+/** A summarizer could not be reached, or rejected the call. */
 export class SummarizerCallError extends BoughError {
   readonly code = "SUMMARIZER_CALL";
   override readonly name = "SummarizerCallError";

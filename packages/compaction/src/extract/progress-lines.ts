@@ -140,7 +140,7 @@ interface Open {
 
 /**
  * The first sentence of a reply that states a result, with the first items of the list that it introduces. null: the
- * reply only announces the next step, or says nothing.
+ * reply only announces the next step, or states nothing.
  *
  * @example
  * findConclusion("Perfect! I've moved the lexer to its own file. Let me run the tests:"); // "I've moved the lexer to its own file."

@@ -134,7 +134,7 @@ function restoreThinking(parts: RequestParts, budget: FitBudget, input: FitInput
   return reattachThinking(parts, sumTokens(parts), options, input.count);
 }
 
-/** How calls without a result are handled. `auto`: Gemini refuses them, so they are dropped; other models get a result that says so. */
+/** How calls without a result are handled. `auto`: dropped for Gemini, which rejects them; for other models a result is added. */
 function resolveDanglingCalls(
   setting: CompactionSettings["request"]["danglingCalls"],
   { model, family = findModelFamily(model) }: Pick<FitInput, "model" | "family">,

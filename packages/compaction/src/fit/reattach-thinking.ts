@@ -16,7 +16,7 @@ interface ReattachOptions {
 }
 
 /**
- * Puts the last dropped thinking block before the first remaining reply, byte for byte, because Anthropic's models refuse
+ * Puts the last dropped thinking block before the first remaining reply, byte for byte, because Anthropic rejects
  * a tool loop that does not start with one. A reply that starts with thinking is not changed. With `auto` this applies
  * only to Anthropic's models, and to blocks and replies of theirs.
  */
@@ -26,7 +26,7 @@ export function reattachThinking(parts: RequestParts, total: number, input: Reat
   const reply = parts.messages[at];
   const entry = parts.entries[at];
   if (reply?.role !== "assistant" || entry === undefined || reply.content[0]?.type === "thinking") return keepParts(parts);
-  // If the block of the request does not fit or would be refused, the block of the compaction is tried.
+  // If the block of the request does not fit or would be rejected, the block stored with the compaction is tried.
   for (const block of [findThinkingBefore(input.before, entry), input.summarized]) {
     if (!block || (input.setting === "auto" && !isAccepted(block, reply))) continue;
     const message: AssistantMessage = { ...reply, content: [block, ...reply.content] };
@@ -54,7 +54,7 @@ function findThinkingIn(message: ContextMessage | undefined): ThinkingBlock | un
   return message.content.findLast((block): block is ThinkingBlock => block.type === "thinking");
 }
 
-// Anthropic refuses a block without its signature, and one in a reply of another company's model.
+// Anthropic rejects a block without its signature, and one in a reply of another company's model.
 function isAccepted({ thinkingSignature }: ThinkingBlock, { provider, model }: AssistantMessage): boolean {
   const isTheirs = (provider === undefined && model === undefined) || findModelFamily({ provider, modelId: model }).needsThinking;
   return thinkingSignature !== undefined && thinkingSignature !== "" && isTheirs;

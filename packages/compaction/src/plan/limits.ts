@@ -9,7 +9,7 @@ export interface Limits {
   readonly windowTokens: number;
   /** The part of it that is used: setting `window.limit`. */
   readonly limitTokens: number;
-  /** The most that any request may have: the window, or less after its provider refused a request. */
+  /** The maximum size of any request: the context window, or less after the provider rejected a request. */
   readonly hardLimitTokens: number;
   /** Kept free for the next turn. */
   readonly reserveTokens: number;
@@ -29,7 +29,7 @@ export interface Limits {
 export interface FixedTokens {
   readonly systemTokens: number;
   readonly toolTokens: number;
-  /** Tokens that the provider reported beyond our count, where the host did not say what system prompt and tools have. */
+  /** Tokens that the provider reported beyond our count, if the host did not report those of system prompt and tools. */
   readonly unseenTokens: number;
 }
 
@@ -38,7 +38,7 @@ export interface TokenUse {
   readonly systemTokens: number;
   readonly toolTokens: number;
   readonly messageTokens: number;
-  /** The sum of the three, or the provider's count where that is higher. */
+  /** The sum of the three, or the provider's count if that is higher. */
   readonly totalTokens: number;
   readonly limitTokens: number;
   readonly windowTokens: number;
@@ -58,7 +58,7 @@ const SUMMARY_SHARE = 0.2;
 const LEAST_SUMMARY = 128;
 
 /**
- * The limits of a model under these settings. Pure. `learned` lowers a limit after its provider refused requests.
+ * The limits of a model under these settings. Pure. `learned` lowers a limit after the provider rejected requests.
  *
  * @throws {InvalidSettingError} `contextWindow` is not a positive number.
  * @example

@@ -32,8 +32,8 @@ export class Compactor {
   }
 
   /**
-   * Call before each model call. Builds the context; prunes, starts or applies a background summary, or compacts as the
-   * settings say; and drops from this request what still does not fit. A failed compaction does not fail the request.
+   * Call before each model call. Builds the context; according to the settings prunes old tool output, starts or applies a
+   * background summary, or compacts; and drops from this request what still does not fit. A failed compaction does not fail the request.
    *
    * Cost when there is nothing to do: counting the entries appended since the last call.
    *
@@ -50,7 +50,7 @@ export class Compactor {
   }
 
   /**
-   * Call after a turn, so that compaction runs while nobody waits: runs a deferred compaction, else the automatic check.
+   * Call after a turn, so that compaction runs before the user waits for a reply: runs a deferred compaction, else the automatic check.
    * Optional: the first `prepareRequest` of the next turn does the same. null: there was nothing to do.
    */
   async turnEnded(input: RequestInput = {}): Promise<CompactionResult | null> {
@@ -86,7 +86,7 @@ export class Compactor {
   }
 
   /**
-   * Call with the error of a refused request, or of a reply that ended with one. If it is a context overflow, the failed
+   * Call with the error of a rejected request, or of a reply that ended with one. If it is a context overflow, the failed
    * reply is omitted from the context, the limit is lowered, the session is compacted, and the result is `retry`: prepare
    * the request again and send it once.
    */
@@ -119,7 +119,7 @@ export class Compactor {
     return retryWhileBusy(engine.session, signal, () => compactNow(engine, { trigger: "model_switch", signal }));
   }
 
-  /** Compacts because the host is short of memory; null: a compaction is already running. */
+  /** Call when the host is short of memory: compacts; null: a compaction is already running. */
   async memoryPressure(options: { readonly signal?: AbortSignal | undefined } = {}): Promise<CompactionResult | null> {
     rules.checkArgument("options", options, SIGNAL_OPTIONS);
     const { background } = this.#engine.state;

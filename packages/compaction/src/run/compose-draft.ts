@@ -114,12 +114,12 @@ function coveredRange(plan: Compactable) {
   return { fromEntryId: items[0]?.id ?? "", toEntryId: items.at(-1)?.id ?? "", entries: items.length };
 }
 
-/** The most that a prompt carried in the summary may take, as a share of the threshold; a longer one loses its middle. */
+/** Maximum size of a prompt quoted in the summary, as a share of the threshold; a longer one loses its middle. */
 const PROMPT_SHARE = 0.125;
 
 /**
- * The text of the newest prompt if it is summarized while its turn is still running, so that the model sees it word for
- * word. null: it is in the kept tail, or its turn has ended, or the setting `userMessages` carries it.
+ * The text of the newest prompt if it is summarized while its turn is still running, so that the context keeps it word
+ * for word. null: it is in the kept tail, or its turn has ended, or the setting `userMessages` quotes it.
  */
 function currentPrompt({ state, span }: DraftRequest, plan: Compactable): string | null {
   if (!state.turn.open || state.settings.userMessages.enabled) return null;

@@ -59,7 +59,7 @@ export interface CompactionComplete {
   readonly trigger: Trigger;
   readonly background: boolean;
   readonly success: boolean;
-  /** Of a failure: its code, one line of text, and the HTTP status when a provider refused. */
+  /** Of a failure: its code, one line of text, and the HTTP status if a provider rejected the call. */
   readonly error: { readonly code: string; readonly message: string; readonly status?: number | undefined } | null;
   readonly outcome: "compacted" | "nothing-to-compact" | "cancelled" | "superseded" | "discarded" | "failed";
   readonly entryId: EntryId | null;

@@ -9,7 +9,7 @@ import type { CompactionDone, CompactionFailure, NavigationResult } from "./resu
 /** One summarizer, or several that are tried in order. */
 export type Summarizers = Summarizer | readonly Summarizer[];
 
-/** Summarizers by what asks for the summary. A person waits for `manual` and reads it; the others may use a cheaper model. */
+/** Summarizers by kind of compaction. A user waits for `manual` and reads its summary; the others may use a cheaper model. */
 export interface SummarizersByUse {
   /** For `compact`. */
   readonly manual: Summarizers;
@@ -57,7 +57,7 @@ export interface RequestInput {
   readonly lastUsage?: Usage | undefined;
   /**
    * When the smallest possible request is still larger than the window: throw `RequestTooLargeError`, or return that
-   * request with `fits: false` for inspection; the provider would refuse it. Default `throw`.
+   * request with `fits: false` for inspection; the provider would reject it. Default `throw`.
    */
   readonly tooLarge?: "throw" | "return" | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -68,7 +68,7 @@ export interface CompactOptions {
   /** What the summary should focus on. */
   readonly instructions?: string | undefined;
   /**
-   * Keep this entry and everything after it, whatever the settings keep, and summarize what is before it. It must be on the
+   * Keep this entry and everything after it, regardless of the settings, and summarize what is before it. It must be on the
    * leaf's path. A path cannot be cut before a tool result; then its call is kept too.
    */
   readonly keepFrom?: EntryId | undefined;

@@ -5,7 +5,7 @@ import type { ContextState } from "./context-state.js";
 import type { Engine } from "./engine.js";
 
 /**
- * Shortens old tool output in the context by edits, as the settings say; the entries keep the originals.
+ * Shortens old tool output in the context by edits, according to the settings; the entries keep the originals.
  *
  * @returns the number of results that were shortened.
  */

@@ -140,8 +140,8 @@ function currentRequest(last: SessionContext | null, now: SessionContext): Sessi
 }
 
 /**
- * The draft of a compaction that the hook `beforeCompact` supplied. Secrets in its summary are masked as the setting says;
- * fields that it does not have are taken from the plan.
+ * The draft of a compaction that the hook `beforeCompact` supplied. Secrets in its summary are masked according to the setting;
+ * missing fields are taken from the plan.
  */
 function draftFromHook(request: DraftRequest, plan: Compactable, supplied: SuppliedCompaction): Draft {
   const { summary: given, firstKeptEntryId = plan.firstKeptEntryId, details, title, shortSummary } = supplied;

@@ -10,8 +10,8 @@ export const count = z.int().min(0);
 export const ms = z.int().min(0);
 
 /**
- * A share of the window (above 0, at most 1) or a number of tokens (100 or more). A number between could mean either, so it
- * is refused.
+ * A share of the window (above 0, at most 1) or a number of tokens (100 or more). A number between could mean either and is
+ * rejected.
  */
 const shareOrTokens = z
   .number()

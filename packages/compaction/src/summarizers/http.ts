@@ -25,7 +25,7 @@ export interface EndpointOptions {
 const JSON_HEADERS = { "content-type": "application/json" };
 
 /**
- * Creates an endpoint. A name and password in the URL become a header, because `fetch` refuses such a URL and repeats it
+ * Creates an endpoint. A name and password in the URL become a header, because `fetch` rejects such a URL and repeats it
  * in its error.
  *
  * @throws {InvalidArgumentError} `address` is not an HTTP URL.

@@ -113,7 +113,7 @@ interface ChatModel {
   readonly model: string;
   readonly temperature?: number | undefined;
   readonly tools?: readonly ChatTool[] | undefined;
-  /** OpenAI's reasoning models refuse `max_tokens`; most other servers accept nothing else. */
+  /** OpenAI's reasoning models reject `max_tokens`; most other servers accept nothing else. */
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";
 }
 

@@ -9,9 +9,9 @@ export type ReplyEnd = "stop" | "length" | "tool-calls" | "content-filter" | "un
 export interface ModelReply {
   readonly text: string;
   readonly end: ReplyEnd;
-  /** It calls a tool, with or without text. */
+  /** Whether the reply calls a tool, with or without text. */
   readonly callsTool: boolean;
-  /** It refused in a separate field (OpenAI's `refusal`). */
+  /** Whether the reply has a refusal in a separate field (OpenAI's `refusal`). */
   readonly refuses?: boolean | undefined;
 }
 

@@ -33,7 +33,7 @@ function isWithinWindow(job: SummaryJob, { usedTokens, limitTokens }: NonNullabl
 }
 
 /**
- * The live request without the calls of some tools and their results, because Anthropic refuses a client's tool_search
+ * The last request without the calls of some tools and their results, because Anthropic rejects a client's tool_search
  * pairs. The same object if there are none, so that the provider's cached prefix stays valid.
  */
 function stripToolCalls(context: SessionContext, names: readonly string[]): SessionContext {

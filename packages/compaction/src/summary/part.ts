@@ -186,7 +186,7 @@ const NOTHING_SAID = "(no text)";
 
 /**
  * Summarizes a conversation that may be larger than the summarizer's context window, chunk by chunk: each call updates
- * the summary of the earlier chunks. Chunks end between messages. A chunk that the provider refuses as too long is halved
+ * the summary of the earlier chunks. Chunks end between messages. A chunk that the provider rejects as too long is halved
  * and tried again; a single message that is too long loses its middle. Each message is in exactly one answered chunk.
  *
  * @throws what `write` throws, except overflows that a smaller chunk avoids.

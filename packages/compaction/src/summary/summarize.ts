@@ -48,7 +48,7 @@ export async function summarize(given: SummaryJob, dependencies: SummaryDependen
 
 /**
  * Repeats the request with the strict prompt if the answer is below the floor of fidelity (it may be terse or in another
- * language), then takes the extract, whatever the preset: the session must not be replaced by an "OK".
+ * language), then uses the extract, with any preset: an "OK" must not replace the session.
  */
 async function checkFidelity(client: SummarizerClient, answer: ScoredPart, facts: readonly Fact[]): Promise<ScoredPart> {
   const { summary } = client.job.settings;
@@ -143,7 +143,7 @@ function placePreviousSummary(
 }
 
 async function writeBoth(client: SummarizerClient, first: SummaryPart, second: SummaryPart): Promise<readonly [WrittenPart, WrittenPart]> {
-  // Parallel calls can hit rate limits, so they run one after the other unless the setting says otherwise.
+  // Parallel calls can hit rate limits, so they run one after the other by default.
   if (client.job.settings.summary.splitTurns === "sequential") return [await writePart(client, first), await writePart(client, second)];
   const [history, prefix] = await Promise.allSettled([writePart(client, first), writePart(client, second)]);
   if (history.status === "rejected") throw history.reason;

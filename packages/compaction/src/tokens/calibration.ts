@@ -17,7 +17,7 @@ export function promptTokensOf(usage: Usage): number | undefined {
   return totalTokens > output ? totalTokens - output : undefined;
 }
 
-/** How the counts of a provider differ from ours. */
+/** The difference between a provider's counts and ours. */
 export interface Calibration {
   /** Reported tokens divided by counted tokens: 1 to 2. */
   readonly ratio: number;
@@ -25,7 +25,7 @@ export interface Calibration {
   readonly unseenTokens: number;
 }
 
-/** Our counts as they are. */
+/** No difference. */
 export const UNCALIBRATED: Calibration = { ratio: 1, unseenTokens: 0 };
 
 /** A count of a provider and our count of the same prompt. */
@@ -42,12 +42,12 @@ interface Comparison {
 const MOST_RATIO = 2;
 // In a shorter prompt the provider's own template is most of the difference.
 const LEAST_COMPARED = 2_000;
-// A system prompt with tools of more than half of the window would leave no room to work, so the difference is no such thing.
+// A system prompt with tools of more than half of the window would leave no room to work, so a larger difference has another cause.
 const MOST_UNSEEN_SHARE = 0.5;
 
 /**
- * The calibration after one more comparison. It raises our counts where the provider counts more (template, vocabulary,
- * unreported parts) and never lowers them, because a refused request costs more than unused room. A count above the window is
+ * The calibration after one more comparison. It raises our counts if the provider counts more (template, tokenizer,
+ * unreported parts) and never lowers them, because a rejected request costs more than unused tokens. A count above the window is
  * the sum of several calls and is ignored. Pure.
  */
 export function calibrate(before: Calibration, comparison: Comparison): Calibration {
