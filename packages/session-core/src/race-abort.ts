@@ -1,5 +1,5 @@
 /**
- * Resolves with the promise, or rejects with `signal.reason` when aborted. The promise itself is not cancelled; its result
+ * Resolves with the promise, or rejects with `signal.reason` when aborted. The promise itself is not canceled; its result
  * after the abort is ignored, without an unhandled rejection. A function is called at once, unless the signal is
  * aborted already. No listener is left on the signal.
  *

@@ -30,13 +30,13 @@ export class ProjectedEntries {
   }
 
   /**
-   * The projected entries of `path`, which was read with `asked` as the known end. Returns undefined if the entries before
-   * it are missing here: read the path again without a known end.
+   * The projected entries of `path`, which was read with the known end `knownSeq`. Returns undefined if this list
+   * lacks entries before the known end: read the path again without a known end.
    */
-  update(path: ContextPath, asked: number | null): EntriesUpdate | undefined {
+  update(path: ContextPath, knownSeq: number | null): EntriesUpdate | undefined {
     const start = path.firstKeptSeq ?? path.compactionSeq ?? 0;
     // Another context was built meanwhile, or an undone compaction makes older entries visible again.
-    if (path.continues && (asked !== this.#end || start < this.#from)) return undefined;
+    if (path.continues && (knownSeq !== this.#end || start < this.#from)) return undefined;
     const newFrom = path.continues ? this.#continue(path.entries, start) : this.#replace(path.entries, start);
     this.#end = path.leaf.seq;
     return { entries: this.#entries, newFrom };
@@ -77,7 +77,7 @@ export class ProjectedEntry implements ContextEntry {
   readonly id: EntryId;
   readonly seq: number;
   readonly payload: EntryPayload;
-  readonly #asWritten: EntryMessage | null;
+  readonly #unedited: EntryMessage | null;
   /** The message with the last edit. */
   #edited: { readonly replacement: Replacement; readonly placed: EntryMessage } | undefined;
 
@@ -86,14 +86,14 @@ export class ProjectedEntry implements ContextEntry {
     this.seq = seq;
     this.payload = freezeJson(payload);
     const message = projectPayload(payload);
-    this.#asWritten = message && { id, message: freezeJson(message) };
+    this.#unedited = message && { id, message: freezeJson(message) };
   }
 
   /** The message with an edit (undefined: no edit); null: the entry has no message, or the edit omits it. */
   project(replacement: Replacement | undefined): EntryMessage | null {
-    if (replacement === undefined || this.#asWritten === null) return this.#asWritten;
+    if (replacement === undefined || this.#unedited === null) return this.#unedited;
     if (replacement === null) return null;
-    if (this.#edited?.replacement !== replacement) this.#edited = { replacement, placed: applyEdit(this.#asWritten, replacement) };
+    if (this.#edited?.replacement !== replacement) this.#edited = { replacement, placed: applyEdit(this.#unedited, replacement) };
     return this.#edited.placed;
   }
 }

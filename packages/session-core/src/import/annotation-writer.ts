@@ -15,7 +15,7 @@ import { type PathState, readPathState } from "../tree/path-state.js";
 /** A record about the session that is not an entry. */
 type Annotation = Extract<SourceRecord, { kind: "label" | "title" | "leaf" | "value" }>;
 
-/** The id of the complete form of a half written entry. `digest`: of its content, 8 hex digits. */
+/** The id of the complete form of a half-written entry. `digest`: of its content, 8 hex digits. */
 export function continuedEntryId(digest: string, entry: EntryId): EntryId {
   return `${digest}:${entry.slice(0, 100)}`;
 }
@@ -23,8 +23,8 @@ export function continuedEntryId(digest: string, entry: EntryId): EntryId {
 type LabelAnnotation = Extract<Annotation, { kind: "label" }>;
 
 /**
- * Writes the labels, title, leaves and values of a source. In an existing session they only fill what is missing, and never
- * replace what a user set since the last import.
+ * Writes the labels, title, leaves and values of a source. In an existing session, only missing ones are written: none that a
+ * user set since the last import is replaced.
  */
 export class AnnotationWriter {
   readonly #connection: Connection;
@@ -42,20 +42,20 @@ export class AnnotationWriter {
     this.#isNew = isNew;
   }
 
-  add(mark: Annotation): void {
-    switch (mark.kind) {
+  add(annotation: Annotation): void {
+    switch (annotation.kind) {
       case "label":
-        this.#labels.set(mark.entryId, mark);
+        this.#labels.set(annotation.entryId, annotation);
         return;
       case "title":
-        this.#title(mark);
+        this.#applyTitle(annotation);
         return;
       case "leaf":
-        this.#leaf(mark);
+        this.#addLeaf(annotation);
         return;
       case "value":
-        if (this.#isNew || findValue(this.#connection, this.#target, mark.key) === undefined) {
-          setValue(this.#connection, this.#target.seq, mark.key, mark.value);
+        if (this.#isNew || findValue(this.#connection, this.#target, annotation.key) === undefined) {
+          setValue(this.#connection, this.#target.seq, annotation.key, annotation.value);
         }
         return;
     }
@@ -63,17 +63,17 @@ export class AnnotationWriter {
 
   /** Sets the labels. Call it after the last record. */
   applyLabels(): void {
-    for (const mark of this.#labels.values()) this.#label(mark);
+    for (const mark of this.#labels.values()) this.#applyLabel(mark);
   }
 
-  #label({ entryId, label, createdAtMs }: LabelAnnotation): void {
+  #applyLabel({ entryId, label, createdAtMs }: LabelAnnotation): void {
     const entry = findEntrySeq(this.#connection, this.#target.seq, entryId);
     if (entry === undefined) return;
     if (!this.#isNew && findLabel(this.#connection, this.#target.seq, entry) !== undefined) return;
     setLabel(this.#connection, this.#target.seq, entry, label, createdAtMs ?? Date.now());
   }
 
-  #title({ title, source }: Extract<Annotation, { kind: "title" }>): void {
+  #applyTitle({ title, source }: Extract<Annotation, { kind: "title" }>): void {
     this.#hasTitle = true;
     const row = requireSessionRow(this.#connection, this.#target.id);
     if (!this.#isNew && row.title !== null && row.title_source !== "auto") return;
@@ -90,7 +90,7 @@ export class AnnotationWriter {
       renameSession(this.#connection, this.#target.id, title, "auto");
   }
 
-  #leaf({ name: given, entryId }: Extract<Annotation, { kind: "leaf" }>): void {
+  #addLeaf({ name: given, entryId }: Extract<Annotation, { kind: "leaf" }>): void {
     const name = toLeafName(given);
     if (name === "") return;
     const seq = entryId === null ? null : findEntrySeq(this.#connection, this.#target.seq, entryId);
@@ -99,7 +99,7 @@ export class AnnotationWriter {
     else if (findLeaf(this.#connection, this.#target.seq, name) === undefined) setLeaf(this.#connection, this.#target.seq, name, seq);
   }
 
-  /** Allows the main leaf to move from this half written entry, or an earlier complete form of it, to its complete form. */
+  /** Allows the main leaf to move from this half-written entry, or an earlier complete form of it, to its complete form. */
   supersede(entry: EntryId): void {
     this.#superseded.add(entry).add(continuedEntryId("", entry));
   }
@@ -110,10 +110,10 @@ export class AnnotationWriter {
   }
 
   /** Sets the main leaf as in the source. In an existing session it moves only to descendants of its position. */
-  applyLeaf(last: PathState, grew: boolean): void {
+  applyLeaf(last: PathState, hasNewEntries: boolean): void {
     const goal = (this.#mainLeaf ?? { seq: last.seq }).seq;
-    const now = findLeaf(this.#connection, this.#target.seq, MAIN_LEAF)?.seq ?? null;
-    const follows = grew && (now === null || this.#isSuperseded(now) || isOnPath(this.#connection, now, goal));
-    if (this.#isNew || follows) setLeaf(this.#connection, this.#target.seq, MAIN_LEAF, goal);
+    const current = findLeaf(this.#connection, this.#target.seq, MAIN_LEAF)?.seq ?? null;
+    const canMove = hasNewEntries && (current === null || this.#isSuperseded(current) || isOnPath(this.#connection, current, goal));
+    if (this.#isNew || canMove) setLeaf(this.#connection, this.#target.seq, MAIN_LEAF, goal);
   }
 }

@@ -7,7 +7,7 @@ import { tryStringify } from "../source/json.js";
 export function removeReference(payload: EntryPayload): EntryPayload | undefined {
   switch (payload.type) {
     case "compaction":
-      // As pi: a compaction whose first kept entry is not on the path keeps nothing.
+      // As in pi: a compaction whose first kept entry is not on the path keeps nothing.
       return { ...payload, firstKeptEntryId: null, originalFirstKeptEntryId: payload.firstKeptEntryId };
     case "branch_summary":
       return { ...payload, fromId: null, originalFromId: payload.fromId };
@@ -25,7 +25,7 @@ export function removeReference(payload: EntryPayload): EntryPayload | undefined
 
 /**
  * Whether `after` is a later state of `before`: a session in use may be imported in the middle of a reply, so that the next
- * import reads more blocks of it; or a foreign boundary record has got its summary.
+ * import reads more blocks of it; or the summary of a boundary record that was imported as foreign has been written.
  */
 export function isContinuation(before: EntryPayload, after: EntryPayload): boolean {
   if (before.type === "foreign") return after.type === "compaction";

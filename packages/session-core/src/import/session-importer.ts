@@ -15,7 +15,7 @@ import { isContinuation, removeReference, toStorable } from "./repair.js";
 /** How many problems of one code are kept. Further ones are only counted, which bounds the memory for a damaged file. */
 const MOST_OF_A_CODE = 1000;
 
-/** The longest message of a problem, in characters: it may quote the file. */
+/** The longest message of a problem, in characters. A message may quote the file, so it is cut. */
 const MESSAGE_LENGTH = 500;
 
 /** How often progress is reported, in records. */
@@ -59,7 +59,7 @@ export class SessionImporter {
 
   run(source: SourceSession): Omit<ImportedSession, "claimedId"> {
     for (const record of source.records()) {
-      this.#take(record);
+      this.#importRecord(record);
       this.#records += 1;
       if (this.#records % PROGRESS_EVERY === 0) this.#options.onRecords?.(this.#records);
     }
@@ -72,7 +72,7 @@ export class SessionImporter {
     return this.#toResult();
   }
 
-  #take(record: SourceRecord): void {
+  #importRecord(record: SourceRecord): void {
     switch (record.kind) {
       case "entry":
         this.#last = this.#importEntry(record);

@@ -23,29 +23,29 @@ interface BadLine {
 export function* readJsonLines(path: string, mostLineBytes?: number): Generator<JsonLine | BadLine, void, void> {
   for (const line of readLines(path, mostLineBytes)) {
     if (line.isTooLong) {
-      yield { kind: "problem", problem: tooLong(path, line) };
+      yield { kind: "problem", problem: tooLongProblem(path, line) };
       continue;
     }
     const value = parseJson(line.text);
     if (isObject(value)) yield { kind: "object", line, object: value };
-    else yield { kind: "problem", problem: badLine(path, line, value === undefined) };
+    else yield { kind: "problem", problem: badLineProblem(path, line, value === undefined) };
   }
 }
 
-function tooLong(path: string, { number, bytes }: SourceLine): ImportProblem {
+function tooLongProblem(path: string, { number, bytes }: SourceLine): ImportProblem {
   const message = `the line has ${bytes} bytes, more than can be read at once; it was left out`;
   return { code: "malformed-line", path, line: number, message };
 }
 
-function badLine(path: string, line: SourceLine, notJson: boolean): ImportProblem {
-  const torn = notJson && !line.ended;
+function badLineProblem(path: string, line: SourceLine, isNotJson: boolean): ImportProblem {
+  const isTorn = isNotJson && !line.hasLineBreak;
   return {
-    code: torn ? "torn-line" : "malformed-line",
+    code: isTorn ? "torn-line" : "malformed-line",
     path,
     line: line.number,
-    message: torn
+    message: isTorn
       ? "the last line is torn (its writer was stopped); it was left out"
-      : `${notJson ? "no JSON" : "no JSON object"}; the line was left out`,
+      : `${isNotJson ? "no JSON" : "no JSON object"}; the line was left out`,
   };
 }
 
@@ -69,7 +69,7 @@ export interface SourceLine {
   /** The length without the line break, in bytes. */
   readonly bytes: number;
   /** Whether a line break follows. A last line without one may be torn. */
-  readonly ended: boolean;
+  readonly hasLineBreak: boolean;
 }
 
 /**
@@ -138,11 +138,11 @@ class LineBuilder {
     else if (piece.length > 0) this.#pieces.push(piece);
   }
 
-  finish(number: number, offset: number, ended: boolean): SourceLine {
+  finish(number: number, offset: number, hasLineBreak: boolean): SourceLine {
     const isTooLong = this.#bytes > this.#most;
     const [first, ...more] = this.#pieces;
     const text = first === undefined ? "" : (more.length === 0 ? first : Buffer.concat(this.#pieces)).toString("utf8");
-    return { number, text: number === 1 ? text.replace(/^\uFEFF/, "") : text, isTooLong, offset, bytes: this.#bytes, ended };
+    return { number, text: number === 1 ? text.replace(/^\uFEFF/, "") : text, isTooLong, offset, bytes: this.#bytes, hasLineBreak };
   }
 }
 

@@ -118,16 +118,16 @@ function removeCopy(partial: string): void {
  * @throws {ForeignFileError | NewerStoreError} the file at `path` is not a store, or is newer; it was not changed.
  */
 export function replaceStore(whole: string, path: string, keptAt: string): boolean {
-  const present = StoreFile.find(path);
-  if (present === undefined) {
+  const oldStore = StoreFile.find(path);
+  if (oldStore === undefined) {
     linkOrRename(whole, path);
     fsyncFolder(dirname(path));
     return false;
   }
-  let alone: Database | undefined;
+  let exclusive: Database | undefined;
   try {
-    identifyFile(path, present.readHeader(), SUPPORTED_VERSION);
-    alone = openExclusively(path);
+    identifyFile(path, oldStore.readHeader(), SUPPORTED_VERSION);
+    exclusive = openExclusively(path);
     keepOldStore(path, keptAt);
     renameSync(whole, path);
     fsyncFolder(dirname(path));
@@ -135,8 +135,8 @@ export function replaceStore(whole: string, path: string, keptAt: string): boole
   } catch (error) {
     throw toStoreError(error, path, 0);
   } finally {
-    alone?.close();
-    present.release();
+    exclusive?.close();
+    oldStore.release();
   }
 }
 

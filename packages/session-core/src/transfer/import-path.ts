@@ -98,10 +98,10 @@ async function importFiles(store: Store, path: string, options: ImportPathOption
 class ImportRun {
   readonly #sessions: ImportedFileSession[] = [];
   readonly #failed: FailedFile[];
-  readonly #begun = new Set<string>();
+  readonly #startedPaths = new Set<string>();
   /** Files of agents that were imported with the file of their starter, and that file. */
-  readonly #takenWith = new Map<string, string>();
-  readonly #met = new Set<string>();
+  readonly #starterOf = new Map<string, string>();
+  readonly #listedIds = new Set<string>();
   readonly #byPath: ReadonlyMap<string, FoundFile>;
   readonly #bytesTotal: number;
   #otherFiles: number;
@@ -130,17 +130,17 @@ class ImportRun {
   }
 
   async importFile(file: FoundFile): Promise<void> {
-    if (this.#begun.has(file.path)) return;
-    this.#begun.add(file.path);
+    if (this.#startedPaths.has(file.path)) return;
+    this.#startedPaths.add(file.path);
     this.#progress(file, 0);
-    await this.#orFailed(file.path, this.#found.isFolder, () => this.#import(file));
+    await this.#runOrRecordFailure(file.path, this.#found.isFolder, () => this.#import(file));
     this.#filesDone += 1;
     this.#bytesDone += file.bytes;
     this.#progress(file, 0);
   }
 
   // An error of one file does not end the import of a folder; an error of the store does.
-  async #orFailed(path: string, isOneOfSeveral: boolean, work: () => Promise<void>): Promise<void> {
+  async #runOrRecordFailure(path: string, isOneOfSeveral: boolean, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
@@ -161,18 +161,18 @@ class ImportRun {
     // A session is imported with its agents, so it comes before them: each file is then imported once.
     const starter = this.#byPath.get(format.starterOf?.(file.path, this.#folders) ?? "");
     if (starter !== undefined) await this.importFile(starter);
-    if (this.#takenWith.has(file.path)) return;
+    if (this.#starterOf.has(file.path)) return;
     for (const session of format.sessions(file.path, this.#folders)) {
       const path = session.path ?? file.path;
       if (path === file.path) await this.#importSession(file, format, session);
-      else await this.#orFailed(path, true, () => this.#importRelated(file, format, session, path));
+      else await this.#runOrRecordFailure(path, true, () => this.#importRelated(file, format, session, path));
     }
   }
 
   async #importRelated(file: FoundFile, format: SourceFormat, session: SourceSession, path: string): Promise<void> {
-    const starter = this.#takenWith.get(path);
+    const starter = this.#starterOf.get(path);
     if (starter !== undefined && starter !== file.path) return;
-    this.#takenWith.set(path, file.path);
+    this.#starterOf.set(path, file.path);
     await this.#importSession(file, format, session);
   }
 
@@ -181,8 +181,8 @@ class ImportRun {
     const onRecords = (records: number) => this.#progress(file, records);
     const imported = await this.#store.storage.importSession(session, { format: format.name, path, onRecords });
     // A copy of a session, or an agent that was imported before its starter, is listed once.
-    if (imported.outcome === "unchanged" && this.#met.has(imported.sessionId)) return;
-    this.#met.add(imported.sessionId);
+    if (imported.outcome === "unchanged" && this.#listedIds.has(imported.sessionId)) return;
+    this.#listedIds.add(imported.sessionId);
     this.#sessions.push({ ...imported, format: format.name, path });
   }
 

@@ -19,10 +19,10 @@ export class Boundaries {
   }
 
   /** Adds a boundary. */
-  add(record: JsonObject, node: NodeIndex, parentMissing: boolean): void {
+  add(record: JsonObject, node: NodeIndex, isParentMissing: boolean): void {
     const uuids = readKeptUuids(record);
     const known = uuids.flatMap((uuid) => this.#placeOf(uuid) ?? []);
-    this.facts.set(node, { summary: undefined, firstKept: known[0], lastKept: known.at(-1), parentMissing });
+    this.facts.set(node, { summary: undefined, firstKept: known[0], lastKept: known.at(-1), isParentMissing: isParentMissing });
     this.#latest = node;
     for (const uuid of uuids) this.#redirect(uuid, node);
   }

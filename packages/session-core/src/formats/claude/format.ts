@@ -157,6 +157,6 @@ function toParent(starter: SessionFile, conversation: SessionId, { id, call }: S
 
 function toMetadata(facts: ChainFacts, sessionId: SessionId): JsonObject {
   const { version, gitBranch, recordedSessionId } = facts;
-  const given = { version, gitBranch, recordedSessionId: recordedSessionId === sessionId ? undefined : recordedSessionId };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const fields = { version, gitBranch, recordedSessionId: recordedSessionId === sessionId ? undefined : recordedSessionId };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -72,7 +72,7 @@ export class PayloadBuilder {
 
   #compaction(node: NodeIndex, boundary: JsonObject): RecordPayloads {
     const facts = this.#file.boundaries.get(node);
-    const problems: RecordPayloads["problems"][number][] = facts?.parentMissing === true ? [NO_PARENT] : [];
+    const problems: RecordPayloads["problems"][number][] = facts?.isParentMissing === true ? [NO_PARENT] : [];
     const summary = this.#objectAt(facts?.summary);
     if (summary === undefined) return { ...toForeign(boundary), problems: [...problems, NO_SUMMARY] };
     const firstKept = this.#firstKept(node, facts?.firstKept);

@@ -38,7 +38,7 @@ export interface BoundaryFacts {
   readonly firstKept: NodeIndex | undefined;
   readonly lastKept: NodeIndex | undefined;
   /** The parent of the boundary is not in the file. */
-  readonly parentMissing: boolean;
+  readonly isParentMissing: boolean;
 }
 
 /** A tool call. */

@@ -29,16 +29,16 @@ export async function* markdownOf(document: MarkdownDocument, options: MarkdownO
   for await (const step of groupSteps(selectRange(document, options, omitted))) {
     const sections = [...labelSections(step, document, writer), ...stepSections(step, writer)];
     if (waiting === null) {
-      yield* separated(sections);
+      yield* addBlankLines(sections);
       continue;
     }
     waiting.push(...sections);
     const title = chooseTitle(document, step.kind === "entry" ? step.entry : undefined);
     if (title === null && ++steps < MAX_STEPS_BEFORE_TITLE) continue;
-    yield* separated([...openingSections(document, title), ...waiting]);
+    yield* addBlankLines([...openingSections(document, title), ...waiting]);
     waiting = null;
   }
-  if (waiting !== null) yield* separated([...openingSections(document, chooseTitle(document, undefined)), ...waiting]);
+  if (waiting !== null) yield* addBlankLines([...openingSections(document, chooseTitle(document, undefined)), ...waiting]);
   yield* ["---\n\n", `${omitted.line()}\n`];
 }
 
@@ -51,7 +51,7 @@ function labelSections(step: Step, document: MarkdownDocument, writer: MarkdownW
   });
 }
 
-function* separated(sections: readonly string[]): Generator<string> {
+function* addBlankLines(sections: readonly string[]): Generator<string> {
   for (const section of sections) yield `${section}\n\n`;
 }
 
@@ -60,8 +60,8 @@ const TITLE_LENGTH = 80;
 
 /** The document's title: of the session, or from a user message. null: neither. */
 function chooseTitle(document: MarkdownDocument, entry: Entry | undefined): string | null {
-  const given = document.session.title?.trim() ?? "";
-  if (given !== "") return given;
+  const title = document.session.title?.trim() ?? "";
+  if (title !== "") return title;
   if (entry?.type !== "message" || entry.message.role !== "user") return null;
   // The first paragraph: what follows is often a listing or a log.
   const [first = ""] = joinTextBlocks(entry.message.content)
@@ -103,16 +103,16 @@ function dayOf(ms: number): string {
  */
 async function* selectRange(document: MarkdownDocument, options: MarkdownOptions, omitted: Omissions): AsyncGenerator<Entry> {
   const { from, to } = options;
-  let inside = from === undefined;
-  let ended = false;
+  let isInRange = from === undefined;
+  let hasEnded = false;
   for await (const entry of document.entries) {
-    if (ended) return omitted.endsEarly();
-    inside ||= entry.id === from;
-    ended = entry.id === to;
-    if (inside) yield entry;
-    else if (ended) break;
+    if (hasEnded) return omitted.endsEarly();
+    isInRange ||= entry.id === from;
+    hasEnded = entry.id === to;
+    if (isInRange) yield entry;
+    else if (hasEnded) break;
     else omitted.count("earlier");
   }
-  if (!inside && from !== undefined) throw new EntryNotFoundError(document.session.id, from);
-  if (!ended && to !== undefined) throw new EntryNotFoundError(document.session.id, to);
+  if (!isInRange && from !== undefined) throw new EntryNotFoundError(document.session.id, from);
+  if (!hasEnded && to !== undefined) throw new EntryNotFoundError(document.session.id, to);
 }
