@@ -13,7 +13,7 @@ function chosen(env: Record<string, string>, config: Config = {}, options: ChatO
 }
 
 describe("the model that answers", () => {
-  test("is none where nobody names one: the shell is a notebook", () => {
+  test("is undefined if none is named: the shell is a notebook", () => {
     expect(chosen({})).toBeNull();
     expect(chosen({ BOUGH_MODEL: " ", BOUGH_BASE_URL: HERE })).toBeNull();
   });
@@ -80,7 +80,7 @@ describe("a key", () => {
     expect(key(env, config, { baseUrl: HERE })).toBe("mine");
   });
 
-  test("that the command line names goes where the command line says", () => {
+  test("that the command line names is requested at the URL of the command line", () => {
     expect(key(env, {}, { baseUrl: HERE, apiKeyEnv: "MINE" })).toBe("mine");
   });
 
@@ -94,7 +94,7 @@ describe("a key", () => {
 });
 
 describe("a request", () => {
-  test("carries the key as its provider wants it, and name and password of the address as a header", async () => {
+  test("sends the key in the header of its provider, and user name and password of the URL as a header", async () => {
     const shell = await Shell.open();
     const { baseURL } = shell.server;
     await shell.turn("One", { model: { baseUrl: baseURL.replace("http://", "http://ann:p%20w@") } });

@@ -45,7 +45,7 @@ describe("a key that a server repeats", () => {
   });
 });
 
-describe("what a server says", () => {
+describe("the error message of a server", () => {
   // A quadratic time would be hours.
   test.each([
     ["<", 3_000_000],

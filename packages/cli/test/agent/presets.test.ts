@@ -64,7 +64,7 @@ describe.each(Object.keys(PRESETS) as PresetName[])("the shell with the preset %
 });
 
 describe("the shell with the preset python-agent", () => {
-  test("compacts when a turn is over, before the next prompt comes", async () => {
+  test("compacts after a turn, before the next prompt", async () => {
     const shell = await inShell(
       "python-agent",
       async (turn) => {

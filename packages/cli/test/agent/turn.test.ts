@@ -42,7 +42,7 @@ describe("a reply", () => {
     expect(shell.server.requests[0]?.body).toMatchObject({ reasoning_effort: "low" });
   });
 
-  test("is asked for when the prompt is on disk, and not before", async () => {
+  test("is requested only after the prompt is on disk", async () => {
     const shell = await Shell.open();
     const entered = gate();
     shell.server.reply(text("Yes.", { when: entered.opened }));
@@ -102,7 +102,7 @@ describe("a reply that calls tools", () => {
     expect(await shell.problems()).toEqual([]);
   });
 
-  test("is offered only the tools that are not off, and told where it works", async () => {
+  test("is offered only the tools that are not off, and given the working directory", async () => {
     const shell = await Shell.open();
     await shell.turn("Hello", { permissions: { read: "ask", bash: "off" } });
     const body = shell.server.requests[0]?.body;
@@ -111,7 +111,7 @@ describe("a reply that calls tools", () => {
     expect((await shell.messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
-  test("hears a no, and nothing is done", async () => {
+  test("stores the denial as the result of the call, which does not run", async () => {
     const shell = await Shell.open();
     shell.server.reply(calls([{ name: "bash", input: { command: "touch made" } }]), text("What do you want instead?"));
     await shell.turn("Make it", { permissions: { bash: "ask" }, answer: "no" });
@@ -124,7 +124,7 @@ describe("a reply that calls tools", () => {
     expect(await shell.problems()).toEqual([]);
   });
 
-  test("is asked about once after an always, for this tool alone", async () => {
+  test("is confirmed once after the answer always, for this tool only", async () => {
     const shell = await Shell.open();
     const two = [
       { id: "a", name: "bash", input: { command: "true" } },
@@ -136,14 +136,14 @@ describe("a reply that calls tools", () => {
     expect(asked.map(({ id }) => id)).toEqual(["a", "c"]);
   });
 
-  test("is asked about where an allowed tool reaches out of the folder", async () => {
+  test("must be confirmed if an allowed tool uses a path outside the folder", async () => {
     const shell = await Shell.open();
     shell.server.reply(calls([{ name: "read", input: { path: "/etc/hostname" } }]), text("No then."));
     const { asked } = await shell.turn("Read it", { permissions: { read: "allow" }, answer: "no" });
     expect(asked).toMatchObject([{ name: "read", isOutside: true }]);
   });
 
-  test("is asked about a link whose target is not there yet, and nothing is made outside", async () => {
+  test("must be confirmed for a link whose target does not exist, and creates nothing outside", async () => {
     const shell = await Shell.open();
     const [target, cwd] = [join(shell.folder, "outside.txt"), join(shell.folder, "work")];
     mkdirSync(cwd);
@@ -154,7 +154,7 @@ describe("a reply that calls tools", () => {
     expect(existsSync(target)).toBe(false);
   });
 
-  test("is asked about each call that reaches out of the folder, also after an always", async () => {
+  test("must be confirmed for each call outside the folder, also after the answer always", async () => {
     const shell = await Shell.open();
     const read = (id: string, path: string) => ({ id, name: "read", input: { path } });
     const paths = [read("in", "."), read("out", ".."), read("out-again", ".."), read("in-again", ".")];
@@ -167,7 +167,7 @@ describe("a reply that calls tools", () => {
     ]);
   });
 
-  test("works on the file that was asked about, though a link was put in its place meanwhile", async () => {
+  test("uses the confirmed file although a link replaced it meanwhile", async () => {
     const shell = await Shell.open();
     const cwd = join(shell.folder, "work");
     mkdirSync(join(cwd, "sub"), { recursive: true });
@@ -248,7 +248,7 @@ describe("a reply that calls tools", () => {
 });
 
 describe("Esc", () => {
-  test("keeps what came, and says that it was stopped", async () => {
+  test("stores the content received so far, and returns that the turn was stopped", async () => {
     const shell = await Shell.open();
     const never = gate();
     shell.server.reply(
@@ -308,7 +308,7 @@ describe("Esc", () => {
     expect(await shell.problems()).toEqual([]);
   });
 
-  test("while the person is asked waits for no answer", async () => {
+  test("while a question is open does not wait for the answer", async () => {
     const shell = await Shell.open();
     shell.server.reply(calls([{ name: "bash", input: { command: "true" } }]));
     let stopNow: () => void = () => undefined;
@@ -327,7 +327,7 @@ describe("Esc", () => {
   });
 });
 
-describe("a model that cannot be asked, or answers nonsense", () => {
+describe("a model that cannot be reached, or returns invalid replies", () => {
   test.each([
     ["reset", /^the response was interrupted(: .*(ECONNRESET|closed|hang up))?$/],
     ["end", /without a finish reason|middle of the answer/],
@@ -400,7 +400,7 @@ describe("a model that cannot be asked, or answers nonsense", () => {
     expect(await shell.problems()).toEqual([]);
   });
 
-  test("can be asked again: what came stands, and the request ends with something to answer", async () => {
+  test("can be requested again: the partial reply is kept, and the request ends with a user message", async () => {
     const shell = await Shell.open();
     shell.server.reply(drop("The first half"), text("and the second."));
     await shell.turn("Go on");
@@ -467,7 +467,7 @@ describe("a store that others work on", () => {
     expect(result).toMatchObject({ kind: "failed", code: "STORE_CLOSED", unstored: "said" });
   });
 
-  test("says that the session is gone, and gives back what it could not keep", async () => {
+  test("reports that the session was deleted, and returns the text that was not stored", async () => {
     const shell = await Shell.open();
     const entered = gate();
     shell.server.reply(text("Too late.", { when: entered.opened }));

@@ -38,7 +38,7 @@ describe("bough go and undo", () => {
     expect((await here.run(["undo", "plain", "--redo"])).exit).toBe(6);
   });
 
-  test("undo no move of a session of another directory that nobody named", async () => {
+  test("undo no move of an unnamed session of another directory", async () => {
     const here = world();
     await parserSession(here);
     expect(await here.run(["undo"], { cwd: "/elsewhere" })).toMatchObject({ exit: 8, out: "" });
@@ -47,7 +47,7 @@ describe("bough go and undo", () => {
 });
 
 describe("bough label", () => {
-  test("gives, tells, replaces and takes away, without moving the leaf", async () => {
+  test("sets, prints, replaces and removes a label without moving the leaf", async () => {
     const here = world();
     await parserSession(here);
     expect((await here.run(["label", "parser", "user2", "first", "try"])).out).toBe("user2  [first try]\n");
@@ -70,7 +70,7 @@ describe("bough label", () => {
 });
 
 describe("bough fork", () => {
-  test("copies a path into a new session that knows where it came from", async () => {
+  test("copies a path into a new session that records its origin", async () => {
     const here = world();
     await parserSession(here);
     const { session } = (await here.json("fork", "parser", "--at", "asst2", "--title", "Again")) as { session: Record<string, unknown> };
@@ -99,7 +99,7 @@ describe("bough rename and archive", () => {
 });
 
 describe("bough delete", () => {
-  test("takes the sessions of its subagents along, and leaves forks", async () => {
+  test("also deletes the sessions of its subagents, but not forks", async () => {
     const here = world();
     await parserSession(here);
     await here.withStore(async (store) => {
@@ -125,7 +125,7 @@ describe("bough delete", () => {
     expect((await here.run(["show", "parser"])).exit).toBe(10);
   });
 
-  test("needs --yes where nobody can answer", async () => {
+  test("needs --yes without a terminal", async () => {
     const here = world();
     await parserSession(here);
     expect(await here.run(["delete", "parser"])).toMatchObject({ exit: 7, out: "" });

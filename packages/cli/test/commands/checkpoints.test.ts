@@ -27,7 +27,7 @@ async function listed(here: World, ...options: readonly string[]): Promise<reado
 }
 
 describe("bough checkpoints", () => {
-  test("explains how one is made where there is none", async () => {
+  test("explains how to create one if there is none", async () => {
     const here = await withLongSession();
     expect(await here.run(["checkpoints", "long"])).toMatchObject({
       exit: 0,
@@ -62,7 +62,7 @@ describe("bough checkpoints", () => {
     ]);
   });
 
-  test("says of a compaction that was undone that it was", async () => {
+  test("marks a compaction that was undone", async () => {
     const here = await withLongSession();
     await compacted(here, 400);
     await here.run(["compact", "long", "--undo"]);
@@ -110,13 +110,13 @@ describe("bough checkpoints --write", () => {
     expect(readFileSync(here.path(`notes/${second[1]}`), "utf8")).toContain(entryId);
   });
 
-  test("makes no folder where there is nothing to write", async () => {
+  test("creates no folder if there is nothing to write", async () => {
     const here = await withLongSession();
     expect((await here.run(["checkpoints", "long", "--write", "notes"])).out).toContain("No checkpoints yet.");
     expect(readdirSync(here.folder)).not.toContain("notes");
   });
 
-  test("says with 58 that a file of this name exists", async () => {
+  test("exits with 58 if a file of this name exists", async () => {
     const here = await withLongSession();
     await compacted(here, 400);
     writeFileSync(here.path("notes"), "mine");
@@ -124,7 +124,7 @@ describe("bough checkpoints --write", () => {
     expect(readFileSync(here.path("notes"), "utf8")).toBe("mine");
   });
 
-  test("takes neither a number nor --all", async () => {
+  test("accepts neither a number nor --all", async () => {
     const here = await withLongSession();
     expect((await here.run(["checkpoints", "long", "1", "--write", "notes"])).exit).toBe(2);
     expect((await here.run(["checkpoints", "long", "--all", "--write", "notes"])).exit).toBe(2);

@@ -12,7 +12,7 @@ async function withLongSession(model?: string): Promise<World> {
 }
 
 describe("bough compact without a model", () => {
-  test("puts an extract in the place of what is old, and says what it did and how to undo it", async () => {
+  test("replaces old entries by an extract, and prints the result and how to undo it", async () => {
     const here = await withLongSession();
     const { exit, out, err } = await here.run(["compact", "long", "--keep", "400"]);
     expect({ exit, err }).toEqual({ exit: 0, err: "" });
@@ -60,7 +60,7 @@ describe("bough compact without a model", () => {
     expect((await messagesOf(here)).map(({ role }) => role)).toEqual(["compactionSummary"]);
   });
 
-  test("says with 50 that there is nothing to do, and why", async () => {
+  test("exits with 50 and the reason if there is nothing to do", async () => {
     const here = await withLongSession();
     expect(await here.run(["compact", "long"])).toMatchObject({
       exit: 50,
@@ -70,14 +70,14 @@ describe("bough compact without a model", () => {
     expect(await standOf(here)).toEqual(BEFORE);
   });
 
-  test("takes the session of this directory, and none of another one", async () => {
+  test("uses the newest session of this directory, not of another one", async () => {
     const here = await withLongSession();
     expect((await here.run(["compact"])).exit).toBe(8);
   });
 });
 
 describe("bough compact --dry-run", () => {
-  test("says what would be summarised and kept, and writes nothing", async () => {
+  test("prints what would be summarized and kept, and writes nothing", async () => {
     const here = await withLongSession();
     const { exit, out } = await here.run(["compact", "long", "--keep", "400", "--dry-run"]);
     expect(exit).toBe(0);
@@ -101,7 +101,7 @@ describe("bough compact --dry-run", () => {
     expect(await here.json("compact", "long", "--keep", "400")).toMatchObject({ firstKeptEntryId, tokensBefore });
   });
 
-  test("says that there is nothing to do as the compaction would", async () => {
+  test("prints the same message as the compaction if there is nothing to do", async () => {
     const here = await withLongSession();
     expect((await here.run(["compact", "long", "--dry-run"])).exit).toBe(50);
   });
@@ -122,7 +122,7 @@ describe("bough compact --undo", () => {
     expect(await messagesOf(here)).toEqual(compacted);
   });
 
-  test("says with 6 that there is none", async () => {
+  test("exits with 6 if there is none", async () => {
     const here = await withLongSession();
     expect(await here.run(["compact", "long", "--undo"])).toMatchObject({ exit: 6, out: "" });
   });
@@ -148,7 +148,7 @@ describe("bough compact with a model", () => {
     expect(summary?.summary).toContain("Mend the parts: src/part-1.ts.");
   });
 
-  test("says beside the result that it failed, or that a focus without a model does nothing", async () => {
+  test("adds a note if it failed, or if a focus has no effect without a model", async () => {
     const here = await withLongSession();
     const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: "http://127.0.0.1:1/v1" };
     expect((await here.run(KEEP, { env })).err).toMatch(/^m1 failed, so no model wrote this summary: /m);
@@ -156,7 +156,7 @@ describe("bough compact with a model", () => {
     expect((await other.run([...KEEP, "--focus", "the lexer"])).err).toContain("--focus has no effect on an extract");
   });
 
-  test("says beside the result that it answered with nothing of the session", async () => {
+  test("adds a note if its answer contains nothing of the session", async () => {
     const [here, server] = [await withLongSession(), await startModelServer()];
     server.otherwise("I'm sorry, but I can't help with that.");
     const { exit, out, err } = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
@@ -165,7 +165,7 @@ describe("bough compact with a model", () => {
     expect(out).toContain("because m1 returned no usable summary");
   });
 
-  test("takes what is typed over the environment, and does not give its key to another address", async () => {
+  test("prefers options to the environment, and does not send its key to another address", async () => {
     const [here, server] = [await withLongSession(), await startModelServer()];
     const env = { BOUGH_MODEL: "m1", BOUGH_BASE_URL: "http://127.0.0.1:1/v1", BOUGH_API_KEY: "secret-1" };
     expect((await here.run([...KEEP, "--model", "m2", "--base-url", server.baseURL], { env })).exit).toBe(0);
@@ -187,7 +187,7 @@ describe("bough compact with a model", () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  test("falls back to the extract where the model fails, and says why", async () => {
+  test("falls back to the extract if the model fails, and prints the reason", async () => {
     const [here, server] = [await withLongSession(), await startModelServer()];
     server.otherwise(fail(401, { error: { message: "That key is not known" } }));
     const { exit, out } = await here.run([...KEEP, "--model", "m1", "--base-url", server.baseURL]);
@@ -195,7 +195,7 @@ describe("bough compact with a model", () => {
     expect(out).toMatch(/^written by: no model: it is an extract of the entries, because m1 failed: .*That key is not known/m);
   });
 
-  test("fails with 52 and writes nothing where the preset wants no extract", async () => {
+  test("exits with 52 and writes nothing if the preset does not allow an extract", async () => {
     const [here, server] = [await withLongSession(), await startModelServer()];
     server.otherwise(fail(401, "no"));
     expect(await here.run([...KEEP, "--preset", "pi", "--model", "m1", "--base-url", server.baseURL])).toMatchObject({ exit: 52, out: "" });

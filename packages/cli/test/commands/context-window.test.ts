@@ -52,7 +52,7 @@ describe("bough context --exact", () => {
 });
 
 describe("bough context --window", () => {
-  test("leaves nothing out where all fits, and says how full the window is", async () => {
+  test("omits nothing if everything fits, and prints how full the window is", async () => {
     const here = await withLongSession();
     const { request, entries, tokens } = await seen(here, "--window", "100000");
     expect(request).toMatchObject({ window: { tokens: 100_000, from: "option" }, fits: true, changes: [], entries });
@@ -65,7 +65,7 @@ describe("bough context --window", () => {
     expect(out).not.toContain("dropped");
   });
 
-  test("says what would be left out of a smaller one and why, and marks it; the newest prompt stays", async () => {
+  test("lists and marks what a smaller one would omit, with the reasons; the newest prompt stays", async () => {
     const here = await withLongSession();
     const { request } = await seen(here, "--window", "3000");
     expect(request.fits).toBe(true);
@@ -86,7 +86,7 @@ describe("bough context --window", () => {
     expect(JSON.parse(out).length).toBeLessThan(JSON.parse(whole.out).length);
   });
 
-  test("takes the window of the model with auto", async () => {
+  test("uses the window of the model with auto", async () => {
     const here = await withLongSession("gpt-4o");
     expect((await seen(here, "--window", "auto")).request.window).toEqual({ tokens: 128_000, from: "model", model: "gpt-4o" });
   });

@@ -21,7 +21,7 @@ describe("bough export", () => {
     expect(out).not.toContain("said in user1");
   });
 
-  test("says that a range is the wrong way round, instead of that an entry is not there", async () => {
+  test("reports a reversed range as such, not as a missing entry", async () => {
     const here = world();
     await parserSession(here);
     const { exit, err } = await here.run(["export", "parser", "--branch", "asst2", "--from", "asst2", "--to", "user1"]);
@@ -47,7 +47,7 @@ describe("bough export", () => {
     expect(JSON.parse(out.split("\n")[0] ?? "")).toMatchObject({ type: "session", version: 3 });
   });
 
-  test("leaves a file that exists as it is, unless told to replace it, and leaves nothing half written", async () => {
+  test("does not change an existing file without --force, and leaves no partial file", async () => {
     const here = world();
     await parserSession(here);
     const file = here.path("out.md");
@@ -59,7 +59,7 @@ describe("bough export", () => {
     expect(readdirSync(here.folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
-  test("says that a file cannot be written", async () => {
+  test("reports that a file cannot be written", async () => {
     const here = world();
     await parserSession(here);
     mkdirSync(here.path("folder"));
@@ -96,7 +96,7 @@ describe("bough export", () => {
 });
 
 describe("bough verify", () => {
-  test("says that everything holds", async () => {
+  test("reports that there are no violations", async () => {
     const here = world();
     await parserSession(here);
     await here.run(["search", "said"]);
@@ -138,7 +138,7 @@ describe("bough restore", () => {
     return { here, backup, sessions };
   }
 
-  test("asks, puts the backup in the place of the store, and says where that is kept", async () => {
+  test("asks, replaces the store by the backup, and prints where the old store is kept", async () => {
     const { here, backup, sessions } = await backedUp();
     const { exit, out, asked } = await here.run(["restore", backup], { answer: "y" });
     expect(exit).toBe(0);
@@ -148,7 +148,7 @@ describe("bough restore", () => {
     expect((await here.run(["verify", "--store", kept])).exit).toBe(0);
   });
 
-  test("says as JSON where the store is kept", async () => {
+  test("prints as JSON where the old store is kept", async () => {
     const { here, backup } = await backedUp();
     const { keptAt } = (await here.json("restore", backup, "--yes")) as { keptAt: string };
     expect(existsSync(keptAt)).toBe(true);
@@ -180,7 +180,7 @@ describe("bough restore", () => {
 });
 
 describe("the store that is used", () => {
-  test("is never made by a command that reads, and the message says how to make one", async () => {
+  test("is never created by a command that reads; the message explains how to create one", async () => {
     const here = world();
     const { exit, err } = await here.run(["sessions"], { env: { BOUGH_STORE: "" } });
     expect(exit).toBe(20);

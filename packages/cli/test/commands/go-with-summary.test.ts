@@ -49,13 +49,13 @@ describe("bough go --summarize", () => {
     expect(await standOf(here)).toEqual({ leafId: "a10", entries: 40 });
   });
 
-  test("stays where the leaf stands already", async () => {
+  test("does not move if the leaf is already there", async () => {
     const here = await withLongSession();
     expect((await here.run(["go", "long", "a10", "--summarize"])).exit).toBe(0);
     expect(await standOf(here)).toEqual({ leafId: "a10", entries: 40 });
   });
 
-  test("has a model write it, told what to look at, and tells a script what came of it", async () => {
+  test("is written by the model with the given focus; JSON output contains the result", async () => {
     const [here, server] = [await withLongSession(), await startModelServer()];
     server.otherwise("The second try failed on tabs. Read: src/part-9.ts, src/part-10.ts");
     const typed = ["--summarize", "--focus", "why it failed", "--model", "m1", "--base-url", server.baseURL];

@@ -38,7 +38,7 @@ describe("bough import", () => {
     expect(statSync(here.store).mode & 0o077).toBe(0);
   });
 
-  test("takes every path of several, and tells at the end which hold no sessions", async () => {
+  test("imports each of several paths, and lists at the end those without sessions", async () => {
     const here = world();
     const good = piFile(here, "b.jsonl", message("aaaa1111", null, "Hello there"));
     writeFileSync(here.path("a.md"), "# no session\n");
@@ -92,7 +92,7 @@ describe("bough import", () => {
     expect((await here.run(["search", "wombat"])).out).toContain("1 match");
   });
 
-  test("says that a second session claims the id of the first", async () => {
+  test("reports a second session with the id of the first", async () => {
     const here = world();
     await here.run(["import", piFile(here, "one.jsonl", message("aaaa1111", null, "One"))]);
     const { out, exit } = await here.run(["import", piFile(here, "two.jsonl", message("aaaa1111", null, "Two"))]);
@@ -127,7 +127,7 @@ describe("bough import", () => {
     expect((await here.run(["import", path, "--verbose"])).out.match(/malformed-line/g)).toHaveLength(25);
   });
 
-  test("counts broken lines also behind more problems than it lists, and says with --verbose how many it leaves out", async () => {
+  test("counts all broken lines, also beyond the listed problems; with --verbose prints the number of omitted ones", async () => {
     const here = world();
     const lost = Array.from({ length: 1_100 }, (_, at) => message(`lost${at}`, "nowhere", "x"));
     const path = piFile(here, "one.jsonl", message("aaaa1111", null, "One"), ...lost, ...Array<string>(50).fill("{ not json"));
@@ -149,7 +149,7 @@ describe("bough import", () => {
     expect(err).toContain("1 file could not be imported");
   });
 
-  test("takes every path of several, whatever is wrong with one, and searches what it took", async () => {
+  test("imports each of several paths although one is invalid, and finds the imported text", async () => {
     const here = world();
     const odd = piFile(here, "odd.jsonl", message("aaaa1111", null, "Odd"));
     writeFileSync(odd, `${JSON.stringify({ type: "bough-session", version: 1, id: "two words" })}\n`);

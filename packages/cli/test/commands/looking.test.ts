@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { grow, parserSession, world } from "../world.js";
 
 describe("bough tree", () => {
-  test("draws the newest session of the directory when none is named, and says which", async () => {
+  test("draws the newest session of the directory if none is named, and prints its name", async () => {
     const here = world();
     await parserSession(here);
     const { out, err, exit } = await here.run(["tree"]);
@@ -23,7 +23,7 @@ describe("bough tree", () => {
     ]);
   });
 
-  test("takes the newest of the store from a directory without sessions, and says so", async () => {
+  test("uses the newest of the store in a directory without sessions, with a note", async () => {
     const here = world();
     await parserSession(here);
     const { err, exit } = await here.run(["tree"], { cwd: "/elsewhere" });
@@ -57,7 +57,7 @@ describe("bough tree", () => {
     expect((await here.run(["tree", "parser", "--no-tools"])).out).not.toContain("[read");
   });
 
-  test("tells an empty tree from a filtered one", async () => {
+  test("distinguishes an empty tree from a filtered one", async () => {
     const here = world();
     await here.withStore((store) => store.createSession({ id: "no-entries", title: "Nothing yet" }));
     expect((await here.run(["tree", "no-entries"])).out).toContain("No entries yet.");
@@ -94,7 +94,7 @@ describe("bough tree", () => {
     });
   });
 
-  test("stops quietly when nobody reads any more", async () => {
+  test("exits without an error if the reader of its output exits", async () => {
     const here = world();
     await parserSession(here);
     expect(await here.run(["tree", "parser"], { readerLeavesAfter: 0 })).toMatchObject({ exit: 0, out: "", err: "" });
@@ -125,7 +125,7 @@ describe("bough sessions", () => {
     expect((await here.run(["sessions", "--here"], { cwd: "/a" })).out).not.toContain("said in u1");
   });
 
-  test("says why a list is empty and what to do", async () => {
+  test("explains why a list is empty and what to do", async () => {
     const here = world();
     await here.withStore(async () => undefined);
     expect((await here.run(["sessions"])).out).toBe("The store is empty. Import sessions: bough import PATH.\n");
@@ -133,7 +133,7 @@ describe("bough sessions", () => {
     expect((await here.run(["sessions", "--here"], { cwd: "/nowhere" })).out).toContain("Omit --here to list those of all directories");
   });
 
-  test("says that there are more than were asked for", async () => {
+  test("reports that there are more than the limit", async () => {
     const here = world();
     await here.withStore(async (store) => {
       for (const name of ["one", "two", "three"]) await grow(store, `${name}-session`, "u1");
@@ -262,7 +262,7 @@ describe("bough search", () => {
     expect(err).toContain(message);
   });
 
-  test("says how to search when nothing is found", async () => {
+  test("explains how to search if nothing is found", async () => {
     const here = world();
     await parserSession(here);
     expect(await here.run(["search", "wombat"])).toMatchObject({ exit: 0, out: expect.stringContaining("No matches.") });

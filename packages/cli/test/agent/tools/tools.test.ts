@@ -76,7 +76,7 @@ describe("read", () => {
     expect(await at.run("read", { path: "a", offset })).toEqual({ text: expect.stringContaining(says), isError: true });
   });
 
-  test("does not wait for a pipe that nobody writes to", async () => {
+  test("does not wait for a pipe without a writer", async () => {
     const at = desk();
     await at.run("bash", { command: "mkfifo pipe" });
     expect(await at.run("read", { path: "pipe" })).toEqual({ text: "pipe is not a regular file.", isError: true });
@@ -91,7 +91,7 @@ describe("write", () => {
     expect(at.text("x/y/a.txt")).toBe("");
   });
 
-  test("says what is in the way", async () => {
+  test("reports what prevents the write", async () => {
     const at = desk();
     at.file("a", "");
     expect((await at.run("write", { path: "a/b", content: "" })).isError).toBe(true);
@@ -153,7 +153,7 @@ describe("bash", () => {
     expect(await at.run("bash", { command: "true" })).toEqual({ text: "[no output]", isError: false });
   });
 
-  test("asks nobody: input is at its end", async () => {
+  test("has an empty standard input", async () => {
     expect((await desk().run("bash", { command: "cat; read answer || echo nobody" })).text).toBe("nobody");
   });
 
@@ -188,7 +188,7 @@ describe("bash", () => {
 });
 
 describe("bounded text", () => {
-  test("is the text where it fits, and its beginning and end where it does not, however it comes", () => {
+  test("is the whole text if it fits, else its beginning and end, in pieces of any size", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 30 })), fc.integer({ min: 2, max: 60 }), (pieces, limit) => {
         const bounded = new BoundedText(limit);
@@ -206,7 +206,7 @@ describe("bounded text", () => {
 describe("a path outside of the folder", () => {
   const isOutside = async (at: Desk, path: string) => (await resolveTarget({ path }, at.folder))?.isOutside;
 
-  test("is known by its name and through links, also where nothing is there yet", async () => {
+  test("is detected by its path and through links, also if the file does not exist yet", async () => {
     const at = desk();
     symlinkSync(tmpdir(), join(at.folder, "link"));
     const outside = (path: string) => isOutside(at, path);

@@ -84,7 +84,7 @@ describe("a file that is replaced", () => {
     expect(readFileSync(join(outside, "a.txt"), "utf8")).toBe("secret");
   });
 
-  test("stays as it is where there is no room for the new one", () => {
+  test("is not changed if the new content cannot be written", () => {
     const { cwd } = place();
     const path = join(cwd, "big.txt");
     writeFileSync(path, `${"x".repeat(200_000)}\nEND`);
