@@ -58,7 +58,7 @@ interface KnownFile {
 /** Cached folders, the last used one at the end. */
 const knownFolders = new Map<string, ReadonlyMap<string, KnownFile>>();
 
-const MOST_FOLDERS = 8;
+const MAX_FOLDERS = 8;
 
 /**
  * Lists the checkpoints in a folder without their summaries, by number, then by name. Cost: a `stat` of each file, and a
@@ -79,7 +79,7 @@ export async function listStoredCheckpoints(directory: string): Promise<readonly
   }
   knownFolders.delete(folder);
   knownFolders.set(folder, files);
-  for (const oldest of knownFolders.keys()) if (knownFolders.size > MOST_FOLDERS) knownFolders.delete(oldest);
+  for (const oldest of knownFolders.keys()) if (knownFolders.size > MAX_FOLDERS) knownFolders.delete(oldest);
   return [...files.values()].flatMap(({ listed }) => listed ?? []).sort((a, b) => a.number - b.number);
 }
 

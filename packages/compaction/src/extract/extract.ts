@@ -85,8 +85,8 @@ function applyFocus(blocks: Blocks, instructions: string | null): Blocks {
 }
 
 /** Largest extract, in UTF-16 code units. */
-const MOST_CHARS = 8_000;
-const LEAST_CHARS = 600;
+const MAX_CHARS = 8_000;
+const MIN_CHARS = 600;
 /** Largest share of the source. */
 const SHARE = 0.25;
 /** Characters of a token in dense text. */
@@ -107,8 +107,8 @@ export function extractiveSummarizer(options: { readonly maxChars?: number | und
   return async (request) => {
     rules.checkArgument("request", request, SUMMARY_REQUEST);
     request.signal?.throwIfAborted();
-    const { maxOutputTokens = MOST_CHARS, source } = request;
-    const mostTokens = Math.min(maxOutputTokens, source?.wantedTokens ?? MOST_CHARS);
+    const { maxOutputTokens = MAX_CHARS, source } = request;
+    const mostTokens = Math.min(maxOutputTokens, source?.wantedTokens ?? MAX_CHARS);
     const maxChars = Math.min(options.maxChars ?? defaultChars(request), mostTokens * CHARS_PER_TOKEN);
     const text = request.source === undefined ? extractPrompt(request.prompt, maxChars) : extract(request.source, { maxChars });
     request.onText?.(text);
@@ -118,7 +118,7 @@ export function extractiveSummarizer(options: { readonly maxChars?: number | und
 
 function defaultChars({ source, prompt }: SummaryRequest): number {
   const given = source === undefined ? prompt.length : countSourceChars(source);
-  return Math.floor(Math.min(MOST_CHARS, Math.max(LEAST_CHARS, given * SHARE)));
+  return Math.floor(Math.min(MAX_CHARS, Math.max(MIN_CHARS, given * SHARE)));
 }
 
 const LINE_CHARS = 240;

@@ -126,7 +126,7 @@ const LEAD_IN =
 /** List items that are joined into one statement. */
 const ITEMS = 3;
 /** Least letters of a statement. */
-const LEAST_LETTERS = 4;
+const MIN_LETTERS = 4;
 /** A longer announcement also gives a method or reason. */
 const BARE_INTENTION = 60;
 /** Least length of a statement that accompanies a call. */
@@ -172,7 +172,7 @@ function findReason(remark: string, maxChars: number): string {
 
 function isFiller(sentence: string): boolean {
   const letters = sentence.replace(/[^\p{L}\p{N}]/gu, "").length;
-  return letters < LEAST_LETTERS || INTERJECTION.test(sentence) || WONDERS.test(sentence);
+  return letters < MIN_LETTERS || INTERJECTION.test(sentence) || WONDERS.test(sentence);
 }
 
 function formatStatement({ text, after }: Open): string {

@@ -15,7 +15,7 @@ export const NO_BACK_OFF: BackOff = { namedLimit: null, bufferShare: 0 };
 const STEPS = 3;
 
 // No model has a smaller context window, so a smaller number in an error is not a limit.
-const LEAST_LIMIT = 1_000;
+const MIN_LIMIT = 1_000;
 
 /**
  * The state after one more refusal. If the error names a limit below the known one, that limit is adopted. Otherwise the
@@ -30,7 +30,7 @@ export function recordRefusal(
   named: number | undefined,
   settings: Pick<CompactionSettings["request"], "backOffShare">,
 ): BackOff {
-  if (named !== undefined && named >= LEAST_LIMIT && named < (state.namedLimit ?? Number.POSITIVE_INFINITY)) {
+  if (named !== undefined && named >= MIN_LIMIT && named < (state.namedLimit ?? Number.POSITIVE_INFINITY)) {
     return { ...state, namedLimit: Math.floor(named) };
   }
   const bufferShare = Math.min(settings.backOffShare, state.bufferShare + settings.backOffShare / STEPS);

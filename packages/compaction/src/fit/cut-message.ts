@@ -3,13 +3,13 @@ import { cutMiddle } from "@bough/session-core/internals";
 import type { CountedMessage, CountMessage } from "./request-parts.js";
 
 /** A cut text keeps at least this many UTF-16 code units; a shorter one is of no use to a model. */
-const LEAST_CHARS = 200;
+const MIN_CHARS = 200;
 
 // The minimum and its marker. Texts up to this length are not cut, so a cut text is not cut again.
-const SHORT_CHARS = LEAST_CHARS + 100;
+const SHORT_CHARS = MIN_CHARS + 100;
 
 // Each attempt counts the text once. One suffices for text of even token density, eight for any text.
-const MOST_ATTEMPTS = 8;
+const MAX_ATTEMPTS = 8;
 
 const CLOSE_ENOUGH = 0.95;
 
@@ -26,7 +26,7 @@ interface CutOptions {
  * Removes the middle of a message's text so that the message is within its budget, with as much text as fits.
  * Attachments are removed only if cutting the text is not enough. A message without text to cut is returned as it is; one
  * that cannot be made small enough is returned at its minimum, so the caller must check `tokens`. Linear: at most
- * `MOST_ATTEMPTS` counts each for the text with and without attachments.
+ * `MAX_ATTEMPTS` counts each for the text with and without attachments.
  */
 export function cutMessage(whole: CountedMessage, cut: CutOptions): CountedMessage {
   const content = readMessageText(whole.message);
@@ -50,7 +50,7 @@ function cutWithoutAttachments(whole: CountedMessage, { text, attachments }: Mes
 
 function cutToMinimum(whole: CountedMessage, content: MessageText, cut: CutOptions, removedAttachments = 0): CountedMessage {
   if (removedAttachments === 0 && content.text.length <= SHORT_CHARS) return whole;
-  return cutToChars(whole.message, content, LEAST_CHARS, cut, removedAttachments);
+  return cutToChars(whole.message, content, MIN_CHARS, cut, removedAttachments);
 }
 
 function cutToChars(
@@ -79,9 +79,9 @@ function findLongestFit(
 ): CountedMessage {
   const { budgetTokens } = cut;
   let best = between.least;
-  let fits = { chars: Math.min(LEAST_CHARS, content.text.length), tokens: best.tokens };
+  let fits = { chars: Math.min(MIN_CHARS, content.text.length), tokens: best.tokens };
   let over = { chars: content.text.length, tokens: between.most.tokens };
-  for (let attempt = 0; attempt < MOST_ATTEMPTS && over.chars - fits.chars > 1 && best.tokens < CLOSE_ENOUGH * budgetTokens; attempt += 1) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS && over.chars - fits.chars > 1 && best.tokens < CLOSE_ENOUGH * budgetTokens; attempt += 1) {
     const chars = guessChars(fits, over, budgetTokens, attempt);
     const tried = cutToChars(message, content, chars, cut, removedAttachments);
     if (tried.tokens <= budgetTokens) [best, fits] = [tried, { chars, tokens: tried.tokens }];

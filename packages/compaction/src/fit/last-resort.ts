@@ -70,7 +70,7 @@ function dropGroups(parts: RequestParts, groups: readonly RequestGroup[], pass: 
 }
 
 // A result of fewer tokens is of no use to a model; other messages are dropped instead.
-const LEAST_TOKENS = 64;
+const MIN_TOKENS = 64;
 // The start and the end of a prompt are equally important.
 const PROMPT_HEAD_SHARE = 0.5;
 
@@ -94,7 +94,7 @@ function distributeBudget(parts: RequestParts, sharing: DistributeOptions): FitS
   const places = parts.messages.flatMap((message, at) => (mayBeCut(message, at === promptAt, sharing) ? [at] : []));
   const sizes = places.map((at) => parts.tokens[at] ?? 0);
   const fixedTokens = sumTokens(parts) - sizes.reduce((total, size) => total + size, 0);
-  const budgetTokens = Math.max(LEAST_TOKENS, cutoff(sizes, sharing.budget.targetTokens - fixedTokens));
+  const budgetTokens = Math.max(MIN_TOKENS, cutoff(sizes, sharing.budget.targetTokens - fixedTokens));
   const changed = new Map<number, CountedMessage>();
   for (const at of places) {
     const message = parts.messages[at];

@@ -12,7 +12,7 @@ import {
 } from "./request-parts.js";
 
 // Room for the marker and a first word.
-const LEAST_CHARS = 80;
+const MIN_CHARS = 80;
 
 /**
  * Cuts tool results to their first `trimChars` UTF-16 code units, a line with the number of removed characters included.
@@ -26,7 +26,7 @@ export function trimResults(parts: RequestParts, trimChars: number, count: Count
   for (const [at, message] of parts.messages.entries()) {
     if (at >= newestReply) break;
     if (message.role !== "toolResult") continue;
-    const trimmed = trimResult(message, Math.max(LEAST_CHARS, trimChars));
+    const trimmed = trimResult(message, Math.max(MIN_CHARS, trimChars));
     if (trimmed !== message) changed.set(at, { message: trimmed, tokens: count(trimmed) });
   }
   if (changed.size === 0) return keepParts(parts);

@@ -1,25 +1,25 @@
 import type { CompactionSettings } from "../settings/settings.js";
 
-/** How the last compactions ended; decides whether a model is asked for the next summary. */
+/** Outcomes of the last compactions, by which `asksModel` decides whether a model is called for the next summary. */
 export interface Breaker {
   /** Consecutive compactions for which the models failed. */
   readonly failures: number;
   /** Consecutive compactions that saved less than `breaker.minSavingsShare`. */
   readonly ineffective: number;
-  /** Compactions since the last one for which a model was asked. */
+  /** Compactions since the last one for which a model was called. */
   readonly skipped: number;
 }
 
 export const INITIAL_BREAKER: Breaker = { failures: 0, ineffective: 0, skipped: 0 };
 
-/** Whether a model is asked: always, or after too many failures or ineffective summaries only every `probeEvery` times. */
+/** Whether a model is called: always, or after too many failures or ineffective summaries only every `probeEvery` times. */
 export function asksModel(breaker: Breaker, settings: CompactionSettings["breaker"]): boolean {
   const isFailing = settings.failures > 0 && breaker.failures >= settings.failures;
   const isIneffective = settings.maxIneffective > 0 && breaker.ineffective >= settings.maxIneffective;
   return !(isFailing || isIneffective) || (settings.probeEvery > 0 && breaker.skipped >= settings.probeEvery);
 }
 
-/** How a compaction ended. `saved`: the share of the context that it removed; null: it failed, or the models did. */
+/** The outcome of a compaction. `saved`: the share of the context that it removed; null: it failed, or the models did. */
 export interface Outcome {
   readonly saved: number | null;
   readonly askedModel: boolean;

@@ -77,19 +77,19 @@ function startsBackground(situation: Situation, settings: CompactionSettings, ra
 }
 
 // A share of the limit alone would be above the threshold where the reserve is larger than the rest.
-const LATEST_START = 0.95;
+const LATEST_START_SHARE = 0.95;
 
 function isAtStart({ usedTokens, limits }: Situation, shareOfLimit: number): boolean {
-  return usedTokens >= Math.min(shareOfLimit * limits.limitTokens, LATEST_START * limits.thresholdTokens);
+  return usedTokens >= Math.min(shareOfLimit * limits.limitTokens, LATEST_START_SHARE * limits.thresholdTokens);
 }
 
 // `leadMinTokens` is meant for large windows; in a small one the lead takes at most this share.
-const MOST_LEAD_SHARE = 0.25;
+const MAX_LEAD_SHARE = 0.25;
 
 /** Tokens before the threshold at which a background run starts: a share of the threshold, within bounds. */
 function leadOf({ thresholdTokens }: Limits, { background }: CompactionSettings): number {
   const { leadShare, leadMinTokens, leadMaxTokens } = background;
-  const most = Math.min(leadMaxTokens, Math.floor(Math.max(leadShare, MOST_LEAD_SHARE) * thresholdTokens));
+  const most = Math.min(leadMaxTokens, Math.floor(Math.max(leadShare, MAX_LEAD_SHARE) * thresholdTokens));
   return Math.min(most, Math.max(leadMinTokens, Math.floor(leadShare * thresholdTokens)));
 }
 

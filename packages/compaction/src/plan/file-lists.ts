@@ -4,8 +4,8 @@ import type { PathItem, Span } from "./span.js";
 const NONE: FileLists = { readFiles: [], modifiedFiles: [] };
 
 /**
- * The file lists stored in the `details` of a summary. Empty where a hook wrote the entry (its `details` may mean something
- * else) and where the value has another shape.
+ * The file lists stored in the `details` of a summary. Empty if a hook wrote the entry (its `details` have another
+ * meaning) or if the value has another shape.
  */
 export function fileListsOf(payload: EntryPayload): FileLists {
   if (payload.type !== "compaction" && payload.type !== "branch_summary") return NONE;

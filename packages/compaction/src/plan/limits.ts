@@ -51,11 +51,11 @@ const NOTHING_FIXED: FixedTokens = { systemTokens: 0, toolTokens: 0, unseenToken
 
 // Token counts in the settings are meant for large windows. In a small window each is bounded by a share, so that after a
 // compaction kept tail and summary leave two fifths of the room free.
-const MOST_RESERVE_SHARE = 0.25;
-const MOST_KEPT_SHARE = 0.4;
+const MAX_RESERVE_SHARE = 0.25;
+const MAX_KEPT_SHARE = 0.4;
 const SUMMARY_SHARE = 0.2;
 /** The smallest summary of any use, in tokens. */
-const LEAST_SUMMARY = 128;
+const MIN_SUMMARY = 128;
 
 /**
  * The limits of a model under these settings. Pure. `learned` lowers a limit after the provider rejected requests.
@@ -89,7 +89,7 @@ export function limitsOf(
     toolTokens + messageBudget({ windowTokens, limitTokens, toolTokens, toolMarginShare: settings.window.toolMarginShare }),
   );
   const roomTokens = Math.max(0, thresholdTokens - fixed.systemTokens - toolTokens - fixed.unseenTokens);
-  const mostKeptTokens = Math.floor(MOST_KEPT_SHARE * roomTokens);
+  const mostKeptTokens = Math.floor(MAX_KEPT_SHARE * roomTokens);
   return {
     windowTokens,
     limitTokens,
@@ -99,7 +99,7 @@ export function limitsOf(
     roomTokens,
     keepRecentTokens: Math.min(override.keepRecentTokens ?? settings.keep.recentTokens, mostKeptTokens),
     mostKeptTokens,
-    summaryTokens: Math.max(LEAST_SUMMARY, Math.floor(SUMMARY_SHARE * roomTokens)),
+    summaryTokens: Math.max(MIN_SUMMARY, Math.floor(SUMMARY_SHARE * roomTokens)),
   };
 }
 
@@ -111,7 +111,7 @@ function overrideFor({ perModel }: CompactionSettings, model: ModelSetting | nul
 
 /** `reserveTokens`, at most a quarter of the limit, and at least `reserveShare` of it. */
 function reserveOf({ trigger }: CompactionSettings, asked: number, limitTokens: number): number {
-  const tokens = Math.min(asked, Math.floor(MOST_RESERVE_SHARE * limitTokens));
+  const tokens = Math.min(asked, Math.floor(MAX_RESERVE_SHARE * limitTokens));
   return Math.max(tokens, Math.floor(trigger.reserveShare * limitTokens));
 }
 

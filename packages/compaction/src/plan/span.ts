@@ -25,7 +25,7 @@ export interface Span {
   readonly leafId: EntryId;
   readonly context: SessionContext;
   readonly measured: Measured;
-  /** From the first entry that the compaction in force kept to the leaf; without a compaction, the whole path. */
+  /** From the first kept entry of the compaction in force to the leaf; without a compaction, the whole path. */
   readonly items: readonly PathItem[];
   /** Tokens of the summary in force; 0: none. */
   readonly previousSummaryTokens: number;

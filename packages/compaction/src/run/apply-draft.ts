@@ -10,8 +10,8 @@ import { emitCompacted, emitNotCompacted } from "./report-outcome.js";
 import type { CompactionDone, CompactionResult } from "./results.js";
 
 /**
- * Appends a draft and reports it; `superseded` when the path has changed so that the draft is no longer true. The reported
- * sizes are our counts of the context before and after: a count that a provider reported before is about another context.
+ * Appends a draft and reports it; `superseded` if the path has changed so that the draft is out of date. The reported
+ * sizes are our counts of the context before and after, because the provider counted another context.
  */
 export async function applyDraft(engine: Engine, draft: Draft, background: boolean): Promise<CompactionResult> {
   const before = await readContextState(engine);
@@ -22,7 +22,7 @@ export async function applyDraft(engine: Engine, draft: Draft, background: boole
     emitNotCompacted(engine, draft, background, "superseded");
     return { kind: "superseded" };
   }
-  // The entry is stored. From here on no failure of the host may change the result; so its settings are not read again.
+  // The entry is stored. From here on an error of the host must not change the result, so its settings are not read again.
   const after = await readContextState(engine, {}, before.settings);
   const done = { ...doneOf(draft, entryId, before, after), continuePrompt: await continuePrompt(engine, draft, after) };
   const { directory } = before.settings.checkpoints;
@@ -34,12 +34,12 @@ export async function applyDraft(engine: Engine, draft: Draft, background: boole
   return result;
 }
 
-/** How often an append is tried again when the leaf moved on meanwhile. */
+/** How often an append is tried again after the leaf has moved. */
 const MAX_TRIES = 20;
 
 /**
- * Appends a draft under the leaf if the draft is still true there; entries appended since stay behind the summary. The
- * append names the leaf that was checked, so it fails rather than going anywhere else. null: the draft is superseded.
+ * Appends a draft to the leaf if it still applies there; entries appended since then follow the summary. The append passes
+ * the checked leaf as `expectedLeafId`, so it fails if the leaf has moved. null: the draft is superseded.
  */
 async function appendDraft(
   session: Session,
@@ -53,14 +53,14 @@ async function appendDraft(
       return (await session.append({ ...draft.payload, ...tokens }, { expectedLeafId: leafId })).id;
     } catch (error) {
       if (!(error instanceof LeafMovedError)) throw error;
-      // Another process moved the leaf, and this handle has not read that: the host decides what to do.
+      // Another process moved the leaf and this handle has not read the change, so the host must decide.
       if (session.leafId === leafId) return null;
     }
   }
   return null;
 }
 
-/** The summarized entries are on the leaf's path, and no compaction or edit after them changes what the summary covers. */
+/** Whether the summarized entries are on the leaf's path, and no later compaction or edit changes what the summary covers. */
 async function isStillValid(session: Session, draft: Draft, leafId: EntryId): Promise<boolean> {
   if (leafId === draft.leafId) return true;
   if ((await session.tree.commonAncestor(leafId, draft.leafId)) !== draft.leafId) return false;
@@ -68,12 +68,12 @@ async function isStillValid(session: Session, draft: Draft, leafId: EntryId): Pr
   return !items.some((entry) => entry.type === "compaction" || (entry.type === "context_edit" && invalidatesDraft(draft, entry)));
 }
 
-/** Omits the compaction that was in force, or an entry that the summary covers. */
+/** Whether an edit omits the compaction that was in force, or an entry that the summary covers. */
 function invalidatesDraft(draft: Draft, edit: { readonly targetId: EntryId; readonly replacement: unknown }): boolean {
   return edit.replacement === null && (edit.targetId === draft.previousId || draft.covered.has(edit.targetId));
 }
 
-/** Our count of everything in the request. */
+/** Our count of the whole request. */
 function countedTokens({ use }: ContextState): number {
   return use.systemTokens + use.toolTokens + use.messageTokens;
 }
@@ -103,7 +103,7 @@ function doneOf(draft: Draft, entryId: EntryId, before: ContextState, after: Con
   };
 }
 
-/** Only the messages are compared with their room: no compaction shortens the system prompt or the tools. */
+/** Compares only the messages with `roomTokens`: no compaction shortens the system prompt or the tools. */
 function hasTooManyTokens({ use, limits, settings }: ContextState): boolean {
   return use.messageTokens > settings.trigger.headroomShare * limits.roomTokens;
 }
@@ -113,7 +113,7 @@ function hasTooManyMessages({ context, settings }: ContextState): boolean {
   return settings.trigger.maxMessages > 0 && context.messages.length > settings.trigger.maxMessages;
 }
 
-/** Inside a turn the request is sent anyway, and after a compaction by hand the user decides what is next. */
+/** Inside a turn the request is sent anyway, and after a manual compaction the user decides what is next. */
 async function continuePrompt(engine: Engine, { trigger }: Draft, { settings, context, turn }: ContextState): Promise<string | null> {
   if (!settings.autoContinue || trigger !== "threshold" || turn.open) return null;
   const host = await readHostState(engine);

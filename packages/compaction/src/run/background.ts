@@ -10,7 +10,7 @@ import type { CompactionResult } from "./results.js";
 import { writeDraft } from "./write-draft.js";
 
 /**
- * Starts to write a summary of the current path while the agent works on. Appends nothing; `applyBackground` does. Never
+ * Starts to write a summary of the current path while the agent continues. Appends nothing; `applyBackground` does. Never
  * throws: a failure is reported by an event and kept in the background state.
  */
 export function startBackground(engine: Engine, state: ContextState): void {
@@ -34,7 +34,7 @@ async function runBackground(engine: Engine, state: ContextState, leafId: string
     dispatch(engine, { type: "cancelled" });
     emitNotCompacted(engine, attempt, true, written.kind);
   } catch (error) {
-    // `cancelBackground` has emitted the event already.
+    // `cancelBackground` has already emitted the event.
     if (signal.aborted) return;
     dispatch(engine, { type: "failed", attempt: attemptId });
     await recordFailure(engine, error, { ...attempt, background: true, willRetry: false });

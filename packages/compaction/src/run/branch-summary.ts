@@ -10,9 +10,9 @@ import type { ContextState } from "./context-state.js";
 import type { Engine } from "./engine.js";
 import type { NavigateOptions, SuppliedBranchSummary } from "./options.js";
 
-/** A branch that is about to be left: the path of its leaf below the entry that it shares with the new path. */
+/** A branch that is about to be abandoned: the path of its leaf below the entry that it shares with the new path. */
 interface AbandonedBranch {
-  /** What the model read of it, in the order of the context, including summaries of compactions and branches on it. */
+  /** Its messages in the order of the context, including summaries of compactions and branches on it. */
   readonly items: readonly PathItem[];
   /** Every entry of the branch, oldest first. */
   readonly entryIds: readonly EntryId[];
@@ -21,8 +21,8 @@ interface AbandonedBranch {
 }
 
 /**
- * Reads the path from `leafId` up to but excluding `ancestorId` (null: up to the first entry) as the context of the leaf
- * shows it. Entries that a compaction on the branch covers are represented by its summary.
+ * Reads the path from `leafId` up to but excluding `ancestorId` (null: up to the first entry) as it is in the context of the
+ * leaf. Entries that a compaction on the branch covers are represented by its summary.
  */
 export async function readAbandonedBranch(
   session: Session,
@@ -52,7 +52,7 @@ export interface BranchSummary {
 /** A branch summary to write. */
 interface BranchSummaryRequest {
   readonly attemptId: string;
-  /** The leaf that is left. */
+  /** The leaf of the abandoned branch. */
   readonly fromId: EntryId;
   readonly abandoned: AbandonedBranch;
   readonly state: ContextState;

@@ -16,7 +16,7 @@ interface CompactionRequest {
   readonly trigger: Trigger;
   readonly instructions?: string | null | undefined;
   readonly keepFrom?: EntryId | undefined;
-  /** A background summary was applied just now and did not free enough, so entries behind it are summarized as well. */
+  /** A background summary was just applied and did not free enough, so later entries are summarized as well. */
   readonly again?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }

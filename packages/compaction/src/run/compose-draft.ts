@@ -131,7 +131,7 @@ function currentPrompt({ state, span }: DraftRequest, plan: Compactable): string
   return text === null ? null : cutToTokens(text, Math.floor(PROMPT_SHARE * state.limits.thresholdTokens), state.meter.counter);
 }
 
-/** The last thinking block of the messages, byte for byte; null where the setting or the model does not need it back. */
+/** The last thinking block of the messages, byte for byte; null if the setting or the model does not need it. */
 function lastThinking(
   messages: readonly ContextMessage[],
   model: ModelSetting | null,

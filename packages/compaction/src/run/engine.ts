@@ -18,10 +18,10 @@ import type { Draft } from "./draft.js";
 import type { CompactionEvent } from "./events.js";
 import type { CompactorOptions, Summarizers, SummarizersByUse } from "./options.js";
 
-/** State that a compactor keeps between calls. It is never needed to read the session, and is lost with the process. */
+/** State that a compactor keeps between calls. It is not stored; reading the session does not need it. */
 interface CompactorState {
   background: BackgroundState<Draft>;
-  /** The summary that is written in the background: its abort controller, and a promise that resolves when it has ended. */
+  /** The running background summary: its abort controller, and a promise that resolves when it has ended. */
   backgroundRun: { readonly abort: AbortController; readonly settled: Promise<void> } | null;
   /** Aborts the compaction that a caller awaits; null: there is none. */
   foreground: AbortController | null;
@@ -32,7 +32,7 @@ interface CompactorState {
   backOff: BackOff;
   /** The last overflow that was recovered: its turn, and the newest successful reply at that time. */
   recovery: { readonly turnId: EntryId | null; readonly lastGood: EntryId | null } | null;
-  /** A compaction that is to run at the end of the turn. */
+  /** A compaction to run at the end of the turn; null: none. */
   deferredCompaction: {
     readonly instructions: string | null;
     readonly keepFrom: EntryId | undefined;
@@ -90,12 +90,12 @@ export class Engine {
     return typeof chosen === "function" ? [chosen] : chosen;
   }
 
-  /** The model that answers: the one the host named, else the one of the path. */
+  /** The model that answers: the one from the host, else the one of the session's path. */
   modelOf(context: SessionContext): ModelSetting | null {
     return this.state.model ?? context.model;
   }
 
-  /** The meter that counts a context as this model does. */
+  /** The meter with the tokenizer and image rule of this model. */
   async meter({ tokenizer }: CompactionSettings, model: ModelSetting | null): Promise<ContextMeter> {
     const name = `${tokenizer} ${model?.provider} ${model?.modelId}`;
     if (this.#lastMeter?.model === name) return this.#lastMeter.meter;
@@ -110,7 +110,7 @@ export class Engine {
     if (known !== undefined) return known;
     const loading = loadCounter(tokenizer).then((counter) => new ContextMeter(this.session, counter, model));
     this.#meters.set(key, loading);
-    // A load that failed is tried again by the next request.
+    // After a failed load the next request tries again.
     loading.catch(() => this.#meters.delete(key));
     return loading;
   }
@@ -124,7 +124,7 @@ export class Engine {
     try {
       this.options.onEvent?.(event);
     } catch {
-      // A listener draws or logs. Its failure must not stop a compaction half way.
+      // An error of a listener must not stop a compaction.
     }
   }
 
@@ -168,13 +168,13 @@ function newCompactorState({ contextWindow, model }: CompactorOptions): Compacto
 type Operation = "compact" | "navigate" | "undo";
 
 // Keyed by the session handle, so that two compactors of one handle exclude each other. Between processes the store does
-// that: the second writer finds its leaf moved.
+// that: the append of the second writer fails because the leaf has moved.
 const running = new WeakMap<Session, { readonly operation: Operation; readonly ended: Promise<void> }>();
 
-// Set while a hook runs: what a hook calls must not wait for the operation that awaits the hook.
+// Set while a hook runs: calls from inside a hook must not wait for the operation that awaits the hook.
 const sessionOfHook = new AsyncLocalStorage<Session>();
 
-/** The operation that runs on this session; undefined: none. */
+/** The operation running on this session; undefined: none. */
 export function currentOperation(session: Session): Operation | undefined {
   return running.get(session)?.operation;
 }

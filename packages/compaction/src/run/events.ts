@@ -6,7 +6,7 @@ import type { StallReason } from "../plan/stall.js";
 import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
 import type { CompactionDone } from "./results.js";
 
-/** What happens in a compactor, for screens, logs and telemetry. */
+/** Events of a compactor, for screens, logs and telemetry. */
 export type CompactionEvent =
   | {
       readonly type: "compactionStart";
@@ -74,7 +74,7 @@ export interface CompactionComplete {
   readonly method: CompactionDone["method"] | null;
   /** Share of the source's facts that the summary has, 0 to 1. */
   readonly fidelity: number | null;
-  /** Failures on the way that did not stop it. */
+  /** Failures that did not stop the attempt. */
   readonly failures: readonly SummaryFailure[];
   /** The provider's id of the last call's response. */
   readonly requestId: string | null;
@@ -82,5 +82,5 @@ export interface CompactionComplete {
   readonly checkpointNumber: number | null;
 }
 
-/** Receives events. What it throws is ignored, so that a screen cannot stop a compaction. */
+/** Receives events. Errors that it throws are ignored, so that a listener cannot stop a compaction. */
 export type EventListener = (event: CompactionEvent) => void;

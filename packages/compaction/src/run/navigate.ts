@@ -22,7 +22,7 @@ export interface Target {
 }
 
 /**
- * The target of choosing an entry. A message of the user or the host is to be sent again, so the leaf moves to its parent
+ * The target of choosing an entry. For a message of the user or the host the leaf moves to its parent
  * and its text is returned for editing; for any other entry the leaf moves to the entry itself.
  */
 export function targetOf(entry: Entry): Target {
@@ -65,13 +65,13 @@ async function summarizeAndMove(engine: Engine, entryId: EntryId | null, options
     return await writeMove(engine, { from, target, entryId, summary, label: options.label });
   } catch (error) {
     if (options.signal?.aborted === true) return { kind: "cancelled", by: "signal" };
-    // Only a summary that could not be written is a result; an error of the store is thrown on.
+    // Only a summary that could not be written is a result; an error of the store is thrown.
     if (!(error instanceof BranchSummaryFailure)) throw error;
     return { kind: "failed", error: error.reason };
   }
 }
 
-/** Tells the failure of a summarizer, which may throw anything, from an error of the store. */
+/** Distinguishes the failure of a summarizer, which may throw anything, from an error of the store. */
 class BranchSummaryFailure extends Error {
   readonly reason: Error;
   constructor(reason: Error) {
@@ -80,7 +80,7 @@ class BranchSummaryFailure extends Error {
   }
 }
 
-/** The summary of the abandoned branch; null: none is wanted, or nothing is left behind. */
+/** The summary of the abandoned branch; null: none is requested, or no entry is abandoned. */
 async function summarizeAbandoned(
   engine: Engine,
   from: EntryId | null,

@@ -9,7 +9,7 @@ import type { CompactionResult, OverflowResult } from "./results.js";
 
 /**
  * See `Compactor.reportOverflow`. One recovery for each failure: a second overflow of the same turn with no successful
- * reply between gives up. A rate limit is no overflow, nor is an overflow-like error of a request that we counted as small.
+ * reply between gives up. A rate limit is not an overflow, nor is an overflow-like error of a request that is small by our count.
  */
 export async function reportOverflow(engine: Engine, error: unknown, signal?: AbortSignal): Promise<OverflowResult> {
   await whenIdle(engine.session, signal);
@@ -38,7 +38,7 @@ export async function reportOverflow(engine: Engine, error: unknown, signal?: Ab
 }
 
 /**
- * Awaits and applies a running background summary, whose calls are paid for already. If there is none, or the context is
+ * Awaits and applies a running background summary, whose calls are already paid for. If there is none, or the context is
  * still above its threshold, compacts now.
  */
 async function compactAfterOverflow(engine: Engine, signal: AbortSignal | undefined): Promise<CompactionResult> {
@@ -55,12 +55,12 @@ async function compactAfterOverflow(engine: Engine, signal: AbortSignal | undefi
   return applied !== null && result.kind === "nothing-to-compact" ? applied : result;
 }
 
-/** While this reply stays the same, a second overflow is the same failure. */
+/** The newest successful reply; while it stays the same, a second overflow is the same failure. */
 function lastSuccessfulReply({ messages, entries }: SessionContext): EntryId | null {
   return entries[messages.findLastIndex((message) => message.role === "assistant" && !isFailedAttempt(message))] ?? null;
 }
 
-/** `length` too: a reply that is cut off at once has filled the window. */
+/** Whether a reply failed; also by `length`: a reply that is cut off at once has filled the window. */
 function isFailedAttempt(message: ContextMessage): boolean {
   return message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "length");
 }

@@ -21,13 +21,13 @@ export async function pruneOldOutput(engine: Engine, state: ContextState): Promi
 
 // Token counts in the settings are meant for large windows. In a small window they would protect every result, or ask for
 // more savings than there are, so both are bounded by shares of the room.
-const LEAST_SAVINGS_SHARE = 0.2;
+const MIN_SAVINGS_SHARE = 0.2;
 
 function pruneSettingsFor({ settings: { prune }, limits }: ContextState): ContextState["settings"]["prune"] {
   return {
     ...prune,
     protectTokens: Math.min(prune.protectTokens, limits.mostKeptTokens),
-    minSavingsTokens: Math.min(prune.minSavingsTokens, Math.floor(LEAST_SAVINGS_SHARE * limits.roomTokens)),
+    minSavingsTokens: Math.min(prune.minSavingsTokens, Math.floor(MIN_SAVINGS_SHARE * limits.roomTokens)),
   };
 }
 

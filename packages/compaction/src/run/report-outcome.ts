@@ -32,7 +32,7 @@ export function emitCompacted(
   engine.emit({ type: "compactionComplete", success: true, error: null, outcome: "compacted", fidelity, ...about });
 }
 
-/** Emits `compactionComplete` for an attempt that appended nothing. Its `usage` counts all the same. */
+/** Emits `compactionComplete` for an attempt that appended nothing. Its `usage` is counted too. */
 export function emitNotCompacted(
   engine: Engine,
   attempt: Pick<Draft, "attemptId" | "trigger"> & { readonly usage?: Draft["usage"] },
@@ -65,7 +65,7 @@ export function emitNotCompacted(
 }
 
 /**
- * Records a failed attempt: the event, the hook `compactFailed` and the breaker. Returns the result and throws nothing on,
+ * Records a failed attempt: the event, the hook `compactFailed` and the breaker. Returns the result and does not throw,
  * because the failure of a summarizer must not fail the agent's turn.
  */
 export async function recordFailure(engine: Engine, thrown: unknown, attempt: FailedAttempt): Promise<CompactionFailure> {

@@ -12,14 +12,14 @@ export interface CompactionDone {
   readonly title: string | null;
   readonly shortSummary: string;
   readonly firstKeptEntryId: EntryId | null;
-  /** Who wrote the summary: a model, a model asked more strictly, the extract, a fixed marker, or a hook. */
+  /** Source of the summary: a model, a model asked more strictly, the extract, a fixed marker, or a hook. */
   readonly method: SummaryMethod | "hook";
   readonly tokensBefore: number;
   readonly tokensAfter: number;
   readonly messagesBefore: number;
   readonly messagesAfter: number;
   readonly fidelity: Fidelity | null;
-  /** Failures on the way that did not stop it: calls that failed, and replies that were no summary (`reason`). */
+  /** Failures that did not stop the compaction: failed calls, and replies that are not a summary (`reason`). */
   readonly failures: readonly SummaryFailure[];
   /** The provider's id of the last call's response; null: it reported none. */
   readonly requestId: string | null;
@@ -27,7 +27,7 @@ export interface CompactionDone {
   readonly usage: Usage | null;
   /**
    * false: the context is still above `trigger.headroomShare` of its threshold or has too many messages. Automatic
-   * compaction then pauses until the context, the turn or the limits changed.
+   * compaction then pauses until the context, the turn or the limits change.
    */
   readonly headroom: boolean;
   /** A prompt to continue with when work is left (setting `autoContinue`). */
@@ -50,7 +50,7 @@ export type CompactionResult =
   | { readonly kind: "cancelled"; readonly by: "signal" | "hook" }
   /** While the summary was written, the leaf moved to another branch or another compaction was appended. */
   | { readonly kind: "superseded" }
-  /** It will run at the end of the turn. */
+  /** The compaction will run at the end of the turn. */
   | { readonly kind: "deferred" }
   | CompactionFailure;
 
@@ -73,7 +73,7 @@ export type UndoResult =
 export interface NavigationDone {
   readonly kind: "moved";
   readonly from: EntryId | null;
-  /** The new leaf: the summary's entry where one was written. */
+  /** The new leaf: the summary's entry if one was written. */
   readonly leafId: EntryId | null;
   /** Text of the chosen user message, to edit and send again; null: another kind of entry was chosen. */
   readonly text: string | null;
@@ -82,7 +82,7 @@ export interface NavigationDone {
   readonly summary: string | null;
   readonly method: SummaryMethod | "hook" | null;
   readonly usage: Usage | null;
-  /** The context ends with a message that needs a reply, so an agent can call the model at once. */
+  /** Whether the context ends with a message that needs a reply, so that an agent can call the model at once. */
   readonly expectsReply: boolean;
 }
 

@@ -32,7 +32,7 @@ type DraftResult =
 /**
  * Plans a compaction, calls the hooks, lets the summarizers write the summary and makes the entry. The session is unchanged.
  *
- * @throws the error of the last summarizer, where setting `summary.onFailure` is `fail`; the reason of the signal.
+ * @throws the error of the last summarizer, if the setting `summary.onFailure` is `fail`; the reason of the signal.
  * @throws {HookResultError} the hook `beforeCompact` supplied a compaction that cannot be used.
  */
 export async function writeDraft(engine: Engine, request: DraftRequest): Promise<DraftResult> {
@@ -40,7 +40,7 @@ export async function writeDraft(engine: Engine, request: DraftRequest): Promise
   const plan = planFor(engine, request);
   if (plan.kind === "nothing-to-compact") return plan;
   const maxTokens = maxBodyTokens(request, plan);
-  if (maxTokens < LEAST_TOKENS) return { kind: "nothing-to-compact", reason: "too-little-text" };
+  if (maxTokens < MIN_TOKENS) return { kind: "nothing-to-compact", reason: "too-little-text" };
   const stored = span.context.compaction?.payload.summary;
   const previousSummary = stored === undefined ? null : stripComposed(stored);
   const about = { sessionId: engine.session.id, trigger, instructions, plan, previousSummary, tokensBefore: state.use.totalTokens, signal };
@@ -77,15 +77,15 @@ function planFor(engine: Engine, { trigger, state, span, keepFrom, again }: Draf
 }
 
 /** No useful summary or extract has fewer tokens than this, so no model is called for less. */
-const LEAST_TOKENS = 40;
+const MIN_TOKENS = 40;
 
-/** The most tokens that the body of a summary may have so that the compaction makes the context smaller. */
+/** Maximum tokens of the body of a summary, so that the compaction makes the context smaller. */
 function maxBodyTokens({ state, span }: DraftRequest, plan: Compactable): number {
   const frameTokens = messageTokens(state.meter.counter, { role: "compactionSummary", summary: "" }, state.model);
   return coveredTokens(plan) + span.previousSummaryTokens - frameTokens;
 }
 
-/** Share of a summary's tokens for its body; the rest is for file lists, host state and the note of what is covered. */
+/** Share of a summary's tokens for its body; the rest is for file lists, host state and the note on the covered range. */
 const BODY_SHARE = 0.75;
 
 interface SummaryInput {

@@ -84,13 +84,13 @@ async function tryOnce(summarizer: Summarizer, request: SummaryRequest, timeoutM
 }
 
 /** `setTimeout` treats a longer time as 1 ms. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 async function callWithTimeout(summarizer: Summarizer, request: SummaryRequest, timeoutMs: number): Promise<unknown> {
   const own = new AbortController();
   const timer = setTimeout(
     () => own.abort(new SummarizerCallError("timeout", `no answer within ${timeoutMs} ms`)),
-    Math.min(timeoutMs, LONGEST_TIMER_MS),
+    Math.min(timeoutMs, MAX_TIMER_MS),
   );
   const signal = request.signal === undefined ? own.signal : AbortSignal.any([request.signal, own.signal]);
   try {

@@ -91,7 +91,7 @@ function findThoughtEnd(text: string, { after, close }: { readonly after: number
 }
 
 /** Longer than any closing tag. This much of the thinking is kept, so that a tag split between pieces is found. */
-const LONGEST_TAG = 32;
+const MAX_TAG_CHARS = 32;
 
 /**
  * Wraps `onText` so that it does not get the leading thinking of a reply. For progress only; the summary is validated as
@@ -113,11 +113,11 @@ export function skipThinking(onText: (piece: string) => void): (piece: string) =
     close = open.close;
     const end = findThoughtEnd(held, open);
     if (end !== -1) return speak(held.slice(end).trimStart());
-    held = held.slice(open.after).slice(-LONGEST_TAG);
+    held = held.slice(open.after).slice(-MAX_TAG_CHARS);
   };
 }
 
 function isPossibleThought(held: string): boolean {
   const start = held.trimStart();
-  return start === "" || (start.startsWith("<") && start.length < LONGEST_TAG && !start.includes(">"));
+  return start === "" || (start.startsWith("<") && start.length < MAX_TAG_CHARS && !start.includes(">"));
 }

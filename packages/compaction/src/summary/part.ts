@@ -244,10 +244,10 @@ const MARGIN_TOKENS = 16_384;
 const USUAL_OUTPUT_TOKENS = Math.floor(0.8 * MARGIN_TOKENS);
 
 /** Neither takes more than this share of the context window, so that a small window has room for input. */
-const MOST_OF_WINDOW = 0.15;
+const MAX_WINDOW_SHARE = 0.15;
 
 /** At least this share of the remaining tokens is for the conversation, however long the prompt is. */
-const LEAST_FOR_CONVERSATION = 0.25;
+const MIN_FOR_CONVERSATION = 0.25;
 
 /** The bounds of a summarizer's input, in tokens. */
 interface InputBounds {
@@ -265,13 +265,13 @@ interface InputBounds {
  * computeInputBudget({ windowTokens: 200_000, inputShare: 0.8, maxOutputTokens: 4_000 }); // 139616
  */
 export function computeInputBudget({ windowTokens, inputShare, maxOutputTokens = USUAL_OUTPUT_TOKENS }: InputBounds): number {
-  const most = Math.floor(MOST_OF_WINDOW * windowTokens);
+  const most = Math.floor(MAX_WINDOW_SHARE * windowTokens);
   return Math.max(1, Math.floor(inputShare * windowTokens) - Math.min(maxOutputTokens, most) - Math.min(MARGIN_TOKENS, most));
 }
 
 /** The tokens of an input budget that are left for the conversation if the rest of the prompt takes `frameTokens`. */
 export function computeConversationBudget(budget: number, frameTokens: number): number {
-  return Math.max(1, Math.floor(budget * LEAST_FOR_CONVERSATION), budget - frameTokens);
+  return Math.max(1, Math.floor(budget * MIN_FOR_CONVERSATION), budget - frameTokens);
 }
 
 /** Removes so much of a text's middle that it has at most `maxTokens`. Counts the text a few times, each linear. */

@@ -244,7 +244,7 @@ async function addMissingFacts(client: SummarizerClient, part: WrittenPart, fact
 }
 
 /** With fewer facts in the source, a good summary may contain none of them by chance. */
-const LEAST_FACTS = 3;
+const MIN_FACTS = 3;
 
 /**
  * Whether a model's answer contains almost nothing of its source: "OK", a refusal in plain words, a summary of another
@@ -253,13 +253,13 @@ const LEAST_FACTS = 3;
 function isUninformative({ part, fidelity }: ScoredPart, { fidelityFloor }: CompactionSettings["summary"]): boolean {
   const byModel = part.method === "normal" || part.method === "strict";
   if (!byModel || fidelityFloor === 0) return false;
-  if (countTextWidth(part.body) < LEAST_TEXT) return true;
+  if (countTextWidth(part.body) < MIN_TEXT) return true;
   const named = Object.values(fidelity.inSummary).reduce((sum, count) => sum + count, 0);
-  return fidelity.total >= LEAST_FACTS && named < LEAST_FACTS && fidelity.score < fidelityFloor;
+  return fidelity.total >= MIN_FACTS && named < MIN_FACTS && fidelity.score < fidelityFloor;
 }
 
 /** The least letters and digits of a summary apart from its headings. A character of Chinese, Japanese or Korean counts twice. */
-const LEAST_TEXT = 12;
+const MIN_TEXT = 12;
 const NO_TEXT = /^\s*(?:#.*|\*\*[^*]*\*\*:?|[-*+\d.)\s]*(?:\[[ x]\]\s*)?\(?none\)?\.?|(?:-{3,}|={3,}))\s*$/gim;
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 

@@ -130,7 +130,7 @@ export class SummarizerClient {
 }
 
 /** Shorter lines are not counted as copies. */
-const LEAST_LINE = 20;
+const MIN_LINE = 20;
 
 const ECHO_SHARE = 0.5;
 
@@ -149,7 +149,7 @@ function splitLines(text: string): readonly string[] {
 }
 
 function isStatement(line: string): boolean {
-  return line.length >= LEAST_LINE && !HEADING.test(line);
+  return line.length >= MIN_LINE && !HEADING.test(line);
 }
 
 /** Longest title, in UTF-16 code units; it becomes part of a file name. */

@@ -39,11 +39,11 @@ interface Comparison {
 }
 
 // No tokenizer in use counts more than twice as many tokens as o200k_base; a larger difference has another cause.
-const MOST_RATIO = 2;
+const MAX_RATIO = 2;
 // In a shorter prompt the provider's own template is most of the difference.
-const LEAST_COMPARED = 2_000;
+const MIN_COMPARED = 2_000;
 // A system prompt with tools of more than half of the window would leave no room to work, so a larger difference has another cause.
-const MOST_UNSEEN_SHARE = 0.5;
+const MAX_UNSEEN_SHARE = 0.5;
 
 /**
  * The calibration after one more comparison. It raises our counts if the provider counts more (template, tokenizer,
@@ -56,9 +56,9 @@ export function calibrate(before: Calibration, comparison: Comparison): Calibrat
   const { reportedTokens, estimatedTokens, knowsFixed, windowTokens } = comparison;
   if (reportedTokens > windowTokens) return before;
   const excess = Math.max(0, reportedTokens - estimatedTokens);
-  const most = Math.floor(MOST_UNSEEN_SHARE * windowTokens);
+  const most = Math.floor(MAX_UNSEEN_SHARE * windowTokens);
   if (!knowsFixed) return { ratio: 1, unseenTokens: Math.min(excess, most) };
-  if (estimatedTokens < LEAST_COMPARED) return { ratio: before.ratio, unseenTokens: Math.min(excess, most) };
-  const ratio = Math.min(MOST_RATIO, 1 + excess / estimatedTokens);
+  if (estimatedTokens < MIN_COMPARED) return { ratio: before.ratio, unseenTokens: Math.min(excess, most) };
+  const ratio = Math.min(MAX_RATIO, 1 + excess / estimatedTokens);
   return { ratio, unseenTokens: Math.min(most, Math.max(0, Math.floor(reportedTokens - ratio * estimatedTokens))) };
 }
