@@ -32,8 +32,8 @@ export function checked<A extends unknown[], R>(
 }
 
 /** A rule from a predicate. `wanted` completes the sentence "must be …" of the error message. */
-export function ruleOf(wanted: string, fits: (value: unknown) => boolean): Rule {
-  return (given, argument) => (fits(given) ? undefined : { argument, wanted, given });
+export function ruleOf(wanted: string, isValid: (value: unknown) => boolean): Rule {
+  return (given, argument) => (isValid(given) ? undefined : { argument, wanted, given });
 }
 
 /** The argument may be left out. */

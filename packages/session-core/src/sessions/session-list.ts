@@ -54,7 +54,7 @@ const byId: readonly ByName[] = [
   query(({ db, sql, p }) =>
     newestFirst(db.selectFrom("session").selectAll().where(sql<boolean>`substr(id, 1, length(${p.name})) = ${p.name}`)).limit(p.limit),
   ),
-  // The id of a subagent's session is that of its conversation, a dot, and its own part, by which it is found too.
+  // The id of a subagent's session is the id of its conversation, a dot, and a part of its own. It is also found by that part.
   query(({ db, sql, p }) =>
     newestFirst(db.selectFrom("session").selectAll().where(sql<boolean>`kind = 'subagent' AND instr(id, '.' || ${p.name}) > 0`)).limit(
       p.limit,
@@ -80,7 +80,7 @@ const TITLE_MATCHERS: readonly ((title: string, name: string) => boolean)[] = [
 
 /**
  * Finds sessions by id, id prefix, last part of a subagent's id, title, title prefix or part of a title: the results of the
- * first that finds any, conversations first. A session without a title matches by the preview of its first message.
+ * first of these that matches, conversations first. A session without a title matches by the preview of its first message.
  */
 export function findSessionsByName(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
   for (const tier of byId) {
@@ -91,11 +91,11 @@ export function findSessionsByName(connection: Connection, name: string, limit: 
 }
 
 function findSessionsByTitle(connection: Connection, name: string, limit: number): readonly SessionRecord[] {
-  const wanted = foldCase(name);
+  const foldedName = foldCase(name);
   // Compared in JavaScript, because lower() of SQLite converts ASCII letters only.
   const titled = connection.all(titles, {}).map(({ seq, title }) => ({ seq, title: title === null ? null : foldCase(title) }));
   for (const matches of TITLE_MATCHERS) {
-    const found = titled.filter(({ title }) => title !== null && matches(title, wanted)).slice(0, limit);
+    const found = titled.filter(({ title }) => title !== null && matches(title, foldedName)).slice(0, limit);
     if (found.length > 0) return found.flatMap(({ seq }) => connection.all(rowBySeq, { seq })).map(toSessionRecord);
   }
   return [];

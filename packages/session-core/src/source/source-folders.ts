@@ -36,10 +36,10 @@ export class SourceFolders {
     }
   }
 
-  /** The paths in `folder` that `fits` accepts, in order of name. @throws {SourceUnreadableError} it cannot be listed. */
-  paths(folder: string, fits: (entry: FolderEntry) => boolean): readonly string[] {
+  /** The paths in `folder` that `isWanted` accepts, in order of name. @throws {SourceUnreadableError} it cannot be listed. */
+  paths(folder: string, isWanted: (entry: FolderEntry) => boolean): readonly string[] {
     const entries = [...this.list(folder).values()];
-    return entries.filter((entry) => entry.isOpenable && fits(entry)).map(({ name }) => join(folder, name));
+    return entries.filter((entry) => entry.isOpenable && isWanted(entry)).map(({ name }) => join(folder, name));
   }
 
   /** The result of `find` for `folder`, computed once for each function and folder. An error of `find` is not cached. */

@@ -110,17 +110,17 @@ function removeCopy(partial: string): void {
 }
 
 /**
- * Replaces the store at `path` by the file `whole` and keeps the old store at `keptAt`. At any moment, also after a power loss,
+ * Replaces the store at `path` by the file `newFile` and keeps the old store at `oldStorePath`. At any moment, also after a power loss,
  * `path` is the old store or the new one.
  *
  * @returns whether there was an old store.
  * @throws {StoreInUseError} the old store is open, in this process or in another.
  * @throws {ForeignFileError | NewerStoreError} the file at `path` is not a store, or is newer; it was not changed.
  */
-export function replaceStore(whole: string, path: string, keptAt: string): boolean {
+export function replaceStore(newFile: string, path: string, oldStorePath: string): boolean {
   const oldStore = StoreFile.find(path);
   if (oldStore === undefined) {
-    linkOrRename(whole, path);
+    linkOrRename(newFile, path);
     fsyncFolder(dirname(path));
     return false;
   }
@@ -128,8 +128,8 @@ export function replaceStore(whole: string, path: string, keptAt: string): boole
   try {
     identifyFile(path, oldStore.readHeader(), SUPPORTED_VERSION);
     exclusive = openExclusively(path);
-    keepOldStore(path, keptAt);
-    renameSync(whole, path);
+    keepOldStore(path, oldStorePath);
+    renameSync(newFile, path);
     fsyncFolder(dirname(path));
     return true;
   } catch (error) {
@@ -159,15 +159,15 @@ function openExclusively(path: string): Database | undefined {
 }
 
 // The WAL of a damaged store is moved with it, because SQLite would apply it to the new file of the same name. It is moved
-// first, so that it never belongs to the new file.
-function keepOldStore(path: string, keptAt: string): void {
-  if (existsSync(keptAt)) throw new TargetExistsError(keptAt);
+// first, so that SQLite never applies it to the new file.
+function keepOldStore(path: string, oldStorePath: string): void {
+  if (existsSync(oldStorePath)) throw new TargetExistsError(oldStorePath);
   const sides = ["-wal", "-shm", "-journal"].filter((side) => existsSync(`${path}${side}`));
-  for (const side of sides) renameSync(`${path}${side}`, `${keptAt}${side}`);
+  for (const side of sides) renameSync(`${path}${side}`, `${oldStorePath}${side}`);
   try {
-    linkSync(path, keptAt);
+    linkSync(path, oldStorePath);
   } catch (error) {
     if (!lacksHardLinks(error)) throw error;
-    renameSync(path, keptAt);
+    renameSync(path, oldStorePath);
   }
 }

@@ -101,13 +101,13 @@ function findCommonAncestor(connection: Connection, one: EntrySeq, other: EntryS
       [a, b] = [stepUp(connection, deeper, useWaypoints, higher.depth), higher];
       continue;
     }
-    // Both are at the same depth, so their waypoints lead equally far up. If they lead to the same entry, a deeper common one may exist.
+    // Both are at the same depth, so their waypoints lead equally far up. If they lead to the same entry, a deeper common entry may exist.
     const [overA, overB]: [Step | undefined, Step | undefined] = [
       stepUp(connection, a, useWaypoints, 0),
       stepUp(connection, b, useWaypoints, 0),
     ];
-    const parted = overA !== undefined && overB !== undefined && overA.seq !== overB.seq && overA.depth === overB.depth;
-    [a, b] = parted ? [overA, overB] : [parentOf(connection, a), parentOf(connection, b)];
+    const areDistinct = overA !== undefined && overB !== undefined && overA.seq !== overB.seq && overA.depth === overB.depth;
+    [a, b] = areDistinct ? [overA, overB] : [parentOf(connection, a), parentOf(connection, b)];
   }
   return a !== undefined && a.seq === b?.seq ? a.seq : null;
 }
@@ -115,8 +115,8 @@ function findCommonAncestor(connection: Connection, one: EntrySeq, other: EntryS
 /** Returns the waypoint unless it is above `depth`; else the parent. */
 function stepUp(connection: Connection, from: Step, useWaypoints: boolean, depth: number): Step | undefined {
   const above = useWaypoints && from.depth % 16 === 0 ? connection.get(waypointOf, { seq: from.seq })?.above : undefined;
-  const goal = above === undefined ? undefined : connection.get(stepAt, { seq: above });
-  return goal !== undefined && goal.depth >= depth ? goal : parentOf(connection, from);
+  const waypoint = above === undefined ? undefined : connection.get(stepAt, { seq: above });
+  return waypoint !== undefined && waypoint.depth >= depth ? waypoint : parentOf(connection, from);
 }
 
 function parentOf(connection: Connection, { seq, parent }: Step): Step | undefined {

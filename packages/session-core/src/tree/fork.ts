@@ -106,7 +106,7 @@ class PathCopier {
     const fromId = payload.type === "branch_summary" ? payload.fromId : null;
     const isKept = fromId === null || findEntrySeq(this.#connection, this.#session, fromId) !== undefined;
     if (payload.type !== "branch_summary" || isKept) return { createdAtMs, inherited: 1, payload, payloadJson: row.payload_json };
-    // The branch is not part of the copy. Its id is kept in a member of its own.
+    // The branch is not part of the copy. Its id is kept in `originalFromId`.
     const { type: _type, ...rest } = { ...payload, fromId: null, originalFromId: payload.fromId };
     return { createdAtMs, inherited: 1, payload: { ...payload, fromId: null }, payloadJson: JSON.stringify(rest) };
   }

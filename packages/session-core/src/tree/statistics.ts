@@ -133,8 +133,8 @@ function summaryUsage(payload: PayloadOf<"compaction" | "branch_summary">): Repl
   return { provider: textOrDefault(provider, ""), model: textOrDefault(model, SUMMARIES), replies: 1, usage };
 }
 
-function textOrDefault(given: unknown, fallback: string): string {
-  return typeof given === "string" && given !== "" ? given : fallback;
+function textOrDefault(value: unknown, fallback: string): string {
+  return typeof value === "string" && value !== "" ? value : fallback;
 }
 
 function messageUsage(message: Message): ReplyUsage | undefined {

@@ -81,10 +81,10 @@ export class Titles {
 
   /** Adds the title of a record, if it has one; the last one of a kind wins. */
   add(record: JsonObject): void {
-    const given = readTitle(record);
-    if (given?.kind === "user") this.#user = given.title;
-    if (given?.kind === "ai") this.#ai = given.title;
-    if (given?.kind === "summary") this.#summaries.push(given);
+    const title = readTitle(record);
+    if (title?.kind === "user") this.#user = title.title;
+    if (title?.kind === "ai") this.#ai = title.title;
+    if (title?.kind === "summary") this.#summaries.push(title);
   }
 
   /** The titles of this file's session. The title of a summary counts if its leaf is in the file. */

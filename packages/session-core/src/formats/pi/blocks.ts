@@ -34,8 +34,8 @@ function contentBlock(block: JsonObject): JsonObject {
   return toForeignBlock(block);
 }
 
-function assistantBlock(given: JsonObject): JsonObject {
-  const block = SCRATCH.some((key) => key in given) ? without(given, SCRATCH) : given;
+function assistantBlock(source: JsonObject): JsonObject {
+  const block = SCRATCH.some((key) => key in source) ? without(source, SCRATCH) : source;
   switch (block.type) {
     case "thinking":
       return thinkingBlock(block);
@@ -54,11 +54,11 @@ function toForeignBlock(block: JsonObject): JsonObject {
   return { type: "foreign", originalType: stringAt(block, "type") ?? "unknown", raw: block };
 }
 
-function thinkingBlock(given: JsonObject): JsonObject {
-  const block = withoutNulls(given, ["thinkingSignature", "redacted"]);
+function thinkingBlock(source: JsonObject): JsonObject {
+  const block = withoutNulls(source, ["thinkingSignature", "redacted"]);
   const { thinking, thinkingSignature, redacted } = block;
-  const fits = typeof thinking === "string" && isOptional(thinkingSignature, "string") && isOptional(redacted, "boolean");
-  return fits ? block : toForeignBlock(given);
+  const isValid = typeof thinking === "string" && isOptional(thinkingSignature, "string") && isOptional(redacted, "boolean");
+  return isValid ? block : toForeignBlock(source);
 }
 
 function redactedBlock(block: JsonObject): JsonObject {
@@ -85,8 +85,8 @@ function isOptional(value: unknown, type: "string" | "boolean"): boolean {
 }
 
 /** The arguments of a tool call as an object. Some programs wrote them as JSON text, or as text that is not JSON. */
-function toToolArguments(given: unknown): JsonObject {
-  if (given === null || given === undefined || given === "") return {};
-  const value = typeof given === "string" ? parseJson(given) : given;
-  return isObject(value) ? value : { raw: given };
+function toToolArguments(source: unknown): JsonObject {
+  if (source === null || source === undefined || source === "") return {};
+  const value = typeof source === "string" ? parseJson(source) : source;
+  return isObject(value) ? value : { raw: source };
 }

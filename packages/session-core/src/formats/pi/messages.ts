@@ -21,9 +21,9 @@ const READERS: ReadonlyMap<string, ReadMessage> = new Map<string, ReadMessage>([
 ]);
 
 /** Converts the `message` of a record; undefined if its role is unknown or its shape unexpected. */
-export function toMessage(given: unknown): JsonObject | undefined {
-  if (!isObject(given)) return undefined;
-  const message = removeFilled(without(given, SCRATCH));
+export function toMessage(source: unknown): JsonObject | undefined {
+  if (!isObject(source)) return undefined;
+  const message = removeFilled(without(source, SCRATCH));
   return READERS.get(stringAt(message, "role") ?? "")?.(message);
 }
 
