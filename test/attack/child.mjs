@@ -1,4 +1,4 @@
-// Works on a store until it is killed or has done its number of writes, and says each id that was acknowledged.
+// Works on a store until it is killed or has done its number of writes, and prints each id that was acknowledged.
 // Arguments: work, store, session, name of this run, number of writes, durability.
 import { writeSync } from "node:fs";
 import { createCompactor } from "@bough/compaction";

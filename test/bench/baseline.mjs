@@ -71,7 +71,7 @@ export class RowReader {
   }
 }
 
-/** Where the main leaf stands and where its context starts; then every row from there on, parsed. */
+/** Reads the main leaf and the start of its context, then parses every row from there on. */
 export class BareContext {
   constructor(file) {
     this.leaf = file.prepare(

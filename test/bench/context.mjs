@@ -14,7 +14,7 @@ export async function run(bench) {
   for (const durability of ["normal", "full"]) await otherBranch(bench, durability);
 }
 
-/** The context of a compacted session by a handle that knows nothing yet. */
+/** The context of a compacted session by a new handle without cached entries. */
 async function compacted({ report, stores, sizes, rounds }) {
   const figures = [];
   for (const size of sizes) {

@@ -1,4 +1,4 @@
-// npm run bench: what the store costs on this machine, each figure beside what one would write by hand.
+// npm run bench: measures the store on this machine, and compares each figure with hand-written code for the same work.
 //   --large     also sessions of 1,000,000 entries          --quick      small sizes, few repeats: does it still run?
 //   --only NAME one group of rows (append, context, …)      --json, --markdown   the report in that form
 import { parseArgs } from "node:util";

@@ -7,7 +7,7 @@ export async function timed(work) {
 }
 
 /**
- * Runs the contestants one after the other, round by round, so that whatever else the machine does meets all of them:
+ * Runs the contestants one after the other, round by round, so that other load on the machine affects all of them:
  * ours, baseline, ours, baseline… Each is `{ prepare?, run }`; only `run` is timed. The first rounds, in which code is
  * compiled and caches are filled, do not count. `turnAbout`: each round starts with the next one, for contestants that
  * follow each other closely and do not need each other's results.

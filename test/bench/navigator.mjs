@@ -20,7 +20,7 @@ const SIZES = [
   [300, 100],
 ];
 
-/** Opening the navigator and its keys, each in a process of its own, beside reading all rows of the tree bare. */
+/** Opening the navigator, and its keys, each in a separate process; compared with only reading all rows of the tree. */
 export async function run({ report, stores, sizes, rounds }) {
   const folder = mkdtempSync(join(tmpdir(), "bough-bench-navigator-"));
   try {

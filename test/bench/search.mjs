@@ -57,7 +57,7 @@ async function afterNewEntries({ report, stores, rounds }, made, size) {
   });
 }
 
-/** Everything into an empty index, beside bare inserts of texts that are ready. */
+/** Indexes all entries into an empty index, compared with only inserting the prepared texts. */
 async function indexing({ report, stores }, made, size) {
   const megabytes = made.payloadBytes / 1e6;
   const { path } = stores.copy(made);

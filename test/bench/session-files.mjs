@@ -36,7 +36,7 @@ function* piLines(random) {
   }
 }
 
-/** A session file of Claude Code of about `bytes`: a line for each block of a reply, results repeated beside the message. */
+/** A session file of Claude Code of about `bytes`: a line for each block of a reply, results repeated next to the message. */
 export function writeClaudeFile(path, bytes) {
   return writeLines(path, bytes, new ClaudeLines().all());
 }

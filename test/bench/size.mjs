@@ -18,7 +18,7 @@ export async function run({ report, stores, sizes, manySessions }) {
   else report.skipped("store with its search index: a real session of pi", "../shared/sessions is not beside this repository");
 }
 
-/** The file, journal folded in, beside our own JSONL of every session in it. */
+/** The size of the file after a checkpoint of its journal, compared with the JSONL export of every session in it. */
 async function compare(report, what, size, path, source) {
   const jsonlBytes = await withStore({ path, durability: "normal" }, async (store) => {
     if (source !== undefined) await importPath(store, source);

@@ -15,14 +15,14 @@ const PACKAGES = join(dirname(fileURLToPath(import.meta.url)), "../../packages")
 const COMMON =
   "的一是在不了有和人这中大为上个国我以要他时来用们生到作地于出就分对成会可主发年动同工也能下过子说产种面而方后多定行学法所民得经十三之进着等部度家电力里如水化高自二理起小物现实加量都两体制机当使点从业本去把性好应开它合还因由其些然前外天政四日那社义事平形相全表间样与关各重新线内数正心反你明看原又么利比或但质气第向道命此变条只没结解问意建月公无系军很情者最立代想已通并提直题";
 
-/** How fast a counter is on what sessions hold, beside js-tiktoken where that comes to an end. */
+/** The speed of a counter on the content of sessions, compared with js-tiktoken where that ends in time. */
 export async function run({ report, rounds }) {
   const ours = await loadCounter("o200k_base");
   const theirs = new Tiktoken(o200k);
   const repeat = rounds(8);
   const code = sourceCode();
   const times = { code: [], theirs: [] };
-  // Side by side, so that whatever else the machine does meets both.
+  // Alternating, so that other load on the machine affects both.
   for (let round = 0; round < repeat; round++) {
     times.code.push(await timed(() => ours.count(code)));
     times.theirs.push(await timed(() => theirs.encode(code, [], []).length));
@@ -31,7 +31,7 @@ export async function run({ report, rounds }) {
   for (const [what, text] of Object.entries(texts())) await beside(report, ours, { what, text, code, repeat });
 }
 
-/** Against our own time for code: whatever the text is, it may cost four times as much. */
+/** Compared with the time for code: any other text may take at most four times as long. */
 async function beside(report, ours, { what, text, code, repeat }) {
   const own = [];
   const base = [];

@@ -13,7 +13,7 @@ export async function run(bench) {
   await list(bench);
 }
 
-/** An append under an earlier entry, shallow to deep, beside an append at the leaf: the same messages, in one store. */
+/** Appends under earlier entries of increasing depth, compared with appends at the leaf: the same messages, in one store. */
 async function branching({ report, stores, sizes, rounds }, durability) {
   for (const size of sizes) {
     const { path, sessionId } = stores.copy(await stores.ofSize(size));

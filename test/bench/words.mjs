@@ -22,7 +22,7 @@ function vocabulary() {
   return [...known];
 }
 
-/** A word as often as its rank says (Zipf: the n-th most common one comes 1/n times as often as the first). */
+/** Each word with the frequency of its rank (Zipf: the n-th most common one comes 1/n times as often as the first). */
 function word() {
   return words[Math.floor(VOCABULARY ** random.next()) - 1];
 }

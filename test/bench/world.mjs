@@ -2,7 +2,7 @@
 import { Random } from "./random.mjs";
 import { code, path, prose } from "./words.mjs";
 
-/** How many entries a compaction keeps, and how many follow the last one: the same window whatever the size. */
+/** How many entries a compaction keeps, and how many follow the last one: the same window for each size. */
 export const KEPT = 50;
 
 const BRANCH_EVERY_TURNS = 25;

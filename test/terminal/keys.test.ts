@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { BOUGH, home } from "./rooms.js";
 import { TerminalProgram } from "./terminal-program.js";
+import { BOUGH, home } from "./test-home.js";
 
 const KEY = "local-4f9a1c77d2e8";
 const PASSWORD = "pass-81b2e6c0aa55";

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { BOUGH, home, modelServer } from "./rooms.js";
+import { BOUGH, home, modelServer } from "./test-home.js";
 
 describe("the shell in a real terminal", () => {
   test("is a notebook without a model: what is typed is there at the next start", async () => {

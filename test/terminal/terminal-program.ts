@@ -109,7 +109,7 @@ export class TerminalProgram {
     const current = () => this.screen().join("\n");
     if (matches(current())) return current();
     return new Promise((resolve, reject) => {
-      const look = (): void => {
+      const check = (): void => {
         if (!matches(current())) return;
         end();
         resolve(current());
@@ -120,9 +120,9 @@ export class TerminalProgram {
       }, LONGEST_WAIT_MS);
       const end = (): void => {
         clearTimeout(timer);
-        this.#drawn.delete(look);
+        this.#drawn.delete(check);
       };
-      this.#drawn.add(look);
+      this.#drawn.add(check);
     });
   }
 
@@ -137,7 +137,7 @@ export class TerminalProgram {
   }
 
   #wake(): void {
-    for (const look of [...this.#drawn]) look();
+    for (const check of [...this.#drawn]) check();
   }
 }
 

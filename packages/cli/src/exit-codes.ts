@@ -19,7 +19,7 @@ interface ExitCode {
   readonly exit: number;
   /** What it means, as docs/exit-codes.md lists it. */
   readonly meaning: string;
-  /** What the user can do, as a command line; printed after the message. Errors whose message already says it have none. */
+  /** What the user can do, as a command line; printed after the message. Undefined if the message already contains it. */
   readonly hint?: string;
 }
 

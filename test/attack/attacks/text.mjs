@@ -32,7 +32,7 @@ export async function text(attack) {
       writeFileSync(join(folder, name), lines);
       return ["--verbose", "--json"].map((option) => ["import", join(folder, name), option]);
     });
-    // First, so that a short run comes to them.
+    // First, so that a short run includes them.
     for (const [given, keys] of SCREENS) if (attack.hasTime()) await showScreen(world, given, keys);
     for (const given of [...COMMANDS, ...imports, ["sessions"]]) if (attack.hasTime()) await runCommand(world, given);
     if (attack.hasTime()) await runCommand(world, ["delete", "hostile", "--yes"]);

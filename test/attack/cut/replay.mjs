@@ -40,7 +40,7 @@ export function cutFiles(operations, cut, path, random) {
     if (operation === "O") files[file] ??= new DiskFile();
     else if (operation === "W") writeSectors(files, file, offset, data, () => lasts || random.chance(share));
     else if (operation === "T" && (lasts || random.chance(0.5))) files[file]?.truncate(offset);
-    // A folder keeps a removal a little later than the process sees it.
+    // The removal of a file is written to the folder some time after the process removes it.
     else if (operation === "U" && (at < cut - 3 || random.chance(0.7))) delete files[file];
   }
   for (const side of [...Object.values(SIDES), "-shm"]) rmSync(`${path}${side}`, { force: true });
@@ -57,29 +57,29 @@ function writeSectors(files, file, offset, data, isKept) {
 }
 
 class DiskFile {
-  #attack = Buffer.alloc(65_536);
+  #buffer = Buffer.alloc(65_536);
   #length = 0;
 
   get bytes() {
-    return this.#attack.subarray(0, this.#length);
+    return this.#buffer.subarray(0, this.#length);
   }
 
   write(offset, data) {
     this.#grow(offset + data.length);
-    data.copy(this.#attack, offset);
+    data.copy(this.#buffer, offset);
     this.#length = Math.max(this.#length, offset + data.length);
   }
 
   truncate(length) {
     this.#grow(length);
-    this.#attack.fill(0, Math.min(length, this.#length), Math.max(length, this.#length));
+    this.#buffer.fill(0, Math.min(length, this.#length), Math.max(length, this.#length));
     this.#length = length;
   }
 
   #grow(length) {
-    if (length <= this.#attack.length) return;
+    if (length <= this.#buffer.length) return;
     const attack = Buffer.alloc(length * 2);
-    this.#attack.copy(attack, 0, 0, this.#length);
-    this.#attack = attack;
+    this.#buffer.copy(attack, 0, 0, this.#length);
+    this.#buffer = attack;
   }
 }

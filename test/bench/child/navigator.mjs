@@ -18,7 +18,7 @@ const TIMES = 24;
 /** So long after a key nothing will be drawn any more, in milliseconds. */
 const NOTHING = 150;
 
-// A real terminal keeps a process alive; a stream that stands for one does not.
+// A real terminal keeps a process alive; the stream that replaces it here does not.
 setInterval(() => undefined, 1000);
 
 /** Pages of files, the store's above all, that are mapped into the process: memory that the system can take back. */

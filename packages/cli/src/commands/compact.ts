@@ -101,7 +101,7 @@ async function printWarnings(
 /** Fidelity scores below this are reported. */
 const LOW_SCORE = 0.3;
 
-/** Turns every other result into an error, so that a script sees it in the exit code. */
+/** Throws an error for every other result, so that the exit code shows it to scripts. */
 function requireCompacted(result: CompactionResult): CompactionDone {
   if (result.kind === "compacted") return result;
   throw errorOf(result);

@@ -19,7 +19,7 @@ interface ParsedConfig {
 /** The path of the config file, `bough/config.json` in `XDG_CONFIG_HOME` or `~/.config`; "": there is no home directory. */
 export function resolveConfigPath({ env, home }: Pick<Io, "env" | "home">): string {
   const configHome = env["XDG_CONFIG_HOME"];
-  // The XDG standard says that a relative path is to be ignored.
+  // The XDG specification requires that relative paths are ignored.
   const isSet = configHome !== undefined && isAbsolute(configHome);
   if (!isSet && home === "") return "";
   return join(isSet ? configHome : join(home, ".config"), "bough", "config.json");

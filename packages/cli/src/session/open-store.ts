@@ -70,7 +70,7 @@ interface StorePath {
 export function resolveStorePath(io: Pick<Io, "env" | "cwd" | "home">, given: string | undefined): StorePath {
   const path = given ?? io.env["BOUGH_STORE"];
   if (path !== undefined && path !== "") return { path: resolve(io.cwd, path), isDefault: false };
-  // The XDG standard says that a relative path is to be ignored.
+  // The XDG specification requires that relative paths are ignored.
   const data = io.env["XDG_DATA_HOME"];
   const isSet = data !== undefined && isAbsolute(data);
   if (!isSet && io.home === "")

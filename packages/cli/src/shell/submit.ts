@@ -95,7 +95,7 @@ export function leaveNow(model: ShellModel, result: ShellResult): ShellStep {
   return { model: { ...model, result }, effects };
 }
 
-/** Ends the shell, or, while something is running, refuses or waits until it is stored (quit). A second quit does not wait. */
+/** Ends the shell. While work is running, shows a notice, or for `quit` waits until it is stored; a second quit does not wait. */
 export function leave(model: ShellModel, result: ShellResult): ShellStep {
   const isIdle = !isBusy(model) && model.running === 0;
   if (isIdle || model.pendingResult !== null) return leaveNow(model, result);

@@ -41,7 +41,7 @@ function pasteEvent(text: string): TerminalEvent {
   return { kind: "paste", text: text.replace(/\r\n|\r/g, "\n") };
 }
 
-/** Nobody types more characters between two reads: a longer text is a paste by a terminal without bracketed paste. */
+/** Maximum characters typed between two reads: a longer text is a paste by a terminal without bracketed paste. */
 const MAX_TYPED = 1_000;
 
 /** A text of several characters is type-ahead that arrived in one chunk. */

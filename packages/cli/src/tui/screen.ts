@@ -14,7 +14,7 @@ export interface Screen<Model, Effect, Event, Result> {
   readonly perform: (effect: Effect, host: ScreenHost<Event>) => void;
   /** The result that ends the screen; undefined: it goes on. */
   readonly result: (model: Model) => Result | undefined;
-  /** Called once at the end of the screen, whatever ended it: stops timers and cancels work. */
+  /** Called once at the end of the screen, also after an error: stops timers and cancels work. */
   readonly close?: (() => void) | undefined;
 }
 
