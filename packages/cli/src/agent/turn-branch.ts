@@ -25,8 +25,8 @@ export class TurnBranch {
 
   /** Moves the leaf back to this turn if another process moved it, because the context is read at the leaf. `undo` reverts the move. */
   async ensureLeaf(): Promise<void> {
-    const own = this.#session.leafId;
-    if ((await this.#session.refresh()) !== own) await this.#session.moveLeaf(own);
+    const leafOfTurn = this.#session.leafId;
+    if ((await this.#session.refresh()) !== leafOfTurn) await this.#session.moveLeaf(leafOfTurn);
   }
 
   async append(entry: EntryInput): Promise<EntryId> {

@@ -92,7 +92,7 @@ Changes by other processes appear within half a second; the selected row stays s
 `;
 
 const DIALOGS = `Enter moves to the selected entry: the next message is appended below it. A user message returns to the prompt for editing, and the
-position is its parent. If the prompt has text already, that text stays, and the message is one Up away. When you leave a branch, a
+position is its parent. If the prompt has text already, that text stays; press Up for the message. When you leave a branch, a
 dialog offers to write a summary of it at the new position, by the configured model or as an extract. Esc cancels, also while the summary is
 written, and nothing changes. The setting \`navigator.leaving\` replaces the dialog. The branch stays in the tree in any case, and \`u\`
 undoes the move.

@@ -105,8 +105,9 @@ export function statusLine(status: Status, columns: number, glyphs: Glyphs): Lin
     const right: Line = parts
       .slice(0, count)
       .flatMap((part) => [styled("dim", ` ${glyphs.dot} `), typeof part === "string" ? styled("dim", part) : part]);
-    const room = columns - lineWidth(right);
-    if (room >= Math.min(MIN_TITLE_COLUMNS, title.length)) return [...fitLine([styled("bold", title)], room, glyphs.ellipsis), ...right];
+    const columnsLeft = columns - lineWidth(right);
+    if (columnsLeft >= Math.min(MIN_TITLE_COLUMNS, title.length))
+      return [...fitLine([styled("bold", title)], columnsLeft, glyphs.ellipsis), ...right];
   }
   return fitLine([styled("bold", title)], columns, glyphs.ellipsis);
 }

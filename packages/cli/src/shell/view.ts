@@ -19,8 +19,8 @@ export function view(model: ShellModel): Frame {
   const { size, question, glyphs } = model;
   const above = [...replyLines(model), ...workLines(model), ...questionLines(model), ...queueLines(model)];
   const below = [...completionLines(model), ...noticeLines(model), plainLine(...statusLine(model.status, size.columns, glyphs))];
-  const room = Math.max(Math.min(Math.floor(size.rows * MAX_PROMPT_SHARE), size.rows - 2), 1);
-  const prompt = editorView(model.editor, Math.max(size.columns - 2, 1), room);
+  const maxPromptRows = Math.max(Math.min(Math.floor(size.rows * MAX_PROMPT_SHARE), size.rows - 2), 1);
+  const prompt = editorView(model.editor, Math.max(size.columns - 2, 1), maxPromptRows);
   const sign = question === null ? styled("user", `${glyphs.cursor} `) : styled("dim", `${glyphs.cursor} `);
   const promptLines = prompt.lines.map((line, at) => plainLine(at === 0 ? sign : "  ", ...line));
   const rule = plainLine(styled("dim", glyphs.rule.repeat(size.columns)));
@@ -78,11 +78,11 @@ function answersLine({ phase, isOutside }: AskedQuestion, isTyping: boolean): Li
 
 function questionLines({ question, editor, size, glyphs }: ShellModel): readonly FrameLine[] {
   if (question === null) return [];
-  const room = maxCallLines(size.rows);
-  const rest = question.lines.length - room;
+  const maxLines = maxCallLines(size.rows);
+  const rest = question.lines.length - maxLines;
   const lines: readonly Line[] = [
     [styled("bold", `May the model use ${question.name}?`)],
-    ...question.lines.slice(0, room),
+    ...question.lines.slice(0, maxLines),
     ...(rest > 0 ? [[styled("error", `${glyphs.ellipsis} ${counted(rest, "more line")}, printed above`)]] : []),
     answersLine(question, question.phase === "typing" || (question.phase === "shown" && editor.text !== "")),
   ];

@@ -126,8 +126,8 @@ async function openFolderAt(path: string, target: string): Promise<Folder> {
 async function statExisting(path: string, givenPath: string): Promise<Stats | undefined> {
   try {
     const handle = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
-    const about = await handle.stat().finally(() => handle.close());
-    if (about.isFile()) return about;
+    const stats = await handle.stat().finally(() => handle.close());
+    if (stats.isFile()) return stats;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
     // EISDIR: a folder; ENXIO: a pipe without a reader.

@@ -42,8 +42,8 @@ function formatPart(text: string, offset: number, limit: number | undefined): st
   const total = lines.at(-1) === "" ? lines.length - 1 : lines.length;
   if (total === 0) return "[empty file]";
   if (offset > total) throw new ToolFailure(`The file has ${total} lines; there is no line ${offset}.`);
-  const wanted = Math.min(total, offset - 1 + (limit ?? total));
-  const end = lastFittingLine(lines, offset - 1, wanted);
+  const lastLine = Math.min(total, offset - 1 + (limit ?? total));
+  const end = lastFittingLine(lines, offset - 1, lastLine);
   const shown = lines
     .slice(offset - 1, end)
     .join("\n")
@@ -56,11 +56,11 @@ function formatPart(text: string, offset: number, limit: number | undefined): st
 
 /** The index after the last line that fits; at least one line, so that each call makes progress. */
 function lastFittingLine(lines: readonly string[], from: number, to: number): number {
-  let room = MAX_OUTPUT;
+  let charsLeft = MAX_OUTPUT;
   let at = from;
   while (at < to) {
-    room -= (lines[at]?.length ?? 0) + 1;
-    if (room < 0 && at > from) break;
+    charsLeft -= (lines[at]?.length ?? 0) + 1;
+    if (charsLeft < 0 && at > from) break;
     at += 1;
   }
   return at;
