@@ -43,7 +43,7 @@ export type { Change, RemovalPass } from "./fit/request-parts.js";
 export type { TokenUse } from "./plan/limits.js";
 export type { Compactable, CompactionPlan, NothingBecause, Trigger } from "./plan/plan-compaction.js";
 export type { PathItem } from "./plan/span.js";
-export type { StallReason } from "./plan/stall.js";
+export type { StallReason } from "./plan/decide.js";
 export type { SummaryFailure, SummaryMethod } from "./summary/summary-job.js";
 
 // Settings

@@ -1,6 +1,5 @@
 import { type CompactionPayload, type EntryId, LeafMovedError, type Session } from "@bough/session-core";
-import { nextBreaker } from "../plan/breaker.js";
-import { hasOpenWork } from "../plan/decide.js";
+import { hasOpenWork, nextBreaker } from "../plan/decide.js";
 import { callHook, readHostState } from "./call-hook.js";
 import { writeCheckpointFile } from "./checkpoint-files.js";
 import { type ContextState, readContextState, snapshotOf } from "./context-state.js";

@@ -1,9 +1,8 @@
 import type { AssistantMessage, EntryId, ModelSetting, SessionContext, Usage } from "@bough/session-core";
 import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { applyBackOff, NO_BACK_OFF } from "../fit/back-off.js";
-import { type TurnState, turnOf } from "../plan/decide.js";
+import { type ContextSnapshot, type TurnState, turnOf } from "../plan/decide.js";
 import { type Limits, limitsOf, type TokenUse } from "../plan/limits.js";
-import type { ContextSnapshot } from "../plan/stall.js";
 import type { CompactionSettings } from "../settings/settings.js";
 import { calibrate, promptTokensOf } from "../tokens/calibration.js";
 import type { ContextMeter, Measured } from "../tokens/context-meter.js";

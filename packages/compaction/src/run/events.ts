@@ -1,8 +1,8 @@
 import type { EntryId, Usage } from "@bough/session-core";
 import type { Change } from "../fit/request-parts.js";
+import type { StallReason } from "../plan/decide.js";
 import type { TokenUse } from "../plan/limits.js";
 import type { Trigger } from "../plan/plan-compaction.js";
-import type { StallReason } from "../plan/stall.js";
 import type { SummaryFailure, SummaryMethod } from "../summary/summary-job.js";
 import type { CompactionDone } from "./results.js";
 

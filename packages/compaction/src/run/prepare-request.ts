@@ -2,9 +2,8 @@ import type { ContextMessage, EntryId, SessionContext } from "@bough/session-cor
 import { RequestTooLargeError } from "../errors/compaction-errors.js";
 import { type FittedRequest, fitRequest } from "../fit/fit-request.js";
 import type { Change } from "../fit/request-parts.js";
-import { type Decision, decide } from "../plan/decide.js";
+import { type Decision, decide, isStalled, startsAgain } from "../plan/decide.js";
 import { messageBudget, type TokenUse } from "../plan/limits.js";
-import { isStalled, startsAgain } from "../plan/stall.js";
 import { messageTokens } from "../tokens/message-tokens.js";
 import { applyBackground, cancelBackground, startBackground, whenBackgroundSettled } from "./background.js";
 import { compactNow, runDeferredCompaction } from "./compact.js";

@@ -1,7 +1,7 @@
 import { BoughError } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import { nextBreaker } from "../plan/breaker.js";
+import { nextBreaker } from "../plan/decide.js";
 import type { Trigger } from "../plan/plan-compaction.js";
 import { callHook } from "./call-hook.js";
 import type { Draft } from "./draft.js";

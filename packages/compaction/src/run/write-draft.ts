@@ -1,6 +1,6 @@
 import type { EntryId, SessionContext } from "@bough/session-core";
 import { HookResultError } from "../errors/compaction-errors.js";
-import { asksModel } from "../plan/breaker.js";
+import { asksModel } from "../plan/decide.js";
 import { groupMessages, unsentStart, withMetadata } from "../plan/message-groups.js";
 import {
   type Compactable,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type BackgroundEvent, type BackgroundState, nextBackground } from "../../src/plan/background-transitions.js";
-import { startsAgain } from "../../src/plan/stall.js";
+import { startsAgain } from "../../src/plan/decide.js";
 
 type State = BackgroundState<string>;
 type Event = BackgroundEvent<string>;

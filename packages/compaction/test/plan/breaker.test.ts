@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { asksModel, type Breaker, INITIAL_BREAKER, nextBreaker, type Outcome } from "../../src/plan/breaker.js";
+import { asksModel, type Breaker, INITIAL_BREAKER, nextBreaker, type Outcome } from "../../src/plan/decide.js";
 import { readSettings } from "../../src/settings/read-settings.js";
 
 const { breaker: settings } = readSettings("balanced");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isStalled, type Stall } from "../../src/plan/stall.js";
+import { isStalled, type Stall } from "../../src/plan/decide.js";
 
 const stall: Stall = { because: "no-headroom", turnId: "u1", thresholdTokens: 10_000, usedTokens: 9_000, messages: 20 };
 const now = { turnId: "u1", thresholdTokens: 10_000, usedTokens: 9_500, messages: 22 };
