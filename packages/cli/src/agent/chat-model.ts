@@ -25,7 +25,7 @@ export interface ChatModel {
  *
  * @throws {UsageError} the name, URL or key of the model is missing.
  * @example
- * const model = chatModel(io.env, config, { model: "qwen3-coder", baseUrl: "http://127.0.0.1:11434/v1" });
+ * const model = chooseChatModel(io.env, config, { model: "qwen3-coder", baseUrl: "http://127.0.0.1:11434/v1" });
  */
 export function chooseChatModel(env: Io["env"], config: Config, options: ChatOptions): ChatModel | null {
   const choice = chooseEndpoint(env, config, options);

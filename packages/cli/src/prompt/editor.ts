@@ -87,7 +87,7 @@ const ALIASES: Readonly<Record<string, string>> = {
  * paste become four spaces. O(length of the line); for `up`, `down`, `home` and `end` O(length of the text).
  *
  * @example
- * edit(editorOf("plan"), { kind: "key", key: "alt+enter" }, 80)?.text; // "plan\n"
+ * edit(createEditor("plan"), { kind: "key", key: "alt+enter" }, 80)?.text; // "plan\n"
  */
 export function edit(editor: Editor, event: TerminalEvent, width: number): Editor | undefined {
   if (event.kind === "resize") return undefined;

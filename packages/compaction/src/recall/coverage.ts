@@ -34,7 +34,8 @@ export interface PathCoverage {
  * @param path - ids from the first entry to the leaf
  * @param marks - the compactions and edits among them, in the same order
  * @example
- * computeCoverage(["u1", "a1", "u2", "c1"], [compactionThatKeeps("u2")]).ranges[0]; // from 0 to 1
+ * // `compaction` is the entry c1 with firstKeptEntryId "u2".
+ * computeCoverage(["u1", "a1", "u2", "c1"], [compaction]).ranges[0]; // from 0 to 1
  */
 export function computeCoverage(path: readonly EntryId[], marks: readonly Entry[]): PathCoverage {
   const positions = new Map(path.map((id, at) => [id, at]));
