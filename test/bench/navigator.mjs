@@ -85,7 +85,10 @@ async function bundled(folder) {
 
 /** Bough's own packages are measured as they are published. */
 function packagesAsBuilt({ onResolve }) {
-  onResolve({ filter: /^@bough\// }, ({ path }) => ({ path: join(ROOT, "packages", path.split("/")[1], "dist/index.js"), external: true }));
+  onResolve({ filter: /^@bough\// }, ({ path }) => {
+    const [, name, entry = "index"] = path.split("/");
+    return { path: join(ROOT, "packages", name, "dist", `${entry}.js`), external: true };
+  });
 }
 
 function child(bundle, path, sessionId, columns, rows) {

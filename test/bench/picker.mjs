@@ -72,7 +72,7 @@ function keep(list, time) {
 /** A picker without a terminal: effects are carried out while something is waited for. */
 class Driven {
   #effects;
-  #told = () => undefined;
+  #notify = () => undefined;
 
   constructor(pickerScreen, store) {
     const io = { cwd: "/home/dev/project-1", env: {}, home: "/home/dev", now: Date.now };
@@ -95,18 +95,18 @@ class Driven {
 
   async until(holds) {
     while (!holds(this.model)) {
-      const told = new Promise((resolve) => {
-        this.#told = resolve;
+      const dispatched = new Promise((resolve) => {
+        this.#notify = resolve;
       });
       for (const effect of this.#effects.splice(0))
-        this.screen.perform(effect, { tell: (news) => this.#news(news), print: () => undefined });
-      await told;
+        this.screen.perform(effect, { dispatch: (event) => this.#dispatch(event), print: () => undefined });
+      await dispatched;
     }
   }
 
-  #news(news) {
-    this.#take(news);
-    this.#told();
+  #dispatch(event) {
+    this.#take(event);
+    this.#notify();
   }
 
   #take(event) {
