@@ -34,12 +34,14 @@ interface PairedMessage {
 export function pairCalls(messages: readonly ContextMessage[], dangling: DanglingCalls): readonly PairedMessage[] | undefined {
   if (isPaired(messages, dangling)) return undefined;
   const matched = matchResults(messages, dangling);
-  return messages.flatMap((message, index): readonly PairedMessage[] => {
-    if (message.role === "toolResult") return [];
+  const paired: PairedMessage[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "toolResult") continue;
     const results = matched.get(index);
-    if (message.role !== "assistant" || results === undefined) return [{ message, index, isAdded: false }];
-    return pairReply(message, index, results, messages, dangling);
-  });
+    if (message.role !== "assistant" || results === undefined) paired.push({ message, index, isAdded: false });
+    else pushReply(paired, message, index, results, messages, dangling);
+  }
+  return paired;
 }
 
 /** The tool calls of a reply, in their order. */
@@ -145,30 +147,33 @@ function nextTurnIndex(messages: readonly ContextMessage[], at: number, dangling
   return next;
 }
 
-function pairReply(
+/** Appends a reply and the results of its calls to `paired`. */
+function pushReply(
+  paired: PairedMessage[],
   reply: AssistantMessage,
   index: number,
   results: ResultIndexes,
   messages: readonly ContextMessage[],
   dangling: DanglingCalls,
-): readonly PairedMessage[] {
-  const following = listToolCalls(reply).flatMap((call, at): readonly PairedMessage[] => {
+): void {
+  const isComplete = dangling === "close" || !results.includes(undefined);
+  const message = isComplete ? reply : removeDanglingCalls(reply, results);
+  if (hasContent(message)) paired.push({ message, index, isAdded: false });
+  for (const [at, call] of listToolCalls(reply).entries()) {
     const found = results[at];
-    const message = found === undefined ? undefined : messages[found];
-    if (found !== undefined && message !== undefined) return [{ message, index: found, isAdded: false }];
-    return dangling === "close" ? [{ message: makeSyntheticResult(reply, call), index, isAdded: true }] : [];
-  });
-  const message = following.length === results.length ? reply : removeDanglingCalls(reply, results);
-  return hasContent(message) ? [{ message, index, isAdded: false }, ...following] : following;
+    const result = found === undefined ? undefined : messages[found];
+    if (found !== undefined && result !== undefined) paired.push({ message: result, index: found, isAdded: false });
+    else if (dangling === "close") paired.push({ message: makeSyntheticResult(call), index, isAdded: true });
+  }
 }
 
 function hasContent({ content }: AssistantMessage): boolean {
   return content.some((block) => block.type !== "thinking");
 }
 
-// Made once for each reply and call id, so that later contexts contain the same objects.
+// Made once for each reply and call, so that later contexts contain the same objects.
 const shortenedReplies = new WeakMap<AssistantMessage, AssistantMessage>();
-const syntheticResults = new WeakMap<AssistantMessage, Map<string, ToolResultMessage>>();
+const syntheticResults = new WeakMap<ToolCallBlock, ToolResultMessage>();
 
 function removeDanglingCalls(message: AssistantMessage, results: ResultIndexes): AssistantMessage {
   let call = 0;
@@ -180,13 +185,12 @@ function removeDanglingCalls(message: AssistantMessage, results: ResultIndexes):
   return shortened;
 }
 
-function makeSyntheticResult(reply: AssistantMessage, { id: toolCallId, name: toolName }: ToolCallBlock): ToolResultMessage {
-  const known = syntheticResults.get(reply) ?? new Map<string, ToolResultMessage>();
-  syntheticResults.set(reply, known);
-  const key = JSON.stringify([toolCallId, toolName]);
+function makeSyntheticResult(call: ToolCallBlock): ToolResultMessage {
+  const known = syntheticResults.get(call);
+  if (known !== undefined) return known;
+  const { id: toolCallId, name: toolName } = call;
   const content = [{ type: "text" as const, text: NO_RESULT }];
-  const result: ToolResultMessage =
-    known.get(key) ?? freezeJson({ role: "toolResult", toolCallId, toolName, content, isError: true, synthetic: true });
-  known.set(key, result);
+  const result: ToolResultMessage = freezeJson({ role: "toolResult", toolCallId, toolName, content, isError: true, synthetic: true });
+  syntheticResults.set(call, result);
   return result;
 }
