@@ -80,6 +80,11 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     meaning: "The store is damaged",
     hint: "Restore a backup with `bough restore FILE`, or export what is readable with `bough export SESSION`.",
   },
+  PAYLOAD_DAMAGED: {
+    exit: 26,
+    meaning: "The payload of an entry cannot be read; other sessions are not affected",
+    hint: "`bough verify` names the damage; restore a backup with `bough restore FILE`, or export the other sessions.",
+  },
   STORE_UNAVAILABLE: {
     exit: 27,
     meaning: "The store cannot be opened, or its file was replaced while it was open: a write failed or may not be durable",

@@ -111,6 +111,7 @@ export {
   DriverUnusableError,
   ForeignFileError,
   NewerStoreError,
+  PayloadDamagedError,
   StoreBusyError,
   StoreClosedError,
   StoreDamagedError,

@@ -99,6 +99,31 @@ export class StoreDamagedError extends BoughError {
 }
 
 /**
+ * The stored payload of these entries cannot be read. Entries of other blocks and other sessions are not affected. `Store.verify`
+ * names every such block.
+ */
+export class PayloadDamagedError extends BoughError {
+  readonly code = "PAYLOAD_DAMAGED";
+  override readonly name = "PayloadDamagedError";
+  readonly path: string;
+  readonly sessionId: string | null;
+  /** The first and the last entry, by order of arrival (`Entry.seq`). */
+  readonly seqs: readonly [first: number, last: number];
+
+  constructor(path: string, sessionId: string | null, seqs: readonly [number, number], reason: string, options?: { cause: unknown }) {
+    const [first, last] = seqs;
+    const entries = first === last ? `the entry in row ${first}` : `the entries in rows ${first} to ${last}`;
+    super(`The payload of ${entries} of session ${sessionId} in ${path} cannot be read: ${reason}.`, {
+      ...options,
+      hint: "Restore a backup with restoreStore(), or export the other sessions.",
+    });
+    this.path = path;
+    this.sessionId = sessionId;
+    this.seqs = seqs;
+  }
+}
+
+/**
  * The file cannot be opened or read: permissions, a missing folder, a device. Or another program replaced,
  * truncated or moved the file while it was open: a write that throws this may be in the old file; repeat it with the same ids.
  */

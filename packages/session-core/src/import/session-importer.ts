@@ -167,7 +167,7 @@ export class SessionImporter {
 
   #isContinued(id: string, validated: ValidatedEntry): boolean {
     const row = findEntryRow(this.#connection, this.#target.seq, id);
-    return row !== undefined && !this.#wasReadInThisRun(id) && isContinuation(parsePayload(row), validated.payload);
+    return row !== undefined && !this.#wasReadInThisRun(id) && isContinuation(parsePayload(this.#connection, row), validated.payload);
   }
 
   /** Appends the complete entry as a sibling of the half-written one. Later children of the record are appended to the complete entry. */

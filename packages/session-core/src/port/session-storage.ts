@@ -236,7 +236,11 @@ export interface Violation {
     | "invalid-payload"
     | "wrong-waypoint" // the waypoint of an entry is missing or leads to the wrong entry
     | "leaf-off-session"
-    | "wrong-count" // entry_count or message_count differs from the entries
+    | "wrong-count" // the count of entries, of messages or of payload rows differs from those of the session
+    | "wrong-size" // payload_bytes differs from the payload
+    | "damaged-block" // a block of payloads cannot be read, or does not hold exactly the entries of its range
+    | "missing-payload" // the payload of an entry is neither a row nor in a block
+    | "payload-twice" // it is both
     | "search-index"; // an entry is missing in the search index
   readonly sessionId: SessionId | null;
   readonly entryId: EntryId | null;

@@ -1,15 +1,23 @@
 import { PAYLOAD } from "../arguments/shapes.js";
 import { parseStoredPayload } from "../entry/stored-payload.js";
 import { searchableText } from "../entry/text.js";
+import { PayloadDamagedError } from "../errors/store-errors.js";
 import type { Connection } from "../storage/connection.js";
+import { type PayloadRow, payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type EntryTable, type SessionSeq, toEntrySeq } from "../storage/schema.js";
 
-type UnindexedRow = Pick<EntryTable, "seq" | "type" | "payload_json">;
+type UnindexedRow = PayloadRow & Pick<EntryTable, "type">;
 
 const cursor = query<Record<never, never>, { indexed_seq: EntrySeq }>(({ db }) => db.selectFrom("store_state").select("indexed_seq"));
 const nextUnindexed = query<{ after: EntrySeq }, UnindexedRow>(({ db, p }) =>
-  db.selectFrom("entry").select(["seq", "type", "payload_json"]).where("seq", ">", p.after).orderBy("seq").limit(1),
+  db
+    .selectFrom("entry")
+    .leftJoin("payload", "payload.entry_seq", "entry.seq")
+    .select(["seq", "session_seq", "type", "payload.json as payload_json"])
+    .where("seq", ">", p.after)
+    .orderBy("seq")
+    .limit(1),
 );
 const insertText = query<{ seq: EntrySeq; body: string }>(({ db, p }) =>
   db.insertInto("entry_text").values({ rowid: p.seq, body: p.body }),
@@ -52,24 +60,35 @@ function indexBatch(connection: Connection, limit: number): number {
   for (let characters = 0; count < limit && characters < BATCH_CHARACTERS; count++) {
     const row = connection.get(nextUnindexed, { after });
     if (row === undefined) break;
-    characters += row.payload_json.length;
+    const json = readableText(connection, row);
+    characters += json.length;
     // Leaves an entry that would make the batch much larger to the next batch.
     if (count > 0 && characters > 2 * BATCH_CHARACTERS) break;
-    indexRow(connection, row);
+    indexRow(connection, row, json);
     after = row.seq;
   }
   if (count > 0) connection.run(setCursor, { seq: after });
   return count;
 }
 
-function indexRow(connection: Connection, row: UnindexedRow): void {
-  const text = extractText(row);
+function indexRow(connection: Connection, row: UnindexedRow, json: string): void {
+  const text = extractText(row.type, json);
   if (text !== "") connection.run(insertText, { seq: row.seq, body: toIndexedText(text) });
 }
 
-/** Returns the searchable text of a row; "" for a damaged payload, which `verify` reports. */
-export function extractText(row: Pick<EntryTable, "type" | "payload_json">): string {
-  const payload = parseStoredPayload(row.type, row.payload_json);
+/** Returns the JSON text of a payload; an empty object for a damaged block, which `verify` reports. */
+export function readableText(connection: Connection, row: PayloadRow): string {
+  try {
+    return payloadText(connection, row);
+  } catch (error) {
+    if (error instanceof PayloadDamagedError) return "{}";
+    throw error;
+  }
+}
+
+/** Returns the searchable text of a payload; "" for a damaged one, which `verify` reports. */
+export function extractText(type: EntryTable["type"], json: string): string {
+  const payload = parseStoredPayload(type, json);
   return PAYLOAD(payload, "payload") === undefined ? searchableText(payload) : "";
 }
 

@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { SearchHit, SearchPage, SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
+import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow } from "../storage/payloads.js";
 import { dynamicQuery, type Query, query, rawQuery, rowLimit } from "../storage/query.js";
 import type { EntryTable } from "../storage/schema.js";
-import { extractText, lastIndexedSeq } from "./search-index.js";
+import { extractText, lastIndexedSeq, readableText } from "./search-index.js";
 import { allOf, entryConditions, ftsExpression, indexConditions, parseQuery, type SearchTerm, sessionConditions } from "./search-query.js";
 import { createSnippet, foldText, termPattern } from "./snippet.js";
 
@@ -71,12 +72,12 @@ function findIndexedHits(
   const rows = connection.all(
     dynamicQuery<HitRow>(() =>
       rawQuery(sql<HitRow>`
-        SELECT ${sql.raw(HIT_COLUMNS)} FROM (${ranked}) AS hit JOIN entry ON entry.seq = hit.rowid JOIN session ON session.seq = entry.session_seq
+        SELECT ${sql.raw(HIT_COLUMNS)} FROM (${ranked}) AS hit JOIN entry ON entry.seq = hit.rowid JOIN session ON session.seq = entry.session_seq ${sql.raw(PAYLOAD_JOIN)}
         ORDER BY hit.rank, entry.seq DESC`),
     ),
     {},
   );
-  return rows.map((row) => toHit(row, terms));
+  return rows.map((row) => toHit(connection, row, terms));
 }
 
 /** Whether titles can match: a title has no role, type or file. */
@@ -129,14 +130,14 @@ function findUnindexedHits(
       dynamicQuery<HitRow>(() =>
         rawQuery(sql<HitRow>`
           SELECT ${sql.raw(HIT_COLUMNS)}
-          FROM entry JOIN session ON session.seq = entry.session_seq
+          FROM entry JOIN session ON session.seq = entry.session_seq ${sql.raw(PAYLOAD_JOIN)}
           WHERE entry.seq > ${after} AND ${allOf(conditions)} ORDER BY entry.seq LIMIT ${SCANNED_AT_ONCE}`),
       ),
       {},
     );
     for (const row of rows) {
-      const text = foldText(extractText(row));
-      if (patterns.every((pattern) => pattern.test(text))) hits.push(toHit(row, terms));
+      const text = foldText(extractText(row.type, readableText(connection, row)));
+      if (patterns.every((pattern) => pattern.test(text))) hits.push(toHit(connection, row, terms));
     }
     const last = rows.at(-1);
     if (last === undefined) return hits.reverse();
@@ -145,17 +146,16 @@ function findUnindexedHits(
 }
 
 /** A row of a matching entry. */
-interface HitRow extends Pick<EntryTable, "seq" | "id" | "type" | "role" | "created_at_ms" | "payload_json"> {
+interface HitRow extends PayloadRow, Pick<EntryTable, "id" | "type" | "role" | "created_at_ms"> {
   readonly session_id: string;
   readonly session_title: string | null;
 }
 
 /** The columns of a `HitRow`. */
-const HIT_COLUMNS =
-  "entry.seq, entry.id, entry.type, entry.role, entry.created_at_ms, entry.payload_json, session.id AS session_id, session.title AS session_title";
+const HIT_COLUMNS = `${PAYLOAD_COLUMNS}, entry.id, entry.type, entry.role, entry.created_at_ms, session.id AS session_id, session.title AS session_title`;
 
 /** Converts a row to a hit. */
-function toHit(row: HitRow, terms: readonly SearchTerm[]): SearchHit {
+function toHit(connection: Connection, row: HitRow, terms: readonly SearchTerm[]): SearchHit {
   return {
     sessionId: row.session_id,
     sessionTitle: row.session_title,
@@ -164,6 +164,6 @@ function toHit(row: HitRow, terms: readonly SearchTerm[]): SearchHit {
     type: row.type,
     role: row.role,
     createdAtMs: row.created_at_ms,
-    ...createSnippet(extractText(row), terms),
+    ...createSnippet(extractText(row.type, readableText(connection, row)), terms),
   };
 }

@@ -13,7 +13,10 @@ export interface SessionRef extends SessionRow {
 }
 
 /** The columns of the table `session` that have no default. */
-type NewSessionRow = Omit<SessionTable, "seq" | "entry_count" | "message_count" | "payload_bytes" | "first_text" | "archived_at_ms">;
+type NewSessionRow = Omit<
+  SessionTable,
+  "seq" | "entry_count" | "message_count" | "payload_bytes" | "row_count" | "row_bytes" | "first_text" | "archived_at_ms"
+>;
 
 const insertSession = query<NewSessionRow>(({ db, p }) =>
   db.insertInto("session").values({

@@ -2,8 +2,9 @@ import { resolve } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreClosedError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
 import { copyDatabase } from "./backup.js";
-import { readVersion, SUPPORTED_VERSION } from "./migrate.js";
-import { type ConnectionOptions, type OpenedDatabase, openDatabase, openToCheck } from "./open-database.js";
+import { SUPPORTED_VERSION } from "./migrate.js";
+import { OldVersionViews } from "./old-version.js";
+import { type ConnectionOptions, type OpenedDatabase, openDatabase, openToCheck, releaseFreePages } from "./open-database.js";
 import { PreparedStatements, type Query, type Row } from "./query.js";
 import { isSqliteError, toOpenError, toStoreError } from "./sqlite-errors.js";
 import type { StoreFile } from "./store-file.js";
@@ -33,6 +34,8 @@ export class Connection {
   readonly #beginRead: Database.Statement;
   readonly #commit: Database.Statement;
   readonly #versionNow: Database.Statement<[], number>;
+  /** Only of a read-only file of an older version. */
+  #oldVersion: OldVersionViews | undefined;
   /** Whether deleted text may still be in the WAL. */
   #needsTruncate = false;
   readonly path: string;
@@ -70,6 +73,7 @@ export class Connection {
     this.#beginRead = database.prepare("BEGIN");
     this.#commit = database.prepare("COMMIT");
     this.#versionNow = database.prepare<[], number>("PRAGMA user_version").pluck();
+    this.#oldVersion = this.readOnly ? OldVersionViews.create(database) : undefined;
   }
 
   /**
@@ -111,7 +115,18 @@ export class Connection {
   read<T>(body: () => T): T {
     if (this.#database.inTransaction) return body();
     this.#checkFile(CHECK_BEFORE_READ_MS);
-    return this.#withTypedErrors(() => this.#transaction(body, this.#beginRead));
+    return this.#withTypedErrors(() => {
+      if (this.#oldVersion !== undefined) this.#followMigration(this.#oldVersion);
+      return this.#transaction(body, this.#beginRead);
+    });
+  }
+
+  /** Replaces the views of an older version after another process has migrated the file. */
+  #followMigration(views: OldVersionViews): void {
+    if (!views.areOutdated) return;
+    this.#statements.clear();
+    views.remove();
+    this.#oldVersion = OldVersionViews.create(this.#database);
   }
 
   /** Returns the first row, or undefined. */
@@ -127,11 +142,6 @@ export class Connection {
   /** Runs a statement that returns no rows; returns the number of changed rows. */
   run<P extends object>(query: Query<P, unknown>, parameters: P): number {
     return this.#runStatement(() => this.#statements.run(query, parameters));
-  }
-
-  /** The format version of the file. Lower than the supported one only if an older file is open read-only. */
-  get version(): number {
-    return this.#runStatement(() => readVersion(this.#database));
   }
 
   /** Runs a pragma and returns its rows. */
@@ -185,6 +195,16 @@ export class Connection {
     return !this.#needsTruncate;
   }
 
+  /**
+   * Gives free pages back to the file system. Returns false if the disk has no room for a second copy of the file, or another
+   * process holds the lock. Reads and writes the whole file, and blocks the thread.
+   */
+  releaseFreePages(): boolean {
+    if (this.readOnly) throw new StoreReadOnlyError(this.path);
+    this.#checkFile(0);
+    return this.#withTypedErrors(() => releaseFreePages(this.#database));
+  }
+
   get open(): boolean {
     return this.#database.open;
   }
@@ -235,6 +255,7 @@ export class Connection {
     const limitMs = Math.min(this.busyTimeoutMs, READ_RETRY_LIMIT_MS);
     for (let waitedMs = 0; ; waitedMs += READ_RETRY_MS) {
       try {
+        if (this.#oldVersion !== undefined && !this.#database.inTransaction) this.#followMigration(this.#oldVersion);
         return body();
       } catch (error) {
         if (!isSqliteError(error, "SQLITE_BUSY") || waitedMs >= limitMs) throw this.#toTypedError(error, waitedMs);

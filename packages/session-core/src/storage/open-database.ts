@@ -5,6 +5,7 @@ import { NewerStoreError, StoreUnavailableError } from "../errors/store-errors.j
 import { openSqlite } from "./driver.js";
 import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requireStore } from "./file-header.js";
 import { migrate, readVersion, SUPPORTED_VERSION } from "./migrate.js";
+import type { OnProgress } from "./migrations/0004-payloads-apart.js";
 import { isSqliteError } from "./sqlite-errors.js";
 import { StoreFile } from "./store-file.js";
 
@@ -21,6 +22,8 @@ export interface ConnectionOptions {
   readonly busyTimeoutMs: number;
   /** Maximum size of the file in bytes; a larger write throws `StoreFullError`. */
   readonly maxBytes?: number | undefined;
+  /** Called while a store of an older version is upgraded, with the number of copied entries and of all entries. */
+  readonly onUpgrade?: OnProgress | undefined;
 }
 
 /** An open and migrated database, and its file; undefined for a database in memory. */
@@ -62,7 +65,7 @@ function openFile(options: ConnectionOptions, found: StoreFile | undefined): Ope
   // checkpoint the WAL into the file.
   if (hasJournal(path)) rejectNewer(path);
   if (mode === "create" && identity.kind === "absent") makeFolder(dirname(path));
-  const database = mode === "read-only" ? openToRead(path, found) : openToWrite(path, found === undefined);
+  const database = mode === "read-only" ? openToRead(path, found) : openToWrite(options, found === undefined);
   const file = database.memory ? undefined : (found ?? StoreFile.find(path));
   try {
     configure(database, options);
@@ -92,7 +95,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-function openToWrite(path: string, isNew: boolean): Database.Database {
+function openToWrite({ path, onUpgrade }: ConnectionOptions, isNew: boolean): Database.Database {
   const database = openSqlite(path, NO_WAIT);
   try {
     // Sessions contain secrets, so only the user may read a new store. SQLite gives its side files the same mode.
@@ -100,11 +103,31 @@ function openToWrite(path: string, isNew: boolean): Database.Database {
     // Applies to new files only. The default may differ in other builds of SQLite.
     database.pragma("page_size = 4096");
     // The schema is committed before the switch to WAL, so that the header of the file itself identifies the store.
-    migrate(database, path);
+    database.pragma("secure_delete = ON");
+    const before = migrate(database, path, undefined, onUpgrade);
+    if (before > 0 && before < SUPPORTED_VERSION) releaseFreePages(database);
     return database;
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/**
+ * Gives the free pages of the file back to the file system, if the disk has room for a second copy and no other process holds the
+ * lock. Returns whether it did. A crash leaves the file as it was.
+ */
+export function releaseFreePages(database: Database.Database): boolean {
+  // VACUUM writes the copy to the temporary store; in memory it would take as much as the file.
+  database.pragma("temp_store = FILE");
+  try {
+    database.exec("VACUUM");
+    return true;
+  } catch (error) {
+    if (["SQLITE_FULL", "SQLITE_BUSY", "SQLITE_LOCKED"].some((code) => isSqliteError(error, code))) return false;
+    throw error;
+  } finally {
+    database.pragma("temp_store = MEMORY");
   }
 }
 

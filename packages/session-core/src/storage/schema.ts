@@ -40,12 +40,14 @@ interface SessionColumns {
   source_path: string | null;
   source_id: string | null;
   metadata_json: string | null;
+  row_count: Generated<number>;
+  row_bytes: Generated<number>;
 }
 
 /** A row of the table `session`, by column name. `toSessionRecord` converts it to a `SessionRecord`. */
 export type SessionTable = Selectable<SessionColumns>;
 
-/** A row of the table `entry`. The constraints of its columns are in migrations/0001-initial.ts. */
+/** A row of the table `entry`. The constraints of its columns are in migrations/0004-payloads-apart.ts. */
 export interface EntryTable {
   seq: EntrySeq;
   session_seq: SessionSeq;
@@ -56,14 +58,33 @@ export interface EntryTable {
   depth: number;
   created_at_ms: number;
   compaction_seq: EntrySeq | null;
-  first_kept_seq: EntrySeq | null;
+  target_seq: EntrySeq | null;
   model_seq: EntrySeq | null;
   thinking_seq: EntrySeq | null;
   system_seq: EntrySeq | null;
-  failed_call_id: string | null;
+  call_id: string | null;
+  is_error: 0 | 1;
+  omits: 0 | 1;
   inherited: 0 | 1;
+  payload_bytes: number;
   preview: string;
-  payload_json: string;
+}
+
+interface PayloadTable {
+  entry_seq: EntrySeq;
+  json: string;
+}
+
+interface PayloadBlockTable {
+  seq: Generated<number>;
+  session_seq: SessionSeq;
+  first_seq: EntrySeq;
+  last_seq: EntrySeq;
+  entries: number;
+  payload_bytes: number;
+  codec: number;
+  checksum: number;
+  data: Buffer;
 }
 
 interface LeafTable {
@@ -159,6 +180,8 @@ interface StoreStateTable {
 export interface Tables {
   session: SessionColumns;
   entry: EntryTable;
+  payload: PayloadTable;
+  payload_block: PayloadBlockTable;
   leaf: LeafTable;
   leaf_move: LeafMoveTable;
   label: LabelTable;

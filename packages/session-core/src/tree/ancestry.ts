@@ -9,16 +9,8 @@ import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq } from "../storage/schema.js";
 import { findEntryId, requireEntrySeq } from "./entry-rows.js";
 
-/** The first format version with the table of waypoints. */
-const SINCE_VERSION = 3;
-
 /** How many levels a waypoint leads up, largest first. */
 const STRIDES = [65_536, 4_096, 256, 16];
-
-/** An older file that is open read-only was not migrated and has no waypoints. */
-function hasWaypoints(connection: Connection): boolean {
-  return !connection.readOnly || connection.version >= SINCE_VERSION;
-}
 
 // Parents have lower row numbers, so the climb stops at the first row number that is not above the goal.
 const climb = query<{ from: EntrySeq; to: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
@@ -33,17 +25,11 @@ const climb = query<{ from: EntrySeq; to: EntrySeq }, { seq: EntrySeq }>(({ sql,
     SELECT min(seq) AS seq FROM up`),
 );
 
-const walk = query<{ from: EntrySeq; to: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
-  rawQuery(sql<{ seq: EntrySeq }>`
-    WITH RECURSIVE ${walkUpTo(sql, p.from, p.to)}
-    SELECT min(seq) AS seq FROM up`),
-);
-
 /** Whether `ancestor` is `seq` or above it. Cost: logarithmic in the entries between them. */
 export function isOnPath(connection: Connection, ancestor: EntrySeq, seq: EntrySeq | null): boolean {
   if (seq === null || ancestor > seq) return false;
   if (ancestor === seq) return true;
-  return connection.get(hasWaypoints(connection) ? climb : walk, { from: seq, to: ancestor })?.seq === ancestor;
+  return connection.get(climb, { from: seq, to: ancestor })?.seq === ancestor;
 }
 
 interface Step {
@@ -94,18 +80,14 @@ export function findCommonAncestorId(connection: Connection, session: SessionRef
 /** Returns the deepest entry on both paths, or null. Cost: logarithmic in the entries between them. */
 function findCommonAncestor(connection: Connection, one: EntrySeq, other: EntrySeq): EntrySeq | null {
   let [a, b] = [connection.get(stepAt, { seq: one }), connection.get(stepAt, { seq: other })];
-  const useWaypoints = hasWaypoints(connection);
   while (a !== undefined && b !== undefined && a.seq !== b.seq) {
     if (a.depth !== b.depth) {
       const [deeper, higher]: [Step, Step] = a.depth > b.depth ? [a, b] : [b, a];
-      [a, b] = [stepUp(connection, deeper, useWaypoints, higher.depth), higher];
+      [a, b] = [stepUp(connection, deeper, higher.depth), higher];
       continue;
     }
     // Both are at the same depth, so their waypoints lead equally far up. If they lead to the same entry, a deeper common entry may exist.
-    const [overA, overB]: [Step | undefined, Step | undefined] = [
-      stepUp(connection, a, useWaypoints, 0),
-      stepUp(connection, b, useWaypoints, 0),
-    ];
+    const [overA, overB]: [Step | undefined, Step | undefined] = [stepUp(connection, a, 0), stepUp(connection, b, 0)];
     const areDistinct = overA !== undefined && overB !== undefined && overA.seq !== overB.seq && overA.depth === overB.depth;
     [a, b] = areDistinct ? [overA, overB] : [parentOf(connection, a), parentOf(connection, b)];
   }
@@ -113,8 +95,8 @@ function findCommonAncestor(connection: Connection, one: EntrySeq, other: EntryS
 }
 
 /** Returns the waypoint unless it is above `depth`; else the parent. */
-function stepUp(connection: Connection, from: Step, useWaypoints: boolean, depth: number): Step | undefined {
-  const above = useWaypoints && from.depth % 16 === 0 ? connection.get(waypointOf, { seq: from.seq })?.above : undefined;
+function stepUp(connection: Connection, from: Step, depth: number): Step | undefined {
+  const above = from.depth % 16 === 0 ? connection.get(waypointOf, { seq: from.seq })?.above : undefined;
   const waypoint = above === undefined ? undefined : connection.get(stepAt, { seq: above });
   return waypoint !== undefined && waypoint.depth >= depth ? waypoint : parentOf(connection, from);
 }

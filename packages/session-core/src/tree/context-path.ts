@@ -2,24 +2,25 @@ import type { EntryPayload } from "../entry/entry.js";
 import type { ContextEnd, ContextEntry, ContextPath } from "../port/records.js";
 import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
+import { PAYLOAD_COLUMNS, PAYLOAD_JOIN } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type EntryTable, toEntrySeq } from "../storage/schema.js";
 import { isOnPath, walkUpTo } from "./ancestry.js";
-import { parsePayload, requireEntrySeq } from "./entry-rows.js";
+import { parsePayload, requireEntrySeq, type TypedPayloadRow } from "./entry-rows.js";
 import { requireLeafSeq } from "./leaves.js";
 import { readPathState } from "./path-state.js";
 
-type WindowRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json">;
+type WindowRow = TypedPayloadRow & Pick<EntryTable, "id">;
 
 // Parents have lower row numbers, so the walk ends at `stop` and reads nothing before the first kept entry.
 const walk = query<{ from: EntrySeq; stop: number }, WindowRow>(({ sql, p }) =>
   rawQuery(sql<WindowRow>`
     WITH RECURSIVE ${walkUpTo(sql, p.from, p.stop)}
-    SELECT entry.seq, entry.id, entry.type, entry.payload_json FROM up CROSS JOIN entry ON entry.seq = up.seq`),
+    SELECT ${sql.raw(PAYLOAD_COLUMNS)}, entry.id, entry.type FROM up CROSS JOIN entry ON entry.seq = up.seq ${sql.raw(PAYLOAD_JOIN)}`),
 );
 
-const firstKeptOf = query<{ seq: EntrySeq }, { first_kept_seq: EntrySeq | null }>(({ db, p }) =>
-  db.selectFrom("entry").select("first_kept_seq").where("seq", "=", p.seq),
+const firstKeptOf = query<{ seq: EntrySeq }, { target_seq: EntrySeq | null }>(({ db, p }) =>
+  db.selectFrom("entry").select("target_seq").where("seq", "=", p.seq),
 );
 
 /**
@@ -46,7 +47,7 @@ export function readContextPath(
   };
   const { seq, compactionSeq } = leaf;
   if (seq === null) return { ...settings, entries: [], continues: false, compactionSeq: null, firstKeptSeq: null };
-  const firstKeptSeq = compactionSeq === null ? null : (connection.get(firstKeptOf, { seq: compactionSeq })?.first_kept_seq ?? null);
+  const firstKeptSeq = compactionSeq === null ? null : (connection.get(firstKeptOf, { seq: compactionSeq })?.target_seq ?? null);
   const bounds = { ...settings, compactionSeq, firstKeptSeq };
   const continuation = knownSeq === null ? undefined : readContinuation(connection, seq, toEntrySeq(knownSeq));
   if (continuation !== undefined) return { ...bounds, entries: continuation, continues: true };
@@ -69,13 +70,17 @@ function readEntriesUp(connection: Connection, from: EntrySeq, stop: number): re
   const rows = connection.all(walk, { from, stop });
   const entries: ContextEntry[] = new Array(rows.length);
   for (const [index, row] of rows.entries()) {
-    entries[rows.length - 1 - index] = { id: row.id, seq: row.seq, payload: parsePayload(row) };
+    entries[rows.length - 1 - index] = { id: row.id, seq: row.seq, payload: parsePayload(connection, row) };
   }
   return entries;
 }
 
-const payloadBySeq = query<{ seq: EntrySeq }, Pick<EntryTable, "type" | "payload_json">>(({ db, p }) =>
-  db.selectFrom("entry").select(["type", "payload_json"]).where("seq", "=", p.seq),
+const payloadBySeq = query<{ seq: EntrySeq }, TypedPayloadRow>(({ db, p }) =>
+  db
+    .selectFrom("entry")
+    .leftJoin("payload", "payload.entry_seq", "entry.seq")
+    .select(["seq", "session_seq", "type", "payload.json as payload_json"])
+    .where("seq", "=", p.seq),
 );
 
 /** How many payloads are cached: a few settings for each open session of a process. */
@@ -95,7 +100,7 @@ export class SettingsCache {
     const row = connection.get(payloadBySeq, { seq });
     if (row === undefined) return null;
     if (this.#payloads.size >= MOST_CACHED) this.#payloads.clear();
-    const payload = parsePayload(row);
+    const payload = parsePayload(connection, row);
     this.#payloads.set(seq, payload);
     return payload;
   }

@@ -4,7 +4,8 @@ import { EntryNotFoundError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { type QueryBuilder, query } from "../storage/query.js";
+import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow, payloadText } from "../storage/payloads.js";
+import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
 
 const seqOfEntry = query<{ session: SessionSeq; id: EntryId }, { seq: EntrySeq }>(({ db, p }) =>
@@ -39,33 +40,31 @@ export interface WritableEntry {
   readonly inherited: 0 | 1;
 }
 
-/** Parses the payload of a row. */
-export function parsePayload(row: Pick<EntryTable, "type" | "payload_json">): EntryPayload {
-  return parseStoredPayload(row.type, row.payload_json);
+/** The columns of an entry that its payload is read by, and its type. */
+export type TypedPayloadRow = PayloadRow & Pick<EntryTable, "type">;
+
+/** Reads and parses the payload of a row. @throws {PayloadDamagedError} */
+export function parsePayload(connection: Connection, row: TypedPayloadRow): EntryPayload {
+  return parseStoredPayload(row.type, payloadText(connection, row));
 }
 
 /** The columns of an entry, and the id of its parent. */
-export type EntryRow = Pick<EntryTable, "seq" | "id" | "type" | "created_at_ms" | "payload_json"> & { readonly parent_id: string | null };
+export type EntryRow = TypedPayloadRow & Pick<EntryTable, "id" | "created_at_ms"> & { readonly parent_id: string | null };
 
-/** Converts a row to an entry. */
-export function toEntry(row: EntryRow): Entry {
+/** Converts a row to an entry. @throws {PayloadDamagedError} */
+export function toEntry(connection: Connection, row: EntryRow): Entry {
   // Spread, because an assignment to a member named __proto__ would set the prototype.
-  return { id: row.id, seq: row.seq, parentId: row.parent_id, createdAtMs: row.created_at_ms, ...parsePayload(row) };
+  return { id: row.id, seq: row.seq, parentId: row.parent_id, createdAtMs: row.created_at_ms, ...parsePayload(connection, row) };
 }
 
-/** The columns of an `EntryRow`, for SQL that joins `entry` with its `parent`. */
-export const ENTRY_COLUMNS = "entry.seq, entry.id, entry.type, entry.created_at_ms, entry.payload_json, parent.id AS parent_id";
+/** The columns of an `EntryRow`, and their joins, for SQL on the table `entry`. */
+export const ENTRY_COLUMNS = `${PAYLOAD_COLUMNS}, entry.id, entry.type, entry.created_at_ms, parent.id AS parent_id`;
+export const ENTRY_JOINS = `${PAYLOAD_JOIN} LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq`;
 
-/** Selects `EntryRow`s. */
-export function selectEntriesWithParents(db: QueryBuilder<never>["db"]) {
-  return db
-    .selectFrom("entry")
-    .leftJoin("entry as parent", "parent.seq", "entry.parent_seq")
-    .select(["entry.seq", "entry.id", "entry.type", "entry.created_at_ms", "entry.payload_json", "parent.id as parent_id"]);
-}
-
-const rowById = query<{ session: SessionSeq; id: string }, EntryRow>(({ db, p }) =>
-  selectEntriesWithParents(db).where("entry.session_seq", "=", p.session).where("entry.id", "=", p.id),
+const rowById = query<{ session: SessionSeq; id: string }, EntryRow>(({ sql, p }) =>
+  rawQuery(sql<EntryRow>`
+    SELECT ${sql.raw(ENTRY_COLUMNS)} FROM entry ${sql.raw(ENTRY_JOINS)}
+    WHERE entry.session_seq = ${p.session} AND entry.id = ${p.id}`),
 );
 
 /** Returns the row of an entry, or undefined. */
@@ -77,5 +76,5 @@ export function findEntryRow(connection: Connection, session: SessionSeq, id: st
 export function readEntry(connection: Connection, session: SessionRef, id: EntryId): Entry {
   const row = findEntryRow(connection, session.seq, id);
   if (row === undefined) throw new EntryNotFoundError(session.id, id);
-  return toEntry(row);
+  return toEntry(connection, row);
 }

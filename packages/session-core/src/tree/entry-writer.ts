@@ -6,11 +6,12 @@ import { EntryConflictError } from "../errors/session-errors.js";
 import { newEntryId } from "../ids/ids.js";
 import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
+import { payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type EntryTable, type SessionSeq, toEntrySeq } from "../storage/schema.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { addWaypoint } from "./ancestry.js";
-import type { WritableEntry } from "./entry-rows.js";
+import type { TypedPayloadRow, WritableEntry } from "./entry-rows.js";
 import { insertFileOperations } from "./file-operations.js";
 import { type DerivedState, derivePathState, type EntryPathState, type PathState, readPathState } from "./path-state.js";
 import { SessionTotals } from "./statistics.js";
@@ -59,7 +60,7 @@ export class EntryWriter {
     if (id === undefined) return undefined;
     const row = this.#connection.get(contentById, { session: this.#target.seq, id });
     if (row === undefined) return undefined;
-    if (row.type !== payload.type || !isSameJson(row.payload_json, toPayloadJson(payload)))
+    if (row.type !== payload.type || !isSameJson(payloadText(this.#connection, row), toPayloadJson(payload)))
       throw new EntryConflictError(this.#target.id, id);
     return { ...readPathState(this.#connection, row.seq), entryId: id, seq: row.seq };
   }
@@ -81,11 +82,11 @@ export class EntryWriter {
   /** Inserts an entry with the row number that `reserveSeq` returned. */
   insert(parentSeq: EntrySeq | null, entry: WritableEntry, place: DerivedState): void {
     const { seq, depth } = place.state;
-    const preview = insertEntryRow(this.#connection, this.#target.seq, parentSeq, entry, place);
+    const { preview, bytes } = insertEntryRow(this.#connection, this.#target.seq, parentSeq, entry, place);
     this.#next = toEntrySeq(seq + 1);
     addWaypoint(this.#connection, seq, parentSeq, depth);
     insertFileOperations(this.#connection, seq, entry.payload, this.#target.fileTools);
-    this.#totals.add(entry, preview);
+    this.#totals.add(entry, preview, bytes);
   }
 
   /** Adds the counts and usage of the appended entries to those of the session. */
@@ -94,8 +95,13 @@ export class EntryWriter {
   }
 }
 
-const contentById = query<{ session: SessionSeq; id: string }, { seq: EntrySeq; type: string; payload_json: string }>(({ db, p }) =>
-  db.selectFrom("entry").select(["seq", "type", "payload_json"]).where("session_seq", "=", p.session).where("id", "=", p.id),
+const contentById = query<{ session: SessionSeq; id: string }, TypedPayloadRow>(({ db, p }) =>
+  db
+    .selectFrom("entry")
+    .leftJoin("payload", "payload.entry_seq", "entry.seq")
+    .select(["seq", "session_seq", "type", "payload.json as payload_json"])
+    .where("session_seq", "=", p.session)
+    .where("id", "=", p.id),
 );
 
 // Row numbers of deleted entries are not used again.
@@ -114,28 +120,36 @@ const insertRow = query<EntryTable>(({ db, p }) =>
     depth: p.depth,
     created_at_ms: p.created_at_ms,
     compaction_seq: p.compaction_seq,
-    first_kept_seq: p.first_kept_seq,
+    target_seq: p.target_seq,
     model_seq: p.model_seq,
     thinking_seq: p.thinking_seq,
     system_seq: p.system_seq,
-    failed_call_id: p.failed_call_id,
+    call_id: p.call_id,
+    is_error: p.is_error,
+    omits: p.omits,
     inherited: p.inherited,
+    payload_bytes: p.payload_bytes,
     preview: p.preview,
-    payload_json: p.payload_json,
   }),
 );
 
-/** Inserts the row of an entry; returns its preview. */
+const insertPayload = query<{ seq: EntrySeq; json: string }>(({ db, p }) =>
+  db.insertInto("payload").values({ entry_seq: p.seq, json: p.json }),
+);
+
+/** Inserts the rows of an entry and its payload; returns its preview and the bytes of its payload. */
 function insertEntryRow(
   connection: Connection,
   session: SessionSeq,
   parentSeq: EntrySeq | null,
   entry: WritableEntry,
   place: DerivedState,
-): string {
-  const { payload } = entry;
+): { readonly preview: string; readonly bytes: number } {
+  const { payload, payloadJson } = entry;
   const { state } = place;
   const preview = previewOf(payload);
+  const bytes = Buffer.byteLength(payloadJson);
+  const result = payload.type === "message" && payload.message.role === "toolResult" ? payload.message : undefined;
   connection.run(insertRow, {
     seq: state.seq,
     session_seq: session,
@@ -146,21 +160,19 @@ function insertEntryRow(
     depth: state.depth,
     created_at_ms: entry.createdAtMs,
     compaction_seq: state.compactionSeq,
-    first_kept_seq: place.firstKeptSeq,
+    target_seq: place.targetSeq,
     model_seq: state.modelSeq,
     thinking_seq: state.thinkingSeq,
     system_seq: state.systemSeq,
-    failed_call_id: failedCallId(payload),
+    call_id: result?.toolCallId ?? null,
+    is_error: result?.isError === true ? 1 : 0,
+    omits: payload.type === "context_edit" && payload.replacement === null ? 1 : 0,
     inherited: entry.inherited,
+    payload_bytes: bytes,
     preview,
-    payload_json: entry.payloadJson,
   });
-  return preview;
-}
-
-function failedCallId(payload: EntryPayload): string | null {
-  if (payload.type !== "message" || payload.message.role !== "toolResult") return null;
-  return payload.message.isError ? payload.message.toolCallId : null;
+  connection.run(insertPayload, { seq: state.seq, json: payloadJson });
+  return { preview, bytes };
 }
 
 /** Serializes a payload without its `type`, which has a column of its own. */

@@ -54,7 +54,7 @@ interface ResultRow {
 const resultsOnPath = query<{ from: EntrySeq; to: EntrySeq }, ResultRow>(({ sql, p }) =>
   rawQuery(sql<ResultRow>`
     WITH RECURSIVE ${walkUpTo(sql, p.to, p.from)}
-    SELECT entry.seq, payload_json ->> '$.message.toolCallId' AS call_id, failed_call_id IS NOT NULL AS failed
+    SELECT entry.seq, call_id, is_error AS failed
     FROM up CROSS JOIN entry ON entry.seq = up.seq WHERE role = 'toolResult' ORDER BY entry.seq DESC`),
 );
 

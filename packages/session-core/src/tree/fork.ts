@@ -1,23 +1,25 @@
+import { parseStoredPayload } from "../entry/stored-payload.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { MAIN_LEAF, type NewSession, type SessionRecord } from "../port/records.js";
 import { setLabel } from "../sessions/labels.js";
 import { insertNewSession, requireSessionRow, toSessionRecord } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
+import { PAYLOAD_JOIN, type PayloadRow, payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
 import type { FileTools } from "../tools/known-tools.js";
-import { findEntrySeq, parsePayload, requireEntrySeq, type WritableEntry } from "./entry-rows.js";
+import { findEntrySeq, requireEntrySeq, type WritableEntry } from "./entry-rows.js";
 import { EntryWriter, type WriteTarget } from "./entry-writer.js";
 import { setLeaf } from "./leaves.js";
 import { readPathSeqs } from "./scan.js";
 import { copyTokenCounts } from "./token-counts.js";
 
-type CopiedRow = EntryTable & { readonly label: string | null; readonly label_at_ms: number | null };
+type CopiedRow = EntryTable & PayloadRow & { readonly label: string | null; readonly label_at_ms: number | null };
 
 const rowWithLabel = query<{ seq: EntrySeq }, CopiedRow>(({ sql, p }) =>
   rawQuery(sql<CopiedRow>`
-    SELECT entry.*, label.label, label.created_at_ms AS label_at_ms
-    FROM entry LEFT JOIN label ON label.session_seq = entry.session_seq AND label.entry_seq = entry.seq
+    SELECT entry.*, payload.json AS payload_json, label.label, label.created_at_ms AS label_at_ms
+    FROM entry ${sql.raw(PAYLOAD_JOIN)} LEFT JOIN label ON label.session_seq = entry.session_seq AND label.entry_seq = entry.seq
     WHERE entry.seq = ${p.seq}`),
 );
 
@@ -84,7 +86,8 @@ class PathCopier {
     if (row === undefined) return;
     const seq = this.#writer.reserveSeq();
     this.#copies.set(row.seq, seq);
-    const entry = this.#writable(row);
+    const json = payloadText(this.#connection, row);
+    const entry = this.#writable(row, json);
     const state = {
       entryId: row.id,
       seq,
@@ -94,18 +97,18 @@ class PathCopier {
       thinkingSeq: this.copyOf(row.thinking_seq),
       systemSeq: this.copyOf(row.system_seq),
     };
-    this.#writer.insert(this.copyOf(row.parent_seq), entry, { state, firstKeptSeq: this.copyOf(row.first_kept_seq) });
+    this.#writer.insert(this.copyOf(row.parent_seq), entry, { state, targetSeq: this.copyOf(row.target_seq) });
     // A summary without its `fromId` may take another number of tokens, so only unchanged entries keep their counts.
-    if (entry.payloadJson === row.payload_json) copyTokenCounts(this.#connection, row.seq, seq);
+    if (entry.payloadJson === json) copyTokenCounts(this.#connection, row.seq, seq);
     if (row.label !== null) setLabel(this.#connection, this.#session, seq, row.label, row.label_at_ms ?? Date.now());
   }
 
-  #writable(row: CopiedRow): WritableEntry {
-    const payload = parsePayload(row);
+  #writable(row: CopiedRow, payloadJson: string): WritableEntry {
+    const payload = parseStoredPayload(row.type, payloadJson);
     const createdAtMs = row.created_at_ms;
     const fromId = payload.type === "branch_summary" ? payload.fromId : null;
     const isKept = fromId === null || findEntrySeq(this.#connection, this.#session, fromId) !== undefined;
-    if (payload.type !== "branch_summary" || isKept) return { createdAtMs, inherited: 1, payload, payloadJson: row.payload_json };
+    if (payload.type !== "branch_summary" || isKept) return { createdAtMs, inherited: 1, payload, payloadJson };
     // The branch is not part of the copy. Its id is kept in `originalFromId`.
     const { type: _type, ...rest } = { ...payload, fromId: null, originalFromId: payload.fromId };
     return { createdAtMs, inherited: 1, payload: { ...payload, fromId: null }, payloadJson: JSON.stringify(rest) };

@@ -5,18 +5,15 @@ import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { type QueryBuilder, query, rawQuery, rowLimit } from "../storage/query.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../storage/schema.js";
-import { type EntryRow, requireEntrySeq, selectEntriesWithParents, toEntry } from "./entry-rows.js";
+import { ENTRY_COLUMNS, ENTRY_JOINS, type EntryRow, requireEntrySeq, toEntry } from "./entry-rows.js";
 
 type StructureRow = Omit<OutlineRow, "isError"> & { readonly failed: 0 | 1 };
 
-// Only columns before the payload, so that SQLite does not read the overflow pages of a long payload.
 const selectOutline = (db: QueryBuilder<never>["db"]) =>
   db
     .selectFrom("entry")
     .select(["id", "seq", "parent_seq as parentSeq", "type", "role", "depth", "created_at_ms as createdAtMs", "preview"])
-    .select((entry) => entry("failed_call_id", "is not", null).$castTo<0 | 1>().as("failed"))
-    // SQLite computes this from the header of the record, without reading the payload.
-    .select((entry) => entry.fn<number>("octet_length", ["payload_json"]).as("payloadBytes"));
+    .select(["is_error as failed", "payload_bytes as payloadBytes"]);
 
 const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, StructureRow>(({ db, p }) =>
   selectOutline(db).where("session_seq", "=", p.session).where("seq", ">", p.after).orderBy("seq").limit(p.limit),
@@ -61,8 +58,8 @@ export function listBranchPoints(connection: Connection, session: SessionRef): r
 
 const tipRows = query<{ session: SessionSeq }, StructureRow>(({ sql, p }) =>
   rawQuery(sql<StructureRow>`
-    SELECT id, seq, parent_seq AS parentSeq, type, role, depth, created_at_ms AS createdAtMs, preview, failed_call_id IS NOT NULL AS failed,
-      octet_length(payload_json) AS payloadBytes
+    SELECT id, seq, parent_seq AS parentSeq, type, role, depth, created_at_ms AS createdAtMs, preview, is_error AS failed,
+      payload_bytes AS payloadBytes
     FROM entry AS tip
     WHERE session_seq = ${p.session}
       AND NOT EXISTS (SELECT 1 FROM entry AS child WHERE child.session_seq = ${p.session} AND child.parent_seq = tip.seq)
@@ -80,15 +77,15 @@ function toOutlineRow(row: StructureRow): OutlineRow {
   return { id, seq, parentSeq, type, role, depth, createdAtMs, preview, isError: row.failed === 1, payloadBytes };
 }
 
-const since = query<{ session: SessionSeq; after: EntrySeq; limit: number }, EntryRow>(({ db, p }) =>
-  selectEntriesWithParents(db)
-    .where("entry.session_seq", "=", p.session)
-    .where("entry.seq", ">", p.after)
-    .orderBy("entry.seq")
-    .limit(p.limit),
+const since = query<{ session: SessionSeq; after: EntrySeq; limit: number }, EntryRow>(({ sql, p }) =>
+  rawQuery(sql<EntryRow>`
+    SELECT ${sql.raw(ENTRY_COLUMNS)} FROM entry ${sql.raw(ENTRY_JOINS)}
+    WHERE entry.session_seq = ${p.session} AND entry.seq > ${p.after} ORDER BY entry.seq LIMIT ${p.limit}`),
 );
 
 /** Reads the entries of all branches that arrived after `afterSeq`, oldest first. */
 export function readEntriesSince(connection: Connection, session: SessionRef, afterSeq: number, limit: number): readonly Entry[] {
-  return connection.all(since, { session: session.seq, after: toEntrySeq(afterSeq), limit: rowLimit(limit) }).map(toEntry);
+  return connection
+    .all(since, { session: session.seq, after: toEntrySeq(afterSeq), limit: rowLimit(limit) })
+    .map((row) => toEntry(connection, row));
 }

@@ -63,10 +63,10 @@ interface EntryScope {
   readonly session: SessionSeq;
 }
 
-/** The path state at a new entry, and the row of the first entry that it keeps if it is a compaction. */
+/** The path state at a new entry, and the row of the entry that it refers to: the first kept one or the edited one. */
 export interface DerivedState {
   readonly state: EntryPathState;
-  readonly firstKeptSeq: EntrySeq | null;
+  readonly targetSeq: EntrySeq | null;
 }
 
 /**
@@ -78,22 +78,22 @@ export function derivePathState(scope: EntryScope, parent: PathState, id: string
   const next = { ...parent, entryId: id, seq, depth: parent.depth + 1 };
   switch (payload.type) {
     case "message":
-      return { state: { ...next, ...messageSettings(payload.message, seq) }, firstKeptSeq: null };
+      return { state: { ...next, ...messageSettings(payload.message, seq) }, targetSeq: null };
     case "compaction":
-      return { state: { ...next, compactionSeq: seq }, firstKeptSeq: resolveFirstKept(scope, parent, payload) };
+      return { state: { ...next, compactionSeq: seq }, targetSeq: resolveFirstKept(scope, parent, payload) };
     case "context_edit":
-      return { state: { ...next, ...settingsAfterEdit(scope, parent, seq, payload) }, firstKeptSeq: null };
+      return derivedFromEdit(scope, parent, next, payload);
     case "model_change":
-      return { state: { ...next, modelSeq: seq }, firstKeptSeq: null };
+      return { state: { ...next, modelSeq: seq }, targetSeq: null };
     case "thinking_level_change":
-      return { state: { ...next, thinkingSeq: seq }, firstKeptSeq: null };
+      return { state: { ...next, thinkingSeq: seq }, targetSeq: null };
     case "branch_summary":
       if (payload.fromId !== null) requireEntry(scope, "fromId", payload.fromId);
-      return { state: next, firstKeptSeq: null };
+      return { state: next, targetSeq: null };
     case "custom_message":
     case "custom":
     case "foreign":
-      return { state: next, firstKeptSeq: null };
+      return { state: next, targetSeq: null };
   }
 }
 
@@ -124,17 +124,11 @@ function resolveFirstKept(scope: EntryScope, parent: PathState, payload: Compact
 }
 
 /** Which compaction and system message apply below an edit. */
-function settingsAfterEdit(
-  scope: EntryScope,
-  parent: PathState,
-  seq: EntrySeq,
-  edit: ContextEditPayload,
-): Pick<PathState, "compactionSeq" | "systemSeq"> {
+function derivedFromEdit(scope: EntryScope, parent: PathState, next: EntryPathState, edit: ContextEditPayload): DerivedState {
   const target = requireEntryOnPath(scope, parent, "targetId", edit.targetId);
-  return {
-    compactionSeq: compactionAfterEdit(scope.connection, parent, target, edit),
-    systemSeq: systemAfterEdit(scope.connection, parent, seq, target, edit),
-  };
+  const compactionSeq = compactionAfterEdit(scope.connection, parent, target, edit);
+  const systemSeq = systemAfterEdit(scope.connection, parent, next.seq, target, edit);
+  return { state: { ...next, compactionSeq, systemSeq }, targetSeq: target };
 }
 
 const systemRow = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
@@ -193,14 +187,13 @@ function findCompactionBefore(connection: Connection, compaction: EntrySeq, path
   return above.find(({ seq }) => isOnPath(connection, seq, compaction) && !isOmitted(connection, seq, path))?.seq ?? null;
 }
 
-// Newest first, with the condition of the partial index. Reads the row of each edit, because the target id is in its payload.
+// Newest first, with the condition of the partial index.
 const editsOf = query<{ target: EntrySeq }, { seq: EntrySeq; omits: number }>(({ sql, p }) =>
   rawQuery(sql<{ seq: EntrySeq; omits: number }>`
-    SELECT edit.seq, edit.payload_json ->> 'replacement' IS NULL AS omits
-    FROM entry AS target CROSS JOIN entry AS edit INDEXED BY entry_marks ON edit.session_seq = target.session_seq
-    WHERE target.seq = ${p.target} AND edit.type = 'context_edit' AND edit.role IS NULL AND edit.seq > ${p.target}
-      AND edit.payload_json ->> 'targetId' = target.id
-    ORDER BY edit.seq DESC`),
+    SELECT seq, omits FROM entry INDEXED BY entry_marks
+    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.target}) AND type = 'context_edit' AND role IS NULL
+      AND seq > ${p.target} AND target_seq = ${p.target}
+    ORDER BY seq DESC`),
 );
 
 function isOmitted(connection: Connection, target: EntrySeq, path: PathState): boolean {

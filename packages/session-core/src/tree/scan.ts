@@ -7,7 +7,7 @@ import type { Connection } from "../storage/connection.js";
 import { query, rawQuery, rowLimit } from "../storage/query.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../storage/schema.js";
 import { isOnPath, walkUpAbove } from "./ancestry.js";
-import { ENTRY_COLUMNS, type EntryRow, requireEntrySeq, toEntry } from "./entry-rows.js";
+import { ENTRY_COLUMNS, ENTRY_JOINS, type EntryRow, requireEntrySeq, toEntry } from "./entry-rows.js";
 
 interface ScanParameters {
   from: EntrySeq;
@@ -26,7 +26,7 @@ const scanUp = query<ScanParameters, EntryRow>(({ sql, p }) =>
   rawQuery(sql<EntryRow>`
     WITH RECURSIVE ${walkUpAbove(sql, p.from, p.stop)}
     SELECT ${sql.raw(ENTRY_COLUMNS)}
-    FROM up CROSS JOIN entry ON entry.seq = up.seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
+    FROM up CROSS JOIN entry ON entry.seq = up.seq ${sql.raw(ENTRY_JOINS)}
     WHERE (json_array_length(${p.types}) = 0 OR entry.type IN (SELECT value FROM json_each(${p.types})))
       AND (json_array_length(${p.roles}) = 0 OR entry.role IN (SELECT value FROM json_each(${p.roles})))
       AND entry.seq < ${p.after}
@@ -38,7 +38,7 @@ const scanDown = query<ScanParameters, EntryRow>(({ sql, p }) =>
     WITH RECURSIVE ${walkUpAbove(sql, p.from, p.stop)},
     down (seq) AS MATERIALIZED (SELECT seq FROM up WHERE seq > ${p.after} ORDER BY seq)
     SELECT ${sql.raw(ENTRY_COLUMNS)}
-    FROM down CROSS JOIN entry ON entry.seq = down.seq LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
+    FROM down CROSS JOIN entry ON entry.seq = down.seq ${sql.raw(ENTRY_JOINS)}
     WHERE (json_array_length(${p.types}) = 0 OR entry.type IN (SELECT value FROM json_each(${p.types})))
       AND (json_array_length(${p.roles}) = 0 OR entry.role IN (SELECT value FROM json_each(${p.roles})))
     ORDER BY down.seq
@@ -64,7 +64,7 @@ export function scanPath(connection: Connection, session: SessionRef, scan: Path
     after: cursor ?? (up ? Number.MAX_SAFE_INTEGER : 0),
     limit: limit + 1,
   });
-  const items = rows.slice(0, limit).map(toEntry);
+  const items = rows.slice(0, limit).map((row) => toEntry(connection, row));
   return { items, next: rows.length > limit ? String(items.at(-1)?.seq) : null };
 }
 
@@ -104,14 +104,13 @@ export function readPathSeqsById(
 const rowsIn = query<{ session: SessionSeq; seqs: string }, EntryRow>(({ sql, p }) =>
   rawQuery(sql<EntryRow>`
     SELECT ${sql.raw(ENTRY_COLUMNS)}
-    FROM json_each(${p.seqs}) AS wanted CROSS JOIN entry ON entry.seq = wanted.value
-      LEFT JOIN entry AS parent ON parent.seq = entry.parent_seq
+    FROM json_each(${p.seqs}) AS wanted CROSS JOIN entry ON entry.seq = wanted.value ${sql.raw(ENTRY_JOINS)}
     WHERE entry.session_seq = ${p.session} ORDER BY entry.seq`),
 );
 
 /** Reads entries by row number, oldest first. Ignores numbers of other sessions. */
 export function readEntriesAt(connection: Connection, session: SessionRef, seqs: readonly number[]): readonly Entry[] {
-  return connection.all(rowsIn, { session: session.seq, seqs: JSON.stringify(seqs) }).map(toEntry);
+  return connection.all(rowsIn, { session: session.seq, seqs: JSON.stringify(seqs) }).map((row) => toEntry(connection, row));
 }
 
 const startingWith = query<{ session: SessionSeq; prefix: string; limit: number }, { id: EntryId }>(({ db, sql, p }) =>

@@ -23,6 +23,8 @@ const addCounts = query<Counts & { session: SessionSeq }>(({ db, sql, p }) =>
       entry_count: sql`entry_count + ${p.entries}`,
       message_count: sql`message_count + ${p.messages}`,
       payload_bytes: sql`payload_bytes + ${p.bytes}`,
+      row_count: sql`row_count + ${p.entries}`,
+      row_bytes: sql`row_bytes + ${p.bytes}`,
       active_at_ms: sql`max(active_at_ms, ${p.activeAt})`,
       first_text: sql`coalesce(first_text, ${p.firstText})`,
     })
@@ -55,12 +57,12 @@ export class SessionTotals {
     this.#inherited = inherited;
   }
 
-  add(entry: WritableEntry, preview: string): void {
+  add(entry: WritableEntry, preview: string, bytes: number): void {
     const { payload } = entry;
     const role = payload.type === "message" ? payload.message.role : undefined;
     const counts = this.#counts;
     counts.entries += 1;
-    counts.bytes += Buffer.byteLength(entry.payloadJson);
+    counts.bytes += bytes;
     if (role === "user" || role === "assistant") {
       counts.messages += 1;
       // Only conversation counts as activity, so that labels and settings do not reorder lists.

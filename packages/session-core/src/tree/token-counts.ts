@@ -5,9 +5,6 @@ import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { CounterSeq, EntrySeq, SessionSeq } from "../storage/schema.js";
 
-/** The first format version with the tables of counts. */
-const SINCE_VERSION = 2;
-
 const counterNamed = query<{ name: string }, { seq: CounterSeq }>(({ db, p }) =>
   db.selectFrom("token_counter").select("seq").where("name", "=", p.name),
 );
@@ -42,8 +39,6 @@ export function readTokenCounts(
   counter: string,
   ids: readonly EntryId[],
 ): ReadonlyMap<EntryId, number> {
-  // An older file that is open read-only was not migrated and lacks the tables.
-  if (connection.readOnly && connection.version < SINCE_VERSION) return new Map();
   const seq = connection.get(counterNamed, { name: counter })?.seq;
   if (seq === undefined || ids.length === 0) return new Map();
   const rows = connection.all(countsOf, { session: session.seq, counter: seq, ids: JSON.stringify(ids) });

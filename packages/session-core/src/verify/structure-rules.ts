@@ -13,8 +13,6 @@ interface Rule {
   readonly rule: Violation["rule"];
   /** Describes a violation; completes the sentence "Entry X of session Y: …". */
   readonly describe: (row: BrokenRow) => string;
-  /** The first format version with the tables of the query. Default 1. */
-  readonly since?: number;
   /** Selects the rows that break the rule, as session_id, entry_id and detail. `within` restricts it to one session. */
   readonly broken: (within: RawBuilder<unknown>) => RawBuilder<BrokenRow>;
 }
@@ -55,14 +53,14 @@ const RULES: readonly Rule[] = [
         OR (entry.thinking_seq IS NOT parent.thinking_seq AND (entry.type <> 'thinking_level_change' OR entry.thinking_seq IS NOT entry.seq))
         OR (entry.system_seq IS NOT parent.system_seq AND entry.role IS NOT 'system' AND NOT EXISTS (
           SELECT 1 FROM entry AS target WHERE entry.type = 'context_edit' AND target.session_seq = entry.session_seq
-            AND target.id = entry.payload_json ->> 'targetId' AND target.role = 'system'))
+            AND target.seq = entry.target_seq AND target.role = 'system'))
         OR (entry.type = 'model_change' AND entry.model_seq IS NOT entry.seq)
         OR (entry.type = 'thinking_level_change' AND entry.thinking_seq IS NOT entry.seq)
         OR (entry.role IS 'system' AND entry.system_seq IS NOT entry.seq)
         OR (entry.type = 'compaction' AND entry.compaction_seq IS NOT entry.seq)
         OR (entry.type <> 'compaction' AND entry.compaction_seq IS NOT parent.compaction_seq AND NOT EXISTS (
           SELECT 1 FROM entry AS target WHERE entry.type = 'context_edit' AND target.session_seq = entry.session_seq
-            AND target.id = entry.payload_json ->> 'targetId' AND target.type = 'compaction')))`,
+            AND target.seq = entry.target_seq AND target.type = 'compaction')))`,
   },
   {
     rule: "first-kept-off-path",
@@ -70,18 +68,17 @@ const RULES: readonly Rule[] = [
     broken: (within) => sql`
       SELECT session.id AS session_id, entry.id AS entry_id, NULL AS detail
       FROM entry JOIN session ON session.seq = entry.session_seq
-      WHERE ${within} AND entry.first_kept_seq IS NOT NULL AND entry.first_kept_seq NOT IN (
+      WHERE ${within} AND entry.type = 'compaction' AND entry.target_seq IS NOT NULL AND entry.target_seq NOT IN (
         WITH RECURSIVE up (seq, parent_seq) AS (
           SELECT entry.seq, entry.parent_seq
           UNION ALL
           -- Only to a lower row number, so that the walk ends even if a damaged file has a cycle.
           SELECT above.seq, above.parent_seq FROM up JOIN entry AS above ON above.seq = up.parent_seq AND above.seq < up.seq
-          WHERE up.seq > entry.first_kept_seq)
+          WHERE up.seq > entry.target_seq)
         SELECT seq FROM up)`,
   },
   {
     rule: "wrong-waypoint",
-    since: 3,
     describe: () => "its waypoint is missing, or does not lead to the entry that its depth asks for",
     // Climbs by parents and shorter waypoints, which are rows of this check themselves.
     broken: (within) => sql`
@@ -124,13 +121,30 @@ const RULES: readonly Rule[] = [
       WHERE ${within} GROUP BY session.seq
       HAVING count(entry.seq) <> session.entry_count OR count(*) FILTER (WHERE entry.role IN ('user', 'assistant')) <> session.message_count`,
   },
+  {
+    rule: "wrong-count",
+    describe: ({ detail }) => `its count or size of payloads that are rows differs (${detail} are rows)`,
+    broken: (within) => sql`
+      SELECT session.id AS session_id, NULL AS entry_id, count(payload.entry_seq) AS detail
+      FROM session LEFT JOIN (entry JOIN payload ON payload.entry_seq = entry.seq) ON entry.session_seq = session.seq
+      WHERE ${within} GROUP BY session.seq
+      HAVING count(payload.entry_seq) <> session.row_count OR coalesce(sum(entry.payload_bytes), 0) <> session.row_bytes`,
+  },
+  {
+    rule: "payload-twice",
+    describe: ({ detail }) => `its payload is a row, and also in block ${detail}`,
+    broken: (within) => sql`
+      SELECT session.id AS session_id, entry.id AS entry_id, block.seq AS detail
+      FROM payload CROSS JOIN entry ON entry.seq = payload.entry_seq CROSS JOIN session ON session.seq = entry.session_seq
+        CROSS JOIN payload_block AS block ON block.session_seq = session.seq AND block.last_seq >= entry.seq AND block.first_seq <= entry.seq
+      WHERE ${within}`,
+  },
 ];
 
 /** Finds violations of the rules of structure. Reads rows and indexes, no payloads. */
 export function* findStructureViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
   const within = sessionId === undefined ? sql`TRUE` : sql`session.id = ${sessionId}`;
-  for (const { rule, describe, broken, since = 1 } of RULES) {
-    if (connection.version < since) continue;
+  for (const { rule, describe, broken } of RULES) {
     for (const violation of connection.all(
       dynamicQuery<BrokenRow>(() => rawQuery(broken(within))),
       {},

@@ -1,18 +1,23 @@
 import { validateEntry } from "../entry/validate.js";
 import { InvalidEntryError, UnserializableValueError } from "../errors/session-errors.js";
+import { PayloadDamagedError } from "../errors/store-errors.js";
 import type { SessionId } from "../ids/ids.js";
 import type { Violation } from "../port/session-storage.js";
 import { extractText } from "../search/search-index.js";
 import type { Connection } from "../storage/connection.js";
+import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
-import { type EntrySeq, type EntryTable, toEntrySeq } from "../storage/schema.js";
+import { type EntrySeq, type SessionSeq, toEntrySeq } from "../storage/schema.js";
+import type { TypedPayloadRow } from "../tree/entry-rows.js";
+import { findBlockViolations } from "./block-rules.js";
 import { findStructureViolations } from "./structure-rules.js";
 
 /** Iterates over integrity violations, cheapest checks first. Checks the file itself only if no session is given. */
 export function* findViolations(connection: Connection, sessionId: SessionId | undefined): Generator<Violation, void, void> {
   if (sessionId === undefined) yield* findFileViolations(connection);
   yield* findStructureViolations(connection, sessionId);
-  yield* findPayloadViolations(connection, sessionId);
+  const damaged = yield* findBlockViolations(connection, sessionId);
+  yield* findPayloadViolations(connection, sessionId, damaged);
 }
 
 /** Runs the integrity checks of SQLite: pages, indexes, constraints and foreign keys. Reads the whole file. */
@@ -27,63 +32,72 @@ function* findFileViolations(connection: Connection): Generator<Violation, void,
   }
 }
 
-type PayloadRow = Pick<EntryTable, "seq" | "id" | "type" | "payload_json"> & {
+type CheckedRow = TypedPayloadRow & {
+  readonly id: string;
   readonly session_id: string;
+  readonly payload_bytes: number;
   /** 1 if the entry should be in the search index. */
   readonly due: 0 | 1;
   readonly indexed: 0 | 1;
 };
 
-const page = query<{ after: EntrySeq; session: string | null; limit: number }, PayloadRow>(({ sql, p }) =>
-  rawQuery(sql<PayloadRow>`
-    SELECT entry.seq, entry.id, entry.type, entry.payload_json, session.id AS session_id,
+// Session by session, so that each block is opened once.
+const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, CheckedRow>(({ sql, p }) =>
+  rawQuery(sql<CheckedRow>`
+    SELECT ${sql.raw(PAYLOAD_COLUMNS)}, entry.id, entry.type, entry.payload_bytes, session.id AS session_id,
       entry.seq <= (SELECT indexed_seq FROM store_state) AS due,
       EXISTS (SELECT 1 FROM entry_text WHERE entry_text.rowid = entry.seq) AS indexed
-    FROM entry JOIN session ON session.seq = entry.session_seq
-    WHERE entry.seq > ${p.after} AND (${p.session} IS NULL OR session.id = ${p.session})
+    FROM entry JOIN session ON session.seq = entry.session_seq ${sql.raw(PAYLOAD_JOIN)}
+    WHERE entry.session_seq = ${p.session} AND entry.seq > ${p.after}
     ORDER BY entry.seq LIMIT ${p.limit}`),
+);
+
+const sessionsToCheck = query<{ id: string | null }, { seq: SessionSeq }>(({ sql, p }) =>
+  rawQuery(sql<{ seq: SessionSeq }>`SELECT seq FROM session WHERE ${p.id} IS NULL OR id = ${p.id} ORDER BY seq`),
 );
 
 const PAGE = 200;
 
-/** Finds payloads that are not valid, and entries missing in the search index. Reads every payload, in pages. */
-function* findPayloadViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
-  for (let after = toEntrySeq(0); ; ) {
-    const rows = connection.all(page, { after, session: sessionId ?? null, limit: PAGE });
-    for (const row of rows) {
-      const violation = toViolation(row);
-      if (violation !== undefined) yield violation;
-      else if (isLost(row))
-        yield {
-          ...subject(row),
-          rule: "search-index",
-          message: `Entry ${row.id} of session ${row.session_id} is not in the search index.`,
-        };
+/** Finds payloads that are missing or not valid, and entries missing in the search index. Reads every payload, in pages. */
+function* findPayloadViolations(
+  connection: Connection,
+  sessionId: string | undefined,
+  damaged: ReadonlySet<EntrySeq>,
+): Generator<Violation, void, void> {
+  for (const { seq: session } of connection.all(sessionsToCheck, { id: sessionId ?? null })) {
+    for (let after = toEntrySeq(0); ; ) {
+      const rows = connection.all(page, { session, after, limit: PAGE });
+      for (const row of rows) {
+        const violation = damaged.has(row.seq) ? undefined : findViolation(connection, row);
+        if (violation !== undefined) yield { sessionId: row.session_id, entryId: row.id, ...violation };
+      }
+      const last = rows.at(-1);
+      if (last === undefined) break;
+      after = last.seq;
     }
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    after = last.seq;
+  }
+}
+
+function findViolation(connection: Connection, row: CheckedRow): Pick<Violation, "rule" | "message"> | undefined {
+  const subject = `Entry ${row.id} of session ${row.session_id}`;
+  try {
+    const json = payloadText(connection, row);
+    // Not `parsePayload`, which converts invalid blocks to foreign ones.
+    validateEntry({ type: row.type, ...JSON.parse(json) });
+    const bytes = Buffer.byteLength(json);
+    if (bytes !== row.payload_bytes)
+      return { rule: "wrong-size", message: `${subject}: its payload has ${bytes} bytes, not ${row.payload_bytes}.` };
+    return isLost(row, json) ? { rule: "search-index", message: `${subject} is not in the search index.` } : undefined;
+  } catch (error) {
+    if (error instanceof PayloadDamagedError) return { rule: "missing-payload", message: `${subject} has no payload.` };
+    if (!isOfPayload(error)) throw error;
+    return { rule: "invalid-payload", message: `${subject}: ${error.message}` };
   }
 }
 
 // An entry without a word is not in the index.
-function isLost(row: PayloadRow): boolean {
-  return row.due === 1 && row.indexed === 0 && /[\p{L}\p{N}]/u.test(extractText(row));
-}
-
-function subject(row: PayloadRow) {
-  return { sessionId: row.session_id, entryId: row.id } as const;
-}
-
-function toViolation(row: PayloadRow): Violation | undefined {
-  try {
-    // Not `parsePayload`, which converts invalid blocks to foreign ones.
-    validateEntry({ type: row.type, ...JSON.parse(row.payload_json) });
-    return undefined;
-  } catch (error) {
-    if (!isOfPayload(error)) throw error;
-    return { ...subject(row), rule: "invalid-payload", message: `Entry ${row.id} of session ${row.session_id}: ${error.message}` };
-  }
+function isLost(row: CheckedRow, json: string): boolean {
+  return row.due === 1 && row.indexed === 0 && /[\p{L}\p{N}]/u.test(extractText(row.type, json));
 }
 
 function isOfPayload(error: unknown): error is Error {

@@ -1,0 +1,180 @@
+import { promisify } from "node:util";
+import { crc32, deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
+import type { EntrySeq } from "./schema.js";
+
+/** The limits of a block: it ends with the entry that reaches one of them. */
+export const BLOCK_ENTRIES = 64;
+export const BLOCK_BYTES = 128 * 1024;
+
+/** How the data of a block is compressed. */
+export const DEFLATE_RAW = 1;
+
+// Level 6: level 9 saves 0.3 % of the payloads at half the speed, level 1 costs 4 % (measured on sessions of pi and Claude Code).
+const LEVEL = { level: 6 };
+const NEWLINE = 0x0a;
+const deflateAsync = promisify(deflateRaw);
+
+/** The payload of one entry, as JSON text. */
+export interface BlockEntry {
+  readonly seq: EntrySeq;
+  readonly json: string;
+}
+
+/** Divides the payloads of a session, oldest first, into blocks. A payload larger than a block is a block of its own. */
+export function* divideIntoBlocks(entries: Iterable<BlockEntry>): Generator<readonly BlockEntry[], void, void> {
+  let block: BlockEntry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const size = Buffer.byteLength(entry.json);
+    if (block.length > 0 && size > BLOCK_BYTES) {
+      yield block;
+      [block, bytes] = [[], 0];
+    }
+    block.push(entry);
+    bytes += size;
+    if (block.length < BLOCK_ENTRIES && bytes < BLOCK_BYTES) continue;
+    yield block;
+    [block, bytes] = [[], 0];
+  }
+  if (block.length > 0) yield block;
+}
+
+/** The compressed payloads of consecutive entries of one session: the columns of a row of `payload_block` that depend on them. */
+export interface EncodedBlock {
+  readonly first_seq: EntrySeq;
+  readonly last_seq: EntrySeq;
+  readonly entries: number;
+  /** The bytes of the JSON texts. */
+  readonly payload_bytes: number;
+  readonly codec: number;
+  /** CRC-32 of `data`. */
+  readonly checksum: number;
+  readonly data: Buffer;
+}
+
+/** Compresses the payloads of consecutive entries, oldest first; at least one. */
+export function encodeBlock(entries: readonly BlockEntry[]): EncodedBlock {
+  const { head, body } = layOut(entries);
+  return finish(entries, body.length, deflateRawSync(Buffer.concat([head, body]), LEVEL));
+}
+
+/** Like `encodeBlock`; compresses in another thread. */
+export async function encodeBlockAsync(entries: readonly BlockEntry[]): Promise<EncodedBlock> {
+  const { head, body } = layOut(entries);
+  return finish(entries, body.length, await deflateAsync(Buffer.concat([head, body]), LEVEL));
+}
+
+// A line of JSON, an array of numbers, then the texts without anything between them. For each entry the line has the distance of
+// its row number from the one before, and the bytes of its text.
+function layOut(entries: readonly BlockEntry[]): { readonly head: Buffer; readonly body: Buffer } {
+  const texts = entries.map(({ json }) => Buffer.from(json));
+  const numbers = entries.flatMap(({ seq }, at) => [seq - (entries[at - 1]?.seq ?? seq), texts[at]?.length ?? 0]);
+  return { head: Buffer.from(`${JSON.stringify(numbers)}\n`), body: Buffer.concat(texts) };
+}
+
+function finish(entries: readonly BlockEntry[], payloadBytes: number, data: Buffer): EncodedBlock {
+  const [first, last] = [entries[0], entries.at(-1)];
+  if (first === undefined || last === undefined) throw new RangeError("a block has at least one entry");
+  return {
+    first_seq: first.seq,
+    last_seq: last.seq,
+    entries: entries.length,
+    payload_bytes: payloadBytes,
+    codec: DEFLATE_RAW,
+    checksum: crc32(data),
+    data,
+  };
+}
+
+/** A decompressed block. */
+export class OpenBlock {
+  readonly firstSeq: EntrySeq;
+  readonly lastSeq: EntrySeq;
+  readonly #seqs: readonly number[];
+  readonly #ends: readonly number[];
+  readonly #raw: Buffer;
+  readonly #bodyStart: number;
+
+  /** Checks and decompresses a block. @throws {BlockFault} it is damaged. */
+  constructor(block: EncodedBlock) {
+    if (block.codec !== DEFLATE_RAW) throw new BlockFault(`its codec ${block.codec} is unknown`);
+    if (crc32(block.data) !== block.checksum) throw new BlockFault("its checksum differs");
+    this.#raw = inflate(block.data);
+    const headEnd = this.#raw.indexOf(NEWLINE);
+    const { seqs, ends } = readHead(this.#raw.toString("latin1", 0, headEnd), block.first_seq);
+    if (seqs.length !== block.entries || seqs.at(-1) !== block.last_seq) throw new BlockFault("its row numbers differ");
+    this.#bodyStart = headEnd + 1;
+    if (ends.at(-1) !== block.payload_bytes || this.#bodyStart + block.payload_bytes !== this.#raw.length)
+      throw new BlockFault("its size differs");
+    this.firstSeq = block.first_seq;
+    this.lastSeq = block.last_seq;
+    this.#seqs = seqs;
+    this.#ends = ends;
+  }
+
+  /** The size in memory, in bytes. */
+  get bytes(): number {
+    return this.#raw.length;
+  }
+
+  /** The row numbers of the entries, oldest first. */
+  get seqs(): readonly number[] {
+    return this.#seqs;
+  }
+
+  /** Returns the JSON text of an entry, or undefined if it is not in the block. */
+  textOf(seq: EntrySeq): string | undefined {
+    const at = this.#indexOf(seq);
+    if (at === undefined) return undefined;
+    return this.#raw.toString("utf8", this.#bodyStart + (this.#ends[at - 1] ?? 0), this.#bodyStart + (this.#ends[at] ?? 0));
+  }
+
+  // Row numbers rise, so that an entry lies at most as far from the start as its number from the first one.
+  #indexOf(seq: EntrySeq): number | undefined {
+    let low = 0;
+    let high = Math.min(seq - this.firstSeq, this.#seqs.length - 1);
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const found = this.#seqs[middle] ?? 0;
+      if (found === seq) return middle;
+      if (found < seq) low = middle + 1;
+      else high = middle - 1;
+    }
+    return undefined;
+  }
+}
+
+/** Why a block cannot be read. `message` completes the sentence "the block … cannot be read: …". */
+export class BlockFault extends Error {
+  override readonly name = "BlockFault";
+}
+
+function inflate(data: Buffer): Buffer {
+  try {
+    return inflateRawSync(data);
+  } catch (error) {
+    // The checksum matches, so the damage is as old as the block.
+    throw new BlockFault("it cannot be decompressed", { cause: error });
+  }
+}
+
+function readHead(line: string, firstSeq: number): { readonly seqs: readonly number[]; readonly ends: readonly number[] } {
+  const numbers: unknown = parseLine(line);
+  if (!Array.isArray(numbers) || numbers.length < 2 || numbers.length % 2 !== 0)
+    throw new BlockFault("its first line is not a list of pairs");
+  const seqs: number[] = [];
+  const ends: number[] = [];
+  for (let at = 0; at < numbers.length; at += 2) {
+    seqs.push((seqs.at(-1) ?? firstSeq) + Number(numbers[at]));
+    ends.push((ends.at(-1) ?? 0) + Number(numbers[at + 1]));
+  }
+  return { seqs, ends };
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    throw new BlockFault("its first line is no JSON", { cause: error });
+  }
+}

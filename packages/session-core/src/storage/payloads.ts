@@ -1,0 +1,119 @@
+import { PayloadDamagedError } from "../errors/store-errors.js";
+import { BlockFault, type EncodedBlock, OpenBlock } from "./block.js";
+import type { Connection } from "./connection.js";
+import { query } from "./query.js";
+import type { EntrySeq, SessionSeq } from "./schema.js";
+
+// The one way to the payload of an entry. The newest payloads of a session are rows of the table `payload`, older ones lie
+// compressed in `payload_block`. A query joins `payload` (LEFT JOIN); where its row is missing, the text is read from the block.
+
+/** The columns that a query must select, so that `payloadText` finds the payload. */
+export interface PayloadRow {
+  readonly seq: EntrySeq;
+  readonly session_seq: SessionSeq;
+  /** `payload.json`; null if the payload is in a block. */
+  readonly payload_json: string | null;
+}
+
+/** The columns of a `PayloadRow` and its join, for SQL on the table `entry`. */
+export const PAYLOAD_COLUMNS = "entry.seq, entry.session_seq, payload.json AS payload_json";
+export const PAYLOAD_JOIN = "LEFT JOIN payload ON payload.entry_seq = entry.seq";
+
+/** How many blocks are kept open for each connection, and how many bytes they may take. */
+const MOST_BLOCKS = 64;
+const MOST_BYTES = 8 * 1024 * 1024;
+
+/** A row of `payload_block`. */
+export interface BlockRow extends EncodedBlock {
+  readonly seq: number;
+  readonly session_seq: SessionSeq;
+}
+
+const blockAt = query<{ session: SessionSeq; seq: EntrySeq }, BlockRow>(({ db, p }) =>
+  db
+    .selectFrom("payload_block")
+    .selectAll()
+    .where("session_seq", "=", p.session)
+    .where("last_seq", ">=", p.seq)
+    .orderBy("last_seq")
+    .limit(1),
+);
+
+/**
+ * Returns the JSON text of the payload of an entry. Consecutive entries of one session are in the same block, which is opened once.
+ *
+ * @throws {PayloadDamagedError} the block is damaged, or there is neither a row nor a block.
+ */
+export function payloadText(connection: Connection, row: PayloadRow): string {
+  return row.payload_json ?? textInBlock(connection, row.session_seq, row.seq);
+}
+
+function textInBlock(connection: Connection, session: SessionSeq, seq: EntrySeq): string {
+  const blocks = blocksOf(connection);
+  const known = blocks.find(session, seq);
+  if (known !== undefined) return known;
+  const row = connection.get(blockAt, { session, seq });
+  const text = row === undefined ? undefined : blocks.open(connection, row).textOf(seq);
+  if (text === undefined) throw new PayloadDamagedError(connection.path, sessionIdOf(connection, session), [seq, seq], "it is missing");
+  return text;
+}
+
+/** Decompresses a block. @throws {PayloadDamagedError} */
+export function openBlock(connection: Connection, row: BlockRow): OpenBlock {
+  try {
+    return new OpenBlock(row);
+  } catch (error) {
+    if (!(error instanceof BlockFault)) throw error;
+    const session = sessionIdOf(connection, row.session_seq);
+    throw new PayloadDamagedError(connection.path, session, [row.first_seq, row.last_seq], error.message, { cause: error });
+  }
+}
+
+const idOf = query<{ session: SessionSeq }, { id: string }>(({ db, p }) =>
+  db.selectFrom("session").select("id").where("seq", "=", p.session),
+);
+
+function sessionIdOf(connection: Connection, session: SessionSeq): string | null {
+  return connection.get(idOf, { session })?.id ?? null;
+}
+
+/**
+ * The blocks that were opened last. Payloads never change and row numbers are never given twice, so a block that another process
+ * has merged with another one, or deleted with its session, needs no removal.
+ */
+class BlockCache {
+  /** Most recently used last. */
+  #blocks: { readonly session: SessionSeq; readonly block: OpenBlock }[] = [];
+  #bytes = 0;
+
+  find(session: SessionSeq, seq: EntrySeq): string | undefined {
+    for (let at = this.#blocks.length - 1; at >= 0; at--) {
+      const cached = this.#blocks[at];
+      if (cached === undefined || cached.session !== session || cached.block.firstSeq > seq || cached.block.lastSeq < seq) continue;
+      if (at < this.#blocks.length - 1) this.#blocks.push(...this.#blocks.splice(at, 1));
+      return cached.block.textOf(seq);
+    }
+    return undefined;
+  }
+
+  open(connection: Connection, row: BlockRow): OpenBlock {
+    const block = openBlock(connection, row);
+    this.#blocks.push({ session: row.session_seq, block });
+    this.#bytes += block.bytes;
+    // The newest block stays, whatever its size: the next entry is probably in it.
+    while (this.#blocks.length > 1 && (this.#blocks.length > MOST_BLOCKS || this.#bytes > MOST_BYTES)) {
+      this.#bytes -= this.#blocks.shift()?.block.bytes ?? 0;
+    }
+    return block;
+  }
+}
+
+const caches = new WeakMap<Connection, BlockCache>();
+
+function blocksOf(connection: Connection): BlockCache {
+  const known = caches.get(connection);
+  if (known !== undefined) return known;
+  const made = new BlockCache();
+  caches.set(connection, made);
+  return made;
+}
