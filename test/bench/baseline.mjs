@@ -24,10 +24,12 @@ export class BareWriter {
     const columns = file.pragma("table_info(entry)").map(({ name }) => name);
     this.#statements = {
       entry: file.prepare(`INSERT INTO entry (${columns.join(", ")}) VALUES (${columns.map((name) => `@${name}`).join(", ")})`),
+      payload: file.prepare("INSERT INTO payload (entry_seq, json) VALUES (?, ?)"),
       leaf: file.prepare("UPDATE leaf SET entry_seq = ? WHERE session_seq = ? AND name = 'main' AND entry_seq IS ?"),
       session: file.prepare(
         `UPDATE session SET entry_count = entry_count + 1, message_count = message_count + ?, payload_bytes = payload_bytes + ?,
-         active_at_ms = max(active_at_ms, ?), first_text = coalesce(first_text, ?) WHERE seq = ?`,
+         active_at_ms = max(active_at_ms, ?), first_text = coalesce(first_text, ?), row_count = row_count + 1, row_bytes = row_bytes + ?
+         WHERE seq = ?`,
       ),
       usage: file.prepare(
         `INSERT INTO usage_total VALUES (?, 0, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT (session_seq, inherited, provider, model) DO UPDATE SET
@@ -49,10 +51,12 @@ export class BareWriter {
     const session = entry.session_seq;
     const spoken = message.role === "user" || message.role === "assistant";
     const firstText = message.role === "user" ? entry.preview : null;
-    statements.entry.run({ ...entry, payload_json: json });
+    const bytes = Buffer.byteLength(json);
+    statements.entry.run(entry);
+    statements.payload.run(entry.seq, json);
     for (const operation of operations) statements.operation.run(operation);
     statements.leaf.run(entry.seq, session, entry.parent_seq);
-    statements.session.run(spoken ? 1 : 0, Buffer.byteLength(json), spoken ? entry.created_at_ms : 0, firstText, session);
+    statements.session.run(spoken ? 1 : 0, bytes, spoken ? entry.created_at_ms : 0, firstText, bytes, session);
     if (message.role !== "assistant") return;
     const { provider, model, usage } = message;
     statements.usage.run(session, provider, model, usage.input, usage.output, usage.cacheRead, usage.cacheWrite, usage.cost.total);
@@ -75,24 +79,23 @@ export class RowReader {
 export class BareContext {
   constructor(file) {
     this.leaf = file.prepare(
-      `SELECT leaf.entry_seq AS leaf, coalesce(compaction.first_kept_seq, tip.compaction_seq, 0) AS start
+      `SELECT leaf.entry_seq AS leaf, coalesce(compaction.target_seq, tip.compaction_seq, 0) AS start
        FROM session JOIN leaf ON leaf.session_seq = session.seq JOIN entry AS tip ON tip.seq = leaf.entry_seq
          LEFT JOIN entry AS compaction ON compaction.seq = tip.compaction_seq
        WHERE session.id = ? AND leaf.name = 'main'`,
     );
     this.walk = file.prepare(
-      `WITH RECURSIVE up (seq, id, type, parent_seq, payload_json) AS (
-         SELECT seq, id, type, parent_seq, payload_json FROM entry WHERE seq = ?
+      `WITH RECURSIVE up (seq, id, type, parent_seq) AS (
+         SELECT seq, id, type, parent_seq FROM entry WHERE seq = ?
          UNION ALL
-         SELECT entry.seq, entry.id, entry.type, entry.parent_seq, entry.payload_json
-         FROM up JOIN entry ON entry.seq = up.parent_seq WHERE up.seq > ?)
-       SELECT id, type, payload_json FROM up`,
+         SELECT entry.seq, entry.id, entry.type, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE up.seq > ?)
+       SELECT id, type, payload.json FROM up JOIN payload ON payload.entry_seq = up.seq`,
     );
   }
 
   read(sessionId) {
     const { leaf, start } = this.leaf.get(sessionId);
-    const entries = this.walk.all(leaf, start).map(({ id, type, payload_json }) => ({ id, type, ...JSON.parse(payload_json) }));
+    const entries = this.walk.all(leaf, start).map(({ id, type, json }) => ({ id, type, ...JSON.parse(json) }));
     return entries.reverse();
   }
 }

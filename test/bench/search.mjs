@@ -62,7 +62,7 @@ async function indexing({ report, stores }, made, size) {
   const megabytes = made.payloadBytes / 1e6;
   const { path } = stores.copy(made);
   const bareMs = await withBare({ path, durability: "normal" }, async (_store, file) => {
-    const texts = file.prepare("SELECT seq, payload_json AS body FROM entry").all().map(textRow);
+    const texts = file.prepare("SELECT entry_seq AS seq, json AS body FROM payload").all().map(textRow);
     file.exec("DELETE FROM entry_text");
     const insert = file.prepare("INSERT INTO entry_text (rowid, body) VALUES (@seq, @body)");
     const batch = file.transaction((rows) => rows.forEach((row) => void insert.run(row)));

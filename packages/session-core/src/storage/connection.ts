@@ -144,6 +144,11 @@ export class Connection {
     return this.#runStatement(() => this.#statements.run(query, parameters));
   }
 
+  /** The format version of the file. Lower than the supported one only if an older file is open read-only. */
+  get version(): number {
+    return this.#oldVersion?.version ?? SUPPORTED_VERSION;
+  }
+
   /** Runs a pragma and returns its rows. */
   pragma(text: string): readonly Row[] {
     return this.#runStatement(() => pragmaRows(this.#database, text));

@@ -28,11 +28,12 @@ const VIEWS: readonly (readonly [since: number, view: string, select: string])[]
 /** Makes the tables of an old file readable as those of the current version. */
 export class OldVersionViews {
   readonly #file: Database;
-  readonly #version: number;
+  /** The version of the file. */
+  readonly version: number;
 
   private constructor(file: Database, version: number) {
     this.#file = file;
-    this.#version = version;
+    this.version = version;
     for (const [since, view, select] of this.#missing()) if (version < since) file.exec(`CREATE TEMP VIEW ${view} AS ${select}`);
   }
 
@@ -44,7 +45,7 @@ export class OldVersionViews {
 
   /** Whether another process has migrated the file since. Cost: one pragma. */
   get areOutdated(): boolean {
-    return readVersion(this.#file) !== this.#version;
+    return readVersion(this.#file) !== this.version;
   }
 
   remove(): void {
@@ -52,6 +53,6 @@ export class OldVersionViews {
   }
 
   #missing() {
-    return VIEWS.filter(([since]) => this.#version < since);
+    return VIEWS.filter(([since]) => this.version < since);
   }
 }

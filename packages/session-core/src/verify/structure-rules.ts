@@ -13,6 +13,8 @@ interface Rule {
   readonly rule: Violation["rule"];
   /** Describes a violation; completes the sentence "Entry X of session Y: …". */
   readonly describe: (row: BrokenRow) => string;
+  /** The first format version with what the rule is about. Default 1. */
+  readonly since?: number;
   /** Selects the rows that break the rule, as session_id, entry_id and detail. `within` restricts it to one session. */
   readonly broken: (within: RawBuilder<unknown>) => RawBuilder<BrokenRow>;
 }
@@ -79,6 +81,7 @@ const RULES: readonly Rule[] = [
   },
   {
     rule: "wrong-waypoint",
+    since: 3,
     describe: () => "its waypoint is missing, or does not lead to the entry that its depth asks for",
     // Climbs by parents and shorter waypoints, which are rows of this check themselves.
     broken: (within) => sql`
@@ -144,7 +147,8 @@ const RULES: readonly Rule[] = [
 /** Finds violations of the rules of structure. Reads rows and indexes, no payloads. */
 export function* findStructureViolations(connection: Connection, sessionId: string | undefined): Generator<Violation, void, void> {
   const within = sessionId === undefined ? sql`TRUE` : sql`session.id = ${sessionId}`;
-  for (const { rule, describe, broken } of RULES) {
+  for (const { rule, describe, broken, since = 1 } of RULES) {
+    if (connection.version < since) continue;
     for (const violation of connection.all(
       dynamicQuery<BrokenRow>(() => rawQuery(broken(within))),
       {},

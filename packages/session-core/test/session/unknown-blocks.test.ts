@@ -19,7 +19,7 @@ async function storeWith(target: "ask" | "answer" | "note", content: unknown): P
   const member = target === "note" ? "$.content" : "$.message.content";
   raw(path, (file) =>
     file
-      .prepare("UPDATE entry SET payload_json = json_set(payload_json, ?, json(?)) WHERE id = ?")
+      .prepare("UPDATE payload SET json = json_set(json, ?, json(?)) WHERE entry_seq = (SELECT seq FROM entry WHERE id = ?)")
       .run(member, JSON.stringify(content), target),
   );
   return openedStore({ path });
@@ -62,7 +62,7 @@ test("a stored row without any message hides no other row from a search", async 
   await session.append({ ...core.userMessage("first apples"), id: "broken" });
   await session.append({ ...core.userMessage("second apples"), id: "whole" });
   await store.close();
-  raw(path, (file) => file.exec("UPDATE entry SET payload_json = '{}' WHERE id = 'broken'"));
+  raw(path, (file) => file.exec("UPDATE payload SET json = '{}' WHERE entry_seq = (SELECT seq FROM entry WHERE id = 'broken')"));
   const hits = (await (await openedStore({ path })).search({ query: "apples" })).hits;
   expect(hits.map(({ entryId }) => entryId)).toEqual(["whole"]);
 });
@@ -113,7 +113,10 @@ describe("an edit of what the model sees", () => {
     const stored = JSON.stringify([UNKNOWN]);
     raw(path, (file) =>
       file
-        .prepare("UPDATE entry SET payload_json = json_set(payload_json, '$.replacement.content', json(?)) WHERE type = 'context_edit'")
+        .prepare(
+          `UPDATE payload SET json = json_set(json, '$.replacement.content', json(?))
+           WHERE entry_seq = (SELECT seq FROM entry WHERE type = 'context_edit')`,
+        )
         .run(stored),
     );
     const context = await (await (await openedStore({ path })).openSession("s")).context();

@@ -18,6 +18,7 @@ async function damaged(sql: string): Promise<string> {
 
 const of = (id: string) => `(SELECT seq FROM entry WHERE id = '${id}' AND session_seq = 1)`;
 const change = (id: string, what: string) => `UPDATE entry SET ${what} WHERE seq = ${of(id)}`;
+const rewrite = (id: string, json: string) => `UPDATE payload SET json = '${json}' WHERE entry_seq = ${of(id)}`;
 
 const DAMAGES: readonly (readonly [what: string, sql: string, rule: string, entryId: string | null])[] = [
   ["a parent that is younger", change("a1", `parent_seq = ${of("u5")}`), "parent-not-older", "a1"],
@@ -40,9 +41,9 @@ const DAMAGES: readonly (readonly [what: string, sql: string, rule: string, entr
   ["a compaction that is not its parent's", change("u4", "compaction_seq = NULL"), "wrong-inheritance", "u4"],
   ["a compaction that does not count at itself", change("c1", "compaction_seq = NULL"), "wrong-inheritance", "c1"],
   ["an edit that puts another compaction in force", change("x1", "compaction_seq = NULL"), "wrong-inheritance", "x1"],
-  ["a first kept entry of another branch", change("c1", `first_kept_seq = ${of("u2")}`), "first-kept-off-path", "c1"],
-  ["a payload that no longer fits", change("u2", "payload_json = '{}'"), "invalid-payload", "u2"],
-  ["a payload that is no JSON", change("u2", "payload_json = '{'"), "invalid-payload", "u2"],
+  ["a first kept entry of another branch", change("c1", `target_seq = ${of("u2")}`), "first-kept-off-path", "c1"],
+  ["a payload that no longer fits", rewrite("u2", "{}"), "invalid-payload", "u2"],
+  ["a payload that is no JSON", rewrite("u2", "{"), "invalid-payload", "u2"],
   ["a leaf at no entry", "UPDATE leaf SET entry_seq = 999 WHERE session_seq = 1", "leaf-off-session", null],
   [
     "a leaf at an entry of another session",
@@ -54,6 +55,10 @@ const DAMAGES: readonly (readonly [what: string, sql: string, rule: string, entr
   ["a wrong count of entries", "UPDATE session SET entry_count = 1 WHERE seq = 1", "wrong-count", null],
   ["a wrong count of messages", "UPDATE session SET message_count = 1 WHERE seq = 1", "wrong-count", null],
   ["an entry that the search index lost", `DELETE FROM entry_text WHERE rowid = ${of("u2")}`, "search-index", "u2"],
+  ["a payload that is gone", `DELETE FROM payload WHERE entry_seq = ${of("u2")}`, "missing-payload", "u2"],
+  ["a payload of another size", change("u2", "payload_bytes = 1"), "wrong-size", "u2"],
+  ["a wrong count of payload rows", "UPDATE session SET row_count = 1 WHERE seq = 1", "wrong-count", null],
+  ["a wrong size of payload rows", "UPDATE session SET row_bytes = 1 WHERE seq = 1", "wrong-count", null],
   ["an entry that is gone", `DELETE FROM entry WHERE seq = ${of("u2")}`, "wrong-count", null],
 ];
 
@@ -75,12 +80,12 @@ describe("verifying a store", () => {
   });
 
   test("finds what SQLite itself finds", async () => {
-    const path = await damaged(change("u2", "payload_json = '{'"));
+    const path = await damaged(change("u2", "depth = -1"));
     expect((await findingsOf(await openedStore({ path }))).map(({ rule }) => rule)).toContain("file-damaged");
   });
 
   test("comes to an end where parents go in a circle", async () => {
-    const path = await damaged(`${change("k1", `parent_seq = ${of("c1")}`)}; ${change("c1", `first_kept_seq = ${of("u1")}`)}`);
+    const path = await damaged(`${change("k1", `parent_seq = ${of("c1")}`)}; ${change("c1", `target_seq = ${of("u1")}`)}`);
     const rules = (await findingsOf(await openedStore({ path }))).map(({ rule }) => rule);
     expect(rules).toContain("parent-not-older");
   });

@@ -1,0 +1,55 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import type { Session } from "../../src/session/session.js";
+import { MIGRATIONS, migrate } from "../../src/storage/migrate.js";
+import type { Store } from "../../src/store/store.js";
+import { treeNames } from "./grow.js";
+import { raw, storePath } from "./stores.js";
+
+// fixtures/store-version-3.db.gz was written by release 0.1, the last one with this format, and store-version-3.json is what that
+// release read from it: the sessions `tree` (a compaction, an edit, a label, a value, an undone move), `fork` (of `tree`), `nasty`
+// (escapes, a call, its failed result) and `s` (a path of 700 entries with a branch of 300 at the hundredth).
+const FIXTURES = join(import.meta.dirname, "..", "fixtures");
+
+/** What release 0.1 read from the sessions of the fixture, by session. */
+export const READ_BY_OLD_RELEASE: Readonly<Record<"tree" | "fork" | "nasty", Record<string, unknown>>> = JSON.parse(
+  readFileSync(join(FIXTURES, "store-version-3.json"), "utf8"),
+);
+
+const TABLES = ["session", "entry", "leaf", "leaf_move", "label", "value", "file_operation", "usage_total"];
+const TOKEN_TABLES = ["token_counter", "entry_token_count"];
+
+/** A store of an older version, with the sessions of the fixture. Versions 1 and 2 are the rows of version 3 in their own tables. */
+export function oldStore(version: 1 | 2 | 3): string {
+  const whole = storePath();
+  writeFileSync(whole, gunzipSync(readFileSync(join(FIXTURES, "store-version-3.db.gz"))));
+  if (version === 3) return whole;
+  const path = storePath();
+  raw(path, (file) => {
+    migrate(file, path, MIGRATIONS.slice(0, version));
+    file.pragma("journal_mode = WAL");
+    file.pragma("foreign_keys = OFF");
+    file.prepare("ATTACH ? AS whole").run(whole);
+    for (const table of version === 1 ? TABLES : [...TABLES, ...TOKEN_TABLES]) {
+      file.exec(`INSERT INTO main.${table} SELECT * FROM whole.${table}`);
+    }
+  });
+  return path;
+}
+
+/** Everything that the fixture's JSON says about a session, read by this version. */
+export async function readAll(store: Store, session: Session) {
+  const { title, entryCount, activeAtMs, payloadBytes } = await session.record();
+  return {
+    record: { title, entryCount, activeAtMs, payloadBytes },
+    tree: await treeNames(session),
+    context: await session.context(),
+    labels: await session.labels.list(),
+    values: await session.values.list(),
+    moves: await session.leafMoves(),
+    outline: await store.storage.outline(session.id, 0, 1000),
+    entries: await store.storage.entriesSince(session.id, 0, 1000),
+    statistics: await store.storage.statistics(session.id),
+  };
+}
