@@ -3,6 +3,7 @@ import { InvalidEntryError } from "../errors/session-errors.js";
 import { isId } from "../ids/ids.js";
 import { type EntryPayload, entryPayloadSchema } from "./entry.js";
 import { assertJson, isObject } from "./json.js";
+import { isPlainPayload } from "./plain-payload.js";
 
 /** A valid entry: its payload, and the id and time that the caller gave. */
 export interface ValidatedEntry {
@@ -20,18 +21,23 @@ export interface ValidatedEntry {
  */
 export function validateEntry(given: unknown): ValidatedEntry {
   assertJson(given, "entry");
-  if (typeof given === "string") throw new InvalidEntryError("", 'it is a text; a message of the user is appended as userMessage("…")');
-  const validated = entryPayloadSchema.safeParse(given);
-  if (!validated.success) throw isBareMessage(given) ? bareMessageError() : toInvalidEntryError(validated.error.issues);
-  restoreProtoMembers(given, validated.data);
-  const { id, createdAtMs } = validated.data;
+  const data = isPlainPayload(given) ? given : parsePayload(given);
+  const { id, createdAtMs } = data;
   if (id !== undefined && (typeof id !== "string" || !isId(id))) {
     throw new InvalidEntryError("id", "must be 1 to 128 visible characters without spaces");
   }
   if (!isOptionalTime(createdAtMs)) {
     throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
   }
-  return { payload: withoutPosition(validated.data), id, createdAtMs };
+  return { payload: withoutPosition(data), id, createdAtMs };
+}
+
+function parsePayload(given: unknown): EntryPayload {
+  if (typeof given === "string") throw new InvalidEntryError("", 'it is a text; a message of the user is appended as userMessage("…")');
+  const validated = entryPayloadSchema.safeParse(given);
+  if (!validated.success) throw isBareMessage(given) ? bareMessageError() : toInvalidEntryError(validated.error.issues);
+  restoreProtoMembers(given, validated.data);
+  return validated.data;
 }
 
 function isOptionalTime(value: unknown): value is number | undefined {

@@ -139,7 +139,7 @@ export class SessionImporter {
   }
 
   #append(parent: PathState, validated: ValidatedEntry): PathState {
-    const { state, isKnown } = this.#writer.append(parent, validated);
+    const { state, isKnown } = this.#isNew ? this.#writer.appendNew(parent, validated) : this.#writer.append(parent, validated);
     if (isKnown) {
       this.#known += 1;
       this.#knownUpTo = Math.max(this.#knownUpTo, state.seq);

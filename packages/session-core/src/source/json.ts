@@ -46,12 +46,20 @@ export function objectAt(object: JsonObject, key: string): JsonObject | undefine
   return isObject(value) ? value : undefined;
 }
 
-/** A copy of `object` without `keys`; the other members keep their order and their values. */
+/** A copy of `object` without `keys`, or `object` itself if it has none of them. The other members keep their order and values. */
 export function without(object: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
+  if (!keys.some((key) => Object.hasOwn(object, key))) return object;
+  const rest: Record<string, unknown> = {};
+  for (const key of Object.keys(object)) {
+    if (keys.includes(key)) continue;
+    // An assignment to this name would set the prototype.
+    if (key === "__proto__") Object.defineProperty(rest, key, { value: object[key], enumerable: true, writable: true, configurable: true });
+    else rest[key] = object[key];
+  }
+  return rest;
 }
 
-/** A copy of `object` without those of `keys` that are null: many programs write null for a missing value. */
+/** `object` without those of `keys` that are null: many programs write null for a missing value. */
 export function withoutNulls(object: JsonObject, keys: readonly string[]): JsonObject {
   return without(
     object,

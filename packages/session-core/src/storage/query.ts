@@ -150,7 +150,9 @@ export class PreparedStatements {
 function bind(slots: readonly unknown[], parameters: object): unknown[] {
   // The types of `query` make every placeholder a member of the parameters. `Reflect.get` needs no cast, but is slower.
   const values = parameters as Readonly<Record<string, unknown>>;
-  return slots.map((slot) => (slot instanceof Placeholder ? values[slot.name] : slot));
+  const bound: unknown[] = [];
+  for (const slot of slots) bound.push(slot instanceof Placeholder ? values[slot.name] : slot);
+  return bound;
 }
 
 // Faster than the row objects of better-sqlite3: 155 ms instead of 230 ms for the outline of 100,000 entries.

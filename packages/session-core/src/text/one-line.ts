@@ -23,7 +23,11 @@ const GAPS =
  * characters become one space, lone surrogates U+FFFD.
  */
 export function oneLine(text: string, maxChars: number = LINE_CHARS): string {
-  return shorten(joinLines(opening(text, maxChars)), maxChars);
+  const start = text.trimStart();
+  // Twice the length nearly always suffices, and the search for gaps takes most of the time.
+  const first = joinLines(takeStart(start, maxChars * 2));
+  if (first.length > maxChars || start.length <= maxChars * 2) return shorten(first, maxChars);
+  return shorten(joinLines(opening(start, maxChars)), maxChars);
 }
 
 /**

@@ -150,6 +150,7 @@ function readTextEdit(args: Arguments): { readonly edit: TextEdit; readonly name
 export function choosePreviewText(args: Arguments): string {
   for (const name of PREVIEW_ARGUMENTS) {
     const value = args[name];
+    if (value === undefined) continue;
     if (typeof value === "string") return value;
     if (Array.isArray(value)) return value.join(" ");
   }

@@ -51,10 +51,12 @@ export function listFileTouches(payload: EntryPayload, tools: FileTools = {}): r
   const { message } = payload;
   if (message.role === "toolResult") return listNestedTouches(message, tools);
   if (message.role !== "assistant") return [];
-  return message.content.flatMap((block) => {
+  const found: CallTouches[] = [];
+  for (const block of message.content) {
     const touches = block.type === "toolCall" ? listCallTouches(block, tools) : [];
-    return block.type === "toolCall" && touches.length > 0 ? [{ toolCallId: block.id, touches }] : [];
-  });
+    if (block.type === "toolCall" && touches.length > 0) found.push({ toolCallId: block.id, touches });
+  }
+  return found;
 }
 
 /**
@@ -67,7 +69,9 @@ export function listCallTouches(
   tools: FileTools = {},
   kindOf: (name: string) => ToolKind | undefined = findKnownToolKind,
 ): readonly FileTouch[] {
-  return removeDuplicates([call, ...listNestedCalls(call.arguments)].flatMap((one) => listTouches(one, tools, kindOf)));
+  const own = listTouches(call, tools, kindOf);
+  const nested = listNestedCalls(call.arguments);
+  return removeDuplicates(nested.length === 0 ? own : [...own, ...nested.flatMap((one) => listTouches(one, tools, kindOf))]);
 }
 
 function listTouches(call: NamedCall, tools: FileTools, kindOf: (name: string) => ToolKind | undefined): readonly FileTouch[] {
@@ -78,11 +82,12 @@ function listTouches(call: NamedCall, tools: FileTools, kindOf: (name: string) =
   // The files that a shell command touches are unknown without running it, but a patch passed to it can be read.
   if (kind === "patch" || kind === "command") return Object.values(args).flatMap(collectStrings).flatMap(parsePatch);
   const names = own?.pathArguments ?? (kind === "move" ? MOVE_ARGUMENTS : PATH_ARGUMENTS);
-  const paths = [
-    ...names.flatMap((name) => collectPaths(args[name])),
-    ...EDIT_LIST_ARGUMENTS.flatMap((name) => collectEditedPaths(args[name])),
-  ];
-  return paths.map((path) => ({ kind, path }));
+  const touches: FileTouch[] = [];
+  for (const name of names) {
+    if (args[name] !== undefined) for (const path of collectPaths(args[name])) touches.push({ kind, path });
+  }
+  for (const name of EDIT_LIST_ARGUMENTS) for (const path of collectEditedPaths(args[name])) touches.push({ kind, path });
+  return touches;
 }
 
 /** The longest path of Linux, in UTF-16 code units. */
@@ -91,7 +96,9 @@ const MAX_PATH_CHARS = 4_096;
 // Multi-edit tools may name a file in each edit.
 function collectEditedPaths(edits: unknown): readonly string[] {
   if (!Array.isArray(edits)) return [];
-  return edits.flatMap((edit) => (isObject(edit) ? PATH_ARGUMENTS.flatMap((key) => collectPaths(edit[key])) : []));
+  return edits.flatMap((edit) =>
+    isObject(edit) ? PATH_ARGUMENTS.flatMap((key) => (edit[key] === undefined ? [] : collectPaths(edit[key]))) : [],
+  );
 }
 
 function collectPaths(value: unknown): readonly string[] {

@@ -117,10 +117,19 @@ const NAME_PATTERNS: readonly (readonly [ToolKind, RegExp])[] = [
   ["command", /(?:bash|shell|terminal|exec|(?:run|exec)command)$/],
 ];
 
+// Normalizing a name takes longer than all the rest that an entry's file operations need. A session uses few tools, but the names
+// come from models, so their number is limited.
+const kinds = new Map<string, ToolKind | undefined>();
+const MAX_CACHED_NAMES = 1000;
+
 /** The kind of a tool of a known agent; undefined for any other name. */
 export function findKnownToolKind(name: string): ToolKind | undefined {
+  if (kinds.has(name)) return kinds.get(name);
   const normalized = normalizeToolName(name);
-  return Object.hasOwn(KNOWN_TOOLS, normalized) ? KNOWN_TOOLS[normalized] : undefined;
+  const kind = Object.hasOwn(KNOWN_TOOLS, normalized) ? KNOWN_TOOLS[normalized] : undefined;
+  if (kinds.size >= MAX_CACHED_NAMES) kinds.clear();
+  kinds.set(name, kind);
+  return kind;
 }
 
 /** The kind of a known tool, or else the kind that the tool's name suggests. */

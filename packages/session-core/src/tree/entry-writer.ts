@@ -2,13 +2,14 @@ import type { EntryPayload } from "../entry/entry.js";
 import { jsonText } from "../entry/json.js";
 import { previewOf } from "../entry/text.js";
 import type { ValidatedEntry } from "../entry/validate.js";
-import { EntryConflictError } from "../errors/session-errors.js";
+import { EntryConflictError, InvalidReferenceError } from "../errors/session-errors.js";
 import { newEntryId } from "../ids/ids.js";
 import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type EntryTable, type SessionSeq, toEntrySeq } from "../storage/schema.js";
+import { isSqliteError } from "../storage/sqlite-errors.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { addWaypoint } from "./ancestry.js";
 import type { TypedPayloadRow, WritableEntry } from "./entry-rows.js";
@@ -53,6 +54,19 @@ export class EntryWriter {
   append(parent: PathState, entry: ValidatedEntry): AppendResult {
     const known = this.findEqual(entry);
     return known === undefined ? this.write(parent, entry) : { state: known, isKnown: true };
+  }
+
+  /** The same for an entry that is probably new: looks for an existing one only if the entry cannot be written. */
+  appendNew(parent: PathState, entry: ValidatedEntry): AppendResult {
+    try {
+      return this.write(parent, entry);
+    } catch (error) {
+      // Neither error has changed a row.
+      if (!(error instanceof InvalidReferenceError || isSqliteError(error, "SQLITE_CONSTRAINT_UNIQUE"))) throw error;
+      const known = this.findEqual(entry);
+      if (known === undefined) throw error;
+      return { state: known, isKnown: true };
+    }
   }
 
   /** Returns the existing entry of this id if its content is equal. @throws {EntryConflictError} its content differs. */
@@ -177,12 +191,15 @@ function insertEntryRow(
 
 /** Serializes a payload without its `type`, which has a column of its own. */
 function toPayloadJson(payload: EntryPayload): string {
-  const json = jsonText(payload, "The entry");
-  // Validation puts the type first; removing it from the text is cheaper than copying the payload without it.
-  const start = `{"type":"${payload.type}",`;
-  if (json.startsWith(start)) return `{${json.slice(start.length)}`;
+  // The type usually comes first; removing it from the text is cheaper than copying the payload without it.
+  if (firstMember(payload) === "type") return `{${jsonText(payload, "The entry").slice(`{"type":"${payload.type}",`.length)}`;
   const { type: _type, ...rest } = payload;
   return jsonText(rest, "The entry");
+}
+
+function firstMember(object: object): string | undefined {
+  for (const name in object) return name;
+  return undefined;
 }
 
 /** Whether two JSON texts are equal, ignoring the order of members. */

@@ -1,4 +1,5 @@
 import type { CompactionPayload, ContextEditPayload, EntryPayload } from "../entry/entry.js";
+import type { Message } from "../entry/message.js";
 import { InvalidReferenceError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafState } from "../port/records.js";
@@ -75,10 +76,11 @@ export interface DerivedState {
  * @throws {InvalidReferenceError} the entry refers to an entry that is not on its path or not in its session.
  */
 export function derivePathState(scope: EntryScope, parent: PathState, id: string, seq: EntrySeq, payload: EntryPayload): DerivedState {
-  const next = { ...parent, entryId: id, seq, depth: parent.depth + 1 };
+  const { compactionSeq, modelSeq, thinkingSeq, systemSeq } = parent;
+  const next = { entryId: id, seq, depth: parent.depth + 1, compactionSeq, modelSeq, thinkingSeq, systemSeq };
   switch (payload.type) {
     case "message":
-      return { state: { ...next, ...messageSettings(payload.message, seq) }, targetSeq: null };
+      return { state: afterMessage(next, payload.message), targetSeq: null };
     case "compaction":
       return { state: { ...next, compactionSeq: seq }, targetSeq: resolveFirstKept(scope, parent, payload) };
     case "context_edit":
@@ -98,12 +100,9 @@ export function derivePathState(scope: EntryScope, parent: PathState, id: string
 }
 
 // A reply that names its model sets the model, as a model_change does, so that imported sessions without a model_change have one.
-function messageSettings(
-  message: Extract<EntryPayload, { type: "message" }>["message"],
-  seq: EntrySeq,
-): { readonly systemSeq?: EntrySeq; readonly modelSeq?: EntrySeq } {
-  if (message.role === "system") return { systemSeq: seq };
-  return message.role === "assistant" && message.model !== undefined ? { modelSeq: seq } : {};
+function afterMessage(state: EntryPathState, message: Message): EntryPathState {
+  if (message.role === "system") return { ...state, systemSeq: state.seq };
+  return message.role === "assistant" && message.model !== undefined ? { ...state, modelSeq: state.seq } : state;
 }
 
 function requireEntry({ connection, session }: EntryScope, field: string, id: string): EntrySeq {

@@ -1,5 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { previewOf } from "../../src/entry/text.js";
+import { shorten } from "../../src/text/cut.js";
+import { oneLine } from "../../src/text/one-line.js";
 
 const note = "<branch-note>\nThe user went back.\n</branch-note>";
 
@@ -16,4 +19,15 @@ describe("the preview of a summary", () => {
   test("of a compaction is its title where it has one", () => {
     expect(previewOf({ type: "compaction", title: "The lexer", summary: note, firstKeptEntryId: null })).toBe("The lexer");
   });
+});
+
+test("one line of a text is the start of its line without a limit", () => {
+  const piece = fc.constantFrom("word", " ", "   ", "\n", "\t", "\u0007", "é", "😀", "\ud83d", "\u202e", "longer-word-than-others");
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), fc.integer({ min: 1, max: 60 }), (pieces, max) => {
+      const text = pieces.join("").slice(0, max * 4 + 200);
+      expect(oneLine(text, max)).toBe(shorten(oneLine(text, text.length + 1), max));
+    }),
+    { numRuns: 3000 },
+  );
 });

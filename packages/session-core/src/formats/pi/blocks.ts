@@ -21,7 +21,11 @@ function toBlocks(content: unknown, block: (value: JsonObject) => JsonObject): C
   if (content === null || content === undefined) return [];
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return undefined;
-  return content.map((value: unknown) => (isObject(value) ? block(value) : { type: "foreign", originalType: typeof value, raw: value }));
+  const blocks = content.map((value: unknown) =>
+    isObject(value) ? block(value) : { type: "foreign", originalType: typeof value, raw: value },
+  );
+  // The array itself if nothing changed, so that an unchanged message needs no copy.
+  return blocks.every((one, at) => one === content[at]) ? content : blocks;
 }
 
 function contentBlock(block: JsonObject): JsonObject {

@@ -28,7 +28,8 @@ export function toMessage(source: unknown): JsonObject | undefined {
 }
 
 function withContent(message: JsonObject, content: unknown): JsonObject | undefined {
-  return content === undefined ? undefined : { ...message, content };
+  if (content === undefined) return undefined;
+  return content === message.content ? message : { ...message, content };
 }
 
 function toSystemMessage(message: JsonObject): JsonObject | undefined {
@@ -101,7 +102,9 @@ const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"];
 export function withUsage(owner: JsonObject): JsonObject {
   const { usage } = owner;
   if (usage === undefined) return owner;
-  return isObject(usage) ? { ...owner, usage: usableUsage(usage) } : without(owner, ["usage"]);
+  if (!isObject(usage)) return without(owner, ["usage"]);
+  const usable = usableUsage(usage);
+  return usable === usage ? owner : { ...owner, usage: usable };
 }
 
 function usableUsage(usage: JsonObject): JsonObject {
