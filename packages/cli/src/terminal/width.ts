@@ -75,9 +75,17 @@ const SIMPLE: readonly (readonly [from: number, to: number, columns: 1 | 2])[] =
   [0x3a3, 0x3ff, 1],
   [0x400, 0x481, 1], // Cyrillic
   [0x2010, 0x2027, 1], // dashes, quotes, bullets, the ellipsis
-  [0x2190, 0x2190, 1],
+  [0x2039, 0x203a, 1], // single angle quotes
+  [0x2190, 0x2193, 1], // arrows; the next ones can be emoji
   [0x2400, 0x2426, 1], // pictures of control characters
-  [0x2500, 0x257f, 1], // box drawing
+  [0x2500, 0x259f, 1], // box drawing and blocks
+  [0x25b8, 0x25b9, 1], // small triangles and circles, check marks and crosses: those that cannot be emoji
+  [0x25be, 0x25bf, 1],
+  [0x25cb, 0x25cb, 1],
+  [0x25cf, 0x25cf, 1],
+  [0x2713, 0x2713, 1],
+  [0x2717, 0x2718, 1],
+  [0x2800, 0x28ff, 1], // Braille, of which spinners are made
   [0x3001, 0x3002, 2],
   [0x3041, 0x3096, 2], // kana
   [0x30a1, 0x30fa, 2],

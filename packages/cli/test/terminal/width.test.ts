@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import stringWidth from "string-width";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { UNICODE_GLYPHS } from "../../src/terminal/glyphs.js";
 import { safe } from "../../src/terminal/safe.js";
 import { displayWidth, loadExactWidths, padEnd, padStart, truncate } from "../../src/terminal/width.js";
 
@@ -45,6 +46,23 @@ describe("the width of a text", () => {
       }),
     );
   });
+});
+
+test("every character that the fast path counts has the width that string-width gives it", () => {
+  const differing: string[] = [];
+  for (let code = 0x20; code <= 0xffff; code += 1) {
+    const character = String.fromCharCode(code);
+    if (safe(character) === character && displayWidth(character) !== stringWidth(character)) differing.push(code.toString(16));
+  }
+  expect(differing).toEqual([]);
+});
+
+test("the characters that screens are drawn with need no string-width", async () => {
+  vi.resetModules();
+  const { displayWidth: boundedWidth } = await import("../../src/terminal/width.js");
+  const drawn = Object.values(UNICODE_GLYPHS).flatMap((glyph) => (typeof glyph === "boolean" ? [] : glyph));
+  // Without string-width a character that is not in the table counts as two.
+  expect(drawn.map(boundedWidth)).toEqual(drawn.map((glyph) => stringWidth(glyph)));
 });
 
 describe("cutting a text", () => {

@@ -110,6 +110,10 @@ export interface SessionStorage {
   /** Entries without children. */
   tips(sessionId: SessionKey): Promise<readonly OutlineRow[]>;
   outline(sessionId: SessionKey, afterSeq: number, limit: number): Promise<readonly OutlineRow[]>;
+  /** The rows of a path from its last entry upwards, at most `limit`. */
+  outlinePath(sessionId: SessionKey, leafId: EntryId | null, limit: number): Promise<readonly OutlineRow[]>;
+  /** Rows by their order of arrival, oldest first. Ignores numbers of other sessions. */
+  outlineAt(sessionId: SessionKey, seqs: readonly number[]): Promise<readonly OutlineRow[]>;
   entriesSince(sessionId: SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]>;
   /** The deepest entry on both paths; null if they share none. */
   commonAncestor(sessionId: SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null>;

@@ -1,4 +1,4 @@
-import { checkArgument, list, nullable, optional, TEXT } from "../arguments/rules.js";
+import { checkArgument, list, NUMBER, nullable, optional, TEXT } from "../arguments/rules.js";
 import { COUNTS, ID, OUTLINE } from "../arguments/shapes.js";
 import type { EntryId } from "../ids/ids.js";
 import type { Label, OutlineRow, SessionRow, StoredValue } from "../port/records.js";
@@ -124,6 +124,24 @@ export class SessionTree {
   async outline(options: { readonly afterSeq?: number; readonly limit?: number } = {}): Promise<readonly OutlineRow[]> {
     checkArgument("options", options, OUTLINE);
     return this.#storage.outline(this.#row, options.afterSeq ?? 0, options.limit ?? 1000);
+  }
+
+  /**
+   * Returns the rows of the path of an entry, from that entry upwards: at most `limit` (default 1,000). The cost does not depend on
+   * the length of the path.
+   *
+   * @throws {EntryNotFoundError}
+   */
+  async path(leafId: EntryId | null, limit = 1000): Promise<readonly OutlineRow[]> {
+    checkArgument("leafId", leafId, nullable(ID));
+    checkArgument("limit", limit, NUMBER);
+    return this.#storage.outlinePath(this.#row, leafId, limit);
+  }
+
+  /** Returns rows by their order of arrival (`seq`), oldest first. Ignores numbers that belong to other sessions. */
+  async rowsAt(seqs: readonly number[]): Promise<readonly OutlineRow[]> {
+    checkArgument("seqs", seqs, list(NUMBER, "an array of numbers"));
+    return this.#storage.outlineAt(this.#row, seqs);
   }
 
   /** Returns the children of an entry, oldest first; for null the first entries of the session. @throws {EntryNotFoundError} */

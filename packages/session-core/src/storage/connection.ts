@@ -139,6 +139,11 @@ export class Connection {
     return this.#runStatement(() => this.#statements.all(query, parameters));
   }
 
+  /** Returns all rows as arrays of their columns, which takes half the time; for rows that are read by the thousand. */
+  allAsArrays<P extends object, R extends readonly unknown[]>(query: Query<P, R>, parameters: P): R[] {
+    return this.#runStatement(() => this.#statements.allAsArrays(query, parameters));
+  }
+
   /** Runs a statement that returns no rows; returns the number of changed rows. */
   run<P extends object>(query: Query<P, unknown>, parameters: P): number {
     return this.#runStatement(() => this.#statements.run(query, parameters));

@@ -125,6 +125,14 @@ export class PreparedStatements {
     return statement.all(bind(slots, parameters)).map((values) => toRow<R>(columns, values));
   }
 
+  /** Returns the rows as arrays of their columns. */
+  allAsArrays<P extends object, R extends readonly unknown[]>(query: Query<P, R>, parameters: P): R[] {
+    const { statement, slots } = this.#prepare(query);
+    const rows: unknown = statement.all(bind(slots, parameters));
+    // The query declares the type of its rows.
+    return rows as R[];
+  }
+
   /** Runs a statement that returns no rows; returns the number of changed rows. */
   run<P extends object>(query: Query<P, unknown>, parameters: P): number {
     const { statement, slots } = this.#prepare(query);

@@ -26,7 +26,15 @@ import { readEntry } from "../tree/entry-rows.js";
 import { readFileOperations } from "../tree/file-operations.js";
 import { forkSession } from "../tree/fork.js";
 import { deleteLeaf, listLeafMoves, listLeaves, openLeaf, readLeaf, redoMove, undoMove } from "../tree/leaves.js";
-import { listBranchPoints, listChildren, listTips, readEntriesSince, readOutline } from "../tree/outline.js";
+import {
+  listBranchPoints,
+  listChildren,
+  listTips,
+  readEntriesSince,
+  readOutline,
+  readOutlineAt,
+  readOutlinePath,
+} from "../tree/outline.js";
 import { findEntryIds, readEntriesAt, readPathSeqsById, scanPath } from "../tree/scan.js";
 import { readStatistics } from "../tree/statistics.js";
 import { readTokenCounts, saveTokenCounts } from "../tree/token-counts.js";
@@ -216,6 +224,14 @@ export class SqliteStorage implements port.SessionStorage {
 
   async outline(key: records.SessionKey, afterSeq: number, limit: number): Promise<readonly records.OutlineRow[]> {
     return this.#readSession(key, readOutline, afterSeq, limit);
+  }
+
+  async outlinePath(key: records.SessionKey, leafId: EntryId | null, limit: number): Promise<readonly records.OutlineRow[]> {
+    return this.#readSnapshot(key, readOutlinePath, leafId, limit);
+  }
+
+  async outlineAt(key: records.SessionKey, seqs: readonly number[]): Promise<readonly records.OutlineRow[]> {
+    return this.#readSession(key, readOutlineAt, seqs);
   }
 
   async entriesSince(key: records.SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]> {

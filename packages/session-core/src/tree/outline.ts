@@ -1,40 +1,55 @@
-import type { Entry } from "../entry/entry.js";
+import type { Entry, EntryType } from "../entry/entry.js";
+import type { MessageRole } from "../entry/message.js";
 import type { EntryId } from "../ids/ids.js";
 import type { OutlineRow } from "../port/records.js";
 import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { type QueryBuilder, query, rawQuery, rowLimit } from "../storage/query.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../storage/schema.js";
+import { walkUpAbove } from "./ancestry.js";
 import { ENTRY_COLUMNS, ENTRY_JOINS, type EntryRow, requireEntrySeq, toEntry } from "./entry-rows.js";
 
-type StructureRow = Omit<OutlineRow, "isError"> & { readonly failed: 0 | 1 };
+/** The columns of `selectOutline`, in its order. An array of them is converted directly: an object in between would double the time. */
+type OutlineColumns = readonly [
+  id: EntryId,
+  seq: number,
+  parentSeq: number | null,
+  type: EntryType,
+  role: MessageRole | null,
+  depth: number,
+  createdAtMs: number,
+  preview: string,
+  isError: 0 | 1,
+  payloadBytes: number,
+];
 
 const selectOutline = (db: QueryBuilder<never>["db"]) =>
   db
     .selectFrom("entry")
     .select(["id", "seq", "parent_seq as parentSeq", "type", "role", "depth", "created_at_ms as createdAtMs", "preview"])
-    .select(["is_error as failed", "payload_bytes as payloadBytes"]);
+    .select(["is_error as isError", "payload_bytes as payloadBytes"])
+    .$castTo<OutlineColumns>();
 
-const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, StructureRow>(({ db, p }) =>
+const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, OutlineColumns>(({ db, p }) =>
   selectOutline(db).where("session_seq", "=", p.session).where("seq", ">", p.after).orderBy("seq").limit(p.limit),
 );
 
 /** Returns a page of the outline in order of arrival: parents before children. */
 export function readOutline(connection: Connection, session: SessionRef, afterSeq: number, limit: number): readonly OutlineRow[] {
-  return connection.all(page, { session: session.seq, after: toEntrySeq(afterSeq), limit: rowLimit(limit) }).map(toOutlineRow);
+  return connection.allAsArrays(page, { session: session.seq, after: toEntrySeq(afterSeq), limit: rowLimit(limit) }).map(toOutlineRow);
 }
 
-const childRows = query<{ session: SessionSeq; parent: EntrySeq | null }, StructureRow>(({ db, p }) =>
+const childRows = query<{ session: SessionSeq; parent: EntrySeq | null }, OutlineColumns>(({ db, p }) =>
   selectOutline(db).where("session_seq", "=", p.session).where("parent_seq", "is", p.parent).orderBy("seq"),
 );
 
 /** Returns the children of an entry, oldest first; for null the first entries of the session. @throws {EntryNotFoundError} */
 export function listChildren(connection: Connection, session: SessionRef, parentId: EntryId | null): readonly OutlineRow[] {
   const parent = parentId === null ? null : requireEntrySeq(connection, session, parentId);
-  return connection.all(childRows, { session: session.seq, parent }).map(toOutlineRow);
+  return connection.allAsArrays(childRows, { session: session.seq, parent }).map(toOutlineRow);
 }
 
-const branchPointRows = query<{ session: SessionSeq }, StructureRow>(({ db, sql, p }) =>
+const branchPointRows = query<{ session: SessionSeq }, OutlineColumns>(({ db, sql, p }) =>
   selectOutline(db)
     .where(
       "seq",
@@ -53,13 +68,12 @@ const branchPointRows = query<{ session: SessionSeq }, StructureRow>(({ db, sql,
 
 /** Returns the entries with more than one child, oldest first. Cost: one scan of the index `entry_children` for the session. */
 export function listBranchPoints(connection: Connection, session: SessionRef): readonly OutlineRow[] {
-  return connection.all(branchPointRows, { session: session.seq }).map(toOutlineRow);
+  return connection.allAsArrays(branchPointRows, { session: session.seq }).map(toOutlineRow);
 }
 
-const tipRows = query<{ session: SessionSeq }, StructureRow>(({ sql, p }) =>
-  rawQuery(sql<StructureRow>`
-    SELECT id, seq, parent_seq AS parentSeq, type, role, depth, created_at_ms AS createdAtMs, preview, is_error AS failed,
-      payload_bytes AS payloadBytes
+const tipRows = query<{ session: SessionSeq }, OutlineColumns>(({ sql, p }) =>
+  rawQuery(sql<OutlineColumns>`
+    SELECT id, seq, parent_seq, type, role, depth, created_at_ms, preview, is_error, payload_bytes
     FROM entry AS tip
     WHERE session_seq = ${p.session}
       AND NOT EXISTS (SELECT 1 FROM entry AS child WHERE child.session_seq = ${p.session} AND child.parent_seq = tip.seq)
@@ -68,13 +82,50 @@ const tipRows = query<{ session: SessionSeq }, StructureRow>(({ sql, p }) =>
 
 /** Returns the entries without children, oldest first. */
 export function listTips(connection: Connection, session: SessionRef): readonly OutlineRow[] {
-  return connection.all(tipRows, { session: session.seq }).map(toOutlineRow);
+  return connection.allAsArrays(tipRows, { session: session.seq }).map(toOutlineRow);
 }
 
-// Copies each member: an object spread takes longer than reading the row.
-function toOutlineRow(row: StructureRow): OutlineRow {
-  const { id, seq, parentSeq, type, role, depth, createdAtMs, preview, payloadBytes } = row;
-  return { id, seq, parentSeq, type, role, depth, createdAtMs, preview, isError: row.failed === 1, payloadBytes };
+// A recursive table yields its rows one by one, so the walk ends at the limit.
+const pathRows = query<{ from: EntrySeq; limit: number }, OutlineColumns>(({ db, sql, p }) =>
+  selectOutline(db)
+    .where(sql<boolean>`seq IN (WITH RECURSIVE ${walkUpAbove(sql, p.from, 0)} SELECT seq FROM up LIMIT ${p.limit})`)
+    .orderBy("seq", "desc"),
+);
+
+/** Returns the rows of a path from the leaf upwards, at most `limit`. The cost does not depend on the length of the path. @throws {EntryNotFoundError} */
+export function readOutlinePath(connection: Connection, session: SessionRef, leafId: EntryId | null, limit: number): readonly OutlineRow[] {
+  if (leafId === null) return [];
+  const from = requireEntrySeq(connection, session, leafId);
+  return connection.allAsArrays(pathRows, { from, limit: rowLimit(limit) }).map(toOutlineRow);
+}
+
+const rowsAt = query<{ session: SessionSeq; seqs: string }, OutlineColumns>(({ db, sql, p }) =>
+  selectOutline(db)
+    // The plus sign keeps the planner from reading the whole session by its index.
+    .where(sql<boolean>`+session_seq = ${p.session}`)
+    .where(sql<boolean>`seq IN (SELECT value FROM json_each(${p.seqs}))`)
+    .orderBy("seq"),
+);
+
+/** Returns rows by their order of arrival, oldest first. Ignores numbers of other sessions. */
+export function readOutlineAt(connection: Connection, session: SessionRef, seqs: readonly number[]): readonly OutlineRow[] {
+  return connection.allAsArrays(rowsAt, { session: session.seq, seqs: JSON.stringify(seqs) }).map(toOutlineRow);
+}
+
+// Reads the columns by index: a destructuring of the array iterates over it.
+function toOutlineRow(row: OutlineColumns): OutlineRow {
+  return {
+    id: row[0],
+    seq: row[1],
+    parentSeq: row[2],
+    type: row[3],
+    role: row[4],
+    depth: row[5],
+    createdAtMs: row[6],
+    preview: row[7],
+    isError: row[8] === 1,
+    payloadBytes: row[9],
+  };
 }
 
 const since = query<{ session: SessionSeq; after: EntrySeq; limit: number }, EntryRow>(({ sql, p }) =>

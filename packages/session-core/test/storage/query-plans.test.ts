@@ -51,6 +51,8 @@ describe("what SQLite does for", () => {
     ["the children of an entry", (session) => session.tree.children("u1")],
     ["the first entries", (session) => session.tree.children(null)],
     ["a page of the outline", (session) => session.tree.outline({ limit: 2 })],
+    ["the outline of a path", (session) => session.tree.path("a3", 2)],
+    ["some rows of the outline", (session) => session.tree.rowsAt([2, 3])],
     ["everything since", (session) => session.entriesSince(3, 2)],
     ["a scan up", (session) => session.scan({ limit: 2, types: ["message"] })],
     ["a scan down", (session) => session.scan({ order: "down", stopAt: "u1" })],
@@ -73,6 +75,10 @@ describe("what SQLite does for", () => {
 
   test("tips and branch points reads an index and no payload where it looks at every entry", async () => {
     expect(await plansOf((session) => session.tree.branchPoints())).toMatch(/USING COVERING INDEX entry_children/);
+  });
+
+  test("some rows of the outline are read one by one, not by the index of the session", async () => {
+    expect(await plansOf((session) => session.tree.rowsAt([2, 3]))).toMatch(/SEARCH entry USING INTEGER PRIMARY KEY \(rowid=\?\)/);
   });
 
   test("a context reads entries by row: each step up is one look-up", async () => {

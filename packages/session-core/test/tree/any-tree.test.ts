@@ -23,7 +23,10 @@ describe("any tree, however it was grown", () => {
         expect(names(await session.tree.children(null))).toBe(childrenOf(null).join(" "));
         expect(names(await session.tree.tips())).toBe(ids.filter((id) => childrenOf(id).length === 0).join(" "));
         expect(names(await session.tree.branchPoints())).toBe(ids.filter((id) => childrenOf(id).length > 1).join(" "));
-        expect((await session.tree.outline()).map(({ depth }) => depth)).toEqual(ids.map((id) => model.path(id).length - 1));
+        const rows = await session.tree.outline();
+        expect(rows.map(({ depth }) => depth)).toEqual(ids.map((id) => model.path(id).length - 1));
+        expect(await session.tree.rowsAt(rows.map(({ seq }) => seq))).toEqual(rows);
+        for (const id of ids) expect(names(await session.tree.path(id))).toBe(model.path(id).toReversed().join(" "));
 
         const [a, b] = [ids[one % ids.length], ids[other % ids.length]];
         if (a === undefined || b === undefined) return;

@@ -13,6 +13,7 @@ test.each([
   expect((await session.scan({ limit })).items).toHaveLength(rows);
   expect((await session.scan({ limit, order: "down" })).items).toHaveLength(rows);
   expect(await session.tree.outline({ limit })).toHaveLength(rows);
+  expect(await session.tree.path(session.leafId, limit)).toHaveLength(rows);
   expect(await session.entriesSince(0, limit)).toHaveLength(rows);
   expect((await store.listSessions({ limit })).items).toHaveLength(Math.min(rows, 1));
   expect((await store.search({ query: "u1", limit })).hits).toHaveLength(Math.min(rows, 1));
