@@ -6,6 +6,7 @@ import type { Connection } from "../storage/connection.js";
 import { type PayloadRow, payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type EntryTable, type SessionSeq, toEntrySeq } from "../storage/schema.js";
+import { toIndexedText } from "./fold.js";
 
 type UnindexedRow = PayloadRow & Pick<EntryTable, "type">;
 
@@ -101,24 +102,4 @@ const insertTitle = query<{ seq: SessionSeq; title: string }>(({ db, p }) =>
 export function indexTitle(connection: Connection, seq: SessionSeq, title: string | null): void {
   connection.run(removeTitle, { seq });
   if (title !== null) connection.run(insertTitle, { seq, title: toIndexedText(title) });
-}
-
-// The tokenizer unicode61 treats a run of Chinese, Japanese or Korean characters as one word, so that no part of it would be found.
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
-const ANY_UNSPACED = new RegExp(UNSPACED.source, "u");
-const STARTS_UNSPACED = new RegExp(`^${UNSPACED.source}`, "u");
-
-/**
- * Converts text for the search index: puts spaces around characters of scripts written without spaces, so that each is a
- * word and any part of a sentence is found as a phrase.
- */
-export function toIndexedText(text: string): string {
-  const whole = text.toWellFormed().replaceAll("\0", " ");
-  return ANY_UNSPACED.test(whole) ? whole.replace(UNSPACED, " $& ") : whole;
-}
-
-/** Whether the text starts with a character of a script written without spaces. */
-export function isUnspaced(text: string): boolean {
-  return STARTS_UNSPACED.test(text);
 }

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { InvalidQueryError } from "../errors/session-errors.js";
 import type { SearchRequest } from "../port/session-storage.js";
 import { shorten } from "../text/cut.js";
-import { toIndexedText } from "./search-index.js";
+import { foldText, toIndexedText, WORD_CHARACTERS } from "./fold.js";
 
 /** One part of a search: a phrase of one or more words. `prefix`: its last word is a prefix. All parts must occur in an entry. */
 export interface SearchTerm {
@@ -14,7 +14,7 @@ export interface SearchTerm {
 const MOST_CHARACTERS = 2000;
 
 const PART = /"([^"]*)"(\*?)|(\S+)/g;
-const WORD = /[\p{L}\p{N}\p{Co}]/u;
+const WORD = new RegExp(`[${WORD_CHARACTERS}]`, "u");
 
 /**
  * Parses a query: words, `"phrases"` and `prefix*`. All other characters are literal, so no text is a syntax error. Parts
@@ -24,7 +24,7 @@ const WORD = /[\p{L}\p{N}\p{Co}]/u;
  */
 export function parseQuery(typed: string): readonly SearchTerm[] {
   if (typed.length > MOST_CHARACTERS) throw new InvalidQueryError(shorten(typed, 61), `it is longer than ${MOST_CHARACTERS} characters`);
-  const terms = [...typed.matchAll(PART)].map(term).filter(({ words }) => WORD.test(words));
+  const terms = [...typed.matchAll(PART)].map(term).filter(({ words }) => WORD.test(foldText(words)));
   if (terms.length === 0) throw new InvalidQueryError(typed, "it has no letter or digit");
   // Removes repeated parts.
   return [...new Map(terms.map((one) => [`${one.prefix} ${one.words}`, one])).values()];

@@ -4,9 +4,11 @@ import type { Connection } from "../storage/connection.js";
 import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow } from "../storage/payloads.js";
 import { dynamicQuery, type Query, query, rawQuery, rowLimit } from "../storage/query.js";
 import type { EntryTable } from "../storage/schema.js";
+import { foldText } from "./fold.js";
 import { extractText, lastIndexedSeq, readableText } from "./search-index.js";
 import { allOf, entryConditions, ftsExpression, indexConditions, parseQuery, type SearchTerm, sessionConditions } from "./search-query.js";
-import { createSnippet, foldText, termPattern } from "./snippet.js";
+import { createSnippet } from "./snippet.js";
+import { termPattern } from "./term-pattern.js";
 
 const DEFAULT_LIMIT = 20;
 

@@ -1,0 +1,89 @@
+// How the search compares characters. The index (FTS5, tokenizer unicode61 with remove_diacritics 2) and the scan of entries that are
+// not indexed must agree on every character; test/search/fold.test.ts compares both for all of them.
+
+/** Letters, digits and private characters make up words; all others separate them. The content of a character class. */
+export const WORD_CHARACTERS = "\\p{L}\\p{N}\\p{Co}";
+
+/** Combining accents, which FTS5 ignores inside a word: `e` and U+0301 are the letter `e`. The content of a character class. */
+export const ACCENTS = "\\u0300-\\u0304\\u0306-\\u030c\\u030f\\u0311\\u031b\\u0323-\\u0328\\u032d\\u032e\\u0330\\u0331";
+
+/**
+ * The scripts that are written without spaces. The tokenizer treats a run of their characters as one word, so that no part of it would
+ * be found. The content of a character class.
+ */
+export const UNSPACED_CHARACTERS = ["Han", "Hiragana", "Katakana", "Hangul", "Thai", "Lao", "Khmer", "Myanmar"]
+  .map((script) => `\\p{Script=${script}}`)
+  .join("");
+
+const STARTS_UNSPACED = new RegExp(`^[${UNSPACED_CHARACTERS}]`, "u");
+const WORD_CHARACTER = new RegExp(`^[${WORD_CHARACTERS}]`, "u");
+const ACCENT = new RegExp(`^[${ACCENTS}]$`, "u");
+const ACCENTED_ASCII = /^([A-Za-z])\p{M}+$/u;
+/** Letters in the Unicode version of JavaScript, but separators in that of FTS5. */
+const SEPARATORS_IN_FTS = /[\u19b0-\u19c9\u1cf2\u1cf3]/;
+
+const ANY_NON_ASCII = /[^\0-\x7f]/;
+const NON_ASCII = /[^\0-\x7f]/gu;
+
+/** Whether the text contains only ASCII characters. */
+export function isAscii(text: string): boolean {
+  return !ANY_NON_ASCII.test(text);
+}
+
+/** Whether the text starts with a character of a script written without spaces. Each of these characters is a word. */
+export function isUnspaced(text: string): boolean {
+  return text > "\u0e00" && STARTS_UNSPACED.test(text);
+}
+
+/** Folds text as the index does: lower case, Latin letters without accents. Keeps the position of every code unit. */
+export function foldText(text: string): string {
+  if (isAscii(text)) return text.toLowerCase();
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()).replace(NON_ASCII, foldCharacter);
+}
+
+/**
+ * Converts text for the search index: folds it, replaces separators by spaces (FTS5 treats characters that are newer than its
+ * Unicode version, such as recent emoji, as letters), and puts spaces around characters of scripts written without spaces, so
+ * that each is a word and any part of a sentence is found as a phrase.
+ */
+export function toIndexedText(text: string): string {
+  if (isAscii(text)) return text.replaceAll("\0", " ");
+  return text.toWellFormed().replaceAll("\0", " ").replace(NON_ASCII, toIndexedCharacter);
+}
+
+const foldCharacter = rememberResults(fold);
+const toIndexedCharacter = rememberResults(toIndexed);
+
+/** Keeps the results of a function of one character. Bounded by the number of Unicode characters. */
+function rememberResults(convert: (character: string) => string): (character: string) => string {
+  const results = new Map<string, string>();
+  return (character) => {
+    const known = results.get(character);
+    if (known !== undefined) return known;
+    const result = convert(character);
+    results.set(character, result);
+    return result;
+  };
+}
+
+function toIndexed(character: string): string {
+  if (isUnspaced(character)) return ` ${foldCharacter(character)} `;
+  if (ACCENT.test(character)) return character;
+  return WORD_CHARACTER.test(character) ? foldCharacter(character) : " ";
+}
+
+function fold(character: string): string {
+  if (!WORD_CHARACTER.test(character)) return character;
+  if (SEPARATORS_IN_FTS.test(character)) return " ";
+  // FTS5 keeps the Turkish dotless i apart from i; its upper case is I.
+  if (character === "\u0131") return character;
+  // First to upper case: ſ, ς and ϐ have the same upper case as s, σ and β.
+  const upper = sameLength(character, character.toUpperCase());
+  const base = ACCENTED_ASCII.exec(upper.normalize("NFD"))?.[1];
+  return base === undefined ? sameLength(upper, upper.toLowerCase()) : base.toLowerCase();
+}
+
+/** Returns `changed`, or the character itself if `changed` is of another length. */
+function sameLength(character: string, changed: string): string {
+  return changed.length === character.length ? changed : character;
+}

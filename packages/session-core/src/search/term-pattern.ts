@@ -1,0 +1,91 @@
+import { ACCENTS, foldText, isUnspaced, UNSPACED_CHARACTERS, WORD_CHARACTERS } from "./fold.js";
+import type { SearchTerm } from "./search-query.js";
+
+const WORD = `[${WORD_CHARACTERS}]`;
+const SEPARATOR = `[^${WORD_CHARACTERS}]`;
+const ACCENT = `[${ACCENTS}]`;
+/** A character that continues the word before it. */
+const JOINING = `(?![${UNSPACED_CHARACTERS}])${WORD}`;
+
+/**
+ * Returns the source of a pattern for folded text that matches as the index does: whole words in order, with any separators
+ * between them. Characters of scripts without spaces are words and need no separator.
+ */
+export function termPattern(term: SearchTerm): string {
+  const tokens = tokensOf(term);
+  const start = isUnspaced(tokens[0] ?? "") ? "" : `(?<!${JOINING}${ACCENT}*)`;
+  const end = term.prefix || isUnspaced(tokens.at(-1) ?? "") ? "" : `(?!${ACCENT}*${JOINING})`;
+  const body = tokens.map((token, at) => `${at === 0 ? "" : gap(tokens[at - 1] ?? "", token)}${[...token].join(`${ACCENT}*`)}`);
+  return `${start}${body.join("")}${end}`;
+}
+
+/** What is between two words of a phrase. An accent after a letter belongs to the word. */
+function gap(before: string, after: string): string {
+  return isUnspaced(before) || isUnspaced(after) ? `${SEPARATOR}*` : `${ACCENT}*[^${WORD_CHARACTERS}${ACCENTS}]${SEPARATOR}*`;
+}
+
+/** Returns the words of a term as the index has them: folded, each character of a script without spaces apart. */
+function tokensOf({ words }: SearchTerm): readonly string[] {
+  const text = foldText(words.toWellFormed()).replace(new RegExp(ACCENT, "gu"), "");
+  return [...text.matchAll(new RegExp(`${WORD}+`, "gu"))].flatMap(([run]) => splitUnspaced(run));
+}
+
+function splitUnspaced(run: string): readonly string[] {
+  const tokens: string[] = [];
+  for (const character of run) {
+    const last = tokens.at(-1);
+    if (last === undefined || isUnspaced(character) || isUnspaced(last)) tokens.push(character);
+    else tokens[tokens.length - 1] = last + character;
+  }
+  return tokens;
+}
+
+// The prefilter tests at most this much of a query, because the size of a pattern is limited.
+const FILTERED_WORDS = 12;
+const FILTERED_CHARACTERS = 24;
+
+/** A character that is written as `\uXXXX`. Control characters, the only ones that this library writes so, are no letters. */
+const ESCAPED_CHARACTER = /\\u(?!00[01])/i;
+
+/**
+ * Returns a test on the JSON text of a payload that is false only if the searchable text of the payload cannot match: every word of the
+ * terms must occur in the JSON, ignoring case and accents. Far cheaper than parsing the JSON (4 GB/s against 0.5 GB/s).
+ */
+export function createPrefilter(terms: readonly SearchTerm[]): (json: string) => boolean {
+  // Long words first: they are rarer.
+  const words = [...new Set(terms.flatMap(tokensOf))].sort((a, b) => b.length - a.length).slice(0, FILTERED_WORDS);
+  const patterns = words.map((word) => new RegExp([...word].slice(0, FILTERED_CHARACTERS).map(variantsOf).join(`${ACCENT}*`), "iu"));
+  return (json) => patterns.every((pattern) => pattern.test(json)) || (json.includes("\\u") && ESCAPED_CHARACTER.test(json));
+}
+
+/** Returns a pattern, to be used with the flag `i`, for all characters that are folded to this one. */
+function variantsOf(character: string): string {
+  const accented = accentedLetters().get(character);
+  return accented === undefined ? character : `[${character}${accented}]`;
+}
+
+// Latin-1 to Latin Extended-B, Latin Extended Additional, and Kelvin and Angstrom: all letters that are folded to ASCII.
+const ACCENTED_RANGES = [
+  [0xc0, 0x24f],
+  [0x1e00, 0x1eff],
+  [0x212a, 0x212b],
+] as const;
+
+let accentedByLetter: ReadonlyMap<string, string> | undefined;
+
+function accentedLetters(): ReadonlyMap<string, string> {
+  accentedByLetter ??= findAccentedLetters();
+  return accentedByLetter;
+}
+
+function findAccentedLetters(): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [first, last] of ACCENTED_RANGES) {
+    for (let code = first; code <= last; code += 1) {
+      const character = String.fromCodePoint(code);
+      const letter = foldText(character);
+      if (letter < "\x7f") found.set(letter, `${found.get(letter) ?? ""}${character}`);
+    }
+  }
+  return found;
+}
