@@ -158,6 +158,7 @@ export type { ImportProblem } from "./source/source-session.js";
 export type { Durability } from "./storage/open-database.js";
 // The store and its sessions
 export { openStore, type StoreOptions } from "./store/open-store.js";
+export type { PackedStore, PackOptions } from "./store/pack-store.js";
 export { type RestoredStore, type RestoreOptions, restoreStore } from "./store/restore-store.js";
 export { type ForkOptions, type OpenSessionOptions, Store } from "./store/store.js";
 // Files

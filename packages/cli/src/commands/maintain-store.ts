@@ -1,6 +1,14 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { BackupDamagedError, openStore, restoreStore, StoreDamagedError, StoreNotFoundError, type Violation } from "@bough/session-core";
+import {
+  BackupDamagedError,
+  openStore,
+  type PackedStore,
+  restoreStore,
+  StoreDamagedError,
+  StoreNotFoundError,
+  type Violation,
+} from "@bough/session-core";
 import { CancelledError, NoStoreError, ViolationsError } from "../errors.js";
 import { bytes, counted } from "../format/numbers.js";
 import { resolveStorePath, withStore } from "../session/open-store.js";
@@ -49,6 +57,43 @@ export const runBackup: Command = async ({ io, out, args: [file], options }) => 
     out.line(`${bytes(size)} copied to ${path}`);
   });
 };
+
+/** `bough pack`: compresses the payloads of the store and returns free pages. Other processes can use the store meanwhile. */
+export const runPack: Command = async ({ io, out, options }) => {
+  await withStore(io, options.store, "change", async (store, path) => {
+    const progress = await startProgress(io, out, "packing");
+    const { signal, end } = io.cancelOnInterrupt();
+    try {
+      const packed = await store.pack({
+        signal,
+        onProgress: (done, total) => progress.update(done, total, counted(done, "entry", "entries")),
+      });
+      progress.end();
+      if (options.json === true) return out.json({ store: path, ...packed });
+      out.line(describePacked(packed, path));
+      if (packed.freeBytes > 0)
+        out.line(
+          styled(
+            "dim",
+            `${bytes(packed.freeBytes)} in the file are free and will be used again; another process held the lock, or the disk is full.`,
+          ),
+        );
+    } catch (error) {
+      if (signal.aborted)
+        throw new CancelledError("Interrupted. What was packed stays packed; run the command again for the rest.", { cause: error });
+      throw error;
+    } finally {
+      progress.end();
+      end();
+    }
+  });
+};
+
+function describePacked({ entries, bytesBefore, bytesAfter }: PackedStore, path: string): string {
+  const saved = bytesBefore - bytesAfter;
+  const size = saved > 0 ? `${bytes(bytesBefore)} before, ${bytes(bytesAfter)} now, ${bytes(saved)} saved` : bytes(bytesAfter);
+  return `${counted(entries, "entry", "entries")} packed in ${path}: ${size}.`;
+}
 
 interface RestoreCommandOptions extends CommonOptions {
   readonly yes?: boolean;

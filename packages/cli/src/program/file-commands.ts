@@ -8,6 +8,7 @@ export function defineFileCommands(registry: CommandRegistry): void {
   defineImport(registry);
   defineExport(registry);
   defineVerify(registry);
+  definePack(registry);
   defineBackup(registry);
   defineRestore(registry);
   defineDemo(registry);
@@ -95,6 +96,23 @@ function defineVerify(registry: CommandRegistry): void {
       json: "{ findings: [{ rule, sessionId, entryId, message }] }",
     },
     async () => (await import("../commands/maintain-store.js")).runVerify,
+  );
+}
+
+function definePack(registry: CommandRegistry): void {
+  defineCommand(
+    registry,
+    "pack",
+    {
+      group: GROUP,
+      summary: "Compress the store, also while it is in use",
+      more:
+        "Packs every payload into compressed blocks, and returns the free pages of the file to the file system. Old entries are packed " +
+        "in the background anyway; this command packs all of them now. Nothing is lost if it is interrupted.",
+      examples: [["bough pack", "prints what was saved"]],
+      json: "{ store, entries, bytesBefore, bytesAfter, freeBytes }",
+    },
+    async () => (await import("../commands/maintain-store.js")).runPack,
   );
 }
 

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { openStore, type Store, StoreNotFoundError } from "@bough/session-core";
 import { NoHomeError, NoStoreError } from "../errors.js";
 import type { Io } from "../terminal/io.js";
+import { safe } from "../terminal/safe.js";
 
 /** The access that a command needs: read only, write to an existing store, or create the store if it does not exist. */
 type Access = "read" | "change" | "create";
@@ -15,7 +16,7 @@ export async function withStore<T>(
   work: (store: Store, path: string) => Promise<T>,
 ): Promise<T> {
   const location = resolveStorePath(io, given);
-  const store = await openExisting(location, access);
+  const store = await openExisting(io, location, access);
   try {
     return await work(store, location.path);
   } finally {
@@ -23,13 +24,42 @@ export async function withStore<T>(
   }
 }
 
-async function openExisting(location: StorePath, access: Access): Promise<Store> {
+async function openExisting(io: Io, location: StorePath, access: Access): Promise<Store> {
+  const { path } = location;
+  const upgrade = new UpgradeReport(io, path);
   try {
-    return await openStore({ path: location.path, mode: await chooseMode(location.path, access) });
+    const store = await openStore({ path, mode: await chooseMode(path, access), onUpgrade: upgrade.update });
+    await upgrade.end();
+    return store;
   } catch (error) {
     if (!(error instanceof StoreNotFoundError)) throw error;
     const which = location.isDefault ? `There is no store yet at ${location.path}` : `There is no store at ${location.path}`;
     throw new NoStoreError(`${which}. Import sessions to create it: bough import PATH.`, { cause: error });
+  }
+}
+
+/** Reports on stderr that the store of an older version is being upgraded, on a terminal with the percentage. */
+class UpgradeReport {
+  readonly #io: Io;
+  readonly #path: string;
+  #percent: number | undefined;
+
+  constructor(io: Io, path: string) {
+    this.#io = io;
+    this.#path = safe(path);
+  }
+
+  /** Synchronous: the upgrade is one transaction. */
+  readonly update = (done: number, total: number): void => {
+    const percent = Math.floor((done / Math.max(total, 1)) * 100);
+    if (percent !== this.#percent) this.#io.progressStream?.write(`\rUpgrading ${this.#path} to a smaller format: ${percent} %`);
+    this.#percent = percent;
+  };
+
+  async end(): Promise<void> {
+    if (this.#percent === undefined) return;
+    this.#io.progressStream?.write("\n");
+    await this.#io.stderr.write(`Upgraded ${this.#path}. Older versions of Bough can no longer open it.\n`);
   }
 }
 

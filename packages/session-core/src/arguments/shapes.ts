@@ -1,6 +1,22 @@
 // The shapes of messages, payloads and contexts, as deep as the functions that take them read. Linear in messages and blocks,
 // not in the length of texts.
-import { byMember, CURSOR, FLAG, list, NUMBER, nullable, OBJECT, oneOf, optional, type Rule, record, ruleOf, TEXT } from "./rules.js";
+import {
+  byMember,
+  CALLBACK,
+  CURSOR,
+  FLAG,
+  list,
+  NUMBER,
+  nullable,
+  OBJECT,
+  oneOf,
+  optional,
+  type Rule,
+  record,
+  ruleOf,
+  SIGNAL,
+  TEXT,
+} from "./rules.js";
 
 const TEXT_BLOCK = record({ text: TEXT });
 const IMAGE_BLOCK = record({ data: TEXT, mimeType: TEXT });
@@ -151,6 +167,8 @@ export const FILTER = record({
 });
 /** Options of a fork. */
 export const FORK = record({ at: optional(ID), title: optional(TEXT), id: optional(ID), cwd: optional(TEXT) });
+/** Options of packing a store. */
+export const PACK = record({ onProgress: optional(CALLBACK), signal: optional(SIGNAL) });
 /** Options of opening a session. */
 export const OPEN = record({ leaf: optional(TEXT) });
 

@@ -144,11 +144,49 @@ export interface SessionStorage {
   statistics(sessionId?: SessionKey): Promise<Statistics>;
   importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;
 
+  /**
+   * Packs payloads that are rows into one compressed block. undefined: nothing is left to pack in this scope. `entries: 0`: another
+   * process packed the same rows. A storage that stores payloads in one form only returns undefined.
+   */
+  packNext(scope: PackScope): Promise<PackedBlock | undefined>;
+  /** The payloads that are not packed. */
+  unpacked(): Promise<RowSize>;
+  fileSize(): Promise<FileSize>;
+  /**
+   * Merges the search index into one segment, and gives free space in the file back to the file system. Returns false if there is
+   * no room for a copy of the file, or another process holds the lock. Blocks for as long as it takes to write the file.
+   */
+  shrinkFile(): Promise<boolean>;
+
   /** Iterates over integrity violations. Validates every payload; reads the whole store. */
   verify(sessionId?: SessionId): AsyncIterable<Violation>;
   backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void>;
   /** Closes the storage without waiting. A second call does nothing. */
   close(): Promise<void>;
+}
+
+/**
+ * Which payloads are packed. `all`: every row. `old`: rows of sessions without activity for an hour, and of an active session those
+ * before its newest 128 entries, a full block at a time.
+ */
+export type PackScope = "old" | "all";
+
+/** How many payloads one step has packed, and the size of the compressed block that holds them now. */
+export interface PackedBlock {
+  readonly entries: number;
+  readonly blockBytes: number;
+}
+
+/** The payloads that are rows: their number, and the bytes of their JSON texts. */
+export interface RowSize {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/** The size of the file of a store, and how much of it is free. */
+export interface FileSize {
+  readonly bytes: number;
+  readonly freeBytes: number;
 }
 
 /** What to search, and where. Conditions are combined with AND. */

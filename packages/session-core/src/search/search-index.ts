@@ -103,3 +103,14 @@ export function indexTitle(connection: Connection, seq: SessionSeq, title: strin
   connection.run(removeTitle, { seq });
   if (title !== null) connection.run(insertTitle, { seq, title: toIndexedText(title) });
 }
+
+const mergeTexts = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO entry_text (entry_text) VALUES ('optimize')`));
+const mergeTitles = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO session_text (session_text) VALUES ('optimize')`));
+
+/** Merges the search index into one segment, which holds no deleted word. Cost: the whole index. */
+export function mergeIndex(connection: Connection): void {
+  connection.writeUnsynced(() => {
+    connection.run(mergeTexts, {});
+    connection.run(mergeTitles, {});
+  });
+}

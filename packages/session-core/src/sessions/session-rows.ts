@@ -2,9 +2,9 @@ import { assertJson, jsonText } from "../entry/json.js";
 import { InvalidEntryError, SessionExistsError, SessionNotFoundError } from "../errors/session-errors.js";
 import { type EntryId, isId, newSessionId, type SessionId } from "../ids/ids.js";
 import { MAIN_LEAF, type NewSession, type SessionKey, type SessionRecord, type SessionRow } from "../port/records.js";
-import { indexTitle } from "../search/search-index.js";
+import { indexTitle, mergeIndex } from "../search/search-index.js";
 import type { Connection } from "../storage/connection.js";
-import { query, rawQuery } from "../storage/query.js";
+import { query } from "../storage/query.js";
 import type { SessionSeq, SessionTable } from "../storage/schema.js";
 
 /** A `SessionRow` inside the SQLite storage: its row number has the type of the tables. */
@@ -220,8 +220,6 @@ const removeTexts = query<{ session: SessionSeq }>(({ db, p }) =>
 );
 const deleteLeaves = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("leaf").where("session_seq", "=", p.session));
 const removeSession = query<{ session: SessionSeq }>(({ db, p }) => db.deleteFrom("session").where("seq", "=", p.session));
-const mergeTexts = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO entry_text (entry_text) VALUES ('optimize')`));
-const mergeTitles = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO session_text (session_text) VALUES ('optimize')`));
 
 /**
  * Deletes a session with its entries, labels, values, usage and search index. `secure_delete` overwrites the freed pages; the
@@ -237,8 +235,7 @@ export function deleteSession(connection: Connection, id: SessionId): void {
     indexTitle(connection, session, null);
     connection.run(deleteLeaves, { session });
     connection.run(removeSession, { session });
-    connection.run(mergeTexts, {});
-    connection.run(mergeTitles, {});
+    mergeIndex(connection);
   });
 }
 

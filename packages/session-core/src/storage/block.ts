@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { crc32, deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
-import type { EntrySeq } from "./schema.js";
+import { type EntrySeq, toEntrySeq } from "./schema.js";
 
 /** The limits of a block: it ends with the entry that reaches one of them. */
 export const BLOCK_ENTRIES = 64;
@@ -127,6 +127,11 @@ export class OpenBlock {
     const at = this.#indexOf(seq);
     if (at === undefined) return undefined;
     return this.#raw.toString("utf8", this.#bodyStart + (this.#ends[at - 1] ?? 0), this.#bodyStart + (this.#ends[at] ?? 0));
+  }
+
+  /** Returns all entries, oldest first. */
+  allEntries(): readonly BlockEntry[] {
+    return this.#seqs.map((seq) => ({ seq: toEntrySeq(seq), json: this.textOf(toEntrySeq(seq)) ?? "" }));
   }
 
   // Row numbers rise, so that an entry lies at most as far from the start as its number from the first one.

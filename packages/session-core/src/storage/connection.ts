@@ -25,6 +25,7 @@ export class Connection {
   readonly #database: Database.Database;
   /** undefined for a store in memory. */
   readonly #file: StoreFile | undefined;
+  readonly #durability: ConnectionOptions["durability"];
   readonly #lockHolder: Database.Database | undefined;
   readonly #statements: PreparedStatements;
   #checkedAtMs = Date.now();
@@ -64,6 +65,7 @@ export class Connection {
     this.#statements = new PreparedStatements(database);
     this.#file = file;
     this.#lockHolder = lockHolder;
+    this.#durability = options.durability;
     this.path = options.path;
     this.readOnly = options.mode === "read-only";
     this.busyTimeoutMs = options.busyTimeoutMs;
@@ -92,6 +94,20 @@ export class Connection {
     // SQLite continues to write to a deleted or replaced file. Checked after the commit, so that no such write is acknowledged.
     this.#checkFile(0);
     return result;
+  }
+
+  /**
+   * Like `write`, but does not wait until the transaction is on the disk: for transactions that change only the form of what is
+   * stored. A power loss may undo them, the latest first; nothing that was acknowledged before is lost.
+   */
+  writeUnsynced<T>(body: () => T): T {
+    if (this.#durability === "normal" || this.readOnly || this.#database.inTransaction) return this.write(body);
+    this.#database.pragma("synchronous = NORMAL");
+    try {
+      return this.write(body);
+    } finally {
+      if (this.#database.open) this.#database.pragma("synchronous = FULL");
+    }
   }
 
   #checkFile(everyMs: number): void {

@@ -1,4 +1,17 @@
-import { AMOUNT, checkArgument, FILE, list, OBJECT, oneOf, optional, type Rule, record, ruleOf, TEXT } from "../arguments/rules.js";
+import {
+  AMOUNT,
+  CALLBACK,
+  checkArgument,
+  FILE,
+  list,
+  OBJECT,
+  oneOf,
+  optional,
+  type Rule,
+  record,
+  ruleOf,
+  TEXT,
+} from "../arguments/rules.js";
 import type { Durability } from "../storage/open-database.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { SqliteStorage } from "./sqlite-storage.js";
@@ -19,6 +32,11 @@ export interface StoreOptions {
   readonly busyTimeoutMs?: number | undefined;
   /** Maximum size of the file in bytes; default: none. A larger write throws `StoreFullError`. */
   readonly maxBytes?: number | undefined;
+  /**
+   * Called while a store of an older version is upgraded, with the number of copied entries and of all entries. The upgrade is one
+   * synchronous transaction of about 30 MB of payloads a second: a crash or a full disk leaves the old store as it was.
+   */
+  readonly onUpgrade?: ((done: number, total: number) => void) | undefined;
   /** Tools of the host that touch files, by name, in addition to the known ones. */
   readonly fileTools?: FileTools | undefined;
 }
@@ -49,13 +67,14 @@ const OPTIONS = record(
       ),
     ),
     maxBytes: optional(AMOUNT),
+    onUpgrade: optional(CALLBACK),
     fileTools: optional(FILE_TOOLS),
   },
   'an object such as { path: "sessions.db" }',
 );
 
 /**
- * Opens a store. Takes about 5 ms for an existing file of any size.
+ * Opens a store. Takes about 5 ms for an existing file of any size; a store of an older version is upgraded first.
  *
  * @throws {StoreNotFoundError} the file is missing and `mode` is not `create`.
  * @throws {ForeignFileError | NewerStoreError} the file belongs to another program or a newer version; it was not changed.
@@ -64,6 +83,6 @@ const OPTIONS = record(
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   checkArgument("options", options, OPTIONS);
-  const { path, mode = "create", durability = "full", busyTimeoutMs = 10_000, maxBytes, fileTools = {} } = options;
-  return new Store(await SqliteStorage.open({ path, mode, durability, busyTimeoutMs, maxBytes, fileTools }));
+  const { path, mode = "create", durability = "full", busyTimeoutMs = 10_000, maxBytes, onUpgrade, fileTools = {} } = options;
+  return new Store(await SqliteStorage.open({ path, mode, durability, busyTimeoutMs, maxBytes, onUpgrade, fileTools }));
 }

@@ -7,16 +7,18 @@ import { importSession } from "../import/import-session.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
 import { search } from "../search/search.js";
-import { countUnindexed, indexEntries } from "../search/search-index.js";
+import { countUnindexed, indexEntries, mergeIndex } from "../search/search-index.js";
 import { listLabels } from "../sessions/labels.js";
 import { findSessionsByName, listSessions } from "../sessions/session-list.js";
 import * as sessions from "../sessions/session-rows.js";
 import { findValue, listValues } from "../sessions/values.js";
 import type { SourceSession } from "../source/source-session.js";
+import { encodeBlockAsync } from "../storage/block.js";
 import { Connection } from "../storage/connection.js";
 import type { ConnectionOptions } from "../storage/open-database.js";
+import { commitPack, measureFile, measureRows, planPack } from "../storage/pack.js";
 import { rowLimit } from "../storage/query.js";
-import { retryWhileBusy, WriteLock } from "../storage/write-lock.js";
+import { retryWhileBusy } from "../storage/write-lock.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { findCommonAncestorId } from "../tree/ancestry.js";
@@ -38,6 +40,7 @@ import {
 import { findEntryIds, readEntriesAt, readPathSeqsById, scanPath } from "../tree/scan.js";
 import { readStatistics } from "../tree/statistics.js";
 import { readTokenCounts, saveTokenCounts } from "../tree/token-counts.js";
+import { SerializedConnection } from "./serialized-connection.js";
 
 /** How long a deletion waits for readers before it leaves the truncation of the WAL to `close`, and the pause between tries, in milliseconds. */
 const TRUNCATE_TIMEOUT_MS = 250;
@@ -49,7 +52,6 @@ interface SqliteOptions extends ConnectionOptions {
 }
 
 type ValidateEntry = Awaited<ReturnType<typeof loadValidation>>;
-type SessionFunction<A extends readonly unknown[], T> = (connection: Connection, session: sessions.SessionRef, ...args: A) => T;
 
 /**
  * The storage port on one SQLite file. Each operation is one synchronous transaction, so that no `await` can split it.
@@ -59,7 +61,7 @@ export class SqliteStorage implements port.SessionStorage {
   readonly #connection: Connection;
   readonly #fileTools: FileTools;
   readonly #settings = new SettingsCache();
-  readonly #lock: WriteLock;
+  readonly #queue: SerializedConnection;
   #validateEntry: ValidateEntry | undefined;
 
   /** Opens the file. Waits at most the busy timeout while another process locks all of it, for example to create it. */
@@ -70,31 +72,8 @@ export class SqliteStorage implements port.SessionStorage {
 
   constructor(connection: Connection, options: SqliteOptions) {
     this.#connection = connection;
-    this.#lock = new WriteLock(options.busyTimeoutMs);
+    this.#queue = new SerializedConnection(connection);
     this.#fileTools = options.fileTools;
-  }
-
-  /** Queues a write. If no write waits, its first attempt runs before this returns. */
-  #write<T>(write: (connection: Connection) => T): Promise<T> {
-    return this.#lock.run(() => write(this.#connection));
-  }
-
-  #writeSession<A extends readonly unknown[], T>(key: records.SessionKey, write: SessionFunction<A, T>, ...args: A): Promise<T> {
-    return this.#write((connection) => connection.write(() => write(connection, sessions.resolveSession(connection, key), ...args)));
-  }
-
-  /** Runs a read at once. Only while another process recovers the WAL it waits, at most the busy timeout. */
-  #read<T>(read: (connection: Connection) => T): Promise<T> {
-    return retryWhileBusy(this.#connection.busyTimeoutMs, () => read(this.#connection));
-  }
-
-  #readSession<A extends readonly unknown[], T>(key: records.SessionKey, read: SessionFunction<A, T>, ...args: A): Promise<T> {
-    return this.#read((connection) => read(connection, sessions.resolveSession(connection, key), ...args));
-  }
-
-  /** Like `#readSession`, for reads of several queries: all of them use one snapshot. */
-  #readSnapshot<A extends readonly unknown[], T>(key: records.SessionKey, read: SessionFunction<A, T>, ...args: A): Promise<T> {
-    return this.#read((connection) => connection.read(() => read(connection, sessions.resolveSession(connection, key), ...args)));
   }
 
   get files(): readonly string[] {
@@ -104,7 +83,7 @@ export class SqliteStorage implements port.SessionStorage {
 
   async createSession(session: records.NewSession): Promise<records.SessionRecord> {
     const copy = { ...session, metadata: session.metadata && copyJson(session.metadata, "metadata") };
-    return this.#write((connection) =>
+    return this.#queue.write((connection) =>
       connection.write(() =>
         sessions.toSessionRecord(sessions.requireSessionRow(connection, sessions.insertNewSession(connection, copy).id)),
       ),
@@ -112,32 +91,32 @@ export class SqliteStorage implements port.SessionStorage {
   }
 
   async sessionRow(id: SessionId): Promise<records.SessionRow> {
-    return this.#read((connection) => sessions.resolveSession(connection, id));
+    return this.#queue.read((connection) => sessions.resolveSession(connection, id));
   }
 
   async findSession(key: records.SessionKey): Promise<records.SessionRecord | undefined> {
-    const row = await this.#read((connection) => sessions.findSessionRow(connection, key));
+    const row = await this.#queue.read((connection) => sessions.findSessionRow(connection, key));
     return row && sessions.toSessionRecord(row);
   }
 
   async sessionsNamed(name: string, limit: number): Promise<readonly records.SessionRecord[]> {
-    return this.#read((connection) => findSessionsByName(connection, name, limit));
+    return this.#queue.read((connection) => findSessionsByName(connection, name, limit));
   }
 
   async listSessions(filter: records.SessionFilter): Promise<records.Page<records.SessionRecord>> {
-    return this.#read((connection) => listSessions(connection, filter));
+    return this.#queue.read((connection) => listSessions(connection, filter));
   }
 
   async renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void> {
-    await this.#write((connection) => sessions.renameSession(connection, id, title, source));
+    await this.#queue.write((connection) => sessions.renameSession(connection, id, title, source));
   }
 
   async archiveSession(id: SessionId, archived: boolean): Promise<void> {
-    await this.#write((connection) => sessions.archiveSession(connection, id, archived));
+    await this.#queue.write((connection) => sessions.archiveSession(connection, id, archived));
   }
 
   async deleteSession(id: SessionId): Promise<void> {
-    await this.#write((connection) => sessions.deleteSession(connection, id));
+    await this.#queue.write((connection) => sessions.deleteSession(connection, id));
     // The deleted text is still in the WAL. It cannot be truncated while another process reads; `close` then tries again.
     const deadlineMs = performance.now() + TRUNCATE_TIMEOUT_MS;
     while (this.#connection.open && !this.#connection.truncateJournal() && performance.now() < deadlineMs) await delay(TRUNCATE_RETRY_MS);
@@ -145,19 +124,19 @@ export class SqliteStorage implements port.SessionStorage {
 
   async forkSession(id: SessionId, at: EntryId | null, into: records.NewSession): Promise<records.SessionRecord> {
     const copy = { ...into };
-    return this.#write((connection) => forkSession(connection, id, at, copy, this.#fileTools));
+    return this.#queue.write((connection) => forkSession(connection, id, at, copy, this.#fileTools));
   }
 
   async leaf(key: records.SessionKey, name: string, at?: records.LeafState): Promise<records.LeafState> {
-    return at === undefined ? this.#readSnapshot(key, readLeaf, name) : this.#writeSession(key, openLeaf, name, at);
+    return at === undefined ? this.#queue.readSnapshot(key, readLeaf, name) : this.#queue.writeSession(key, openLeaf, name, at);
   }
 
   async leaves(key: records.SessionKey): Promise<readonly records.LeafRecord[]> {
-    return this.#readSession(key, listLeaves);
+    return this.#queue.readSession(key, listLeaves);
   }
 
   async deleteLeaf(id: SessionId, name: string): Promise<void> {
-    await this.#writeSession(id, deleteLeaf, name);
+    await this.#queue.writeSession(id, deleteLeaf, name);
   }
 
   async commit(batch: port.Batch): Promise<port.BatchResult> {
@@ -170,7 +149,7 @@ export class SqliteStorage implements port.SessionStorage {
 
   #commit(batch: port.Batch, validateEntry: ValidateEntry): Promise<port.BatchResult> {
     let current = batch;
-    return this.#lock.run(
+    return this.#queue.lock.run(
       () => commitBatch(this.#connection, current, validateEntry, this.#fileTools),
       () => {
         current = copyBatch(batch);
@@ -179,51 +158,51 @@ export class SqliteStorage implements port.SessionStorage {
   }
 
   async undoMove(key: records.SessionKey, leafName: string): Promise<records.LeafState | undefined> {
-    return this.#writeSession(key, undoMove, leafName);
+    return this.#queue.writeSession(key, undoMove, leafName);
   }
 
   async redoMove(key: records.SessionKey, leafName: string): Promise<records.LeafState | undefined> {
-    return this.#writeSession(key, redoMove, leafName);
+    return this.#queue.writeSession(key, redoMove, leafName);
   }
 
   async leafMoves(key: records.SessionKey, leafName: string, limit: number): Promise<readonly records.LeafMove[]> {
-    return this.#readSession(key, listLeafMoves, leafName, limit);
+    return this.#queue.readSession(key, listLeafMoves, leafName, limit);
   }
 
   async entry(key: records.SessionKey, id: EntryId): Promise<Entry> {
-    return this.#readSession(key, readEntry, id);
+    return this.#queue.readSnapshot(key, readEntry, id);
   }
 
   async entriesStartingWith(key: records.SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]> {
-    return this.#readSession(key, findEntryIds, prefix, limit);
+    return this.#queue.readSession(key, findEntryIds, prefix, limit);
   }
 
   async scanPath(key: records.SessionKey, scan: records.PathScanFrom): Promise<records.Page<Entry>> {
-    return this.#readSnapshot(key, scanPath, scan);
+    return this.#queue.readSnapshot(key, scanPath, scan);
   }
 
   async pathSeqs(key: records.SessionKey, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]> {
-    return this.#readSnapshot(key, readPathSeqsById, leafId, stopAt);
+    return this.#queue.readSnapshot(key, readPathSeqsById, leafId, stopAt);
   }
 
   async entriesAt(key: records.SessionKey, seqs: readonly number[]): Promise<readonly Entry[]> {
-    return this.#readSession(key, readEntriesAt, seqs);
+    return this.#queue.readSnapshot(key, readEntriesAt, seqs);
   }
 
   async children(key: records.SessionKey, id: EntryId | null): Promise<readonly records.OutlineRow[]> {
-    return this.#readSession(key, listChildren, id);
+    return this.#queue.readSession(key, listChildren, id);
   }
 
   async branchPoints(key: records.SessionKey): Promise<readonly records.OutlineRow[]> {
-    return this.#readSession(key, listBranchPoints);
+    return this.#queue.readSession(key, listBranchPoints);
   }
 
   async tips(key: records.SessionKey): Promise<readonly records.OutlineRow[]> {
-    return this.#readSession(key, listTips);
+    return this.#queue.readSession(key, listTips);
   }
 
   async outline(key: records.SessionKey, afterSeq: number, limit: number): Promise<readonly records.OutlineRow[]> {
-    return this.#readSession(key, readOutline, afterSeq, limit);
+    return this.#queue.readSession(key, readOutline, afterSeq, limit);
   }
 
   async outlinePath(key: records.SessionKey, leafId: EntryId | null, limit: number): Promise<readonly records.OutlineRow[]> {
@@ -235,62 +214,62 @@ export class SqliteStorage implements port.SessionStorage {
   }
 
   async entriesSince(key: records.SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]> {
-    return this.#readSession(key, readEntriesSince, afterSeq, limit);
+    return this.#queue.readSnapshot(key, readEntriesSince, afterSeq, limit);
   }
 
   async commonAncestor(key: records.SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null> {
-    return this.#readSnapshot(key, findCommonAncestorId, a, b);
+    return this.#queue.readSnapshot(key, findCommonAncestorId, a, b);
   }
 
   async contextPath(key: records.SessionKey, at: records.ContextEnd, knownSeq: number | null): Promise<records.ContextPath> {
-    return this.#readSnapshot(key, readContextPath, at, knownSeq, this.#settings);
+    return this.#queue.readSnapshot(key, readContextPath, at, knownSeq, this.#settings);
   }
 
   async fileOperations(key: records.SessionKey, range: port.PathRange): Promise<readonly FileOperation[]> {
-    return this.#readSnapshot(key, readFileOperations, range);
+    return this.#queue.readSnapshot(key, readFileOperations, range);
   }
 
   async labels(key: records.SessionKey, text?: string): Promise<readonly records.Label[]> {
-    return this.#readSession(key, listLabels, text);
+    return this.#queue.readSession(key, listLabels, text);
   }
 
   async value(key: records.SessionKey, name: string): Promise<records.StoredValue | undefined> {
-    return this.#readSession(key, findValue, name);
+    return this.#queue.readSession(key, findValue, name);
   }
 
   async values(key: records.SessionKey, prefix: string): Promise<readonly records.StoredValue[]> {
-    return this.#readSession(key, listValues, prefix);
+    return this.#queue.readSession(key, listValues, prefix);
   }
 
   async tokenCounts(key: records.SessionKey, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
-    return this.#readSession(key, readTokenCounts, counter, ids);
+    return this.#queue.readSession(key, readTokenCounts, counter, ids);
   }
 
   async saveTokenCounts(key: records.SessionKey, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void> {
-    await this.#writeSession(key, saveTokenCounts, counter, new Map(counts));
+    await this.#queue.writeSession(key, saveTokenCounts, counter, new Map(counts));
   }
 
   async search(request: port.SearchRequest): Promise<port.SearchPage> {
     if (request.sessionId !== undefined) sessions.requireSessionSeq(this.#connection, request.sessionId);
-    return this.#read((connection) => search(connection, request));
+    return this.#queue.read((connection) => search(connection, request));
   }
 
   async catchUpSearch(limit: number, whenLocked: "wait" | "throw" = "wait"): Promise<number> {
     const most = rowLimit(limit);
     if (!this.#connection.readOnly) {
-      if (whenLocked === "wait") await this.#write((connection) => indexEntries(connection, most));
+      if (whenLocked === "wait") await this.#queue.write((connection) => indexEntries(connection, most));
       else indexEntries(this.#connection, most);
     }
     return countUnindexed(this.#connection);
   }
 
   async statistics(key?: records.SessionKey): Promise<records.Statistics> {
-    return this.#read((connection) => readStatistics(connection, key));
+    return this.#queue.read((connection) => readStatistics(connection, key));
   }
 
   async importSession(source: SourceSession, options: port.ImportOptions): Promise<port.ImportedSession> {
     const validateEntry = loadedValidation() ?? (await loadValidation());
-    return this.#write((connection) => importSession(connection, source, options, validateEntry, this.#fileTools));
+    return this.#queue.write((connection) => importSession(connection, source, options, validateEntry, this.#fileTools));
   }
 
   async *verify(id?: SessionId): AsyncIterable<port.Violation> {
@@ -298,6 +277,29 @@ export class SqliteStorage implements port.SessionStorage {
     // Imported here, because it loads the validation and zod, which reads do not need.
     const { findViolations } = await import("../verify/verify.js");
     yield* findViolations(this.#connection, id);
+  }
+
+  async packNext(scope: port.PackScope): Promise<port.PackedBlock | undefined> {
+    const plan = await this.#queue.read((connection) => planPack(connection, scope));
+    if (plan === undefined) return undefined;
+    const block = await encodeBlockAsync(plan.entries);
+    const isPacked = await this.#queue.write((connection) => commitPack(connection, plan, block));
+    return isPacked ? { entries: plan.rows.length, blockBytes: block.data.length } : { entries: 0, blockBytes: 0 };
+  }
+
+  async unpacked(): Promise<port.RowSize> {
+    return this.#queue.read(measureRows);
+  }
+
+  async fileSize(): Promise<port.FileSize> {
+    return this.#queue.read(measureFile);
+  }
+
+  async shrinkFile(): Promise<boolean> {
+    return this.#queue.write((connection) => {
+      mergeIndex(connection);
+      return connection.releaseFreePages();
+    });
   }
 
   async backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, optional, SIGNAL, TEXT } from "../arguments/rules.js";
-import { FILTER, FORK, ID, NEW_SESSION, OPEN, SEARCH, TITLE_SOURCE } from "../arguments/shapes.js";
+import { FILTER, FORK, ID, NEW_SESSION, OPEN, PACK, SEARCH, TITLE_SOURCE } from "../arguments/shapes.js";
 import { AmbiguousNameError, LeafNotFoundError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import {
@@ -15,6 +15,7 @@ import type { SearchPage, SearchRequest, SessionStorage, Violation } from "../po
 import type { SessionHost } from "../session/leaf-writer.js";
 import { Session } from "../session/session.js";
 import { shorten } from "../text/cut.js";
+import { type PackedStore, type PackOptions, packStore } from "./pack-store.js";
 import { SearchIndexer } from "./search-indexer.js";
 
 /** Where a session is forked, and the record of the fork. */
@@ -195,6 +196,19 @@ export class Store {
   async *verify(id?: SessionId): AsyncIterable<Violation> {
     checkArgument("id", id, optional(ID));
     yield* this.#storage.verify(id);
+  }
+
+  /**
+   * Packs every payload into compressed blocks, one short transaction for each, and returns the free pages of the file to the file
+   * system. Other processes can use the store meanwhile. Old entries are packed in the background anyway.
+   *
+   * @throws {StoreReadOnlyError | StoreBusyError | StoreFullError} what was packed before stays packed.
+   * @example
+   * const { bytesBefore, bytesAfter } = await store.pack();
+   */
+  async pack(options: PackOptions = {}): Promise<PackedStore> {
+    checkArgument("options", options, PACK);
+    return this.whileOpen(() => packStore(this.#storage, options));
   }
 
   /**

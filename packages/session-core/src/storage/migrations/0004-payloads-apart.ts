@@ -90,6 +90,8 @@ export const payloadsApart = {
     copySkeletons(file, (done) => onProgress?.(Math.floor(done / 2), total));
     packPayloads(file, (done) => onProgress?.(Math.floor((total + done) / 2), total));
     file.exec("DROP TABLE entry_before");
+    // No query has used it.
+    file.exec("DROP INDEX file_operation_by_path");
     for (const statement of NEW_INDEXES) file.exec(statement);
     onProgress?.(total, total);
   },

@@ -1,0 +1,160 @@
+import { PayloadDamagedError } from "../errors/store-errors.js";
+import type { FileSize, PackScope, RowSize } from "../port/session-storage.js";
+import { BLOCK_BYTES, BLOCK_ENTRIES, type BlockEntry, divideIntoBlocks, type EncodedBlock } from "./block.js";
+import type { Connection } from "./connection.js";
+import { type BlockRow, openBlock } from "./payloads.js";
+import { query, rawQuery } from "./query.js";
+import { type EntrySeq, type SessionSeq, toEntrySeq } from "./schema.js";
+
+/** How many of the newest payloads of an active session stay rows, so that its context reads without decompressing. */
+const KEPT_ROWS = 128;
+const IDLE_AFTER_MS = 60 * 60 * 1000;
+
+/** The next block: what it replaces, and what it will hold. */
+export interface PackPlan {
+  readonly session: SessionSeq;
+  /** The rows that the block replaces. */
+  readonly rows: readonly EntrySeq[];
+  /** The last block of the session if it was not full: the new block replaces it too. */
+  readonly merged: number | null;
+  /** The payloads of the new block, oldest first. */
+  readonly entries: readonly BlockEntry[];
+}
+
+interface Candidate {
+  readonly seq: SessionSeq;
+  readonly row_count: number;
+  readonly active_at_ms: number;
+}
+
+const candidate = query<{ least: number; idleBefore: number }, Candidate>(({ sql, p }) =>
+  rawQuery(sql<Candidate>`
+    SELECT seq, row_count, active_at_ms FROM session
+    WHERE row_count >= ${p.least} OR (row_count > 0 AND active_at_ms < ${p.idleBefore}) LIMIT 1`),
+);
+
+// The unique index of session and row number gives the order.
+const oldestRow = query<{ session: SessionSeq; after: EntrySeq }, BlockEntry>(({ sql, p }) =>
+  rawQuery(sql<BlockEntry>`
+    SELECT entry.seq, payload.json FROM entry CROSS JOIN payload ON payload.entry_seq = entry.seq
+    WHERE entry.session_seq = ${p.session} AND entry.seq > ${p.after} ORDER BY entry.seq LIMIT 1`),
+);
+
+const lastBlock = query<{ session: SessionSeq }, BlockRow>(({ db, p }) =>
+  db.selectFrom("payload_block").selectAll().where("session_seq", "=", p.session).orderBy("last_seq", "desc").limit(1),
+);
+
+/** Chooses and reads the next block; undefined if nothing has to be packed. Cost: the sessions of the store and one block. */
+export function planPack(connection: Connection, scope: PackScope, nowMs = Date.now()): PackPlan | undefined {
+  if (connection.readOnly) return undefined;
+  return connection.read(() => {
+    const idleBefore = nowMs - IDLE_AFTER_MS;
+    const found = connection.get(candidate, { least: scope === "all" ? 1 : KEPT_ROWS + BLOCK_ENTRIES, idleBefore });
+    if (found === undefined) return undefined;
+    const whole = scope === "all" || found.active_at_ms < idleBefore;
+    return planBlock(connection, found.seq, whole ? found.row_count : found.row_count - KEPT_ROWS);
+  });
+}
+
+function planBlock(connection: Connection, session: SessionSeq, most: number): PackPlan | undefined {
+  const last = connection.get(lastBlock, { session });
+  const earlier = last === undefined ? [] : mergeable(connection, last);
+  const after = last?.last_seq ?? toEntrySeq(0);
+  const entries = firstBlock(earlier, rowsAfter(connection, session, after, most));
+  // A large payload is a block of its own; the last block then stays as it is.
+  const isMerged = earlier.length > 0 && entries.length > earlier.length;
+  const packed = isMerged || earlier.length === 0 ? entries : firstBlock([], rowsAfter(connection, session, after, most));
+  if (packed.length === 0) return undefined;
+  const rows = packed.slice(isMerged ? earlier.length : 0).map(({ seq }) => seq);
+  return { session, rows, merged: isMerged ? (last?.seq ?? null) : null, entries: packed };
+}
+
+/** The entries of a block with room for more; none of a full or damaged one, which `verify` reports. */
+function mergeable(connection: Connection, block: BlockRow): readonly BlockEntry[] {
+  if (block.entries >= BLOCK_ENTRIES || block.payload_bytes >= BLOCK_BYTES) return [];
+  try {
+    return openBlock(connection, block).allEntries();
+  } catch (error) {
+    if (error instanceof PayloadDamagedError) return [];
+    throw error;
+  }
+}
+
+function firstBlock(earlier: readonly BlockEntry[], rows: Iterable<BlockEntry>): readonly BlockEntry[] {
+  const [block = []] = divideIntoBlocks(chain(earlier, rows));
+  return block;
+}
+
+function* chain(first: Iterable<BlockEntry>, second: Iterable<BlockEntry>): Generator<BlockEntry, void, void> {
+  yield* first;
+  yield* second;
+}
+
+/** Reads the oldest rows of a session one by one, because a payload may be large. */
+function* rowsAfter(connection: Connection, session: SessionSeq, from: EntrySeq, most: number): Generator<BlockEntry, void, void> {
+  let after = from;
+  for (let count = 0; count < most; count++) {
+    const row = connection.get(oldestRow, { session, after });
+    if (row === undefined) return;
+    yield row;
+    after = row.seq;
+  }
+}
+
+const insertBlock = query<Omit<BlockRow, "seq">>(({ db, p }) =>
+  db.insertInto("payload_block").values({
+    session_seq: p.session_seq,
+    first_seq: p.first_seq,
+    last_seq: p.last_seq,
+    entries: p.entries,
+    payload_bytes: p.payload_bytes,
+    codec: p.codec,
+    checksum: p.checksum,
+    data: p.data,
+  }),
+);
+const removeBlock = query<{ seq: number }>(({ db, p }) => db.deleteFrom("payload_block").where("seq", "=", p.seq));
+const sizeOfRows = query<{ seqs: string }, { count: number; bytes: number }>(({ sql, p }) =>
+  rawQuery(sql<{ count: number; bytes: number }>`
+    SELECT count(*) AS count, coalesce(sum(payload_bytes), 0) AS bytes FROM json_each(${p.seqs}) AS wanted
+      CROSS JOIN payload ON payload.entry_seq = wanted.value CROSS JOIN entry ON entry.seq = payload.entry_seq`),
+);
+const removeRows = query<{ seqs: string }>(({ sql, p }) =>
+  rawQuery(sql`DELETE FROM payload WHERE entry_seq IN (SELECT value FROM json_each(${p.seqs}))`),
+);
+const subtractRows = query<{ session: SessionSeq; count: number; bytes: number }>(({ sql, p }) =>
+  rawQuery(sql`UPDATE session SET row_count = row_count - ${p.count}, row_bytes = row_bytes - ${p.bytes} WHERE seq = ${p.session}`),
+);
+
+/**
+ * Replaces the rows of a plan by their block, in one transaction. Returns false and changes nothing if another process has packed
+ * them or deleted the session since.
+ */
+export function commitPack(connection: Connection, plan: PackPlan, block: EncodedBlock): boolean {
+  const seqs = JSON.stringify(plan.rows);
+  return connection.writeUnsynced(() => {
+    const { count, bytes } = connection.get(sizeOfRows, { seqs }) ?? { count: 0, bytes: 0 };
+    if (count !== plan.rows.length) return false;
+    if (plan.merged !== null && connection.run(removeBlock, { seq: plan.merged }) === 0) return false;
+    connection.run(removeRows, { seqs });
+    connection.run(insertBlock, { session_seq: plan.session, ...block });
+    connection.run(subtractRows, { session: plan.session, count, bytes });
+    return true;
+  });
+}
+
+const sizeOfAllRows = query<Record<never, never>, RowSize>(({ sql }) =>
+  rawQuery(sql<RowSize>`SELECT coalesce(sum(row_count), 0) AS entries, coalesce(sum(row_bytes), 0) AS bytes FROM session`),
+);
+
+/** Returns how many payloads of the store are rows. Cost: the sessions of the store. */
+export function measureRows(connection: Connection): RowSize {
+  return connection.get(sizeOfAllRows, {}) ?? { entries: 0, bytes: 0 };
+}
+
+/** Returns the size of the file. */
+export function measureFile(connection: Connection): FileSize {
+  const number = (pragma: string) => Number(Object.values(connection.pragma(pragma)[0] ?? {})[0]);
+  const pageBytes = number("page_size");
+  return { bytes: number("page_count") * pageBytes, freeBytes: number("freelist_count") * pageBytes };
+}

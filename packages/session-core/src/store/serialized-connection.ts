@@ -1,0 +1,40 @@
+import type { SessionKey } from "../port/records.js";
+import { resolveSession, type SessionRef } from "../sessions/session-rows.js";
+import type { Connection } from "../storage/connection.js";
+import { retryWhileBusy, WriteLock } from "../storage/write-lock.js";
+
+type SessionFunction<A extends readonly unknown[], T> = (connection: Connection, session: SessionRef, ...args: A) => T;
+
+/** Runs the operations of a storage on its connection: writes one after the other, reads at once. */
+export class SerializedConnection {
+  readonly #connection: Connection;
+  readonly lock: WriteLock;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.lock = new WriteLock(connection.busyTimeoutMs);
+  }
+
+  /** Queues a write. If no write waits, its first attempt runs before this returns. */
+  write<T>(write: (connection: Connection) => T): Promise<T> {
+    return this.lock.run(() => write(this.#connection));
+  }
+
+  writeSession<A extends readonly unknown[], T>(key: SessionKey, write: SessionFunction<A, T>, ...args: A): Promise<T> {
+    return this.write((connection) => connection.write(() => write(connection, resolveSession(connection, key), ...args)));
+  }
+
+  /** Runs a read at once. Only while another process recovers the WAL it waits, at most the busy timeout. */
+  read<T>(read: (connection: Connection) => T): Promise<T> {
+    return retryWhileBusy(this.#connection.busyTimeoutMs, () => read(this.#connection));
+  }
+
+  readSession<A extends readonly unknown[], T>(key: SessionKey, read: SessionFunction<A, T>, ...args: A): Promise<T> {
+    return this.read((connection) => read(connection, resolveSession(connection, key), ...args));
+  }
+
+  /** Like `readSession`, for reads of several queries: all of them use one snapshot. */
+  readSnapshot<A extends readonly unknown[], T>(key: SessionKey, read: SessionFunction<A, T>, ...args: A): Promise<T> {
+    return this.read((connection) => connection.read(() => read(connection, resolveSession(connection, key), ...args)));
+  }
+}

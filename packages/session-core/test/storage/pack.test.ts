@@ -1,0 +1,101 @@
+import { readFileSync, statSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { openStore } from "../../src/store/open-store.js";
+import { entryNamed, grow } from "../world/grow.js";
+import { readAll } from "../world/old-stores.js";
+import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
+
+const long = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, at) => ({ kind: "entry", entry: entryNamed(`u${from + at}`) }) as const);
+
+function counts(path: string) {
+  return raw(path, (file) => ({
+    rows: file.prepare("SELECT count(*) FROM payload").pluck().get(),
+    blocks: file.prepare("SELECT entries FROM payload_block ORDER BY seq").pluck().all(),
+  }));
+}
+
+describe("packing a store", () => {
+  test("changes nothing that is read", async () => {
+    const path = storePath();
+    const store = await openedStore({ path });
+    const { session } = await grow("s1 u1 a1 k1 r1:k1 @a1 u2 c1:u2 u3 x1:u2", { store, session: { title: "Parser" } });
+    await session.labels.set("a1", "start");
+    const before = await readAll(store, session);
+    expect(await store.pack()).toMatchObject({ entries: before.entries.length });
+    const again = await openedStore({ path });
+    expect(await readAll(again, await again.openSession(session.id))).toEqual(before);
+    expect(await findingsOf(again)).toEqual([]);
+    expect(counts(path)).toMatchObject({ rows: 0, blocks: [before.entries.length] });
+  });
+
+  test("makes blocks of 64 entries, and fills the last one when it continues", async () => {
+    const path = storePath();
+    const store = await openedStore({ path });
+    const session = await store.createSession();
+    await session.write(long(100));
+    await store.pack();
+    expect(counts(path)).toEqual({ rows: 0, blocks: [64, 36] });
+    await session.write(long(40, 100));
+    await store.pack();
+    expect(counts(path)).toEqual({ rows: 0, blocks: [64, 64, 12] });
+    expect((await session.context()).entries).toHaveLength(140);
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
+  test("gives a payload that is larger than a block a block of its own", async () => {
+    const path = storePath();
+    const store = await openedStore({ path });
+    const session = await store.createSession();
+    const text = "x".repeat(200_000);
+    await session.write([...long(3), { kind: "entry", entry: { type: "custom", customType: "big", data: { text } } }, ...long(3, 3)]);
+    await store.pack();
+    expect(counts(path).blocks).toEqual([3, 1, 3]);
+    expect((await session.entriesSince(3, 1))[0]).toMatchObject({ data: { text } });
+    await session.write(long(1, 6));
+    await store.pack();
+    expect(counts(path).blocks).toEqual([3, 1, 4]);
+  });
+
+  test("returns the free pages to the file system", async () => {
+    const path = storePath();
+    const store = await openStore({ path });
+    const session = await store.createSession();
+    await session.write(long(2_000).map((write) => ({ ...write, entry: { ...write.entry, padding: "words ".repeat(100) } })));
+    const { bytesBefore, bytesAfter, freeBytes } = await store.pack();
+    expect(freeBytes).toBe(0);
+    expect(bytesAfter).toBeLessThan(bytesBefore / 2);
+    await store.close();
+    expect(statSync(path).size).toBe(bytesAfter);
+  });
+
+  test("stops after the current block when it is cancelled, and keeps what it packed", async () => {
+    const path = storePath();
+    const store = await openedStore({ path });
+    const session = await store.createSession();
+    await session.write(long(200));
+    const cancelled = new AbortController();
+    const onProgress = () => cancelled.abort(new Error("enough"));
+    await expect(store.pack({ signal: cancelled.signal, onProgress })).rejects.toThrow("enough");
+    expect(counts(path)).toEqual({ rows: 136, blocks: [64] });
+    expect((await session.context()).entries).toHaveLength(200);
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
+  test("leaves nothing of a deleted session in the file", async () => {
+    const path = storePath();
+    const store = await openStore({ path });
+    const kept = await store.createSession({ id: "kept" });
+    await kept.write(long(100));
+    const session = await store.createSession({ id: "gone" });
+    await session.write(long(100, 100));
+    await store.pack();
+    const data = raw(path, (file) =>
+      file.prepare("SELECT data FROM payload_block WHERE session_seq = (SELECT seq FROM session WHERE id = 'gone')").pluck().all(),
+    ) as readonly Buffer[];
+    await store.deleteSession("gone");
+    await store.close();
+    const file = readFileSync(path);
+    expect(data.map((block) => file.includes(block.subarray(10, 60)))).toEqual(data.map(() => false));
+  });
+});
