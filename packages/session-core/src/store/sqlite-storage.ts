@@ -206,11 +206,11 @@ export class SqliteStorage implements port.SessionStorage {
   }
 
   async outlinePath(key: records.SessionKey, leafId: EntryId | null, limit: number): Promise<readonly records.OutlineRow[]> {
-    return this.#readSnapshot(key, readOutlinePath, leafId, limit);
+    return this.#queue.readSnapshot(key, readOutlinePath, leafId, limit);
   }
 
   async outlineAt(key: records.SessionKey, seqs: readonly number[]): Promise<readonly records.OutlineRow[]> {
-    return this.#readSession(key, readOutlineAt, seqs);
+    return this.#queue.readSession(key, readOutlineAt, seqs);
   }
 
   async entriesSince(key: records.SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]> {
