@@ -21,6 +21,8 @@ const READ_BYTES = 64 * 1024 * 1024;
 // process still writes to.
 const descriptors = new Map<string, SharedDescriptor>();
 
+const OR_UNDEFINED = { throwIfNoEntry: false } as const;
+
 /** The identity of a file: device and inode number. */
 type FileId = Pick<Stats, "dev" | "ino">;
 
@@ -32,12 +34,16 @@ export class StoreFile {
   readonly path: string;
   readonly #id: FileId;
   readonly #descriptor: SharedDescriptor;
+  readonly #journalPath: string;
+  /** Receives the header at each check: a new buffer takes longer than the read. */
+  readonly #buffer = Buffer.alloc(HEADER_BYTES);
   #header: Buffer;
   #journal: FileId | undefined;
   #released = false;
 
   private constructor(path: string, id: FileId, descriptor: SharedDescriptor) {
     this.path = path;
+    this.#journalPath = `${path}-wal`;
     this.#id = id;
     this.#descriptor = descriptor;
     this.#header = this.readHeader();
@@ -55,7 +61,7 @@ export class StoreFile {
 
   /** Reads the first 100 bytes; fewer if the file is shorter. */
   readHeader(): Buffer {
-    return this.#read(HEADER_BYTES);
+    return this.#readStart(HEADER_BYTES);
   }
 
   /** Reads the whole file. @throws {StoreUnavailableError} it is larger than `WHOLE_BYTES`, or cannot be read. */
@@ -63,12 +69,12 @@ export class StoreFile {
     return withTypedErrors(this.path, () => {
       const { size } = fstatSync(this.#descriptor.fd);
       if (size > WHOLE_BYTES) throw new StoreUnavailableError(this.path, TOO_LARGE_TO_READ_WHOLE);
-      return this.#read(size);
+      return this.#readStart(size);
     });
   }
 
   // One call may read less than requested on some network file systems, and never reads 2 GiB.
-  #read(bytes: number): Buffer {
+  #readStart(bytes: number): Buffer {
     const buffer = Buffer.alloc(bytes);
     let end = 0;
     for (let read = -1; end < bytes && read !== 0; end += read) {
@@ -81,7 +87,7 @@ export class StoreFile {
   recordOpened(): void {
     if (!isSameFile(this.path, this.#id)) throw new StoreUnavailableError(this.path, "the file was replaced while it was being opened");
     this.#header = this.readHeader();
-    this.#journal = statSync(`${this.path}-wal`, { throwIfNoEntry: false });
+    this.#journal = statSync(this.#journalPath, OR_UNDEFINED);
   }
 
   /**
@@ -90,14 +96,20 @@ export class StoreFile {
    * @throws {StoreUnavailableError} the file system does not respond, for example while a network drive is offline.
    */
   findLossReason(): string | undefined {
-    return withTypedErrors(this.path, () => this.#lossReason());
+    try {
+      return this.#lossReason();
+    } catch (error) {
+      throw toTypedError(this.path, error);
+    }
   }
 
   #lossReason(): string | undefined {
     if (!isSameFile(this.path, this.#id)) return "the file was deleted, moved or replaced while it was open";
-    if (this.#journal !== undefined && !isSameFile(`${this.path}-wal`, this.#journal)) {
+    if (this.#journal !== undefined && !isSameFile(this.#journalPath, this.#journal)) {
       return "its journal (-wal) was deleted, moved or replaced while it was open";
     }
+    const isWhole = readSync(this.#descriptor.fd, this.#buffer, 0, HEADER_BYTES, 0) === HEADER_BYTES;
+    if (isWhole && this.#buffer.equals(this.#header)) return undefined;
     return this.#isContinued() ? undefined : "the file was overwritten or cut while it was open";
   }
 
@@ -142,7 +154,7 @@ function keyOf({ dev, ino }: FileId): string {
 }
 
 function isSameFile(path: string, { dev, ino }: FileId): boolean {
-  const now = statSync(path, { throwIfNoEntry: false });
+  const now = statSync(path, OR_UNDEFINED);
   return now !== undefined && now.ino === ino && now.dev === dev;
 }
 
@@ -151,9 +163,12 @@ function withTypedErrors<T>(path: string, access: () => T): T {
   try {
     return access();
   } catch (error) {
-    if (isFileSystemError(error)) throw new StoreUnavailableError(path, describeFileError(error.code), { cause: error });
-    throw error;
+    throw toTypedError(path, error);
   }
+}
+
+function toTypedError(path: string, error: unknown): unknown {
+  return isFileSystemError(error) ? new StoreUnavailableError(path, describeFileError(error.code), { cause: error }) : error;
 }
 
 function isFileSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {

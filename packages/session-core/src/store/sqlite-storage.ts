@@ -139,12 +139,16 @@ export class SqliteStorage implements port.SessionStorage {
     await this.#queue.writeSession(id, deleteLeaf, name);
   }
 
-  async commit(batch: port.Batch): Promise<port.BatchResult> {
+  commit(batch: port.Batch): Promise<port.BatchResult> {
     // A batch that has to wait is copied, so that later changes by its owner are not written. Without a wait there is no `await`
     // before the transaction, so that appends run in the order in which they are called.
     this.#validateEntry ??= loadedValidation();
-    if (this.#validateEntry === undefined) return this.#commit(copyBatch(batch), await loadValidation());
+    if (this.#validateEntry === undefined) return this.#commitOnceLoaded(copyBatch(batch));
     return this.#commit(batch, this.#validateEntry);
+  }
+
+  async #commitOnceLoaded(batch: port.Batch): Promise<port.BatchResult> {
+    return this.#commit(batch, await loadValidation());
   }
 
   #commit(batch: port.Batch, validateEntry: ValidateEntry): Promise<port.BatchResult> {

@@ -31,3 +31,13 @@ test("one line of a text is the start of its line without a limit", () => {
     { numRuns: 3000 },
   );
 });
+
+test("one line of an ASCII text is the same as inside a text with other characters", () => {
+  const ascii = fc.string({ unit: fc.integer({ min: 0, max: 0x7f }).map((code) => String.fromCharCode(code)), maxLength: 60 });
+  fc.assert(
+    fc.property(ascii, (text) => {
+      expect(`é${oneLine(`x${text}`)}`).toBe(oneLine(`éx${text}`));
+    }),
+    { numRuns: 2000 },
+  );
+});
