@@ -41,6 +41,7 @@ async function importAll(invocation: Invocation, store: Store): Promise<readonly
   try {
     const reports = await importEach(invocation, store, signal);
     await updateSearchIndex(store, out, await startProgress(io, out, "indexing for search"), signal);
+    await packImported(store, await startProgress(io, out, "packing"), signal);
     return reports;
   } finally {
     end();
@@ -91,6 +92,19 @@ async function updateSearchIndex(store: Store, out: Printer, progress: Progress,
       progress.update(total - left, total, counted(left, "entry left", "entries left"));
       if (signal.aborted) throw new CancelledError("Interrupted; every session was imported. The next search completes the search index.");
     }
+  } finally {
+    progress.end();
+  }
+}
+
+async function packImported(store: Store, progress: Progress, signal: AbortSignal): Promise<void> {
+  try {
+    const onProgress = (done: number, total: number) => progress.update(done, total, counted(done, "entry", "entries"));
+    await store.pack({ scope: "old", signal, onProgress });
+  } catch (error) {
+    if (signal.aborted)
+      throw new CancelledError("Interrupted; every session was imported. `bough pack` makes the store smaller.", { cause: error });
+    throw error;
   } finally {
     progress.end();
   }

@@ -71,13 +71,6 @@ export const runPack: Command = async ({ io, out, options }) => {
       progress.end();
       if (options.json === true) return out.json({ store: path, ...packed });
       out.line(describePacked(packed, path));
-      if (packed.freeBytes > 0)
-        out.line(
-          styled(
-            "dim",
-            `${bytes(packed.freeBytes)} in the file are free and will be used again; another process held the lock, or the disk is full.`,
-          ),
-        );
     } catch (error) {
       if (signal.aborted)
         throw new CancelledError("Interrupted. What was packed stays packed; run the command again for the rest.", { cause: error });

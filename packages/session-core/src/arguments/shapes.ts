@@ -168,7 +168,7 @@ export const FILTER = record({
 /** Options of a fork. */
 export const FORK = record({ at: optional(ID), title: optional(TEXT), id: optional(ID), cwd: optional(TEXT) });
 /** Options of packing a store. */
-export const PACK = record({ onProgress: optional(CALLBACK), signal: optional(SIGNAL) });
+export const PACK = record({ scope: optional(oneOf("old", "all")), onProgress: optional(CALLBACK), signal: optional(SIGNAL) });
 /** Options of opening a session. */
 export const OPEN = record({ leaf: optional(TEXT) });
 

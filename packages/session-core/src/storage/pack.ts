@@ -1,4 +1,4 @@
-import { PayloadDamagedError } from "../errors/store-errors.js";
+import { PayloadDamagedError, StoreReadOnlyError } from "../errors/store-errors.js";
 import type { FileSize, PackScope, RowSize } from "../port/session-storage.js";
 import { BLOCK_BYTES, BLOCK_ENTRIES, type BlockEntry, divideIntoBlocks, type EncodedBlock } from "./block.js";
 import type { Connection } from "./connection.js";
@@ -46,7 +46,7 @@ const lastBlock = query<{ session: SessionSeq }, BlockRow>(({ db, p }) =>
 
 /** Chooses and reads the next block; undefined if nothing has to be packed. Cost: the sessions of the store and one block. */
 export function planPack(connection: Connection, scope: PackScope, nowMs = Date.now()): PackPlan | undefined {
-  if (connection.readOnly) return undefined;
+  if (connection.readOnly) throw new StoreReadOnlyError(connection.path);
   return connection.read(() => {
     const idleBefore = nowMs - IDLE_AFTER_MS;
     const found = connection.get(candidate, { least: scope === "all" ? 1 : KEPT_ROWS + BLOCK_ENTRIES, idleBefore });

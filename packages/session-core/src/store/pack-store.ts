@@ -1,7 +1,12 @@
-import type { FileSize, SessionStorage } from "../port/session-storage.js";
+import type { PackScope, SessionStorage } from "../port/session-storage.js";
 
 /** How to pack a store. */
 export interface PackOptions {
+  /**
+   * `all` (default): every payload. `old`: those of sessions without activity for an hour, and of an active session those before
+   * its newest 128 entries.
+   */
+  readonly scope?: PackScope | undefined;
   /** Called after each block with the number of packed entries and of all entries to pack. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Stops after the current block; `pack` throws the reason. What was packed stays packed. */
@@ -13,30 +18,27 @@ export interface PackedStore {
   readonly entries: number;
   readonly bytesBefore: number;
   readonly bytesAfter: number;
-  /** Free space that stayed in the file: another process held the lock, or the disk had no room for a copy. It is used again. */
+  /** Free space in the file, which is used again: there was little, another process held the lock, or the disk had no room for a copy. */
   readonly freeBytes: number;
 }
 
-/** The share of the file that must be free before the file is rewritten without it, if nothing was packed. */
-const FREE_SHARE = 0.02;
+/** The share of the file that must be free before the file is rewritten without it. */
+const FREE_SHARE = { all: 0.02, old: 0.25 };
 
-/** Packs every payload, one transaction for each block, then merges the search index and returns free pages to the file system. */
-export async function packStore(storage: SessionStorage, { onProgress, signal }: PackOptions): Promise<PackedStore> {
+/** Packs payloads, one transaction for each block, then merges the search index and returns free pages if the file has many. */
+export async function packStore(storage: SessionStorage, { scope = "all", onProgress, signal }: PackOptions): Promise<PackedStore> {
   const before = await storage.fileSize();
   const total = (await storage.unpacked()).entries;
   let entries = 0;
   for (;;) {
     signal?.throwIfAborted();
-    const packed = await storage.packNext("all");
+    const packed = await storage.packNext(scope);
     if (packed === undefined) break;
     entries += packed.entries;
     onProgress?.(entries, Math.max(total, entries));
   }
-  if (entries > 0 || hasMuchFree(await storage.fileSize())) await storage.shrinkFile();
+  const packedFile = await storage.fileSize();
+  if (packedFile.freeBytes > packedFile.bytes * FREE_SHARE[scope]) await storage.shrinkFile();
   const { bytes, freeBytes } = await storage.fileSize();
-  return { entries, bytesBefore: before.bytes, bytesAfter: bytes, freeBytes: hasMuchFree({ bytes, freeBytes }) ? freeBytes : 0 };
-}
-
-function hasMuchFree({ bytes, freeBytes }: FileSize): boolean {
-  return freeBytes > bytes * FREE_SHARE;
+  return { entries, bytesBefore: before.bytes, bytesAfter: bytes, freeBytes };
 }
