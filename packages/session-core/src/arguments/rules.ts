@@ -111,7 +111,10 @@ export const NUMBER = ruleOf("a number", (value) => typeof value === "number");
 /** A finite number from 0 up. */
 export const AMOUNT = ruleOf("a finite number from 0 up", (value) => Number.isFinite(value) && Number(value) >= 0);
 /** The position of a page: `next` of the page before. */
-export const CURSOR = ruleOf("`next` of the page before", (value) => typeof value === "string" && /^-?\d{1,16}(\.\d{1,16})?$/.test(value));
+export const CURSOR = ruleOf(
+  "`next` of the page before",
+  (value) => typeof value === "string" && /^-?\d{1,16}(\.\d{1,16}){0,2}$/.test(value),
+);
 /** A function. */
 export const CALLBACK = ruleOf("a function", (value) => typeof value === "function");
 export const SIGNAL = ruleOf("an AbortSignal", (value) => value instanceof AbortSignal);

@@ -1,4 +1,5 @@
 import { PAYLOAD } from "../arguments/shapes.js";
+import type { EntryPayload } from "../entry/entry.js";
 import { parseStoredPayload } from "../entry/stored-payload.js";
 import { searchableText } from "../entry/text.js";
 import { PayloadDamagedError } from "../errors/store-errors.js";
@@ -11,36 +12,45 @@ import { toIndexedText } from "./fold.js";
 type UnindexedRow = PayloadRow & Pick<EntryTable, "type">;
 
 const cursor = query<Record<never, never>, { indexed_seq: EntrySeq }>(({ db }) => db.selectFrom("store_state").select("indexed_seq"));
-const nextUnindexed = query<{ after: EntrySeq }, UnindexedRow>(({ db, p }) =>
+const lastEntry = query<Record<never, never>, { seq: EntrySeq | null }>(({ sql }) =>
+  rawQuery(sql<{ seq: EntrySeq | null }>`SELECT max(seq) AS seq FROM entry`),
+);
+const nextSizes = query<{ after: EntrySeq; limit: number }, Pick<EntryTable, "seq" | "payload_bytes">>(({ db, p }) =>
+  db.selectFrom("entry").select(["seq", "payload_bytes"]).where("seq", ">", p.after).orderBy("seq").limit(p.limit),
+);
+const nextRows = query<{ after: EntrySeq; to: EntrySeq }, UnindexedRow>(({ db, p }) =>
   db
     .selectFrom("entry")
     .leftJoin("payload", "payload.entry_seq", "entry.seq")
     .select(["seq", "session_seq", "type", "payload.json as payload_json"])
     .where("seq", ">", p.after)
-    .orderBy("seq")
-    .limit(1),
+    .where("seq", "<=", p.to)
+    .orderBy("seq"),
 );
 const insertText = query<{ seq: EntrySeq; body: string }>(({ db, p }) =>
   db.insertInto("entry_text").values({ rowid: p.seq, body: p.body }),
 );
 const setCursor = query<{ seq: EntrySeq }>(({ db, p }) => db.updateTable("store_state").set({ indexed_seq: p.seq }));
-const lastEntry = query<Record<never, never>, { seq: number | null }>(({ sql }) =>
-  rawQuery(sql<{ seq: number | null }>`SELECT max(seq) AS seq FROM entry`),
-);
 
-// The limits of one transaction: it takes about 20 ms, so that other writers and the event loop wait only shortly.
-const BATCH_ENTRIES = 500;
-/** In characters of payloads. An entry is not divided, so a larger one is a batch of its own. */
-const BATCH_CHARACTERS = 400_000;
+// The limits of one transaction: it takes about 20 ms, so that other writers and the event loop wait only shortly. Larger batches make
+// fewer segments, which FTS5 has to merge.
+const BATCH_ENTRIES = 1000;
+/** In bytes of payloads. An entry is not divided, so a larger one is a batch of its own. */
+const BATCH_BYTES = 600_000;
 
 /** Returns an upper bound of the entries that are not indexed, from row numbers; 0 if there are none. */
 export function countUnindexed(connection: Connection): number {
-  return Math.max(0, (connection.get(lastEntry, {})?.seq ?? 0) - lastIndexedSeq(connection));
+  return Math.max(0, lastEntrySeq(connection) - lastIndexedSeq(connection));
 }
 
-/** Returns the row number of the last indexed entry. */
+/** Returns the row number of the last indexed entry; 0 if there is none. */
 export function lastIndexedSeq(connection: Connection): EntrySeq {
   return connection.get(cursor, {})?.indexed_seq ?? toEntrySeq(0);
+}
+
+/** Returns the row number of the last entry of the store; 0 if there is none. */
+export function lastEntrySeq(connection: Connection): EntrySeq {
+  return connection.get(lastEntry, {})?.seq ?? toEntrySeq(0);
 }
 
 /**
@@ -56,41 +66,54 @@ export function indexEntries(connection: Connection, limit: number): number {
 }
 
 function indexBatch(connection: Connection, limit: number): number {
-  let after = lastIndexedSeq(connection);
-  let count = 0;
-  for (let characters = 0; count < limit && characters < BATCH_CHARACTERS; count++) {
-    const row = connection.get(nextUnindexed, { after });
-    if (row === undefined) break;
-    const json = readableText(connection, row);
-    characters += json.length;
-    // Leaves an entry that would make the batch much larger to the next batch.
-    if (count > 0 && characters > 2 * BATCH_CHARACTERS) break;
-    indexRow(connection, row, json);
-    after = row.seq;
+  const after = lastIndexedSeq(connection);
+  const to = batchEnd(connection, after, limit);
+  if (to === undefined) return 0;
+  const rows = connection.all(nextRows, { after, to });
+  for (const row of rows) {
+    const text = extractText(row.type, findPayloadText(connection, row) ?? "");
+    if (text !== "") connection.run(insertText, { seq: row.seq, body: toIndexedText(text) });
   }
-  if (count > 0) connection.run(setCursor, { seq: after });
-  return count;
+  connection.run(setCursor, { seq: to });
+  return rows.length;
 }
 
-function indexRow(connection: Connection, row: UnindexedRow, json: string): void {
-  const text = extractText(row.type, json);
-  if (text !== "") connection.run(insertText, { seq: row.seq, body: toIndexedText(text) });
+/** Returns the last entry of the next batch, or undefined if there are no more entries. */
+function batchEnd(connection: Connection, after: EntrySeq, limit: number): EntrySeq | undefined {
+  let bytes = 0;
+  let end: EntrySeq | undefined;
+  for (const { seq, payload_bytes } of connection.all(nextSizes, { after, limit })) {
+    bytes += payload_bytes;
+    if (end !== undefined && bytes > BATCH_BYTES) break;
+    end = seq;
+  }
+  return end;
 }
 
-/** Returns the JSON text of a payload; an empty object for a damaged block, which `verify` reports. */
-export function readableText(connection: Connection, row: PayloadRow): string {
+/** Returns the JSON text of a payload; undefined for a damaged block, which `verify` reports. */
+export function findPayloadText(connection: Connection, row: PayloadRow): string | undefined {
   try {
     return payloadText(connection, row);
   } catch (error) {
-    if (error instanceof PayloadDamagedError) return "{}";
+    if (error instanceof PayloadDamagedError) return undefined;
     throw error;
   }
 }
 
 /** Returns the searchable text of a payload; "" for a damaged one, which `verify` reports. */
 export function extractText(type: EntryTable["type"], json: string): string {
-  const payload = parseStoredPayload(type, json);
-  return PAYLOAD(payload, "payload") === undefined ? searchableText(payload) : "";
+  const payload = parsePayload(type, json);
+  return payload === undefined || PAYLOAD(payload, "payload") !== undefined ? "" : searchableText(payload);
+}
+
+function parsePayload(type: EntryTable["type"], json: string): EntryPayload | undefined {
+  try {
+    return parseStoredPayload(type, json);
+  } catch (error) {
+    // The file does not check that a payload is JSON: another program may have changed it.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 const removeTitle = query<{ seq: SessionSeq }>(({ db, p }) => db.deleteFrom("session_text").where("rowid", "=", p.seq));

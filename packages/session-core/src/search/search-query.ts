@@ -62,19 +62,6 @@ export function entryConditions(request: SearchRequest): readonly RawBuilder<boo
   return conditions;
 }
 
-/** Returns the conditions on rows of the index. */
-export function indexConditions(request: SearchRequest): readonly RawBuilder<boolean>[] {
-  const conditions = entryConditions(request);
-  return request.sessionId === undefined ? conditions : [...conditions, ownRows(request.sessionId)];
-}
-
-// The index is ordered by row number, so the first and last entry of the session bound the scan.
-function ownRows(sessionId: string): RawBuilder<boolean> {
-  const rows = (end: "min" | "max") =>
-    sql`(SELECT ${sql.raw(end)}(seq) FROM entry WHERE session_seq = (SELECT seq FROM session WHERE id = ${sessionId}))`;
-  return sql`entry_text.rowid BETWEEN ${rows("min")} AND ${rows("max")}`;
-}
-
 /** The entry calls a tool on this file, or on one whose path ends with it. */
 function touches(path: string): RawBuilder<boolean> {
   const tail = `/${path.replace(/^\.?\//, "")}`;

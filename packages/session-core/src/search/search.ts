@@ -1,85 +1,114 @@
-import { type RawBuilder, sql } from "kysely";
+import { setImmediate as pause } from "node:timers/promises";
 import type { SearchHit, SearchPage, SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
-import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow } from "../storage/payloads.js";
-import { dynamicQuery, type Query, query, rawQuery, rowLimit } from "../storage/query.js";
-import type { EntryTable } from "../storage/schema.js";
-import { foldText } from "./fold.js";
-import { extractText, lastIndexedSeq, readableText } from "./search-index.js";
-import { allOf, entryConditions, ftsExpression, indexConditions, parseQuery, type SearchTerm, sessionConditions } from "./search-query.js";
-import { createSnippet } from "./snippet.js";
-import { termPattern } from "./term-pattern.js";
+import { rowLimit } from "../storage/query.js";
+import { findTitleHits, readHits } from "./hits.js";
+import { countIndexHits, findIndexHits } from "./index-hits.js";
+import { mergeByRank, type RankedEntry, rankHits } from "./rank.js";
+import { lastEntrySeq, lastIndexedSeq } from "./search-index.js";
+import { entryConditions, parseQuery, type SearchTerm } from "./search-query.js";
+import { type Tail, type TailHit, TailScan } from "./tail.js";
 
 const DEFAULT_LIMIT = 20;
 
+/** After this time, in milliseconds, a scan lets the event loop continue. */
+const SLICE_MS = 25;
+
+/** The largest result of a scan that is kept for the next page, in hits. */
+const KEPT_HITS = 100_000;
+
+/** The hits of the last scan, for the next page of the same search. */
+export interface LastScan {
+  key: string;
+  hits: readonly TailHit[];
+}
+
+/** Runs a read on the connection of the store. */
+interface Reader {
+  read<T>(body: (connection: Connection) => T): Promise<T>;
+}
+
 /**
- * Searches titles, then the index, then the entries that are not indexed yet, each of which is scanned. Update the index
- * first; in a read-only store, or while another process holds the lock, that is not possible.
+ * Searches titles, the index, and the entries that are not indexed yet, each of which is scanned. A long scan lets the event loop
+ * continue in between.
+ *
+ * @throws {InvalidQueryError}
  */
-export function search(connection: Connection, request: SearchRequest): SearchPage {
-  const terms = parseQuery(request.query);
-  const limit = rowLimit(request.limit ?? DEFAULT_LIMIT);
-  const offset = rowLimit(Number(request.cursor ?? 0));
-  return connection.read(() => {
-    const titles = includesTitles(request) ? findTitleHits(connection, terms, request) : [];
-    const indexed = countIndexedHits(connection, terms, request);
-    const unindexed = findUnindexedHits(connection, terms, entryConditions(request));
-    const total = titles.length + indexed + unindexed.length;
-    const hits: SearchHit[] = titles.slice(offset, offset + limit);
-    const rest = limit - hits.length;
-    if (rest > 0 && offset < titles.length + indexed) {
-      hits.push(...findIndexedHits(connection, terms, request, rest, Math.max(0, offset - titles.length)));
+export async function search(reader: Reader, request: SearchRequest, lastScan: LastScan): Promise<SearchPage> {
+  const running = new Search(request, lastScan);
+  for (;;) {
+    const page = await reader.read((connection) => running.advance(connection));
+    if (page !== undefined) return page;
+    await pause();
+  }
+}
+
+class Search {
+  readonly #request: SearchRequest;
+  readonly #terms: readonly SearchTerm[];
+  readonly #lastScan: LastScan;
+  readonly #limit: number;
+  readonly #position: Position;
+  #scan: TailScan | undefined;
+  #tail: Tail | undefined;
+
+  constructor(request: SearchRequest, lastScan: LastScan) {
+    this.#request = request;
+    this.#terms = parseQuery(request.query);
+    this.#lastScan = lastScan;
+    this.#limit = rowLimit(request.limit ?? DEFAULT_LIMIT);
+    this.#position = parseCursor(request.cursor);
+    this.#tail = this.#position.tail;
+  }
+
+  /** Searches for about `SLICE_MS`, in one read transaction. Returns the page, or undefined if the scan is not complete. */
+  advance(connection: Connection): SearchPage | undefined {
+    return connection.read(() => {
+      const tail = this.#tail ?? { from: lastIndexedSeq(connection), to: lastEntrySeq(connection) };
+      this.#tail = tail;
+      const hits = this.#scanTail(connection, tail);
+      return hits && this.#readPage(connection, tail, hits);
+    });
+  }
+
+  #scanTail(connection: Connection, tail: Tail): readonly TailHit[] | undefined {
+    const key = this.#scanKey(tail);
+    if (this.#position.tail !== undefined && this.#lastScan.key === key) return this.#lastScan.hits;
+    this.#scan ??= new TailScan(tail, this.#terms, entryConditions(this.#request));
+    const deadlineMs = performance.now() + SLICE_MS;
+    while (!this.#scan.isDone) {
+      if (performance.now() >= deadlineMs) return undefined;
+      this.#scan.scanPage(connection);
     }
-    const late = Math.max(0, offset + hits.length - titles.length - indexed);
-    hits.push(...unindexed.slice(late, late + limit - hits.length));
-    return { hits, total, next: hits.length > 0 && offset + hits.length < total ? String(offset + hits.length) : null };
-  });
-}
+    const { hits } = this.#scan;
+    if (hits.length <= KEPT_HITS) Object.assign(this.#lastScan, { key, hits });
+    return hits;
+  }
 
-const countAll = query<{ match: string }, { total: number }>(({ sql: text, p }) =>
-  rawQuery(text<{ total: number }>`SELECT count(*) AS total FROM entry_text WHERE entry_text MATCH ${p.match}`),
-);
+  /** What the hits of a scan depend on. */
+  #scanKey(tail: Tail): string {
+    return JSON.stringify([{ ...this.#request, limit: 0, cursor: "" }, tail]);
+  }
 
-// CROSS JOIN makes SQLite start with the index of words. Otherwise it queries the index for each entry of the session, which took
-// 9 s for 20,000 matches.
+  #readPage(connection: Connection, tail: Tail, scanned: readonly TailHit[]): SearchPage {
+    const { offset } = this.#position;
+    const titles = includesTitles(this.#request) ? findTitleHits(connection, this.#terms, this.#request) : [];
+    const hits: SearchHit[] = titles.slice(offset, offset + this.#limit);
+    const indexed = countIndexHits(connection, this.#terms, this.#request, tail.from);
+    const total = titles.length + indexed + scanned.length;
+    const entries = this.#rankEntries(connection, tail, scanned, Math.max(0, offset - titles.length), this.#limit - hits.length);
+    for (const hit of readHits(connection, entries, this.#terms)) hits.push(hit);
+    const end = offset + this.#limit;
+    return { hits, total, next: this.#limit > 0 && end < total ? formatCursor({ offset: end, tail }) : null };
+  }
 
-function countIndexedHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): number {
-  const match = ftsExpression(terms);
-  const conditions = indexConditions(request);
-  if (conditions.length === 0) return connection.get(countAll, { match })?.total ?? 0;
-  const counted: Query<Record<never, never>, { total: number }> = dynamicQuery(() =>
-    rawQuery(sql<{ total: number }>`
-      SELECT count(*) AS total FROM entry_text CROSS JOIN entry ON entry.seq = entry_text.rowid CROSS JOIN session ON session.seq = entry.session_seq
-      WHERE entry_text MATCH ${match} AND ${allOf(conditions)}`),
-  );
-  return connection.get(counted, {})?.total ?? 0;
-}
-
-function findIndexedHits(
-  connection: Connection,
-  terms: readonly SearchTerm[],
-  request: SearchRequest,
-  limit: number,
-  offset: number,
-): readonly SearchHit[] {
-  const match = ftsExpression(terms);
-  const conditions = indexConditions(request);
-  const ranked =
-    conditions.length === 0
-      ? // FTS5 ranks, so that only the rows of the page are joined.
-        sql`SELECT rowid, rank FROM entry_text WHERE entry_text MATCH ${match} ORDER BY rank, rowid DESC LIMIT ${limit} OFFSET ${offset}`
-      : sql`SELECT entry_text.rowid, bm25(entry_text) AS rank
-          FROM entry_text CROSS JOIN entry ON entry.seq = entry_text.rowid CROSS JOIN session ON session.seq = entry.session_seq
-          WHERE entry_text MATCH ${match} AND ${allOf(conditions)} ORDER BY rank, entry.seq DESC LIMIT ${limit} OFFSET ${offset}`;
-  const rows = connection.all(
-    dynamicQuery<HitRow>(() =>
-      rawQuery(sql<HitRow>`
-        SELECT ${sql.raw(HIT_COLUMNS)} FROM (${ranked}) AS hit JOIN entry ON entry.seq = hit.rowid JOIN session ON session.seq = entry.session_seq ${sql.raw(PAYLOAD_JOIN)}
-        ORDER BY hit.rank, entry.seq DESC`),
-    ),
-    {},
-  );
-  return rows.map((row) => toHit(connection, row, terms));
+  /** Returns the entries of the page: those of the index and those of the scan, best first. */
+  #rankEntries(connection: Connection, tail: Tail, scanned: readonly TailHit[], offset: number, limit: number): readonly RankedEntry[] {
+    if (limit <= 0) return [];
+    if (scanned.length === 0) return findIndexHits(connection, this.#terms, this.#request, tail.from, { offset, limit });
+    const indexed = findIndexHits(connection, this.#terms, this.#request, tail.from, { offset: 0, limit: offset + limit });
+    return mergeByRank(indexed, rankHits(connection, this.#terms, scanned), offset, limit);
+  }
 }
 
 /** Whether titles can match: a title has no role, type or file. */
@@ -87,85 +116,17 @@ function includesTitles(request: SearchRequest): boolean {
   return request.roles === undefined && request.types === undefined && request.path === undefined;
 }
 
-interface TitleRow {
-  readonly id: string;
-  readonly title: string;
-  readonly created_at_ms: number;
+/** Where a page starts. `tail`: what the first page scanned, so that all pages see the same entries in the same order. */
+interface Position {
+  readonly offset: number;
+  readonly tail: Tail | undefined;
 }
 
-/** Returns the sessions whose title matches, best first. */
-function findTitleHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest): readonly SearchHit[] {
-  const rows = connection.all(
-    dynamicQuery<TitleRow>(() =>
-      rawQuery(sql<TitleRow>`
-        SELECT session.id, session.title, session.created_at_ms FROM session_text JOIN session ON session.seq = session_text.rowid
-        WHERE session_text MATCH ${ftsExpression(terms)} AND session.title IS NOT NULL AND ${allOf(sessionConditions(request, sql.ref("session.created_at_ms")))}
-        ORDER BY bm25(session_text), session.seq DESC`),
-    ),
-    {},
-  );
-  return rows.map((row) => ({
-    sessionId: row.id,
-    sessionTitle: row.title,
-    entryId: null,
-    seq: null,
-    type: "title",
-    role: null,
-    createdAtMs: row.created_at_ms,
-    ...createSnippet(row.title, terms),
-  }));
+function parseCursor(cursor = "0"): Position {
+  const [offset = 0, from, to] = cursor.split(".").map(Number);
+  return { offset: rowLimit(offset), tail: from === undefined || to === undefined ? undefined : { from, to } };
 }
 
-/** How many entries are read by one query. */
-const SCANNED_AT_ONCE = 500;
-
-/** Returns the hits among the entries that are not indexed, newest first. Reads each of these entries. */
-function findUnindexedHits(
-  connection: Connection,
-  terms: readonly SearchTerm[],
-  conditions: readonly RawBuilder<boolean>[],
-): readonly SearchHit[] {
-  const hits: SearchHit[] = [];
-  const patterns = terms.map((term) => new RegExp(termPattern(term), "u"));
-  for (let after: number = lastIndexedSeq(connection); ; ) {
-    const rows = connection.all(
-      dynamicQuery<HitRow>(() =>
-        rawQuery(sql<HitRow>`
-          SELECT ${sql.raw(HIT_COLUMNS)}
-          FROM entry JOIN session ON session.seq = entry.session_seq ${sql.raw(PAYLOAD_JOIN)}
-          WHERE entry.seq > ${after} AND ${allOf(conditions)} ORDER BY entry.seq LIMIT ${SCANNED_AT_ONCE}`),
-      ),
-      {},
-    );
-    for (const row of rows) {
-      const text = foldText(extractText(row.type, readableText(connection, row)));
-      if (patterns.every((pattern) => pattern.test(text))) hits.push(toHit(connection, row, terms));
-    }
-    const last = rows.at(-1);
-    if (last === undefined) return hits.reverse();
-    after = last.seq;
-  }
-}
-
-/** A row of a matching entry. */
-interface HitRow extends PayloadRow, Pick<EntryTable, "id" | "type" | "role" | "created_at_ms"> {
-  readonly session_id: string;
-  readonly session_title: string | null;
-}
-
-/** The columns of a `HitRow`. */
-const HIT_COLUMNS = `${PAYLOAD_COLUMNS}, entry.id, entry.type, entry.role, entry.created_at_ms, session.id AS session_id, session.title AS session_title`;
-
-/** Converts a row to a hit. */
-function toHit(connection: Connection, row: HitRow, terms: readonly SearchTerm[]): SearchHit {
-  return {
-    sessionId: row.session_id,
-    sessionTitle: row.session_title,
-    entryId: row.id,
-    seq: row.seq,
-    type: row.type,
-    role: row.role,
-    createdAtMs: row.created_at_ms,
-    ...createSnippet(extractText(row.type, readableText(connection, row)), terms),
-  };
+function formatCursor({ offset, tail }: { readonly offset: number; readonly tail: Tail }): string {
+  return `${offset}.${tail.from}.${tail.to}`;
 }

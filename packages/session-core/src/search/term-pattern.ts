@@ -19,6 +19,11 @@ export function termPattern(term: SearchTerm): string {
   return `${start}${body.join("")}${end}`;
 }
 
+/** Like `termPattern`, for folded text that is ASCII: several times faster. */
+export function asciiPattern(term: SearchTerm): string {
+  return `(?<![a-z0-9])${tokensOf(term).join("[^a-z0-9]+")}${term.prefix ? "" : "(?![a-z0-9])"}`;
+}
+
 /** What is between two words of a phrase. An accent after a letter belongs to the word. */
 function gap(before: string, after: string): string {
   return isUnspaced(before) || isUnspaced(after) ? `${SEPARATOR}*` : `${ACCENT}*[^${WORD_CHARACTERS}${ACCENTS}]${SEPARATOR}*`;

@@ -6,7 +6,7 @@ import type { EntryId, SessionId } from "../ids/ids.js";
 import { importSession } from "../import/import-session.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
-import { search } from "../search/search.js";
+import { type LastScan, search } from "../search/search.js";
 import { countUnindexed, indexEntries, mergeIndex } from "../search/search-index.js";
 import { listLabels } from "../sessions/labels.js";
 import { findSessionsByName, listSessions } from "../sessions/session-list.js";
@@ -61,6 +61,7 @@ export class SqliteStorage implements port.SessionStorage {
   readonly #connection: Connection;
   readonly #fileTools: FileTools;
   readonly #settings = new SettingsCache();
+  readonly #lastScan: LastScan = { key: "", hits: [] };
   readonly #queue: SerializedConnection;
   #validateEntry: ValidateEntry | undefined;
 
@@ -255,7 +256,7 @@ export class SqliteStorage implements port.SessionStorage {
 
   async search(request: port.SearchRequest): Promise<port.SearchPage> {
     if (request.sessionId !== undefined) sessions.requireSessionSeq(this.#connection, request.sessionId);
-    return this.#queue.read((connection) => search(connection, request));
+    return search(this.#queue, request, this.#lastScan);
   }
 
   async catchUpSearch(limit: number, whenLocked: "wait" | "throw" = "wait"): Promise<number> {

@@ -1,0 +1,127 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Connection } from "../storage/connection.js";
+import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow } from "../storage/payloads.js";
+import { dynamicQuery, rawQuery } from "../storage/query.js";
+import type { EntrySeq, EntryTable } from "../storage/schema.js";
+import { foldText, isAscii } from "./fold.js";
+import { extractText, findPayloadText } from "./search-index.js";
+import { allOf, type SearchTerm } from "./search-query.js";
+import { asciiPattern, createPrefilter, termPattern } from "./term-pattern.js";
+
+/** The entries that a search scans: those after the row number `from`, the last one in the index, up to `to`. */
+export interface Tail {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A matching entry, with what its rank depends on. */
+export interface TailHit {
+  readonly seq: EntrySeq;
+  /** How often each term occurs, in the order of the terms. */
+  readonly occurrences: readonly number[];
+  /** The length of the text, in words. */
+  readonly words: number;
+}
+
+/** How many entries, and about how many bytes of payloads, one query reads. */
+const PAGE_ENTRIES = 500;
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+type TailRow = PayloadRow & Pick<EntryTable, "type" | "payload_bytes">;
+
+/** A scan of entries that are not indexed. Reads their payloads; parses those that can match. */
+export class TailScan {
+  readonly hits: TailHit[] = [];
+  readonly #tail: Tail;
+  readonly #conditions: readonly RawBuilder<boolean>[];
+  readonly #canMatch: (json: string) => boolean;
+  readonly #occurrences: (text: string) => readonly number[] | undefined;
+  #after: number;
+  #pageEntries = 100;
+
+  constructor(tail: Tail, terms: readonly SearchTerm[], conditions: readonly RawBuilder<boolean>[]) {
+    this.#tail = tail;
+    this.#conditions = conditions;
+    this.#canMatch = createPrefilter(terms);
+    this.#occurrences = createCounter(terms);
+    this.#after = tail.from;
+  }
+
+  /** Whether all entries have been scanned. */
+  get isDone(): boolean {
+    return this.#after >= this.#tail.to;
+  }
+
+  /** Scans the entries of the next page. */
+  scanPage(connection: Connection): void {
+    const rows = this.#readPage(connection);
+    for (const row of rows) {
+      const json = findPayloadText(connection, row);
+      if (json !== undefined && this.#canMatch(json)) this.#judge(row, json);
+    }
+    const bytes = rows.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
+    const last = rows.length < this.#pageEntries ? undefined : rows.at(-1);
+    this.#after = last?.seq ?? this.#tail.to;
+    this.#pageEntries = Math.max(1, Math.min(PAGE_ENTRIES, Math.floor((PAGE_BYTES * rows.length) / Math.max(1, bytes))));
+  }
+
+  #readPage(connection: Connection): readonly TailRow[] {
+    const session = this.#conditions.length === 0 ? sql`` : sql`JOIN session ON session.seq = entry.session_seq`;
+    return connection.all(
+      dynamicQuery<TailRow>(() =>
+        rawQuery(sql<TailRow>`
+          SELECT ${sql.raw(PAYLOAD_COLUMNS)}, entry.type, entry.payload_bytes FROM entry ${session} ${sql.raw(PAYLOAD_JOIN)}
+          WHERE entry.seq > ${this.#after} AND entry.seq <= ${this.#tail.to} AND ${allOf(this.#conditions)}
+          ORDER BY entry.seq LIMIT ${this.#pageEntries}`),
+      ),
+      {},
+    );
+  }
+
+  #judge({ seq, type }: TailRow, json: string): void {
+    const text = extractText(type, json);
+    const occurrences = this.#occurrences(text);
+    if (occurrences !== undefined) this.hits.push({ seq, occurrences, words: countWords(text) });
+  }
+}
+
+/** Returns a function that counts the occurrences of each term in a text; undefined if one does not occur. */
+function createCounter(terms: readonly SearchTerm[]): (text: string) => readonly number[] | undefined {
+  const patterns = terms.map((term) => new RegExp(termPattern(term), "gu"));
+  const inAscii = terms.map((term) => new RegExp(asciiPattern(term), "g"));
+  return (text) => {
+    const folded = foldText(text);
+    return countAll(isAscii(folded) ? inAscii : patterns, folded);
+  };
+}
+
+function countAll(patterns: readonly RegExp[], text: string): readonly number[] | undefined {
+  const counts: number[] = [];
+  for (const pattern of patterns) {
+    let count = 0;
+    pattern.lastIndex = 0;
+    while (pattern.test(text)) count += 1;
+    if (count === 0) return undefined;
+    counts.push(count);
+  }
+  return counts;
+}
+
+const CJK = 0x2e80;
+
+/** Returns the length of a text in words, as FTS5 counts them; an estimate where the text is not ASCII. */
+function countWords(text: string): number {
+  let words = 0;
+  let isInWord = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const isWord = code >= 0x80 ? code < CJK : isAsciiWord(code);
+    if (code >= CJK || (isWord && !isInWord)) words += 1;
+    isInWord = isWord;
+  }
+  return words;
+}
+
+function isAsciiWord(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39);
+}
