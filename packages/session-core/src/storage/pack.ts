@@ -27,10 +27,10 @@ interface Candidate {
   readonly active_at_ms: number;
 }
 
-const candidate = query<{ least: number; idleBefore: number }, Candidate>(({ sql, p }) =>
+const candidate = query<{ after: number; least: number; idleBefore: number }, Candidate>(({ sql, p }) =>
   rawQuery(sql<Candidate>`
     SELECT seq, row_count, active_at_ms FROM session
-    WHERE row_count >= ${p.least} OR (row_count > 0 AND active_at_ms < ${p.idleBefore}) LIMIT 1`),
+    WHERE seq > ${p.after} AND (row_count >= ${p.least} OR (row_count > 0 AND active_at_ms < ${p.idleBefore})) ORDER BY seq LIMIT 1`),
 );
 
 // The unique index of session and row number gives the order.
@@ -44,16 +44,27 @@ const lastBlock = query<{ session: SessionSeq }, BlockRow>(({ db, p }) =>
   db.selectFrom("payload_block").selectAll().where("session_seq", "=", p.session).orderBy("last_seq", "desc").limit(1),
 );
 
-/** Chooses and reads the next block; undefined if nothing has to be packed. Cost: the sessions of the store and one block. */
-export function planPack(connection: Connection, scope: PackScope, nowMs = Date.now()): PackPlan | undefined {
+/**
+ * Chooses and reads the next block; undefined if nothing has to be packed. `from`: the session of the last plan, from which the
+ * search for the next one continues. Cost: one block; without `from`, and at the end, the sessions of the store.
+ */
+export function planPack(connection: Connection, scope: PackScope, from: SessionSeq | undefined): PackPlan | undefined {
   if (connection.readOnly) throw new StoreReadOnlyError(connection.path);
-  return connection.read(() => {
-    const idleBefore = nowMs - IDLE_AFTER_MS;
-    const found = connection.get(candidate, { least: scope === "all" ? 1 : KEPT_ROWS + BLOCK_ENTRIES, idleBefore });
+  return connection.read(() => planAfter(connection, scope, from === undefined ? 0 : from - 1) ?? planAfter(connection, scope, 0));
+}
+
+function planAfter(connection: Connection, scope: PackScope, start: number): PackPlan | undefined {
+  const idleBefore = Date.now() - IDLE_AFTER_MS;
+  const least = scope === "all" ? 1 : KEPT_ROWS + BLOCK_ENTRIES;
+  for (let after = start; ; ) {
+    const found = connection.get(candidate, { after, least, idleBefore });
     if (found === undefined) return undefined;
     const whole = scope === "all" || found.active_at_ms < idleBefore;
-    return planBlock(connection, found.seq, whole ? found.row_count : found.row_count - KEPT_ROWS);
-  });
+    const plan = planBlock(connection, found.seq, whole ? found.row_count : found.row_count - KEPT_ROWS);
+    if (plan !== undefined) return plan;
+    // Its count of rows is wrong, which `verify` reports.
+    after = found.seq;
+  }
 }
 
 function planBlock(connection: Connection, session: SessionSeq, most: number): PackPlan | undefined {

@@ -18,6 +18,7 @@ import { Connection } from "../storage/connection.js";
 import type { ConnectionOptions } from "../storage/open-database.js";
 import { commitPack, measureFile, measureRows, planPack } from "../storage/pack.js";
 import { rowLimit } from "../storage/query.js";
+import type { SessionSeq } from "../storage/schema.js";
 import { retryWhileBusy } from "../storage/write-lock.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
@@ -64,6 +65,8 @@ export class SqliteStorage implements port.SessionStorage {
   readonly #lastScan: LastScan = { key: "", hits: [] };
   readonly #queue: SerializedConnection;
   #validateEntry: ValidateEntry | undefined;
+  /** The session of the last block. */
+  #packedLast: SessionSeq | undefined;
 
   /** Opens the file. Waits at most the busy timeout while another process locks all of it, for example to create it. */
   static async open(options: SqliteOptions): Promise<SqliteStorage> {
@@ -285,7 +288,8 @@ export class SqliteStorage implements port.SessionStorage {
   }
 
   async packNext(scope: port.PackScope): Promise<port.PackedBlock | undefined> {
-    const plan = await this.#queue.read((connection) => planPack(connection, scope));
+    const plan = await this.#queue.read((connection) => planPack(connection, scope, this.#packedLast));
+    this.#packedLast = plan?.session;
     if (plan === undefined) return undefined;
     const block = await encodeBlockAsync(plan.entries);
     const isPacked = await this.#queue.write((connection) => commitPack(connection, plan, block));
