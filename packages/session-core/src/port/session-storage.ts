@@ -144,19 +144,8 @@ export interface SessionStorage {
   statistics(sessionId?: SessionKey): Promise<Statistics>;
   importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;
 
-  /**
-   * Packs payloads that are rows into one compressed block. undefined: nothing is left to pack in this scope. `entries: 0`: another
-   * process packed the same rows. A storage that stores payloads in one form only returns undefined.
-   */
-  packNext(scope: PackScope): Promise<PackedBlock | undefined>;
-  /** The payloads that are not packed. */
-  unpacked(): Promise<RowSize>;
-  fileSize(): Promise<FileSize>;
-  /**
-   * Merges the search index into one segment, and gives free space in the file back to the file system. Returns false if there is
-   * no room for a copy of the file, or another process holds the lock. Blocks for as long as it takes to write the file.
-   */
-  shrinkFile(): Promise<boolean>;
+  /** How payloads are stored. */
+  readonly packing: PayloadPacking;
 
   /** Iterates over integrity violations. Validates every payload; reads the whole store. */
   verify(sessionId?: SessionId): AsyncIterable<Violation>;
@@ -170,6 +159,23 @@ export interface SessionStorage {
  * before its newest 128 entries, a full block at a time.
  */
 export type PackScope = "old" | "all";
+
+/** Packs payloads into compressed blocks. Entries read the same, packed or not. */
+export interface PayloadPacking {
+  /**
+   * Packs payloads that are rows into one compressed block. undefined: nothing is left to pack in this scope. `entries: 0`: another
+   * process packed the same rows. A storage that stores payloads in one form only returns undefined.
+   */
+  next(scope: PackScope): Promise<PackedBlock | undefined>;
+  /** The payloads that are not packed. */
+  unpacked(): Promise<RowSize>;
+  fileSize(): Promise<FileSize>;
+  /**
+   * Merges the search index into one segment, and gives free space in the file back to the file system. Returns false if there is
+   * no room for a copy of the file, or another process holds the lock. Blocks for as long as it takes to write the file.
+   */
+  shrinkFile(): Promise<boolean>;
+}
 
 /** How many payloads one step has packed, and the size of the compressed block that holds them now. */
 export interface PackedBlock {

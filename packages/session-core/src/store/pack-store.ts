@@ -1,4 +1,4 @@
-import type { PackScope, SessionStorage } from "../port/session-storage.js";
+import type { PackScope, PayloadPacking } from "../port/session-storage.js";
 
 /** How to pack a store. */
 export interface PackOptions {
@@ -26,19 +26,19 @@ export interface PackedStore {
 const FREE_SHARE = { all: 0.02, old: 0.25 };
 
 /** Packs payloads, one transaction for each block, then merges the search index and returns free pages if the file has many. */
-export async function packStore(storage: SessionStorage, { scope = "all", onProgress, signal }: PackOptions): Promise<PackedStore> {
-  const before = await storage.fileSize();
-  const total = (await storage.unpacked()).entries;
+export async function packStore(packing: PayloadPacking, { scope = "all", onProgress, signal }: PackOptions): Promise<PackedStore> {
+  const before = await packing.fileSize();
+  const total = (await packing.unpacked()).entries;
   let entries = 0;
   for (;;) {
     signal?.throwIfAborted();
-    const packed = await storage.packNext(scope);
+    const packed = await packing.next(scope);
     if (packed === undefined) break;
     entries += packed.entries;
     onProgress?.(entries, Math.max(total, entries));
   }
-  const packedFile = await storage.fileSize();
-  if (packedFile.freeBytes > packedFile.bytes * FREE_SHARE[scope]) await storage.shrinkFile();
-  const { bytes, freeBytes } = await storage.fileSize();
+  const packedFile = await packing.fileSize();
+  if (packedFile.freeBytes > packedFile.bytes * FREE_SHARE[scope]) await packing.shrinkFile();
+  const { bytes, freeBytes } = await packing.fileSize();
   return { entries, bytesBefore: before.bytes, bytesAfter: bytes, freeBytes };
 }

@@ -7,18 +7,15 @@ import { importSession } from "../import/import-session.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
 import { type LastScan, search } from "../search/search.js";
-import { countUnindexed, indexEntries, mergeIndex } from "../search/search-index.js";
+import { countUnindexed, indexEntries } from "../search/search-index.js";
 import { listLabels } from "../sessions/labels.js";
 import { findSessionsByName, listSessions } from "../sessions/session-list.js";
 import * as sessions from "../sessions/session-rows.js";
 import { findValue, listValues } from "../sessions/values.js";
 import type { SourceSession } from "../source/source-session.js";
-import { encodeBlockAsync } from "../storage/block.js";
 import { Connection } from "../storage/connection.js";
 import type { ConnectionOptions } from "../storage/open-database.js";
-import { commitPack, measureFile, measureRows, planPack } from "../storage/pack.js";
 import { rowLimit } from "../storage/query.js";
-import type { SessionSeq } from "../storage/schema.js";
 import { retryWhileBusy } from "../storage/write-lock.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import type { FileTools } from "../tools/known-tools.js";
@@ -42,6 +39,7 @@ import { findEntryIds, readEntriesAt, readPathSeqsById, scanPath } from "../tree
 import { readStatistics } from "../tree/statistics.js";
 import { readTokenCounts, saveTokenCounts } from "../tree/token-counts.js";
 import { SerializedConnection } from "./serialized-connection.js";
+import { SqlitePacking } from "./sqlite-packing.js";
 
 /** How long a deletion waits for readers before it leaves the truncation of the WAL to `close`, and the pause between tries, in milliseconds. */
 const TRUNCATE_TIMEOUT_MS = 250;
@@ -64,9 +62,8 @@ export class SqliteStorage implements port.SessionStorage {
   readonly #settings = new SettingsCache();
   readonly #lastScan: LastScan = { key: "", hits: [] };
   readonly #queue: SerializedConnection;
+  readonly packing: port.PayloadPacking;
   #validateEntry: ValidateEntry | undefined;
-  /** The session of the last block. */
-  #packedLast: SessionSeq | undefined;
 
   /** Opens the file. Waits at most the busy timeout while another process locks all of it, for example to create it. */
   static async open(options: SqliteOptions): Promise<SqliteStorage> {
@@ -77,6 +74,7 @@ export class SqliteStorage implements port.SessionStorage {
   constructor(connection: Connection, options: SqliteOptions) {
     this.#connection = connection;
     this.#queue = new SerializedConnection(connection);
+    this.packing = new SqlitePacking(this.#queue);
     this.#fileTools = options.fileTools;
   }
 
@@ -285,30 +283,6 @@ export class SqliteStorage implements port.SessionStorage {
     // Imported here, because it loads the validation and zod, which reads do not need.
     const { findViolations } = await import("../verify/verify.js");
     yield* findViolations(this.#connection, id);
-  }
-
-  async packNext(scope: port.PackScope): Promise<port.PackedBlock | undefined> {
-    const plan = await this.#queue.read((connection) => planPack(connection, scope, this.#packedLast));
-    this.#packedLast = plan?.session;
-    if (plan === undefined) return undefined;
-    const block = await encodeBlockAsync(plan.entries);
-    const isPacked = await this.#queue.write((connection) => commitPack(connection, plan, block));
-    return isPacked ? { entries: plan.rows.length, blockBytes: block.data.length } : { entries: 0, blockBytes: 0 };
-  }
-
-  async unpacked(): Promise<port.RowSize> {
-    return this.#queue.read(measureRows);
-  }
-
-  async fileSize(): Promise<port.FileSize> {
-    return this.#queue.read(measureFile);
-  }
-
-  async shrinkFile(): Promise<boolean> {
-    return this.#queue.write((connection) => {
-      mergeIndex(connection);
-      return connection.releaseFreePages();
-    });
   }
 
   async backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void> {

@@ -208,7 +208,7 @@ export class Store {
    */
   async pack(options: PackOptions = {}): Promise<PackedStore> {
     checkArgument("options", options, PACK);
-    return this.whileOpen(() => packStore(this.#storage, options));
+    return this.whileOpen(() => packStore(this.#storage.packing, options));
   }
 
   /**
