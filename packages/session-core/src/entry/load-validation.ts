@@ -1,7 +1,7 @@
 import type { ValidatedEntry } from "./validate.js";
 
 /** Validates what a caller gave as an entry: `validateEntry`. */
-export type Validate = (given: unknown) => ValidatedEntry;
+export type Validate = (given: unknown, inSchemaOrder?: boolean) => ValidatedEntry;
 
 let validate: Validate | undefined;
 

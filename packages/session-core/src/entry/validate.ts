@@ -10,18 +10,22 @@ export interface ValidatedEntry {
   readonly payload: EntryPayload;
   readonly id: string | undefined;
   readonly createdAtMs: number | undefined;
+  /** The JSON text of the payload without its type, if it is known. */
+  readonly payloadJson?: string | undefined;
 }
 
 /**
  * Validates an entry that a caller or a file supplied. Unknown fields are kept; `seq` and `parentId` are removed, because the
  * store sets them.
  *
+ * @param inSchemaOrder Returns a copy of the payload whose known members come first, in the order of the schema; default: the given
+ * order is kept if nothing has to be changed.
  * @throws {InvalidEntryError} with the path of the first invalid field.
  * @throws {UnserializableValueError} with the path of the first value that JSON cannot represent.
  */
-export function validateEntry(given: unknown): ValidatedEntry {
+export function validateEntry(given: unknown, inSchemaOrder = false): ValidatedEntry {
   assertJson(given, "entry");
-  const data = isPlainPayload(given) ? given : parsePayload(given);
+  const data = !inSchemaOrder && isPlainPayload(given) ? given : parsePayload(given);
   const { id, createdAtMs } = data;
   if (id !== undefined && (typeof id !== "string" || !isId(id))) {
     throw new InvalidEntryError("id", "must be 1 to 128 visible characters without spaces");

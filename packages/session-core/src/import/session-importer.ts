@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { EntryPayload } from "../entry/entry.js";
 import type { Validate } from "../entry/load-validation.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidEntryError, InvalidReferenceError, UnserializableValueError } from "../errors/session-errors.js";
@@ -119,7 +120,9 @@ export class SessionImporter {
   #validateRecord(record: SourceEntry): ValidatedEntry {
     const place = { id: record.id, createdAtMs: record.createdAtMs };
     try {
-      return { ...this.#validate(record.payload), ...place };
+      const { payload } = this.#validate(record.payload);
+      // A payload that was changed by the validation has another text.
+      return { payload, ...place, payloadJson: payload === record.payload ? record.payloadJson : undefined };
     } catch (error) {
       if (!(error instanceof InvalidEntryError || error instanceof UnserializableValueError)) throw error;
       this.#addProblem(record, "invalid-record", `${error.message} Imported as a foreign entry.`);
@@ -156,10 +159,10 @@ export class SessionImporter {
   #appendConflicting(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
     // The first import may have stored this record without its invalid reference.
     const fixed = removeReference(validated.payload);
-    const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed });
+    const again = fixed === undefined ? undefined : this.#tryAppend(parent, { ...validated, payload: fixed, payloadJson: undefined });
     if (again !== undefined) return again;
     if (this.#isContinued(record.id, validated)) return this.#appendContinuation(record, parent, validated);
-    if (!this.#wasReadInThisRun(record.id)) throw new DifferentSessionError(JSON.stringify(validated));
+    if (!this.#wasReadInThisRun(record.id)) throw new DifferentSessionError(this.#evidenceOf(validated));
     const id = `${record.line}:${record.id.slice(0, 100)}`;
     this.#addProblem(record, "duplicate-id", `another entry has the id ${quoted(record.id)}; imported as ${id}`);
     return this.#append(parent, { ...validated, id });
@@ -172,7 +175,10 @@ export class SessionImporter {
 
   /** Appends the complete entry as a sibling of the half-written one. Later children of the record are appended to the complete entry. */
   #appendContinuation(record: SourceEntry, parent: PathState, validated: ValidatedEntry): PathState {
-    const digest = createHash("sha256").update(JSON.stringify(validated.payload)).digest("hex").slice(0, 8);
+    const digest = createHash("sha256")
+      .update(JSON.stringify(this.#inSchemaOrder(validated)))
+      .digest("hex")
+      .slice(0, 8);
     const tip = this.#append(parent, { ...validated, id: continuedEntryId(digest, record.id) });
     this.#continuedTips.set(record.id, tip);
     this.#annotations.supersede(record.id);
@@ -201,7 +207,17 @@ export class SessionImporter {
     // In old files `fromId` is the target of the move, so an invalid one is no problem.
     if (fixed.type !== "branch_summary")
       this.#addProblem(record, code, `${error.field} ${quoted(error.entryId)} ${error.reason}; imported without it`);
-    return this.#append(parent, { ...validated, payload: fixed });
+    return this.#append(parent, { ...validated, payload: fixed, payloadJson: undefined });
+  }
+
+  // Ids are derived from these texts, so the order of members must not depend on the source.
+  #inSchemaOrder({ payload }: ValidatedEntry): EntryPayload {
+    return this.#validate(payload, true).payload;
+  }
+
+  #evidenceOf(validated: ValidatedEntry): string {
+    const { id, createdAtMs } = validated;
+    return JSON.stringify({ payload: this.#inSchemaOrder(validated), id, createdAtMs });
   }
 
   #addProblem(record: SourceEntry, code: ImportProblem["code"], message: string): void {

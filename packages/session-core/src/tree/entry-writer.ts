@@ -70,20 +70,21 @@ export class EntryWriter {
   }
 
   /** Returns the existing entry of this id if its content is equal. @throws {EntryConflictError} its content differs. */
-  findEqual({ id, payload }: ValidatedEntry): EntryPathState | undefined {
+  findEqual({ id, payload, payloadJson }: ValidatedEntry): EntryPathState | undefined {
     if (id === undefined) return undefined;
     const row = this.#connection.get(contentById, { session: this.#target.seq, id });
     if (row === undefined) return undefined;
-    if (row.type !== payload.type || !isSameJson(payloadText(this.#connection, row), toPayloadJson(payload)))
+    if (row.type !== payload.type || !isSameJson(payloadText(this.#connection, row), payloadJson ?? toPayloadJson(payload)))
       throw new EntryConflictError(this.#target.id, id);
     return { ...readPathState(this.#connection, row.seq), entryId: id, seq: row.seq };
   }
 
   /** Writes an entry whose id does not exist yet. */
-  write(parent: PathState, { id = newEntryId(), payload, createdAtMs = Date.now() }: ValidatedEntry): AppendResult {
+  write(parent: PathState, entry: ValidatedEntry): AppendResult {
+    const { id = newEntryId(), payload, createdAtMs = Date.now(), payloadJson = toPayloadJson(payload) } = entry;
     const scope = { connection: this.#connection, session: this.#target.seq };
     const place = derivePathState(scope, parent, id, this.reserveSeq(), payload);
-    this.insert(parent.seq, { payload, payloadJson: toPayloadJson(payload), createdAtMs, inherited: 0 }, place);
+    this.insert(parent.seq, { payload, payloadJson, createdAtMs, inherited: 0 }, place);
     return { state: place.state, isKnown: false };
   }
 

@@ -103,15 +103,16 @@ class RecordReader {
     this.#lastMs = readRecordTime(record) ?? this.#lastMs;
     const id = this.#idOf(line);
     const parentId = this.#parentOf(record);
-    yield this.#toEntry(id, this.#links.entryFor(parentId), line.line.number, payload);
+    const payloadJson = payload.message === line.object.message ? findMessageJson(line) : undefined;
+    yield this.#toEntry(id, this.#links.entryFor(parentId), line.line.number, payload, payloadJson);
     this.#links.addChild(parentId, id);
   }
 
-  #toEntry(id: EntryId, parentId: EntryId | null, line: number, payload: unknown): SourceEntry {
+  #toEntry(id: EntryId, parentId: EntryId | null, line: number, payload: unknown, payloadJson?: string): SourceEntry {
     this.#firstId ??= id;
     this.#lastId = id;
     this.#leafId = id;
-    return { kind: "entry", line, id, parentId, createdAtMs: this.#lastMs, payload };
+    return { kind: "entry", line, id, parentId, createdAtMs: this.#lastMs, payload, payloadJson };
   }
 
   #idOf({ line, object }: JsonLine): EntryId {
@@ -131,6 +132,20 @@ class RecordReader {
     for (const line of readJsonLines(this.#file.path)) if (line.kind === "object" && line.object.id === id) return true;
     return false;
   }
+}
+
+/** The members of a record that pi and oh-my-pi write for a message, in their order. */
+const MESSAGE_MEMBERS = "type,id,parentId,timestamp,message";
+
+/**
+ * The JSON text of a payload whose message is the one of this line, unchanged: the end of the line. undefined if the record has other
+ * members, or if they are written in another way than `JSON.stringify` writes them.
+ */
+function findMessageJson({ line: { text }, object }: JsonLine): string | undefined {
+  if (Object.keys(object).join() !== MESSAGE_MEMBERS) return undefined;
+  const { type, id, parentId, timestamp } = object;
+  const start = `${JSON.stringify({ type, id, parentId, timestamp }).slice(0, -1)},"message":`;
+  return text.startsWith(start) && text.endsWith("}") ? `{"message":${text.slice(start.length)}` : undefined;
 }
 
 function readRecordTime(record: JsonObject): number | undefined {
