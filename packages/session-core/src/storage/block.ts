@@ -97,9 +97,10 @@ export class OpenBlock {
 
   /** Checks and decompresses a block. @throws {BlockFault} it is damaged. */
   constructor(block: EncodedBlock) {
-    if (block.codec !== DEFLATE_RAW) throw new BlockFault(`its codec ${block.codec} is unknown`);
+    if (block.codec !== DEFLATE_RAW)
+      throw new BlockFault(`its codec ${block.codec} is unknown; if a newer version of Bough wrote it, update Bough`);
     if (crc32(block.data) !== block.checksum) throw new BlockFault("its checksum differs");
-    this.#raw = inflate(block.data);
+    this.#raw = inflate(block);
     const headEnd = this.#raw.indexOf(NEWLINE);
     const { seqs, ends } = readHead(this.#raw.toString("latin1", 0, headEnd), block.first_seq);
     if (seqs.length !== block.entries || seqs.at(-1) !== block.last_seq) throw new BlockFault("its row numbers differ");
@@ -154,32 +155,43 @@ export class BlockFault extends Error {
   override readonly name = "BlockFault";
 }
 
-function inflate(data: Buffer): Buffer {
+/** The most bytes that a pair of numbers takes in the first line. */
+const PAIR_BYTES = 40;
+/** The most bytes of a decompressed block: those of a payload of `MAX_JSON_LENGTH` characters, and more. */
+const MOST_BYTES = 2 ** 30;
+
+/** Decompresses at most what the row of the block says, because a few bytes of data can decompress to gigabytes. */
+function inflate({ data, entries, payload_bytes }: EncodedBlock): Buffer {
+  const most = payload_bytes + (entries + 1) * PAIR_BYTES;
+  if (most < 1 || most > MOST_BYTES) throw new BlockFault("its size is out of range");
   try {
-    return inflateRawSync(data);
+    return inflateRawSync(data, { maxOutputLength: most });
   } catch (error) {
     // The checksum matches, so the damage is as old as the block.
-    throw new BlockFault("it cannot be decompressed", { cause: error });
+    const isLarger = error instanceof RangeError;
+    throw new BlockFault(isLarger ? "it is larger than its size" : "it cannot be decompressed", { cause: error });
   }
 }
 
 function readHead(line: string, firstSeq: number): { readonly seqs: readonly number[]; readonly ends: readonly number[] } {
-  const numbers: unknown = parseLine(line);
-  if (!Array.isArray(numbers) || numbers.length < 2 || numbers.length % 2 !== 0)
-    throw new BlockFault("its first line is not a list of pairs");
+  const numbers = parseLine(line);
   const seqs: number[] = [];
   const ends: number[] = [];
   for (let at = 0; at < numbers.length; at += 2) {
-    seqs.push((seqs.at(-1) ?? firstSeq) + Number(numbers[at]));
-    ends.push((ends.at(-1) ?? 0) + Number(numbers[at + 1]));
+    const [distance, bytes] = [numbers[at] ?? 0, numbers[at + 1] ?? -1];
+    if (bytes < 0 || (at === 0 ? distance !== 0 : distance < 1)) throw new BlockFault("its first line has impossible numbers");
+    seqs.push((seqs.at(-1) ?? firstSeq) + distance);
+    ends.push((ends.at(-1) ?? 0) + bytes);
   }
   return { seqs, ends };
 }
 
-function parseLine(line: string): unknown {
+function parseLine(line: string): readonly number[] {
   try {
-    return JSON.parse(line);
+    const numbers: unknown = JSON.parse(line);
+    if (Array.isArray(numbers) && numbers.every(Number.isSafeInteger)) return numbers;
   } catch (error) {
     throw new BlockFault("its first line is no JSON", { cause: error });
   }
+  throw new BlockFault("its first line is not a list of whole numbers");
 }

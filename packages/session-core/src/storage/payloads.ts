@@ -29,14 +29,17 @@ export interface BlockRow extends EncodedBlock {
   readonly session_seq: SessionSeq;
 }
 
-const blockAt = query<{ session: SessionSeq; seq: EntrySeq }, BlockRow>(({ db, p }) =>
+// In an undamaged store exactly one block includes an entry.
+const blockAround = query<{ session: SessionSeq; seq: EntrySeq; skip: number }, BlockRow>(({ db, p }) =>
   db
     .selectFrom("payload_block")
     .selectAll()
     .where("session_seq", "=", p.session)
     .where("last_seq", ">=", p.seq)
+    .where("first_seq", "<=", p.seq)
     .orderBy("last_seq")
-    .limit(1),
+    .limit(1)
+    .offset(p.skip),
 );
 
 /**
@@ -52,10 +55,20 @@ function textInBlock(connection: Connection, session: SessionSeq, seq: EntrySeq)
   const blocks = blocksOf(connection);
   const known = blocks.find(session, seq);
   if (known !== undefined) return known;
-  const row = connection.get(blockAt, { session, seq });
-  const text = row === undefined ? undefined : blocks.open(connection, row).textOf(seq);
-  if (text === undefined) throw new PayloadDamagedError(connection.path, sessionIdOf(connection, session), [seq, seq], "it is missing");
-  return text;
+  let fault: PayloadDamagedError | undefined;
+  for (let skip = 0; ; skip++) {
+    const row = connection.get(blockAround, { session, seq, skip });
+    if (row === undefined)
+      throw fault ?? new PayloadDamagedError(connection.path, sessionIdOf(connection, session), [seq, seq], "it is missing");
+    try {
+      const text = blocks.open(connection, row).textOf(seq);
+      if (text !== undefined) return text;
+    } catch (error) {
+      // A block with a wrong range may hide the one that holds the entry.
+      if (!(error instanceof PayloadDamagedError)) throw error;
+      fault ??= error;
+    }
+  }
 }
 
 /** Decompresses a block. @throws {PayloadDamagedError} */

@@ -66,16 +66,23 @@ function* findPayloadViolations(
 ): Generator<Violation, void, void> {
   for (const { seq: session } of connection.all(sessionsToCheck, { id: sessionId ?? null })) {
     for (let after = toEntrySeq(0); ; ) {
-      const rows = connection.all(page, { session, after, limit: PAGE });
-      for (const row of rows) {
-        const violation = damaged.has(row.seq) ? undefined : findViolation(connection, row);
-        if (violation !== undefined) yield { sessionId: row.session_id, entryId: row.id, ...violation };
-      }
-      const last = rows.at(-1);
+      // One snapshot, because another process may delete the session between the queries of rows and of blocks.
+      const { last, violations } = connection.read(() => checkPage(connection, session, after, damaged));
+      yield* violations;
       if (last === undefined) break;
-      after = last.seq;
+      after = last;
     }
   }
+}
+
+function checkPage(connection: Connection, session: SessionSeq, after: EntrySeq, damaged: ReadonlySet<EntrySeq>) {
+  const rows = connection.all(page, { session, after, limit: PAGE });
+  const violations: Violation[] = [];
+  for (const row of rows) {
+    const violation = damaged.has(row.seq) ? undefined : findViolation(connection, row);
+    if (violation !== undefined) violations.push({ sessionId: row.session_id, entryId: row.id, ...violation });
+  }
+  return { last: rows.at(-1)?.seq, violations };
 }
 
 function findViolation(connection: Connection, row: CheckedRow): Pick<Violation, "rule" | "message"> | undefined {
