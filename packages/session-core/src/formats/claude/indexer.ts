@@ -32,6 +32,9 @@ export function indexFile(path: string, agent?: string): SessionFile {
 // A result never starts a branch: it belongs to its call, also after reports of hooks.
 const BRANCH_STARTS: readonly RecordKind[] = ["human", "reply", "boundary", "summary"];
 
+/** The parsed lines of at most this much of a file are kept for the second pass, in bytes. Costs 40 MB of memory at most (measured). */
+const MOST_KEPT_BYTES = 32 * 1024 * 1024;
+
 class Indexer {
   readonly #path: string;
   readonly #agent: string | undefined;
@@ -45,6 +48,9 @@ class Indexer {
   readonly #titles = new Titles();
   readonly #boundaries = new Boundaries(this.#nodeOf);
   #reader: LineReader | undefined;
+  #keptBytes = 0;
+  /** The object of the current line. */
+  #object: JsonObject | undefined;
 
   constructor(path: string, agent: string | undefined) {
     this.#path = path;
@@ -52,11 +58,13 @@ class Indexer {
   }
 
   addProblem(problem: ImportProblem): void {
+    this.#object = undefined;
     this.#problems.set(this.#records.length, problem);
     this.#push("bad", "", { number: problem.line ?? 0, offset: 0, bytes: 0 }, ROOT, 0);
   }
 
   add(line: SourceLine, record: JsonObject): void {
+    this.#object = record;
     const uuid = stringAt(record, "uuid");
     if (uuid === undefined || uuid === "") this.#addSide(line, record);
     else this.#addNode(uuid, line, record);
@@ -168,7 +176,9 @@ class Indexer {
     chain: number,
     reply: NodeIndex = -1,
   ): void {
-    this.#records.push({ kind, uuid, line: number, offset, bytes, parent, reply, chain, hasStepChild: false });
+    this.#keptBytes += bytes;
+    const object = this.#keptBytes > MOST_KEPT_BYTES ? undefined : this.#object;
+    this.#records.push({ kind, uuid, line: number, offset, bytes, parent, reply, chain, hasStepChild: false, object });
   }
 
   file(): SessionFile {

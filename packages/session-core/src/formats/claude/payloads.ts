@@ -67,7 +67,7 @@ export class PayloadBuilder {
 
   #objectAt(node: NodeIndex | undefined): JsonObject | undefined {
     const place = node === undefined ? undefined : this.#file.records[node];
-    return place === undefined ? undefined : this.#reader.objectAt(place);
+    return place === undefined ? undefined : this.#reader.takeObject(place);
   }
 
   #compaction(node: NodeIndex, boundary: JsonObject): RecordPayloads {

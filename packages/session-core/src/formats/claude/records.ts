@@ -1,5 +1,5 @@
 import { type EntryId, quoted, type SessionId } from "../../ids/ids.js";
-import { type JsonObject, parseJsonObject, parseTime, stringAt } from "../../source/json.js";
+import { type JsonObject, parseTime, stringAt } from "../../source/json.js";
 import type { ImportProblem, SourceRecord } from "../../source/source-session.js";
 import { readTitle } from "./chains.js";
 import { derivedId, isUsableId, partId } from "./ids.js";
@@ -71,43 +71,41 @@ class RecordReader {
       yield { kind: "problem", problem };
       return;
     }
-    const text = this.#reader.textAt(record);
-    const object = parseJsonObject(text);
+    const object = this.#reader.takeObject(record);
     if (object === undefined)
       yield this.#toProblem("malformed-line", record, "the file was changed while it was read; the line was left out");
-    else if (record.kind === "side") yield* this.#readSideRecord(node, record, object, text);
-    else yield* this.#readTreeRecord(node, record, object, text);
+    else if (record.kind === "side") yield* this.#readSideRecord(node, record, object);
+    else yield* this.#readTreeRecord(node, record, object);
   }
 
-  *#readSideRecord(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
+  *#readSideRecord(node: NodeIndex, record: IndexedRecord, object: JsonObject): Generator<SourceRecord, void, void> {
     const title = readTitle(object);
     if (title !== undefined && (title.kind !== "summary" || this.#file.nodeOf.has(title.leafUuid))) return;
     if (object.type === "tag") {
       yield { kind: "value", key: "claude.tag", value: object.tag ?? null };
       return;
     }
-    yield* this.#readTreeRecord(node, record, object, text);
+    yield* this.#readTreeRecord(node, record, object);
   }
 
-  *#readTreeRecord(node: NodeIndex, record: IndexedRecord, object: JsonObject, text: string): Generator<SourceRecord, void, void> {
+  *#readTreeRecord(node: NodeIndex, record: IndexedRecord, object: JsonObject): Generator<SourceRecord, void, void> {
     if (this.#file.renamed.has(node)) {
       yield this.#toProblem("duplicate-id", record, `another record has the uuid ${quoted(record.uuid)}; this one got a derived id`);
     }
     const { payloads, problems } = this.#payloads.create(node, object);
     for (const { code, message } of problems) yield this.#toProblem(code, record, message);
-    yield* this.#toEntries(node, record, object, text, payloads);
+    yield* this.#toEntries(node, record, object, payloads);
   }
 
   *#toEntries(
     node: NodeIndex,
     record: IndexedRecord,
     object: JsonObject,
-    text: string,
     payloads: readonly JsonObject[],
   ): Generator<SourceRecord, void, void> {
     const createdAtMs = parseTime(object.timestamp) ?? this.#lastTimeMs;
     this.#lastTimeMs = createdAtMs;
-    const first = this.#idFor(node, record, text);
+    const first = this.#idFor(node, record);
     let parentId = this.#parentId(record, object, this.#placement.place(node));
     for (const [at, payload] of payloads.entries()) {
       const id = partId(first, at + 1);
@@ -117,9 +115,9 @@ class RecordReader {
     if (parentId !== null && parentId !== record.uuid) this.#lastIds.set(node, parentId);
   }
 
-  #idFor(node: NodeIndex, record: IndexedRecord, text: string): EntryId {
+  #idFor(node: NodeIndex, record: IndexedRecord): EntryId {
     const isOwn = isUsableId(record.uuid) && !this.#file.renamed.has(node);
-    return isOwn ? record.uuid : derivedId(this.#sessionId, record.line, text);
+    return isOwn ? record.uuid : derivedId(this.#sessionId, record.line, this.#reader.textAt(record));
   }
 
   // A missing parent is kept: `SessionImporter` reports it.

@@ -29,6 +29,8 @@ export interface IndexedRecord {
   readonly chain: number;
   /** Whether a step of the conversation is its child, directly or through records like it. */
   hasStepChild: boolean;
+  /** The parsed line, until it is read in the second pass; undefined: it is parsed again. */
+  object: JsonObject | undefined;
 }
 
 /** A compaction with a boundary. */
@@ -129,9 +131,11 @@ export class LineReader {
     return this.#window.subarray(offset - this.#start, offset - this.#start + bytes);
   }
 
-  /** The object on the line; undefined if the file was changed after the first pass. */
-  objectAt(place: LinePlace): JsonObject | undefined {
-    return parseJsonObject(this.textAt(place));
+  /** The object of a record, which is no longer kept; undefined if the file was changed after the first pass. */
+  takeObject(record: IndexedRecord): JsonObject | undefined {
+    const kept = record.object;
+    record.object = undefined;
+    return kept ?? parseJsonObject(this.textAt(record));
   }
 
   close(): void {
