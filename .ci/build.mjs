@@ -98,8 +98,9 @@ async function command() {
       outdir,
       splitting: true,
       chunkNames: "chunks/[name]-[hash]",
-      minify: true,
-      keepNames: true,
+      // Names stay: to keep them in another way, each function and class would have to be named again at every start.
+      minifySyntax: true,
+      minifyWhitespace: true,
       ...BUNDLED_INK,
       external: ["better-sqlite3"],
       // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.

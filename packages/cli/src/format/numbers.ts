@@ -1,8 +1,6 @@
-const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
-
-/** A count with separators: `12,345`. */
+/** A count with separators: `12,345`. Not by `Intl.NumberFormat`, which takes 10 ms to load. */
 export function count(value: number): string {
-  return whole.format(value);
+  return String(Math.round(value)).replace(/(?<=\d)(?=(?:\d{3})+$)/g, ",");
 }
 
 /** A count and its noun: `1 entry`, `12 entries`. */
