@@ -38,9 +38,12 @@ export async function run({ report, stores, sizes, rounds }) {
 }
 
 function tell(report, size, runs, screen, baseline) {
-  const limit = { 10000: 150, 100000: 400 }[size] ?? null;
+  // The issue sets its limits for the usual terminal.
+  const limit = screen === "120×40" ? ({ 10000: 80, 100000: 120, 1000000: 200 }[size] ?? null) : null;
   const openMs = median(runs.map(({ openMs }) => openMs));
   report.absolute(`navigator, first frame, ${screen}`, size, openMs, limit, { baseline, note: "in a process that has loaded it" });
+  const wholeMs = median(runs.map(({ wholeMs }) => wholeMs));
+  report.absolute(`navigator, all rows and keys, ${screen}`, size, wholeMs, null, { note: "read behind the first frame" });
   for (const key of Object.keys(runs[0].keys)) {
     const [decided, drawn] = ["decidedMs", "drawnMs"].map((name) => median(runs.map(({ keys }) => keys[key][name])));
     report.absolute(`navigator, ${key}, ${screen}`, size, decided, 16);
@@ -49,7 +52,7 @@ function tell(report, size, runs, screen, baseline) {
   const peak = Math.max(...runs.map(({ peakMegabytes }) => peakMegabytes));
   const mapped = Math.max(...runs.map(({ mappedMegabytes }) => mappedMegabytes ?? 0));
   const note = mapped === 0 ? undefined : `${mapped.toFixed(0)} MB of it are pages of files, the store's above all, mapped into it`;
-  report.absolute(`navigator, peak memory, ${screen}`, size, peak, size === 100_000 ? 250 : null, { unit: "MB", note });
+  report.absolute(`navigator, peak memory, ${screen}`, size, peak, size === 100_000 ? 150 : null, { unit: "MB", note });
 }
 
 /** The rows of the tree, read by hand: what nothing can be faster than. */

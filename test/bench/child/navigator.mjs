@@ -45,8 +45,8 @@ for (const [name, sequences] of Object.entries(KEYS)) {
     drawnMs: median(times.map(({ drawnMs }) => drawnMs).filter((ms) => ms < NOTHING)),
   };
 }
-const { openMs } = navigator;
+const { openMs, wholeMs } = navigator;
 const mappedMegabytes = mapped();
 await navigator.end();
-process.stdout.write(JSON.stringify({ openMs, keys, peakMegabytes: process.resourceUsage().maxRSS / 1024, mappedMegabytes }));
+process.stdout.write(JSON.stringify({ openMs, wholeMs, keys, peakMegabytes: process.resourceUsage().maxRSS / 1024, mappedMegabytes }));
 process.exit(0);

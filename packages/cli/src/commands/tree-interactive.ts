@@ -1,13 +1,12 @@
+import type { Compactor } from "@bough/compaction";
 import type { Session } from "@bough/session-core";
 import { NoTerminalError } from "../errors.js";
 import { textLines } from "../format/entry-lines.js";
 import type { NavigatorResult } from "../navigator/model.js";
 import { navigatorScreen } from "../navigator/navigator.js";
 import { chooseSession, describeLeaf } from "../session/choose-session.js";
-import { compactionSettings, withCompactor } from "../session/compactor.js";
 import { withStore } from "../session/open-store.js";
-import { chooseSummaryModel } from "../session/summary-model.js";
-import { chooseWindow } from "../session/window-choice.js";
+import type { Io } from "../terminal/io.js";
 import { styled } from "../terminal/line.js";
 import type { Printer } from "../terminal/printer.js";
 import { runScreen } from "../tui/run-screen.js";
@@ -19,14 +18,24 @@ export async function navigateTree({ io, out, args, options }: Invocation<Common
   if (terminal === undefined) throw new NoTerminalError("The navigator needs a terminal. `bough tree SESSION` prints the same tree.");
   await withStore(io, options.store, "change", async (store) => {
     const { session, record } = await chooseSession(store, io, out, args[0], "store");
-    const model = chooseSummaryModel(io.env, {});
-    const { tokens: contextWindow } = await chooseWindow(session, undefined);
-    const settings = compactionSettings({}, model);
-    await withCompactor({ session, contextWindow, summarizer: model?.summarizer ?? [], settings, now: io.now }, async (compactor) => {
-      const world = { store, session, compactor, io, rememberChoice: async () => undefined };
+    let compactor: Promise<Compactor> | undefined;
+    const world = {
+      store,
+      session,
+      compactor: () => (compactor ??= openCompactor(io, session)),
+      io,
+      rememberChoice: async () => undefined,
+    };
+    try {
       await printResult(out, session, await runScreen(terminal, navigatorScreen(world, record, {})));
-    });
+    } finally {
+      await (await compactor)?.close();
+    }
   });
+}
+
+async function openCompactor(io: Io, session: Session): Promise<Compactor> {
+  return (await import("../session/summary-compactor.js")).openSummaryCompactor(io, session);
 }
 
 async function printResult(out: Printer, session: Session, result: NavigatorResult): Promise<void> {

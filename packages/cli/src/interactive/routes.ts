@@ -107,7 +107,13 @@ export function createShellWorld(run: InteractiveRun, { session, record, compact
 async function showTree(run: InteractiveRun, terminal: Terminal, { sessionId, draft }: Extract<Route, { kind: "tree" }>): Promise<Route> {
   return withSession(run, sessionId, async ({ session, record, compactor }) => {
     const { store, io, config } = run;
-    const world = { store, session, compactor, io, rememberChoice: (choice: number) => saveLeavingChoice(run, choice) };
+    const world = {
+      store,
+      session,
+      compactor: async () => compactor,
+      io,
+      rememberChoice: (choice: number) => saveLeavingChoice(run, choice),
+    };
     const { filter, preview, leaving, rememberedLeaving } = config.navigator ?? {};
     const preferences = { filter, preview, leaving, lastChoice: choiceIndex(rememberedLeaving), keys: config.keys?.navigator };
     const before = describeSize(terminal);

@@ -25,7 +25,7 @@ export class CancellableWork {
   /** Moves the leaf to an entry. */
   async move(entryId: EntryId, summarize: boolean, focus: string | null): Promise<void> {
     await this.#run(async (signal) => {
-      const result = await this.#world.compactor.navigate(entryId, { summarize, instructions: focus ?? undefined, signal });
+      const result = await (await this.#world.compactor()).navigate(entryId, { summarize, instructions: focus ?? undefined, signal });
       const outcome = moveOutcome(result);
       if (typeof outcome === "string") this.#dispatch({ kind: "workEnded", text: outcome, isError: result.kind === "failed" });
       else this.#dispatch({ kind: "finished", result: outcome });
@@ -35,7 +35,7 @@ export class CancellableWork {
   /** Compacts the entries before an entry. */
   async compact(entryId: EntryId): Promise<void> {
     await this.#run(async (signal) => {
-      const result = await this.#world.compactor.compact({ keepFrom: entryId, signal });
+      const result = await (await this.#world.compactor()).compact({ keepFrom: entryId, signal });
       this.#dispatch({ kind: "workEnded", text: describeCompaction(result, "bough compact --undo"), isError: result.kind === "failed" });
     });
   }

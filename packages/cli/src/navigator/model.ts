@@ -9,7 +9,7 @@ import type { Layout } from "../tree/layout.js";
 import type { TreeIndex } from "../tree/tree-index.js";
 import type { Field } from "../tui/field.js";
 import type { KeyTable } from "../tui/key-table.js";
-import type { ScreenHost, Size, Step } from "../tui/screen.js";
+import type { ScreenHost, Size, Step, TerminalEvent } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
 
 /** The state of the navigator. */
@@ -22,6 +22,8 @@ export interface NavigatorModel {
   readonly nowMs: number;
   /** undefined: not yet read. */
   readonly tree: NavigatorTree | undefined;
+  /** While `tree` has only the end of the leaf's path; null: it has all rows. */
+  readonly reading: Reading | null;
   readonly filter: TreeFilter;
   /** The layouts of the current `tree` that were made so far, by filter. */
   readonly layouts: ReadonlyMap<TreeFilter, Layout>;
@@ -56,6 +58,14 @@ export interface NavigatorTree {
   readonly leaves: readonly LeafRecord[];
   readonly leafName: string;
   readonly leafId: EntryId | null;
+}
+
+/** A tree of which the rest is being read. */
+export interface Reading {
+  readonly done: number;
+  readonly total: number;
+  /** Input that needs all rows; it is applied when they are there. */
+  readonly held: readonly TerminalEvent[];
 }
 
 /** An incremental search. Hits arrive in pages; `total` is the number of all hits. */
@@ -107,7 +117,10 @@ export type NavigatorResult =
 
 /** What `update` requests; `NavigatorPerformer` carries it out. */
 export type NavigatorEffect =
-  | { readonly kind: "load" }
+  /** `entries`: how many there are; `rows`: how many the screen shows. */
+  | { readonly kind: "load"; readonly entries: number; readonly rows: number }
+  /** Reads rows in full, by their sequence numbers. */
+  | { readonly kind: "rows"; readonly seqs: readonly number[] }
   | {
       readonly kind: "preview";
       readonly entryId: EntryId;
@@ -129,7 +142,11 @@ export type NavigatorEffect =
 
 /** What effects dispatch. */
 export type NavigatorEvent =
+  /** The end of the leaf's path was read; `loaded` follows. */
+  | { readonly kind: "begun"; readonly tree: NavigatorTree; readonly total: number }
+  | { readonly kind: "progress"; readonly done: number }
   | { readonly kind: "loaded"; readonly tree: NavigatorTree }
+  | { readonly kind: "rows"; readonly rows: readonly OutlineRow[] }
   /** The session changed: new rows, and all labels and leaves. */
   | {
       readonly kind: "changed";
@@ -156,7 +173,8 @@ export type NavigatorStep = Step<NavigatorModel, NavigatorEffect>;
 export interface NavigatorWorld {
   readonly store: Store;
   readonly session: Session;
-  readonly compactor: Compactor;
+  /** The compactor of the session. It is loaded for the first move or compaction: its code takes as long to load as the navigator. */
+  readonly compactor: () => Promise<Compactor>;
   readonly io: Io;
   /** Stores the last choice about a branch that is left. */
   readonly rememberChoice: (choice: number) => Promise<void>;

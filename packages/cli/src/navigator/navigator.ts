@@ -61,6 +61,7 @@ export function startNavigator(
     keys: rebindKeys(NAVIGATOR_KEYS, keys),
     nowMs: io.now(),
     tree: undefined,
+    reading: null,
     filter,
     layouts: new Map(),
     layout: undefined,
@@ -78,5 +79,5 @@ export function startNavigator(
     notice: null,
     result: undefined,
   };
-  return { model, effects: [{ kind: "load" }] };
+  return { model, effects: [{ kind: "load", entries: record.entryCount, rows: size.rows }] };
 }

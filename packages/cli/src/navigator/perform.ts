@@ -60,7 +60,9 @@ export class NavigatorPerformer {
     const { watcher, search, work } = this.#tasksWith(dispatch);
     switch (effect.kind) {
       case "load":
-        return watcher.load();
+        return watcher.load(effect.entries, effect.rows);
+      case "rows":
+        return dispatch({ kind: "rows", rows: await this.#world.session.tree.rowsAt(effect.seqs) });
       case "preview": {
         const { entryId, width } = effect;
         return dispatch({ kind: "previewed", entryId, width, lines: await this.#preview(effect) });

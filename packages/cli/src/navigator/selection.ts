@@ -17,7 +17,7 @@ export function selectedPosition({ layout, folds, selected }: NavigatorModel): n
 /** The id of the selected entry; undefined: none is selected. */
 export function selectedId(model: NavigatorModel): EntryId | undefined {
   const { tree, selected } = model;
-  return tree === undefined || selected < 0 || visibleCount(model) === 0 ? undefined : tree.index.row(selected).id;
+  return tree === undefined || selected < 0 || visibleCount(model) === 0 ? undefined : tree.index.idOf(selected);
 }
 
 /** Selects the row at a position, clamped to the list. */
@@ -43,7 +43,10 @@ export function selectAndReveal(model: NavigatorModel, row: number): NavigatorSt
   return layout === undefined || row < 0 ? selectRow(model, row) : selectRow({ ...model, folds: layout.reveal(row, folds) }, row);
 }
 
-/** Scrolls to the selected row and requests its preview if that is shown. Each change of selection, size or layout ends here. */
+/**
+ * Scrolls to the selected row, and requests rows on screen that the index does not hold, and the preview if that is shown. Each
+ * change of selection, size or layout ends here.
+ */
 export function showSelection(model: NavigatorModel): NavigatorStep {
   const { rows } = panesOf(model).list;
   const count = visibleCount(model);
@@ -52,7 +55,15 @@ export function showSelection(model: NavigatorModel): NavigatorStep {
   const margin = Math.min(2, Math.floor((rows - 1) / 2));
   const lowest = Math.max(count - rows, 0);
   const top = Math.min(Math.max(Math.min(model.top, position - margin), position - rows + 1 + margin, 0), lowest);
-  return requestPreview({ ...model, top });
+  const { model: next, effects } = requestPreview({ ...model, top });
+  const seqs = seqsToRead(next, rows);
+  return { model: next, effects: seqs.length === 0 ? effects : [{ kind: "rows", seqs }, ...effects] };
+}
+
+function seqsToRead({ tree, layout, top, folds }: NavigatorModel, rows: number): readonly number[] {
+  if (tree === undefined || layout === undefined) return [];
+  const missing = layout.window(top, rows, folds).filter(({ at }) => !tree.index.isHeld(at));
+  return missing.map(({ at }) => tree.index.seqOf(at));
 }
 
 function requestPreview(model: NavigatorModel): NavigatorStep {
@@ -80,6 +91,12 @@ export function clampScroll({ lines }: Preview, rows: number, scroll: number): n
 /** Sets the layout of the current filter and search, and selects the same row again. */
 export function refreshLayout(model: NavigatorModel): NavigatorStep {
   return selectRow(withLayout(model), model.selected);
+}
+
+/** Sets the layout of the current filter and search, and keeps the selected row on a line of the list if it has one. */
+export function refreshLayoutInPlace(model: NavigatorModel, line: number | undefined): NavigatorStep {
+  const next = withLayout(model);
+  return selectRow({ ...next, top: line === undefined ? 0 : selectedPosition(next) - line }, next.selected);
 }
 
 /** Sets the layout of the current filter and search, and selects and unfolds another row. */

@@ -1,3 +1,4 @@
+import { returnsToPrompt } from "../tree/filter.js";
 import { pathDifference } from "../tree/tree-index.js";
 import { withoutEffects } from "../tui/screen.js";
 import type { NavigatorModel, NavigatorStep } from "./model.js";
@@ -33,9 +34,7 @@ const go =
 /** The row of the leaf after a move: the parent of a message that returns to the prompt. -1: before the first entry. */
 function targetRow({ tree }: NavigatorModel, at: number): number {
   if (tree === undefined) return at;
-  const row = tree.index.row(at);
-  const returnsToPrompt = row.type === "custom_message" || (row.type === "message" && (row.role === "user" || row.role === "custom"));
-  return returnsToPrompt ? tree.index.parentOf(at) : at;
+  return returnsToPrompt(tree.index.filterBits[at] ?? 0) ? tree.index.parentOf(at) : at;
 }
 
 const undo =

@@ -1,9 +1,10 @@
 import { actionOf } from "../tui/key-table.js";
 import { type TerminalEvent, withoutEffects } from "../tui/screen.js";
-import type { NavigatorEvent, NavigatorModel, NavigatorStep, NavigatorTree } from "./model.js";
-import { rebuildLayouts, refreshLayout, showSelection } from "./selection.js";
+import type { NavigatorEvent, NavigatorModel, NavigatorStep } from "./model.js";
+import { rebuildLayouts, showSelection } from "./selection.js";
 import { updateDialog } from "./update-dialog.js";
 import { performAction } from "./update-list.js";
+import { openTree, showProgress, updateWhileReading } from "./update-reading.js";
 import { addHits, showQueryProblem, updateSearchField } from "./update-search.js";
 
 /** The navigator after an event. Pure, except that new rows are appended to the tree's index. */
@@ -22,6 +23,7 @@ export function update(model: NavigatorModel, event: TerminalEvent | NavigatorEv
 /** Input goes to the open dialog, else to the search field, else to the list. The next input removes the notice. */
 function updateByInput(before: NavigatorModel, event: Extract<TerminalEvent, { kind: "key" | "paste" }>): NavigatorStep {
   const model = before.notice === null ? before : { ...before, notice: null };
+  if (model.reading !== null) return updateWhileReading(model, model.reading, event);
   if (model.dialog.kind !== "none") return updateDialog(model, event);
   const { search } = model;
   const inField = search?.isTyping === true ? updateSearchField(model, search, event) : undefined;
@@ -32,8 +34,15 @@ function updateByInput(before: NavigatorModel, event: Extract<TerminalEvent, { k
 
 function updateByEvent(model: NavigatorModel, event: NavigatorEvent): NavigatorStep {
   switch (event.kind) {
+    case "begun":
+      return openTree(model, event.tree, { done: event.tree.index.size, total: event.total, held: [] });
+    case "progress":
+      return showProgress(model, event.done);
     case "loaded":
-      return openTree(model, event.tree);
+      return applyHeld(openTree(model, event.tree, null), model.reading?.held ?? []);
+    case "rows":
+      model.tree?.index.hold(event.rows);
+      return showSelection(model);
     case "changed":
       return mergeChanges(model, event);
     case "previewed":
@@ -66,10 +75,15 @@ function advanceTime(model: NavigatorModel, nowMs: number): NavigatorModel {
   return { ...model, nowMs, dialog: dialog.kind === "working" ? { ...dialog, sinceMs: dialog.sinceMs ?? nowMs } : dialog };
 }
 
-/** Selects the leaf, or the last row if the leaf is before the first entry. */
-function openTree(model: NavigatorModel, tree: NavigatorTree): NavigatorStep {
-  const selected = tree.leafId === null ? tree.index.size - 1 : tree.index.indexOf(tree.leafId);
-  return refreshLayout({ ...model, tree, selected, top: 0 });
+/** Applies input that was held while the tree was read. */
+function applyHeld(opened: NavigatorStep, held: readonly TerminalEvent[]): NavigatorStep {
+  let { model, effects } = opened;
+  for (const event of held) {
+    const step = update(model, event);
+    model = step.model;
+    effects = [...effects, ...step.effects];
+  }
+  return { model, effects };
 }
 
 /** Applies changes of the session by this screen or another writer. The selected entry stays selected. */

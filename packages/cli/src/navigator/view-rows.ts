@@ -1,6 +1,6 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
 import { age, dateTime } from "../format/time.js";
-import { fitMiddle, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
+import { fitLine, fitMiddle, type Line, lineWidth, type Span, styled } from "../terminal/line.js";
 import { safe } from "../terminal/safe.js";
 import { padStart, truncate } from "../terminal/width.js";
 import { gutterText, LEVEL_WIDTH } from "../tree/gutter.js";
@@ -40,6 +40,9 @@ export function viewRows(model: NavigatorModel, tree: NavigatorTree, rows: reado
 function viewRow(context: RowContext, visible: VisibleRow): FrameLine {
   const { model, tree, columns, words } = context;
   const { glyphs } = model;
+  // Its text is requested as soon as it is on the screen.
+  if (!tree.index.isHeld(visible.at))
+    return { line: fitLine([styled("dim", model.glyphs.ellipsis)], columns, ""), isSelected: visible.at === model.selected };
   const row = tree.index.row(visible.at);
   const isSelected = visible.at === model.selected;
   const right = rightColumns(model, row, columns);

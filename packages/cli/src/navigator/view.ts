@@ -5,7 +5,7 @@ import { visibleField } from "../tui/field.js";
 import { keyName } from "../tui/key-table.js";
 import { type Frame, type FrameLine, plainLine, type Size } from "../tui/screen.js";
 import type { NavigatorAction } from "./keys.js";
-import type { NavigatorModel, NavigatorTree, Search } from "./model.js";
+import type { NavigatorModel, NavigatorTree, Reading, Search } from "./model.js";
 import { type Panes, panesOf } from "./panes.js";
 import { selectedPosition, visibleCount } from "./selection.js";
 import { type DialogView, viewDialog } from "./view-dialog.js";
@@ -108,11 +108,18 @@ function headLine(model: NavigatorModel, columns: number): FrameLine {
   const position = selectedPosition(model) + 1;
   const total = tree?.index.size ?? 0;
   const hidden = visible === total ? "" : ` of ${counted(total, "entry", "entries")}`;
-  const right: Line = [styled("dim", ` ${count(position)}/${count(visible)}${hidden} `), styled("label", `[${filter}]`)];
+  const place = model.reading === null ? `${count(position)}/${count(visible)}${hidden}` : readingText(model.reading);
+  const right: Line = [styled("dim", ` ${place} `), styled("label", `[${filter}]`)];
   const room = Math.max(columns - lineWidth(right), 0);
   const name = fitLine([styled("bold", title)], room, glyphs.ellipsis);
   const gap = " ".repeat(Math.max(room - lineWidth(name), 0));
   return plainLine(...fitLine([...name, gap, ...right], columns, glyphs.ellipsis));
+}
+
+/** How much of the tree was read, and that keys wait for the rest. */
+function readingText({ done, total, held }: Reading): string {
+  const keys = held.length === 0 ? "" : `, ${counted(held.length, "key")} waiting`;
+  return `reading ${count(Math.min(done, total))} of ${counted(total, "entry", "entries")}${keys}`;
 }
 
 type KeyHint = readonly [key: string, action: string];

@@ -89,6 +89,11 @@ hits; Esc ends the search. It searches the whole text of all entries with the st
 labels. Hits are shown with their ancestors.
 
 Changes by other processes appear within half a second; the selected row stays selected.
+
+Of a session of more than 2,000 entries the first screen is read first: the end of the current branch, without the lines of other
+branches. The rest is read behind it, which the heading shows (reading 34,000 of 100,000 entries). Meanwhile Up, Down and the
+page keys move within that part, and the keys that close the tree close it. All other keys wait, in their order, and act when all
+entries are there.
 `;
 
 const DIALOGS = `Enter moves to the selected entry: the next message is appended below it. A user message returns to the prompt for editing, and the

@@ -11,10 +11,8 @@ export const TREE_FILTERS = ["default", "no-tools", "user", "labeled", "summarie
 export type TreeFilter = (typeof TREE_FILTERS)[number];
 
 interface FilterRule {
-  /** Its bit in the result of `filterBits`. */
+  /** Its bit in the result of `filterBits`, which says what it shows. Labels and leaves are added by `shownRows`. */
   readonly bit: number;
-  /** Whether it shows a row because of its kind. Labels and leaves are added by `shownRows`. */
-  readonly shows: (row: OutlineRow) => boolean;
   /**
    * Whether the navigator also shows all leaves and labeled entries. A filter that selects one kind of entry adds only the
    * current leaf, so that the user sees the current position.
@@ -22,16 +20,22 @@ interface FilterRule {
   readonly keepsMarks: boolean;
 }
 
-const RULES: Readonly<Record<TreeFilter, FilterRule>> = {
-  default: { bit: 1, shows: isConversation, keepsMarks: true },
-  "no-tools": { bit: 2, shows: (row) => isConversation(row) && !isOnlyCalls(row), keepsMarks: true },
-  user: { bit: 4, shows: ({ role }) => role === "user", keepsMarks: false },
-  labeled: { bit: 8, shows: () => false, keepsMarks: false },
-  summaries: { bit: 16, shows: ({ type }) => type === "compaction" || type === "branch_summary", keepsMarks: false },
-  all: { bit: 32, shows: () => true, keepsMarks: true },
-};
+const CONVERSATION = 1;
+const WITH_TEXT = 2;
+const FROM_USER = 4;
+const SUMMARY = 8;
+const ANY = 16;
+const PROMPT = 32;
 
-const RULE_LIST = TREE_FILTERS.map((filter) => RULES[filter]);
+const RULES: Readonly<Record<TreeFilter, FilterRule>> = {
+  default: { bit: CONVERSATION, keepsMarks: true },
+  "no-tools": { bit: WITH_TEXT, keepsMarks: true },
+  user: { bit: FROM_USER, keepsMarks: false },
+  // Shows no row because of its kind.
+  labeled: { bit: 0, keepsMarks: false },
+  summaries: { bit: SUMMARY, keepsMarks: false },
+  all: { bit: ANY, keepsMarks: true },
+};
 
 /** Whether a filter shows all leaves and labeled entries in the navigator. */
 export function keepsMarks(filter: TreeFilter): boolean {
@@ -43,10 +47,18 @@ export function filterBit(filter: TreeFilter): number {
   return RULES[filter].bit;
 }
 
-/** The filters that show a row because of its kind, one bit each. */
+/** Whether going to an entry puts it at the prompt, and the leaf at its parent. */
+export function returnsToPrompt(bits: number): boolean {
+  return (bits & PROMPT) !== 0;
+}
+
+/** The filters that show a row because of its kind, one bit each, and what `returnsToPrompt` tells. */
 export function filterBits(row: OutlineRow): number {
-  let bits = 0;
-  for (const { bit, shows } of RULE_LIST) if (shows(row)) bits |= bit;
+  let bits = ANY;
+  if (isConversation(row)) bits |= isOnlyCalls(row) ? CONVERSATION : CONVERSATION | WITH_TEXT;
+  if (row.role === "user") bits |= FROM_USER;
+  if (row.type === "custom_message" || (row.type === "message" && (row.role === "user" || row.role === "custom"))) bits |= PROMPT;
+  if (row.type === "compaction" || row.type === "branch_summary") bits |= SUMMARY;
   return bits;
 }
 
@@ -70,5 +82,5 @@ function isConversation(row: OutlineRow): boolean {
 
 // The preview of a reply has its text before its calls, so a preview that starts with a call has no text.
 function isOnlyCalls(row: OutlineRow): boolean {
-  return row.role === "assistant" && !row.isError && /^\[[^\]\s]+[^\]]*\]/.test(row.preview);
+  return row.role === "assistant" && !row.isError && row.preview.startsWith("[") && /^\[[^\]\s]+[^\]]*\]/.test(row.preview);
 }

@@ -5,12 +5,19 @@ import { filterBits } from "./filter.js";
 /** No row; as a parent: the row is a first entry. */
 export const NONE = -1;
 
+/** How many rows an index holds in full that does not hold all of them. */
+const MAX_HELD = 2000;
+
 /**
- * All entries of a session in arrays, in order of arrival. A row number is an index into these arrays, counted from 0, and
- * never changes. Rows can only be added.
+ * The structure of a session in arrays, in order of arrival. A row number is an index into these arrays, counted from 0, and
+ * never changes. Rows can only be added. An index of a long session holds only some rows in full (`row`), such as those on screen.
  */
 export class TreeIndex {
-  readonly #rows: OutlineRow[] = [];
+  /** Rows in full, by row number. */
+  readonly #held = new Map<number, OutlineRow>();
+  readonly #holdsAll: boolean;
+  readonly #idOf: EntryId[] = [];
+  readonly #seqOf: number[] = [];
   // Ascending sequence numbers with their row numbers. A row that another writer stored earlier but that was read later goes to #late.
   readonly #seqs: number[] = [];
   readonly #seqRows: number[] = [];
@@ -20,6 +27,11 @@ export class TreeIndex {
   readonly #bits: number[] = [];
   readonly #childCounts: number[] = [];
   readonly #ids = new Map<EntryId, number>();
+
+  /** `holdsAll`: whether every row stays in full. */
+  constructor(holdsAll = true) {
+    this.#holdsAll = holdsAll;
+  }
 
   /** An index of rows in order of arrival, parents first. Linear. */
   static of(rows: readonly OutlineRow[]): TreeIndex {
@@ -36,21 +48,54 @@ export class TreeIndex {
     for (const row of rows) if (row.seq > this.#lastSeq || this.#rowOfSeq(row.seq) === NONE) this.#add(row);
   }
 
-  /** How many rows there are. */
-  get size(): number {
-    return this.#rows.length;
+  /** Holds rows of the index in full. An index that does not hold all rows forgets the ones that it got first. */
+  hold(rows: readonly OutlineRow[]): void {
+    for (const row of rows) {
+      const at = this.#rowOfSeq(row.seq);
+      if (at === NONE) continue;
+      // Deleted first, so that it becomes the newest one.
+      this.#held.delete(at);
+      this.#held.set(at, row);
+    }
+    if (this.#holdsAll) return;
+    for (const at of this.#held.keys()) {
+      if (this.#held.size <= MAX_HELD) return;
+      this.#held.delete(at);
+    }
   }
 
-  /** The row with a row number. @throws {RangeError} there is none. */
+  /** How many rows there are. */
+  get size(): number {
+    return this.#idOf.length;
+  }
+
+  /** Whether a row is held in full. */
+  isHeld(at: number): boolean {
+    return this.#held.has(at);
+  }
+
+  /** The row with a row number. @throws {RangeError} there is none, or it is not held. */
   row(at: number): OutlineRow {
-    const row = this.#rows[at];
+    const row = this.#held.get(at);
     if (row === undefined) throw new RangeError(`no row ${at}: there are ${this.size}`);
     return row;
   }
 
+  /** The id of a row's entry. @throws {RangeError} there is none. */
+  idOf(at: number): EntryId {
+    const id = this.#idOf[at];
+    if (id === undefined) throw new RangeError(`no row ${at}: there are ${this.size}`);
+    return id;
+  }
+
+  /** The sequence number of a row. */
+  seqOf(at: number): number {
+    return this.#seqOf[at] ?? 0;
+  }
+
   /** The row number of an entry, -1 if it is not in the index. The first call after rows were added is linear in their number. */
   indexOf(id: EntryId): number {
-    for (let at = this.#ids.size; at < this.size; at += 1) this.#ids.set(this.row(at).id, at);
+    for (let at = this.#ids.size; at < this.size; at += 1) this.#ids.set(this.idOf(at), at);
     return this.#ids.get(id) ?? NONE;
   }
 
@@ -86,7 +131,9 @@ export class TreeIndex {
   #add(row: OutlineRow): void {
     const at = this.size;
     const parent = row.parentSeq === null ? NONE : this.#rowOfSeq(row.parentSeq);
-    this.#rows.push(row);
+    this.#idOf.push(row.id);
+    this.#seqOf.push(row.seq);
+    if (this.#holdsAll) this.#held.set(at, row);
     this.#parents.push(parent);
     this.#depths.push(parent === NONE ? 0 : this.depthOf(parent) + 1);
     this.#bits.push(filterBits(row));

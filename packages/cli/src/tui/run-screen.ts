@@ -74,9 +74,8 @@ class ScreenRun<Model, Effect, Event, Result> {
   begin(): void {
     this.#enter();
     this.#terminal.stdout.on("resize", this.#onResize);
+    // Drawn in the next turn of the event loop: what the screen reads until then is in its first frame.
     this.#rejectOnError(() => this.#take(this.#screen.start(this.#size())));
-    // The first frame is drawn immediately, not after the next turn of the event loop.
-    this.#drawNow();
   }
 
   #size(): Size {

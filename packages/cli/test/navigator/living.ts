@@ -32,7 +32,11 @@ export class Living {
 
     const compactor = createCompactor({ session, contextWindow: 200_000 });
     onTestFinished(() => compactor.close());
-    this.screen = navigatorScreen({ store, session, compactor, io: ioIn(folder), rememberChoice: async () => undefined }, record, {});
+    this.screen = navigatorScreen(
+      { store, session, compactor: async () => compactor, io: ioIn(folder), rememberChoice: async () => undefined },
+      record,
+      {},
+    );
     const step = this.screen.start({ columns: 100, rows: 24 });
     this.model = step.model;
     this.#perform(step.effects);

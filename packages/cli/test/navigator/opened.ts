@@ -38,7 +38,7 @@ export async function opened(
     remembered.push(choice);
   };
   const driven = new DrivenScreen(
-    navigatorScreen({ store, session, compactor, io, rememberChoice }, await session.record(), preferences),
+    navigatorScreen({ store, session, compactor: async () => compactor, io, rememberChoice }, await session.record(), preferences),
     size,
   );
   onTestFinished(async () => {
@@ -52,5 +52,5 @@ export async function opened(
 
 /** The id of the selected entry. */
 export function selected({ model }: Opened["driven"]): string | undefined {
-  return model.tree?.index.row(model.selected).id;
+  return model.tree?.index.idOf(model.selected);
 }

@@ -23,6 +23,10 @@ type OutlineColumns = readonly [
   payloadBytes: number,
 ];
 
+/** The same columns as text. */
+const COLUMNS = `entry.id, entry.seq, entry.parent_seq, entry.type, entry.role, entry.depth, entry.created_at_ms, entry.preview,
+  entry.is_error, entry.payload_bytes`;
+
 const selectOutline = (db: QueryBuilder<never>["db"]) =>
   db
     .selectFrom("entry")
@@ -73,10 +77,10 @@ export function listBranchPoints(connection: Connection, session: SessionRef): r
 
 const tipRows = query<{ session: SessionSeq }, OutlineColumns>(({ sql, p }) =>
   rawQuery(sql<OutlineColumns>`
-    SELECT id, seq, parent_seq, type, role, depth, created_at_ms, preview, is_error, payload_bytes
-    FROM entry AS tip
+    SELECT ${sql.raw(COLUMNS)}
+    FROM entry
     WHERE session_seq = ${p.session}
-      AND NOT EXISTS (SELECT 1 FROM entry AS child WHERE child.session_seq = ${p.session} AND child.parent_seq = tip.seq)
+      AND NOT EXISTS (SELECT 1 FROM entry AS child WHERE child.session_seq = ${p.session} AND child.parent_seq = entry.seq)
     ORDER BY seq`),
 );
 
@@ -85,11 +89,11 @@ export function listTips(connection: Connection, session: SessionRef): readonly 
   return connection.allAsArrays(tipRows, { session: session.seq }).map(toOutlineRow);
 }
 
-// A recursive table yields its rows one by one, so the walk ends at the limit.
-const pathRows = query<{ from: EntrySeq; limit: number }, OutlineColumns>(({ db, sql, p }) =>
-  selectOutline(db)
-    .where(sql<boolean>`seq IN (WITH RECURSIVE ${walkUpAbove(sql, p.from, 0)} SELECT seq FROM up LIMIT ${p.limit})`)
-    .orderBy("seq", "desc"),
+// The recursion stops at the limit, because SQLite takes the rows of `up` one by one. CROSS JOIN keeps their order.
+const pathRows = query<{ from: EntrySeq; limit: number }, OutlineColumns>(({ sql, p }) =>
+  rawQuery(sql<OutlineColumns>`
+    WITH RECURSIVE ${walkUpAbove(sql, p.from, 0)}
+    SELECT ${sql.raw(COLUMNS)} FROM up CROSS JOIN entry ON entry.seq = up.seq LIMIT ${p.limit}`),
 );
 
 /** Returns the rows of a path from the leaf upwards, at most `limit`. The cost does not depend on the length of the path. @throws {EntryNotFoundError} */
@@ -99,12 +103,10 @@ export function readOutlinePath(connection: Connection, session: SessionRef, lea
   return connection.allAsArrays(pathRows, { from, limit: rowLimit(limit) }).map(toOutlineRow);
 }
 
-const rowsAt = query<{ session: SessionSeq; seqs: string }, OutlineColumns>(({ db, sql, p }) =>
-  selectOutline(db)
-    // The plus sign keeps the planner from reading the whole session by its index.
-    .where(sql<boolean>`+session_seq = ${p.session}`)
-    .where(sql<boolean>`seq IN (SELECT value FROM json_each(${p.seqs}))`)
-    .orderBy("seq"),
+const rowsAt = query<{ session: SessionSeq; seqs: string }, OutlineColumns>(({ sql, p }) =>
+  rawQuery(sql<OutlineColumns>`
+    SELECT ${sql.raw(COLUMNS)} FROM json_each(${p.seqs}) AS wanted CROSS JOIN entry ON entry.seq = wanted.value
+    WHERE entry.session_seq = ${p.session} ORDER BY entry.seq`),
 );
 
 /** Returns rows by their order of arrival, oldest first. Ignores numbers of other sessions. */
