@@ -91,7 +91,7 @@ module.exports = {
       name: "handles-use-only-the-port",
       comment: "Session and Store use the storage port only, so that the storage engine can be replaced.",
       severity: "error",
-      from: { path: `^${CORE}/(session/|context/|store/(store|search-indexer)\\.ts$)` },
+      from: { path: `^${CORE}/(session/|context/|store/(store|maintenance)\\.ts$)` },
       to: { path: `^${CORE}/(storage|search|sessions|tree|import)/` },
     },
     {

@@ -134,13 +134,14 @@ export interface SessionStorage {
   /** Stores token counts, replacing existing ones. Ignores ids of unknown entries. Changes neither leaf nor times. */
   saveTokenCounts(sessionId: SessionKey, counter: string, counts: ReadonlyMap<EntryId, number>): Promise<void>;
 
-  /** Searches the index and scans the entries that are not indexed yet. Call `catchUpSearch` first to keep their number small. */
+  /** Searches the index and scans the entries that are not indexed yet. */
   search(request: SearchRequest): Promise<SearchPage>;
   /**
    * Indexes at most `limit` entries, for about 20 ms. Returns an upper bound of those that are not indexed; 0 if there are none.
-   * `throw`: throws `StoreBusyError` at once if another process holds the lock.
    */
-  catchUpSearch(limit: number, whenLocked?: "wait" | "throw"): Promise<number>;
+  catchUpSearch(limit: number, whenLocked?: WhenLocked): Promise<number>;
+  /** Merges parts of the search index, for about 20 ms. Returns whether there was something to merge. */
+  mergeSearchIndex(whenLocked?: WhenLocked): Promise<boolean>;
   statistics(sessionId?: SessionKey): Promise<Statistics>;
   importSession(source: SourceSession, options: ImportOptions): Promise<ImportedSession>;
 
@@ -154,6 +155,9 @@ export interface SessionStorage {
   close(): Promise<void>;
 }
 
+/** What a write of maintenance does while another write has or wants the lock: `wait` (default), or `throw` a `StoreBusyError` at once. */
+export type WhenLocked = "wait" | "throw";
+
 /**
  * Which payloads are packed. `all`: every row. `old`: rows of sessions without activity for an hour, and of an active session those
  * before its newest 128 entries, a full block at a time.
@@ -166,7 +170,7 @@ export interface PayloadPacking {
    * Packs payloads that are rows into one compressed block. undefined: nothing is left to pack in this scope. `entries: 0`: another
    * process packed the same rows. A storage that stores payloads in one form only returns undefined.
    */
-  next(scope: PackScope): Promise<PackedBlock | undefined>;
+  next(scope: PackScope, whenLocked?: WhenLocked): Promise<PackedBlock | undefined>;
   /** The payloads that are not packed. */
   unpacked(): Promise<RowSize>;
   fileSize(): Promise<FileSize>;

@@ -62,7 +62,7 @@ export function indexEntries(connection: Connection, limit: number): number {
   // Usually there is nothing to do; then the write lock is not taken.
   if (limit <= 0 || countUnindexed(connection) === 0) return 0;
   // The cursor is read under the lock, because another process may have indexed the same entries.
-  return connection.write(() => indexBatch(connection, Math.min(limit, BATCH_ENTRIES)));
+  return connection.writeUnsynced(() => indexBatch(connection, Math.min(limit, BATCH_ENTRIES)));
 }
 
 function indexBatch(connection: Connection, limit: number): number {
@@ -129,6 +129,22 @@ export function indexTitle(connection: Connection, seq: SessionSeq, title: strin
 
 const mergeTexts = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO entry_text (entry_text) VALUES ('optimize')`));
 const mergeTitles = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO session_text (session_text) VALUES ('optimize')`));
+
+// 16 pages: about 1 ms, at most 7 ms in an index of 50,000 entries.
+const mergeSome = query<Record<never, never>>(({ sql }) => rawQuery(sql`INSERT INTO entry_text (entry_text, rank) VALUES ('merge', 16)`));
+const changes = query<Record<never, never>, { total: number }>(({ sql }) =>
+  rawQuery(sql<{ total: number }>`SELECT total_changes() AS total`),
+);
+
+/** Merges segments of the index for about a millisecond. Returns whether there was something to merge. */
+export function mergeSegments(connection: Connection): boolean {
+  return connection.writeUnsynced(() => {
+    const before = connection.get(changes, {})?.total ?? 0;
+    connection.run(mergeSome, {});
+    // FTS5 documents: fewer than two changes mean that nothing was merged.
+    return (connection.get(changes, {})?.total ?? 0) - before >= 2;
+  });
+}
 
 /** Merges the search index into one segment, which holds no deleted word. Cost: the whole index. */
 export function mergeIndex(connection: Connection): void {

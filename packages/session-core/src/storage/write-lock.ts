@@ -46,10 +46,21 @@ export class WriteLock {
    * @throws {StoreBusyError} the lock was not free within the timeout. `write` must throw it before it changes anything.
    */
   async run<T>(write: () => T, beforeWaiting?: () => void): Promise<T> {
-    const attempt = this.#waiting === 0 && performance.now() >= this.#pausedUntilMs ? this.#attempt(write, 0) : undefined;
+    const attempt = this.#attemptIfIdle(write);
     if (attempt !== undefined) return attempt.result;
     beforeWaiting?.();
     return this.#enqueue(write);
+  }
+
+  /** Runs `write` if the lock is free and no write waits. @throws {StoreBusyError} otherwise. */
+  runIfFree<T>(write: () => T): T {
+    const attempt = this.#attemptIfIdle(write);
+    if (attempt === undefined) throw new StoreBusyError(0);
+    return attempt.result;
+  }
+
+  #attemptIfIdle<T>(write: () => T): { readonly result: T } | undefined {
+    return this.#waiting === 0 && performance.now() >= this.#pausedUntilMs ? this.#attempt(write, 0) : undefined;
   }
 
   #enqueue<T>(write: () => T): Promise<T> {

@@ -1,4 +1,5 @@
 import type { SessionKey } from "../port/records.js";
+import type { WhenLocked } from "../port/session-storage.js";
 import { resolveSession, type SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { retryWhileBusy, WriteLock } from "../storage/write-lock.js";
@@ -18,6 +19,11 @@ export class SerializedConnection {
   /** Queues a write. If no write waits, its first attempt runs before this returns. */
   write<T>(write: (connection: Connection) => T): Promise<T> {
     return this.lock.run(() => write(this.#connection));
+  }
+
+  /** Runs a write of maintenance. @throws {StoreBusyError} another write has or wants the lock, and `whenLocked` is `throw`. */
+  async maintain<T>(write: (connection: Connection) => T, whenLocked: WhenLocked = "wait"): Promise<T> {
+    return whenLocked === "wait" ? this.write(write) : this.lock.runIfFree(() => write(this.#connection));
   }
 
   writeSession<A extends readonly unknown[], T>(key: SessionKey, write: SessionFunction<A, T>, ...args: A): Promise<T> {

@@ -1,4 +1,4 @@
-import type { FileSize, PackedBlock, PackScope, PayloadPacking, RowSize } from "../port/session-storage.js";
+import type { FileSize, PackedBlock, PackScope, PayloadPacking, RowSize, WhenLocked } from "../port/session-storage.js";
 import { mergeIndex } from "../search/search-index.js";
 import { encodeBlockAsync } from "../storage/block.js";
 import { commitPack, measureFile, measureRows, planPack } from "../storage/pack.js";
@@ -15,12 +15,12 @@ export class SqlitePacking implements PayloadPacking {
     this.#queue = queue;
   }
 
-  async next(scope: PackScope): Promise<PackedBlock | undefined> {
+  async next(scope: PackScope, whenLocked?: WhenLocked): Promise<PackedBlock | undefined> {
     const plan = await this.#queue.read((connection) => planPack(connection, scope, this.#session));
     this.#session = plan?.session;
     if (plan === undefined) return undefined;
     const block = await encodeBlockAsync(plan.entries);
-    const isPacked = await this.#queue.write((connection) => commitPack(connection, plan, block));
+    const isPacked = await this.#queue.maintain((connection) => commitPack(connection, plan, block), whenLocked);
     return isPacked ? { entries: plan.rows.length, blockBytes: block.data.length } : { entries: 0, blockBytes: 0 };
   }
 

@@ -7,7 +7,7 @@ import { importSession } from "../import/import-session.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
 import { type LastScan, search } from "../search/search.js";
-import { countUnindexed, indexEntries } from "../search/search-index.js";
+import { countUnindexed, indexEntries, mergeSegments } from "../search/search-index.js";
 import { listLabels } from "../sessions/labels.js";
 import { findSessionsByName, listSessions } from "../sessions/session-list.js";
 import * as sessions from "../sessions/session-rows.js";
@@ -260,13 +260,14 @@ export class SqliteStorage implements port.SessionStorage {
     return search(this.#queue, request, this.#lastScan);
   }
 
-  async catchUpSearch(limit: number, whenLocked: "wait" | "throw" = "wait"): Promise<number> {
+  async catchUpSearch(limit: number, whenLocked?: port.WhenLocked): Promise<number> {
     const most = rowLimit(limit);
-    if (!this.#connection.readOnly) {
-      if (whenLocked === "wait") await this.#queue.write((connection) => indexEntries(connection, most));
-      else indexEntries(this.#connection, most);
-    }
+    if (!this.#connection.readOnly && most > 0) await this.#queue.maintain((connection) => indexEntries(connection, most), whenLocked);
     return countUnindexed(this.#connection);
+  }
+
+  async mergeSearchIndex(whenLocked?: port.WhenLocked): Promise<boolean> {
+    return !this.#connection.readOnly && this.#queue.maintain(mergeSegments, whenLocked);
   }
 
   async statistics(key?: records.SessionKey): Promise<records.Statistics> {

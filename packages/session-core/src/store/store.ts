@@ -15,8 +15,8 @@ import type { SearchPage, SearchRequest, SessionStorage, Violation } from "../po
 import type { SessionHost } from "../session/leaf-writer.js";
 import { Session } from "../session/session.js";
 import { shorten } from "../text/cut.js";
+import { Maintenance } from "./maintenance.js";
 import { type PackedStore, type PackOptions, packStore } from "./pack-store.js";
-import { SearchIndexer } from "./search-indexer.js";
 
 /** Where a session is forked, and the record of the fork. */
 export interface ForkOptions {
@@ -49,16 +49,16 @@ export class Store {
   readonly #storage: SessionStorage;
   readonly #accepted = new Set<Promise<unknown>>();
   readonly #host: SessionHost;
-  readonly #indexer: SearchIndexer;
+  readonly #maintenance: Maintenance;
 
   /** @internal Use `openStore`. The constructor takes any storage engine. */
   constructor(storage: SessionStorage) {
     this.#storage = storage;
-    this.#indexer = new SearchIndexer(storage);
+    this.#maintenance = new Maintenance(storage);
     this.#host = {
       storage,
       accepted: this.#accepted,
-      onAppended: (count) => this.#indexer.countAppended(count),
+      onAppended: (count) => this.#maintenance.countAppended(count),
       search: (request) => this.search(request),
     };
   }
@@ -167,24 +167,26 @@ export class Store {
   }
 
   /**
-   * Searches entries and titles. Updates the search index first; if another process holds the lock or the disk is full, the
-   * entries that are not indexed are scanned, so the result is complete without waiting. @throws {InvalidQueryError}
+   * Searches entries and titles. Entries that are not indexed yet are scanned, about 200 MB a second, so the result is complete
+   * at once; the search index catches up in the background. @throws {InvalidQueryError}
    */
   async search(request: SearchRequest): Promise<SearchPage> {
     checkArgument("request", request, SEARCH);
     return this.whileOpen(async () => {
-      await this.#indexer.catchUpIfPossible();
-      return this.#storage.search(request);
+      this.#maintenance.throwFailure();
+      const page = await this.#storage.search(request);
+      this.#maintenance.noteSearch();
+      return page;
     });
   }
 
   /**
    * Adds at most `limit` entries to the search index, in batches of about 20 ms with the event loop in between. Returns an
-   * upper bound of the entries that are not indexed yet; 0 if there are none.
+   * upper bound of the entries that are not indexed yet; 0 if there are none. No search needs it; searches of a complete index are faster.
    */
   async catchUpSearch(limit = Number.POSITIVE_INFINITY): Promise<number> {
     checkArgument("limit", limit, NUMBER);
-    return this.whileOpen(() => this.#indexer.catchUp(limit, "wait"));
+    return this.whileOpen(() => this.#maintenance.catchUp(limit));
   }
 
   /** Returns entries by type, size and usage by model, over all sessions. */
@@ -240,11 +242,18 @@ export class Store {
     return running;
   }
 
-  /** Waits for all running writes, searches and imports, then closes the store. Handles throw afterwards. Does not throw errors of those writes. */
+  /**
+   * Waits for all running writes, searches and imports, then closes the store. A handle that has appended, or found many entries
+   * without an index, first indexes and packs for at most 150 ms. Handles throw afterwards. Does not throw errors of those writes.
+   */
   async close(): Promise<void> {
-    this.#indexer.stop();
+    await this.#maintenance.stop();
     await Promise.allSettled(this.#accepted);
-    await this.#storage.close();
+    try {
+      await this.#maintenance.finish();
+    } finally {
+      await this.#storage.close();
+    }
   }
 }
 

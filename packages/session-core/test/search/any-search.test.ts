@@ -5,7 +5,42 @@ import { openStore } from "../../src/store/open-store.js";
 import { grow } from "../world/grow.js";
 import { openedStore, storePath } from "../world/stores.js";
 
-const WORDS = ["tab", "tabs", "Tabs", "café", "cafe", "数据", "据", "src/a.ts", "a", "ts", "x9", "Über", "—", "тест", "Тест", "데이터"];
+// Beside plain words: escapes of JSON, accents in two forms, letters of several cases, characters that are newer than the tokenizer's Unicode.
+const NASTY = [
+  "İstanbul",
+  "ısı",
+  "straße",
+  "ΣΊΣΥΦΟΣ",
+  "файл",
+  "e\u0301t\u0301",
+  'a"b',
+  "a\\nb",
+  "\\u0041",
+  "\u001b[1m",
+  "🤖ab",
+  "\ud800x",
+  "K9",
+  "ไทย",
+];
+const WORDS = [
+  ...NASTY,
+  "tab",
+  "tabs",
+  "Tabs",
+  "café",
+  "cafe",
+  "数据",
+  "据",
+  "src/a.ts",
+  "a",
+  "ts",
+  "x9",
+  "Über",
+  "—",
+  "тест",
+  "Тест",
+  "데이터",
+];
 const text = fc
   .array(fc.constantFrom(...WORDS), { maxLength: 7 })
   .chain((words) => fc.constantFrom(words.join(" "), words.join(", "), words.join("\n")));
@@ -16,7 +51,12 @@ const term = fc.oneof(
 );
 const query = fc.array(term, { minLength: 1, maxLength: 3 }).map((terms) => terms.join(" "));
 
-const plain = (given: string) => given.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC").toLowerCase();
+// The accents that the search ignores: those of Latin letters.
+const plain = (given: string) =>
+  given
+    .replace(/[\p{Script=Latin}]\p{M}*/gu, (letter) => letter.normalize("NFD").replace(/\p{M}/gu, ""))
+    .toLowerCase()
+    .replaceAll("ς", "σ");
 
 /** The words of a text: runs of letters and digits; each character of a script without spaces is one. */
 function wordsOf(given: string): readonly string[] {
@@ -71,6 +111,7 @@ describe("any search", () => {
           const reader = await openStore({ path, mode: "read-only" });
           const some = await reader.search({ query: asked, limit: 100 });
           await reader.close();
+          expect(await store.catchUpSearch()).toBe(0);
           const all = await store.search({ query: asked, limit: 100 });
           await store.close();
           expect(some.hits.map(({ entryId }) => entryId).sort()).toEqual(all.hits.map(({ entryId }) => entryId).sort());

@@ -1,10 +1,11 @@
-import { describe, expect, test } from "vitest";
+import Database from "better-sqlite3";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { assistantMessage, toolResult, userMessage } from "../../src/entry/builders.js";
 import { InvalidQueryError } from "../../src/errors/session-errors.js";
 import type { SearchRequest } from "../../src/port/session-storage.js";
 import type { Store } from "../../src/store/store.js";
 import { grow } from "../world/grow.js";
-import { openedStore } from "../world/stores.js";
+import { openedStore, raw, storePath } from "../world/stores.js";
 
 /** A session of user messages with these texts, the first with the id e0. */
 async function said(...texts: string[]) {
@@ -13,12 +14,14 @@ async function said(...texts: string[]) {
   return { store, session };
 }
 
+/** The ids that a search finds, the same by the scan of entries that are not indexed and by the index. */
 async function found(store: Store, request: SearchRequest | string): Promise<string> {
-  const { hits } = await store.search(typeof request === "string" ? { query: request } : request);
-  return hits
-    .map(({ entryId }) => entryId ?? "title")
-    .sort()
-    .join(" ");
+  const asked = typeof request === "string" ? { query: request } : request;
+  const ids = async () => (await store.search(asked)).hits.map(({ entryId }) => entryId ?? "title").sort();
+  const scanned = await ids();
+  await store.catchUpSearch();
+  expect(await ids()).toEqual(scanned);
+  return scanned.join(" ");
 }
 
 describe("a search", () => {
@@ -204,13 +207,94 @@ describe("a snippet", () => {
   });
 });
 
-describe("the search index", () => {
-  test("is filled behind the appends, in pauses, without being asked", async () => {
+describe("a search of entries that are not indexed", () => {
+  const many = (count: number, text: (at: number) => string) =>
+    Array.from({ length: count }, (_, at) => ({ kind: "entry", entry: { ...userMessage(text(at)), id: `e${at}` } }) as const);
+
+  test("finds all of them without indexing them first", async () => {
+    const path = storePath();
+    const store = await openedStore({ path });
+    const { session } = await grow("", { store });
+    await session.write(many(3000, (at) => `needle word${at}`));
+    const writer = new Database(path);
+    onTestFinished(() => void writer.close());
+    writer.exec("BEGIN IMMEDIATE");
+    expect(await store.search({ query: "needle" })).toMatchObject({ total: 3000 });
+    expect(await store.search({ query: "word2999 needle" })).toMatchObject({ total: 1, hits: [{ entryId: "e2999" }] });
+    writer.exec("COMMIT");
+  });
+
+  test("puts them among the others by rank: the one that says more of it first, and the newest first where that is equal", async () => {
     const { store, session } = await grow("");
-    await session.write(Array.from({ length: 250 }, (_, at) => ({ kind: "entry", entry: userMessage(`word${at}`) }) as const));
-    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    expect(await store.catchUpSearch(0)).toBeLessThan(250);
-    expect((await store.search({ query: "word249" })).total).toBe(1);
+    await session.write(many(20, (at) => (at % 2 === 0 ? `needle ${"hay ".repeat(30)}` : "hay")));
+    await store.catchUpSearch();
+    await session.append({ ...userMessage("needle needle in the hay"), id: "best" });
+    await session.append({ ...userMessage(`needle ${"hay ".repeat(30)}`), id: "newest" });
+    await session.append({ ...userMessage(`needle ${"hay ".repeat(3000)}`), id: "worst" });
+    const { hits } = await store.search({ query: "needle" });
+    const ids = hits.map(({ entryId }) => entryId);
+    expect(ids).toEqual(["best", "newest", "e18", "e16", "e14", "e12", "e10", "e8", "e6", "e4", "e2", "e0", "worst"]);
+  });
+
+  test("gives every hit once on its pages, also when they are indexed in between and others are appended", async () => {
+    const { store, session } = await grow("", { session: { title: "needle" } });
+    await session.write(many(50, () => "needle"));
+    await store.catchUpSearch(20);
+    const seen: (string | null)[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await store.search({ query: "needle", limit: 7, cursor });
+      expect(page.total).toBe(51);
+      seen.push(...page.hits.map(({ entryId }) => entryId));
+      cursor = page.next;
+      await session.append(userMessage("needle"));
+      await store.catchUpSearch(10);
+    }
+    expect(seen.length).toBe(51);
+    expect(new Set(seen).size).toBe(51);
+  });
+
+  test("finds no entry of a session that is deleted between two pages", async () => {
+    const { store, session } = await grow("");
+    await session.write(many(10, () => "needle"));
+    const { session: other } = await grow("", { store });
+    await other.append(userMessage("needle"));
+    const first = await store.search({ query: "needle", limit: 1 });
+    await store.deleteSession(session.id);
+    const rest = await store.search({ query: "needle", limit: 100, cursor: first.next ?? undefined });
+    expect(rest.hits.filter(({ sessionId }) => sessionId === session.id)).toEqual([]);
+  });
+
+  test.each(["index", "scan"])("reads what is packed, and shows the preview of what is damaged: %s", async (how) => {
+    const path = storePath();
+    const store = await openedStore({ path });
+    const { session } = await grow("", { store });
+    await session.append({ ...userMessage("a damaged needle"), id: "damaged" });
+    const { session: other } = await grow("", { store });
+    await other.append({ ...userMessage("a needle"), id: "whole" });
+    await store.pack();
+    if (how === "index") await store.catchUpSearch();
+    expect((await store.search({ query: "needle" })).total).toBe(2);
+    const again = await openedStore({ path });
+    raw(path, (file) => file.exec("UPDATE payload_block SET data = zeroblob(length(data)) WHERE session_seq = 1"));
+    const { hits } = await again.search({ query: "needle" });
+    if (how === "scan") expect(hits.map(({ entryId }) => entryId)).toEqual(["whole"]);
+    else
+      expect(hits.map(({ entryId, snippet }) => [entryId, snippet])).toEqual([
+        ["whole", "a needle"],
+        ["damaged", "a damaged needle"],
+      ]);
+  });
+
+  test("finds nothing in a payload that is no JSON", async () => {
+    const path = storePath();
+    const store = await openedStore({ path });
+    const { session } = await grow("", { store });
+    await session.append({ ...userMessage("needle"), id: "e0" });
+    await session.append({ ...userMessage("needle"), id: "e1" });
+    raw(path, (file) => file.exec("UPDATE payload SET json = '{needle' WHERE entry_seq = 1"));
+    expect(await found(store, "needle")).toBe("e1");
+    await store.catchUpSearch();
+    expect(await found(store, "needle")).toBe("e1");
   });
 
   test("is not asked of a store without a match", async () => {

@@ -1,9 +1,6 @@
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
-import { Connection } from "../../src/storage/connection.js";
-import { SqliteStorage } from "../../src/store/sqlite-storage.js";
-import { Store } from "../../src/store/store.js";
 import { entryNamed, grow, pathNames } from "../world/grow.js";
 import { openedStore, storePath } from "../world/stores.js";
 
@@ -144,27 +141,5 @@ describe("the search index behind appends", () => {
     // One of 100 KB passes the size of a batch four times, so a batch holds at most eight.
     expect(Math.max(...steps)).toBeLessThanOrEqual(8);
     expect((await store.search({ query: "needle" })).total).toBe(large);
-  });
-
-  test("reports what stopped it to the next search, and ends no process", async () => {
-    // Another engine under the port, whose index fails once as memory or a driver can.
-    class FailingIndex extends SqliteStorage {
-      fails = false;
-      override async catchUpSearch(limit: number, whenLocked?: "wait" | "throw"): Promise<number> {
-        if (!this.fails) return super.catchUpSearch(limit, whenLocked);
-        this.fails = false;
-        throw new RangeError("out of memory");
-      }
-    }
-    const options = { path: ":memory:", mode: "create", durability: "normal", busyTimeoutMs: 100, fileTools: {} } as const;
-    const storage = new FailingIndex(Connection.open(options), options);
-    const store = new Store(storage);
-    onTestFinished(() => store.close());
-    const session = await store.createSession();
-    storage.fails = true;
-    for (let at = 0; at < 200; at += 1) await session.append(userMessage("needle"));
-    await turns(2);
-    await expect(store.search({ query: "needle" })).rejects.toThrow("out of memory");
-    expect((await store.search({ query: "needle" })).total).toBe(200);
   });
 });

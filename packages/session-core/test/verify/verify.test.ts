@@ -10,7 +10,7 @@ async function damaged(sql: string): Promise<string> {
   const store = await openStore({ path });
   await grow("s1 m1 u1 a1 u2 @u1 h1 u3 k1 r1:k1 c1:u3 u4 x1:u3 u5", { store, session: { id: "damaged" } });
   await grow("u1 a1", { store, session: { id: "whole" } });
-  await store.search({ query: "u1" });
+  await store.catchUpSearch();
   await store.close();
   raw(path, (file) => file.exec(`PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; ${sql}`));
   return path;

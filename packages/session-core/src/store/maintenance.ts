@@ -1,0 +1,165 @@
+import { setImmediate as pause, setTimeout as rest } from "node:timers/promises";
+import { BoughError } from "../errors/bough-error.js";
+import type { SessionStorage } from "../port/session-storage.js";
+
+/** After how many appended entries a run starts. */
+const RUN_AFTER = 200;
+
+/** Fewer entries than these are left unindexed: a search scans them in less than a millisecond, and each batch makes a segment of the index. */
+const UNINDEXED = 64;
+
+// The pause between two steps is as long as the last step, within these bounds, in milliseconds: the host and other processes get
+// the time and the lock in between.
+const SHORTEST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 50;
+
+/** How long `close` may wait for maintenance, in milliseconds. */
+const CLOSE_MS = 150;
+
+/**
+ * One short transaction, of about 20 ms. Returns whether it changed something; then it is called again. Throws `StoreBusyError` at once
+ * if another write has or wants the lock.
+ */
+type Step = (storage: SessionStorage) => Promise<boolean>;
+
+/** Returns the steps of one run. Each is repeated until nothing is left for it, then the next one follows. */
+function createSteps(): readonly Step[] {
+  let hasIndexed = false;
+  const index: Step = async (storage) => {
+    const before = await storage.catchUpSearch(0, "throw");
+    if (before < UNINDEXED) return false;
+    // A read-only store makes no progress.
+    const hasProgress = (await storage.catchUpSearch(Number.POSITIVE_INFINITY, "throw")) < before;
+    hasIndexed ||= hasProgress;
+    return hasProgress;
+  };
+  const merge: Step = async (storage) => hasIndexed && storage.mergeSearchIndex("throw");
+  const pack: Step = async (storage) => ((await storage.packing.next("old", "throw"))?.entries ?? 0) > 0;
+  return [index, merge, pack];
+}
+
+/**
+ * Maintains the store behind the work of the host: indexes entries for the search, merges the search index, and packs payloads. Runs
+ * in pauses of the event loop after appends and searches, and for a limited time at `close`. Keeps no process alive.
+ *
+ * Nothing depends on it: a search scans what is not indexed. So a busy store, a full disk or an end of the process only means that
+ * the next run does more.
+ */
+export class Maintenance {
+  readonly #storage: SessionStorage;
+  /** Entries that this handle has appended, and those of them since the last complete run. */
+  #appended = 0;
+  #appendedSinceRun = 0;
+  #hasSearched = false;
+  #isRunning = false;
+  #isStopped = false;
+  /** The step that runs now. */
+  #step: Promise<boolean> | undefined;
+  /** An unexpected error of a run. The next search throws it. */
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(storage: SessionStorage) {
+    this.#storage = storage;
+  }
+
+  /** Starts a run after every `RUN_AFTER` entries. */
+  countAppended(count: number): void {
+    this.#appended += count;
+    this.#appendedSinceRun += count;
+    if (this.#appendedSinceRun >= RUN_AFTER) this.#start();
+  }
+
+  /** Starts a run if a search had to scan many entries. */
+  noteSearch(): void {
+    this.#hasSearched = true;
+    this.#start();
+  }
+
+  /** Throws the unexpected error of the last run, once. */
+  throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /** Indexes at most `limit` entries now, with the event loop between batches. Returns an upper bound of those that are missing. */
+  async catchUp(limit: number): Promise<number> {
+    const before = await this.#storage.catchUpSearch(0, "wait");
+    let left = before;
+    while (left > 0 && before - left < limit) {
+      const now = await this.#storage.catchUpSearch(limit - (before - left), "wait");
+      // A read-only store makes no progress.
+      if (now >= left) return now;
+      left = now;
+      if (left > 0) await pause();
+    }
+    return left;
+  }
+
+  /** Waits for the step that runs, and prevents further ones. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#step?.catch(() => {});
+  }
+
+  /** Runs steps for at most `CLOSE_MS`, so that a process that lives shortly leaves little behind. Call it after `stop`. */
+  async finish(): Promise<void> {
+    const deadlineMs = performance.now() + CLOSE_MS;
+    await ignoreExpected(async () => {
+      if (!(await this.#isNeeded())) return;
+      for (const step of createSteps()) {
+        while (performance.now() < deadlineMs && (await step(this.#storage))) await pause();
+      }
+    });
+  }
+
+  #start(): void {
+    if (this.#isRunning || this.#isStopped) return;
+    this.#isRunning = true;
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await ignoreExpected(() => this.#runSteps());
+    } catch (error) {
+      this.#failure = { error };
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #runSteps(): Promise<void> {
+    await rest(SHORTEST_PAUSE_MS, undefined, { ref: false });
+    if (this.#isStopped || !(await this.#isNeeded())) return;
+    const appended = this.#appended;
+    for (const step of createSteps()) {
+      while (!this.#isStopped && (await this.#runStep(step)));
+    }
+    this.#appendedSinceRun = this.#appended - appended;
+  }
+
+  async #runStep(step: Step): Promise<boolean> {
+    const startMs = performance.now();
+    this.#step = step(this.#storage);
+    const hasChanged = await this.#step;
+    const tookMs = performance.now() - startMs;
+    if (hasChanged) await rest(Math.min(Math.max(tookMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS), undefined, { ref: false });
+    return hasChanged;
+  }
+
+  /** Whether this handle has appended, or has searched in a store where many entries are not indexed. */
+  async #isNeeded(): Promise<boolean> {
+    if (this.#appended > 0) return true;
+    return this.#hasSearched && (await this.#storage.catchUpSearch(0, "throw")) >= UNINDEXED;
+  }
+}
+
+/** Ignores a busy or closed store, a full disk and what else can happen to a file: the next run tries again. */
+async function ignoreExpected(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof BoughError)) throw error;
+  }
+}
