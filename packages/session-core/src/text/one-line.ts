@@ -23,7 +23,7 @@ const GAPS =
  * characters become one space, lone surrogates U+FFFD.
  */
 export function oneLine(text: string, maxChars: number = LINE_CHARS): string {
-  const start = text.trimStart();
+  const start = isAsciiWord(text.charCodeAt(0)) ? text : text.trimStart();
   // Twice the length nearly always suffices, and the search for gaps takes most of the time.
   const first = joinLines(takeStart(start, maxChars * 2));
   if (first.length > maxChars || start.length <= maxChars * 2) return shorten(first, maxChars);
@@ -70,6 +70,11 @@ function joinAscii(text: string): string | undefined {
 
 const SPACE = 0x20;
 const DELETE = 0x7f;
+
+// NaN, the code of an empty text, is none.
+function isAsciiWord(code: number): boolean {
+  return code > SPACE && code < DELETE;
+}
 
 function isAsciiGap(code: number): boolean {
   return code <= SPACE || code === DELETE;

@@ -62,11 +62,19 @@ const insertWaypoint = query<{ entry: EntrySeq; above: EntrySeq }>(({ db, p }) =
   db.insertInto("entry_waypoint").values({ entry_seq: p.entry, above_seq: p.above }),
 );
 
-/** Inserts the waypoint of a new entry if its depth has one. Call it inside `write`. */
-export function addWaypoint(connection: Connection, seq: EntrySeq, parent: EntrySeq | null, depth: number): void {
-  if (parent === null || depth % 16 !== 0) return;
-  const stride = STRIDES.find((one) => depth % one === 0) ?? 16;
-  const above = connection.get(climbToDepth, { from: parent, depth: depth - stride })?.seq;
+/** How far up the nearest waypoint leads. */
+export const SHORTEST_STRIDE = 16;
+
+/**
+ * Inserts the waypoint of a new entry if its depth has one. Call it inside `write`.
+ *
+ * @param nearest the entry 16 levels above, if it is known.
+ */
+export function addWaypoint(connection: Connection, seq: EntrySeq, parent: EntrySeq | null, depth: number, nearest?: EntrySeq): void {
+  if (parent === null || depth % SHORTEST_STRIDE !== 0) return;
+  const stride = STRIDES.find((one) => depth % one === 0) ?? SHORTEST_STRIDE;
+  const known = stride === SHORTEST_STRIDE ? nearest : undefined;
+  const above = known ?? connection.get(climbToDepth, { from: parent, depth: depth - stride })?.seq;
   // Undefined only if the path is damaged; climbs then follow parents.
   if (above !== undefined) connection.run(insertWaypoint, { entry: seq, above });
 }

@@ -11,7 +11,7 @@ import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type EntryTable, type SessionSeq, toEntrySeq } from "../storage/schema.js";
 import { isSqliteError } from "../storage/sqlite-errors.js";
 import type { FileTools } from "../tools/known-tools.js";
-import { addWaypoint } from "./ancestry.js";
+import { addWaypoint, SHORTEST_STRIDE } from "./ancestry.js";
 import type { TypedPayloadRow, WritableEntry } from "./entry-rows.js";
 import { insertFileOperations } from "./file-operations.js";
 import { type DerivedState, derivePathState, type EntryPathState, type PathState, readPathState } from "./path-state.js";
@@ -37,6 +37,8 @@ export class EntryWriter {
   readonly #target: WriteTarget;
   readonly #totals: SessionTotals;
   #next: EntrySeq | undefined;
+  /** The entries written last, each the parent of the next; at most 16. */
+  #line: EntrySeq[] = [];
 
   /** `inherited`: 1 for the copies of a fork. */
   constructor(connection: Connection, target: WriteTarget, inherited: 0 | 1 = 0) {
@@ -99,7 +101,10 @@ export class EntryWriter {
     const { seq, depth } = place.state;
     const { preview, bytes } = insertEntryRow(this.#connection, this.#target.seq, parentSeq, entry, place);
     this.#next = toEntrySeq(seq + 1);
-    addWaypoint(this.#connection, seq, parentSeq, depth);
+    if (this.#line.at(-1) !== parentSeq) this.#line = [];
+    addWaypoint(this.#connection, seq, parentSeq, depth, this.#line.at(-SHORTEST_STRIDE));
+    this.#line.push(seq);
+    if (this.#line.length > SHORTEST_STRIDE) this.#line.shift();
     insertFileOperations(this.#connection, seq, entry.payload, this.#target.fileTools);
     this.#totals.add(entry, preview, bytes);
   }

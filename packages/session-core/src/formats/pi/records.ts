@@ -103,8 +103,9 @@ class RecordReader {
     this.#lastMs = readRecordTime(record) ?? this.#lastMs;
     const id = this.#idOf(line);
     const parentId = this.#parentOf(record);
-    const payloadJson = payload.message === line.object.message ? findMessageJson(line) : undefined;
-    yield this.#toEntry(id, this.#links.entryFor(parentId), line.line.number, payload, payloadJson);
+    const entryParent = this.#links.entryFor(parentId);
+    const isUnchanged = payload.message === line.object.message && id === record.id && entryParent === record.parentId;
+    yield this.#toEntry(id, entryParent, line.line.number, payload, isUnchanged ? findMessageJson(line) : undefined);
     this.#links.addChild(parentId, id);
   }
 
@@ -143,9 +144,12 @@ const MESSAGE_MEMBERS = "type,id,parentId,timestamp,message";
  */
 function findMessageJson({ line: { text }, object }: JsonLine): string | undefined {
   if (Object.keys(object).join() !== MESSAGE_MEMBERS) return undefined;
-  const { type, id, parentId, timestamp } = object;
-  const start = `${JSON.stringify({ type, id, parentId, timestamp }).slice(0, -1)},"message":`;
-  return text.startsWith(start) && text.endsWith("}") ? `{"message":${text.slice(start.length)}` : undefined;
+  const { id, parentId, timestamp } = object;
+  if (typeof id !== "string" || typeof timestamp !== "string" || (parentId !== null && typeof parentId !== "string")) return undefined;
+  const parent = parentId === null ? "null" : `"${parentId}"`;
+  const start = `{"type":"message","id":"${id}","parentId":${parent},"timestamp":"${timestamp}","message":`;
+  // The second brace shows that the last member is an object: the message, and not a repeated member.
+  return text.startsWith(start) && text.endsWith("}}") ? `{"message":${text.slice(start.length)}` : undefined;
 }
 
 function readRecordTime(record: JsonObject): number | undefined {

@@ -19,6 +19,7 @@ const SPELLINGS: readonly (readonly [spelling: string, line: string, isKept: boo
   ["with a content that is converted", LINE.replace(/"content":"[^"]*"/, '"content":[{"type":"video"}]'), false],
   ["with escaped letters", LINE.replace("é", "\\u00e9"), true],
   ["with a message that is repeated", LINE.replace('"message":', '"message":{"role":"user","content":"first"},"message":'), true],
+  ["with an id that is repeated at its end", `${LINE.slice(0, -1)},"id":"a"}`, false],
   ["with a number in another notation", LINE.replace("1.5", "15e-1"), true],
 ];
 
