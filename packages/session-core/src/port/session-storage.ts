@@ -158,10 +158,7 @@ export interface SessionStorage {
 /** What a write of maintenance does while another write has or wants the lock: `wait` (default), or `throw` a `StoreBusyError` at once. */
 export type WhenLocked = "wait" | "throw";
 
-/**
- * Which payloads are packed. `all`: every row. `old`: rows of sessions without activity for an hour, and of an active session those
- * before its newest 128 entries, a full block at a time.
- */
+/** Which payloads are packed: `old` are those of sessions idle for an hour, and of active sessions those before the newest 128. */
 export type PackScope = "old" | "all";
 
 /** Packs payloads into compressed blocks. Entries read the same, packed or not. */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type Database from "better-sqlite3";
-import { NewerStoreError, StoreClosedError, StoreReadOnlyError, StoreUnavailableError } from "../errors/store-errors.js";
+import { NewerStoreError, StoreClosedError, StoreReadOnlyError } from "../errors/store-errors.js";
 import { copyDatabase } from "./backup.js";
 import { SUPPORTED_VERSION } from "./migrate.js";
 import { OldVersionViews } from "./old-version.js";
@@ -28,9 +28,6 @@ export class Connection {
   readonly #durability: ConnectionOptions["durability"];
   readonly #lockHolder: Database.Database | undefined;
   readonly #statements: PreparedStatements;
-  #checkedAtMs = Date.now();
-  /** Why the file can no longer be used. Once set, every call throws until the store is opened again. */
-  #lossReason: string | undefined;
   readonly #beginWrite: Database.Statement;
   readonly #beginRead: Database.Statement;
   readonly #commit: Database.Statement;
@@ -111,13 +108,7 @@ export class Connection {
   }
 
   #checkFile(everyMs: number): void {
-    if (this.#file === undefined || !this.#database.open) return;
-    const nowMs = Date.now();
-    if (this.#lossReason === undefined && Math.abs(nowMs - this.#checkedAtMs) >= everyMs) {
-      this.#lossReason = this.#file.findLossReason();
-      this.#checkedAtMs = nowMs;
-    }
-    if (this.#lossReason !== undefined) throw new StoreUnavailableError(this.path, `${this.#lossReason}; open the store again`);
+    if (this.#database.open) this.#file?.requireCurrent(everyMs);
   }
 
   // A newer program may have migrated the open file. Rows written here would lack what its format maintains.
@@ -240,7 +231,7 @@ export class Connection {
     if (!this.#database.open) return;
     this.#statements.clear();
     try {
-      if (!this.#hasLostFile()) {
+      if (this.#file?.isLost !== true) {
         if (this.#needsTruncate) this.pragma("wal_checkpoint(TRUNCATE)");
         this.#lockHolder?.close();
       }
@@ -248,17 +239,6 @@ export class Connection {
       this.#database.close();
       this.#lockHolder?.close();
       this.#file?.release();
-    }
-  }
-
-  /** Whether the file was replaced or cannot be checked. */
-  #hasLostFile(): boolean {
-    try {
-      this.#checkFile(0);
-      return false;
-    } catch (error) {
-      if (error instanceof StoreUnavailableError) return true;
-      throw error;
     }
   }
 

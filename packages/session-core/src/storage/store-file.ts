@@ -40,6 +40,9 @@ export class StoreFile {
   #header: Buffer;
   #journal: FileId | undefined;
   #released = false;
+  #checkedAtMs = Date.now();
+  /** Why the file can no longer be used. */
+  #lossReason: string | undefined;
 
   private constructor(path: string, id: FileId, descriptor: SharedDescriptor) {
     this.path = path;
@@ -91,19 +94,40 @@ export class StoreFile {
   }
 
   /**
-   * Returns why the open file is no longer the one at the path, or undefined if it still is.
+   * Checks that the path still leads to the open file, unless the last check is less than `everyMs` milliseconds old. Once it leads
+   * elsewhere, every call throws until the store is opened again.
    *
-   * @throws {StoreUnavailableError} the file system does not respond, for example while a network drive is offline.
+   * @throws {StoreUnavailableError} it leads elsewhere, or the file system does not respond, for example while a network drive is offline.
    */
-  findLossReason(): string | undefined {
+  requireCurrent(everyMs: number): void {
+    const nowMs = Date.now();
+    if (this.#lossReason === undefined && Math.abs(nowMs - this.#checkedAtMs) >= everyMs) {
+      this.#check();
+      this.#checkedAtMs = nowMs;
+    }
+    if (this.#lossReason !== undefined) throw new StoreUnavailableError(this.path, `${this.#lossReason}; open the store again`);
+  }
+
+  /** Whether the file was replaced or cannot be checked. */
+  get isLost(): boolean {
     try {
-      return this.#lossReason();
+      this.requireCurrent(0);
+      return false;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) return true;
+      throw error;
+    }
+  }
+
+  #check(): void {
+    try {
+      this.#lossReason = this.#findLossReason();
     } catch (error) {
       throw toTypedError(this.path, error);
     }
   }
 
-  #lossReason(): string | undefined {
+  #findLossReason(): string | undefined {
     if (!isSameFile(this.path, this.#id)) return "the file was deleted, moved or replaced while it was open";
     if (this.#journal !== undefined && !isSameFile(this.#journalPath, this.#journal)) {
       return "its journal (-wal) was deleted, moved or replaced while it was open";
