@@ -23,7 +23,7 @@ export async function schemaPage() {
       )
       .all();
     file.close();
-    const tables = rows.map(({ sql }) => `${sql.replace(/^ {5}/gm, "")};`).join("\n\n");
+    const tables = rows.map(({ sql }) => `${sql.replace(/^ +/gm, "  ").replace(/^ +\)/m, ")")};`).join("\n\n");
     return `# The tables of a store\n\nFormat version ${version}, printed from a new store by \`node .ci/schema.mjs\`. The shadow tables of FTS5 are left out.\n\n\`\`\`sql\n${tables}\n\`\`\`\n`;
   } finally {
     rmSync(folder, { recursive: true, force: true });

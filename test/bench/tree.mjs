@@ -79,7 +79,7 @@ function pathIds(file, sessionId) {
   return up.pluck().all(sessionId).reverse();
 }
 
-const PAGE_SQL = `SELECT id, seq, parent_seq, type, role, depth, created_at_ms, preview, is_error
+const PAGE_SQL = `SELECT id, seq, parent_seq, kind, depth, created_at_ms, preview, is_error
   FROM entry WHERE session_seq = 1 AND seq > ? ORDER BY seq LIMIT ?`;
 
 async function outline({ report, stores, sizes, rounds }) {

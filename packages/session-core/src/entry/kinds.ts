@@ -23,3 +23,27 @@ export const MESSAGE_ROLES = [
   "bashExecution",
   "custom",
 ] as const satisfies readonly MessageRole[];
+
+/** The type of an entry, and the role of a message; null for other types. */
+export interface EntryKind {
+  readonly type: EntryType;
+  readonly role: MessageRole | null;
+}
+
+// The number of a kind is stored (`entry.kind`): a new kind goes to the end, together with a migration.
+const ENTRY_KINDS: readonly EntryKind[] = [
+  ...MESSAGE_ROLES.map((role) => ({ type: "message", role }) as const),
+  ...ENTRY_TYPES.filter((type) => type !== "message").map((type) => ({ type, role: null })),
+];
+
+/** Returns the number of a kind, from 1 up; `role` is that of a message. */
+export function toKindNumber(type: EntryType, role: MessageRole | null): number {
+  return role === null ? MESSAGE_ROLES.length + ENTRY_TYPES.indexOf(type) : MESSAGE_ROLES.indexOf(role) + 1;
+}
+
+const UNKNOWN: EntryKind = { type: "foreign", role: null };
+
+/** Returns the kind with this number; a constraint of the table allows no other number. */
+export function toEntryKind(number: number): EntryKind {
+  return ENTRY_KINDS[number - 1] ?? UNKNOWN;
+}

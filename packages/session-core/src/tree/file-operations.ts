@@ -40,7 +40,7 @@ interface OperationRow extends Pick<FileOperationTable, "entry_seq" | "tool_call
 const operationsOnPath = query<{ from: EntrySeq; to: EntrySeq }, OperationRow>(({ sql, p }) =>
   rawQuery(sql<OperationRow>`
     WITH RECURSIVE ${walkUpTo(sql, p.to, p.from)}
-    SELECT entry_seq, tool_call_id, kind, path, nested, entry.id AS entry_id
+    SELECT entry_seq, tool_call_id, file_operation.kind, path, nested, entry.id AS entry_id
     FROM up CROSS JOIN file_operation ON entry_seq = up.seq CROSS JOIN entry ON entry.seq = up.seq
     ORDER BY entry_seq, ordinal`),
 );

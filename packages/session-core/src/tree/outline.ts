@@ -1,5 +1,5 @@
-import type { Entry, EntryType } from "../entry/entry.js";
-import type { MessageRole } from "../entry/message.js";
+import type { Entry } from "../entry/entry.js";
+import { toEntryKind } from "../entry/kinds.js";
 import type { EntryId } from "../ids/ids.js";
 import type { OutlineRow } from "../port/records.js";
 import type { SessionRef } from "../sessions/session-rows.js";
@@ -14,8 +14,7 @@ type OutlineColumns = readonly [
   id: EntryId,
   seq: number,
   parentSeq: number | null,
-  type: EntryType,
-  role: MessageRole | null,
+  kind: number,
   depth: number,
   createdAtMs: number,
   preview: string,
@@ -24,13 +23,13 @@ type OutlineColumns = readonly [
 ];
 
 /** The same columns as text. */
-const COLUMNS = `entry.id, entry.seq, entry.parent_seq, entry.type, entry.role, entry.depth, entry.created_at_ms, entry.preview,
+const COLUMNS = `entry.id, entry.seq, entry.parent_seq, entry.kind, entry.depth, entry.created_at_ms, entry.preview,
   entry.is_error, entry.payload_bytes`;
 
 const selectOutline = (db: QueryBuilder<never>["db"]) =>
   db
     .selectFrom("entry")
-    .select(["id", "seq", "parent_seq as parentSeq", "type", "role", "depth", "created_at_ms as createdAtMs", "preview"])
+    .select(["id", "seq", "parent_seq as parentSeq", "kind", "depth", "created_at_ms as createdAtMs", "preview"])
     .select(["is_error as isError", "payload_bytes as payloadBytes"])
     .$castTo<OutlineColumns>();
 
@@ -116,17 +115,18 @@ export function readOutlineAt(connection: Connection, session: SessionRef, seqs:
 
 // Reads the columns by index: a destructuring of the array iterates over it.
 function toOutlineRow(row: OutlineColumns): OutlineRow {
+  const { type, role } = toEntryKind(row[3]);
   return {
     id: row[0],
     seq: row[1],
     parentSeq: row[2],
-    type: row[3],
-    role: row[4],
-    depth: row[5],
-    createdAtMs: row[6],
-    preview: row[7],
-    isError: row[8] === 1,
-    payloadBytes: row[9],
+    type,
+    role,
+    depth: row[4],
+    createdAtMs: row[5],
+    preview: row[6],
+    isError: row[7] === 1,
+    payloadBytes: row[8],
   };
 }
 

@@ -1,4 +1,5 @@
 import type { CompactionPayload, ContextEditPayload, EntryPayload } from "../entry/entry.js";
+import { toKindNumber } from "../entry/kinds.js";
 import type { Message } from "../entry/message.js";
 import { InvalidReferenceError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
@@ -134,11 +135,16 @@ const systemRow = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
   db.selectFrom("entry").select("seq").where("seq", "=", p.seq).where("role", "=", "system"),
 );
 
-// Newest first. SQLite uses the partial index only if the query repeats its condition word for word.
+// The partial index `entry_marks` has the entries of these kinds. SQLite uses it only for a number that is part of the statement.
+const SYSTEM = toKindNumber("message", "system");
+const COMPACTION = toKindNumber("compaction", null);
+const EDIT = toKindNumber("context_edit", null);
+
+// Newest first.
 const systemsUpTo = query<{ from: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
   rawQuery(sql<{ seq: EntrySeq }>`
     SELECT seq FROM entry INDEXED BY entry_marks
-    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.from}) AND type = 'message' AND role = 'system' AND seq <= ${p.from}
+    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.from}) AND kind = ${sql.lit(SYSTEM)} AND seq <= ${p.from}
     ORDER BY seq DESC`),
 );
 
@@ -178,7 +184,7 @@ const compactionRow = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ db, p }) =>
 const compactionsAbove = query<{ seq: EntrySeq }, { seq: EntrySeq }>(({ sql, p }) =>
   rawQuery(sql<{ seq: EntrySeq }>`
     SELECT seq FROM entry INDEXED BY entry_marks
-    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.seq}) AND type = 'compaction' AND role IS NULL AND seq < ${p.seq} ORDER BY seq DESC`),
+    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.seq}) AND kind = ${sql.lit(COMPACTION)} AND seq < ${p.seq} ORDER BY seq DESC`),
 );
 
 function findCompactionBefore(connection: Connection, compaction: EntrySeq, path: PathState): EntrySeq | null {
@@ -186,11 +192,11 @@ function findCompactionBefore(connection: Connection, compaction: EntrySeq, path
   return above.find(({ seq }) => isOnPath(connection, seq, compaction) && !isOmitted(connection, seq, path))?.seq ?? null;
 }
 
-// Newest first, with the condition of the partial index.
+// Newest first.
 const editsOf = query<{ target: EntrySeq }, { seq: EntrySeq; omits: number }>(({ sql, p }) =>
   rawQuery(sql<{ seq: EntrySeq; omits: number }>`
     SELECT seq, omits FROM entry INDEXED BY entry_marks
-    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.target}) AND type = 'context_edit' AND role IS NULL
+    WHERE session_seq = (SELECT session_seq FROM entry WHERE seq = ${p.target}) AND kind = ${sql.lit(EDIT)}
       AND seq > ${p.target} AND target_seq = ${p.target}
     ORDER BY seq DESC`),
 );

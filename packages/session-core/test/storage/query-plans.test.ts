@@ -112,8 +112,8 @@ describe("what SQLite does for", () => {
       await session.append({ type: "context_edit", targetId, replacement: null });
     });
     expect(plan).not.toMatch(WHOLE_TABLE);
-    expect(plan).toMatch(/SEARCH entry USING COVERING INDEX entry_marks \(session_seq=\? AND type=\? AND role=\? AND rowid<\?\)/);
-    expect(plan).toMatch(/SEARCH entry USING INDEX entry_marks \(session_seq=\? AND type=\? AND role=\? AND rowid>\?\)/);
+    expect(plan).toMatch(/SEARCH entry USING COVERING INDEX entry_marks \(session_seq=\? AND kind=\? AND rowid<\?\)/);
+    expect(plan).toMatch(/SEARCH entry USING INDEX entry_marks \(session_seq=\? AND kind=\? AND rowid>\?\)/);
     expect(plan).not.toMatch(/USE TEMP B-TREE/);
   });
 

@@ -4,14 +4,35 @@ import { type BlockEntry, divideIntoBlocks, encodeBlock } from "../block.js";
 /** Reports how many of all entries have been copied. */
 export type OnProgress = (done: number, total: number) => void;
 
+// `entry.kind` is a number instead of the texts of type and role, which took 16 bytes of each row.
+const ROLES = ["system", "user", "assistant", "toolResult", "bashExecution", "custom"];
+const TYPES = [
+  "compaction",
+  "branch_summary",
+  "model_change",
+  "thinking_level_change",
+  "context_edit",
+  "custom_message",
+  "custom",
+  "foreign",
+];
+const kindOfType = (at: number) => ROLES.length + 1 + at;
+
+const ROLE_OF_KIND = `CASE kind ${ROLES.map((role, at) => `WHEN ${at + 1} THEN '${role}'`).join(" ")} END`;
+const TYPE_OF_KIND = `CASE WHEN kind <= ${ROLES.length} THEN 'message' ELSE
+       CASE kind ${TYPES.map((type, at) => `WHEN ${kindOfType(at)} THEN '${type}'`).join(" ")} END END`;
+const KIND = `CASE type WHEN 'message' THEN CASE role ${ROLES.map((role, at) => `WHEN '${role}' THEN ${at + 1}`).join(" ")} END
+    ${TYPES.map((type, at) => `WHEN '${type}' THEN ${kindOfType(at)}`).join(" ")} END`;
+
 const NEW_TABLES = [
   `CREATE TABLE entry (
      seq            INTEGER PRIMARY KEY,          -- order of arrival; declared, so that VACUUM keeps it
      session_seq    INTEGER NOT NULL REFERENCES session (seq) ON DELETE CASCADE,
      id             TEXT    NOT NULL,
      parent_seq     INTEGER CHECK (parent_seq < seq), -- NULL: a first entry of its session
-     type           TEXT    NOT NULL,
-     role           TEXT,                         -- of a message; NULL for other types
+     kind           INTEGER NOT NULL CHECK (kind BETWEEN 1 AND ${kindOfType(TYPES.length - 1)}), -- type and role
+     type           TEXT    AS (${TYPE_OF_KIND}) VIRTUAL,
+     role           TEXT    AS (${ROLE_OF_KIND}) VIRTUAL, -- of a message; NULL for other types
      depth          INTEGER NOT NULL CHECK (depth >= 0), -- entries above it on its path
      created_at_ms  INTEGER NOT NULL,
      compaction_seq INTEGER,                      -- the compaction that a context at this entry starts with; NULL: none
@@ -50,13 +71,14 @@ const NEW_TABLES = [
 
 const NEW_INDEXES = [
   `CREATE INDEX entry_children ON entry (session_seq, parent_seq)`,
-  `CREATE INDEX entry_marks ON entry (session_seq, type, role) WHERE type = 'compaction' OR type = 'context_edit' OR role = 'system'`,
+  // Of system messages, compactions and edits.
+  `CREATE INDEX entry_marks ON entry (session_seq, kind) WHERE kind = 1 OR kind = 7 OR kind = 11`,
 ];
 
-/** The columns of `entry` of this version, computed from a row of an older version. `old` is the name of its table. */
+/** The stored columns of `entry` of this version, computed from a row of an older version. `old` is the name of its table. */
 export function columnsFrom(old: string): string {
   const payload = `CASE WHEN json_valid(payload_json) THEN payload_json ELSE '{}' END`;
-  return `seq, session_seq, id, parent_seq, type, role, depth, created_at_ms, compaction_seq,
+  return `seq, session_seq, id, parent_seq, ${KIND} AS kind, depth, created_at_ms, compaction_seq,
     CASE type WHEN 'compaction' THEN first_kept_seq WHEN 'context_edit' THEN (
       SELECT target.seq FROM ${old} AS target
       WHERE target.session_seq = edit.session_seq AND target.id = ${payload} ->> '$.targetId' AND target.seq < edit.seq) END AS target_seq,
