@@ -25,12 +25,27 @@ export function importSession(
   const claimedId = source.header.sessionId;
   for (let sessionId = claimedId; ; ) {
     try {
-      const imported = connection.write(() => importInto(connection, sessionId, source, options, validate, fileTools));
+      const imported = writeInBulk(connection, () => importInto(connection, sessionId, source, options, validate, fileTools));
       return { ...imported, claimedId };
     } catch (error) {
       if (!(error instanceof DifferentSessionError)) throw error;
       sessionId = deriveSessionId(claimedId, sessionId, error.evidence);
     }
+  }
+}
+
+/** After how many pages in the WAL a commit also checkpoints: SQLite's default (4 MiB), and while a session is imported (64 MiB). */
+const CHECKPOINT_PAGES = 1_000;
+const BULK_CHECKPOINT_PAGES = 16_384;
+
+// A checkpoint copies all pages of the WAL into the file while the caller waits. After an import, the next write behind it does that,
+// usually one of the maintenance, and once for several sessions.
+function writeInBulk<T>(connection: Connection, body: () => T): T {
+  connection.pragma(`wal_autocheckpoint = ${BULK_CHECKPOINT_PAGES}`);
+  try {
+    return connection.write(body);
+  } finally {
+    if (connection.open) connection.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   }
 }
 
