@@ -232,6 +232,11 @@ export class Store {
     return this.#storage;
   }
 
+  /** @internal Indexes and packs imported entries in the background, as after appends. */
+  noteImported(entries: number): void {
+    this.#maintenance.countAppended(entries);
+  }
+
   /** Runs `work`; `close` waits until it has finished. `work` must not close the store. */
   async whileOpen<T>(work: () => Promise<T>): Promise<T> {
     checkArgument("work", work, CALLBACK);

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
@@ -6,8 +7,9 @@ import { Connection } from "../../src/storage/connection.js";
 import { openStore } from "../../src/store/open-store.js";
 import { SqliteStorage } from "../../src/store/sqlite-storage.js";
 import { Store } from "../../src/store/store.js";
+import { importPath } from "../../src/transfer/import-path.js";
 import { grow } from "../world/grow.js";
-import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
+import { findingsOf, openedStore, raw, storePath, tempFolder } from "../world/stores.js";
 
 const said = (count: number, text = "needle") =>
   Array.from({ length: count }, (_, at) => ({ kind: "entry", entry: userMessage(`${text} ${at}`) }) as const);
@@ -39,6 +41,26 @@ describe("maintenance", () => {
     // The newest entries of a session in use stay rows.
     expect(raw(path, (file) => file.prepare("SELECT count(*) FROM payload").pluck().get())).toBe(172);
     expect((await store.search({ query: "needle" })).total).toBe(300);
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
+  test("indexes and packs behind an import", async () => {
+    const [path, file] = [storePath(), join(tempFolder(), "session.jsonl")];
+    const timestamp = "2020-01-01T00:00:00.000Z";
+    const lines = Array.from({ length: 250 }, (_, at) => ({
+      type: "message",
+      id: `m${at}`,
+      parentId: at === 0 ? null : `m${at - 1}`,
+      timestamp,
+      message: { role: "user", content: `needle ${at}`, timestamp: 0 },
+    }));
+    const header = { type: "session", version: 3, id: "imported", timestamp, cwd: "/" };
+    writeFileSync(file, [header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const store = await openedStore({ path });
+    expect((await importPath(store, file)).sessions).toMatchObject([{ entriesAdded: 250 }]);
+    await until(isCaughtUp(store));
+    // A session without activity for an hour is packed whole.
+    await until(() => raw(path, (opened) => opened.prepare("SELECT count(*) FROM payload").pluck().get()) === 0);
     expect(await findingsOf(store)).toEqual([]);
   });
 
