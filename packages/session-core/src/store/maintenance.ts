@@ -1,5 +1,6 @@
 import { setImmediate as pause, setTimeout as rest } from "node:timers/promises";
 import { BoughError } from "../errors/bough-error.js";
+import { StoreBusyError } from "../errors/store-errors.js";
 import type { SessionStorage } from "../port/session-storage.js";
 
 /** After how many appended entries a run starts. */
@@ -12,6 +13,9 @@ const UNINDEXED = 64;
 // the time and the lock in between.
 const SHORTEST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 50;
+
+/** The pause after a step found the lock taken, in milliseconds. */
+const BUSY_PAUSE_MS = 100;
 
 /** How long `close` may wait for maintenance, in milliseconds. */
 const CLOSE_MS = 150;
@@ -121,12 +125,26 @@ export class Maintenance {
 
   async #run(): Promise<void> {
     try {
-      await ignoreExpected(() => this.#runSteps());
+      while (!this.#isStopped && (await this.#tryRun()) === "busy") await rest(BUSY_PAUSE_MS, undefined, { ref: false });
     } catch (error) {
       this.#failure = { error };
     } finally {
       this.#isRunning = false;
     }
+  }
+
+  /** Runs the steps. `busy`: another write had the lock, so that they must be tried again. */
+  async #tryRun(): Promise<"done" | "busy"> {
+    let outcome: "done" | "busy" = "done";
+    await ignoreExpected(async () => {
+      try {
+        await this.#runSteps();
+      } catch (error) {
+        if (error instanceof StoreBusyError) outcome = "busy";
+        throw error;
+      }
+    });
+    return outcome;
   }
 
   async #runSteps(): Promise<void> {
