@@ -26,6 +26,12 @@ export const steps = fc.array(
 export class TreeModel {
   readonly parents = new Map<string, string | null>();
   leaf: string | null = null;
+  readonly #offset: number;
+
+  /** `offset` is added to the numbers in ids, for a session that has got entries from another one. */
+  constructor(offset = 0) {
+    this.#offset = offset;
+  }
 
   path(leaf = this.leaf): readonly string[] {
     return leaf === null ? [] : [...this.path(this.parents.get(leaf) ?? null), leaf];
@@ -64,7 +70,7 @@ export class TreeModel {
 
   #add(kind: string, about?: string): string | undefined {
     if ((kind === "x" || kind === "y" || kind === "r") && about === undefined) return undefined;
-    const id = `${kind}${this.parents.size}`;
+    const id = `${kind}${this.#offset + this.parents.size}`;
     this.parents.set(id, this.leaf);
     this.leaf = id;
     return about === undefined ? id : `${id}:${about}`;
