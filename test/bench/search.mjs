@@ -1,3 +1,5 @@
+import { openStore } from "@bough/session-core";
+import { openBare } from "./baseline.mjs";
 import { withBare } from "./context.mjs";
 import { alternate, median, timed } from "./measure.mjs";
 import { withStore } from "./stores.mjs";
@@ -13,6 +15,7 @@ export async function run(bench) {
   const size = `${made.sessions} of ${bench.manySessions[1]}`;
   await warm(bench, made, size);
   await afterNewEntries(bench, made, size);
+  await withoutIndex(bench, made, size);
   await indexing(bench, made, size);
 }
 
@@ -41,7 +44,7 @@ async function warm({ report, rounds }, { path }, size) {
   });
 }
 
-/** The search after a thousand appends puts them into the index first. */
+/** The search after a thousand appends scans them. */
 async function afterNewEntries({ report, stores, rounds }, made, size) {
   const { path } = stores.copy(made);
   await withStore({ path, durability: "normal" }, async (store) => {
@@ -55,6 +58,45 @@ async function afterNewEntries({ report, stores, rounds }, made, size) {
     const { ours } = await alternate({ ours: { prepare, run } }, { rounds: rounds(9), warmUp: 1 });
     report.absolute(`search after ${NEW_ENTRIES.toLocaleString("en-US")} new entries`, size, median(ours), 150);
   });
+}
+
+/**
+ * The first search of a store in which nobody has indexed anything, by a handle that is opened for it. Bare: a pattern on the JSON of
+ * every payload. Then what closing the handle costs, which indexes for a limited time.
+ */
+async function withoutIndex({ report, stores, rounds }, made, size) {
+  const { path } = stores.copy(made);
+  const file = openBare(path, "normal");
+  file.exec("INSERT INTO entry_text (entry_text) VALUES ('delete-all'); UPDATE store_state SET indexed_seq = 0");
+  const payloads = file.prepare("SELECT json FROM payload").pluck();
+  for (const [word, limit] of [
+    [QUERIES.usual[0], 300],
+    [QUERIES.mostCommon, null],
+  ]) {
+    const search = async () => {
+      const store = await openStore({ path, durability: "normal" });
+      const { total } = await store.search({ query: word });
+      if (total === 0) throw new Error(`nothing is found for ${word}`);
+      // Not `store.close()`, which indexes: the next round needs the same store.
+      await store.storage.close();
+    };
+    const scan = () => payloads.all().filter((json) => new RegExp(word, "i").test(json)).length;
+    const { ours, baseline } = await alternate({ ours: { run: search }, baseline: { run: scan } }, { rounds: rounds(9), warmUp: 1 });
+    const what = limit === null ? "the same for the most common word" : "first search of entries that nobody indexed";
+    report.absolute(what, size, median(ours), limit, { baseline: median(baseline) });
+  }
+  file.close();
+  await closing({ report, rounds }, path, size);
+}
+
+async function closing({ report, rounds }, path, size) {
+  const times = [];
+  for (let round = 0; round < rounds(5); round++) {
+    const store = await openStore({ path, durability: "normal" });
+    await store.search({ query: QUERIES.usual[0] });
+    times.push(await timed(() => store.close()));
+  }
+  report.absolute("closing the handle behind that search", size, median(times), 200);
 }
 
 /** Indexes all entries into an empty index, compared with only inserting the prepared texts. */

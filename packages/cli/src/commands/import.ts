@@ -90,7 +90,7 @@ async function updateSearchIndex(store: Store, out: Printer, progress: Progress,
     if (left > 0) await out.flush();
     for (; left > 0; left = await store.catchUpSearch(INDEX_STEP)) {
       progress.update(total - left, total, counted(left, "entry left", "entries left"));
-      if (signal.aborted) throw new CancelledError("Interrupted; every session was imported. The next search completes the search index.");
+      if (signal.aborted) throw new CancelledError("Interrupted; every session was imported. Searches find them; they are indexed later.");
     }
   } finally {
     progress.end();

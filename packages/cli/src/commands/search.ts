@@ -69,7 +69,11 @@ function parseTimeOption(option: string, given: string | undefined, now: number)
   return at;
 }
 
-async function readPages(store: Store, request: SearchRequest, all: boolean): Promise<SearchPage> {
+/** Hits of one page where all are printed: the rank of each hit is computed again for each page. */
+const LARGE_PAGE = 1000;
+
+async function readPages(store: Store, asked: SearchRequest, all: boolean): Promise<SearchPage> {
+  const request = all ? { ...asked, limit: LARGE_PAGE } : asked;
   const first = await store.search(request);
   const hits: SearchHit[] = [...first.hits];
   let { next } = first;

@@ -70,7 +70,7 @@ async function chooseMode(path: string, access: Access): Promise<"create" | "rea
     case "change":
       return "read-write";
     case "read":
-      // In a writable store, a search saves the search index.
+      // In a writable store, entries are indexed behind a search.
       return (await isWritable(path)) && (await isWritable(dirname(path))) ? "read-write" : "read-only";
   }
 }

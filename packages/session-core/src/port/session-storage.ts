@@ -136,9 +136,7 @@ export interface SessionStorage {
 
   /** Searches the index and scans the entries that are not indexed yet. */
   search(request: SearchRequest): Promise<SearchPage>;
-  /**
-   * Indexes at most `limit` entries, for about 20 ms. Returns an upper bound of those that are not indexed; 0 if there are none.
-   */
+  /** Indexes at most `limit` entries, for about 20 ms. Returns an upper bound of those that are not indexed; 0 if there are none. */
   catchUpSearch(limit: number, whenLocked?: WhenLocked): Promise<number>;
   /** Merges parts of the search index, for about 20 ms. Returns whether there was something to merge. */
   mergeSearchIndex(whenLocked?: WhenLocked): Promise<boolean>;

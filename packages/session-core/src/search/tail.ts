@@ -89,10 +89,7 @@ export class TailScan {
 function createCounter(terms: readonly SearchTerm[]): (text: string) => readonly number[] | undefined {
   const patterns = terms.map((term) => new RegExp(termPattern(term), "gu"));
   const inAscii = terms.map((term) => new RegExp(asciiPattern(term), "g"));
-  return (text) => {
-    const folded = foldText(text);
-    return countAll(isAscii(folded) ? inAscii : patterns, folded);
-  };
+  return (text) => (isAscii(text) ? countAll(inAscii, text.toLowerCase()) : countAll(patterns, foldText(text)));
 }
 
 function countAll(patterns: readonly RegExp[], text: string): readonly number[] | undefined {

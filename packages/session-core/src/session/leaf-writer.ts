@@ -30,7 +30,7 @@ export interface SessionHost {
   readonly accepted: Set<Promise<unknown>>;
   /** Called after entries were written. */
   readonly onAppended: (count: number) => void;
-  /** Updates the search index, then searches. */
+  /** Searches, and has the search index updated behind it. */
   readonly search: (request: SearchRequest) => Promise<SearchPage>;
 }
 

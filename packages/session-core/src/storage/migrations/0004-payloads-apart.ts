@@ -75,6 +75,13 @@ const NEW_INDEXES = [
   `CREATE INDEX entry_marks ON entry (session_seq, kind) WHERE kind = 1 OR kind = 7 OR kind = 11`,
 ];
 
+// A batch of the search index merges only levels of 16 segments, not of 4, and never one of 64 at once: filling the index takes 15 to 20 %
+// less time (measured with 50,000 entries in batches of 50 and 1,000). Maintenance merges levels of 4 in pauses.
+const INDEX_SETTINGS = [
+  `INSERT INTO entry_text (entry_text, rank) VALUES ('automerge', 16)`,
+  `INSERT INTO entry_text (entry_text, rank) VALUES ('crisismerge', 64)`,
+];
+
 /** The stored columns of `entry` of this version, computed from a row of an older version. `old` is the name of its table. */
 export function columnsFrom(old: string): string {
   const payload = `CASE WHEN json_valid(payload_json) THEN payload_json ELSE '{}' END`;
@@ -114,7 +121,7 @@ export const payloadsApart = {
     file.exec("DROP TABLE entry_before");
     // No query has used it.
     file.exec("DROP INDEX file_operation_by_path");
-    for (const statement of NEW_INDEXES) file.exec(statement);
+    for (const statement of [...NEW_INDEXES, ...INDEX_SETTINGS]) file.exec(statement);
     onProgress?.(total, total);
   },
 };
