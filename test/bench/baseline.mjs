@@ -2,12 +2,12 @@
 // nothing looked up that a caller could know. Every figure of ours stands beside one of these.
 import Database from "better-sqlite3";
 
-/** The settings of a store's connection, as `storage/connection.ts` sets them. */
+/** The settings of a store's connection, as `storage/open-database.ts` sets them. */
 export function openBare(path, durability = "full") {
   const file = new Database(path);
   file.pragma("foreign_keys = ON");
   file.pragma("cache_size = -65536");
-  file.pragma("mmap_size = 268435456");
+  file.pragma("mmap_size = 0");
   file.pragma("temp_store = MEMORY");
   file.pragma("secure_delete = ON");
   file.pragma("journal_mode = WAL");

@@ -148,6 +148,7 @@ function firstNonEmpty(messages: readonly JsonObject[], key: string): string | u
 }
 
 function removeUndefined(message: JsonObject): JsonObject {
+  if (!Object.values(message).includes(undefined)) return message;
   return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== undefined));
 }
 
@@ -158,7 +159,7 @@ const FIGURES = [
   ["cacheWrite", "cache_creation_input_tokens"],
 ] as const;
 
-const OUR_NAMES = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost"];
+const READ_NAMES = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost", ...FIGURES.map(([, theirs]) => theirs)];
 
 /**
  * The usage of a reply. Each line repeats the usage of the whole reply, early lines with partial counts, so the result has the
@@ -169,13 +170,13 @@ const OUR_NAMES = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", 
 function mergeUsage(usages: readonly JsonObject[], costs: readonly number[]): JsonObject | undefined {
   const last = usages.at(-1);
   if (last === undefined) return undefined;
-  const figures = FIGURES.flatMap(([ours, theirs]) => {
-    const found = usages.flatMap((usage) => numberAt(usage, theirs) ?? []).filter((figure) => figure >= 0);
-    return found.length === 0 ? [] : [[ours, Math.max(...found)] as const];
-  });
-  const rest = without(last, [...OUR_NAMES, ...FIGURES.map(([, theirs]) => theirs)]);
-  const cost = costs.length === 0 ? {} : { cost: { total: Math.max(...costs) } };
-  return { ...Object.fromEntries(figures), ...cost, ...rest };
+  const figures: Record<string, unknown> = {};
+  for (const [ours, theirs] of FIGURES) {
+    const most = usages.reduce((found, usage) => Math.max(found, numberAt(usage, theirs) ?? -1), -1);
+    if (most >= 0) figures[ours] = most;
+  }
+  if (costs.length > 0) figures["cost"] = { total: Math.max(...costs) };
+  return { ...figures, ...without(last, READ_NAMES) };
 }
 
 // An invalid image would make the whole message invalid, so it becomes a foreign block.
