@@ -105,6 +105,19 @@ describe("eight processes", () => {
     expect(await collected(store.verify())).toEqual([]);
   });
 
+  test("that append, search, pack and delete at once find all that they appended, and leave nothing of what they deleted", async () => {
+    const path = storePath();
+    const id = await sessionOf(path);
+    expect(await allAtOnce("upkeep", path, id)).toEqual([]);
+    const store = await opened(path);
+    for (const name of PROCESSES) expect((await store.search({ query: name })).total).toBe(ENTRIES);
+    expect((await store.search({ query: "nothing" })).total).toBe(0);
+    expect(await store.catchUpSearch()).toBe(0);
+    for (const name of PROCESSES) expect((await store.search({ query: name })).total).toBe(ENTRIES);
+    await store.pack();
+    expect(await collected(store.verify())).toEqual([]);
+  });
+
   test("that create the same new store at once all find one", async () => {
     const path = join(storePath(), "..", "new", "deeper", "store.db");
     expect(await allAtOnce("create", path, "", 1)).toEqual([]);

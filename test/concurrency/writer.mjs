@@ -20,13 +20,25 @@ if (store !== undefined) {
   const session = await attempt(() => opened());
   for (let at = 0; session !== undefined && at < Number(count); at += 1) {
     await attempt(() => session.append({ ...userMessage(`${name} ${at}`), id: `${name}-${at}` }, { onConflict: conflict() }));
+    if (what === "upkeep" && at % 50 === 49) await attempt(() => lookAndTidy(session, at + 1));
   }
   await attempt(() => store.close());
 }
 process.stdout.write(JSON.stringify(errors));
 
+/** Finds exactly what this process has appended, packs, and deletes a session that it made for that. */
+async function lookAndTidy(session, appended) {
+  const { total } = await store.search({ query: name });
+  if (total !== appended) throw new Error(`${name} finds ${total} of ${appended}`);
+  await store.pack({ scope: "old" });
+  const other = await store.createSession();
+  await other.append(userMessage("nothing to look for"));
+  await store.deleteSession(other.id);
+  await session.context();
+}
+
 async function opened() {
-  if (what === "own-session" || what === "create") return store.createSession({ id: `session-${name}` });
+  if (what === "own-session" || what === "create" || what === "upkeep") return store.createSession({ id: `session-${name}` });
   return store.openSession(sessionId, what === "own-leaf" ? { leaf: name } : {});
 }
 
