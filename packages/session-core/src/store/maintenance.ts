@@ -108,6 +108,8 @@ export class Maintenance {
 
   /** Runs steps for at most `CLOSE_MS`, so that a process that lives shortly leaves little behind. Call it after `stop`. */
   async finish(): Promise<void> {
+    // Of a store in memory nothing is left.
+    if (this.#storage.files.length === 0) return;
     const deadlineMs = performance.now() + CLOSE_MS;
     await ignoreExpected(async () => {
       if (!(await this.#isNeeded())) return;
