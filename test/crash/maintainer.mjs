@@ -1,5 +1,5 @@
-// A process that packs, closes or upgrades a store, says what was acknowledged, and is killed. Arguments: what to do, store, name of
-// this run. Every entry says its own id, so that a payload that was lost or mixed up is noticed.
+// A process that packs, closes or upgrades a store, says what was acknowledged, and is killed or gets no space. Arguments: what to do,
+// store, name of this run. Every entry says its own id, so that a payload that was lost or mixed up is noticed.
 import { writeSync } from "node:fs";
 import { openStore, userMessage } from "@bough/session-core";
 
@@ -51,5 +51,17 @@ async function upgrade() {
   await store.close();
 }
 
+/** Packs everything once. */
+async function packOnce() {
+  const store = await openStore({ path });
+  await store.pack({ onProgress: () => say("packed") });
+  say("done");
+  await store.close();
+}
+
 say("starting");
-await { pack, close, upgrade }[what]();
+try {
+  await { pack, packOnce, close, upgrade }[what]();
+} catch (error) {
+  say(`error ${error.code ?? error}`);
+}

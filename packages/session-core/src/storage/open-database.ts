@@ -114,6 +114,9 @@ function openToWrite({ path, onUpgrade }: ConnectionOptions, isNew: boolean): Da
   }
 }
 
+/** Error codes of SQLite where the disk, or the folder for temporary files, cannot take a copy, or another process holds the lock. */
+const NO_COPY = ["SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_BUSY", "SQLITE_LOCKED"];
+
 /**
  * Gives the free pages of the file back to the file system, if the disk has room for a second copy and no other process holds the
  * lock. Returns whether it did. A crash leaves the file as it was.
@@ -125,7 +128,7 @@ export function releaseFreePages(database: Database.Database): boolean {
     database.exec("VACUUM");
     return true;
   } catch (error) {
-    if (["SQLITE_FULL", "SQLITE_BUSY", "SQLITE_LOCKED"].some((code) => isSqliteError(error, code))) return false;
+    if (NO_COPY.some((code) => isSqliteError(error, code))) return false;
     throw error;
   } finally {
     database.pragma("temp_store = MEMORY");

@@ -38,6 +38,23 @@ describe("a full disk", () => {
   });
 });
 
+describe("a store that has reached its size", () => {
+  test("takes more after its payloads are packed", async () => {
+    const store = await openedStore({ path: storePath(), maxBytes: 600_000 });
+    const { session } = await grow("u1", { store });
+    const text = "some words to pack ".repeat(2_000);
+    let appended = 0;
+    const fill = async () => {
+      for (; ; appended += 1) await session.append(userMessage(text));
+    };
+    await expect(fill()).rejects.toMatchObject({ code: "STORE_FULL" });
+    expect(await store.pack()).toMatchObject({ entries: appended + 1 });
+    await session.append(userMessage(text));
+    expect((await session.path()).length).toBe(appended + 2);
+    expect(await findingsOf(store)).toEqual([]);
+  });
+});
+
 describe("a store that another process holds", () => {
   /** Another connection that has taken the write lock. */
   function locked(path: string): Database.Database {
