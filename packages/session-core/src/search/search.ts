@@ -81,7 +81,7 @@ class Search {
       this.#scan.scanPage(connection);
     }
     const { hits } = this.#scan;
-    if (hits.length <= KEPT_HITS) Object.assign(this.#lastScan, { key, hits });
+    if (hits.length > this.#limit && hits.length <= KEPT_HITS) Object.assign(this.#lastScan, { key, hits });
     return hits;
   }
 

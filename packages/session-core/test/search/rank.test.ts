@@ -1,0 +1,37 @@
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import { userMessage } from "../../src/entry/builders.js";
+import { rankHits } from "../../src/search/rank.js";
+import { lastEntrySeq } from "../../src/search/search-index.js";
+import { ftsExpression, parseQuery } from "../../src/search/search-query.js";
+import { TailScan } from "../../src/search/tail.js";
+import { Connection } from "../../src/storage/connection.js";
+import { grow } from "../world/grow.js";
+import { openedStore, raw, storePath } from "../world/stores.js";
+
+const WORDS = ["needle", "needles", "Hay", "straw-berry", "x9", "file.ts", "a"];
+const text = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 12 }).map((words) => words.join(" "));
+const query = fc.constantFrom("needle", "need*", "needle hay", '"hay needle"', "berry a x9", '"file ts"');
+
+test("the scan ranks an entry exactly as the index would", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 20 }), query, async (texts, asked) => {
+      const path = storePath();
+      const store = await openedStore({ path });
+      const { session } = await grow("", { store });
+      await session.write(texts.map((given) => ({ kind: "entry", entry: userMessage(given) }) as const));
+      await store.catchUpSearch();
+      const terms = parseQuery(asked);
+      const sql = "SELECT rowid AS seq, bm25(entry_text) AS rank FROM entry_text WHERE entry_text MATCH ? ORDER BY rank, rowid DESC";
+      const indexed = raw(path, (file) => file.prepare<[string], { seq: number; rank: number }>(sql).all(ftsExpression(terms)));
+      const connection = Connection.open({ path, mode: "read-only", durability: "normal", busyTimeoutMs: 100 });
+      onTestFinished(() => connection.close());
+      const scan = new TailScan({ from: 0, to: lastEntrySeq(connection) }, terms, []);
+      while (!scan.isDone) scan.scanPage(connection);
+      const scanned = rankHits(connection, terms, scan.hits);
+      expect(scanned.map(({ seq }) => seq)).toEqual(indexed.map(({ seq }) => seq));
+      for (const [at, { rank }] of scanned.entries()) expect(rank).toBeCloseTo(indexed[at]?.rank ?? 0, 9);
+    }),
+    { numRuns: 25 },
+  );
+});
