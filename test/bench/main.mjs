@@ -8,6 +8,7 @@ import * as compaction from "./compaction.mjs";
 import * as context from "./context.mjs";
 import * as importing from "./import.mjs";
 import * as navigator from "./navigator.mjs";
+import * as packing from "./packing.mjs";
 import * as picker from "./picker.mjs";
 import * as processes from "./process.mjs";
 import { HEADINGS, machine, markdown, Report, rowLine, tableLine } from "./report.mjs";
@@ -17,7 +18,7 @@ import { Stores } from "./stores.mjs";
 import * as tokens from "./tokens.mjs";
 import * as tree from "./tree.mjs";
 
-const GROUPS = [append, context, tree, search, importing, size, compaction, tokens, navigator, picker, processes];
+const GROUPS = [append, context, tree, search, importing, size, packing, compaction, tokens, navigator, picker, processes];
 
 const { values: options } = parseArgs({
   options: {

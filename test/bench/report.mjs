@@ -28,6 +28,11 @@ export class Report {
     this.#add({ work, size, ours, baseline, unit, value: ours, valueUnit: unit, limit, note });
   }
 
+  /** How much is done in a second: `least` is the limit from below. */
+  rate(work, size, ours, least, { baseline = null, note } = {}) {
+    this.#add({ work, size, ours, baseline, unit: "MB/s", value: ours, valueUnit: "MB/s", limit: least, isLeast: true, note });
+  }
+
   /** How much the first of `figures` grows to the last: that a cost does not depend on the size. */
   flat(work, figures, limit, unit = "ms") {
     const [first, last] = [figures[0], figures.at(-1)];
@@ -40,9 +45,10 @@ export class Report {
     this.#add({ work, size: "", ours: null, baseline: null, unit: "", value: null, valueUnit: "", limit: null, note });
   }
 
-  #add({ limit = null, note = null, ...row }) {
-    const verdict = row.value === null ? "skipped" : limit === null ? "–" : row.value <= limit ? "ok" : "MISSED";
-    const whole = { ...row, size: typeof row.size === "number" ? count(row.size) : row.size, limit, verdict, note };
+  #add({ limit = null, note = null, isLeast = false, ...row }) {
+    const isKept = isLeast ? row.value >= limit : row.value <= limit;
+    const verdict = row.value === null ? "skipped" : limit === null ? "–" : isKept ? "ok" : "MISSED";
+    const whole = { ...row, size: typeof row.size === "number" ? count(row.size) : row.size, limit, isLeast, verdict, note };
     this.rows.push(whole);
     this.print(whole);
   }
@@ -62,11 +68,11 @@ function figure(value, unit) {
   return `${value.toFixed(value < 0.1 ? 3 : digits)}${unit === "" ? "" : ` ${unit}`}`;
 }
 
-export const HEADINGS = ["work", "size", "ours", "baseline", "result", "at most", ""];
+export const HEADINGS = ["work", "size", "ours", "baseline", "result", "limit", ""];
 
-function cells({ work, size, ours, baseline, unit, value, valueUnit, limit, verdict }) {
-  const most = limit === null ? "" : figure(limit, valueUnit);
-  return [work, size, figure(ours, unit), figure(baseline, unit), figure(value, valueUnit), most, verdict];
+function cells({ work, size, ours, baseline, unit, value, valueUnit, limit, isLeast, verdict }) {
+  const bound = limit === null ? "" : `${isLeast ? "≥" : "≤"} ${figure(limit, valueUnit)}`;
+  return [work, size, figure(ours, unit), figure(baseline, unit), figure(value, valueUnit), bound, verdict];
 }
 
 const WIDTHS = [58, 19, 11, 11, 15, 15, 7];

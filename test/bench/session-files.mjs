@@ -1,4 +1,7 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, createWriteStream, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { exportBough, openStore } from "@bough/session-core";
 import { Random } from "./random.mjs";
 import { messages } from "./world.mjs";
 
@@ -17,6 +20,20 @@ function writeLines(path, bytes, lines) {
   }
   closeSync(file);
   return count;
+}
+
+/** Writes every session of a store to a folder, as Bough's JSONL. */
+export async function writeBoughFiles(storePath, folder) {
+  const store = await openStore({ path: storePath, mode: "read-only" });
+  for (let cursor; ; ) {
+    const page = await store.listSessions({ cursor });
+    for (const { id } of page.items) {
+      await pipeline(exportBough(await store.openSession(id)), createWriteStream(join(folder, `${id}.jsonl`)));
+    }
+    if (page.next === null) break;
+    cursor = page.next;
+  }
+  await store.close();
 }
 
 /** A session file of pi, version 3, of about `bytes`. */

@@ -1,39 +1,61 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { exportBough, importPath } from "@bough/session-core";
+import { importPath } from "@bough/session-core";
+import { writeBoughFiles } from "./session-files.mjs";
 import { withStore } from "./stores.mjs";
 
 export const title = "size";
 
-const REAL = join(dirname(fileURLToPath(import.meta.url)), "../../../shared/sessions/pi/large-session.jsonl");
+const SHARED = join(dirname(fileURLToPath(import.meta.url)), "../../../shared/sessions");
+const PI = join(SHARED, "pi/large-session.jsonl");
+const CLAUDE = join(SHARED, "claude");
 
-export async function run({ report, stores, sizes, manySessions }) {
+/** At most, against the JSONL: of real sessions, and of generated ones, whose words are drawn at random and compress less. */
+const PACKED = { real: 0.6, generated: 0.9 };
+const UNPACKED = 1.5;
+
+export async function run(bench) {
+  const { stores, sizes, manySessions } = bench;
   for (const size of sizes.filter((one) => one <= 100_000)) {
-    await compare(report, "one session", size, stores.copy(await stores.ofSize(size)).path);
+    await compare(bench, "one session", size, [await exported(stores, await stores.ofSize(size))], PACKED.generated);
   }
   const many = await stores.ofSessions(...manySessions);
-  await compare(report, "many sessions", `${many.sessions} of ${manySessions[1]}`, many.path);
-  if (existsSync(REAL)) await compare(report, "a real session of pi", "", stores.path("real.db"), REAL);
-  else report.skipped("store with its search index: a real session of pi", "../shared/sessions is not beside this repository");
+  await compare(bench, "many sessions", `${many.sessions} of ${manySessions[1]}`, [await exported(stores, many)], PACKED.generated);
+  await real(bench);
 }
 
-/** The size of the file after a checkpoint of its journal, compared with the JSONL export of every session in it. */
-async function compare(report, what, size, path, source) {
-  const jsonlBytes = await withStore({ path, durability: "normal" }, async (store) => {
-    if (source !== undefined) await importPath(store, source);
+async function real(bench) {
+  if (!existsSync(PI))
+    return bench.report.skipped("store against JSONL: real sessions", "../shared/sessions is not beside this repository");
+  await compare(bench, "a real session of pi", "", [PI], PACKED.real);
+  await compare(bench, "real sessions of Claude Code", "", [CLAUDE], PACKED.real);
+  await compare(bench, "both together", "", [PI, CLAUDE], PACKED.real);
+}
+
+/** Imports files into a new store and indexes it. Its size then, and after packing, against that of the files. */
+async function compare({ report, stores }, what, size, sources, limit) {
+  const path = stores.path("size.db");
+  const options = { path, durability: "normal" };
+  await withStore(options, async (store) => {
+    for (const source of sources) await importPath(store, source);
     await store.catchUpSearch();
-    return exportedBytes(store);
   });
-  // Closing the last connection has folded the journal into the file.
-  const bytes = statSync(path).size;
-  report.quotient(`store with its search index against JSONL: ${what}`, size, bytes / 1e6, jsonlBytes / 1e6, 1.4, "MB");
+  // Closing the last connection folds the journal into the file.
+  const unpacked = statSync(path).size;
+  await withStore(options, (store) => store.pack());
+  const jsonl = sources.reduce((sum, source) => sum + jsonlBytes(source), 0);
+  report.quotient(`store against JSONL, packed: ${what}`, size, statSync(path).size / 1e6, jsonl / 1e6, limit, "MB");
+  report.quotient(`store against JSONL, before packing: ${what}`, size, unpacked / 1e6, jsonl / 1e6, UNPACKED, "MB");
 }
 
-async function exportedBytes(store) {
-  let bytes = 0;
-  for (const { id } of (await store.listSessions()).items) {
-    for await (const piece of exportBough(await store.openSession(id))) bytes += Buffer.byteLength(piece);
-  }
-  return bytes;
+async function exported(stores, { path }) {
+  const folder = stores.folderFor("exported");
+  await writeBoughFiles(path, folder);
+  return folder;
+}
+
+function jsonlBytes(path) {
+  if (!statSync(path).isDirectory()) return path.endsWith(".jsonl") ? statSync(path).size : 0;
+  return readdirSync(path).reduce((sum, name) => sum + jsonlBytes(join(path, name)), 0);
 }

@@ -1,7 +1,8 @@
 import { constants, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore } from "@bough/session-core";
+import { importPath, openStore } from "@bough/session-core";
+import { writeBoughFiles } from "./session-files.mjs";
 import { messages, sessionWrites } from "./world.mjs";
 
 const BATCH = 1000;
@@ -37,6 +38,18 @@ export class Stores {
     });
   }
 
+  /** The store of one session, imported from its export: every payload is a row, and the search index is up to date. */
+  async unpacked(count) {
+    const { path, ...made } = await this.ofSize(count);
+    return this.#once(`one session of ${count} entries, unpacked`, `${count}-unpacked`, async (store) => {
+      const folder = this.folderFor("exported");
+      await writeBoughFiles(path, folder);
+      await importPath(store, folder);
+      await store.catchUpSearch();
+      return { ...made, payloadBytes: (await store.statistics()).payloadBytes };
+    });
+  }
+
   /** A store with many sessions, made once a run; its search index is up to date. */
   async ofSessions(sessions, entriesEach) {
     return this.#once(`${sessions} sessions of ${entriesEach} entries`, `${sessions}x${entriesEach}`, async (store) => {
@@ -62,6 +75,13 @@ export class Stores {
   path(name) {
     this.#copies += 1;
     return join(this.folder, COPIES, `${name}-${this.#copies}`);
+  }
+
+  /** A new folder, which is there until `clear`. */
+  folderFor(name) {
+    const path = this.path(name);
+    mkdirSync(path);
+    return path;
   }
 
   /** Takes the copies away: those of a million entries would fill a disk. */

@@ -7,7 +7,7 @@ export const KEPT = 50;
 
 const BRANCH_EVERY_TURNS = 25;
 const COMPACTION_EVERY_ENTRIES = 500;
-const START_MS = Date.UTC(2026, 0, 5);
+const MS_PER_ENTRY = 7000;
 
 const user = (random) => ({ role: "user", content: [{ type: "text", text: prose(random, random.size(40, 900)) }] });
 
@@ -66,12 +66,15 @@ class Script {
   #count = 0;
   #turns = 0;
   #compacted = 0;
+  #startMs = 0;
 
   constructor(random) {
     this.#random = random;
   }
 
   *run(count) {
+    // The last entry arrives now: the session is in use, so that its newest payloads stay rows.
+    this.#startMs = Date.now() - count * MS_PER_ENTRY;
     yield this.#entry({ type: "message", message: { role: "system", content: prose(this.#random, 2000) } });
     yield this.#entry({ type: "model_change", provider: "anthropic", modelId: "claude-sonnet-4-5" });
     // Two windows' worth is left for the end, which is the same in every session, so that every size has one window.
@@ -105,7 +108,7 @@ class Script {
     const id = this.#random.id(12) + this.#count.toString(36);
     this.#count += 1;
     this.#path.push(id);
-    return { kind: "entry", entry: { ...payload, id, createdAtMs: START_MS + this.#count * 7000 } };
+    return { kind: "entry", entry: { ...payload, id, createdAtMs: this.#startMs + this.#count * MS_PER_ENTRY } };
   }
 
   /** The branch of the last turn is given up. */

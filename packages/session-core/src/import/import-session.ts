@@ -5,6 +5,7 @@ import type { NewSession } from "../port/records.js";
 import type { ImportedSession, ImportOptions } from "../port/session-storage.js";
 import { findSessionRow, insertNewSession, linkToCall } from "../sessions/session-rows.js";
 import type { SourceHeader, SourceSession } from "../source/source-session.js";
+import { checkpointRarely, checkpointUsually } from "../storage/checkpoint.js";
 import type { Connection } from "../storage/connection.js";
 import type { FileTools } from "../tools/known-tools.js";
 import { DifferentSessionError, SessionImporter } from "./session-importer.js";
@@ -34,18 +35,12 @@ export function importSession(
   }
 }
 
-/** After how many pages in the WAL a commit also checkpoints: SQLite's default (4 MiB), and while a session is imported (64 MiB). */
-const CHECKPOINT_PAGES = 1_000;
-const BULK_CHECKPOINT_PAGES = 16_384;
-
-// A checkpoint copies all pages of the WAL into the file while the caller waits. After an import, the next write behind it does that,
-// usually one of the maintenance, and once for several sessions.
 function writeInBulk<T>(connection: Connection, body: () => T): T {
-  connection.pragma(`wal_autocheckpoint = ${BULK_CHECKPOINT_PAGES}`);
+  checkpointRarely(connection);
   try {
     return connection.write(body);
   } finally {
-    if (connection.open) connection.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    if (connection.open) checkpointUsually(connection);
   }
 }
 

@@ -165,7 +165,9 @@ export interface PayloadPacking {
    * Packs payloads that are rows into one compressed block. undefined: nothing is left to pack in this scope. `entries: 0`: another
    * process packed the same rows. A storage that stores payloads in one form only returns undefined.
    */
-  next(scope: PackScope, whenLocked?: WhenLocked): Promise<PackedBlock | undefined>;
+  next(scope: PackScope, whenLocked?: WhenLocked): Promise<PackedBlocks | undefined>;
+  /** The same for some blocks at once, each of which is a transaction of its own: faster, for a caller that waits for all of them. */
+  nextInBulk(scope: PackScope): Promise<PackedBlocks | undefined>;
   /** The payloads that are not packed. */
   unpacked(): Promise<RowSize>;
   fileSize(): Promise<FileSize>;
@@ -176,8 +178,8 @@ export interface PayloadPacking {
   shrinkFile(): Promise<boolean>;
 }
 
-/** How many payloads one step has packed, and the size of the compressed block that holds them now. */
-export interface PackedBlock {
+/** How many payloads one step has packed, and the size of the compressed blocks that hold them now. */
+export interface PackedBlocks {
   readonly entries: number;
   readonly blockBytes: number;
 }

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { NewerStoreError, StoreUnavailableError } from "../errors/store-errors.js";
+import { checkpointUsually } from "./checkpoint.js";
 import { openSqlite } from "./driver.js";
 import { identifyFile, JOURNAL_KIND_OFFSETS, NO_JOURNAL_FILE, requireStore } from "./file-header.js";
 import { migrate, readVersion, SUPPORTED_VERSION } from "./migrate.js";
@@ -199,6 +200,7 @@ function configure(database: Database.Database, { mode, durability, maxBytes }: 
   database.pragma("secure_delete = ON");
   // With a WAL, readers never wait for the writer. The switch needs an exclusive lock.
   if (!database.memory && database.pragma("journal_mode", { simple: true }) !== "wal") database.pragma("journal_mode = WAL");
+  checkpointUsually(database);
   // Under WAL the default reads FULL until the first write and NORMAL after it, unless set.
   database.pragma(`synchronous = ${durability === "full" ? "FULL" : "NORMAL"}`);
   if (maxBytes !== undefined) {

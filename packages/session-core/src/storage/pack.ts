@@ -45,39 +45,47 @@ const lastBlock = query<{ session: SessionSeq }, BlockRow>(({ db, p }) =>
 );
 
 /**
- * Chooses and reads the next block; undefined if nothing has to be packed. `from`: the session of the last plan, from which the
- * search for the next one continues. Cost: one block; without `from`, and at the end, the sessions of the store.
+ * Chooses and reads the next blocks of one session, at most `count`; none if nothing has to be packed. `from`: the session of the last
+ * plan, from which the search for the next one continues. Cost: the blocks; without `from`, and at the end, the sessions of the store.
  */
-export function planPack(connection: Connection, scope: PackScope, from: SessionSeq | undefined): PackPlan | undefined {
+export function planPack(connection: Connection, scope: PackScope, from: SessionSeq | undefined, count: number): readonly PackPlan[] {
   if (connection.readOnly) throw new StoreReadOnlyError(connection.path);
-  return connection.read(() => planAfter(connection, scope, from === undefined ? 0 : from - 1) ?? planAfter(connection, scope, 0));
+  return connection.read(() => {
+    const plans = planAfter(connection, scope, from === undefined ? 0 : from - 1, count);
+    return plans.length > 0 ? plans : planAfter(connection, scope, 0, count);
+  });
 }
 
-function planAfter(connection: Connection, scope: PackScope, start: number): PackPlan | undefined {
+function planAfter(connection: Connection, scope: PackScope, start: number, count: number): readonly PackPlan[] {
   const idleBefore = Date.now() - IDLE_AFTER_MS;
   const least = scope === "all" ? 1 : KEPT_ROWS + BLOCK_ENTRIES;
   for (let after = start; ; ) {
     const found = connection.get(candidate, { after, least, idleBefore });
-    if (found === undefined) return undefined;
+    if (found === undefined) return [];
     const whole = scope === "all" || found.active_at_ms < idleBefore;
-    const plan = planBlock(connection, found.seq, whole ? found.row_count : found.row_count - KEPT_ROWS);
-    if (plan !== undefined) return plan;
+    const plans = planBlocks(connection, found.seq, whole ? found.row_count : found.row_count - KEPT_ROWS, count);
+    if (plans.length > 0) return plans;
     // Its count of rows is wrong, which `verify` reports.
     after = found.seq;
   }
 }
 
-function planBlock(connection: Connection, session: SessionSeq, most: number): PackPlan | undefined {
+function planBlocks(connection: Connection, session: SessionSeq, most: number, count: number): readonly PackPlan[] {
   const last = connection.get(lastBlock, { session });
   const earlier = last === undefined ? [] : mergeable(connection, last);
-  const after = last?.last_seq ?? toEntrySeq(0);
-  const entries = firstBlock(earlier, rowsAfter(connection, session, after, most));
-  // A large payload is a block of its own; the last block then stays as it is.
-  const isMerged = earlier.length > 0 && entries.length > earlier.length;
-  const packed = isMerged || earlier.length === 0 ? entries : firstBlock([], rowsAfter(connection, session, after, most));
-  if (packed.length === 0) return undefined;
-  const rows = packed.slice(isMerged ? earlier.length : 0).map(({ seq }) => seq);
-  return { session, rows, merged: isMerged ? (last?.seq ?? null) : null, entries: packed };
+  const rows = rowsAfter(connection, session, last?.last_seq ?? toEntrySeq(0), most);
+  const plans: PackPlan[] = [];
+  let merged = earlier.length;
+  for (const entries of divideIntoBlocks(chain(earlier, rows))) {
+    // A large payload is a block of its own; the last block then stays as it is.
+    if (entries.length > merged) {
+      const newRows = entries.slice(merged).map(({ seq }) => seq);
+      plans.push({ session, rows: newRows, merged: merged > 0 ? (last?.seq ?? null) : null, entries });
+    }
+    merged = 0;
+    if (plans.length === count) break;
+  }
+  return plans;
 }
 
 /** The entries of a block with room for more; none of a full or damaged one, which `verify` reports. */
@@ -89,11 +97,6 @@ function mergeable(connection: Connection, block: BlockRow): readonly BlockEntry
     if (error instanceof PayloadDamagedError) return [];
     throw error;
   }
-}
-
-function firstBlock(earlier: readonly BlockEntry[], rows: Iterable<BlockEntry>): readonly BlockEntry[] {
-  const [block = []] = divideIntoBlocks(chain(earlier, rows));
-  return block;
 }
 
 function* chain(first: Iterable<BlockEntry>, second: Iterable<BlockEntry>): Generator<BlockEntry, void, void> {

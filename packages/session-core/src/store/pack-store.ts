@@ -7,9 +7,9 @@ export interface PackOptions {
    * its newest 128 entries.
    */
   readonly scope?: PackScope | undefined;
-  /** Called after each block with the number of packed entries and of all entries to pack. */
+  /** Called after every few blocks with the number of packed entries and of all entries to pack. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
-  /** Stops after the current block; `pack` throws the reason. What was packed stays packed. */
+  /** Stops after the current blocks; `pack` throws the reason. What was packed stays packed. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -32,7 +32,7 @@ export async function packStore(packing: PayloadPacking, { scope = "all", onProg
   let entries = 0;
   for (;;) {
     signal?.throwIfAborted();
-    const packed = await packing.next(scope);
+    const packed = await packing.nextInBulk(scope);
     if (packed === undefined) break;
     entries += packed.entries;
     onProgress?.(entries, Math.max(total, entries));

@@ -1,9 +1,13 @@
-import type { FileSize, PackedBlock, PackScope, PayloadPacking, RowSize, WhenLocked } from "../port/session-storage.js";
+import type { FileSize, PackedBlocks, PackScope, PayloadPacking, RowSize, WhenLocked } from "../port/session-storage.js";
 import { mergeIndex } from "../search/search-index.js";
 import { encodeBlockAsync } from "../storage/block.js";
+import { checkpointRarely, checkpointUsually } from "../storage/checkpoint.js";
 import { commitPack, measureFile, measureRows, planPack } from "../storage/pack.js";
 import type { SessionSeq } from "../storage/schema.js";
 import type { SerializedConnection } from "./serialized-connection.js";
+
+/** How many blocks `nextInBulk` packs at once. */
+const BULK_BLOCKS = 8;
 
 /** Packs the payloads of an SQLite storage. Blocks are compressed in another thread, outside of any transaction. */
 export class SqlitePacking implements PayloadPacking {
@@ -15,13 +19,34 @@ export class SqlitePacking implements PayloadPacking {
     this.#queue = queue;
   }
 
-  async next(scope: PackScope, whenLocked?: WhenLocked): Promise<PackedBlock | undefined> {
-    const plan = await this.#queue.read((connection) => planPack(connection, scope, this.#session));
-    this.#session = plan?.session;
-    if (plan === undefined) return undefined;
-    const block = await encodeBlockAsync(plan.entries);
-    const isPacked = await this.#queue.maintain((connection) => commitPack(connection, plan, block), whenLocked);
-    return isPacked ? { entries: plan.rows.length, blockBytes: block.data.length } : { entries: 0, blockBytes: 0 };
+  next(scope: PackScope, whenLocked?: WhenLocked): Promise<PackedBlocks | undefined> {
+    return this.#pack(scope, 1, whenLocked);
+  }
+
+  async nextInBulk(scope: PackScope): Promise<PackedBlocks | undefined> {
+    await this.#queue.read(checkpointRarely);
+    try {
+      return await this.#pack(scope, BULK_BLOCKS);
+    } finally {
+      await this.#queue.read(checkpointUsually);
+    }
+  }
+
+  /** One transaction for each block. All blocks are compressed while the first ones are written. */
+  async #pack(scope: PackScope, count: number, whenLocked?: WhenLocked): Promise<PackedBlocks | undefined> {
+    const plans = await this.#queue.read((connection) => planPack(connection, scope, this.#session, count));
+    this.#session = plans[0]?.session;
+    if (plans.length === 0) return undefined;
+    const encoded = plans.map(({ entries }) => encodeBlockAsync(entries));
+    const packed = { entries: 0, blockBytes: 0 };
+    for (const [at, plan] of plans.entries()) {
+      const block = await encoded[at];
+      // Without a block, those after it would leave rows between them.
+      if (block === undefined || !(await this.#queue.maintain((connection) => commitPack(connection, plan, block), whenLocked))) break;
+      packed.entries += plan.rows.length;
+      packed.blockBytes += block.data.length;
+    }
+    return packed;
   }
 
   unpacked(): Promise<RowSize> {
