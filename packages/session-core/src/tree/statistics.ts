@@ -76,7 +76,8 @@ export class SessionTotals {
   #addUsage(row: UsageTotalTable): void {
     const key = `${row.provider}\n${row.model}`;
     const sum = this.#usage.get(key);
-    this.#usage.set(key, sum === undefined ? row : addUsageRows(sum, row));
+    if (sum === undefined) this.#usage.set(key, row);
+    else addToUsage(sum, row);
   }
 
   /** Adds the collected totals to the stored ones and starts again from zero. Call it inside `write`. */
@@ -89,16 +90,13 @@ export class SessionTotals {
   }
 }
 
-function addUsageRows(a: UsageTotalTable, b: UsageTotalTable): UsageTotalTable {
-  return {
-    ...a,
-    replies: a.replies + b.replies,
-    input_tokens: a.input_tokens + b.input_tokens,
-    output_tokens: a.output_tokens + b.output_tokens,
-    cache_read_tokens: a.cache_read_tokens + b.cache_read_tokens,
-    cache_write_tokens: a.cache_write_tokens + b.cache_write_tokens,
-    cost_usd: a.cost_usd + b.cost_usd,
-  };
+function addToUsage(sum: UsageTotalTable, row: UsageTotalTable): void {
+  sum.replies += row.replies;
+  sum.input_tokens += row.input_tokens;
+  sum.output_tokens += row.output_tokens;
+  sum.cache_read_tokens += row.cache_read_tokens;
+  sum.cache_write_tokens += row.cache_write_tokens;
+  sum.cost_usd += row.cost_usd;
 }
 
 interface ReplyUsage {

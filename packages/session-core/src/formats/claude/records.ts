@@ -64,55 +64,48 @@ class RecordReader {
     else if (auto !== undefined) yield { kind: "title", title: auto, source: "auto" };
   }
 
-  *#readRecord(node: NodeIndex, record: IndexedRecord): Generator<SourceRecord, void, void> {
-    if (record.kind === "absorbed") return;
+  // Lists and no nested generators, because each level of these costs time for each record.
+  #readRecord(node: NodeIndex, record: IndexedRecord): readonly SourceRecord[] {
+    if (record.kind === "absorbed") return [];
     const problem = this.#file.problems.get(node);
-    if (problem !== undefined) {
-      yield { kind: "problem", problem };
-      return;
-    }
+    if (problem !== undefined) return [{ kind: "problem", problem }];
     const object = this.#reader.takeObject(record);
     if (object === undefined)
-      yield this.#toProblem("malformed-line", record, "the file was changed while it was read; the line was left out");
-    else if (record.kind === "side") yield* this.#readSideRecord(node, record, object);
-    else yield* this.#readTreeRecord(node, record, object);
+      return [this.#toProblem("malformed-line", record, "the file was changed while it was read; the line was left out")];
+    return record.kind === "side" ? this.#readSideRecord(node, record, object) : this.#readTreeRecord(node, record, object);
   }
 
-  *#readSideRecord(node: NodeIndex, record: IndexedRecord, object: JsonObject): Generator<SourceRecord, void, void> {
+  #readSideRecord(node: NodeIndex, record: IndexedRecord, object: JsonObject): readonly SourceRecord[] {
     const title = readTitle(object);
-    if (title !== undefined && (title.kind !== "summary" || this.#file.nodeOf.has(title.leafUuid))) return;
-    if (object.type === "tag") {
-      yield { kind: "value", key: "claude.tag", value: object.tag ?? null };
-      return;
-    }
-    yield* this.#readTreeRecord(node, record, object);
+    if (title !== undefined && (title.kind !== "summary" || this.#file.nodeOf.has(title.leafUuid))) return [];
+    if (object.type === "tag") return [{ kind: "value", key: "claude.tag", value: object.tag ?? null }];
+    return this.#readTreeRecord(node, record, object);
   }
 
-  *#readTreeRecord(node: NodeIndex, record: IndexedRecord, object: JsonObject): Generator<SourceRecord, void, void> {
-    if (this.#file.renamed.has(node)) {
-      yield this.#toProblem("duplicate-id", record, `another record has the uuid ${quoted(record.uuid)}; this one got a derived id`);
-    }
+  #readTreeRecord(node: NodeIndex, record: IndexedRecord, object: JsonObject): readonly SourceRecord[] {
     const { payloads, problems } = this.#payloads.create(node, object);
-    for (const { code, message } of problems) yield this.#toProblem(code, record, message);
-    yield* this.#toEntries(node, record, object, payloads);
+    const found = problems.map(({ code, message }) => this.#toProblem(code, record, message));
+    if (this.#file.renamed.has(node)) {
+      const message = `another record has the uuid ${quoted(record.uuid)}; this one got a derived id`;
+      found.unshift(this.#toProblem("duplicate-id", record, message));
+    }
+    const entries = this.#toEntries(node, record, object, payloads);
+    return found.length === 0 ? entries : [...found, ...entries];
   }
 
-  *#toEntries(
-    node: NodeIndex,
-    record: IndexedRecord,
-    object: JsonObject,
-    payloads: readonly JsonObject[],
-  ): Generator<SourceRecord, void, void> {
+  #toEntries(node: NodeIndex, record: IndexedRecord, object: JsonObject, payloads: readonly JsonObject[]): readonly SourceRecord[] {
     const createdAtMs = parseTime(object.timestamp) ?? this.#lastTimeMs;
     this.#lastTimeMs = createdAtMs;
     const first = this.#idFor(node, record);
     let parentId = this.#parentId(record, object, this.#placement.place(node));
-    for (const [at, payload] of payloads.entries()) {
-      const id = partId(first, at + 1);
-      yield { kind: "entry", line: record.line, id, parentId, createdAtMs, payload };
+    const entries: SourceRecord[] = [];
+    for (const payload of payloads) {
+      const id = partId(first, entries.length + 1);
+      entries.push({ kind: "entry", line: record.line, id, parentId, createdAtMs, payload });
       parentId = id;
     }
     if (parentId !== null && parentId !== record.uuid) this.#lastIds.set(node, parentId);
+    return entries;
   }
 
   #idFor(node: NodeIndex, record: IndexedRecord): EntryId {
