@@ -6,6 +6,7 @@ import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { CRYPTO_ON_DEMAND } from "./bundle-crypto.mjs";
 import { BUNDLED_INK } from "./bundle-ink.mjs";
 import { licencesOf, writeLicences } from "./licences.mjs";
 
@@ -79,6 +80,7 @@ async function library(name, entries, external) {
       chunkNames: "chunks/[name]-[hash]",
       sourcemap: true,
       external,
+      plugins: [CRYPTO_ON_DEMAND],
     });
     withoutMapsOfTables(outdir);
     bundledIn.set(name, licencesOf(root, Object.keys(metafile.inputs)));
@@ -102,6 +104,7 @@ async function command() {
       minifySyntax: true,
       minifyWhitespace: true,
       ...BUNDLED_INK,
+      plugins: [CRYPTO_ON_DEMAND, ...BUNDLED_INK.plugins],
       external: ["better-sqlite3"],
       // Some of the bundled libraries are CommonJS and ask for built-in modules by `require`.
       banner: {

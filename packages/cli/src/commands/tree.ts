@@ -37,15 +37,15 @@ export const runTree: Command<TreeOptions> = async (invocation) => {
     const [rows, labels, leaves] = await Promise.all([readOutline(session), session.labels.list(), session.leaves()]);
     const drawn = { rows: filter === "no-tools" ? rows.map(withoutCalls) : rows, labels, leaves, leafName: session.leafName };
     if (options.json === true) return printJson(out, chosen, drawn);
-    await loadWidthsFor(shownTexts(drawn));
     const width = options.width ?? out.width;
-    const { lines, hidden } = printTree(drawn, {
+    const { lines, texts, hidden } = printTree(drawn, {
       width,
       filter,
       full: options.full === true,
       glyphs: out.glyphs,
       time: options.time === true ? dateTime : undefined,
     });
+    await loadWidthsFor([sessionTitle(chosen.record), ...texts]);
     for (const line of renderHeading(sessionTitle(chosen.record), session.id, width)) out.line(...line);
     for (const line of lines) {
       out.line(...line);
@@ -78,12 +78,6 @@ const CALLS = /(?: \[[A-Za-z_][^\]]*(?:\]|…?$))+…?$/;
 
 function withoutCalls(row: OutlineRow): OutlineRow {
   return row.role === "assistant" && CALLS.test(row.preview) ? { ...row, preview: row.preview.replace(CALLS, "") } : row;
-}
-
-function* shownTexts({ rows, labels, leaves }: SessionTree): Generator<string, void, void> {
-  for (const { preview } of rows) yield preview;
-  for (const { label } of labels) yield label;
-  for (const { name } of leaves) yield name;
 }
 
 /** Distinguishes an empty session from one whose entries are all filtered. */

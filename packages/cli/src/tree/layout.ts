@@ -83,6 +83,11 @@ export class Layout {
     return this.shownCount === 0 ? NONE : this.#rangesOf(folds).positionOf(this.#visibleRank(at, folds));
   }
 
+  /** Whether the row at a position is a branch child, if nothing is folded. */
+  startsBranch(position: number): boolean {
+    return this.#order.branchChild[position] === position;
+  }
+
   /** The row at a position, -1 if there is none. */
   atPosition(position: number, folds: Folds): number {
     return position < 0 ? NONE : (this.#order.rows[this.#rangesOf(folds).rankAt(position)] ?? NONE);

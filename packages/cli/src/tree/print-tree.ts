@@ -35,6 +35,8 @@ export interface PrintOptions {
 /** A tree as lines, and how many rows the filter hides. */
 interface PrintedTree {
   readonly lines: Iterable<Line>;
+  /** The texts in the lines whose characters may be of any width. */
+  readonly texts: Iterable<string>;
   readonly hidden: number;
 }
 
@@ -49,7 +51,10 @@ const MIN_TEXT_WIDTH = 40;
 export function printTree(tree: SessionTree, options: PrintOptions): PrintedTree {
   const labels = new Map(tree.labels.map(({ entryId, label }) => [entryId, label]));
   const leafId = tree.leaves.find(({ name }) => name === tree.leafName)?.entryId ?? null;
-  const layout = new Layout(TreeIndex.of(tree.rows), {
+  // The rows are here in full.
+  const index = new TreeIndex(false);
+  index.append(tree.rows);
+  const layout = new Layout(index, {
     filter: options.filter,
     leafId,
     leaves: tree.leaves,
@@ -57,10 +62,26 @@ export function printTree(tree: SessionTree, options: PrintOptions): PrintedTree
     showsAllMarks: true,
   });
   const leaves = leafNames(tree.leaves, tree.leafName);
-  const shown = layout.window(0, layout.shownCount, Folds.none);
-  const isLandmark = ({ at }: VisibleRow) => isLandmarkRow(tree.rows[at], labels, leaves);
-  const rows = options.full ? shown : shortenRuns(shown, isLandmark);
-  return { lines: new TreePrinter(tree.rows, labels, leaves, rows, options).lines(), hidden: tree.rows.length - layout.shownCount };
+  const isLandmark = (at: number) => isLandmarkRow(tree.rows[at], labels, leaves);
+  const rows = options.full ? layout.window(0, layout.shownCount, Folds.none) : [...shortenRuns(layout, isLandmark)];
+  const texts = shownTexts(tree, labels, rows);
+  const printer = new TreePrinter(tree.rows, labels, leaves, rows, options);
+  return { lines: printer.lines(), texts, hidden: tree.rows.length - layout.shownCount };
+}
+
+function* shownTexts(
+  { rows, leaves }: SessionTree,
+  labels: ReadonlyMap<string, string>,
+  printed: readonly (VisibleRow | OmittedRows)[],
+): Generator<string, void, void> {
+  for (const { name } of leaves) yield name;
+  for (const row of printed) {
+    const entry = "at" in row ? rows[row.at] : undefined;
+    if (entry === undefined) continue;
+    yield entry.id;
+    yield entry.preview;
+    yield labels.get(entry.id) ?? "";
+  }
 }
 
 function isLandmarkRow(
@@ -74,37 +95,34 @@ function isLandmarkRow(
 
 /** Rows of a long run that are counted instead of printed. */
 interface OmittedRows {
-  readonly omitted: readonly VisibleRow[];
+  /** Their row numbers. */
+  readonly omitted: readonly number[];
   readonly gutter: Gutter | null;
 }
 
 /**
- * Replaces the middle of long runs. A run is a sequence of rows without a branch point between them. Landmarks (leaves, labels,
- * summaries) end a run and are always printed.
+ * The rows without the middle of long runs. A run is a sequence of rows without a branch point between them. Landmarks (leaves,
+ * labels, summaries) end a run and are always printed.
  */
-function shortenRuns(rows: readonly VisibleRow[], isLandmark: (row: VisibleRow) => boolean): readonly (VisibleRow | OmittedRows)[] {
-  const printed: (VisibleRow | OmittedRows)[] = [];
-  let run: VisibleRow[] = [];
-  const endRun = () => {
-    for (const row of shortenRun(run)) printed.push(row);
-    run = [];
-  };
-  for (const row of rows) {
-    if (row.startsBranch) endRun();
-    if (isLandmark(row)) {
-      endRun();
-      printed.push(row);
-    } else run.push(row);
+function* shortenRuns(layout: Layout, isLandmark: (at: number) => boolean): Generator<VisibleRow | OmittedRows> {
+  let from = 0;
+  for (let position = 0; position < layout.shownCount; position += 1) {
+    const isAlone = isLandmark(layout.atPosition(position, Folds.none));
+    if (!isAlone && !layout.startsBranch(position)) continue;
+    yield* shortenRun(layout, from, position - from);
+    if (isAlone) yield* layout.window(position, 1, Folds.none);
+    from = isAlone ? position + 1 : position;
   }
-  endRun();
-  return printed;
+  yield* shortenRun(layout, from, layout.shownCount - from);
 }
 
-function shortenRun(run: readonly VisibleRow[]): readonly (VisibleRow | OmittedRows)[] {
-  const [first] = run;
-  if (run.length <= LONGEST_RUN || first === undefined) return run;
-  const omitted = run.slice(RUN_ENDS, -RUN_ENDS);
-  return [...run.slice(0, RUN_ENDS), { omitted, gutter: first.gutter }, ...run.slice(-RUN_ENDS)];
+function* shortenRun(layout: Layout, from: number, length: number): Generator<VisibleRow | OmittedRows> {
+  if (length <= LONGEST_RUN) return yield* layout.window(from, length, Folds.none);
+  const start = layout.window(from, RUN_ENDS, Folds.none);
+  const omitted = Array.from({ length: length - 2 * RUN_ENDS }, (_, at) => layout.atPosition(from + RUN_ENDS + at, Folds.none));
+  yield* start;
+  yield { omitted, gutter: start[0]?.gutter ?? null };
+  yield* layout.window(from + length - RUN_ENDS, RUN_ENDS, Folds.none);
 }
 
 class TreePrinter {
@@ -113,9 +131,9 @@ class TreePrinter {
   readonly #leaves: ReadonlyMap<string, readonly string[]>;
   readonly #printed: readonly (VisibleRow | OmittedRows)[];
   readonly #options: PrintOptions;
-  readonly #ids: ReadonlyMap<string, string>;
-  readonly #idWidth: number;
-  readonly #maxLevels: number;
+  #ids: ReadonlyMap<string, string> = new Map();
+  #idWidth = 0;
+  #maxLevels = 1;
 
   constructor(
     rows: readonly OutlineRow[],
@@ -129,16 +147,21 @@ class TreePrinter {
     this.#leaves = leaves;
     this.#printed = printed;
     this.#options = options;
-    this.#ids = shortIds(rows.map(({ id }) => id));
+  }
+
+  #measure(): void {
+    const shown = this.#printed.flatMap((row) => ("at" in row ? [this.#rows[row.at]?.id ?? ""] : []));
+    this.#ids = shortIds(shown, this.#rows);
     let widest = 0;
-    for (const row of printed) if ("at" in row) widest = Math.max(widest, displayWidth(this.#idOf(row.at)));
+    for (const id of shown) widest = Math.max(widest, displayWidth(this.#ids.get(id) ?? id));
     this.#idWidth = Math.min(widest, MAX_ID_WIDTH);
-    const { width } = options;
+    const { width } = this.#options;
     const text = Math.min(MIN_TEXT_WIDTH, Math.floor(width * 0.6));
     this.#maxLevels = Math.max(1, Math.floor((width - this.#idWidth - 3 - text) / LEVEL_WIDTH));
   }
 
   *lines(): Generator<Line, void, void> {
+    this.#measure();
     for (const row of this.#printed) yield "at" in row ? this.#rowLine(row) : this.#omittedLine(row);
   }
 
@@ -172,7 +195,7 @@ class TreePrinter {
 
   #omittedLine({ omitted, gutter }: OmittedRows): Line {
     const { glyphs, width } = this.#options;
-    const fromUser = omitted.filter(({ at }) => this.#rows[at]?.role === "user").length;
+    const fromUser = omitted.filter((at) => this.#rows[at]?.role === "user").length;
     const detail = fromUser === 0 ? "" : `, ${fromUser} from the user`;
     const lines = gutterText(gutter, false, this.#maxLevels, glyphs);
     const space = " ".repeat(this.#idWidth + 3);
@@ -188,17 +211,12 @@ class TreePrinter {
 const MIN_LENGTH = 4;
 
 /**
- * For each id its shortest unique prefix of at least four characters, which is enough to type. Most ids differ within four
- * characters; the others are sorted, so that each has to be compared with its two neighbors only.
+ * For each of `ids` its shortest prefix of at least four characters that no other row's id has, which is enough to type. Most ids
+ * differ within four characters; the others are sorted, so that each has to be compared with its two neighbors only.
  */
-export function shortIds(ids: readonly string[]): ReadonlyMap<string, string> {
-  const groups = new Map<string, string[]>();
-  for (const id of ids) {
-    const start = prefix(id, MIN_LENGTH);
-    const group = groups.get(start);
-    if (group === undefined) groups.set(start, [id]);
-    else group.push(id);
-  }
+export function shortIds(ids: readonly string[], rows: readonly { readonly id: string }[]): ReadonlyMap<string, string> {
+  const groups = new Map<string, string[]>(ids.map((id) => [prefix(id, MIN_LENGTH), []]));
+  for (const { id } of rows) groups.get(prefix(id, MIN_LENGTH))?.push(id);
   const short = new Map<string, string>();
   for (const [start, group] of groups) {
     if (group.length === 1) short.set(group[0] ?? start, start);

@@ -93,7 +93,7 @@ interface Ranking {
 // Each loop over all rows is a function of its own with nothing after the loop: V8 then keeps the code that it optimized during
 // the first layout, which halves the time of the second one.
 
-function nearestShownAncestors(parents: readonly number[], shown: Uint8Array): Int32Array {
+function nearestShownAncestors(parents: Int32Array, shown: Uint8Array): Int32Array {
   const ancestors = new Int32Array(shown.length);
   for (let at = 0; at < shown.length; at += 1) {
     const parent = parents[at] ?? NONE;

@@ -30,7 +30,7 @@ export function shownRows(index: TreeIndex, options: LayoutOptions): Uint8Array 
 // Each loop over all rows is a function of its own with nothing after the loop: V8 then keeps the code that it optimized during
 // the first layout, which halves the time of the second one.
 
-function rowsWithBit(bits: readonly number[], bit: number): Uint8Array {
+function rowsWithBit(bits: Uint8Array, bit: number): Uint8Array {
   const shown = new Uint8Array(bits.length);
   for (let at = 0; at < shown.length; at += 1) shown[at] = ((bits[at] ?? 0) & bit) === 0 ? 0 : 1;
   return shown;
@@ -54,7 +54,7 @@ function markedRows(index: TreeIndex, { filter, leafId, leaves, labeled, showsAl
   return rows;
 }
 
-function withAncestors(parents: readonly number[], hits: readonly number[]): Uint8Array {
+function withAncestors(parents: Int32Array, hits: readonly number[]): Uint8Array {
   const related = new Uint8Array(parents.length);
   for (const hit of hits) {
     // Stops where the path joins one that is marked already, so that each row is visited once.

@@ -1,5 +1,4 @@
 import type { EntryId, OutlineRow } from "@bough/session-core";
-import { countAtMost } from "./binary-search.js";
 import { filterBits } from "./filter.js";
 
 /** No row; as a parent: the row is a first entry. */
@@ -7,6 +6,20 @@ export const NONE = -1;
 
 /** How many rows an index holds in full that does not hold all of them. */
 const MAX_HELD = 2000;
+
+/** So many entries are looked for in the list of ids; a table of all ids takes longer to build, and 60 bytes a row. */
+const MAX_SCANS = 16;
+
+/** The arrays of an index, by row number. They have room for more rows. */
+interface Columns {
+  /** Sequence numbers; a row with a lower one than a row before it has the one of that row here. So they ascend. */
+  readonly seqs: Float64Array;
+  readonly parents: Int32Array;
+  readonly depths: Int32Array;
+  readonly bits: Uint8Array;
+  /** 0 or 1 child, or 2 for several. */
+  readonly children: Uint8Array;
+}
 
 /**
  * The structure of a session in arrays, in order of arrival. A row number is an index into these arrays, counted from 0, and
@@ -17,16 +30,12 @@ export class TreeIndex {
   readonly #held = new Map<number, OutlineRow>();
   readonly #holdsAll: boolean;
   readonly #idOf: EntryId[] = [];
-  readonly #seqOf: number[] = [];
-  // Ascending sequence numbers with their row numbers. A row that another writer stored earlier but that was read later goes to #late.
-  readonly #seqs: number[] = [];
-  readonly #seqRows: number[] = [];
+  #columns: Columns = newColumns(64);
+  // Rows that another writer stored earlier but that were read later, both ways.
   readonly #late = new Map<number, number>();
-  readonly #parents: number[] = [];
-  readonly #depths: number[] = [];
-  readonly #bits: number[] = [];
-  readonly #childCounts: number[] = [];
+  readonly #lateSeqs = new Map<number, number>();
   readonly #ids = new Map<EntryId, number>();
+  #scans = 0;
 
   /** `holdsAll`: whether every row stays in full. */
   constructor(holdsAll = true) {
@@ -45,7 +54,14 @@ export class TreeIndex {
    * in the number of given rows.
    */
   append(rows: readonly OutlineRow[]): void {
-    for (const row of rows) if (row.seq > this.#lastSeq || this.#rowOfSeq(row.seq) === NONE) this.#add(row);
+    this.#reserve(this.size + rows.length);
+    const { seqs } = this.#columns;
+    let last = seqs[this.size - 1] ?? 0;
+    for (const row of rows) {
+      if (row.seq <= last && this.#rowOfSeq(row.seq) !== NONE) continue;
+      this.#add(row);
+      last = Math.max(last, row.seq);
+    }
   }
 
   /** Holds rows of the index in full. An index that does not hold all rows forgets the ones that it got first. */
@@ -90,67 +106,97 @@ export class TreeIndex {
 
   /** The sequence number of a row. */
   seqOf(at: number): number {
-    return this.#seqOf[at] ?? 0;
+    return this.#lateSeqs.get(at) ?? this.#columns.seqs[at] ?? 0;
   }
 
-  /** The row number of an entry, -1 if it is not in the index. The first call after rows were added is linear in their number. */
+  /** The row number of an entry, -1 if it is not in the index. The first calls search the list of ids, later ones a table of them. */
   indexOf(id: EntryId): number {
+    this.#scans += 1;
+    if (this.#scans <= MAX_SCANS) return this.#idOf.lastIndexOf(id);
     for (let at = this.#ids.size; at < this.size; at += 1) this.#ids.set(this.idOf(at), at);
     return this.#ids.get(id) ?? NONE;
   }
 
   /** The row number of the parent, -1 for first entries. */
   parentOf(at: number): number {
-    return this.#parents[at] ?? NONE;
+    return at < this.size ? (this.#columns.parents[at] ?? NONE) : NONE;
   }
 
   /** How many entries are above a row on its path. */
   depthOf(at: number): number {
-    return this.#depths[at] ?? 0;
+    return this.#columns.depths[at] ?? 0;
   }
 
   /** Whether a row has several children. */
   isBranchPoint(at: number): boolean {
-    return (this.#childCounts[at] ?? 0) > 1;
+    return this.#columns.children[at] === 2;
   }
 
-  /** By row number: the row number of the parent, as `parentOf`. Live, for loops over all rows. */
-  get parents(): readonly number[] {
-    return this.#parents;
+  /** By row number: the row number of the parent, as `parentOf`. For loops over all rows. */
+  get parents(): Int32Array {
+    return this.#columns.parents.subarray(0, this.size);
   }
 
-  /** By row number: the filters that show a row because of its kind (`filterBits`). Live, for loops over all rows. */
-  get filterBits(): readonly number[] {
-    return this.#bits;
-  }
-
-  get #lastSeq(): number {
-    return this.#seqs.at(-1) ?? 0;
+  /** By row number: the filters that show a row because of its kind (`filterBits`). For loops over all rows. */
+  get filterBits(): Uint8Array {
+    return this.#columns.bits.subarray(0, this.size);
   }
 
   #add(row: OutlineRow): void {
     const at = this.size;
+    const { seqs, parents, depths, bits, children } = this.#columns;
     const parent = row.parentSeq === null ? NONE : this.#rowOfSeq(row.parentSeq);
+    const last = seqs[at - 1] ?? 0;
     this.#idOf.push(row.id);
-    this.#seqOf.push(row.seq);
-    if (this.#holdsAll) this.#held.set(at, row);
-    this.#parents.push(parent);
-    this.#depths.push(parent === NONE ? 0 : this.depthOf(parent) + 1);
-    this.#bits.push(filterBits(row));
-    this.#childCounts.push(0);
-    if (parent !== NONE) this.#childCounts[parent] = (this.#childCounts[parent] ?? 0) + 1;
-    if (row.seq < this.#lastSeq) this.#late.set(row.seq, at);
-    else {
-      this.#seqs.push(row.seq);
-      this.#seqRows.push(at);
+    seqs[at] = Math.max(row.seq, last);
+    parents[at] = parent;
+    bits[at] = filterBits(row);
+    if (parent !== NONE) {
+      depths[at] = (depths[parent] ?? 0) + 1;
+      children[parent] = children[parent] === 0 ? 1 : 2;
     }
+    if (row.seq < last) {
+      this.#late.set(row.seq, at);
+      this.#lateSeqs.set(at, row.seq);
+    }
+    if (this.#holdsAll) this.#held.set(at, row);
+  }
+
+  #reserve(size: number): void {
+    const { seqs, parents, depths, bits, children } = this.#columns;
+    if (size <= seqs.length) return;
+    const next = newColumns(Math.max(size, seqs.length * 2));
+    next.seqs.set(seqs);
+    next.parents.set(parents);
+    next.depths.set(depths);
+    next.bits.set(bits);
+    next.children.set(children);
+    this.#columns = next;
   }
 
   #rowOfSeq(seq: number): number {
+    const { seqs } = this.#columns;
+    let [low, high] = [0, this.size];
     // Most rows are children of the row before them: that lookup needs no search.
-    const slot = seq === this.#lastSeq ? this.#seqs.length - 1 : countAtMost(this.#seqs, seq) - 1;
-    return this.#seqs[slot] === seq ? (this.#seqRows[slot] ?? NONE) : (this.#late.get(seq) ?? NONE);
+    if (seqs[high - 1] === seq && seqs[high - 2] !== seq) return high - 1;
+    // The first one: the rows after it with the same number are late ones.
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((seqs[middle] ?? seq) < seq) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.size && seqs[low] === seq ? low : (this.#late.get(seq) ?? NONE);
   }
+}
+
+function newColumns(length: number): Columns {
+  return {
+    seqs: new Float64Array(length),
+    parents: new Int32Array(length),
+    depths: new Int32Array(length),
+    bits: new Uint8Array(length),
+    children: new Uint8Array(length),
+  };
 }
 
 /** Where two paths part, and the rows that only one of them has, from the top. Row numbers. */
