@@ -96,7 +96,7 @@ async function command() {
     const { metafile } = await build({
       ...node,
       absWorkingDir: root,
-      entryPoints: { bough: join(folder, "src/main.ts") },
+      entryPoints: { bough: join(folder, "src/start.ts") },
       outdir,
       splitting: true,
       chunkNames: "chunks/[name]-[hash]",

@@ -6,7 +6,7 @@ import { type Cancellation, type Io, OutputClosedError, type Sink, type Terminal
 import { wantsColor } from "./terminal/line.js";
 import { LineReader, startAnswerDelay } from "./terminal/line-reader.js";
 
-// The only file that uses `process`. A command listens for SIGINT only while it has something to clean up. The default
+// The only file besides start.ts that uses `process`. A command listens for SIGINT only while it has something to clean up. The default
 // action ends the process at once; SQLite rolls back a transaction that was open.
 
 function createSink(stream: NodeJS.WriteStream): Sink {

@@ -162,6 +162,7 @@ An entry is named by
 
 const ENVIRONMENT_TOPIC = `BOUGH_STORE     the store, if --store is not given; an empty value counts as unset
 XDG_DATA_HOME   directory of the default store, bough/sessions.db (default: ~/.local/share)
+XDG_CACHE_HOME  directory of compiled code, bough/compiled, on Node 22 and later (default: ~/.cache)
 NO_COLOR        no colors
 FORCE_COLOR     colors even if the output is not a terminal; 0: no colors
 BOUGH_MODEL     the model that writes summaries; unset: summaries are extracts

@@ -1,0 +1,48 @@
+import { mkdirSync, statSync } from "node:fs";
+import module from "node:module";
+import { isAbsolute, join } from "node:path";
+
+// The entry of the command. It only turns on the compile cache of Node before any other code is loaded: compiling that code takes
+// a third of the start. Node 22.1 and later have the cache. Node itself checks that a cached file belongs to this version and
+// code, and heeds NODE_DISABLE_COMPILE_CACHE and NODE_COMPILE_CACHE.
+
+interface CompileCache {
+  readonly enableCompileCache?: (folder: string) => unknown;
+}
+
+/**
+ * The folder of the cache: `bough/compiled` in `XDG_CACHE_HOME` or `~/.cache`; undefined: there is none, and none can be made in
+ * an existing home. Node's own default is in the folder for temporary files, where other users can write.
+ */
+function cacheFolder({ XDG_CACHE_HOME: cacheHome = "", HOME: home = "" }: NodeJS.ProcessEnv): string | undefined {
+  try {
+    if (isAbsolute(cacheHome)) return folderIn(cacheHome, ["bough", "compiled"]);
+    return isAbsolute(home) ? folderIn(home, [".cache", "bough", "compiled"]) : undefined;
+  } catch {
+    // Not writable, a file in its place, or made by another process at this moment: this time without a cache.
+    return undefined;
+  }
+}
+
+// Made here, level by level: Node makes it in a way that never ends where the system returns ENOENT for a new folder, as in `/proc`.
+function folderIn(home: string, levels: readonly string[]): string | undefined {
+  if (!isFolder(home)) return undefined;
+  let folder = home;
+  for (const level of levels) {
+    folder = join(folder, level);
+    if (!isFolder(folder)) mkdirSync(folder, { mode: 0o700 });
+  }
+  return folder;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+const { enableCompileCache }: typeof module & CompileCache = module;
+if (typeof enableCompileCache === "function") {
+  const folder = cacheFolder(process.env);
+  if (folder !== undefined) enableCompileCache(folder);
+}
+
+await import("./main.js");
