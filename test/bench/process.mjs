@@ -11,6 +11,7 @@ const CONTEXT = join(HERE, "child/context.mjs");
 const PEAK_MEMORY = join(HERE, "child/peak-memory.cjs");
 const BOUGH = join(HERE, "../../packages/cli/dist/bough.js");
 const TREE_ENTRIES = 10_000;
+const START_ENTRIES = 1_000;
 
 const NOTHING = ["-e", "0"];
 
@@ -18,6 +19,7 @@ const NOTHING = ["-e", "0"];
 export async function run(bench) {
   await contexts(bench);
   await tree(bench);
+  await starts(bench);
 }
 
 async function contexts(bench) {
@@ -26,16 +28,44 @@ async function contexts(bench) {
     const { path, sessionId } = await bench.stores.ofSize(size);
     programs[size] = [CONTEXT, path, sessionId];
   }
-  const beyond = await compare(bench, "open + context, fresh process", programs, { ms: 80, megabytes: 100 });
+  const beyond = await compare(bench, "open + context, fresh process", programs, { ms: 60, megabytes: 100 });
   const figures = bench.sizes.map((size) => ({ size, value: beyond[size] }));
-  bench.report.flat("the same beyond node -e 0, growing with the session", figures, 1.3);
+  bench.report.flat("the same beyond node -e 0, growing with the session", figures, 1.15);
 }
 
 async function tree(bench) {
   const work = "bough tree, whole process";
   if (!existsSync(BOUGH)) return bench.report.skipped(work, "command not built");
   const { path, sessionId } = await bench.stores.ofSize(TREE_ENTRIES);
-  await compare(bench, work, { [TREE_ENTRIES]: [BOUGH, "tree", sessionId, "--store", path] }, { ms: 200, megabytes: 120 });
+  await compare(bench, work, { [TREE_ENTRIES]: [BOUGH, "tree", sessionId, "--store", path] }, { ms: 100, megabytes: 120 });
+}
+
+/** The commands on a small session: what remains is their start. */
+async function starts({ report, stores, rounds }) {
+  if (!existsSync(BOUGH)) return report.skipped("start of each command", "command not built");
+  const made = stores.copy(await stores.ofSize(START_ENTRIES));
+  const target = join(dirname(made.path), "start-export.md");
+  const inStore = ["--store", made.path];
+  const commands = {
+    version: ["--version"],
+    help: ["--help"],
+    sessions: ["sessions", ...inStore],
+    tree: ["tree", made.sessionId, ...inStore],
+    show: ["show", made.sessionId, "@leaf", ...inStore],
+    context: ["context", made.sessionId, "--brief", ...inStore],
+    "context that fits a window": ["context", made.sessionId, "--brief", "--window", "200000", ...inStore],
+    checkpoints: ["checkpoints", made.sessionId, ...inStore],
+    search: ["search", "parser", "--session", made.sessionId, ...inStore],
+    stats: ["stats", made.sessionId, ...inStore],
+    go: ["go", made.sessionId, "@leaf", ...inStore],
+    label: ["label", made.sessionId, "@leaf", "here", ...inStore],
+    export: ["export", made.sessionId, "--output", target, "--force", ...inStore],
+  };
+  const contestants = { nothing: { run: () => runNode(NOTHING) } };
+  for (const [name, args] of Object.entries(commands)) contestants[name] = { run: () => runNode([BOUGH, ...args]) };
+  const times = await alternate(contestants, { rounds: rounds(10), warmUp: 2, turnAbout: true });
+  for (const name of Object.keys(commands))
+    report.extra(`bough ${name}, whole process`, START_ENTRIES, median(times[name]), median(times.nothing), null);
 }
 
 /** Programs of several sizes, all in one run with the empty one; returns what each takes beyond that. */
