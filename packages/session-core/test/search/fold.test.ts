@@ -103,6 +103,7 @@ describe("the prefilter", () => {
     ["a word after an escaped line break", "needle", '{"content":"hay\\nneedle"}', true],
     ["one word of two", '"needle thread"', '{"content":"needle"}', false],
     ["control characters, which are escaped", "needle", '{"content":"\\u001b[31m hay"}', false],
+    ["accents that are characters of their own", "résumé", '{"content":"RE\u0301SUME\u0301"}'.normalize("NFD"), true],
     ["an escaped letter", "needle", '{"content":"\\u006eeedle"}', true],
   ])("of %s", (_what, query, json, expected) => {
     expect(createPrefilter([word(query)])(json)).toBe(expected);
@@ -127,6 +128,8 @@ const PIECES = [
   "\ue000",
   "u0041",
   "nad",
+  "et",
+  "e\u0301t",
   " ",
   " ",
 ];
