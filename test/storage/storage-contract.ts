@@ -165,10 +165,16 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
       expect(await storage.tokenCounts(fork.id, "one", ["a", "b"])).toEqual(counts({ a: 1 }));
     });
 
-    test("finds what was said, once the index caught up or before", async () => {
+    test("finds what was said, once the index caught up, was merged and the payloads were packed, or before", async () => {
       await commit([entry("needle")]);
-      expect((await storage.search({ query: "needle" })).hits).toMatchObject([{ sessionId: id, entryId: "needle" }]);
+      const found = async () => (await storage.search({ query: "needle" })).hits;
+      const before = await found();
+      expect(before).toMatchObject([{ sessionId: id, entryId: "needle" }]);
       expect(await storage.catchUpSearch(10)).toBe(0);
+      expect(await found()).toEqual(before);
+      while (await storage.mergeSearchIndex("throw"));
+      while (((await storage.packing.next("all", "throw"))?.entries ?? 0) > 0);
+      expect(await found()).toEqual(before);
       expect((await storage.search({ query: "parser" })).hits).toMatchObject([{ type: "title", sessionId: id }]);
     });
 
