@@ -16,7 +16,10 @@ import { report } from "./report.mjs";
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 
-/** The source folders to mutate, and the stages of tests to run for each: the tests of the folder come first. */
+/**
+ * The source folders to mutate, and the stages of tests to run for each: the tests of the folder come first. `files` restricts it to
+ * some files below `src`, in any folder.
+ */
 const FOLDERS = {
   plan: { package: "compaction", tests: [["plan"], ["run"]] },
   fit: { package: "compaction", tests: [["fit"], ["run"]] },
@@ -29,6 +32,11 @@ const FOLDERS = {
       ["tree", "session"],
       ["context", "sessions", "storage", "verify", "import", "search"],
     ],
+  },
+  payloads: {
+    package: "session-core",
+    files: ["storage/block.ts", "storage/payloads.ts", "storage/pack.ts", "verify/block-rules.ts"],
+    tests: [["storage/pack", "storage/damaged-blocks"], ["storage/any-packing"]],
   },
 };
 
@@ -57,6 +65,8 @@ function random(seed) {
 }
 
 function listSources(folder) {
+  const { files } = FOLDERS[folder];
+  if (files !== undefined) return files.map((file) => join(ROOT, "packages", FOLDERS[folder].package, "src", file));
   const below = join(ROOT, "packages", FOLDERS[folder].package, "src", folder);
   return readdirSync(below, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))

@@ -76,6 +76,7 @@ function planBlocks(connection: Connection, session: SessionSeq, most: number, c
   const rows = rowsAfter(connection, session, last?.last_seq ?? toEntrySeq(0), most);
   const plans: PackPlan[] = [];
   let merged = earlier.length;
+  let length = 0;
   for (const entries of divideIntoBlocks(chain(earlier, rows))) {
     // A large payload is a block of its own; the last block then stays as it is.
     if (entries.length > merged) {
@@ -83,7 +84,9 @@ function planBlocks(connection: Connection, session: SessionSeq, most: number, c
       plans.push({ session, rows: newRows, merged: merged > 0 ? (last?.seq ?? null) : null, entries });
     }
     merged = 0;
-    if (plans.length === count) break;
+    // Blocks of large payloads are not read eight at a time.
+    length += entries.reduce((sum, { json }) => sum + json.length, 0);
+    if (plans.length === count || length >= count * BLOCK_BYTES) break;
   }
   return plans;
 }

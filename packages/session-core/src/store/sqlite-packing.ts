@@ -38,6 +38,8 @@ export class SqlitePacking implements PayloadPacking {
     this.#session = plans[0]?.session;
     if (plans.length === 0) return undefined;
     const encoded = plans.map(({ entries }) => encodeBlockAsync(entries));
+    // If a transaction fails, nothing awaits the blocks after it.
+    for (const block of encoded) block.catch(() => {});
     const packed = { entries: 0, blockBytes: 0 };
     for (const [at, plan] of plans.entries()) {
       const block = await encoded[at];

@@ -57,6 +57,16 @@ describe("packing a store", () => {
     expect(counts(path).blocks).toEqual([3, 1, 4]);
   });
 
+  test("reads few large payloads at once", async () => {
+    const store = await openedStore({ path: storePath() });
+    const session = await store.createSession();
+    const data = { text: "x".repeat(300_000) };
+    for (let at = 0; at < 10; at += 1) await session.append({ type: "custom", customType: "big", data });
+    const progress: number[] = [];
+    await store.pack({ onProgress: (done) => progress.push(done) });
+    expect(progress).toEqual([4, 8, 10]);
+  });
+
   test("returns the free pages to the file system", async () => {
     const path = storePath();
     const store = await openStore({ path });
