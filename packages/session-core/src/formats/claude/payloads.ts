@@ -1,5 +1,5 @@
 import { type EntryId, quoted } from "../../ids/ids.js";
-import { type JsonObject, stringAt, without } from "../../source/json.js";
+import { type JsonObject, stringAt } from "../../source/json.js";
 import type { ImportProblem } from "../../source/source-session.js";
 import { readKeptUuids, toCompaction, toCompactionWithoutBoundary } from "./compaction.js";
 import { isUsableId } from "./ids.js";
@@ -112,7 +112,7 @@ function toForeign(record: JsonObject): RecordPayloads {
 }
 
 // Fields that are part of the entry's position, its message or the session's header.
-const KEPT_ELSEWHERE = [
+const KEPT_ELSEWHERE: ReadonlySet<string> = new Set([
   "type",
   "subtype",
   "uuid",
@@ -139,14 +139,16 @@ const KEPT_ELSEWHERE = [
   "userType",
   "entrypoint",
   "slug",
-];
+]);
 
 /**
  * The other fields of a record under `claude`: unknown fields, and the git branch if it is not the first one of the session.
  * Empty if there are none.
  */
 function readOtherFields(record: JsonObject, firstBranch: string | undefined): { readonly claude?: JsonObject } {
-  const rest = without(record, KEPT_ELSEWHERE);
+  const others = Object.keys(record).filter((key) => !KEPT_ELSEWHERE.has(key));
+  // Defined, not assigned: a member may be named `__proto__`.
+  const rest = Object.fromEntries(others.map((key) => [key, record[key]]));
   const branch = stringAt(record, "gitBranch");
   const claude = branch === undefined || branch === firstBranch ? rest : { gitBranch: branch, ...rest };
   return Object.keys(claude).length === 0 ? {} : { claude };
