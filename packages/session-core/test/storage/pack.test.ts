@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
 import { entryNamed, grow } from "../world/grow.js";
 import { readAll } from "../world/old-stores.js";
@@ -14,6 +14,8 @@ function counts(path: string) {
     blocks: file.prepare("SELECT entries FROM payload_block ORDER BY seq").pluck().all(),
   }));
 }
+
+const HOUR_MS = 60 * 60 * 1000;
 
 describe("packing a store", () => {
   test("changes nothing that is read", async () => {
@@ -65,6 +67,31 @@ describe("packing a store", () => {
     const progress: number[] = [];
     await store.pack({ onProgress: (done) => progress.push(done) });
     expect(progress).toEqual([4, 8, 10]);
+  });
+
+  test("of what is old leaves the newest 128 entries of an active session as rows, and packs full blocks only", async () => {
+    const path = storePath();
+    const store = await openedStore({ path });
+    const session = await store.createSession();
+    await session.write(long(191));
+    expect(await store.pack({ scope: "old" })).toMatchObject({ entries: 0 });
+    await session.write(long(1, 191));
+    expect(await store.pack({ scope: "old" })).toMatchObject({ entries: 64 });
+    expect(counts(path)).toEqual({ rows: 128, blocks: [64] });
+  });
+
+  test("of what is old packs sessions without activity for an hour whole", async () => {
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const path = storePath();
+    const store = await openedStore({ path });
+    const session = await store.createSession();
+    await session.write(long(3));
+    vi.setSystemTime(Date.now() + HOUR_MS);
+    expect(await store.pack({ scope: "old" })).toMatchObject({ entries: 0 });
+    vi.setSystemTime(Date.now() + 1);
+    expect(await store.pack({ scope: "old" })).toMatchObject({ entries: 3 });
+    expect(counts(path)).toEqual({ rows: 0, blocks: [3] });
   });
 
   test("returns the free pages to the file system", async () => {
