@@ -53,8 +53,10 @@ export type EntryRow = TypedPayloadRow & Pick<EntryTable, "id" | "created_at_ms"
 
 /** Converts a row to an entry. @throws {PayloadDamagedError} */
 export function toEntry(connection: Connection, row: EntryRow): Entry {
-  // Spread, because an assignment to a member named __proto__ would set the prototype.
-  return { id: row.id, seq: row.seq, parentId: row.parent_id, createdAtMs: row.created_at_ms, ...parsePayload(connection, row) };
+  const columns = { id: row.id, seq: row.seq, parentId: row.parent_id, createdAtMs: row.created_at_ms };
+  // Spread, because an assignment to a member named __proto__ would set the prototype. The columns come first in the order of the
+  // members, and win over members of the payload with the same names, which a file that was imported may have.
+  return { ...columns, ...parsePayload(connection, row), ...columns };
 }
 
 /** The columns of an `EntryRow`, and their joins, for SQL on the table `entry`. */

@@ -55,6 +55,19 @@ describe.each(["ask", "answer", "note"] as const)("a stored row (%s) with a bloc
   });
 });
 
+test("a stored payload with members named as columns does not replace them", async () => {
+  const path = storePath();
+  const store = await core.openStore({ path });
+  const session = await store.createSession({ id: "s" });
+  await session.append({ ...core.userMessage("question"), id: "ask" });
+  const [entry] = await session.path();
+  await store.close();
+  raw(path, (file) =>
+    file.exec(`UPDATE payload SET json = json_set(json, '$.id', 'x', '$.seq', 9, '$.parentId', 'x', '$.createdAtMs', 1)`),
+  );
+  expect(await (await (await openedStore({ path })).openSession("s")).path()).toEqual([entry]);
+});
+
 test("a stored row without any message hides no other row from a search", async () => {
   const path = storePath();
   const store = await core.openStore({ path, durability: "normal" });
