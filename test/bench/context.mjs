@@ -1,8 +1,8 @@
-import { buildSessionContext } from "@bough/session-core";
+import { buildSessionContext, openStore } from "@bough/session-core";
 import { BareContext, BareMover, openBare } from "./baseline.mjs";
 import { alternate, median } from "./measure.mjs";
 import { withStore } from "./stores.mjs";
-import { messages } from "./world.mjs";
+import { messages, sessionWrites } from "./world.mjs";
 
 export const title = "context";
 
@@ -14,25 +14,59 @@ export async function run(bench) {
   for (const durability of ["normal", "full"]) await otherBranch(bench, durability);
 }
 
-/** The context of a compacted session by a new handle without cached entries. */
+/**
+ * The context of a compacted session whose window lies in rows, and in blocks. Each round opens the files again, so that nothing of the
+ * session is in memory; another session is read first, so that statements are prepared. The baseline reads raw rows in both cases.
+ */
 async function compacted({ report, stores, sizes, rounds }) {
   const figures = [];
   for (const size of sizes) {
-    const { path, sessionId } = await stores.ofSize(size);
-    const { ours, baseline } = await withBare({ path }, (store, file) => {
-      const bare = new BareContext(file);
-      return alternate(
-        {
-          ours: { run: async () => buildSessionContext(await store.openSession(sessionId)) },
-          baseline: { run: () => bare.read(sessionId) },
-        },
-        { rounds: rounds(400), warmUp: 100 },
-      );
+    const inRows = stores.copy(await stores.ofSize(size));
+    const other = await withStore({ path: inRows.path, durability: "normal" }, async (store) => {
+      const session = await store.createSession();
+      await session.write([...sessionWrites(61, 200)]);
+      return session.id;
     });
-    report.ratio("context of a compacted session, nothing in memory", size, median(ours), median(baseline), 1.5);
-    figures.push({ size, value: median(ours) });
+    const inBlocks = stores.copy(inRows);
+    await withStore({ path: inBlocks.path, durability: "normal" }, (store) => store.pack());
+    const contestants = {
+      rows: freshReader(inRows, other),
+      blocks: freshReader(inBlocks, other),
+      baseline: freshBare(inRows, other),
+    };
+    const times = await alternate(contestants, { rounds: rounds(120), warmUp: 20, turnAbout: true });
+    const [rows, blocks, baseline] = [times.rows, times.blocks, times.baseline].map(median);
+    report.ratio("context of a compacted session, window in rows", size, rows, baseline, 1.5);
+    report.ratio("context of a compacted session, window in blocks", size, blocks, baseline, 2.5);
+    figures.push({ size, value: rows });
   }
-  report.flat("the same, growing with the session", figures, 1.3);
+  report.flat("context, window in rows, growing with the session", figures, 1.3);
+}
+
+function freshReader({ path, sessionId }, other) {
+  let store;
+  return {
+    prepare: async () => {
+      await store?.close();
+      store = await openStore({ path, mode: "read-only" });
+      await buildSessionContext(await store.openSession(other));
+    },
+    run: async () => buildSessionContext(await store.openSession(sessionId)),
+  };
+}
+
+function freshBare({ path, sessionId }, other) {
+  let file;
+  let bare;
+  return {
+    prepare: () => {
+      file?.close();
+      file = openBare(path);
+      bare = new BareContext(file);
+      bare.read(other);
+    },
+    run: () => bare.read(sessionId),
+  };
 }
 
 /** The context by a handle that built it before, and appended one entry since. */

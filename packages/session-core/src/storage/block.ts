@@ -1,5 +1,5 @@
 import { promisify } from "node:util";
-import { crc32, deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
+import { constants, crc32, deflateRaw, deflateRawSync, inflateRawSync } from "node:zlib";
 import { type EntrySeq, toEntrySeq } from "./schema.js";
 
 /** The limits of a block: it ends with the entry that reaches one of them. */
@@ -95,20 +95,19 @@ export class OpenBlock {
   readonly #raw: Buffer;
   readonly #bodyStart: number;
 
-  /** Checks and decompresses a block. @throws {BlockFault} it is damaged. */
-  constructor(block: EncodedBlock) {
+  /**
+   * Checks and decompresses a block, or only its start up to an entry: the settings of a session are the start of its first block, and
+   * the newest payloads that a context reads are often the start of the last one. @throws {BlockFault} it is damaged.
+   */
+  constructor(block: EncodedBlock, upTo: EntrySeq = block.last_seq) {
     if (block.codec !== DEFLATE_RAW)
       throw new BlockFault(`its codec ${block.codec} is unknown; if a newer version of Bough wrote it, update Bough`);
     if (crc32(block.data) !== block.checksum) throw new BlockFault("its checksum differs");
-    this.#raw = inflate(block);
-    const headEnd = this.#raw.indexOf(NEWLINE);
-    const { seqs, ends } = readHead(this.#raw.toString("latin1", 0, headEnd), block.first_seq);
-    if (seqs.length !== block.entries || seqs.at(-1) !== block.last_seq) throw new BlockFault("its row numbers differ");
-    this.#bodyStart = headEnd + 1;
-    if (ends.at(-1) !== block.payload_bytes || this.#bodyStart + block.payload_bytes !== this.#raw.length)
-      throw new BlockFault("its size differs");
     this.firstSeq = block.first_seq;
     this.lastSeq = block.last_seq;
+    const { raw, bodyStart, seqs, ends } = decompressStart(block, upTo) ?? decompress(block);
+    this.#raw = raw;
+    this.#bodyStart = bodyStart;
     this.#seqs = seqs;
     this.#ends = ends;
   }
@@ -123,31 +122,32 @@ export class OpenBlock {
     return this.#seqs;
   }
 
-  /** Returns the JSON text of an entry, or undefined if it is not in the block. */
+  /** Returns the JSON text of an entry, or undefined if it is not in the decompressed part of the block. */
   textOf(seq: EntrySeq): string | undefined {
-    const at = this.#indexOf(seq);
-    if (at === undefined) return undefined;
-    return this.#raw.toString("utf8", this.#bodyStart + (this.#ends[at - 1] ?? 0), this.#bodyStart + (this.#ends[at] ?? 0));
+    const at = indexOf(this.#seqs, seq);
+    const end = at === undefined ? Number.POSITIVE_INFINITY : this.#bodyStart + (this.#ends[at] ?? 0);
+    if (at === undefined || end > this.#raw.length) return undefined;
+    return this.#raw.toString("utf8", this.#bodyStart + (this.#ends[at - 1] ?? 0), end);
   }
 
   /** Returns all entries, oldest first. */
   allEntries(): readonly BlockEntry[] {
     return this.#seqs.map((seq) => ({ seq: toEntrySeq(seq), json: this.textOf(toEntrySeq(seq)) ?? "" }));
   }
+}
 
-  // Row numbers rise, so that an entry lies at most as far from the start as its number from the first one.
-  #indexOf(seq: EntrySeq): number | undefined {
-    let low = 0;
-    let high = Math.min(seq - this.firstSeq, this.#seqs.length - 1);
-    while (low <= high) {
-      const middle = (low + high) >> 1;
-      const found = this.#seqs[middle] ?? 0;
-      if (found === seq) return middle;
-      if (found < seq) low = middle + 1;
-      else high = middle - 1;
-    }
-    return undefined;
+// Row numbers rise, so that an entry lies at most as far from the start as its number from the first one.
+function indexOf(seqs: readonly number[], seq: EntrySeq): number | undefined {
+  let low = 0;
+  let high = Math.min(seq - (seqs[0] ?? 0), seqs.length - 1);
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const found = seqs[middle] ?? 0;
+    if (found === seq) return middle;
+    if (found < seq) low = middle + 1;
+    else high = middle - 1;
   }
+  return undefined;
 }
 
 /** Why a block cannot be read. `message` completes the sentence "the block … cannot be read: …". */
@@ -160,17 +160,58 @@ const PAIR_BYTES = 40;
 /** The most bytes of a decompressed block: those of a payload of `MAX_JSON_LENGTH` characters, and more. */
 const MOST_BYTES = 2 ** 30;
 
+/** The decompressed bytes of a block, or the first of them. */
+interface Layout {
+  readonly raw: Buffer;
+  readonly bodyStart: number;
+  /** For each entry its row number, and the end of its text in the body. */
+  readonly seqs: readonly number[];
+  readonly ends: readonly number[];
+}
+
+function decompress(block: EncodedBlock): Layout {
+  const layout = readLayout(block, inflate(block, block.data));
+  if (layout.bodyStart + block.payload_bytes !== layout.raw.length) throw new BlockFault("its size differs");
+  return layout;
+}
+
+/** The share of a block up to which decompressing only its start is faster, and what is read beyond the estimated end. */
+const START_SHARE = 0.6;
+const START_MARGIN = 1.25;
+const START_BYTES = 1024;
+
+/** Decompresses the start of a block up to an entry; undefined if that is most of the block, or more than estimated. */
+function decompressStart(block: EncodedBlock, upTo: EntrySeq): Layout | undefined {
+  const share = (upTo - block.first_seq + 1) / (block.last_seq - block.first_seq + 1);
+  if (!(share <= START_SHARE)) return undefined;
+  const raw = inflate(block, block.data.subarray(0, Math.ceil(block.data.length * share * START_MARGIN) + START_BYTES));
+  if (!raw.includes(NEWLINE)) return undefined;
+  const layout = readLayout(block, raw);
+  const at = indexOf(layout.seqs, upTo);
+  return at !== undefined && layout.bodyStart + (layout.ends[at] ?? 0) <= raw.length ? layout : undefined;
+}
+
 /** Decompresses at most what the row of the block says, because a few bytes of data can decompress to gigabytes. */
-function inflate({ data, entries, payload_bytes }: EncodedBlock): Buffer {
+function inflate({ entries, payload_bytes }: EncodedBlock, data: Buffer): Buffer {
   const most = payload_bytes + (entries + 1) * PAIR_BYTES;
   if (most < 1 || most > MOST_BYTES) throw new BlockFault("its size is out of range");
+  // The result of most blocks is one chunk. With a flush, data that ends early is no error.
+  const chunkSize = Math.min(Math.max(most, 64), 2 * BLOCK_BYTES);
   try {
-    return inflateRawSync(data, { maxOutputLength: most });
+    return inflateRawSync(data, { maxOutputLength: most, chunkSize, finishFlush: constants.Z_SYNC_FLUSH });
   } catch (error) {
     // The checksum matches, so the damage is as old as the block.
     const isLarger = error instanceof RangeError;
     throw new BlockFault(isLarger ? "it is larger than its size" : "it cannot be decompressed", { cause: error });
   }
+}
+
+function readLayout(block: EncodedBlock, raw: Buffer): Layout {
+  const headEnd = raw.indexOf(NEWLINE);
+  const { seqs, ends } = readHead(raw.toString("latin1", 0, headEnd), block.first_seq);
+  if (seqs.length !== block.entries || seqs.at(-1) !== block.last_seq) throw new BlockFault("its row numbers differ");
+  if (ends.at(-1) !== block.payload_bytes) throw new BlockFault("its size differs");
+  return { raw, bodyStart: headEnd + 1, seqs, ends };
 }
 
 function readHead(line: string, firstSeq: number): { readonly seqs: readonly number[]; readonly ends: readonly number[] } {

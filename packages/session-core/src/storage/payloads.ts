@@ -61,7 +61,7 @@ function textInBlock(connection: Connection, session: SessionSeq, seq: EntrySeq)
     if (row === undefined)
       throw fault ?? new PayloadDamagedError(connection.path, sessionIdOf(connection, session), [seq, seq], "it is missing");
     try {
-      const text = blocks.open(connection, row).textOf(seq);
+      const text = blocks.open(connection, row, seq).textOf(seq);
       if (text !== undefined) return text;
     } catch (error) {
       // A block with a wrong range may hide the one that holds the entry.
@@ -71,10 +71,10 @@ function textInBlock(connection: Connection, session: SessionSeq, seq: EntrySeq)
   }
 }
 
-/** Decompresses a block. @throws {PayloadDamagedError} */
-export function openBlock(connection: Connection, row: BlockRow): OpenBlock {
+/** Decompresses a block, or its start up to an entry. @throws {PayloadDamagedError} */
+export function openBlock(connection: Connection, row: BlockRow, upTo?: EntrySeq): OpenBlock {
   try {
-    return new OpenBlock(row);
+    return new OpenBlock(row, upTo);
   } catch (error) {
     if (!(error instanceof BlockFault)) throw error;
     const session = sessionIdOf(connection, row.session_seq);
@@ -109,8 +109,11 @@ class BlockCache {
     return undefined;
   }
 
-  open(connection: Connection, row: BlockRow): OpenBlock {
-    const block = openBlock(connection, row);
+  /** Decompresses the start of a block up to an entry; all of it if its start was not enough before. */
+  open(connection: Connection, row: BlockRow, seq: EntrySeq): OpenBlock {
+    const known = this.#blocks.findIndex((cached) => cached.session === row.session_seq && cached.block.lastSeq === row.last_seq);
+    for (const { block } of known < 0 ? [] : this.#blocks.splice(known, 1)) this.#bytes -= block.bytes;
+    const block = openBlock(connection, row, known < 0 ? seq : undefined);
     this.#blocks.push({ session: row.session_seq, block });
     this.#bytes += block.bytes;
     // The newest block stays, whatever its size: the next entry is probably in it.
