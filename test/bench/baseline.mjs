@@ -6,7 +6,7 @@ import Database from "better-sqlite3";
 export function openBare(path, durability = "full") {
   const file = new Database(path);
   file.pragma("foreign_keys = ON");
-  file.pragma("cache_size = -65536");
+  file.pragma("cache_size = -16384");
   file.pragma("mmap_size = 0");
   file.pragma("temp_store = MEMORY");
   file.pragma("secure_delete = ON");

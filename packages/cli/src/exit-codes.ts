@@ -80,11 +80,6 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     meaning: "The store is damaged",
     hint: "Restore a backup with `bough restore FILE`, or export what is readable with `bough export SESSION`.",
   },
-  PAYLOAD_DAMAGED: {
-    exit: 26,
-    meaning: "The payload of an entry cannot be read; other sessions are not affected",
-    hint: "`bough verify` names the damage; restore a backup with `bough restore FILE`, or export the other sessions.",
-  },
   STORE_UNAVAILABLE: {
     exit: 27,
     meaning: "The store cannot be opened, or its file was replaced while it was open: a write failed or may not be durable",
@@ -154,6 +149,11 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     exit: 64,
     meaning: "`restore`: another process has the store open; nothing was replaced",
     hint: "End that process, then run the command again.",
+  },
+  PAYLOAD_DAMAGED: {
+    exit: 65,
+    meaning: "The payload of an entry cannot be read; other sessions are not affected",
+    hint: "`bough verify` names the damage; restore a backup with `bough restore FILE`, or export the other sessions.",
   },
   DRIVER_UNUSABLE: {
     exit: 70,

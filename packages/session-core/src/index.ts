@@ -144,6 +144,7 @@ export type {
 export type {
   ImportedSession,
   OnConflict,
+  PackScope,
   PathRange,
   SearchHit,
   SearchPage,

@@ -48,7 +48,7 @@ function inverseFrequency(rows: number, matching: number): number {
 }
 
 /** Compares by rank, then newest first. The logarithms of JavaScript and C differ in the last digits, so these do not count. */
-export function byRank(a: RankedEntry, b: RankedEntry): number {
+function byRank(a: RankedEntry, b: RankedEntry): number {
   const difference = a.rank - b.rank;
   return Math.abs(difference) > Math.abs(a.rank) * 1e-12 ? difference : b.seq - a.seq;
 }
