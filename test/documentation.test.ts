@@ -55,6 +55,22 @@ describe("docs/schema.md", () => {
   });
 });
 
+describe("docs/benchmarks.md", () => {
+  const page = readFileSync(join(root, "docs/benchmarks.md"), "utf8");
+
+  test("is what the benchmark makes of docs/benchmarks.json", async () => {
+    const { benchmarkPage } = (await import(join(root, "test/bench/document.mjs"))) as { benchmarkPage: (document: unknown) => string };
+    expect(page).toBe(benchmarkPage(JSON.parse(readFileSync(join(root, "docs/benchmarks.json"), "utf8"))));
+  });
+
+  test("has one table of forty rows or fewer, and a reason for each missed row", () => {
+    const lines = page.split("\n").filter((line) => line.startsWith("|"));
+    expect(lines.length - 2).toBeLessThanOrEqual(40);
+    expect(lines.filter((line) => line.startsWith("| ---"))).toHaveLength(1);
+    expect(page).not.toContain("Not explained yet");
+  });
+});
+
 /** Every file below a folder whose name ends so. */
 function filesBelow(folder: string, ending: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })

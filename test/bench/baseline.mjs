@@ -1,5 +1,6 @@
 // What somebody would write by hand with better-sqlite3 against the same tables: prepared statements, nothing judged,
 // nothing looked up that a caller could know. Every figure of ours stands beside one of these.
+import { inflateRawSync } from "node:zlib";
 import Database from "better-sqlite3";
 
 /** The settings of a store's connection, as `storage/open-database.ts` sets them. */
@@ -75,11 +76,11 @@ export class RowReader {
   }
 }
 
-/** Reads the main leaf and the start of its context, then parses every row from there on. */
+/** Reads the main leaf and the start of its context, then parses every payload from there on, out of rows and blocks. */
 export class BareContext {
   constructor(file) {
     this.leaf = file.prepare(
-      `SELECT leaf.entry_seq AS leaf, coalesce(compaction.target_seq, tip.compaction_seq, 0) AS start
+      `SELECT leaf.entry_seq AS leaf, coalesce(compaction.target_seq, tip.compaction_seq, 0) AS start, session.seq AS session
        FROM session JOIN leaf ON leaf.session_seq = session.seq JOIN entry AS tip ON tip.seq = leaf.entry_seq
          LEFT JOIN entry AS compaction ON compaction.seq = tip.compaction_seq
        WHERE session.id = ? AND leaf.name = 'main'`,
@@ -89,14 +90,33 @@ export class BareContext {
          SELECT seq, id, type, parent_seq FROM entry WHERE seq = ?
          UNION ALL
          SELECT entry.seq, entry.id, entry.type, entry.parent_seq FROM up JOIN entry ON entry.seq = up.parent_seq WHERE up.seq > ?)
-       SELECT id, type, payload.json FROM up JOIN payload ON payload.entry_seq = up.seq`,
+       SELECT seq, id, type, payload.json FROM up LEFT JOIN payload ON payload.entry_seq = up.seq`,
+    );
+    this.block = file.prepare(
+      "SELECT first_seq, data FROM payload_block WHERE session_seq = ? AND last_seq >= ? ORDER BY last_seq LIMIT 1",
     );
   }
 
   read(sessionId) {
-    const { leaf, start } = this.leaf.get(sessionId);
-    const entries = this.walk.all(leaf, start).map(({ id, type, json }) => ({ id, type, ...JSON.parse(json) }));
-    return entries.reverse();
+    const { leaf, start, session } = this.leaf.get(sessionId);
+    const opened = new Map();
+    const rows = this.walk.all(leaf, start);
+    return rows.map(({ seq, id, type, json }) => ({ id, type, ...JSON.parse(json ?? this.#inBlock(session, seq, opened)) })).reverse();
+  }
+
+  #inBlock(session, seq, opened) {
+    if (!opened.has(seq)) {
+      const { first_seq, data } = this.block.get(session, seq);
+      const raw = inflateRawSync(data);
+      const head = raw.indexOf("\n");
+      const numbers = JSON.parse(raw.toString("latin1", 0, head));
+      for (let at = 0, entry = first_seq, from = head + 1; at < numbers.length; at += 2) {
+        entry += numbers[at];
+        opened.set(entry, raw.toString("utf8", from, from + numbers[at + 1]));
+        from += numbers[at + 1];
+      }
+    }
+    return opened.get(seq);
   }
 }
 

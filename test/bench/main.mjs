@@ -1,17 +1,19 @@
 // npm run bench: measures the store on this machine, and compares each figure with hand-written code for the same work.
 //   --large     also sessions of 1,000,000 entries          --quick      small sizes, few repeats: does it still run?
-//   --only NAME one group of rows (append, context, …)      --json, --markdown   the report in that form
+//   --only NAME one group of rows (append, context, …)      --json       the report as JSON
+//   --document  writes docs/benchmarks.md, a table for people, and docs/benchmarks.json, all of it; for a quiet machine
 import { parseArgs } from "node:util";
 import Database from "better-sqlite3";
 import * as append from "./append.mjs";
 import * as compaction from "./compaction.mjs";
 import * as context from "./context.mjs";
+import { writeDocuments } from "./document.mjs";
 import * as importing from "./import.mjs";
 import * as navigator from "./navigator.mjs";
 import * as packing from "./packing.mjs";
 import * as picker from "./picker.mjs";
 import * as processes from "./process.mjs";
-import { HEADINGS, machine, markdown, Report, rowLine, tableLine } from "./report.mjs";
+import { HEADINGS, machine, Report, rowLine, tableLine } from "./report.mjs";
 import * as search from "./search.mjs";
 import * as size from "./size.mjs";
 import { Stores } from "./stores.mjs";
@@ -25,7 +27,7 @@ const { values: options } = parseArgs({
     large: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
-    markdown: { type: "boolean", default: false },
+    document: { type: "boolean", default: false },
     only: { type: "string", multiple: true, default: [] },
   },
 });
@@ -33,7 +35,7 @@ const { values: options } = parseArgs({
 const unknown = options.only.filter((name) => !GROUPS.some(({ title }) => title === name));
 if (unknown.length > 0) throw new RangeError(`no group ${unknown.join(", ")}; there are ${GROUPS.map(({ title }) => title).join(", ")}`);
 
-const asTable = !options.json && !options.markdown;
+const asTable = !options.json;
 const say = (text) => process.stderr.write(`[bench] ${text}\n`);
 const print = (text) => process.stdout.write(`${text}\n`);
 
@@ -67,8 +69,8 @@ try {
     await group.run(bench);
   }
   if (asTable) summary();
-  else if (options.json) print(JSON.stringify({ machine: { ...machine(), sqlite: SQLITE }, options, rows: report.rows }, null, 2));
-  else print(markdown(report, SQLITE));
+  else print(JSON.stringify({ machine: { ...machine(), sqlite: SQLITE }, options, rows: report.rows }, null, 2));
+  if (options.document) writeDocuments(report, SQLITE, options);
 } finally {
   stores.remove();
 }

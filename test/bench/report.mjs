@@ -70,7 +70,8 @@ function figure(value, unit) {
 
 export const HEADINGS = ["work", "size", "ours", "baseline", "result", "limit", ""];
 
-function cells({ work, size, ours, baseline, unit, value, valueUnit, limit, isLeast, verdict }) {
+/** The cells of a row as text, below `HEADINGS`. */
+export function rowCells({ work, size, ours, baseline, unit, value, valueUnit, limit, isLeast, verdict }) {
   const bound = limit === null ? "" : `${isLeast ? "≥" : "≤"} ${figure(limit, valueUnit)}`;
   return [work, size, figure(ours, unit), figure(baseline, unit), figure(value, valueUnit), bound, verdict];
 }
@@ -85,35 +86,11 @@ export function tableLine(texts) {
 }
 
 export function rowLine(row) {
-  const line = tableLine(cells(row));
+  const line = tableLine(rowCells(row));
   return row.note === null ? line : `${line}\n    ${row.note}`;
 }
 
 export function machine() {
   const memoryGB = Math.round(totalmem() / 2 ** 30);
   return { cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length, memoryGB, system: `${type()} ${release()}`, node: process.version };
-}
-
-/** The body of a document: the machine, the table, and what was missed. */
-export function markdown({ rows, missed }, sqlite) {
-  const { cpu, cores, memoryGB, system, node } = machine();
-  const line = (texts) => `| ${texts.map((text) => text.replaceAll("|", "\\|")).join(" | ")} |`;
-  const notes = rows
-    .filter(({ note }) => note !== null)
-    .map(({ work, size, note }) => `- ${work}${size === "" ? "" : ` (${size})`}: ${note}`);
-  const misses = missed.map(
-    (row) =>
-      `- ${cells(row)
-        .slice(0, 6)
-        .filter((text) => text !== "")
-        .join(", ")}`,
-  );
-  return [
-    `${cpu}, ${cores} cores, ${memoryGB} GB; ${system}; Node ${node}, SQLite ${sqlite}.`,
-    [line(HEADINGS), line(HEADINGS.map((_, at) => (at < 2 ? "---" : "--:"))), ...rows.map((row) => line(cells(row)))].join("\n"),
-    notes.length === 0 ? "" : `Notes:\n\n${notes.join("\n")}`,
-    misses.length === 0 ? "Every limit was kept." : `Missed:\n\n${misses.join("\n")}`,
-  ]
-    .filter((part) => part !== "")
-    .join("\n\n");
 }

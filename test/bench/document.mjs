@@ -1,0 +1,81 @@
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { costOf } from "./costs.mjs";
+import { HEADINGS, machine, rowCells } from "./report.mjs";
+
+const DOCS = join(dirname(fileURLToPath(import.meta.url)), "../../docs");
+
+/** The rows of the page, in its order: those that answer a user's questions. All others are in the JSON document. */
+const CHOSEN = [
+  [/^append, (full|normal), p50/, "100,000"],
+  [/^context of a compacted session/, "100,000"],
+  [/^context again after an append/, "100,000"],
+  [/^move to a branch .*, normal/, "100,000"],
+  [/^starting a branch near the first entry, normal/, "100,000"],
+  [/^store against JSONL, (packed|before packing): (one session)/, "100,000"],
+  [/^store against JSONL, (packed|before packing): (many sessions|a real session of pi|real sessions of Claude|both together)/],
+  [/^packing/],
+  [/^event loop blocked/],
+  [/^upgrade/],
+  [/^import .*left for later/],
+  [/^search, index warm/],
+  [/^first search/],
+  [/^outline, all pages/, "100,000"],
+  [/^list of sessions/],
+  [/^navigator, first frame, 120×40/],
+  [/^navigator, a row up, 120×40/, "100,000"],
+  [/^navigator, peak memory, 120×40/, "100,000"],
+  [/^picker opens: first sessions/],
+  [/^bough tree, whole process$/],
+  [/^open \+ context, fresh process$/, "100,000"],
+  [/beyond node -e 0, growing/],
+  [/^threshold check/, "100,000"],
+];
+
+/** The most rows that a person reads. */
+export const MOST_ROWS = 40;
+
+/** Writes docs/benchmarks.md, one table, and docs/benchmarks.json, everything. */
+export function writeDocuments(report, sqlite, options) {
+  const document = { machine: { ...machine(), sqlite }, options, rows: report.rows };
+  writeFileSync(join(DOCS, "benchmarks.json"), `${JSON.stringify(document, null, 1)}\n`);
+  writeFileSync(join(DOCS, "benchmarks.md"), benchmarkPage(document));
+}
+
+/** The page, from the JSON document. */
+export function benchmarkPage({ machine: where, rows }) {
+  const missed = rows.filter(({ verdict }) => verdict === "MISSED");
+  const judged = rows.filter(({ verdict }) => verdict === "ok" || verdict === "MISSED").length;
+  const { cpu, cores, memoryGB, system, node, sqlite } = where;
+  return [
+    "# Benchmarks",
+    `Written by \`npm run bench -- --document\`: medians of repeated runs in alternating order. The baseline is hand-written code for the same
+work in the same run: bare better-sqlite3 on the same tables with the same durability; for processes \`node -e 0\`; for imports reading and
+\`JSON.parse\` of the same file; for the size of a store the JSONL that it came from. Every row, also those for other sizes, is in
+[benchmarks.json](benchmarks.json). \`--large\` adds 1,000,000 entries.`,
+    `${cpu}, ${cores} cores, ${memoryGB} GB; ${system}; Node ${node}, SQLite ${sqlite}.`,
+    table(chosenRows(rows)),
+    `${judged - missed.length} of ${judged} limits were kept.`,
+    ...(missed.length === 0 ? [] : ["## What the missed ones cost", missed.map(missedLine).join("\n")]),
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+function chosenRows(rows) {
+  const chosen = CHOSEN.flatMap(([work, size]) => rows.filter((row) => work.test(row.work) && (size === undefined || row.size === size)));
+  return chosen.slice(0, MOST_ROWS);
+}
+
+function table(rows) {
+  const line = (texts) => `| ${texts.map((text) => text.replaceAll("|", "\\|")).join(" | ")} |`;
+  const rule = line(HEADINGS.map((_heading, at) => (at < 2 ? "---" : "--:")));
+  return [line(HEADINGS), rule, ...rows.map((row) => line(rowCells(row)))].join("\n");
+}
+
+function missedLine(row) {
+  const [work, size, ours, baseline, result, limit] = rowCells(row);
+  const figures = [ours, baseline, result, limit].filter((text, at, all) => text !== "" && all.indexOf(text) === at).join(", ");
+  return `- **${work}${size === "" ? "" : ` (${size})`}**: ${figures}. ${costOf(row.work)}`;
+}
