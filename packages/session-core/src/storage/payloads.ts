@@ -58,8 +58,7 @@ function textInBlock(connection: Connection, session: SessionSeq, seq: EntrySeq)
   let fault: PayloadDamagedError | undefined;
   for (let skip = 0; ; skip++) {
     const row = connection.get(blockAround, { session, seq, skip });
-    if (row === undefined)
-      throw fault ?? new PayloadDamagedError(connection.path, sessionIdOf(connection, session), [seq, seq], "it is missing");
+    if (row === undefined) throw fault ?? damagedPayload(connection, { session_seq: session, seq }, "it is missing");
     try {
       const text = blocks.open(connection, row, seq).textOf(seq);
       if (text !== undefined) return text;
@@ -69,6 +68,16 @@ function textInBlock(connection: Connection, session: SessionSeq, seq: EntrySeq)
       fault ??= error;
     }
   }
+}
+
+/** Returns the error for the payload of one entry. */
+export function damagedPayload(
+  connection: Connection,
+  { session_seq, seq }: Omit<PayloadRow, "payload_json">,
+  reason: string,
+  options?: { cause: unknown },
+): PayloadDamagedError {
+  return new PayloadDamagedError(connection.path, sessionIdOf(connection, session_seq), [seq, seq], reason, options);
 }
 
 /** Decompresses a block, or its start up to an entry. @throws {PayloadDamagedError} */

@@ -4,7 +4,7 @@ import { EntryNotFoundError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow, payloadText } from "../storage/payloads.js";
+import { damagedPayload, PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow, payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
 
@@ -43,9 +43,14 @@ export interface WritableEntry {
 /** The columns of an entry that its payload is read by, and its type. */
 export type TypedPayloadRow = PayloadRow & Pick<EntryTable, "type">;
 
-/** Reads and parses the payload of a row. @throws {PayloadDamagedError} */
-export function parsePayload(connection: Connection, row: TypedPayloadRow): EntryPayload {
-  return parseStoredPayload(row.type, payloadText(connection, row));
+/** Parses the payload of a row, and reads it unless its text is given. @throws {PayloadDamagedError} */
+export function parsePayload(connection: Connection, row: TypedPayloadRow, json = payloadText(connection, row)): EntryPayload {
+  try {
+    return parseStoredPayload(row.type, json);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw damagedPayload(connection, row, "it is no JSON", { cause: error });
+  }
 }
 
 /** The columns of an entry, and the id of its parent. */

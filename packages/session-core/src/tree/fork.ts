@@ -1,4 +1,3 @@
-import { parseStoredPayload } from "../entry/stored-payload.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { MAIN_LEAF, type NewSession, type SessionRecord } from "../port/records.js";
 import { setLabel } from "../sessions/labels.js";
@@ -8,7 +7,7 @@ import { PAYLOAD_JOIN, type PayloadRow, payloadText } from "../storage/payloads.
 import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq, EntryTable, SessionSeq } from "../storage/schema.js";
 import type { FileTools } from "../tools/known-tools.js";
-import { findEntrySeq, requireEntrySeq, type WritableEntry } from "./entry-rows.js";
+import { findEntrySeq, parsePayload, requireEntrySeq, type WritableEntry } from "./entry-rows.js";
 import { EntryWriter, type WriteTarget } from "./entry-writer.js";
 import { setLeaf } from "./leaves.js";
 import { readPathSeqs } from "./scan.js";
@@ -104,7 +103,7 @@ class PathCopier {
   }
 
   #writable(row: CopiedRow, payloadJson: string): WritableEntry {
-    const payload = parseStoredPayload(row.type, payloadJson);
+    const payload = parsePayload(this.#connection, row, payloadJson);
     const createdAtMs = row.created_at_ms;
     const fromId = payload.type === "branch_summary" ? payload.fromId : null;
     const isKept = fromId === null || findEntrySeq(this.#connection, this.#session, fromId) !== undefined;

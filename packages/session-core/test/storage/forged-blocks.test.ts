@@ -1,12 +1,13 @@
 import { crc32, deflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { openStore } from "../../src/store/open-store.js";
-import { change, DAMAGED, dataOf, expectOthersWhole, NAMES, packedStore, readEach, smallBlock } from "../world/packed-stores.js";
+import { change, dataOf, expectOthersWhole, NAMES, packedStore, readEach, smallBlock } from "../world/packed-stores.js";
 import { findingsOf, openedStore } from "../world/stores.js";
 
 const FORGED: readonly (readonly [what: string, data: (whole: Buffer) => Buffer, told: string])[] = [
-  ["is empty", () => Buffer.alloc(0), "cannot be decompressed"],
-  ["is cut off", (data) => data.subarray(0, data.length - 5), "cannot be decompressed"],
+  ["is empty", () => Buffer.alloc(0), "no JSON"],
+  ["is no compressed data", () => Buffer.from([7, 7, 7, 7]), "cannot be decompressed"],
+  ["is cut off", (data) => data.subarray(0, data.length - 5), "size differs"],
   ["has no first line", () => deflateRawSync(Buffer.from("0,0")), "no JSON"],
   ["has a first line that is no list", () => dataOf({ a: 1 }, "{}"), "not a list of whole numbers"],
   ["has a first line of words", () => dataOf(["0", "x", 1, "y", 1, "z", 1, 1], ""), "not a list of whole numbers"],
@@ -30,7 +31,10 @@ describe("a block whose checksum is right, but whose data", () => {
     change(path, "UPDATE payload_block SET data = ?, checksum = ?, payload_bytes = 4 WHERE seq = ?", forged, crc32(forged), seq);
     const store = await openStore({ path, mode: "read-only" });
     expect(await findingsOf(store, "damaged")).toMatchObject([{ rule: "damaged-block", message: expect.stringContaining(told) }]);
-    expect(await readEach(store, "damaged", NAMES)).toEqual(DAMAGED);
+    // Only the start of a block is decompressed for its first entries, so these may be readable.
+    const outcomes = await readEach(store, "damaged", NAMES);
+    expect(outcomes.filter((outcome, at) => outcome !== NAMES[at] && outcome !== "PAYLOAD_DAMAGED")).toEqual([]);
+    expect(outcomes.at(-1)).toBe("PAYLOAD_DAMAGED");
     await store.close();
     await expectOthersWhole(path);
   });

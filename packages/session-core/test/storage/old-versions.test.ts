@@ -106,6 +106,36 @@ describe.each(VERSIONS)("a store of version %i", (version) => {
   });
 });
 
+describe("a damaged store of an older version", () => {
+  const damaged = (sql: string) => {
+    const path = oldStore(3);
+    raw(path, (file) => file.exec(sql));
+    return path;
+  };
+
+  test.each(["type = 'unknown'", "role = 'unknown'", "role = NULL"])("is upgraded with a row of %s, which verify names", async (set) => {
+    const path = damaged(`UPDATE entry SET ${set} WHERE id = 'u3' AND session_seq = (SELECT seq FROM session WHERE id = 'tree')`);
+    const store = await openedStore({ path });
+    const found = (await findingsOf(store)).map(({ rule, entryId }) => `${rule} ${entryId}`);
+    expect(found).toContain("invalid-payload u3");
+    expect((await (await store.openSession("s")).context({ leafId: "u699" })).messages).toHaveLength(700);
+  });
+
+  test.each(["entry_children", "entry_marks", "file_operation_by_path"])("is upgraded without its index %s", async (index) => {
+    const store = await openedStore({ path: damaged(`DROP INDEX ${index}`) });
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
+  test.each(["TABLE payload (x)", "VIEW entry_before AS SELECT 1", "INDEX entry_before ON label (label)"])(
+    "with a %s of somebody else stays as it is",
+    async (made) => {
+      const path = damaged(`CREATE ${made}`);
+      await expect(openStore({ path })).rejects.toThrow(StoreDamagedError);
+      expect(raw(path, readVersion)).toBe(3);
+    },
+  );
+});
+
 describe("the token counts", () => {
   test("of version 1 are missing, of version 2 and 3 are kept, also read-only", async () => {
     for (const version of VERSIONS) {

@@ -1,6 +1,10 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { userMessage } from "../../src/entry/builders.js";
 import type { EntryInput } from "../../src/entry/entry.js";
 import type { Session } from "../../src/session/session.js";
+import { openStore } from "../../src/store/open-store.js";
 import { entryNamed } from "../world/grow.js";
 import { openedStore, raw, storePath } from "../world/stores.js";
 
@@ -30,6 +34,29 @@ test("a block is opened once, whichever of its entries are read", async () => {
   expect(await codeOf(session.entry("u0"))).toBe("read");
   expect(await codeOf(session.entry("u63"))).toBe("read");
   expect(await codeOf(session.entry("u64"))).toBe("PAYLOAD_DAMAGED");
+});
+
+test("entries of a block that compresses badly are read in any order, from whatever part of it is decompressed", async () => {
+  const textOf = (at: number) =>
+    `${at} ${createHash("sha512")
+      .update(`${at}`)
+      .digest("base64")
+      .repeat((at % 7) + 1)}`;
+  const { path } = await packed(Array.from({ length: 64 }, (_, at) => ({ ...userMessage(textOf(at)), id: `u${at}` })));
+  const order = fc.shuffledSubarray(
+    Array.from({ length: 64 }, (_, at) => at),
+    { minLength: 1 },
+  );
+  await fc.assert(
+    fc.asyncProperty(order, async (read) => {
+      const store = await openStore({ path, mode: "read-only" });
+      const [record] = (await store.listSessions()).items;
+      const session = await store.openSession(record?.id ?? "");
+      for (const at of read) expect(await session.entry(`u${at}`)).toMatchObject({ message: { content: textOf(at) } });
+      await store.close();
+    }),
+    { numRuns: 40 },
+  );
 });
 
 test("at most 64 blocks stay open, those that were read last", async () => {

@@ -74,6 +74,14 @@ describe("verifying a store", () => {
     expect(found.map((finding) => [finding.rule, finding.entryId])).toContainEqual([rule, entryId]);
   });
 
+  test("names a payload that is no JSON; whoever reads it gets a typed error", async () => {
+    const store = await openedStore({ path: await damaged(rewrite("u2", "{")) });
+    const session = await store.openSession("damaged");
+    const readings = [session.entry("u2"), session.context({ leafId: "u2" }), store.forkSession("damaged", { at: "u2" })];
+    for (const outcome of await Promise.allSettled(readings)) expect(outcome).toMatchObject({ reason: { code: "PAYLOAD_DAMAGED" } });
+    expect((await session.entry("u3")).id).toBe("u3");
+  });
+
   test("finds a reference that points nowhere", async () => {
     const path = await damaged("INSERT INTO label VALUES (1, 999, 'lost', 0)");
     expect(await findingsOf(await openedStore({ path }))).toMatchObject([{ rule: "dangling-reference" }]);

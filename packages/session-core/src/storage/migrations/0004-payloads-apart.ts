@@ -21,8 +21,10 @@ const kindOfType = (at: number) => ROLES.length + 1 + at;
 const ROLE_OF_KIND = `CASE kind ${ROLES.map((role, at) => `WHEN ${at + 1} THEN '${role}'`).join(" ")} END`;
 const TYPE_OF_KIND = `CASE WHEN kind <= ${ROLES.length} THEN 'message' ELSE
        CASE kind ${TYPES.map((type, at) => `WHEN ${kindOfType(at)} THEN '${type}'`).join(" ")} END END`;
-const KIND = `CASE type WHEN 'message' THEN CASE role ${ROLES.map((role, at) => `WHEN '${role}' THEN ${at + 1}`).join(" ")} END
-    ${TYPES.map((type, at) => `WHEN '${type}' THEN ${kindOfType(at)}`).join(" ")} END`;
+// A row of an unknown type or role is damaged: as a foreign entry it stays, and `verify` reports its payload.
+const FOREIGN = kindOfType(TYPES.indexOf("foreign"));
+const KIND = `CASE type WHEN 'message' THEN CASE role ${ROLES.map((role, at) => `WHEN '${role}' THEN ${at + 1}`).join(" ")} ELSE ${FOREIGN} END
+    ${TYPES.map((type, at) => `WHEN '${type}' THEN ${kindOfType(at)}`).join(" ")} ELSE ${FOREIGN} END`;
 
 const NEW_TABLES = [
   `CREATE TABLE entry (
@@ -108,7 +110,7 @@ export const payloadsApart = {
   name: "0004-payloads-apart",
   run(file: Database, onProgress?: OnProgress): void {
     const total = Number(file.prepare("SELECT count(*) FROM entry").pluck().get());
-    for (const index of ["entry_children", "entry_marks"]) file.exec(`DROP INDEX ${index}`);
+    for (const index of ["entry_children", "entry_marks"]) file.exec(`DROP INDEX IF EXISTS ${index}`);
     // With the old behavior of RENAME, the references of other tables stay at the name `entry`.
     file.pragma("legacy_alter_table = ON");
     file.exec("ALTER TABLE entry RENAME TO entry_before");
@@ -120,7 +122,7 @@ export const payloadsApart = {
     packPayloads(file, (done) => onProgress?.(Math.floor((total + done) / 2), total));
     file.exec("DROP TABLE entry_before");
     // No query has used it.
-    file.exec("DROP INDEX file_operation_by_path");
+    file.exec("DROP INDEX IF EXISTS file_operation_by_path");
     for (const statement of [...NEW_INDEXES, ...INDEX_SETTINGS]) file.exec(statement);
     onProgress?.(total, total);
   },
