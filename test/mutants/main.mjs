@@ -36,7 +36,10 @@ const FOLDERS = {
   payloads: {
     package: "session-core",
     files: ["storage/block.ts", "storage/payloads.ts", "storage/pack.ts", "verify/block-rules.ts"],
-    tests: [["storage/pack", "storage/damaged-blocks", "storage/forged-blocks", "storage/opened-blocks"], ["storage/any-packing"]],
+    tests: [
+      ["storage/pack", "storage/damaged-blocks", "storage/forged-blocks", "storage/opened-blocks", "storage/block"],
+      ["storage/any-packing"],
+    ],
   },
 };
 
