@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,6 +53,32 @@ describe("docs/schema.md", () => {
   test("is what a new store looks like", async () => {
     const { schemaPage } = (await import(join(root, ".ci/schema.mjs"))) as { schemaPage: () => Promise<string> };
     expect(readFileSync(join(root, "docs/schema.md"), "utf8")).toBe(await schemaPage());
+  });
+});
+
+const hasPython = spawnSync("python3", ["-c", "import sqlite3, zlib"]).status === 0;
+
+describe("the Python example of docs/schema.md", () => {
+  test.skipIf(!hasPython)("reads the payloads of a session out of rows and blocks", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "bough-python-"));
+    try {
+      const path = join(folder, "sessions.db");
+      const store = await bough.openStore({ path });
+      const session = await store.createSession({ id: "s" });
+      const append = async (text: string) => session.append(bough.userMessage(text));
+      for (const text of ["packed", "gepäckt 📦", "packed too"]) await append(text);
+      await store.pack();
+      await append("in a row");
+      await store.close();
+      const example = /```python\n([\s\S]*?)```/.exec(readFileSync(join(root, "docs/schema.md"), "utf8"))?.[1] ?? "";
+      const program = `${example}\nprint(json.dumps(payloads(${JSON.stringify(path)}, "s")))`;
+      const { stdout, stderr } = spawnSync("python3", ["-c", program], { encoding: "utf8" });
+      expect(stderr).toBe("");
+      const texts = Object.values(JSON.parse(stdout) as Record<string, { message: { content: string } }>);
+      expect(texts.map(({ message }) => message.content)).toEqual(["packed", "gepäckt 📦", "packed too", "in a row"]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 

@@ -105,19 +105,37 @@ export class BareContext {
   }
 
   #inBlock(session, seq, opened) {
-    if (!opened.has(seq)) {
-      const { first_seq, data } = this.block.get(session, seq);
-      const raw = inflateRawSync(data);
-      const head = raw.indexOf("\n");
-      const numbers = JSON.parse(raw.toString("latin1", 0, head));
-      for (let at = 0, entry = first_seq, from = head + 1; at < numbers.length; at += 2) {
-        entry += numbers[at];
-        opened.set(entry, raw.toString("utf8", from, from + numbers[at + 1]));
-        from += numbers[at + 1];
-      }
-    }
+    if (!opened.has(seq)) for (const [entry, json] of textsIn(this.block.get(session, seq))) opened.set(entry, json);
     return opened.get(seq);
   }
+}
+
+/** The row numbers and JSON texts of a block. */
+function textsIn({ first_seq, data }) {
+  const raw = inflateRawSync(data);
+  const head = raw.indexOf("\n");
+  const numbers = JSON.parse(raw.toString("latin1", 0, head));
+  const texts = [];
+  for (let at = 0, seq = first_seq, from = head + 1; at < numbers.length; at += 2) {
+    seq += numbers[at];
+    texts.push([seq, raw.toString("utf8", from, from + numbers[at + 1])]);
+    from += numbers[at + 1];
+  }
+  return texts;
+}
+
+/** Makes a row of every payload again. */
+export function unpack(path) {
+  const file = openBare(path, "normal");
+  const insert = file.prepare("INSERT INTO payload (entry_seq, json) VALUES (?, ?)");
+  const blocks = file.prepare("SELECT first_seq, data FROM payload_block ORDER BY first_seq").all();
+  file.transaction(() => {
+    file.exec("DELETE FROM payload_block");
+    for (const [seq, json] of blocks.flatMap(textsIn)) insert.run(seq, json);
+    file.exec(`UPDATE session SET (row_count, row_bytes) =
+      (SELECT count(*), coalesce(sum(payload_bytes), 0) FROM entry WHERE session_seq = session.seq)`);
+  })();
+  file.close();
 }
 
 /** Moves the main leaf and remembers from where, as a move of ours does, in one transaction. */

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { importPath } from "@bough/session-core";
+import { unpack } from "./baseline.mjs";
 import { writeBoughFiles } from "./session-files.mjs";
 import { withStore } from "./stores.mjs";
 
@@ -33,20 +34,21 @@ async function real(bench) {
   await compare(bench, "both together", "", [PI, CLAUDE], PACKED.real);
 }
 
-/** Imports files into a new store and indexes it. Its size then, and after packing, against that of the files. */
+/** Imports files into a new store and packs it. Its size then, and with every payload as a row, against that of the files. */
 async function compare({ report, stores }, what, size, sources, limit) {
   const path = stores.path("size.db");
-  const options = { path, durability: "normal" };
-  await withStore(options, async (store) => {
+  await withStore({ path, durability: "normal" }, async (store) => {
     for (const source of sources) await importPath(store, source);
     await store.catchUpSearch();
+    await store.pack();
   });
   // Closing the last connection folds the journal into the file.
-  const unpacked = statSync(path).size;
-  await withStore(options, (store) => store.pack());
-  const jsonl = sources.reduce((sum, source) => sum + jsonlBytes(source), 0);
-  report.quotient(`store against JSONL, packed: ${what}`, size, statSync(path).size / 1e6, jsonl / 1e6, limit, "MB");
-  report.quotient(`store against JSONL, before packing: ${what}`, size, unpacked / 1e6, jsonl / 1e6, UNPACKED, "MB");
+  const packed = statSync(path).size / 1e6;
+  unpack(path);
+  const unpacked = statSync(path).size / 1e6;
+  const jsonl = sources.reduce((sum, source) => sum + jsonlBytes(source), 0) / 1e6;
+  report.quotient(`store against JSONL, packed: ${what}`, size, packed, jsonl, limit, "MB");
+  report.quotient(`store against JSONL, before packing: ${what}`, size, unpacked, jsonl, UNPACKED, "MB");
 }
 
 async function exported(stores, { path }) {

@@ -1,8 +1,8 @@
 import { constants, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { importPath, openStore } from "@bough/session-core";
-import { writeBoughFiles } from "./session-files.mjs";
+import { openStore } from "@bough/session-core";
+import { unpack } from "./baseline.mjs";
 import { messages, sessionWrites } from "./world.mjs";
 
 const BATCH = 1000;
@@ -38,16 +38,15 @@ export class Stores {
     });
   }
 
-  /** The store of one session, imported from its export: every payload is a row, and the search index is up to date. */
+  /** The store of one session with every payload as a row; its search index is up to date. */
   async unpacked(count) {
-    const { path, ...made } = await this.ofSize(count);
-    return this.#once(`one session of ${count} entries, unpacked`, `${count}-unpacked`, async (store) => {
-      const folder = this.folderFor("exported");
-      await writeBoughFiles(path, folder);
-      await importPath(store, folder);
+    const made = this.copy(await this.ofSize(count));
+    const payloadBytes = await withStore({ path: made.path, durability: "normal" }, async (store) => {
       await store.catchUpSearch();
-      return { ...made, payloadBytes: (await store.statistics()).payloadBytes };
+      return (await store.statistics()).payloadBytes;
     });
+    unpack(made.path);
+    return { ...made, payloadBytes };
   }
 
   /** A store with many sessions, made once a run; its search index is up to date. */
