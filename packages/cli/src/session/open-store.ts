@@ -32,6 +32,7 @@ async function openExisting(io: Io, location: StorePath, access: Access): Promis
     await upgrade.end();
     return store;
   } catch (error) {
+    upgrade.endLine();
     if (!(error instanceof StoreNotFoundError)) throw error;
     const which = location.isDefault ? `There is no store yet at ${location.path}` : `There is no store at ${location.path}`;
     throw new NoStoreError(`${which}. Import sessions to create it: bough import PATH.`, { cause: error });
@@ -56,9 +57,14 @@ class UpgradeReport {
     this.#percent = percent;
   };
 
+  /** Ends the line of the percentage, also if the upgrade failed. */
+  endLine(): void {
+    if (this.#percent !== undefined) this.#io.progressStream?.write("\n");
+  }
+
   async end(): Promise<void> {
     if (this.#percent === undefined) return;
-    this.#io.progressStream?.write("\n");
+    this.endLine();
     await this.#io.stderr.write(`Upgraded ${this.#path}. Older versions of Bough can no longer open it.\n`);
   }
 }

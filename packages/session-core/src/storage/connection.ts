@@ -98,7 +98,7 @@ export class Connection {
    * stored. A power loss may undo them, the latest first; nothing that was acknowledged before is lost.
    */
   writeUnsynced<T>(body: () => T): T {
-    if (this.#durability === "normal" || this.readOnly || this.#database.inTransaction) return this.write(body);
+    if (this.#durability === "normal" || this.readOnly || this.#database.inTransaction || !this.#database.open) return this.write(body);
     this.#database.pragma("synchronous = NORMAL");
     try {
       return this.write(body);

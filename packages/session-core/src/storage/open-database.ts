@@ -127,6 +127,9 @@ export function releaseFreePages(database: Database.Database): boolean {
   database.pragma("temp_store = FILE");
   try {
     database.exec("VACUUM");
+    // The result is in the WAL. Without a checkpoint the file keeps its size, and the WAL has that of the copy, until no process has the
+    // store open. Does nothing while another process reads.
+    database.pragma("wal_checkpoint(TRUNCATE)");
     return true;
   } catch (error) {
     if (NO_COPY.some((code) => isSqliteError(error, code))) return false;

@@ -51,7 +51,7 @@ const lastBlock = query<{ session: SessionSeq }, BlockRow>(({ db, p }) =>
 export function planPack(connection: Connection, scope: PackScope, from: SessionSeq | undefined, count: number): readonly PackPlan[] {
   if (connection.readOnly) throw new StoreReadOnlyError(connection.path);
   return connection.read(() => {
-    const plans = planAfter(connection, scope, from === undefined ? 0 : from - 1, count);
+    const plans = from === undefined ? [] : planAfter(connection, scope, from - 1, count);
     return plans.length > 0 ? plans : planAfter(connection, scope, 0, count);
   });
 }

@@ -107,6 +107,17 @@ describe("packing a store", () => {
     expect(statSync(path).size).toBe(bytesAfter);
   });
 
+  test("makes the file itself smaller while another process has it open", async () => {
+    const path = storePath();
+    const stores = await Promise.all([openedStore({ path }), openedStore({ path })]);
+    const session = await stores[0].createSession();
+    await session.write(long(2_000).map((write) => ({ ...write, entry: { ...write.entry, padding: "words ".repeat(100) } })));
+    await stores[1].listSessions();
+    const { bytesAfter } = await stores[0].pack();
+    expect([statSync(path).size, statSync(`${path}-wal`).size]).toEqual([bytesAfter, 0]);
+    expect((await stores[1].openSession(session.id)).leafId).toBe("u1999");
+  });
+
   test("stops after the current blocks when it is cancelled, and keeps what it packed", async () => {
     const path = storePath();
     const store = await openedStore({ path });
