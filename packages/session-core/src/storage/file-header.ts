@@ -57,10 +57,8 @@ export function isSuccessor(before: Buffer, now: Buffer): boolean {
   if (!isBoughStore(now)) return false;
   const increaseOf = (offset: number) => (now.readUInt32BE(offset) - before.readUInt32BE(offset)) >>> 0;
   if (now.readUInt32BE(USER_VERSION_OFFSET) < before.readUInt32BE(USER_VERSION_OFFSET)) return false;
-  const schemaChanges = increaseOf(SCHEMA_COOKIE_OFFSET);
-  // Each schema change is a transaction, which also increases the change counter.
-  if (schemaChanges > 0 && increaseOf(CHANGE_COUNTER_OFFSET) === 0) return false;
-  return schemaChanges <= MOST_SCHEMA_CHANGES && increaseOf(CHANGE_COUNTER_OFFSET) < 2 ** 31;
+  // In WAL mode the change counter stays the same over several transactions of one connection, also over a VACUUM.
+  return increaseOf(SCHEMA_COOKIE_OFFSET) <= MOST_SCHEMA_CHANGES && increaseOf(CHANGE_COUNTER_OFFSET) < 2 ** 31;
 }
 
 // Offsets in the header of a rollback journal: https://www.sqlite.org/fileformat.html#the_rollback_journal
