@@ -285,6 +285,13 @@ describe("a search of entries that are not indexed", () => {
       ]);
   });
 
+  test("finds what is at the end of large payloads, in rows and in blocks", async () => {
+    const { store } = await said("needle", `${"hay ".repeat(50_000)}needle`, "hay");
+    expect((await store.search({ query: "needle" })).total).toBe(2);
+    await store.pack();
+    expect(await found(store, "needle")).toBe("e0 e1");
+  });
+
   test("finds nothing in a payload that is no JSON", async () => {
     const path = storePath();
     const store = await openedStore({ path });
