@@ -94,6 +94,24 @@ describe("packing a store", () => {
     expect(counts(path)).toEqual({ rows: 0, blocks: [3] });
   });
 
+  test("again and again in one handle, between writes, returns free pages each time", async () => {
+    const store = await openedStore({ path: storePath() });
+    const session = await store.createSession();
+    for (let round = 0; round < 4; round += 1) {
+      await session.write(long(100, round * 100));
+      expect(await store.pack()).toMatchObject({ entries: 100 });
+    }
+    expect(await session.path()).toHaveLength(400);
+    expect(await findingsOf(store)).toEqual([]);
+  });
+
+  test("that is open read-only is refused, also where nothing is left to pack", async () => {
+    const path = storePath();
+    await (await openedStore({ path })).createSession();
+    const reader = await openedStore({ path, mode: "read-only" });
+    await expect(reader.pack()).rejects.toMatchObject({ code: "STORE_READ_ONLY", path });
+  });
+
   test("returns the free pages to the file system", async () => {
     const path = storePath();
     const store = await openStore({ path });
