@@ -114,7 +114,7 @@ export class Maintenance {
     await ignoreExpected(async () => {
       if (!(await this.#isNeeded())) return;
       for (const step of createSteps()) {
-        while (performance.now() < deadlineMs && (await step(this.#storage))) await pause();
+        while (performance.now() < deadlineMs && (await tryTwice(step, this.#storage))) await pause();
       }
     });
   }
@@ -172,6 +172,17 @@ export class Maintenance {
   async #isNeeded(): Promise<boolean> {
     if (this.#appended > 0) return true;
     return this.#hasSearched && (await this.#storage.catchUpSearch(0, "throw")) >= UNINDEXED;
+  }
+}
+
+/** Tries a step again shortly after the lock was taken: a long series of writes is followed by a pause, which is for other processes. */
+async function tryTwice(step: Step, storage: SessionStorage): Promise<boolean> {
+  try {
+    return await step(storage);
+  } catch (error) {
+    if (!(error instanceof StoreBusyError)) throw error;
+    await rest(SHORTEST_PAUSE_MS);
+    return step(storage);
   }
 }
 

@@ -166,6 +166,15 @@ describe("closing a store", () => {
     expect(unindexed(path)).toBe(0);
   });
 
+  test("indexes also right after a long write, which is followed by a pause for other processes", async () => {
+    const path = storePath();
+    const store = await openStore({ path, durability: "normal" });
+    const { session } = await grow("", { store });
+    await session.write(said(10_000));
+    await store.close();
+    expect(unindexed(path)).toBeLessThan(10_000);
+  });
+
   test("leaves few entries unindexed, however few each handle appends", async () => {
     const path = storePath();
     const left: number[] = [];
