@@ -34,7 +34,7 @@ async function compacted({ report, stores, sizes, rounds }) {
       blocks: freshReader(inBlocks, other),
       baseline: freshBare(inRows, other),
     };
-    const times = await alternate(contestants, { rounds: rounds(120), warmUp: 20, turnAbout: true });
+    const times = await alternate(contestants, { rounds: rounds(120), warmUp: 80, turnAbout: true });
     const [rows, blocks, baseline] = [times.rows, times.blocks, times.baseline].map(median);
     report.ratio("context of a compacted session, window in rows", size, rows, baseline, 1.5);
     report.ratio("context of a compacted session, window in blocks", size, blocks, baseline, 2.5);
