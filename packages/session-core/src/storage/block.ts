@@ -177,18 +177,23 @@ function decompress(block: EncodedBlock): Layout {
 
 /** The share of a block up to which decompressing only its start is faster, and what is read beyond the estimated end. */
 const START_SHARE = 0.6;
-const START_MARGIN = 1.25;
+const START_MARGIN = 1.4;
 const START_BYTES = 1024;
 
 /** Decompresses the start of a block up to an entry; undefined if that is most of the block, or more than estimated. */
 function decompressStart(block: EncodedBlock, upTo: EntrySeq): Layout | undefined {
-  const share = (upTo - block.first_seq + 1) / (block.last_seq - block.first_seq + 1);
-  if (!(share <= START_SHARE)) return undefined;
-  const raw = inflate(block, block.data.subarray(0, Math.ceil(block.data.length * share * START_MARGIN) + START_BYTES));
-  if (!raw.includes(NEWLINE)) return undefined;
-  const layout = readLayout(block, raw);
-  const at = indexOf(layout.seqs, upTo);
-  return at !== undefined && layout.bodyStart + (layout.ends[at] ?? 0) <= raw.length ? layout : undefined;
+  let share = (upTo - block.first_seq + 1) / (block.last_seq - block.first_seq + 1);
+  // The first estimate takes all texts as equally long; the second one knows their lengths.
+  for (let estimate = 0; estimate < 2 && share <= START_SHARE; estimate++) {
+    const raw = inflate(block, block.data.subarray(0, Math.ceil(block.data.length * share * START_MARGIN) + START_BYTES));
+    if (!raw.includes(NEWLINE)) return undefined;
+    const layout = readLayout(block, raw);
+    const at = indexOf(layout.seqs, upTo);
+    const end = at === undefined ? Number.POSITIVE_INFINITY : layout.bodyStart + (layout.ends[at] ?? 0);
+    if (end <= raw.length) return layout;
+    share = end / (layout.bodyStart + block.payload_bytes);
+  }
+  return undefined;
 }
 
 /** Decompresses at most what the row of the block says, because a few bytes of data can decompress to gigabytes. */
