@@ -129,6 +129,16 @@ describe("The navigator in a terminal", () => {
     await restored(terminal, 0);
   });
 
+  it("shows on the screen that the summary model is unusable, and closes without an error", async () => {
+    const terminal = await opened(await place(), "BOUGH_MODEL=llama");
+    terminal.press("g", "Enter");
+    await terminal.until(/Leaving/);
+    terminal.press("Enter");
+    await terminal.until(/URL of the model is missing/);
+    terminal.press("q");
+    await restored(terminal, 0);
+  });
+
   it("labels an entry for good", async () => {
     const at = await place();
     const terminal = await opened(at);

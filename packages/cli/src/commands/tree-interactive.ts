@@ -29,7 +29,8 @@ export async function navigateTree({ io, out, args, options }: Invocation<Common
     try {
       await printResult(out, session, await runScreen(terminal, navigatorScreen(world, record, {})));
     } finally {
-      await (await compactor)?.close();
+      // A compactor that could not be opened was reported on the screen, to the move that needed it.
+      await (await compactor?.catch(() => undefined))?.close();
     }
   });
 }

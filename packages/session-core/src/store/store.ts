@@ -202,7 +202,8 @@ export class Store {
 
   /**
    * Packs every payload into compressed blocks, one short transaction for each, and returns the free pages of the file to the file
-   * system. Other processes can use the store meanwhile. Old entries are packed in the background anyway.
+   * system. Other processes can use the store meanwhile; at the end, if many pages are free, the file is rewritten, some 200 MB a
+   * second, which blocks the thread and lets writes of other processes wait. Old entries are packed in the background anyway.
    *
    * @throws {StoreReadOnlyError | StoreBusyError | StoreFullError} what was packed before stays packed.
    * @example
