@@ -123,8 +123,14 @@ export class Connection {
     if (this.#database.inTransaction) return body();
     this.#checkFile(CHECK_BEFORE_READ_MS);
     return this.#withTypedErrors(() => {
-      if (this.#oldVersion !== undefined) this.#followMigration(this.#oldVersion);
-      return this.#transaction(body, this.#beginRead);
+      for (;;) {
+        const views = this.#oldVersion;
+        if (views === undefined) return this.#transaction(body, this.#beginRead);
+        this.#followMigration(views);
+        // Checked again as the first read of the transaction: until then it has no snapshot, and another process may migrate the file.
+        const read = this.#transaction(() => (views.areOutdated ? undefined : { result: body() }), this.#beginRead);
+        if (read !== undefined) return read.result;
+      }
     });
   }
 

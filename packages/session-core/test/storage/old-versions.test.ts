@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { StoreDamagedError } from "../../src/errors/store-errors.js";
+import { Connection } from "../../src/storage/connection.js";
 import { MIGRATIONS, migrate, readVersion } from "../../src/storage/migrate.js";
 import { toOpenError } from "../../src/storage/sqlite-errors.js";
 import { openStore } from "../../src/store/open-store.js";
+import { readStatistics } from "../../src/tree/statistics.js";
 import { entryNamed } from "../world/grow.js";
 import { oldStore, READ_BY_OLD_RELEASE, readAll } from "../world/old-stores.js";
 import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
@@ -64,6 +66,19 @@ describe.each(VERSIONS)("a store of version %i", (version) => {
     await writer.tokenCounts.save("d", new Map([["u1", 5]]));
     expect(await readAll(reader, session)).toEqual(before);
     expect(await session.tokenCounts.get("d", ["u1"])).toEqual(new Map([["u1", 5]]));
+  });
+
+  test("open read-only gives one snapshot, also where another process upgrades it during the read", () => {
+    const path = oldStore(version);
+    const options = { path, durability: "normal", busyTimeoutMs: 0 } as const;
+    const reader = Connection.open({ ...options, mode: "read-only" });
+    const totals = readStatistics(reader);
+    const read = reader.read(() => {
+      Connection.open({ ...options, mode: "create" }).close();
+      return readStatistics(reader);
+    });
+    expect([read, readStatistics(reader)]).toEqual([totals, totals]);
+    reader.close();
   });
 
   test("stays at its version, whole, if a step fails", async () => {
