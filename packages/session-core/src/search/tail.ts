@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Connection } from "../storage/connection.js";
-import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PayloadRow } from "../storage/payloads.js";
-import { dynamicQuery, query, rawQuery } from "../storage/query.js";
+import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, type PagedPayloadRow } from "../storage/payloads.js";
+import { dynamicQuery, rawQuery } from "../storage/query.js";
 import type { EntrySeq, EntryTable } from "../storage/schema.js";
 import { foldText, isAscii } from "./fold.js";
 import { extractText, findPayloadText } from "./search-index.js";
@@ -26,15 +26,8 @@ export interface TailHit {
 /** How many entries, and about how many bytes of payloads, one query reads. */
 const PAGE_ENTRIES = 500;
 const PAGE_BYTES = 4 * 1024 * 1024;
-/** A larger payload is read on its own, so that a page takes little memory, whatever is in it. In bytes. */
-const LARGE_BYTES = 64 * 1024;
 
-type TailRow = PayloadRow & Pick<EntryTable, "type" | "payload_bytes">;
-
-const largePayload = query<{ seq: EntrySeq }, PayloadRow>(({ sql: text, p }) =>
-  rawQuery(text<PayloadRow>`
-    SELECT ${text.raw(PAYLOAD_COLUMNS)} FROM entry ${text.raw(PAYLOAD_JOIN)} WHERE entry.seq = ${p.seq}`),
-);
+type TailRow = PagedPayloadRow & Pick<EntryTable, "type">;
 
 /** A scan of entries that are not indexed. Reads their payloads; parses those that can match. */
 export class TailScan {
@@ -63,8 +56,7 @@ export class TailScan {
   scanPage(connection: Connection): void {
     const rows = this.#readPage(connection);
     for (const row of rows) {
-      const whole = row.payload_bytes > LARGE_BYTES ? connection.get(largePayload, { seq: row.seq }) : row;
-      const json = whole && findPayloadText(connection, whole);
+      const json = findPayloadText(connection, completeRow(connection, row));
       if (json !== undefined && this.#canMatch(json)) this.#judge(row, json);
     }
     const bytes = rows.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
@@ -78,9 +70,7 @@ export class TailScan {
     return connection.all(
       dynamicQuery<TailRow>(() =>
         rawQuery(sql<TailRow>`
-          SELECT entry.seq, entry.session_seq, entry.type, entry.payload_bytes,
-            CASE WHEN entry.payload_bytes <= ${LARGE_BYTES} THEN payload.json END AS payload_json
-          FROM entry ${session} ${sql.raw(PAYLOAD_JOIN)}
+          SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.type FROM entry ${session} ${sql.raw(PAYLOAD_JOIN)}
           WHERE entry.seq > ${this.#after} AND entry.seq <= ${this.#tail.to} AND ${allOf(this.#conditions)}
           ORDER BY entry.seq LIMIT ${this.#pageEntries}`),
       ),

@@ -1,7 +1,7 @@
 import { PayloadDamagedError } from "../errors/store-errors.js";
 import { BlockFault, type EncodedBlock, OpenBlock } from "./block.js";
 import type { Connection } from "./connection.js";
-import { query } from "./query.js";
+import { query, rawQuery } from "./query.js";
 import type { EntrySeq, SessionSeq } from "./schema.js";
 
 // The one way to the payload of an entry. The newest payloads of a session are rows of the table `payload`, older ones lie
@@ -18,6 +18,27 @@ export interface PayloadRow {
 /** The columns of a `PayloadRow` and its join, for SQL on the table `entry`. */
 export const PAYLOAD_COLUMNS = "entry.seq, entry.session_seq, payload.json AS payload_json";
 export const PAYLOAD_JOIN = "LEFT JOIN payload ON payload.entry_seq = entry.seq";
+
+/** In bytes. */
+const LARGE = 64 * 1024;
+
+/** A row of a page of many. Its payload is left out if it is large, so that the page takes little memory, whatever is in it. */
+export interface PagedPayloadRow extends PayloadRow {
+  readonly payload_bytes: number;
+}
+
+/** The columns of a `PagedPayloadRow`. */
+export const PAGED_PAYLOAD_COLUMNS = `entry.seq, entry.session_seq, entry.payload_bytes,
+  CASE WHEN entry.payload_bytes <= ${LARGE} THEN payload.json END AS payload_json`;
+
+const rowOf = query<{ seq: EntrySeq }, PayloadRow>(({ sql, p }) =>
+  rawQuery(sql<PayloadRow>`SELECT ${sql.raw(PAYLOAD_COLUMNS)} FROM entry ${sql.raw(PAYLOAD_JOIN)} WHERE entry.seq = ${p.seq}`),
+);
+
+/** Returns the row with its payload, also if that is large. Call it inside the same `read` as the page. */
+export function completeRow(connection: Connection, row: PagedPayloadRow): PayloadRow {
+  return row.payload_bytes <= LARGE ? row : (connection.get(rowOf, { seq: row.seq }) ?? row);
+}
 
 /** How many blocks are kept open for each connection, and how many bytes they may take. */
 const MOST_BLOCKS = 64;

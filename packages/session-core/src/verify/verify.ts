@@ -5,7 +5,7 @@ import type { SessionId } from "../ids/ids.js";
 import type { Violation } from "../port/session-storage.js";
 import { extractText } from "../search/search-index.js";
 import type { Connection } from "../storage/connection.js";
-import { PAYLOAD_COLUMNS, PAYLOAD_JOIN, payloadText } from "../storage/payloads.js";
+import { completeRow, PAGED_PAYLOAD_COLUMNS, PAYLOAD_JOIN, payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type SessionSeq, toEntrySeq } from "../storage/schema.js";
 import type { TypedPayloadRow } from "../tree/entry-rows.js";
@@ -44,7 +44,7 @@ type CheckedRow = TypedPayloadRow & {
 // Session by session, so that each block is opened once.
 const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, CheckedRow>(({ sql, p }) =>
   rawQuery(sql<CheckedRow>`
-    SELECT ${sql.raw(PAYLOAD_COLUMNS)}, entry.id, entry.type, entry.payload_bytes, session.id AS session_id,
+    SELECT ${sql.raw(PAGED_PAYLOAD_COLUMNS)}, entry.id, entry.type, session.id AS session_id,
       entry.seq <= (SELECT indexed_seq FROM store_state) AS due,
       EXISTS (SELECT 1 FROM entry_text WHERE entry_text.rowid = entry.seq) AS indexed
     FROM entry JOIN session ON session.seq = entry.session_seq ${sql.raw(PAYLOAD_JOIN)}
@@ -88,7 +88,7 @@ function checkPage(connection: Connection, session: SessionSeq, after: EntrySeq,
 function findViolation(connection: Connection, row: CheckedRow): Pick<Violation, "rule" | "message"> | undefined {
   const subject = `Entry ${row.id} of session ${row.session_id}`;
   try {
-    const json = payloadText(connection, row);
+    const json = payloadText(connection, completeRow(connection, row));
     // Not `parsePayload`, which converts invalid blocks to foreign ones.
     validateEntry({ type: row.type, ...JSON.parse(json) });
     const bytes = Buffer.byteLength(json);
