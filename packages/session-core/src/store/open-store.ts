@@ -34,7 +34,7 @@ export interface StoreOptions {
   readonly maxBytes?: number | undefined;
   /**
    * Called while a store of an older version is upgraded, with the number of copied entries and of all entries. The upgrade is one
-   * synchronous transaction of about 30 MB of payloads a second: a crash or a full disk leaves the old store as it was.
+   * synchronous transaction of about 20 MB of payloads a second: a crash or a full disk leaves the old store as it was.
    */
   readonly onUpgrade?: ((done: number, total: number) => void) | undefined;
   /** Tools of the host that touch files, by name, in addition to the known ones. */
