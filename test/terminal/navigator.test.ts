@@ -81,7 +81,7 @@ async function restored(terminal: TerminalProgram, exit: number): Promise<string
   expect(terminal.modes()).toEqual({ alternateScreen: false, cursorVisible: true });
   terminal.type("echo typed is $((40 + 2))");
   terminal.press("Enter");
-  return terminal.until(/^typed is 42$/m);
+  return terminal.until(/^(\$ )?typed is 42$/m);
 }
 
 describe("The navigator in a terminal", () => {

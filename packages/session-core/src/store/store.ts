@@ -233,9 +233,9 @@ export class Store {
     return this.#storage;
   }
 
-  /** @internal Indexes and packs imported entries in the background, as after appends. */
-  noteImported(entries: number): void {
-    this.#maintenance.countAppended(entries);
+  /** @internal For imports, whose entries are indexed and packed in the background as those of appends. */
+  get maintenance(): Maintenance {
+    return this.#maintenance;
   }
 
   /** Runs `work`; `close` waits until it has finished. `work` must not close the store. */

@@ -90,7 +90,7 @@ async function importFiles(store: Store, path: string, options: ImportPathOption
     await setImmediate();
   }
   const { sessions, failed } = run.report;
-  store.noteImported(sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0));
+  store.maintenance.countAppended(sessions.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0));
   if (!found.isFolder && sessions.length === 0) throw new UnknownFormatError(path, "it contains no conversation");
   if (found.isFolder && sessions.length === 0 && failed.length === 0) throw new NoSessionsFoundError(path, found.files.length);
   return run.report;
