@@ -57,7 +57,7 @@ work in the same run: bare better-sqlite3 on the same tables with the same durab
     `${cpu}, ${cores} cores, ${memoryGB} GB; ${system}; Node ${node}, SQLite ${sqlite}.`,
     table(chosenRows(rows)),
     `${judged - missed.length} of ${judged} limits were kept.`,
-    ...(missed.length === 0 ? [] : ["## What the missed ones cost", missed.map(missedLine).join("\n")]),
+    ...(missed.length === 0 ? [] : ["## What the missed ones cost", missedParagraphs(missed).join("\n\n")]),
   ]
     .join("\n\n")
     .concat("\n");
@@ -74,8 +74,15 @@ function table(rows) {
   return [line(HEADINGS), rule, ...rows.map((row) => line(rowCells(row)))].join("\n");
 }
 
+/** The missed rows, each group with the sentences that explain it. */
+function missedParagraphs(missed) {
+  const groups = new Map();
+  for (const row of missed) groups.set(costOf(row.work), [...(groups.get(costOf(row.work)) ?? []), row]);
+  return [...groups].map(([cost, rows]) => `${cost}\n\n${rows.map(missedLine).join("\n")}`);
+}
+
 function missedLine(row) {
   const [work, size, ours, baseline, result, limit] = rowCells(row);
   const figures = [ours, baseline, result, limit].filter((text, at, all) => text !== "" && all.indexOf(text) === at).join(", ");
-  return `- **${work}${size === "" ? "" : ` (${size})`}**: ${figures}. ${costOf(row.work)}`;
+  return `- ${work}${size === "" ? "" : ` (${size})`}: ${figures}`;
 }

@@ -51,7 +51,7 @@ function tell(report, size, runs, screen, baseline) {
   }
   const peak = Math.max(...runs.map(({ peakMegabytes }) => peakMegabytes));
   const mapped = Math.max(...runs.map(({ mappedMegabytes }) => mappedMegabytes ?? 0));
-  const note = mapped === 0 ? undefined : `${mapped.toFixed(0)} MB of it are pages of files, the store's above all, mapped into it`;
+  const note = mapped === 0 ? undefined : `${mapped.toFixed(0)} MB of it are pages of files, of Node's program above all, mapped into it`;
   report.absolute(`navigator, peak memory, ${screen}`, size, peak, size === 100_000 ? 150 : null, { unit: "MB", note });
 }
 
