@@ -48,7 +48,8 @@ class Place {
 
 async function place(): Promise<Place> {
   const made = new Place();
-  onTestFinished(() => rmSync(made.folder, { recursive: true, force: true }));
+  // Retries: a program whose terminal has ended still closes its store.
+  onTestFinished(() => rmSync(made.folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 20 }));
   await made.fill();
   return made;
 }

@@ -70,7 +70,8 @@ export class Home {
 /** A home for one test. */
 export function home(): Home {
   const made = new Home();
-  onTestFinished(() => rmSync(made.folder, { recursive: true, force: true }));
+  // Retries: a program whose terminal has ended still closes its store.
+  onTestFinished(() => rmSync(made.folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 20 }));
   return made;
 }
 
