@@ -21,7 +21,7 @@ const NOTHING = 150;
 // A real terminal keeps a process alive; the stream that replaces it here does not.
 setInterval(() => undefined, 1000);
 
-/** Pages of files, the store's above all, that are mapped into the process: memory that the system can take back. */
+/** Pages of files, of Node's program above all, that are mapped into the process: memory that the system can take back. */
 function mapped() {
   if (process.platform !== "linux") return null;
   return Number(/^RssFile:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0) / 1024;

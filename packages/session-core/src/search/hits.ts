@@ -46,7 +46,7 @@ function toHit(connection: Connection, row: HitRow, terms: readonly SearchTerm[]
     type: row.type,
     role: row.role,
     createdAtMs: row.created_at_ms,
-    // Of an entry in a damaged block only the preview is left.
+    // A payload in a damaged block cannot be read; the preview is in the row of the entry.
     ...createSnippet(json === undefined ? row.preview : extractText(row.type, json), terms),
   };
 }

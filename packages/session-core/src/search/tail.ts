@@ -57,7 +57,7 @@ export class TailScan {
     const rows = this.#readPage(connection);
     for (const row of rows) {
       const json = findPayloadText(connection, completeRow(connection, row));
-      if (json !== undefined && this.#canMatch(json)) this.#judge(row, json);
+      if (json !== undefined && this.#canMatch(json)) this.#addIfMatching(row, json);
     }
     const bytes = rows.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
     const last = rows.length < this.#pageEntries ? undefined : rows.at(-1);
@@ -78,7 +78,7 @@ export class TailScan {
     );
   }
 
-  #judge({ seq, type }: TailRow, json: string): void {
+  #addIfMatching({ seq, type }: TailRow, json: string): void {
     const text = extractText(type, json);
     const occurrences = this.#occurrences(text);
     if (occurrences !== undefined) this.hits.push({ seq, occurrences, words: countWords(text) });

@@ -5,9 +5,6 @@ import { columnsFrom } from "./migrations/0004-payloads-apart.js";
 // A file of an older version that is open read-only is not migrated. Temporary views with the names of the tables hide the tables
 // of the file, so that no query depends on the version. They are in memory; the file does not change.
 
-/** The first version whose tables are those of `Tables`. */
-const CURRENT = 4;
-
 /** The views for what a version lacks, by the first version that has it. */
 const VIEWS: readonly (readonly [since: number, view: string, select: string])[] = [
   [2, "token_counter", "SELECT 0 AS seq, '' AS name WHERE FALSE"],
@@ -34,13 +31,13 @@ export class OldVersionViews {
   private constructor(file: Database, version: number) {
     this.#file = file;
     this.version = version;
-    for (const [since, view, select] of this.#missing()) if (version < since) file.exec(`CREATE TEMP VIEW ${view} AS ${select}`);
+    for (const [, view, select] of viewsFor(version)) file.exec(`CREATE TEMP VIEW ${view} AS ${select}`);
   }
 
   /** Creates the views if the file needs them. */
   static create(file: Database): OldVersionViews | undefined {
     const version = readVersion(file);
-    return version < CURRENT ? new OldVersionViews(file, version) : undefined;
+    return viewsFor(version).length > 0 ? new OldVersionViews(file, version) : undefined;
   }
 
   /** Whether another process has migrated the file since. Cost: one pragma. */
@@ -49,10 +46,10 @@ export class OldVersionViews {
   }
 
   remove(): void {
-    for (const [, view] of this.#missing()) this.#file.exec(`DROP VIEW temp.${view}`);
+    for (const [, view] of viewsFor(this.version)) this.#file.exec(`DROP VIEW temp.${view}`);
   }
+}
 
-  #missing() {
-    return VIEWS.filter(([since]) => this.version < since);
-  }
+function viewsFor(version: number) {
+  return VIEWS.filter(([since]) => version < since);
 }

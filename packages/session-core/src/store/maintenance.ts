@@ -103,12 +103,13 @@ export class Maintenance {
   /** Waits for the step that runs, and prevents further ones. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    // The run that awaits the step handles its error.
     await this.#step?.catch(() => {});
   }
 
   /** Runs steps for at most `CLOSE_MS`, so that a process that lives shortly leaves little behind. Call it after `stop`. */
   async finish(): Promise<void> {
-    // Of a store in memory nothing is left.
+    // A store in memory ends here.
     if (this.#storage.files.length === 0) return;
     const deadlineMs = performance.now() + CLOSE_MS;
     await ignoreExpected(async () => {
@@ -175,7 +176,7 @@ export class Maintenance {
   }
 }
 
-/** Tries a step again shortly after the lock was taken: a long series of writes is followed by a pause, which is for other processes. */
+/** Tries a busy step once more: after a long series of writes the writer pauses, so that other processes get the lock. */
 async function tryTwice(step: Step, storage: SessionStorage): Promise<boolean> {
   try {
     return await step(storage);
@@ -186,7 +187,7 @@ async function tryTwice(step: Step, storage: SessionStorage): Promise<boolean> {
   }
 }
 
-/** Ignores a busy or closed store, a full disk and what else can happen to a file: the next run tries again. */
+/** Ignores typed errors, such as a busy or closed store or a full disk: the next run tries again. */
 async function ignoreExpected(work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -4,7 +4,8 @@ import { type BlockEntry, divideIntoBlocks, encodeBlock } from "../block.js";
 /** Reports how many of all entries have been copied. */
 export type OnProgress = (done: number, total: number) => void;
 
-// `entry.kind` is a number instead of the texts of type and role, which took 16 bytes of each row.
+// `entry.kind` is a number instead of the texts of type and role, which took 16 bytes of each row. The lists repeat those of
+// entry/kinds.ts, because a released migration never changes; a test compares them.
 const ROLES = ["system", "user", "assistant", "toolResult", "bashExecution", "custom"];
 const TYPES = [
   "compaction",
