@@ -1,9 +1,9 @@
-// The public surface of the two libraries as one file each, `docs/api/NAME.api.md`, so that a review shows every change of it.
+// The public surface of the libraries, one file for each subpath, `docs/api/NAME.api.md`, so that a review shows every change of it.
 // Fails where a type is named in a public signature and is not exported. Needs the build.
 //
 //   node .ci/api.mjs           fails if a report differs from the declarations
 //   node .ci/api.mjs --write   writes the reports
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,12 +22,24 @@ const MESSAGES = {
   tsdocMessageReporting: { default: IGNORED },
 };
 
-function configOf(name, scratch) {
+/** The subpaths of a package, with the name of their report and their declarations. Internals are not public. */
+function surfacesOf(name) {
   const folder = join(root, "packages", name);
+  const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  return Object.entries(exports)
+    .filter(([subpath, target]) => target.types !== undefined && subpath !== "./internals")
+    .map(([subpath, target]) => ({
+      folder,
+      name: `${name}${subpath.slice(1).replace("/", "-")}`,
+      declarations: join(folder, target.types),
+    }));
+}
+
+function configOf({ folder, name, declarations }, scratch) {
   return ExtractorConfig.prepare({
     configObject: {
       projectFolder: folder,
-      mainEntryPointFilePath: join(folder, "dist/index.d.ts"),
+      mainEntryPointFilePath: declarations,
       compiler: { overrideTsconfig: compilerOptions(folder) },
       apiReport: { enabled: true, reportFileName: name, reportFolder: join(root, "docs/api"), reportTempFolder: scratch },
       docModel: { enabled: false },
@@ -56,10 +68,11 @@ function compilerOptions(folder) {
 
 mkdirSync(join(root, "docs/api"), { recursive: true });
 let failed = 0;
-for (const name of ["session-core", "compaction"]) {
+for (const surface of ["session-core", "compaction", "adapters"].flatMap(surfacesOf)) {
+  const { name } = surface;
   const scratch = mkdtempSync(join(tmpdir(), "bough-api-"));
   try {
-    const result = Extractor.invoke(configOf(name, scratch), {
+    const result = Extractor.invoke(configOf(surface, scratch), {
       localBuild: write,
       messageCallback: (message) => {
         // The types of entries are inferred from zod schemas, which stay inside.

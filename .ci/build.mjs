@@ -67,19 +67,30 @@ function withoutMapsOfTables(outdir) {
   }
 }
 
-async function library(name, entries, external) {
+/** The source file of each subpath that the manifest exports: `./dist/ai-sdk/index.js` is built from `src/ai-sdk/index.ts`. */
+function entriesOf({ exports }) {
+  return Object.values(exports)
+    .map((target) => target.default)
+    .filter((file) => file !== undefined)
+    .map((file) => file.replace(/^\.\/dist\/(.*)\.js$/, "src/$1.ts"));
+}
+
+/** Builds a package. What its manifest names as a dependency or peer is not bundled. */
+async function library(name) {
   const folder = join(root, "packages", name);
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   await replaced(folder, async (outdir) => {
     declarations(folder, outdir);
     const { metafile } = await build({
       ...node,
       absWorkingDir: root,
-      entryPoints: entries.map((entry) => join(folder, "src", entry)),
+      entryPoints: entriesOf(manifest).map((entry) => join(folder, entry)),
+      outbase: join(folder, "src"),
       outdir,
       splitting: true,
       chunkNames: "chunks/[name]-[hash]",
       sourcemap: true,
-      external,
+      external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
       plugins: [CRYPTO_ON_DEMAND],
     });
     withoutMapsOfTables(outdir);
@@ -117,6 +128,7 @@ async function command() {
   });
 }
 
-await library("session-core", ["index.ts", "internals.ts"], ["better-sqlite3", "zod"]);
-await library("compaction", ["index.ts", "internals.ts"], ["@bough/session-core", "zod", "ai"]);
+await library("session-core");
+await library("compaction");
+await library("adapters");
 await command();

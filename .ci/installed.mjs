@@ -86,11 +86,11 @@ function run(command, args, cwd, major) {
   return stdout;
 }
 
-/** The three tarballs, by name of package. */
+/** The tarballs, by name of package. */
 function pack() {
   const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const into = join(work, "tarballs");
-  for (const name of ["session-core", "compaction", "cli"])
+  for (const name of ["session-core", "compaction", "adapters", "cli"])
     execFileSync("npx", ["--yes", packageManager, "pack", "--pack-destination", into], {
       cwd: join(root, "packages", name),
       stdio: ["ignore", "ignore", "inherit"],

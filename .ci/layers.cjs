@@ -53,6 +53,16 @@ const CLI_FOLDERS = [
 
 const CLI = "packages/cli/src";
 
+const ADAPTERS = "packages/adapters/src";
+
+// What each folder of the adapters takes from its framework.
+const FRAMEWORKS = {
+  langgraph: "@langchain/",
+  "openai-agents": "@openai/",
+  "claude-agent-sdk": "@anthropic-ai/",
+  pi: "@earendil-works/",
+};
+
 /** A folder must not import from one that is listed later. */
 const upward = (source, levels) =>
   levels.map((folders, level) => {
@@ -100,6 +110,33 @@ module.exports = {
       from: { path: "^packages/(session-core|compaction)/" },
       to: { path: "^packages/cli/" },
     },
+    {
+      name: "adapters-above-core",
+      comment: "Nothing in the other packages imports the adapters; adapters import neither the command nor compaction.",
+      severity: "error",
+      from: { path: "^packages/(session-core|compaction|cli)/src/" },
+      to: { path: "^packages/adapters/" },
+    },
+    {
+      name: "adapters-import-core-only",
+      severity: "error",
+      from: { path: `^${ADAPTERS}/` },
+      to: { path: "^packages/(compaction|cli)/" },
+    },
+    ...Object.entries(FRAMEWORKS).flatMap(([folder, framework]) => [
+      {
+        name: `${folder}-imports-no-other-adapter`,
+        severity: "error",
+        from: { path: `^${ADAPTERS}/${folder}/` },
+        to: { path: `^${ADAPTERS}/(?!${folder}/)[^/]+/` },
+      },
+      {
+        name: `${framework.slice(1, -1)}-only-in-its-adapter`,
+        severity: "error",
+        from: { path: "^packages/[^/]+/src/", pathNot: `^${ADAPTERS}/${folder}/` },
+        to: { path: `node_modules/${framework}` },
+      },
+    ]),
     { name: "core-is-the-bottom", severity: "error", from: { path: "^packages/session-core/" }, to: { path: "^packages/compaction/" } },
     {
       name: "tests-at-the-top-use-exports",

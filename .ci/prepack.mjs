@@ -10,7 +10,10 @@ function refuse(why) {
   process.exit(1);
 }
 
-const entries = manifest.bin === undefined ? Object.values(manifest.exports["."]) : Object.values(manifest.bin);
+const entries =
+  manifest.bin === undefined
+    ? Object.values(manifest.exports).flatMap((target) => (typeof target === "string" ? target : Object.values(target)))
+    : Object.values(manifest.bin);
 for (const file of [...entries, ...manifest.files])
   if (!existsSync(file)) refuse(`${file} is missing. Build first: npm run setup (in the root of the repository).`);
 

@@ -37,7 +37,7 @@ async function problems(folder, into) {
 }
 
 let bad = 0;
-for (const name of ["session-core", "compaction", "cli"]) {
+for (const name of ["session-core", "compaction", "adapters", "cli"]) {
   const into = mkdtempSync(join(tmpdir(), "bough-pack-"));
   try {
     bad += await problems(join(root, "packages", name), into);

@@ -1,4 +1,4 @@
-// Publishes the three packages in the order of their dependencies, with provenance where a hosted CI vouches for it.
+// Publishes the packages in the order of their dependencies, with provenance where a hosted CI vouches for it.
 //
 //   npm run release -- --dry-run    checks everything, packs, and publishes nothing (also what happens without a flag)
 //   npm run release -- --publish    publishes; meant for .github/workflows/publish.yml
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const publishes = process.argv.includes("--publish");
-const PACKAGES = ["session-core", "compaction", "cli"];
+const PACKAGES = ["session-core", "compaction", "adapters", "cli"];
 
 const read = (file) => readFileSync(join(root, file), "utf8");
 const { packageManager } = JSON.parse(read("package.json"));

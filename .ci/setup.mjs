@@ -75,7 +75,11 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
 // Version 13 brings its binaries along and needs Node 22; version 12 is compiled, and aborted by later versions of Node 24.
 const compiles = major < 22;
 const alias = join(root, "node_modules", compiles ? "better-sqlite3-12" : "better-sqlite3-13");
-const workspaces = [...readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)), join(root, "test")];
+const workspaces = [
+  ...readdirSync(join(root, "packages")).map((name) => join(root, "packages", name)),
+  join(root, "examples"),
+  join(root, "test"),
+];
 
 /** Points every package that uses better-sqlite3 to the version for this Node; pnpm always links the newest one. */
 function linkDriver() {

@@ -17,7 +17,7 @@ import { transformSync } from "esbuild";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-const PACKAGES = ["session-core", "compaction", "cli"];
+const PACKAGES = ["session-core", "compaction", "adapters", "cli"];
 
 /** Where the files of a package are put one by one, unbundled; below its node_modules, so that its dependencies resolve. */
 function unbundledFolder(name) {

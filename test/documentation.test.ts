@@ -150,7 +150,7 @@ describe("docs/regressions.md", () => {
 });
 
 test("no page holds the marks of a merge conflict", () => {
-  const pages = [".", "docs", ...["session-core", "compaction", "cli"].map((name) => `packages/${name}`)].flatMap((folder) =>
+  const pages = [".", "docs", ...["session-core", "compaction", "adapters", "cli"].map((name) => `packages/${name}`)].flatMap((folder) =>
     readdirSync(join(root, folder))
       .filter((file) => file.endsWith(".md"))
       .map((file) => join(folder, file)),

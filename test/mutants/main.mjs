@@ -91,7 +91,7 @@ function copyCheckout() {
   const copy = mkdtempSync(join(tmpdir(), "bough-mutants-"));
   const link = (path) => existsSync(join(ROOT, path)) && symlinkSync(join(ROOT, path), join(copy, path));
   for (const path of ["node_modules", "vitest.config.ts", "package.json", "docs", "README.md", "tsconfig.base.json", ".ci"]) link(path);
-  for (const name of ["session-core", "compaction", "cli"]) {
+  for (const name of ["session-core", "compaction", "adapters", "cli"]) {
     mkdirSync(join(copy, "packages", name), { recursive: true });
     for (const path of readdirSync(join(ROOT, "packages", name)).filter((path) => path !== "src" && path !== "test"))
       link(join("packages", name, path));

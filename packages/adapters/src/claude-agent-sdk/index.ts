@@ -1,0 +1,1 @@
+export { FrameworkMissingError, FrameworkVersionError } from "../peer.js";
