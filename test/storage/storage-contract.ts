@@ -10,7 +10,7 @@ export interface StorageUnderTest {
 
 type LeafView = Awaited<ReturnType<SessionStorage["leaf"]>>;
 
-const entry = (id: string): Write => ({ kind: "entry", entry: { ...userMessage(`says ${id}`), id } });
+const entry = (id: string, parentId?: string): Write => ({ kind: "entry", entry: { ...userMessage(`says ${id}`), id }, parentId });
 const counts = (given: Readonly<Record<string, number>>) => new Map(Object.entries(given));
 const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).join(" ");
 
@@ -67,6 +67,27 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
       expect((await commit([entry("e")], stale, "branch")).leaf.entryId).toBe("e");
       expect(ids(await storage.children(id, "a"))).toBe("b e");
       expect(ids(await storage.children(id, "b"))).toBe("d");
+    });
+
+    test("appends under a given parent without the leaf: it neither moves nor conflicts, and no move is recorded", async () => {
+      const { leaf } = await commit([entry("a"), entry("b")]);
+      await commit([entry("c")], leaf);
+      const stale = await commit([entry("d", "a"), entry("e", "d")], leaf);
+      expect(stale.leaf.entryId).toBe("b");
+      expect(ids(await storage.children(id, "a"))).toBe("b d");
+      expect(await storage.entry(id, "e")).toMatchObject({ parentId: "d" });
+      expect((await storage.leaf(id, "main")).entryId).toBe("c");
+      expect(await storage.leafMoves(id, "main", 10)).toEqual([]);
+      await expect(commit([entry("d", "b")], leaf)).rejects.toMatchObject({ code: "ENTRY_CONFLICT" });
+    });
+
+    test("moves another leaf in a batch, and makes it where it is missing", async () => {
+      await commit([entry("a"), { kind: "moveLeaf", to: "a", leaf: "worker" }, entry("b"), { kind: "moveLeaf", to: "b", leaf: "worker" }]);
+      expect(await storage.leaves(id)).toEqual([
+        { name: "main", entryId: "b" },
+        { name: "worker", entryId: "b" },
+      ]);
+      expect(await storage.leafMoves(id, "worker", 10)).toMatchObject([{ from: "a", to: "b" }]);
     });
 
     test("judges each entry before it writes any", async () => {

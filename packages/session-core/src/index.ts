@@ -143,16 +143,15 @@ export type {
 } from "./port/records.js";
 export type {
   ImportedSession,
-  OnConflict,
   PackScope,
   PathRange,
   SearchHit,
   SearchPage,
   SearchRequest,
   Violation,
-  Write,
 } from "./port/session-storage.js";
-export type { AppendedEntry, AppendOptions } from "./session/leaf-writer.js";
+export type { OnConflict, Write } from "./port/writes.js";
+export type { AppendedEntry, AppendOptions, WriteOptions } from "./session/leaf-writer.js";
 export { buildSessionContext, type ContextOptions, Session } from "./session/session.js";
 export type { SessionLabels, SessionTokenCounts, SessionTree, SessionValues } from "./session/session-groups.js";
 export type { ImportProblem } from "./source/source-session.js";

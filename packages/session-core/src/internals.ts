@@ -36,7 +36,8 @@ export { ENTRY_TYPES, MESSAGE_ROLES } from "./entry/kinds.js";
 export { newEntryId, newSessionId } from "./ids/ids.js";
 // The storage below Store and Session
 export type { ContextEntry, ContextPath, LeafState } from "./port/records.js";
-export type { Batch, BatchResult, ImportOptions, SessionStorage } from "./port/session-storage.js";
+export type { ImportOptions, SessionStorage } from "./port/session-storage.js";
+export type { Batch, BatchResult } from "./port/writes.js";
 // Waiting
 export { raceAbort } from "./race-abort.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";

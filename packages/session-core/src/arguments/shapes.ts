@@ -86,8 +86,11 @@ export const FILE_OPERATIONS: Rule = list(record({ path: TEXT, kind: TEXT, outco
 
 /** An id of a session or an entry. Any text: an unknown id throws a not-found error. */
 export const ID = TEXT;
+const WRITE_OPTIONS = { onConflict: optional(oneOf("error", "follow", "branch")), expectedLeafId: optional(nullable(ID)) };
+/** Options of a batch of writes. */
+export const WRITE = record(WRITE_OPTIONS);
 /** Options of an append. */
-export const APPEND = record({ onConflict: optional(oneOf("error", "follow", "branch")), expectedLeafId: optional(nullable(ID)) });
+export const APPEND = record({ ...WRITE_OPTIONS, parentId: optional(nullable(ID)) });
 /** Options of a context. */
 export const CONTEXT = record({ leafId: optional(nullable(ID)), danglingCalls: optional(oneOf("close", "drop")) });
 /** Token counts by entry. */
@@ -115,10 +118,10 @@ export const SEARCH: Rule = record({
 export const WRITES = list(
   byMember("kind", {
     // `validateEntry` checks the entry.
-    entry: record({}),
+    entry: record({ parentId: optional(nullable(ID)) }),
     label: record({ entryId: ID, label: nullable(TEXT) }),
     value: record({ key: TEXT }),
-    moveLeaf: record({ to: nullable(ID) }),
+    moveLeaf: record({ to: nullable(ID), leaf: optional(TEXT) }),
   }),
   "an array of writes",
 );

@@ -145,15 +145,16 @@ export class UnserializableValueError extends BoughError {
   }
 }
 
-/** The session has an entry with this id and other content. Entries never change. Nothing was written. */
+/** The session has an entry with this id and other content, or not below the given parent. Entries never change. Nothing was written. */
 export class EntryConflictError extends BoughError {
   readonly code = "ENTRY_CONFLICT";
   override readonly name = "EntryConflictError";
   readonly sessionId: SessionId;
   readonly entryId: EntryId;
 
-  constructor(sessionId: SessionId, entryId: EntryId) {
-    super(`Session ${sessionId} has an entry ${entryId} with other content. Nothing was written.`, {
+  /** `difference` completes the sentence "The session has an entry …". */
+  constructor(sessionId: SessionId, entryId: EntryId, difference = "with other content") {
+    super(`Session ${sessionId} has an entry ${entryId} ${difference}. Nothing was written.`, {
       hint: "Entries never change: use a new id.",
     });
     this.sessionId = sessionId;

@@ -1,4 +1,4 @@
-import type { Entry, EntryInput, EntryType } from "../entry/entry.js";
+import type { Entry, EntryType } from "../entry/entry.js";
 import type { MessageRole } from "../entry/message.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { ImportProblem, SourceSession } from "../source/source-session.js";
@@ -21,39 +21,7 @@ import type {
   Statistics,
   StoredValue,
 } from "./records.js";
-
-/** One write of a batch. */
-export type Write =
-  /** The entry is validated. It goes below the entry written before it in the batch, or below the leaf. */
-  | { readonly kind: "entry"; readonly entry: EntryInput }
-  | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string | null; readonly createdAtMs?: number | undefined }
-  /** `value: undefined` removes the value. */
-  | { readonly kind: "value"; readonly key: string; readonly value: unknown }
-  | { readonly kind: "moveLeaf"; readonly to: EntryId | null };
-
-/**
- * What an append does if another writer moved the leaf: `error` throws `LeafMovedError`, `follow` appends below the new leaf,
- * `branch` appends below the old one, so that both writers have a branch.
- */
-export type OnConflict = "error" | "follow" | "branch";
-
-/** Writes for one leaf of one session, committed in one transaction: all of them or none. */
-export interface Batch {
-  readonly sessionId: SessionKey;
-  readonly leafName: string;
-  /** The leaf as the handle last read it. */
-  readonly seen: LeafState;
-  readonly onConflict: OnConflict;
-  /** Throw `LeafMovedError` unless the stored leaf equals `seen`, even for labels and values. Default false. */
-  readonly onlyIfSeen?: boolean | undefined;
-  readonly writes: readonly Write[];
-}
-
-/** The entries of a batch in order, including those that existed already, and the leaf after it. */
-export interface BatchResult {
-  readonly entries: readonly Pick<Entry, "id" | "seq">[];
-  readonly leaf: LeafState;
-}
+import type { Batch, BatchResult } from "./writes.js";
 
 /** A range of a path, both ends included. */
 export interface PathRange {

@@ -1,11 +1,11 @@
-import { copyJson } from "../entry/json.js";
 import { LeafMovedError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafState, SessionRow } from "../port/records.js";
-import type { BatchResult, OnConflict, SearchPage, SearchRequest, SessionStorage, Write } from "../port/session-storage.js";
+import type { SearchPage, SearchRequest, SessionStorage } from "../port/session-storage.js";
+import { type BatchResult, copyWrites, type OnConflict, type Write } from "../port/writes.js";
 
-/** How an append handles a leaf that another writer moved. */
-export interface AppendOptions {
+/** How a batch handles a leaf that another writer moved. */
+export interface WriteOptions {
   /** Default `error`: throws `LeafMovedError` and writes nothing. */
   readonly onConflict?: OnConflict | undefined;
   /**
@@ -14,6 +14,15 @@ export interface AppendOptions {
    * the first entry.
    */
   readonly expectedLeafId?: EntryId | null | undefined;
+}
+
+/** Where an append puts its entry. */
+export interface AppendOptions extends WriteOptions {
+  /**
+   * The entry is appended below this one instead of the leaf; null: as a first entry. The leaf does not move, and another writer's
+   * move of the leaf is no conflict.
+   */
+  readonly parentId?: EntryId | null | undefined;
 }
 
 /** An entry that an append wrote. */
@@ -54,10 +63,10 @@ export class LeafWriter {
     return this.#leaf.entryId;
   }
 
-  commit(writes: readonly Write[], options: AppendOptions = {}): Promise<BatchResult> {
+  commit(writes: readonly Write[], options: WriteOptions = {}): Promise<BatchResult> {
     const { onConflict = "error", expectedLeafId } = options;
     // Writes that have to wait are copied, so that later changes by their owner are not written.
-    const batch = this.#queue.isBusy ? copyJson(writes, "writes") : writes;
+    const batch = this.#queue.isBusy ? copyWrites(writes) : writes;
     return this.#queue.run(async () => {
       const { entryId } = this.#leaf;
       if (expectedLeafId !== undefined && expectedLeafId !== entryId)

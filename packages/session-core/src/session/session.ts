@@ -1,5 +1,5 @@
 import { checkArgument, NUMBER, nullable, TEXT, withMethods } from "../arguments/rules.js";
-import { APPEND, CONTEXT, ID, RANGE, SCAN, SEARCH, WALK, WRITES } from "../arguments/shapes.js";
+import { APPEND, CONTEXT, ID, RANGE, SCAN, SEARCH, WALK, WRITE, WRITES } from "../arguments/shapes.js";
 import type { SessionContext } from "../context/context.js";
 import { MessageList, readSettings } from "../context/message-list.js";
 import { ProjectedEntries } from "../context/projected-entries.js";
@@ -8,10 +8,11 @@ import type { Entry, EntryInput } from "../entry/entry.js";
 import { SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { LeafMove, LeafRecord, LeafState, Page, PathScan, SessionRecord, SessionRow, Statistics } from "../port/records.js";
-import type { PathRange, SearchPage, SearchRequest, SessionStorage, Write } from "../port/session-storage.js";
+import type { PathRange, SearchPage, SearchRequest, SessionStorage } from "../port/session-storage.js";
+import type { Write } from "../port/writes.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { resolveEntry } from "./entry-names.js";
-import { type AppendedEntry, type AppendOptions, LeafWriter, type SessionHost } from "./leaf-writer.js";
+import { type AppendedEntry, type AppendOptions, LeafWriter, type SessionHost, type WriteOptions } from "./leaf-writer.js";
 import { SessionLabels, SessionTokenCounts, SessionTree, SessionValues } from "./session-groups.js";
 
 /** Where a context ends, and how it is built. */
@@ -96,27 +97,29 @@ export class Session {
   }
 
   /**
-   * Appends an entry below the leaf and moves the leaf to it. When the promise resolves the entry is on disk; with durability
+   * Appends an entry below the leaf and moves the leaf to it; with `parentId`, below that entry, without moving the leaf. When the promise resolves the entry is on disk; with durability
    * `full`, the default, it survives a power loss.
    *
-   * An append with the `id` and content of an existing entry writes nothing, so that it can be repeated.
+   * An append with the `id` and content of an existing entry (and its parent, if `parentId` is given) writes nothing, so that it can
+   * be repeated.
    *
    * @throws {InvalidEntryError | UnserializableValueError} naming the field.
    * @throws {LeafMovedError} another writer moved the leaf, and `onConflict` is `error`.
-   * @throws {EntryConflictError} the id belongs to other content.
+   * @throws {EntryConflictError} the id belongs to other content, or to an entry below another parent.
+   * @throws {EntryNotFoundError} `parentId` is no entry of this session.
    * @throws {InvalidReferenceError} the entry refers to an entry that is not on its path or not in its session.
    * @throws {StoreBusyError | StoreFullError | StoreReadOnlyError | SessionNotFoundError} nothing was written.
    */
   async append(entry: EntryInput, options: AppendOptions = {}): Promise<AppendedEntry> {
     checkArgument("options", options, APPEND);
-    const { entries } = await this.#writer.commit([{ kind: "entry", entry }], options);
+    const { entries } = await this.#writer.commit([{ kind: "entry", entry, parentId: options.parentId }], options);
     // A batch of one entry returns one entry, or the storage has thrown.
     return entries[0] as AppendedEntry;
   }
 
   /**
    * Writes entries, labels, values and leaf moves in one transaction: all of them or, after any error, none. Each entry is
-   * appended below the one before it; after a `moveLeaf`, below the new leaf.
+   * appended below the one before it; after a `moveLeaf`, below the new leaf; with a `parentId`, below that entry, without a leaf.
    *
    * @example
    * await session.write([
@@ -124,9 +127,9 @@ export class Session {
    *   { kind: "label", entryId: "try-lexer", label: "lexer" },
    * ]);
    */
-  async write(writes: readonly Write[], options: AppendOptions = {}): Promise<readonly AppendedEntry[]> {
+  async write(writes: readonly Write[], options: WriteOptions = {}): Promise<readonly AppendedEntry[]> {
     checkArgument("writes", writes, WRITES);
-    checkArgument("options", options, APPEND);
+    checkArgument("options", options, WRITE);
     return (await this.#writer.commit(writes, options)).entries;
   }
 

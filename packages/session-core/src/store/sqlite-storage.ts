@@ -6,6 +6,7 @@ import type { EntryId, SessionId } from "../ids/ids.js";
 import { importSession } from "../import/import-session.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
+import { type Batch, type BatchResult, copyWrites } from "../port/writes.js";
 import { type LastScan, search } from "../search/search.js";
 import { countUnindexed, indexEntries, mergeSegments } from "../search/search-index.js";
 import { listLabels } from "../sessions/labels.js";
@@ -141,24 +142,24 @@ export class SqliteStorage implements port.SessionStorage {
     await this.#queue.writeSession(id, deleteLeaf, name);
   }
 
-  commit(batch: port.Batch): Promise<port.BatchResult> {
+  commit(batch: Batch): Promise<BatchResult> {
     // A batch that has to wait is copied, so that later changes by its owner are not written. Without a wait there is no `await`
     // before the transaction, so that appends run in the order in which they are called.
     this.#validateEntry ??= loadedValidation();
-    if (this.#validateEntry === undefined) return this.#commitOnceLoaded(copyBatch(batch));
+    if (this.#validateEntry === undefined) return this.#commitOnceLoaded({ ...batch, writes: copyWrites(batch.writes) });
     return this.#commit(batch, this.#validateEntry);
   }
 
-  async #commitOnceLoaded(batch: port.Batch): Promise<port.BatchResult> {
+  async #commitOnceLoaded(batch: Batch): Promise<BatchResult> {
     return this.#commit(batch, await loadValidation());
   }
 
-  #commit(batch: port.Batch, validateEntry: ValidateEntry): Promise<port.BatchResult> {
+  #commit(batch: Batch, validateEntry: ValidateEntry): Promise<BatchResult> {
     let current = batch;
     return this.#queue.lock.run(
       () => commitBatch(this.#connection, current, validateEntry, this.#fileTools),
       () => {
-        current = copyBatch(batch);
+        current = { ...batch, writes: copyWrites(batch.writes) };
       },
     );
   }
@@ -293,8 +294,4 @@ export class SqliteStorage implements port.SessionStorage {
   async close(): Promise<void> {
     this.#connection.close();
   }
-}
-
-function copyBatch(batch: port.Batch): port.Batch {
-  return { ...batch, writes: copyJson(batch.writes, "writes") };
 }

@@ -2,7 +2,7 @@ import type { ValidatedEntry } from "../entry/validate.js";
 import { InvalidEntryError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafState, SessionKey } from "../port/records.js";
-import type { Batch, BatchResult, Write } from "../port/session-storage.js";
+import type { Batch, BatchResult, Write } from "../port/writes.js";
 import { setLabel } from "../sessions/labels.js";
 import { findSessionRow, requireSessionSeq, sessionIdOf } from "../sessions/session-rows.js";
 import { setValue } from "../sessions/values.js";
@@ -12,15 +12,22 @@ import type { FileTools } from "../tools/known-tools.js";
 import { isOnPath } from "./ancestry.js";
 import { requireEntrySeq } from "./entry-rows.js";
 import { EntryWriter, type WriteTarget } from "./entry-writer.js";
-import { CachedLeafState, compareAndSetLeaf, moveLeaf, recordMove, requireLeafAt, requireLeafSeq, setLeaf } from "./leaves.js";
-import { type EntryPathState, type PathState, readPathState } from "./path-state.js";
+import {
+  CachedLeafState,
+  compareAndSetLeaf,
+  moveLeaf,
+  moveOrCreateLeaf,
+  recordMove,
+  requireLeafAt,
+  requireLeafSeq,
+  setLeaf,
+} from "./leaves.js";
+import { EMPTY_PATH, type EntryPathState, type PathState, readPathState, requirePathState } from "./path-state.js";
 
 /** A write whose entry has been validated. */
 type ValidatedWrite =
-  | { readonly kind: "entry"; readonly entry: ValidatedEntry }
-  | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string | null; readonly createdAtMs?: number | undefined }
-  | { readonly kind: "value"; readonly key: string; readonly value: unknown }
-  | { readonly kind: "moveLeaf"; readonly to: EntryId | null };
+  | Exclude<Write, { readonly kind: "entry" }>
+  | { readonly kind: "entry"; readonly entry: ValidatedEntry; readonly parentId?: EntryId | null | undefined };
 
 /**
  * Validates a batch and writes it in one transaction: all of it or, after any error, none.
@@ -58,7 +65,7 @@ function toCachedState(connection: Connection, key: SessionKey, state: LeafState
 function validateWrite(write: Write, validateEntry: (given: unknown) => ValidatedEntry): ValidatedWrite {
   switch (write.kind) {
     case "entry":
-      return { kind: "entry", entry: validateEntry(write.entry) };
+      return { kind: "entry", entry: validateEntry(write.entry), parentId: write.parentId };
     case "label":
       if (write.createdAtMs !== undefined && !Number.isSafeInteger(write.createdAtMs)) {
         throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");
@@ -107,7 +114,8 @@ class BatchWriter {
     const session = this.#target;
     switch (write.kind) {
       case "entry":
-        this.#append(write.entry);
+        if (write.parentId === undefined) this.#append(write.entry);
+        else this.#appendBelow(write.parentId, write.entry);
         return;
       case "label":
         setLabel(this.#connection, session.seq, this.#requireSeq(write.entryId), write.label, write.createdAtMs ?? Date.now());
@@ -116,11 +124,19 @@ class BatchWriter {
         setValue(this.#connection, session.seq, write.key, write.value);
         return;
       case "moveLeaf":
-        this.#advanceLeaf();
-        this.#parent = moveLeaf(this.#connection, session, this.#batch.leafName, write.to === null ? null : this.#requireSeq(write.to));
-        this.#stored = this.#parent;
+        this.#moveLeaf(write.leaf ?? this.#batch.leafName, write.to === null ? null : this.#requireSeq(write.to));
         return;
     }
+  }
+
+  #moveLeaf(name: string, to: EntrySeq | null): void {
+    if (name !== this.#batch.leafName) {
+      moveOrCreateLeaf(this.#connection, this.#target, name, to);
+      return;
+    }
+    this.#advanceLeaf();
+    this.#parent = moveLeaf(this.#connection, this.#target, name, to);
+    this.#stored = this.#parent;
   }
 
   #append(entry: ValidatedEntry): void {
@@ -135,6 +151,14 @@ class BatchWriter {
     this.#entries.push({ id: state.entryId, seq: state.seq });
     this.#parent = state;
     this.#leafIsBehind = true;
+  }
+
+  /** Appends below a given entry. Neither reads nor writes a leaf. */
+  #appendBelow(parentId: EntryId | null, entry: ValidatedEntry): void {
+    const parent = parentId === null ? EMPTY_PATH : requirePathState(this.#connection, this.#target, parentId);
+    const known = this.#writer.findEqual(entry, parent);
+    const state = known ?? this.#writer.write(parent, entry).state;
+    this.#entries.push({ id: state.entryId, seq: state.seq });
   }
 
   /**

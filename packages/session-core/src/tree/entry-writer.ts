@@ -72,13 +72,23 @@ export class EntryWriter {
     }
   }
 
-  /** Returns the existing entry of this id if its content is equal. @throws {EntryConflictError} its content differs. */
-  findEqual({ id, payload, payloadJson }: ValidatedEntry): EntryPathState | undefined {
+  /**
+   * Returns the existing entry of this id if its content is equal; with `parent`, if it is also below that entry.
+   *
+   * @throws {EntryConflictError} it differs.
+   */
+  findEqual({ id, payload, payloadJson }: ValidatedEntry, parent?: PathState): EntryPathState | undefined {
     if (id === undefined) return undefined;
     const row = this.#connection.get(contentById, { session: this.#target.seq, id });
     if (row === undefined) return undefined;
     if (row.type !== payload.type || !isSameJson(payloadText(this.#connection, row), payloadJson ?? toPayloadJson(payload)))
-      throw new EntryConflictError(this.#target.id, id);
+      throw new EntryConflictError(this.#target.id, id, "with other content");
+    if (parent !== undefined && parent.seq !== row.parent_seq)
+      throw new EntryConflictError(
+        this.#target.id,
+        id,
+        `that is not ${parent.entryId === null ? "a first entry" : `below ${parent.entryId}`}`,
+      );
     return { ...readPathState(this.#connection, row.seq), entryId: id, seq: row.seq };
   }
 
@@ -116,11 +126,11 @@ export class EntryWriter {
   }
 }
 
-const contentById = query<{ session: SessionSeq; id: string }, TypedPayloadRow>(({ db, p }) =>
+const contentById = query<{ session: SessionSeq; id: string }, TypedPayloadRow & Pick<StoredEntry, "parent_seq">>(({ db, p }) =>
   db
     .selectFrom("entry")
     .leftJoin("payload", "payload.entry_seq", "entry.seq")
-    .select(["seq", "session_seq", "type", "payload.json as payload_json"])
+    .select(["seq", "session_seq", "parent_seq", "type", "payload.json as payload_json"])
     .where("session_seq", "=", p.session)
     .where("id", "=", p.id),
 );

@@ -59,16 +59,20 @@ export function readLeaf(connection: Connection, session: SessionRef, name: stri
 export function openLeaf(connection: Connection, session: SessionRef, name: string, start: LeafState): LeafState {
   const found = findLeaf(connection, session.seq, name);
   if (found !== undefined) return readLeafState(connection, session, found.seq);
-  // The handle passes this name in every later call, so an invalid name is rejected instead of normalized.
+  const seq = start.entryId === null ? null : requireEntrySeq(connection, session, start.entryId);
+  createLeaf(connection, session.seq, name, seq);
+  return readLeafState(connection, session, seq);
+}
+
+// The caller passes this name in every later call, so an invalid name is rejected instead of normalized.
+function createLeaf(connection: Connection, session: SessionSeq, name: string, seq: EntrySeq | null): void {
   if (name === "" || name !== toLeafName(name)) {
     throw new InvalidEntryError(
       "leaf",
       "its name must be one line of 1 to 500 characters, none of them invisible or changing the writing direction",
     );
   }
-  const seq = start.entryId === null ? null : requireEntrySeq(connection, session, start.entryId);
-  setLeaf(connection, session.seq, name, seq);
-  return readLeafState(connection, session, seq);
+  setLeaf(connection, session, name, seq);
 }
 
 const putLeaf = query<{ session: SessionSeq; name: string; entry: EntrySeq | null }>(({ db, p }) =>
@@ -169,6 +173,12 @@ export function moveLeaf(connection: Connection, session: SessionRef, name: stri
     setLeaf(connection, session.seq, name, to);
   }
   return readPathState(connection, to);
+}
+
+/** The same for a leaf that may be missing: creates it at `to`, which is no move. @throws {InvalidEntryError} the name is not valid. */
+export function moveOrCreateLeaf(connection: Connection, session: SessionRef, name: string, to: EntrySeq | null): void {
+  if (findLeaf(connection, session.seq, name) === undefined) createLeaf(connection, session.seq, name, to);
+  else moveLeaf(connection, session, name, to);
 }
 
 /** Records a move for undo, without moving the leaf. Undone moves can no longer be redone. */

@@ -1,9 +1,10 @@
 import type { CompactionPayload, ContextEditPayload, EntryPayload } from "../entry/entry.js";
 import { toKindNumber } from "../entry/kinds.js";
 import type { Message } from "../entry/message.js";
-import { InvalidReferenceError } from "../errors/session-errors.js";
+import { EntryNotFoundError, InvalidReferenceError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
 import type { LeafState } from "../port/records.js";
+import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq, SessionSeq } from "../storage/schema.js";
@@ -39,24 +40,33 @@ export const EMPTY_PATH: PathState = {
   systemSeq: null,
 };
 
-const stateBySeq = query<{ seq: EntrySeq }, PathState & { seq: EntrySeq }>(({ db, p }) =>
-  db
-    .selectFrom("entry")
-    .select([
-      "id as entryId",
-      "seq",
-      "depth",
-      "compaction_seq as compactionSeq",
-      "model_seq as modelSeq",
-      "thinking_seq as thinkingSeq",
-      "system_seq as systemSeq",
-    ])
-    .where("seq", "=", p.seq),
+const STATE_COLUMNS = [
+  "id as entryId",
+  "seq",
+  "depth",
+  "compaction_seq as compactionSeq",
+  "model_seq as modelSeq",
+  "thinking_seq as thinkingSeq",
+  "system_seq as systemSeq",
+] as const;
+
+const stateBySeq = query<{ seq: EntrySeq }, EntryPathState>(({ db, p }) =>
+  db.selectFrom("entry").select(STATE_COLUMNS).where("seq", "=", p.seq),
+);
+const stateById = query<{ session: SessionSeq; id: EntryId }, EntryPathState>(({ db, p }) =>
+  db.selectFrom("entry").select(STATE_COLUMNS).where("session_seq", "=", p.session).where("id", "=", p.id),
 );
 
 /** Returns the path state at an entry; `EMPTY_PATH` for null. */
 export function readPathState(connection: Connection, seq: EntrySeq | null): PathState {
   return (seq === null ? undefined : connection.get(stateBySeq, { seq })) ?? EMPTY_PATH;
+}
+
+/** Returns the path state at the entry of this id. @throws {EntryNotFoundError} */
+export function requirePathState(connection: Connection, session: SessionRef, id: EntryId): EntryPathState {
+  const state = connection.get(stateById, { session: session.seq, id });
+  if (state === undefined) throw new EntryNotFoundError(session.id, id);
+  return state;
 }
 
 /** The session in which references of an entry are resolved. */

@@ -107,11 +107,14 @@ const CALLS: Readonly<Record<string, Call>> = {
   ...members("session.append options", ({ session }, options) => session.append(core.userMessage("x"), options), {}, [
     "onConflict",
     "expectedLeafId",
+    "parentId",
   ]),
   "session.write": ({ session }, writes) => session.write(writes),
+  ...members("session.write options", ({ session }, options) => session.write([], options), {}, ["onConflict", "expectedLeafId"]),
   ...members("session.write entry", ({ session }, write) => session.write([write]), { kind: "entry", entry: core.userMessage("x") }, [
     "kind",
     "entry",
+    "parentId",
   ]),
   ...members("session.write label", ({ session }, write) => session.write([write]), { kind: "label", entryId: "e", label: "x" }, [
     "entryId",
@@ -122,7 +125,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     "key",
     "value",
   ]),
-  ...members("session.write move", ({ session }, write) => session.write([write]), { kind: "moveLeaf", to: "e" }, ["to"]),
+  ...members("session.write move", ({ session }, write) => session.write([write]), { kind: "moveLeaf", to: "e" }, ["to", "leaf"]),
   "session.moveLeaf": ({ session }, to) => session.moveLeaf(to),
   "session.labels.set entryId": ({ session }, id) => session.labels.set(id, "x"),
   "session.labels.set label": ({ session }, label) => session.labels.set("e", label),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
 import { UnserializableValueError } from "../../src/errors/session-errors.js";
-import type { Write } from "../../src/port/session-storage.js";
+import type { Write } from "../../src/port/writes.js";
 import { grow } from "../world/grow.js";
 
 test("a write that waits for another one is written as it was when it was handed in", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Write } from "../../src/port/session-storage.js";
+import type { Write } from "../../src/port/writes.js";
 import { contextNames, entryNamed, grow, plant, treeNames } from "../world/grow.js";
 import { openedStore } from "../world/stores.js";
 
