@@ -62,6 +62,18 @@ export function record(members: Readonly<Record<string, Rule>>, wanted = "an obj
   };
 }
 
+/** An object whose members all match; a member that is undefined counts as left out. */
+export function membersOf(rule: Rule, wanted = "an object"): Rule {
+  return (given, argument) => {
+    if (!isRecord(given)) return { argument, wanted, given };
+    for (const [name, value] of Object.entries(given)) {
+      const misfit = value === undefined ? undefined : rule(value, `${argument}.${name}`);
+      if (misfit !== undefined) return misfit;
+    }
+    return undefined;
+  };
+}
+
 /** An array whose elements match. */
 export function list(rule: Rule, wanted = "an array"): Rule {
   return (given, argument) => {

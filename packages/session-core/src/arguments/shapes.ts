@@ -6,6 +6,7 @@ import {
   CURSOR,
   FLAG,
   list,
+  membersOf,
   NUMBER,
   nullable,
   OBJECT,
@@ -158,6 +159,9 @@ export const NEW_SESSION = record({
   parent: optional(record({ sessionId: ID, entryId: nullable(ID), toolCallId: nullable(TEXT) })),
   metadata: optional(OBJECT),
 });
+const SCALAR = ruleOf("a text, a finite number, true, false or null", (value) =>
+  typeof value === "number" ? Number.isFinite(value) : value === null || typeof value === "string" || typeof value === "boolean",
+);
 /** Which sessions to list. */
 export const FILTER = record({
   cwd: optional(TEXT),
@@ -165,6 +169,7 @@ export const FILTER = record({
   archived: optional(FLAG_OR_ALL),
   empty: optional(FLAG),
   parentId: optional(ID),
+  metadata: optional(membersOf(SCALAR)),
   limit: optional(NUMBER),
   cursor: optional(CURSOR),
 });

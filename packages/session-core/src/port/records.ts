@@ -80,6 +80,11 @@ export interface SessionFilter {
   /** Whether to include sessions without entries. Default: false. */
   readonly empty?: boolean | undefined;
   readonly parentId?: SessionId | undefined;
+  /**
+   * Only sessions whose metadata has all of these top-level members, each equal. A value of more than 500 characters as JSON is not
+   * indexed and finds nothing.
+   */
+  readonly metadata?: Readonly<Record<string, string | number | boolean | null>> | undefined;
   /** At most this many; default 1,000. */
   readonly limit?: number | undefined;
   /** `next` of the previous page. */

@@ -1,48 +1,111 @@
-import { type SelectQueryBuilder, sql } from "kysely";
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { Page, SessionFilter, SessionRecord } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
-import { dynamicQuery, type Query, query, rowLimit } from "../storage/query.js";
+import { type MetadataRow, metadataRows } from "../storage/metadata-rows.js";
+import { dynamicQuery, type Query, query, rawQuery, rowLimit } from "../storage/query.js";
 import type { SessionSeq, SessionTable, Tables } from "../storage/schema.js";
 import { toSessionRecord } from "./session-rows.js";
 
 const DEFAULT_LIMIT = 1000;
 
-type Sessions = SelectQueryBuilder<Tables, "session", SessionTable>;
+/** With this many sessions of the rarest member of a metadata filter, the list is walked and each session asked for the members. */
+const MANY_OF_A_MEMBER = 1000;
 
-/** Returns a page of the sessions that match `filter`, newest activity first. Reads no entries. */
+/**
+ * Returns a page of the sessions that match `filter`, newest activity first. Reads no entries.
+ *
+ * Cost: the sessions of the page, however many there are; with `cwd` and `parentId` together, those of the parent. With `metadata`, the
+ * sessions with its rarest member, or, if these are more than 1,000, those between one match and the next.
+ */
 export function listSessions(connection: Connection, filter: SessionFilter): Page<SessionRecord> {
   const limit = rowLimit(filter.limit ?? DEFAULT_LIMIT);
-  const rows = connection.all(
-    dynamicQuery<SessionTable>(({ db }) =>
-      applyCursor(applyFilter(db.selectFrom("session").selectAll(), filter), filter.cursor)
-        .orderBy("active_at_ms", "desc")
-        .orderBy("seq", "desc")
-        .limit(limit + 1),
-    ),
-    {},
-  );
+  const rows = connection.read(() => listRows(connection, filter, limit + 1));
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return { items: rows.slice(0, limit).map(toSessionRecord), next: last === undefined ? null : `${last.active_at_ms}.${last.seq}` };
 }
 
-function applyFilter(sessions: Sessions, filter: SessionFilter): Sessions {
-  const { cwd, kind = "conversation", archived = false, empty = false, parentId } = filter;
-  let narrow = sessions;
-  if (cwd !== undefined) narrow = narrow.where("cwd", "=", cwd);
-  if (kind !== "all") narrow = narrow.where("kind", "=", kind);
-  if (archived !== "all") narrow = narrow.where("archived_at_ms", archived ? "is not" : "is", null);
-  if (!empty) narrow = narrow.where("entry_count", ">", 0);
-  if (parentId !== undefined) narrow = narrow.where("parent_session_id", "=", parentId);
-  return narrow;
+function listRows(connection: Connection, filter: SessionFilter, limit: number): readonly SessionTable[] {
+  const conditions = [...placeConditions(filter), ...cursorConditions(filter.cursor)];
+  const listings = listingsOf(filter);
+  const members = metadataRows(filter.metadata ?? {});
+  // A member that is too long for the index is a member of no session.
+  if (members.length < Object.values(filter.metadata ?? {}).filter((value) => value !== undefined).length) return [];
+  const rarest = findRarest(connection, members);
+  const all = [...conditions, ...members.filter((member) => member !== rarest).map(hasMember)];
+  const list = rarest === undefined ? inListings(listings, all, limit) : withMember(rarest, listings, all, limit);
+  return connection.all(
+    dynamicQuery<SessionTable>(() => rawQuery(list)),
+    {},
+  );
 }
 
-function applyCursor(sessions: Sessions, cursor: string | undefined): Sessions {
+type Condition = RawBuilder<unknown>;
+
+const NEWEST_FIRST = sql`ORDER BY active_at_ms DESC, seq DESC`;
+
+/** The numbers in the column `listing` of the sessions that a filter asks for; see migrations/0005-reads-by-index.ts. */
+function listingsOf({ kind = "conversation", archived = false, empty = false }: SessionFilter): readonly number[] {
+  const kinds = kind === "all" ? [0, 1] : [kind === "subagent" ? 1 : 0];
+  const archives = archived === "all" ? [0, 2] : [archived ? 2 : 0];
+  return kinds.flatMap((one) => archives.flatMap((two) => (empty ? [0, 4] : [0]).map((four) => one + two + four)));
+}
+
+// Each number has its own range of an index in the order of the list, so each part reads no more rows than the page has.
+function inListings(listings: readonly number[], conditions: readonly Condition[], limit: number): RawBuilder<SessionTable> {
+  const parts = listings.map(
+    (listing) =>
+      sql`SELECT * FROM session WHERE ${sql.join([sql`listing = ${listing}`, ...conditions], sql` AND `)} ${NEWEST_FIRST} LIMIT ${limit}`,
+  );
+  if (parts.length === 1) return sql<SessionTable>`${parts[0]}`;
+  const union = sql.join(
+    parts.map((part) => sql`SELECT * FROM (${part})`),
+    sql` UNION ALL `,
+  );
+  return sql<SessionTable>`SELECT * FROM (${union}) ${NEWEST_FIRST} LIMIT ${limit}`;
+}
+
+function withMember(
+  member: MetadataRow,
+  listings: readonly number[],
+  conditions: readonly Condition[],
+  limit: number,
+): RawBuilder<SessionTable> {
+  return sql<SessionTable>`
+    SELECT session.* FROM session_metadata AS member CROSS JOIN session ON session.seq = member.session_seq
+    WHERE member.key = ${member.key} AND member.value = ${member.value}
+      AND ${sql.join([sql`listing IN (${sql.join(listings)})`, ...conditions], sql` AND `)}
+    ${NEWEST_FIRST} LIMIT ${limit}`;
+}
+
+function placeConditions({ cwd, parentId }: SessionFilter): readonly Condition[] {
+  return [...(cwd === undefined ? [] : [sql`cwd = ${cwd}`]), ...(parentId === undefined ? [] : [sql`parent_session_id = ${parentId}`])];
+}
+
+function cursorConditions(cursor: string | undefined): readonly Condition[] {
   const [activeAt, seq] = (cursor ?? "").split(".").map(Number);
-  if (activeAt === undefined || seq === undefined) return sessions;
+  if (activeAt === undefined || seq === undefined) return [];
   // The first condition uses the index; the second separates sessions that were active in the same millisecond.
-  return sessions
-    .where("active_at_ms", "<=", activeAt)
-    .where((where) => where.or([where("active_at_ms", "<", activeAt), sql<boolean>`seq < ${seq}`]));
+  return [sql`active_at_ms <= ${activeAt}`, sql`(active_at_ms < ${activeAt} OR session.seq < ${seq})`];
+}
+
+function hasMember({ key, value }: MetadataRow): Condition {
+  // `+`: asked for each session of the list, not the other way round.
+  return sql`EXISTS (SELECT 1 FROM session_metadata AS other WHERE other.key = ${key} AND other.value = ${value} AND other.session_seq = +session.seq)`;
+}
+
+const countOfMember = query<MetadataRow & { limit: number }, { count: number }>(({ sql, p }) =>
+  rawQuery(sql<{ count: number }>`
+    SELECT count(*) AS count FROM (SELECT 1 FROM session_metadata WHERE key = ${p.key} AND value = ${p.value} LIMIT ${p.limit})`),
+);
+
+/** The member that the fewest sessions have; undefined if all of them have many, or there is none. */
+function findRarest(connection: Connection, members: readonly MetadataRow[]): MetadataRow | undefined {
+  const counted = members.map((member) => ({
+    member,
+    count: connection.get(countOfMember, { ...member, limit: MANY_OF_A_MEMBER })?.count ?? 0,
+  }));
+  const [rarest] = counted.toSorted((one, other) => one.count - other.count);
+  return rarest !== undefined && rarest.count < MANY_OF_A_MEMBER ? rarest.member : undefined;
 }
 
 type ByName = Query<{ name: string; limit: number }, SessionTable>;

@@ -6,6 +6,7 @@ import { indexTitle, mergeIndex } from "../search/search-index.js";
 import type { Connection } from "../storage/connection.js";
 import { query } from "../storage/query.js";
 import type { SessionSeq, SessionTable } from "../storage/schema.js";
+import { indexMetadata } from "./session-metadata.js";
 
 /** A `SessionRow` inside the SQLite storage: its row number has the type of the tables. */
 export interface SessionRef extends SessionRow {
@@ -15,7 +16,7 @@ export interface SessionRef extends SessionRow {
 /** The columns of the table `session` that have no default. */
 type NewSessionRow = Omit<
   SessionTable,
-  "seq" | "entry_count" | "message_count" | "payload_bytes" | "row_count" | "row_bytes" | "first_text" | "archived_at_ms"
+  "seq" | "entry_count" | "message_count" | "payload_bytes" | "row_count" | "row_bytes" | "first_text" | "archived_at_ms" | "listing"
 >;
 
 const insertSession = query<NewSessionRow>(({ db, p }) =>
@@ -67,6 +68,7 @@ export function insertNewSession(connection: Connection, session: NewSession, so
   const seq = requireSessionSeq(connection, id);
   connection.run(insertLeaf, { session: seq, name: MAIN_LEAF });
   if (row.title !== null) indexTitle(connection, seq, row.title);
+  if (session.metadata !== undefined) indexMetadata(connection, seq, session.metadata);
   return { id, seq };
 }
 

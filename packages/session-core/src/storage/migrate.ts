@@ -6,6 +6,7 @@ import { initial } from "./migrations/0001-initial.js";
 import { entryTokenCount } from "./migrations/0002-entry-token-count.js";
 import { ancestorsAndActivity } from "./migrations/0003-ancestors-and-activity.js";
 import { type OnProgress, payloadsApart } from "./migrations/0004-payloads-apart.js";
+import { readsByIndex } from "./migrations/0005-reads-by-index.js";
 
 /** One step of the schema. Released steps are never edited; a later change is another step. */
 interface Migration {
@@ -16,7 +17,7 @@ interface Migration {
 }
 
 /** Every step, in order. The `user_version` of a file is the number of steps that were applied to it. */
-export const MIGRATIONS: readonly Migration[] = [initial, entryTokenCount, ancestorsAndActivity, payloadsApart];
+export const MIGRATIONS: readonly Migration[] = [initial, entryTokenCount, ancestorsAndActivity, payloadsApart, readsByIndex];
 
 /** The format version that this program writes: the number of migrations. */
 export const SUPPORTED_VERSION = MIGRATIONS.length;

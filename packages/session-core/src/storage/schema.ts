@@ -42,12 +42,19 @@ interface SessionColumns {
   metadata_json: string | null;
   row_count: Generated<number>;
   row_bytes: Generated<number>;
+  listing: GeneratedAlways<number>;
 }
 
 /** A row of the table `session`, by column name. `toSessionRecord` converts it to a `SessionRecord`. */
 export type SessionTable = Selectable<SessionColumns>;
 
-/** A row of the table `entry`. The constraints of its columns are in migrations/0004-payloads-apart.ts. */
+interface SessionMetadataTable {
+  key: string;
+  value: string;
+  session_seq: SessionSeq;
+}
+
+/** A row of the table `entry`. The constraints of its columns are in migrations/0004-payloads-apart.ts and 0005-reads-by-index.ts. */
 export interface EntryTable {
   seq: EntrySeq;
   session_seq: SessionSeq;
@@ -69,6 +76,7 @@ export interface EntryTable {
   inherited: 0 | 1;
   payload_bytes: number;
   preview: string;
+  custom_type: string | null;
 }
 
 /** The columns of the table `entry` that are stored. */
@@ -125,6 +133,26 @@ export interface ValueTable {
   key: string;
   value_json: string;
   updated_at_ms: number;
+  large_bytes: number | null;
+}
+
+interface LargeValueTable {
+  seq: Generated<number>;
+  session_seq: SessionSeq;
+  key: string;
+  json: string;
+}
+
+/** An entry by which the tree is known: one without children, or one with several. */
+interface TreeMarkTable {
+  session_seq: SessionSeq;
+  entry_seq: EntrySeq;
+}
+
+interface KindCountTable {
+  session_seq: SessionSeq;
+  kind: number;
+  entries: number;
 }
 
 export interface FileOperationTable {
@@ -188,6 +216,7 @@ interface StoreStateTable {
 /** The tables of a store, for Kysely. */
 export interface Tables {
   session: SessionColumns;
+  session_metadata: SessionMetadataTable;
   entry: EntryColumns;
   payload: PayloadTable;
   payload_block: PayloadBlockTable;
@@ -195,6 +224,7 @@ export interface Tables {
   leaf_move: LeafMoveTable;
   label: LabelTable;
   value: ValueTable;
+  large_value: LargeValueTable;
   file_operation: FileOperationTable;
   usage_total: UsageTotalTable;
   token_counter: TokenCounterTable;
@@ -203,4 +233,7 @@ export interface Tables {
   entry_text: EntryTextTable;
   session_text: SessionTextTable;
   store_state: StoreStateTable;
+  tip: TreeMarkTable;
+  branch_point: TreeMarkTable;
+  kind_count: KindCountTable;
 }

@@ -7,6 +7,7 @@ import { EntryConflictError, InvalidReferenceError } from "../errors/session-err
 import { newEntryId } from "../ids/ids.js";
 import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
+import { toStoredCustomType } from "../storage/custom-types.js";
 import { payloadText } from "../storage/payloads.js";
 import { query, rawQuery } from "../storage/query.js";
 import { type EntrySeq, type SessionSeq, type StoredEntry, toEntrySeq } from "../storage/schema.js";
@@ -17,11 +18,15 @@ import type { TypedPayloadRow, WritableEntry } from "./entry-rows.js";
 import { insertFileOperations } from "./file-operations.js";
 import { type DerivedState, derivePathState, type EntryPathState, type PathState, readPathState } from "./path-state.js";
 import { SessionTotals } from "./statistics.js";
+import { TreeEnds } from "./tree-ends.js";
 
 /** The session that is written to, and the host's tools that touch files. */
 export interface WriteTarget extends SessionRef {
   readonly fileTools: FileTools;
 }
+
+/** How many entries of a long write are held in memory at most, for the ends of the tree. */
+const MOST_HELD = 10_000;
 
 /** The result of an append. `isKnown`: an equal entry of the same id existed, and nothing was written. */
 interface AppendResult {
@@ -37,6 +42,7 @@ export class EntryWriter {
   readonly #connection: Connection;
   readonly #target: WriteTarget;
   readonly #totals: SessionTotals;
+  readonly #ends: TreeEnds;
   #next: EntrySeq | undefined;
   /** The entries written last, each the parent of the next; at most 16. */
   #line: EntrySeq[] = [];
@@ -46,6 +52,7 @@ export class EntryWriter {
     this.#connection = connection;
     this.#target = target;
     this.#totals = new SessionTotals(target.seq, inherited);
+    this.#ends = new TreeEnds(target.seq);
   }
 
   /**
@@ -117,11 +124,14 @@ export class EntryWriter {
     this.#line.push(seq);
     if (this.#line.length > SHORTEST_STRIDE) this.#line.shift();
     insertFileOperations(this.#connection, seq, entry.payload, this.#target.fileTools);
+    this.#ends.add(seq, parentSeq);
+    if (this.#ends.size >= MOST_HELD) this.#ends.flush(this.#connection);
     this.#totals.add(entry, preview, bytes);
   }
 
-  /** Adds the counts and usage of the appended entries to those of the session. */
+  /** Adds the counts and usage of the appended entries to those of the session, and their tips and branch points. */
   flushTotals(): void {
+    this.#ends.flush(this.#connection);
     this.#totals.flush(this.#connection);
   }
 }
@@ -160,6 +170,7 @@ const insertRow = query<StoredEntry>(({ db, p }) =>
     inherited: p.inherited,
     payload_bytes: p.payload_bytes,
     preview: p.preview,
+    custom_type: p.custom_type,
   }),
 );
 
@@ -199,6 +210,7 @@ function insertEntryRow(
     inherited: entry.inherited,
     payload_bytes: bytes,
     preview,
+    custom_type: payload.type === "custom" || payload.type === "custom_message" ? toStoredCustomType(payload.customType) : null,
   });
   connection.run(insertPayload, { seq: state.seq, json: payloadJson });
   return { preview, bytes };

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { EntryPayload, PayloadOf } from "../entry/entry.js";
+import { toEntryKind, toKindNumber } from "../entry/kinds.js";
 import type { Message, Usage } from "../entry/message.js";
 import type { ModelUsage, SessionKey, Statistics } from "../port/records.js";
 import { requireSessionSeq } from "../sessions/session-rows.js";
@@ -44,9 +45,16 @@ const addUsage = query<UsageTotalTable>(({ sql, p }) =>
       cost_usd = cost_usd + excluded.cost_usd`),
 );
 
-/** Collects what new entries add to the totals of their session: counts, size, last activity and token usage. */
+const addToKind = query<{ session: SessionSeq; kind: number; entries: number }>(({ sql, p }) =>
+  rawQuery(sql`
+    INSERT INTO kind_count VALUES (${p.session}, ${p.kind}, ${p.entries})
+    ON CONFLICT (session_seq, kind) DO UPDATE SET entries = entries + excluded.entries`),
+);
+
+/** Collects what new entries add to the totals of their session: counts, also by kind, size, last activity and token usage. */
 export class SessionTotals {
   #counts: Counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null };
+  #kinds = new Map<number, number>();
   #usage = new Map<string, UsageTotalTable>();
 
   readonly #session: SessionSeq;
@@ -60,6 +68,8 @@ export class SessionTotals {
   add(entry: WritableEntry, preview: string, bytes: number): void {
     const { payload } = entry;
     const role = payload.type === "message" ? payload.message.role : undefined;
+    const kind = toKindNumber(payload.type, role ?? null);
+    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
     const counts = this.#counts;
     counts.entries += 1;
     counts.bytes += bytes;
@@ -84,8 +94,10 @@ export class SessionTotals {
   flush(connection: Connection): void {
     if (this.#counts.entries === 0) return;
     connection.run(addCounts, { session: this.#session, ...this.#counts });
+    for (const [kind, entries] of this.#kinds) connection.run(addToKind, { session: this.#session, kind, entries });
     for (const row of this.#usage.values()) connection.run(addUsage, row);
     this.#counts = { entries: 0, messages: 0, bytes: 0, activeAt: 0, firstText: null };
+    this.#kinds = new Map();
     this.#usage = new Map();
   }
 }
@@ -177,21 +189,31 @@ export function readStatistics(connection: Connection, key?: SessionKey): Statis
       sql<CountRow>`SELECT count(*) AS sessions, coalesce(sum(entry_count), 0) AS entries, coalesce(sum(message_count), 0) AS messages,
         coalesce(sum(payload_bytes), 0) AS payloadBytes FROM session WHERE ${within("seq")}`,
     );
-    const types = allRows(
+    const kinds = allRows(
       connection,
-      sql<{ type: string; count: number }>`
-        SELECT type, count(*) AS count FROM entry WHERE ${within("session_seq")} GROUP BY type ORDER BY type`,
+      sql<{ kind: number; count: number }>`
+        SELECT kind, sum(entries) AS count FROM kind_count WHERE ${within("session_seq")} GROUP BY kind`,
     );
     return {
       sessions: counts?.sessions ?? 0,
       entries: counts?.entries ?? 0,
       messages: counts?.messages ?? 0,
       payloadBytes: counts?.payloadBytes ?? 0,
-      byType: Object.fromEntries(types.map(({ type, count }) => [type, count])),
+      byType: sumTypes(kinds),
       usage: readUsage(connection, within("session_seq"), 0),
       inheritedUsage: readUsage(connection, within("session_seq"), 1),
     };
   });
+}
+
+/** The counts of kinds as counts of types, in the order of their names. */
+function sumTypes(kinds: readonly { readonly kind: number; readonly count: number }[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const { kind, count } of kinds) {
+    const { type } = toEntryKind(kind);
+    counts.set(type, (counts.get(type) ?? 0) + count);
+  }
+  return Object.fromEntries([...counts].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 function readUsage(connection: Connection, within: RawBuilder<boolean>, inherited: 0 | 1): readonly ModelUsage[] {

@@ -13,7 +13,9 @@ import { findingsOf, openedStore, raw, storePath } from "../world/stores.js";
 
 const digest = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 const SESSIONS = ["tree", "fork", "nasty"] as const;
-const VERSIONS = [1, 2, 3] as const;
+const VERSIONS = [1, 2, 3, 4] as const;
+/** Those whose payloads are a column of the table `entry`. */
+const WITH_PAYLOADS = [1, 2, 3] as const;
 
 describe.each(VERSIONS)("a store of version %i", (version) => {
   test.each(SESSIONS)("opened for writing is upgraded, and its session %s reads as the old release read it", async (id) => {
@@ -108,6 +110,34 @@ describe.each(VERSIONS)("a store of version %i", (version) => {
     }
   });
 
+  test("gives the tips, branch points and counts of its tree, also read-only", async () => {
+    const path = oldStore(version);
+    for (const mode of ["read-only", "create"] as const) {
+      const store = await openedStore({ path, mode });
+      const session = await store.openSession("s");
+      expect((await session.tree.tips()).map(({ id }) => id)).toEqual(["u699", "u999"]);
+      expect((await session.tree.branchPoints()).map(({ id }) => id)).toEqual(["u99"]);
+      expect((await session.statistics()).byType).toEqual({ message: 1_000 });
+    }
+  });
+
+  test("gives sessions by members of their metadata, also read-only", async () => {
+    const path = oldStore(version);
+    const metadata = JSON.stringify({ owner: 'u"7\n', n: 1, on: true, none: null, list: [1] });
+    raw(path, (file) => file.prepare("UPDATE session SET metadata_json = ? WHERE id = 'tree'").run(metadata));
+    for (const mode of ["read-only", "create"] as const) {
+      const store = await openedStore({ path, mode });
+      for (const wanted of [{ owner: 'u"7\n' }, { n: 1 }, { on: true, none: null }]) {
+        expect((await store.listSessions({ metadata: wanted })).items.map(({ id }) => id)).toEqual(["tree"]);
+      }
+      for (const wanted of [{ owner: "u7" }, { n: 1, on: false }, { n: "1" }]) {
+        expect((await store.listSessions({ metadata: wanted })).items).toEqual([]);
+      }
+    }
+  });
+});
+
+describe.each(WITH_PAYLOADS)("a store of version %i", (version) => {
   test.each(["{", "17", "{}"])("is upgraded with the payload %s, which verify names", async (json) => {
     const path = oldStore(version);
     raw(path, (file) => {
@@ -176,7 +206,8 @@ test("each version makes the tables that it has always made", () => {
   );
   const first = ["session", "entry", "leaf", "leaf_move", "label", "value", "file_operation", "usage_total", "store_state"];
   const second = [...first, "token_counter", "entry_token_count"];
-  expect(names).toEqual([first, second, [...second, "entry_waypoint"]].map((list) => list.toSorted()));
+  const third = [...second, "entry_waypoint"];
+  expect(names).toEqual([first, second, third, [...third, "payload", "payload_block"]].map((list) => list.toSorted()));
 });
 
 test("a constraint that a migration violates is reported as damage of the file", () => {

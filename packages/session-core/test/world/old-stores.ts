@@ -20,11 +20,15 @@ export const READ_BY_OLD_RELEASE: Readonly<Record<"tree" | "fork" | "nasty", Rec
 const TABLES = ["session", "entry", "leaf", "leaf_move", "label", "value", "file_operation", "usage_total"];
 const TOKEN_TABLES = ["token_counter", "entry_token_count"];
 
-/** A store of an older version, with the sessions of the fixture. Versions 1 and 2 are the rows of version 3 in their own tables. */
-export function oldStore(version: 1 | 2 | 3): string {
+/**
+ * A store of an older version, with the sessions of the fixture. Versions 1 and 2 are the rows of version 3 in their own tables; version
+ * 4, which packs all payloads, is version 3 upgraded.
+ */
+export function oldStore(version: 1 | 2 | 3 | 4): string {
   const whole = storePath();
   writeFileSync(whole, gunzipSync(readFileSync(join(FIXTURES, "store-version-3.db.gz"))));
-  if (version === 3) return whole;
+  if (version === 4) raw(whole, (file) => migrate(file, whole, MIGRATIONS.slice(0, version)));
+  if (version >= 3) return whole;
   const path = storePath();
   raw(path, (file) => {
     migrate(file, path, MIGRATIONS.slice(0, version));
