@@ -39,14 +39,6 @@ function declarations(folder, outDir) {
   execFileSync(process.execPath, [TSC, "-p", folder, "--outDir", outDir, "--tsBuildInfoFile", record], { stdio: "inherit" });
   // It speaks of this folder only, and has no place in a package.
   rmSync(record);
-  for (const file of filesBelow(outDir, ".d.ts")) withoutPeer(file);
-}
-
-/** The peer `ai` is optional: where it is not installed, the types that name it are `any`, and no error of the checker. */
-function withoutPeer(file) {
-  const text = readFileSync(file, "utf8");
-  const changed = text.replace(/^import type .* from "ai";$/m, "// @ts-ignore: not every project has this optional peer\n$&");
-  if (changed !== text) writeFileSync(file, changed);
 }
 
 function filesBelow(folder, ending) {

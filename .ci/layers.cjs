@@ -17,6 +17,7 @@ const CORE_FOLDERS = [
   ["session"],
   ["store"],
   ["transfer"],
+  ["ai-sdk"],
 ];
 
 const CORE = "packages/session-core/src";
@@ -33,6 +34,7 @@ const COMPACTION_FOLDERS = [
   ["summary"],
   ["checkpoints", "recall"],
   ["run"],
+  ["ai-sdk"],
 ];
 
 const COMPACTION = "packages/compaction/src";
@@ -72,7 +74,7 @@ const upward = (source, levels) =>
       comment: "A folder imports only from folders listed before it.",
       severity: "error",
       from: { path: `^${source}/(${folders.join("|")})/` },
-      to: { path: `^${source}/(${[...later, "index\\.ts$"].join("|")})` },
+      to: { path: `^${source}/(${[...later, "index\\.ts$", "ai-sdk\\.ts$"].join("|")})` },
     };
   });
 
@@ -154,6 +156,14 @@ module.exports = {
       "zod",
       `^(${CORE}/entry/|${COMPACTION}/(settings|summarizers|recall|checkpoints)/|packages/cli/src/(config|preview)/)`,
     ),
+    {
+      name: "ai-sdk-in-subpaths",
+      comment:
+        "The AI SDK is an optional peer: also its types are named only by the subpaths ai-sdk, and by the command, which bundles it.",
+      severity: "error",
+      from: { path: "^packages/[^/]+/src", pathNot: `^(${CORE}|${COMPACTION})/ai-sdk(/|\\.ts$)|^packages/cli/src/agent/` },
+      to: { path: "node_modules/(ai|@ai-sdk/[^/]+)/" },
+    },
     only("js-tiktoken-in-one-adapter", "js-tiktoken", `^${COMPACTION}/tokens/tiktoken/`),
   ],
   options: {

@@ -53,7 +53,7 @@ function typeErrors(program: string): string {
 
 const PROGRAM = `
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { aiSdkSummarizer, recallTools } from "@bough/compaction";
+import { aiSdkRecallTools, aiSdkSummarizer } from "@bough/compaction/ai-sdk";
 import { openStore, userMessage } from "@bough/session-core";
 const provider = createOpenAICompatible({ name: "local", baseURL: process.argv[2] ?? "" });
 const summarizer = aiSdkSummarizer(provider("m1"));
@@ -61,7 +61,7 @@ const { text } = await summarizer({ system: "You summarise.", prompt: "Say it sh
 const store = await openStore({ path: ":memory:" });
 const session = await store.createSession();
 await session.append(userMessage("hello"));
-const tools = await recallTools(session).aiSdk();
+const tools = await aiSdkRecallTools(session);
 console.log(JSON.stringify({ text, tools: Object.keys(tools) }));
 await store.close();
 `;
@@ -92,7 +92,7 @@ describe("the types", () => {
 
   test("are those of the SDK where it is there", () => {
     withSdk("ai");
-    const wrong = 'import { aiSdkSummarizer } from "@bough/compaction";\nexport const use = aiSdkSummarizer(5);\n';
+    const wrong = 'import { aiSdkSummarizer } from "@bough/compaction/ai-sdk";\nexport const use = aiSdkSummarizer(5);\n';
     expect(typeErrors(wrong)).toMatch(/program\.ts\(2,.*TS2345/);
   });
 });

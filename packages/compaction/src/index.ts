@@ -53,7 +53,6 @@ export { type CompactionSettings, type SettingsInput, settingsJsonSchema } from 
 
 // Summarizers
 export { extractiveSummarizer } from "./extract/extract.js";
-export { type AiSdkSummarizerOptions, aiSdkSummarizer } from "./summarizers/ai-sdk.js";
 export type { EndpointOptions } from "./summarizers/http.js";
 export { type ChatTool, type OpenAiCompatibleOptions, openAiCompatibleSummarizer } from "./summarizers/openai-compatible.js";
 export { remoteSummarizer } from "./summarizers/remote.js";

@@ -1,4 +1,5 @@
-import { aiSdkSummarizer, type Compactor, type CompactorOptions, createCompactor, type Summarizer } from "@bough/compaction";
+import { type Compactor, type CompactorOptions, createCompactor, type Summarizer } from "@bough/compaction";
+import { aiSdkSummarizer } from "@bough/compaction/ai-sdk";
 import type { Session, SessionId, SessionRecord, Store } from "@bough/session-core";
 import { type ChatModel, type ChatOptions, chooseChatModel } from "../agent/chat-model.js";
 import type { Config } from "../config/schema.js";

@@ -7,6 +7,8 @@ const { withMethods, list, nullable, oneOf, optional, record, ruleOf } = rules;
 
 /** A session handle. */
 export const SESSION = withMethods("a session", "append", "context", "walk");
+/** A compactor. */
+export const COMPACTOR_HANDLE = withMethods("a compactor", "prepareRequest");
 /** A token counter. */
 export const COUNTER = withMethods("a counter of tokens", "count");
 const SIGNAL = optional(withMethods("an AbortSignal", "addEventListener", "throwIfAborted"));

@@ -81,10 +81,11 @@ export class CheckpointError extends BoughError {
 export class AiSdkMissingError extends BoughError {
   readonly code = "AI_SDK_MISSING";
   override readonly name = "AiSdkMissingError";
-  constructor(options: { cause?: unknown } = {}) {
-    super('The package "ai" (version 6 or 7) could not be loaded.', {
+  constructor(found: "missing" | "older", options: { cause?: unknown } = {}) {
+    const what = found === "missing" ? "could not be loaded" : "is installed in an older version";
+    super(`The package "ai" (version 6 or 7) ${what}.`, {
       ...options,
-      hint: "Install it, or use `definitions` of the recall tools.",
+      hint: "Install it: npm install ai@6",
     });
   }
 }

@@ -1,9 +1,8 @@
 import { AmbiguousNameError, type EntryId, EntryNotFoundError, InvalidQueryError, type Session } from "@bough/session-core";
 import { pairStart, rules, shortLine } from "@bough/session-core/internals";
-import type { ToolSet } from "ai";
 import { z } from "zod";
 import { SESSION } from "../arguments/shapes.js";
-import { AiSdkMissingError, InvalidSettingError } from "../errors/compaction-errors.js";
+import { InvalidSettingError } from "../errors/compaction-errors.js";
 import { markRecallTools } from "../summary/compose.js";
 import { describeSummaries } from "./describe.js";
 import { readRangeText } from "./entry-text.js";
@@ -23,11 +22,9 @@ export interface RecallTool {
   readonly execute: (input: unknown) => Promise<string>;
 }
 
-/** The three tools, as definitions and for the AI SDK. */
+/** The three tools. `aiSdkRecallTools` of `@bough/compaction/ai-sdk` has them as tools of the AI SDK. */
 export interface RecallTools {
   readonly definitions: readonly RecallTool[];
-  /** @throws {AiSdkMissingError} the package `ai` is not installed. */
-  readonly aiSdk: () => Promise<ToolSet>;
 }
 
 /** Limits of the answers. */
@@ -68,7 +65,7 @@ export function recallTools(session: Session, options: RecallOptions = {}): Reca
     defineTool("recall_describe", describeInput, ({ summary, offset }) => describe(session, summary, offset, maxChars)),
     defineTool("recall_expand", expandInput, (order) => expand(session, order, maxChars)),
   ];
-  return { definitions, aiSdk: async () => toAiSdkTools(definitions) };
+  return { definitions };
 }
 
 async function describe(session: Session, summary: string | number | undefined, offset: number, maxChars: number): Promise<string> {
@@ -116,18 +113,6 @@ function explainMistake(error: unknown): string {
     return `${error.typed} could be several entries: ${error.candidates.join(", ")}. Name one of them.`;
   if (error instanceof InvalidQueryError) return `That query cannot be understood: ${error.reason}.`;
   throw error;
-}
-
-async function toAiSdkTools(definitions: readonly RecallTool[]): Promise<ToolSet> {
-  const { jsonSchema, tool } = await import("ai").catch((cause: unknown) => {
-    throw new AiSdkMissingError({ cause });
-  });
-  return Object.fromEntries(
-    definitions.map(({ name, description, inputSchema, execute }) => [
-      name,
-      tool({ description, inputSchema: jsonSchema(inputSchema), execute }),
-    ]),
-  );
 }
 
 // The inputs of the tools, with all texts that the model reads about them.

@@ -1,9 +1,8 @@
 import type { Usage } from "@bough/session-core";
 import { z } from "zod";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import { CONNECTION_ENDED } from "./ai-sdk-step.js";
 import { toCallError } from "./call-failure.js";
-import type { ModelReply, ReplyEnd } from "./reply.js";
+import { CONNECTION_ENDED, type ModelReply, type ReplyEnd } from "./reply.js";
 
 const count = z.number().nonnegative().nullish().catch(undefined);
 

@@ -5,6 +5,9 @@ import type { SummaryReply } from "./summarizer.js";
 /** How a reply ended, for all protocols. `unknown`: the server sent no reason. */
 export type ReplyEnd = "stop" | "length" | "tool-calls" | "content-filter" | "unknown";
 
+/** Why a reply has no end: for messages. */
+export const CONNECTION_ENDED = "the connection ended before the response was complete";
+
 /** A model's reply. */
 export interface ModelReply {
   readonly text: string;

@@ -65,15 +65,26 @@ function blockTokens(counter: TokenCounter, block: Block, rule: ImageRule): numb
 }
 
 /**
- * Tokens of tool definitions, counted as JSON, for `prepareRequest({ toolTokens })`. Providers rewrite the schemas and count a
- * little less. Count once: definitions rarely change.
+ * Tokens of tool definitions, counted as JSON, for `prepareRequest({ toolTokens })`. `tools` is the array that is sent, or a
+ * record of definitions by the tool's name. Providers rewrite the schemas and count a little less. Count once: definitions
+ * rarely change. The tools of the AI SDK are counted more exactly by `prepareStep(compactor, { tools })`.
  *
- * @throws {InvalidArgumentError} `counter` is no counter, or `tools` is not an array of objects.
+ * @throws {InvalidArgumentError} `counter` is no counter, or `tools` does not consist of objects.
  * @example
  * await compactor.prepareRequest({ toolTokens: toolTokens(counter, tools) });
  */
-export function toolTokens(counter: TokenCounter, tools: readonly unknown[]): number {
+export function toolTokens(counter: TokenCounter, tools: readonly unknown[] | Readonly<Record<string, object>>): number {
   rules.checkArgument("counter", counter, COUNTER);
-  rules.checkArgument("tools", tools, rules.list(rules.OBJECT, "an array of tool definitions"));
-  return tools.reduce<number>((sum, tool) => sum + CALL_TOKENS + counter.count(JSON.stringify(tool) ?? ""), 0);
+  const listed = isRecord(tools) ? Object.entries(tools).map(([name, tool]): unknown => named(name, tool)) : tools;
+  rules.checkArgument("tools", listed, rules.list(rules.OBJECT, "an array of tool definitions, or a record of them"));
+  return listed.reduce<number>((sum, tool) => sum + CALL_TOKENS + counter.count(JSON.stringify(tool) ?? ""), 0);
+}
+
+function isRecord(tools: readonly unknown[] | Readonly<Record<string, object>>): tools is Readonly<Record<string, object>> {
+  return typeof tools === "object" && tools !== null && !Array.isArray(tools);
+}
+
+/** A definition with its name; what is not an object stays as it is, for the check. */
+function named(name: string, tool: unknown): unknown {
+  return typeof tool === "object" && tool !== null ? { name, ...tool } : tool;
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { BoughError, type Session, type Store, userMessage } from "@bough/session-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ODD_VALUES } from "../../../session-core/test/arguments/odd-values.js";
+import * as aiSdk from "../../src/ai-sdk.js";
 import * as compaction from "../../src/index.js";
 import * as internals from "../../src/internals.js";
 import { grown, turns } from "../world/session.js";
@@ -146,8 +147,12 @@ const CALLS: Readonly<Record<string, Call>> = {
     SHAPE,
     Object.keys(SHAPE).filter((name) => name !== "count"),
   ),
-  "aiSdkSummarizer model": (_, model) => compaction.aiSdkSummarizer(model),
-  "aiSdkSummarizer options": (_, options) => compaction.aiSdkSummarizer("m" as never, options),
+  "aiSdkSummarizer model": (_, model) => aiSdk.aiSdkSummarizer(model),
+  "aiSdkSummarizer options": (_, options) => aiSdk.aiSdkSummarizer("m" as never, options),
+  "prepareStep compactor": (_, compactor) => aiSdk.prepareStep(compactor),
+  "prepareStep options": ({ compactor }, options) => aiSdk.prepareStep(compactor, options),
+  "aiSdkRecallTools session": (_, session) => aiSdk.aiSdkRecallTools(session),
+  "aiSdkRecallTools options": ({ session }, options) => aiSdk.aiSdkRecallTools(session, options),
   isContextOverflow: (_, error) => internals.isContextOverflow(error),
   parseContextLimit: (_, error) => internals.parseContextLimit(error),
   ...members("extract", (_, source) => internals.extract(source, { maxChars: 100 }), SOURCE, Object.keys(SOURCE)),

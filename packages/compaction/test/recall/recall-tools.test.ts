@@ -1,10 +1,7 @@
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { Session } from "@bough/session-core";
-import { generateText, stepCountIs } from "ai";
 import { describe, expect, test } from "vitest";
 import { recallTools } from "../../src/recall/recall-tools.js";
 import { createCompactor } from "../../src/run/compactor.js";
-import { raw, startModelServer, text } from "../model/model-server.js";
 import { grown, model, plant, turns } from "../world/session.js";
 
 /** A session of ten turns of which the first ones are summarized, and its tools. */
@@ -118,29 +115,6 @@ describe("an agent that looks up what was summarized", () => {
     const said = summary?.role === "compactionSummary" ? summary.summary : "";
     expect(said.match(/recall_expand/g)).toHaveLength(1);
     expect(said.match(/This summary covers/g)).toHaveLength(1);
-  });
-});
-
-describe("the tools for the AI SDK", () => {
-  test("are called by a model over a real connection, and answer it", async () => {
-    const { tools, session } = await compacted();
-    const server = await startModelServer();
-    const arguments_ = JSON.stringify({ from: "u2" });
-    const call = { id: "c1", type: "function", function: { name: "recall_expand", arguments: arguments_ } };
-    const message = { role: "assistant", content: null, tool_calls: [call] };
-    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-    const choices = [{ index: 0, finish_reason: "tool_calls", message }];
-    server.reply(raw(JSON.stringify({ id: "1", object: "chat.completion", created: 1, model: "m", choices, usage })), text("u2 said it."));
-    const provider = createOpenAICompatible({ name: "loopback", baseURL: server.baseURL });
-    const answer = await generateText({
-      model: provider("m"),
-      prompt: "What did u2 say?",
-      tools: await tools.aiSdk(),
-      stopWhen: stepCountIs(2),
-    });
-    expect(answer.text).toBe("u2 said it.");
-    expect(JSON.stringify(server.requests[1]?.body)).toContain("the u2 word12");
-    expect(session.leafId).not.toBe(null);
   });
 });
 

@@ -1,7 +1,7 @@
 import { toAiSdk, toOpenAiChat } from "@bough/session-core";
 import { generateText, jsonSchema, tool } from "ai";
 import { describe, expect, test } from "vitest";
-import { aiSdkSummarizer } from "../../src/summarizers/ai-sdk.js";
+import { aiSdkSummarizer } from "../../src/ai-sdk/summarizer.js";
 import { type ChatTool, openAiCompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
 import { remoteSummarizer } from "../../src/summarizers/remote.js";
 import { type RecordedRequest, startModelServer } from "../model/model-server.js";

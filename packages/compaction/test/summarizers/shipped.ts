@@ -1,5 +1,5 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { aiSdkSummarizer } from "../../src/summarizers/ai-sdk.js";
+import { aiSdkSummarizer } from "../../src/ai-sdk/summarizer.js";
 import { openAiCompatibleSummarizer } from "../../src/summarizers/openai-compatible.js";
 import { remoteSummarizer } from "../../src/summarizers/remote.js";
 import type { Summarizer, SummaryRequest } from "../../src/summarizers/summarizer.js";

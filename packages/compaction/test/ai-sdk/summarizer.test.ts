@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { aiSdkSummarizer } from "../../src/summarizers/ai-sdk.js";
+import { aiSdkSummarizer } from "../../src/ai-sdk/summarizer.js";
 import { startModelServer } from "../model/model-server.js";
-import { summaryRequest, testModel } from "./shipped.js";
+import { summaryRequest, testModel } from "../summarizers/shipped.js";
 
 // Options of this adapter only; the behavior of all adapters is tested in over-a-server.
 

@@ -3,10 +3,11 @@ import { raceAbort, rules } from "@bough/session-core/internals";
 import type { FinishReason, LanguageModel, streamText, TextStreamPart, ToolSet } from "ai";
 import { LANGUAGE_MODEL } from "../arguments/shapes.js";
 import { SummarizerCallError } from "../errors/summarizer-errors.js";
-import { CONNECTION_ENDED, readFinishStep } from "./ai-sdk-step.js";
-import { toCallError } from "./call-failure.js";
-import { type ModelReply, type ReplyEnd, skipThinking, validateReply } from "./reply.js";
-import type { Summarizer, SummaryReply, SummaryRequest } from "./summarizer.js";
+import { toCallError } from "../summarizers/call-failure.js";
+import { CONNECTION_ENDED, type ModelReply, type ReplyEnd, skipThinking, validateReply } from "../summarizers/reply.js";
+import type { Summarizer, SummaryReply, SummaryRequest } from "../summarizers/summarizer.js";
+import { readFinishStep } from "./finish-step.js";
+import { loadAiSdk } from "./load.js";
 
 type StreamOptions = Parameters<typeof streamText>[0];
 
@@ -42,7 +43,7 @@ export function aiSdkSummarizer(model: LanguageModel, options: AiSdkSummarizerOp
 }
 
 async function requestSummary(model: LanguageModel, options: AiSdkSummarizerOptions, request: SummaryRequest): Promise<SummaryReply> {
-  const sdk = await loadSdk();
+  const sdk = await loadSummarizerSdk();
   const reply = new StreamedReply(request.onText);
   try {
     for await (const part of sdk.streamText(buildCallOptions(model, options, request)).fullStream) reply.add(part);
@@ -57,13 +58,11 @@ async function requestSummary(model: LanguageModel, options: AiSdkSummarizerOpti
   };
 }
 
-async function loadSdk(): Promise<typeof import("ai")> {
+async function loadSummarizerSdk(): Promise<Awaited<ReturnType<typeof loadAiSdk>>> {
   try {
-    return await import("ai");
-  } catch (error) {
-    throw new SummarizerCallError("bad-request", `the package "ai" (version 6 or 7) could not be loaded; install it`, {
-      cause: error,
-    });
+    return await loadAiSdk();
+  } catch (cause) {
+    throw new SummarizerCallError("bad-request", `the package "ai" (version 6 or 7) could not be loaded; install it`, { cause });
   }
 }
 

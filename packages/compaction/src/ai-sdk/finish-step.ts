@@ -1,6 +1,6 @@
 import type { Usage } from "@bough/session-core";
 import type { FinishReason, LanguageModelUsage, TextStreamPart, ToolSet } from "ai";
-import { readRequestId } from "./http.js";
+import { readRequestId } from "../summarizers/http.js";
 
 /** What the end of a reply in a stream of the AI SDK (its part `finish-step`) reports. */
 interface FinishedStep {
@@ -11,9 +11,6 @@ interface FinishedStep {
   /** `overflow`: the context window was too small. undefined: the connection ended before the reply did. */
   readonly end: FinishReason | "overflow" | undefined;
 }
-
-/** Why a reply has no end: for messages. */
-export const CONNECTION_ENDED = "the connection ended before the response was complete";
 
 /** Reads the part that ends a reply. */
 export function readFinishStep(step: Extract<TextStreamPart<ToolSet>, { type: "finish-step" }>): FinishedStep {
