@@ -8,7 +8,7 @@ import { type RecordedRequest, startModelServer } from "../model/model-server.js
 import { liveContext } from "./live-session.js";
 import { summaryRequest, testModel } from "./shipped.js";
 
-const PARAMETERS = { type: "object", properties: { path: { type: "string" } }, required: ["path"] } as const;
+const PARAMETERS = { type: "object" as const, properties: { path: { type: "string" as const } }, required: ["path"] };
 
 /** The agent's tools; the summary must not run one. */
 function agentTools() {
