@@ -1,0 +1,143 @@
+import type { Entry } from "../entry/entry.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
+import type * as records from "../port/records.js";
+import type * as port from "../port/session-storage.js";
+import { listLabels } from "../sessions/labels.js";
+import { findSessionsByName, listSessions } from "../sessions/session-list.js";
+import * as sessions from "../sessions/session-rows.js";
+import { findValue, listValues } from "../sessions/values.js";
+import type { Connection } from "../storage/connection.js";
+import type { FileOperation } from "../tools/file-operations.js";
+import { findCommonAncestorId } from "../tree/ancestry.js";
+import { readContextPath, SettingsCache } from "../tree/context-path.js";
+import { readEntry } from "../tree/entry-rows.js";
+import { readFileOperations } from "../tree/file-operations.js";
+import { listLeafMoves, listLeaves } from "../tree/leaves.js";
+import {
+  listBranchPoints,
+  listChildren,
+  listTips,
+  readEntriesSince,
+  readOutline,
+  readOutlineAt,
+  readOutlinePath,
+} from "../tree/outline.js";
+import { findEntryIds, readEntriesAt, readPathSeqsById, scanPath } from "../tree/scan.js";
+import { readStatistics } from "../tree/statistics.js";
+import { readTokenCounts } from "../tree/token-counts.js";
+import { SerializedConnection } from "./serialized-connection.js";
+
+/** The reads of the SQLite storage: those of sessions, entries, the tree and what is stored with them. Its subclass adds the writes. */
+export class SqliteReads {
+  readonly #settings = new SettingsCache();
+  protected readonly queue: SerializedConnection;
+
+  constructor(connection: Connection) {
+    this.queue = new SerializedConnection(connection);
+  }
+
+  async sessionRow(id: SessionId): Promise<records.SessionRow> {
+    return this.queue.read((connection) => sessions.resolveSession(connection, id));
+  }
+
+  async findSession(key: records.SessionKey): Promise<records.SessionRecord | undefined> {
+    const row = await this.queue.read((connection) => sessions.findSessionRow(connection, key));
+    return row && sessions.toSessionRecord(row);
+  }
+
+  async sessionsNamed(name: string, limit: number): Promise<readonly records.SessionRecord[]> {
+    return this.queue.read((connection) => findSessionsByName(connection, name, limit));
+  }
+
+  async listSessions(filter: records.SessionFilter): Promise<records.Page<records.SessionRecord>> {
+    return this.queue.read((connection) => listSessions(connection, filter));
+  }
+
+  async leaves(key: records.SessionKey): Promise<readonly records.LeafRecord[]> {
+    return this.queue.readSession(key, listLeaves);
+  }
+
+  async leafMoves(key: records.SessionKey, leafName: string, limit: number): Promise<readonly records.LeafMove[]> {
+    return this.queue.readSession(key, listLeafMoves, leafName, limit);
+  }
+
+  async entry(key: records.SessionKey, id: EntryId): Promise<Entry> {
+    return this.queue.readSnapshot(key, readEntry, id);
+  }
+
+  async entriesStartingWith(key: records.SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]> {
+    return this.queue.readSession(key, findEntryIds, prefix, limit);
+  }
+
+  async scanPath(key: records.SessionKey, scan: records.PathScanFrom): Promise<records.Page<Entry>> {
+    return this.queue.readSnapshot(key, scanPath, scan);
+  }
+
+  async pathSeqs(key: records.SessionKey, leafId: EntryId | null, stopAt?: EntryId): Promise<readonly number[]> {
+    return this.queue.readSnapshot(key, readPathSeqsById, leafId, stopAt);
+  }
+
+  async entriesAt(key: records.SessionKey, seqs: readonly number[]): Promise<readonly Entry[]> {
+    return this.queue.readSnapshot(key, readEntriesAt, seqs);
+  }
+
+  async children(key: records.SessionKey, id: EntryId | null): Promise<readonly records.OutlineRow[]> {
+    return this.queue.readSession(key, listChildren, id);
+  }
+
+  async branchPoints(key: records.SessionKey): Promise<readonly records.OutlineRow[]> {
+    return this.queue.readSession(key, listBranchPoints);
+  }
+
+  async tips(key: records.SessionKey): Promise<readonly records.OutlineRow[]> {
+    return this.queue.readSession(key, listTips);
+  }
+
+  async outline(key: records.SessionKey, afterSeq: number, limit: number): Promise<readonly records.OutlineRow[]> {
+    return this.queue.readSession(key, readOutline, afterSeq, limit);
+  }
+
+  async outlinePath(key: records.SessionKey, leafId: EntryId | null, limit: number): Promise<readonly records.OutlineRow[]> {
+    return this.queue.readSnapshot(key, readOutlinePath, leafId, limit);
+  }
+
+  async outlineAt(key: records.SessionKey, seqs: readonly number[]): Promise<readonly records.OutlineRow[]> {
+    return this.queue.readSession(key, readOutlineAt, seqs);
+  }
+
+  async entriesSince(key: records.SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]> {
+    return this.queue.readSnapshot(key, readEntriesSince, afterSeq, limit);
+  }
+
+  async commonAncestor(key: records.SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null> {
+    return this.queue.readSnapshot(key, findCommonAncestorId, a, b);
+  }
+
+  async contextPath(key: records.SessionKey, at: records.ContextEnd, knownSeq: number | null): Promise<records.ContextPath> {
+    return this.queue.readSnapshot(key, readContextPath, at, knownSeq, this.#settings);
+  }
+
+  async fileOperations(key: records.SessionKey, range: port.PathRange): Promise<readonly FileOperation[]> {
+    return this.queue.readSnapshot(key, readFileOperations, range);
+  }
+
+  async labels(key: records.SessionKey, text?: string): Promise<readonly records.Label[]> {
+    return this.queue.readSession(key, listLabels, text);
+  }
+
+  async value(key: records.SessionKey, name: string): Promise<records.StoredValue | undefined> {
+    return this.queue.readSession(key, findValue, name);
+  }
+
+  async values(key: records.SessionKey, prefix: string): Promise<readonly records.StoredValue[]> {
+    return this.queue.readSession(key, listValues, prefix);
+  }
+
+  async tokenCounts(key: records.SessionKey, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {
+    return this.queue.readSession(key, readTokenCounts, counter, ids);
+  }
+
+  async statistics(key?: records.SessionKey): Promise<records.Statistics> {
+    return this.queue.read((connection) => readStatistics(connection, key));
+  }
+}
