@@ -1,0 +1,259 @@
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { type EntryInput, LeafMovedError, type Session, type Store, type Write } from "@bough/session-core";
+import type {
+  AgentInputItem,
+  CallModelInputFilter,
+  OpenAIResponsesCompactionArgs,
+  OpenAIResponsesCompactionAwareSession,
+  RunContext,
+  RunContextAwareSession,
+  SessionHistoryRewriteArgs,
+  SessionHistoryRewriteAwareSession,
+  SessionHistoryTransactionArgs,
+  SessionHistoryTransactionAwareSession,
+} from "@openai/agents-core";
+import { loadFramework } from "../peer.js";
+import { readHistory, rewrite } from "./history.js";
+import { entryOf } from "./items.js";
+import { UsageReader } from "./usage.js";
+
+const { applySessionHistoryMutations, MemorySession, UserError } = await loadFramework(
+  { name: "@openai/agents-core", range: ">=0.20.0 <0.21", uses: ["MemorySession", "UserError", "applySessionHistoryMutations"] },
+  () => import("@openai/agents-core"),
+);
+
+/** What a session needs of a compactor; `createCompactor` of `@bough/compaction` makes one. */
+export interface TurnCompactor {
+  /** Called after each turn of a run. */
+  turnEnded(): Promise<unknown>;
+  /** Called where the runner or the host forces a compaction. */
+  compact(): Promise<unknown>;
+  /** Called before each request of a run with `fitInput`. */
+  prepareRequest(): Promise<unknown>;
+}
+
+/** The session that keeps the history of an agent. */
+export interface BoughSessionOptions {
+  /** Default: a new id. A session of this id is continued; if there is none, it is created. */
+  readonly id?: string | undefined;
+  /** The leaf of this history. Default `main`. Several agents can grow several branches of one session. */
+  readonly leaf?: string | undefined;
+  /** The title of a session that is created. */
+  readonly title?: string | undefined;
+  /** Makes the compactor that shortens the history: `(session) => createCompactor({ session, contextWindow: 200_000 })`. */
+  readonly compactor?: ((session: Session) => TurnCompactor) | undefined;
+}
+
+/** How often a change is tried again after another process moved the leaf. */
+const MAX_TRIES = 20;
+
+/** Values with this prefix name the transactions that were applied. */
+const OPERATIONS = "openai-agents.operation.";
+
+/**
+ * A session of the OpenAI Agents SDK in a store: each item of the history is an entry. `popItem`, `clearSession` and rewrites move the
+ * leaf, so that nothing is lost: what left the history is another branch of the tree.
+ *
+ * @example
+ * const session = new BoughSession(store, { id: "support-7" });
+ * await run(agent, "Why does the parser fail on tabs?", { session });
+ */
+export class BoughSession
+  implements
+    RunContextAwareSession,
+    SessionHistoryRewriteAwareSession,
+    SessionHistoryTransactionAwareSession,
+    OpenAIResponsesCompactionAwareSession
+{
+  /** The runner passes its context to each call, which has the usage of the model. */
+  readonly acceptsRunContext = true;
+  readonly #store: Store;
+  readonly #options: BoughSessionOptions;
+  readonly #usage = new UsageReader();
+  #opened: Promise<Session> | undefined;
+  #compactor: TurnCompactor | undefined;
+  /** The history as a run that uses it knows it: as it was read last, and what was added since. */
+  #live: AgentInputItem[] = [];
+
+  constructor(store: Store, options: BoughSessionOptions = {}) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  /** The session in the store, to branch, label, search, compact or export it. Created by the first call. */
+  async open(): Promise<Session> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  async #open(): Promise<Session> {
+    const { id, leaf, title, compactor } = this.#options;
+    const created = { ...(title === undefined ? {} : { title }) };
+    const options = leaf === undefined ? {} : { leaf };
+    const session =
+      id === undefined ? await this.#store.createSession(created) : await ((await this.#store.findSession(id)) ? this.#store.openSession(id, options) : this.#store.createSession({ id, ...created }));
+    const opened = id === undefined && leaf !== undefined ? await this.#store.openSession(session.id, options) : session;
+    this.#compactor = compactor?.(opened);
+    return opened;
+  }
+
+  async getSessionId(): Promise<string> {
+    return (await this.open()).id;
+  }
+
+  /** Returns the history, oldest first, or the newest `limit` items of it. A compaction in force is its first item. */
+  async getItems(limit?: number): Promise<AgentInputItem[]> {
+    if (limit !== undefined && limit <= 0) return [];
+    const session = await this.open();
+    await session.refresh();
+    const items = (await readHistory(session, limit)).items.map(({ item }) => structuredClone(item));
+    if (limit === undefined) this.#live = [...items];
+    return items;
+  }
+
+  /** Appends items. The usage of the requests since the last call is stored with the last reply among them. */
+  async addItems(items: AgentInputItem[], runContext?: RunContext): Promise<void> {
+    if (items.length === 0) return;
+    const session = await this.open();
+    await session.write(this.#entries(items, runContext), { onConflict: "follow" });
+    this.#live.push(...structuredClone(items));
+  }
+
+  #entries(items: readonly AgentInputItem[], runContext: RunContext | undefined): Write[] {
+    const entries = items.map(entryOf);
+    return this.#usage.attach(entries, runContext).map((entry: EntryInput): Write => ({ kind: "entry", entry }));
+  }
+
+  /** Takes the newest item out of the history and returns it. A summary stays. */
+  async popItem(): Promise<AgentInputItem | undefined> {
+    return this.#change(async (session) => {
+      const history = await readHistory(session, 1);
+      const last = history.items.at(-1);
+      if (last === undefined || last.entry.type === "compaction") return { writes: [], result: undefined };
+      const rest = last.place === 0 ? [] : (await readHistory(session, last.place + 1)).items.slice(0, -1);
+      const before = { ...history, items: [...rest, last] };
+      this.#live.pop();
+      return {
+        writes: rewrite(
+          before,
+          rest.map(({ item }) => item),
+        ),
+        result: structuredClone(last.item),
+      };
+    });
+  }
+
+  /** Moves the leaf before the first entry: the history is empty, and what was said stays in the tree. */
+  async clearSession(): Promise<void> {
+    const session = await this.open();
+    const operations = await session.values.list(OPERATIONS);
+    const removals = operations.map(({ key }): Write => ({ kind: "value", key, value: undefined }));
+    await session.write([{ kind: "moveLeaf", to: null }, ...removals], { onConflict: "follow" });
+    this.#live = [];
+  }
+
+  /** Starts a new branch with the items that a compaction of the provider left. */
+  async replaceHistoryWithCompaction(items: AgentInputItem[]): Promise<void> {
+    await this.#change(async () => ({
+      writes: [{ kind: "moveLeaf", to: null }, ...items.map((item): Write => ({ kind: "entry", entry: entryOf(item) }))],
+      result: undefined,
+    }));
+    this.#live = structuredClone(items);
+  }
+
+  async applyHistoryMutations({ mutations }: SessionHistoryRewriteArgs): Promise<void> {
+    if (mutations.length === 0) return;
+    await this.#change(async (session) => {
+      const history = await readHistory(session);
+      const items = applySessionHistoryMutations(
+        history.items.map(({ item }) => item),
+        mutations,
+      );
+      this.#live = structuredClone(items);
+      return { writes: rewrite(history, items), result: undefined };
+    });
+  }
+
+  /** Appends items or replaces the end of the history, once for each operation id, in one transaction with the record of the id. */
+  async applyHistoryTransaction(args: SessionHistoryTransactionArgs, runContext?: RunContext): Promise<void> {
+    await this.#change(async (session) => {
+      const expected = args?.transaction?.type === "replace_suffix" ? args.transaction.expectedSuffix?.length : 0;
+      const history = await readHistory(session, expected === undefined || expected === 0 ? 1 : expected);
+      const before = expected === 0 ? [] : history.items.map(({ item }) => item);
+      // The framework's own session validates the transaction and says what it results in.
+      const model = new MemorySession({ initialItems: before });
+      await model.applyHistoryTransaction(args);
+      const after = await model.getItems();
+
+      const key = OPERATIONS + digest(args.operationId);
+      const transaction = digest(canonicalText(args.transaction));
+      const applied = await session.values.get(key);
+      if (applied === transaction) return { writes: [], result: undefined };
+      if (applied !== undefined) throw new UserError("Session history operation was already applied with a different transaction.");
+      const changes = expected === 0 ? this.#entries(after, runContext) : rewrite(history, after);
+      return { writes: [...changes, { kind: "value", key, value: transaction }], result: undefined };
+    });
+    await this.getItems();
+  }
+
+  /** Compacts the history after a turn, if a compactor was given and its threshold is passed. The runner calls it. */
+  async runCompaction(args?: OpenAIResponsesCompactionArgs): Promise<null> {
+    await this.open();
+    await (args?.force === true ? this.#compactor?.compact() : this.#compactor?.turnEnded());
+    return null;
+  }
+
+  /**
+   * Keeps the requests of a running tool loop within the context window: `run(agent, input, { session, callModelInputFilter:
+   * session.fitInput })`. Compacts where the compactor says so; the request then starts with the summary. Without a compactor, and for
+   * input that is not the history of this session, returns the input unchanged.
+   */
+  readonly fitInput: CallModelInputFilter = async ({ modelData }) => {
+    await this.open();
+    if (this.#compactor === undefined) return modelData;
+    const known = this.#live.length;
+    if (!isDeepStrictEqual(modelData.input.slice(0, known).map(comparable), this.#live.map(comparable))) return modelData;
+    const live = this.#live;
+    await this.#compactor.prepareRequest();
+    const fitted = await this.getItems();
+    // A run passes the whole history again at each step, so what is compared with it stays whole.
+    this.#live = live;
+    return { ...modelData, input: [...fitted, ...modelData.input.slice(known)] };
+  };
+
+  /** Makes a change that depends on the history. Reads it again where another process has moved the leaf meanwhile. */
+  async #change<T>(plan: (session: Session) => Promise<{ readonly writes: readonly Write[]; readonly result: T }>): Promise<T> {
+    const session = await this.open();
+    for (let tries = 1; ; tries += 1) {
+      await session.refresh();
+      const expectedLeafId = session.leafId;
+      const { writes, result } = await plan(session);
+      try {
+        if (writes.length > 0) await session.write(writes, { expectedLeafId });
+        return result;
+      } catch (error) {
+        if (!(error instanceof LeafMovedError) || tries === MAX_TRIES) throw error;
+      }
+    }
+  }
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
+
+/** JSON with the members of each object in order, and bytes as base64. */
+function canonicalText(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) => {
+    if (member instanceof Uint8Array) return { base64: Buffer.from(member).toString("base64") };
+    if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
+    return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** An item as the runner compares it: without members that are undefined, and without the id of the provider. */
+function comparable(item: AgentInputItem): unknown {
+  const { id: _id, ...rest } = JSON.parse(JSON.stringify(item)) as Record<string, unknown>; // JSON of an object
+  return rest;
+}

@@ -1,0 +1,226 @@
+import { BoughSession } from "@bough/adapters/openai-agents";
+import { createCompactor } from "@bough/compaction";
+import { openStore, type Store } from "@bough/session-core";
+import { Agent, type AgentInputItem, MemorySession, run, tool, Usage } from "@openai/agents";
+import { assistantMessage, functionCall, modelResponse, ScriptedModel } from "@openai/agents-core/testing";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+
+let store: Store;
+beforeEach(async () => {
+  store = await openStore({ path: ":memory:" });
+});
+afterEach(async () => {
+  const violations = [];
+  for await (const violation of store.verify()) violations.push(violation);
+  await store.close();
+  expect(violations).toEqual([]);
+});
+
+const user = (content: string): AgentInputItem => ({ type: "message", role: "user", content });
+const reply = (text: string): AgentInputItem => ({
+  type: "message",
+  role: "assistant",
+  status: "completed",
+  content: [{ type: "output_text", text }],
+});
+const call = (callId: string, args: unknown = { q: callId }): AgentInputItem => ({
+  type: "function_call",
+  callId,
+  name: "lookup",
+  status: "completed",
+  arguments: typeof args === "string" ? args : JSON.stringify(args),
+});
+const result = (callId: string, text: string): AgentInputItem => ({
+  type: "function_call_result",
+  callId,
+  name: "lookup",
+  status: "completed",
+  output: { type: "text", text },
+});
+
+describe("items come back as they were given", () => {
+  const items: [string, AgentInputItem][] = [
+    ["a text of a user", user("Why does the parser fail on tabs?")],
+    ["parts with provider data", { role: "user", content: [{ type: "input_text", text: "See:", providerData: { cache: true } }] }],
+    ["an image as a data URL", { role: "user", content: [{ type: "input_image", image: "data:image/png;base64,iVBORw0KGgo=", detail: "low" }] }],
+    ["an image by its id", { role: "user", content: [{ type: "input_image", image: { id: "file-1" } }] }],
+    ["a file", { role: "user", content: [{ type: "input_file", file: { url: "https://example.org/a.pdf" }, filename: "a.pdf" }] }],
+    ["instructions", { role: "system", content: "Answer in one line." }],
+    ["a reply with an id", { ...assistantMessage("The lexer counts a tab as one column.", { id: "msg_1" }) }],
+    ["a refusal", { type: "message", role: "assistant", status: "completed", content: [{ type: "refusal", refusal: "No." }] }],
+    ["a reply without parts", { type: "message", role: "assistant", status: "incomplete", content: [] }],
+    ["a call", call("c1")],
+    ["a call with spaces in its arguments", call("c1", '{ "q": 1 }')],
+    ["a call whose arguments are no JSON", call("c1", '{"q":')],
+    ["a result", result("c1", "found")],
+    ["a result that is a text", { ...result("c1", ""), output: "found" } as AgentInputItem],
+    ["a result of several parts", { ...result("c1", ""), output: [{ type: "input_text", text: "a" }, { type: "input_image", image: "data:image/png;base64,AAAA" }] } as AgentInputItem],
+    ["a result with bytes", { ...result("c1", ""), output: { type: "image", image: { data: new Uint8Array([0, 255, 7]), mediaType: "image/png" } } } as AgentInputItem],
+    [
+      "reasoning with encrypted content",
+      { type: "reasoning", id: "rs_1", content: [{ type: "input_text", text: "Tabs…" }], providerData: { encryptedContent: "gAAAA==" } },
+    ],
+    ["a hosted tool call", { type: "hosted_tool_call", id: "ws_1", name: "web_search_call", status: "completed" }],
+    ["a compaction of the provider", { type: "compaction", encrypted_content: "gAAAA==" }],
+    ["an item of a kind that is not known", { type: "unknown", providerData: { type: "future_item", value: 1 } }],
+  ];
+
+  test.each(items)("%s", async (_name, item) => {
+    const session = new BoughSession(store, { id: "items" });
+    await session.addItems([item]);
+    expect(await new BoughSession(store, { id: "items" }).getItems()).toEqual([item]);
+  });
+
+  test("the caller's objects are neither kept nor changed", async () => {
+    const session = new BoughSession(store);
+    const item = { role: "user" as const, content: [{ type: "input_text" as const, text: "as given" }] };
+    await session.addItems([item]);
+    const [stored] = await session.getItems();
+    Object.assign(item.content[0] ?? {}, { text: "changed" });
+    expect(await session.getItems()).toEqual([stored]);
+  });
+});
+
+/** Every operation of the interface, on our session and on the framework's own. */
+type Operation = (session: MemorySession | BoughSession) => Promise<unknown>;
+const anyItem = fc.oneof(
+  fc.string().map(user),
+  fc.string().map(reply),
+  fc.nat(5).map((id) => call(`c${id}`)),
+  fc.tuple(fc.nat(5), fc.string()).map(([id, text]) => result(`c${id}`, text)),
+);
+const items = fc.array(anyItem, { maxLength: 4 });
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 4, arbitrary: items.map((given): Operation => (session) => session.addItems(given)) },
+  fc.constant<Operation>((session) => session.popItem()),
+  fc.constant<Operation>((session) => session.clearSession()),
+  fc.nat(6).map((limit): Operation => (session) => session.getItems(limit)),
+  fc.tuple(fc.nat(5), fc.nat(9)).map(
+    ([id, n]): Operation =>
+      (session) =>
+        session.applyHistoryMutations({
+          mutations: [{ type: "replace_function_call", callId: `c${id}`, replacement: call(`c${id}`, { n }) as never }],
+        }),
+  ),
+  fc.tuple(fc.nat(8), items).map(
+    ([operationId, given]): Operation =>
+      (session) =>
+        session.applyHistoryTransaction({ operationId: `append ${operationId}`, transaction: { type: "append_items", items: given } }),
+  ),
+  fc.tuple(fc.nat(8), fc.nat(4), items).map(
+    ([operationId, length, replacement]): Operation =>
+      async (session) =>
+        session.applyHistoryTransaction({
+          operationId: `replace ${operationId}`,
+          transaction: { type: "replace_suffix", expectedSuffix: length === 0 ? [] : await session.getItems(length), replacement },
+        }),
+  ),
+  fc.constant<Operation>((session) =>
+    session.applyHistoryTransaction({
+      operationId: "stale",
+      transaction: { type: "replace_suffix", expectedSuffix: [user("never said")], replacement: [] },
+    }),
+  ),
+  fc.constant<Operation>((session) => session.applyHistoryTransaction({ operationId: " ", transaction: { type: "append_items", items: [] } })),
+);
+
+async function outcome(work: Promise<unknown>): Promise<unknown> {
+  try {
+    return { value: await work };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : error };
+  }
+}
+
+test("any sequence of operations gives what the session of the framework gives", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { maxLength: 14 }), async (operations) => {
+      const ours = new BoughSession(store);
+      const theirs = new MemorySession();
+      for (const apply of operations) {
+        expect(await outcome(apply(ours))).toEqual(await outcome(apply(theirs)));
+        expect(await ours.getItems()).toEqual(await theirs.getItems());
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+const lookup = tool({
+  name: "lookup",
+  description: "Looks up a word.",
+  parameters: z.object({ q: z.string() }),
+  execute: async ({ q }) => `found ${q} ${"data ".repeat(300)}`,
+});
+const usage = new Usage({ requests: 1, inputTokens: 10, outputTokens: 5, totalTokens: 15, inputTokensDetails: { cached_tokens: 4 } });
+const callsTool = (id: string) => modelResponse({ output: [functionCall("lookup", { q: id }, { callId: id })], usage });
+const says = (text: string) => modelResponse({ output: [assistantMessage(text)], usage });
+
+describe("under a running agent", () => {
+  test("turns with tools are typed entries with the usage of the model, and the next run continues them", async () => {
+    const agent = new Agent({ name: "a", model: new ScriptedModel([callsTool("c1"), says("answer 1"), says("answer 2")]), tools: [lookup] });
+    await run(agent, "question 1", { session: new BoughSession(store, { id: "talk" }) });
+    const session = new BoughSession(store, { id: "talk" });
+    await run(agent, "question 2", { session });
+    const bough = await session.open();
+    const roles = (await bough.path()).map((entry) => (entry.type === "message" ? entry.message.role : entry.type));
+    expect(roles).toEqual(["user", "assistant", "toolResult", "assistant", "user", "assistant"]);
+    expect((await bough.statistics()).usage).toMatchObject({ input: 18, output: 15, cacheRead: 12 });
+    expect((await store.search({ query: "answer 2" })).total).toBe(1);
+  });
+
+  test("after a move of the leaf a run continues there, and both branches stay", async () => {
+    const agent = new Agent({ name: "a", model: new ScriptedModel([says("first"), says("second")]) });
+    const session = new BoughSession(store);
+    await run(agent, "question", { session });
+    const bough = await session.open();
+    await bough.moveLeaf((await bough.path())[0]?.id ?? null);
+    await session.addItems([reply("another way")]);
+    await run(agent, "go on", { session });
+    expect((await bough.tree.tips()).map(({ preview }) => preview)).toEqual(["first", "second"]);
+  });
+
+  test("a compaction of ours is the first item of the next run, and popItem never removes it", async () => {
+    const model = new ScriptedModel([...["c1", "c2", "c3"].flatMap((id) => [callsTool(id), says(`answer ${id}`)]), says("after")]);
+    const agent = new Agent({ name: "a", model, tools: [lookup] });
+    const session = new BoughSession(store, {
+      compactor: (one) => createCompactor({ session: one, contextWindow: 20_000, settings: { keep: { recentTokens: 50 } } }),
+    });
+    for (const id of ["c1", "c2", "c3"]) await run(agent, `question ${id}`, { session });
+    await session.runCompaction({ force: true });
+    const compacted = await session.getItems();
+    expect(JSON.stringify(compacted[0])).toContain("<summary>");
+    await run(agent, "after compaction", { session });
+    expect(model.lastCall?.request.input.slice(0, compacted.length)).toEqual(compacted);
+
+    let popped = 0;
+    while ((await session.popItem()) !== undefined) popped += 1;
+    expect(popped).toBe(compacted.length - 1 + 2);
+    expect(await session.getItems()).toEqual(compacted.slice(0, 1));
+  });
+
+  test("a tool loop of many steps stays within the window by fitInput", async () => {
+    const steps = Array.from({ length: 40 }, (_, at) => callsTool(`c${at}`));
+    const model = new ScriptedModel([...steps, says("done")]);
+    const agent = new Agent({ name: "a", model, tools: [lookup] });
+    const session = new BoughSession(store, {
+      compactor: (one) => createCompactor({ session: one, contextWindow: 8_000, settings: { reserve: { replyTokens: 1_000 } } as never }),
+    });
+    const { finalOutput } = await run(agent, "look up everything", { session, maxTurns: 50, callModelInputFilter: session.fitInput });
+    expect(finalOutput).toBe("done");
+    const sizes = model.calls.map(({ request }) => JSON.stringify(request.input).length);
+    expect(Math.max(...sizes)).toBeLessThan(8_000 * 4);
+    expect(JSON.stringify(model.lastCall?.request.input)).toContain("look up everything");
+  });
+});
+
+test("two handles that append and pop at once lose nothing", async () => {
+  const [one, two] = [new BoughSession(store, { id: "shared" }), new BoughSession(store, { id: "shared" })];
+  await Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? one : two).addItems([user(`n${at}`)])));
+  const popped = await Promise.all([one.popItem(), two.popItem(), one.popItem(), two.popItem()]);
+  const left = await one.getItems();
+  expect(left).toHaveLength(16);
+  expect(new Set([...left, ...popped].map((item) => JSON.stringify(item))).size).toBe(20);
+});
