@@ -167,7 +167,7 @@ describe("under a running agent", () => {
     const bough = await session.open();
     const roles = (await bough.path()).map((entry) => (entry.type === "message" ? entry.message.role : entry.type));
     expect(roles).toEqual(["user", "assistant", "toolResult", "assistant", "user", "assistant"]);
-    expect((await bough.statistics()).usage).toMatchObject({ input: 18, output: 15, cacheRead: 12 });
+    expect((await bough.statistics()).usage).toMatchObject([{ inputTokens: 18, outputTokens: 15, cacheReadTokens: 12 }]);
     expect((await store.search({ query: "answer 2" })).total).toBe(1);
   });
 
@@ -206,7 +206,7 @@ describe("under a running agent", () => {
     const model = new ScriptedModel([...steps, says("done")]);
     const agent = new Agent({ name: "a", model, tools: [lookup] });
     const session = new BoughSession(store, {
-      compactor: (one) => createCompactor({ session: one, contextWindow: 8_000, settings: { reserve: { replyTokens: 1_000 } } as never }),
+      compactor: (one) => createCompactor({ session: one, contextWindow: 8_000 }),
     });
     const { finalOutput } = await run(agent, "look up everything", { session, maxTurns: 50, callModelInputFilter: session.fitInput });
     expect(finalOutput).toBe("done");

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import { type EntryInput, LeafMovedError, type Session, type Store, type Write } from "@bough/session-core";
 import type {
   AgentInputItem,
@@ -16,6 +15,7 @@ import type {
 import { loadFramework } from "../peer.js";
 import { readHistory, rewrite } from "./history.js";
 import { entryOf } from "./items.js";
+import { RunItems } from "./run-items.js";
 import { UsageReader } from "./usage.js";
 
 const { applySessionHistoryMutations, MemorySession, UserError } = await loadFramework(
@@ -73,8 +73,7 @@ export class BoughSession
   readonly #usage = new UsageReader();
   #opened: Promise<Session> | undefined;
   #compactor: TurnCompactor | undefined;
-  /** The history as a run that uses it knows it: as it was read last, and what was added since. */
-  #live: AgentInputItem[] = [];
+  readonly #run = new RunItems();
 
   constructor(store: Store, options: BoughSessionOptions = {}) {
     this.#store = store;
@@ -92,7 +91,11 @@ export class BoughSession
     const created = { ...(title === undefined ? {} : { title }) };
     const options = leaf === undefined ? {} : { leaf };
     const session =
-      id === undefined ? await this.#store.createSession(created) : await ((await this.#store.findSession(id)) ? this.#store.openSession(id, options) : this.#store.createSession({ id, ...created }));
+      id === undefined
+        ? await this.#store.createSession(created)
+        : await ((await this.#store.findSession(id))
+            ? this.#store.openSession(id, options)
+            : this.#store.createSession({ id, ...created }));
     const opened = id === undefined && leaf !== undefined ? await this.#store.openSession(session.id, options) : session;
     this.#compactor = compactor?.(opened);
     return opened;
@@ -108,16 +111,15 @@ export class BoughSession
     const session = await this.open();
     await session.refresh();
     const items = (await readHistory(session, limit)).items.map(({ item }) => structuredClone(item));
-    if (limit === undefined) this.#live = [...items];
+    if (limit === undefined) this.#run.begin(structuredClone(items));
     return items;
   }
 
   /** Appends items. The usage of the requests since the last call is stored with the last reply among them. */
   async addItems(items: AgentInputItem[], runContext?: RunContext): Promise<void> {
-    if (items.length === 0) return;
     const session = await this.open();
-    await session.write(this.#entries(items, runContext), { onConflict: "follow" });
-    this.#live.push(...structuredClone(items));
+    const writes = this.#entries(this.#run.takeAdded(items), runContext);
+    if (writes.length > 0) await session.write(writes, { onConflict: "follow" });
   }
 
   #entries(items: readonly AgentInputItem[], runContext: RunContext | undefined): Write[] {
@@ -133,7 +135,6 @@ export class BoughSession
       if (last === undefined || last.entry.type === "compaction") return { writes: [], result: undefined };
       const rest = last.place === 0 ? [] : (await readHistory(session, last.place + 1)).items.slice(0, -1);
       const before = { ...history, items: [...rest, last] };
-      this.#live.pop();
       return {
         writes: rewrite(
           before,
@@ -150,7 +151,6 @@ export class BoughSession
     const operations = await session.values.list(OPERATIONS);
     const removals = operations.map(({ key }): Write => ({ kind: "value", key, value: undefined }));
     await session.write([{ kind: "moveLeaf", to: null }, ...removals], { onConflict: "follow" });
-    this.#live = [];
   }
 
   /** Starts a new branch with the items that a compaction of the provider left. */
@@ -159,7 +159,6 @@ export class BoughSession
       writes: [{ kind: "moveLeaf", to: null }, ...items.map((item): Write => ({ kind: "entry", entry: entryOf(item) }))],
       result: undefined,
     }));
-    this.#live = structuredClone(items);
   }
 
   async applyHistoryMutations({ mutations }: SessionHistoryRewriteArgs): Promise<void> {
@@ -170,7 +169,6 @@ export class BoughSession
         history.items.map(({ item }) => item),
         mutations,
       );
-      this.#live = structuredClone(items);
       return { writes: rewrite(history, items), result: undefined };
     });
   }
@@ -191,10 +189,9 @@ export class BoughSession
       const applied = await session.values.get(key);
       if (applied === transaction) return { writes: [], result: undefined };
       if (applied !== undefined) throw new UserError("Session history operation was already applied with a different transaction.");
-      const changes = expected === 0 ? this.#entries(after, runContext) : rewrite(history, after);
+      const changes = expected === 0 ? this.#entries(this.#run.takeAdded(after), runContext) : rewrite(history, after);
       return { writes: [...changes, { kind: "value", key, value: transaction }], result: undefined };
     });
-    await this.getItems();
   }
 
   /** Compacts the history after a turn, if a compactor was given and its threshold is passed. The runner calls it. */
@@ -206,20 +203,18 @@ export class BoughSession
 
   /**
    * Keeps the requests of a running tool loop within the context window: `run(agent, input, { session, callModelInputFilter:
-   * session.fitInput })`. Compacts where the compactor says so; the request then starts with the summary. Without a compactor, and for
-   * input that is not the history of this session, returns the input unchanged.
+   * session.fitInput })`. Before each request it stores what the run has done so far (the runner itself stores it at the end of the
+   * run), lets the compactor work, and sends the history as it is then. Input that is not the history of this session is not changed.
    */
   readonly fitInput: CallModelInputFilter = async ({ modelData }) => {
-    await this.open();
-    if (this.#compactor === undefined) return modelData;
-    const known = this.#live.length;
-    if (!isDeepStrictEqual(modelData.input.slice(0, known).map(comparable), this.#live.map(comparable))) return modelData;
-    const live = this.#live;
-    await this.#compactor.prepareRequest();
-    const fitted = await this.getItems();
-    // A run passes the whole history again at each step, so what is compared with it stays whole.
-    this.#live = live;
-    return { ...modelData, input: [...fitted, ...modelData.input.slice(known)] };
+    const session = await this.open();
+    const added = this.#run.newItems(modelData.input);
+    if (added === undefined) return modelData;
+    const writes = added.map((item): Write => ({ kind: "entry", entry: entryOf(item) }));
+    if (writes.length > 0) await session.write(writes, { onConflict: "follow" });
+    this.#run.noteStored(added);
+    await this.#compactor?.prepareRequest();
+    return { ...modelData, input: (await readHistory(session)).items.map(({ item }) => item) };
   };
 
   /** Makes a change that depends on the history. Reads it again where another process has moved the leaf meanwhile. */
@@ -250,10 +245,4 @@ function canonicalText(value: unknown): string {
     if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
     return Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
-}
-
-/** An item as the runner compares it: without members that are undefined, and without the id of the provider. */
-function comparable(item: AgentInputItem): unknown {
-  const { id: _id, ...rest } = JSON.parse(JSON.stringify(item)) as Record<string, unknown>; // JSON of an object
-  return rest;
 }
