@@ -2,9 +2,11 @@
 // `model` to use OpenAI's.
 import { BoughSession } from "@bough/adapters/openai-agents";
 import { openStore } from "@bough/session-core";
-import { Agent, run, tool } from "@openai/agents";
+import { Agent, run, setTracingDisabled, tool } from "@openai/agents";
 import { assistantMessage, functionCall, modelResponse, ScriptedModel } from "@openai/agents-core/testing";
 import { z } from "zod";
+
+setTracingDisabled(true); // it needs a key
 
 const readFile = tool({
   name: "read_file",
