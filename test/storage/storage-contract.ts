@@ -150,7 +150,32 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
         { kind: "label", entryId: "a", label: null },
         { kind: "value", key: "k", value: undefined },
       ]);
-      expect([await storage.labels(id), await storage.values(id, "")]).toEqual([[], []]);
+      expect([await storage.labels(id), await storage.values(id, {})]).toEqual([[], []]);
+    });
+
+    test("writes a value only where the present one is the expected one, and nothing of the batch otherwise", async () => {
+      const value = (given: unknown, ifEquals: unknown): Write => ({ kind: "value", key: "k", value: given, ifEquals });
+      await commit([value({ a: 1, b: 2 }, undefined)]);
+      await commit([value("next", { b: 2, a: 1 })]);
+      for (const expected of [undefined, null, { a: 1, b: 2 }]) {
+        await expect(commit([entry("a"), value("lost", expected)])).rejects.toMatchObject({ code: "VALUE_CHANGED", key: "k" });
+      }
+      expect(await storage.value(id, "k")).toMatchObject({ value: "next" });
+      expect(await storage.outline(id, 0, 10)).toEqual([]);
+    });
+
+    test("lists values by prefix, in pages and in both orders, keys alone too, and deletes a prefix", async () => {
+      const large = "x".repeat(100_000);
+      await commit(["a", "b/1", "b/2", "b/3", "c"].map((key) => ({ kind: "value", key, value: key === "b/2" ? large : key })));
+      const keys = async (range: Parameters<SessionStorage["values"]>[1]) =>
+        (await storage.values(id, range)).map(({ key }) => key).join(" ");
+      expect(await keys({ prefix: "b/" })).toBe("b/1 b/2 b/3");
+      expect(await keys({ prefix: "b/", after: "b/1", limit: 1 })).toBe("b/2");
+      expect(await keys({ order: "desc", after: "c", limit: 2 })).toBe("b/3 b/2");
+      expect(await storage.valueKeys(id, { prefix: "b/2" })).toMatchObject([{ key: "b/2", bytes: 100_002 }]);
+      expect(await storage.value(id, "b/2")).toMatchObject({ value: large });
+      await commit([{ kind: "deleteValues", prefix: "b/" }]);
+      expect(await keys({})).toBe("a c");
     });
 
     test("writes nothing where the leaf is not as it was seen, if only then, whatever the batch would write", async () => {

@@ -53,6 +53,11 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
   LEAF_MOVED: { exit: 15, meaning: "Another process moved the leaf; nothing was written", hint: "Run the command again." },
   MAIN_LEAF: { exit: 16, meaning: "The leaf `main` cannot be deleted" },
   CHECKPOINT_NOT_FOUND: { exit: 17, meaning: "`checkpoints`: the path of the leaf has no checkpoint with this number" },
+  VALUE_CHANGED: {
+    exit: 18,
+    meaning: "Another process changed a value of the session; nothing was written",
+    hint: "Run the command again.",
+  },
   STORE_NOT_FOUND: { exit: 20, meaning: "The store, or the backup to restore, does not exist" },
   FOREIGN_FILE: {
     exit: 21,

@@ -103,6 +103,7 @@ export {
   SessionNotFoundError,
   TooLargeError,
   UnserializableValueError,
+  ValueChangedError,
   ValueTooLargeError,
 } from "./errors/session-errors.js";
 export {
@@ -140,6 +141,8 @@ export type {
   SessionSource,
   Statistics,
   StoredValue,
+  ValueKey,
+  ValueRange,
 } from "./port/records.js";
 export type {
   ImportedSession,
@@ -153,7 +156,8 @@ export type {
 export type { OnConflict, Write } from "./port/writes.js";
 export type { AppendedEntry, AppendOptions, WriteOptions } from "./session/leaf-writer.js";
 export { buildSessionContext, type ContextOptions, Session } from "./session/session.js";
-export type { SessionLabels, SessionTokenCounts, SessionTree, SessionValues } from "./session/session-groups.js";
+export type { SessionLabels, SessionTokenCounts, SessionTree } from "./session/session-groups.js";
+export type { SessionValues, SetValueOptions } from "./session/session-values.js";
 export type { ImportProblem } from "./source/source-session.js";
 export type { Durability } from "./storage/open-database.js";
 // The store and its sessions

@@ -7,6 +7,7 @@ import {
   FLAG,
   list,
   membersOf,
+  NAME,
   NUMBER,
   nullable,
   OBJECT,
@@ -122,9 +123,15 @@ export const WRITES = list(
     entry: record({ parentId: optional(nullable(ID)) }),
     label: record({ entryId: ID, label: nullable(TEXT) }),
     value: record({ key: TEXT }),
+    deleteValues: record({ prefix: NAME }),
     moveLeaf: record({ to: nullable(ID), leaf: optional(TEXT) }),
   }),
   "an array of writes",
+);
+/** Options of a range of values. */
+export const VALUE_RANGE = record(
+  { prefix: optional(TEXT), order: optional(oneOf("asc", "desc")), after: optional(TEXT), limit: optional(NUMBER) },
+  'a prefix, or an object such as { prefix: "run/", limit: 20 }',
 );
 const OPTIONAL_LEAF = optional(nullable(TEXT));
 /** Options of a walk along a path. */

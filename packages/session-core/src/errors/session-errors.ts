@@ -188,11 +188,33 @@ export class ValueTooLargeError extends BoughError {
 
   constructor(key: string, bytes: number, limitBytes: number) {
     super(`The value '${quoted(key)}' has ${bytes} bytes; the limit is ${limitBytes}. Nothing was written.`, {
-      hint: "Store large data in an entry or a file.",
+      hint: "Store large data in a file, and its path in the value.",
     });
     this.key = key;
     this.bytes = bytes;
     this.limitBytes = limitBytes;
+  }
+}
+
+/** The value of a key is not the one that a conditional write expected: another writer has changed it. Nothing of the batch was written. */
+export class ValueChangedError extends BoughError {
+  readonly code = "VALUE_CHANGED";
+  override readonly name = "ValueChangedError";
+  readonly sessionId: SessionId;
+  readonly key: string;
+  /** The present value as JSON, cut to 200 characters; undefined: the key has no value. */
+  readonly actual: string | undefined;
+
+  constructor(sessionId: SessionId, key: string, actual: string | undefined) {
+    const shown = actual === undefined ? undefined : quoted(actual, 200);
+    super(
+      `The value '${quoted(key)}' of session ${sessionId} is not the expected one: ` +
+        `${shown === undefined ? "it does not exist" : `it is ${quoted(shown, 80)}`}. Nothing was written.`,
+      { hint: "Read it again with session.values.get() and repeat, or use session.values.update()." },
+    );
+    this.sessionId = sessionId;
+    this.key = key;
+    this.actual = shown;
   }
 }
 

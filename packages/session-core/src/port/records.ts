@@ -142,11 +142,31 @@ export interface LeafMove {
   readonly state: "done" | "undone" | "dropped";
 }
 
-/** A small value of the host, stored with a session. */
+/** A value of the host, stored with a session. */
 export interface StoredValue {
   readonly key: string;
   readonly value: unknown;
   readonly updatedAtMs: number;
+}
+
+/** A value of the host without the value itself. */
+export interface ValueKey {
+  readonly key: string;
+  /** Size of the value as JSON, in bytes of UTF-8. */
+  readonly bytes: number;
+  readonly updatedAtMs: number;
+}
+
+/** A range of values by key. Keys are ordered by their code points. */
+export interface ValueRange {
+  /** Only keys that start with it. Default: all. */
+  readonly prefix?: string | undefined;
+  /** Default `asc`. */
+  readonly order?: "asc" | "desc" | undefined;
+  /** Only keys after this one in that order; the last key of the page before. */
+  readonly after?: string | undefined;
+  /** At most this many; default: all. */
+  readonly limit?: number | undefined;
 }
 
 /** Which entries of a path to read, and in which order. */

@@ -20,6 +20,8 @@ import type {
   SessionRow,
   Statistics,
   StoredValue,
+  ValueKey,
+  ValueRange,
 } from "./records.js";
 import type { Batch, BatchResult } from "./writes.js";
 
@@ -92,8 +94,9 @@ export interface SessionStorage {
   /** Oldest entry first. `text`: only labels that contain it, ignoring case. */
   labels(sessionId: SessionKey, text?: string): Promise<readonly Label[]>;
   value(sessionId: SessionKey, key: string): Promise<StoredValue | undefined>;
-  /** Values whose key starts with `prefix`, ordered by key. */
-  values(sessionId: SessionKey, prefix: string): Promise<readonly StoredValue[]>;
+  values(sessionId: SessionKey, range: ValueRange): Promise<readonly StoredValue[]>;
+  /** The same without the values, which are not read. */
+  valueKeys(sessionId: SessionKey, range: ValueRange): Promise<readonly ValueKey[]>;
 
   /**
    * Token counts that `saveTokenCounts` stored. Entries without a count are missing. This is a cache: a storage may keep none.

@@ -12,8 +12,13 @@ export type Write =
    */
   | { readonly kind: "entry"; readonly entry: EntryInput; readonly parentId?: EntryId | null | undefined }
   | { readonly kind: "label"; readonly entryId: EntryId; readonly label: string | null; readonly createdAtMs?: number | undefined }
-  /** `value: undefined` removes the value. */
-  | { readonly kind: "value"; readonly key: string; readonly value: unknown }
+  /**
+   * Stores a value; `value: undefined` removes it. With the member `ifEquals`, only if the present value equals it as JSON, ignoring the
+   * order of members; `ifEquals: undefined`: only if there is none. Otherwise the batch throws `ValueChangedError`.
+   */
+  | { readonly kind: "value"; readonly key: string; readonly value: unknown; readonly ifEquals?: unknown }
+  /** Removes the values whose key starts with `prefix`, which must not be empty. */
+  | { readonly kind: "deleteValues"; readonly prefix: string }
   /** `leaf`: the name of another leaf to move, which is created if the session has none of this name. Default: the leaf of the handle. */
   | { readonly kind: "moveLeaf"; readonly to: EntryId | null; readonly leaf?: string | undefined };
 
@@ -41,7 +46,13 @@ export interface BatchResult {
   readonly leaf: LeafState;
 }
 
+/** Whether a write demands that its key has no value. JSON has no `undefined`, so that a copy by JSON loses this condition. */
+function isExpectedMissing(write: Write | undefined): boolean {
+  return write?.kind === "value" && "ifEquals" in write && write.ifEquals === undefined;
+}
+
 /** A copy of writes that have to wait, so that later changes by their owner are not written. */
 export function copyWrites(writes: readonly Write[]): readonly Write[] {
-  return copyJson(writes, "writes");
+  const copies = copyJson(writes, "writes");
+  return copies.map((copy, at) => (isExpectedMissing(writes[at]) ? { ...copy, ifEquals: undefined } : copy));
 }

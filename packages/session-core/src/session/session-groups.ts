@@ -1,11 +1,11 @@
 import { checkArgument, list, NUMBER, nullable, optional, TEXT } from "../arguments/rules.js";
 import { COUNTS, ID, OUTLINE } from "../arguments/shapes.js";
 import type { EntryId } from "../ids/ids.js";
-import type { Label, OutlineRow, SessionRow, StoredValue } from "../port/records.js";
+import type { Label, OutlineRow, SessionRow } from "../port/records.js";
 import type { SessionStorage } from "../port/session-storage.js";
 import type { LeafWriter } from "./leaf-writer.js";
 
-// The groups of methods of a session handle: `session.labels`, `session.values`, `session.tree`, `session.tokenCounts`.
+// The groups of methods of a session handle: `session.labels`, `session.tree`, `session.tokenCounts`.
 
 /** The labels of a session: one for each entry at most. */
 export class SessionLabels {
@@ -37,38 +37,6 @@ export class SessionLabels {
   async remove(entryId: EntryId): Promise<void> {
     checkArgument("entryId", entryId, ID);
     await this.#writer.commit([{ kind: "label", entryId, label: null }]);
-  }
-}
-
-/** Small values of the host, stored with a session by key. */
-export class SessionValues {
-  readonly #storage: SessionStorage;
-  readonly #row: SessionRow;
-  readonly #writer: LeafWriter;
-
-  /** @internal `Session` creates it. */
-  constructor(storage: SessionStorage, row: SessionRow, writer: LeafWriter) {
-    this.#storage = storage;
-    this.#row = row;
-    this.#writer = writer;
-  }
-
-  /** Returns the value of a key, or undefined. */
-  async get(key: string): Promise<unknown> {
-    checkArgument("key", key, TEXT);
-    return (await this.#storage.value(this.#row, key))?.value;
-  }
-
-  /** Lists the values whose key starts with `prefix` (default: all), ordered by key. */
-  async list(prefix = ""): Promise<readonly StoredValue[]> {
-    checkArgument("prefix", prefix, TEXT);
-    return this.#storage.values(this.#row, prefix);
-  }
-
-  /** Stores a value of at most 64 KiB of JSON; `undefined` removes it. @throws {ValueTooLargeError | UnserializableValueError} */
-  async set(key: string, value: unknown): Promise<void> {
-    checkArgument("key", key, TEXT);
-    await this.#writer.commit([{ kind: "value", key, value }]);
   }
 }
 

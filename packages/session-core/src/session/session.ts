@@ -13,7 +13,8 @@ import type { Write } from "../port/writes.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { resolveEntry } from "./entry-names.js";
 import { type AppendedEntry, type AppendOptions, LeafWriter, type SessionHost, type WriteOptions } from "./leaf-writer.js";
-import { SessionLabels, SessionTokenCounts, SessionTree, SessionValues } from "./session-groups.js";
+import { SessionLabels, SessionTokenCounts, SessionTree } from "./session-groups.js";
+import { SessionValues } from "./session-values.js";
 
 /** Where a context ends, and how it is built. */
 export interface ContextOptions {
@@ -43,7 +44,7 @@ export class Session {
   readonly leafName: string;
   /** Labels of entries. */
   readonly labels: SessionLabels;
-  /** Small values of the host. */
+  /** Values of the host, by key. */
   readonly values: SessionValues;
   /** Cached token counts of entries. */
   readonly tokenCounts: SessionTokenCounts;

@@ -1,28 +1,43 @@
 import { assertJson, jsonText } from "../entry/json.js";
-import { InvalidEntryError, ValueTooLargeError } from "../errors/session-errors.js";
-import type { StoredValue } from "../port/records.js";
+import { isSameJson } from "../entry/same-json.js";
+import { InvalidEntryError, ValueChangedError, ValueTooLargeError } from "../errors/session-errors.js";
+import type { StoredValue, ValueKey, ValueRange } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
-import { query } from "../storage/query.js";
-import type { SessionSeq, ValueTable } from "../storage/schema.js";
+import { query, rowLimit } from "../storage/query.js";
+import type { SessionSeq } from "../storage/schema.js";
+import { type KeyBounds, keyBounds } from "./key-range.js";
 import type { SessionRef } from "./session-rows.js";
 
-/** Values are for settings of the host. Larger data belongs in `custom` entries. */
-const MAX_VALUE_BYTES = 64 * 1024;
+/** The largest value that is stored in the table `value`; larger ones are in `large_value`, so that lists of keys do not read them. */
+const MAX_ROW_BYTES = 64 * 1024;
+/** The largest value. Larger data belongs in files. */
+const MAX_VALUE_BYTES = 16 * 1024 * 1024;
 
-const putValue = query<{ session: SessionSeq; key: string; value: string; at: number }>(({ db, p }) =>
+const putValue = query<{ session: SessionSeq; key: string; value: string; large: number | null; at: number }>(({ db, p }) =>
   db
     .insertInto("value")
-    .values({ session_seq: p.session, key: p.key, value_json: p.value, updated_at_ms: p.at })
-    .onConflict((conflict) => conflict.columns(["session_seq", "key"]).doUpdateSet({ value_json: p.value, updated_at_ms: p.at })),
+    .values({ session_seq: p.session, key: p.key, value_json: p.value, large_bytes: p.large, updated_at_ms: p.at })
+    .onConflict((conflict) =>
+      conflict.columns(["session_seq", "key"]).doUpdateSet({ value_json: p.value, large_bytes: p.large, updated_at_ms: p.at }),
+    ),
 );
 const removeValue = query<{ session: SessionSeq; key: string }>(({ db, p }) =>
   db.deleteFrom("value").where("session_seq", "=", p.session).where("key", "=", p.key),
 );
+const putLarge = query<{ session: SessionSeq; key: string; json: string }>(({ db, p }) =>
+  db
+    .insertInto("large_value")
+    .values({ session_seq: p.session, key: p.key, json: p.json })
+    .onConflict((conflict) => conflict.columns(["session_seq", "key"]).doUpdateSet({ json: p.json })),
+);
+const removeLarge = query<{ session: SessionSeq; key: string }>(({ db, p }) =>
+  db.deleteFrom("large_value").where("session_seq", "=", p.session).where("key", "=", p.key),
+);
 
 /**
- * Stores a value; `undefined` removes it.
+ * Stores a value; `undefined` removes it. Call it inside `write`.
  *
- * @throws {ValueTooLargeError} it is larger than 64 KiB as JSON.
+ * @throws {ValueTooLargeError} it is larger than 16 MiB as JSON.
  * @throws {UnserializableValueError} it cannot be represented as JSON.
  */
 export function setValue(connection: Connection, session: SessionSeq, key: string, value: unknown): void {
@@ -35,21 +50,52 @@ export function setValue(connection: Connection, session: SessionSeq, key: strin
   const json = jsonText(value, `The value '${key}'`);
   const bytes = Buffer.byteLength(json);
   if (bytes > MAX_VALUE_BYTES) throw new ValueTooLargeError(key, bytes, MAX_VALUE_BYTES);
-  connection.run(putValue, { session, key, value: json, at: Date.now() });
+  const isLarge = bytes > MAX_ROW_BYTES;
+  connection.run(putValue, { session, key, value: isLarge ? "null" : json, large: isLarge ? bytes : null, at: Date.now() });
+  if (isLarge) connection.run(putLarge, { session, key, json });
+  else connection.run(removeLarge, { session, key });
 }
 
-type ValueRow = Pick<ValueTable, "key" | "value_json" | "updated_at_ms">;
+/**
+ * Throws unless the present value equals `expected` as JSON; undefined: unless there is none. Call it inside `write`.
+ *
+ * @throws {ValueChangedError}
+ */
+export function requireValue(connection: Connection, session: SessionRef, key: string, expected: unknown): void {
+  const row = connection.get(valueRow, { session: session.seq, key });
+  if (expected !== undefined) assertJson(expected, "ifEquals");
+  const isExpected =
+    row === undefined || expected === undefined
+      ? row === undefined && expected === undefined
+      : isSameJson(row.json, jsonText(expected, "The expected value"));
+  if (!isExpected) throw new ValueChangedError(session.id, key, row?.json);
+}
 
-const valueRow = query<{ session: SessionSeq; key: string }, ValueRow>(({ db, p }) =>
-  db.selectFrom("value").select(["key", "value_json", "updated_at_ms"]).where("session_seq", "=", p.session).where("key", "=", p.key),
+const removeRange = query<KeyBounds & { session: SessionSeq }>(({ db, sql, p }) =>
+  db.deleteFrom("value").where("session_seq", "=", p.session).where("key", ">=", p.from).where(sql<boolean>`value.key < ${p.to}`),
 );
-const valueRows = query<{ session: SessionSeq; prefix: string }, ValueRow>(({ db, sql, p }) =>
+
+/** Removes the values whose key starts with `prefix`. */
+export function deleteValues(connection: Connection, session: SessionSeq, prefix: string): void {
+  connection.run(removeRange, { session, ...keyBounds({ prefix }) });
+}
+
+interface ValueRow {
+  readonly key: string;
+  readonly json: string;
+  readonly updated_at_ms: number;
+}
+
+/** The value as JSON, for SQL on the table `value`. */
+export const VALUE_JSON = `CASE WHEN value.large_bytes IS NULL THEN value.value_json ELSE (
+  SELECT large.json FROM large_value AS large WHERE large.session_seq = value.session_seq AND large.key = value.key) END`;
+
+const valueRow = query<{ session: SessionSeq; key: string }, ValueRow>(({ db, sql, p }) =>
   db
     .selectFrom("value")
-    .select(["key", "value_json", "updated_at_ms"])
+    .select(["key", sql.raw<string>(VALUE_JSON).as("json"), "updated_at_ms"])
     .where("session_seq", "=", p.session)
-    .where(sql<boolean>`substr(key, 1, length(${p.prefix})) = ${p.prefix}`)
-    .orderBy("key"),
+    .where("key", "=", p.key),
 );
 
 /** Returns the value of a key, or undefined. */
@@ -58,11 +104,53 @@ export function findValue(connection: Connection, session: SessionRef, key: stri
   return row && storedValue(row);
 }
 
-/** Lists the values whose key starts with `prefix`, ordered by key. */
-export function listValues(connection: Connection, session: SessionRef, prefix: string): readonly StoredValue[] {
-  return connection.all(valueRows, { session: session.seq, prefix }).map(storedValue);
+type RangeParameters = KeyBounds & { readonly session: SessionSeq; readonly limit: number };
+
+const valueRows = byOrder((order) =>
+  query<RangeParameters, ValueRow>(({ db, sql, p }) =>
+    db
+      .selectFrom("value")
+      .select(["key", sql.raw<string>(VALUE_JSON).as("json"), "updated_at_ms"])
+      .where("session_seq", "=", p.session)
+      .where("key", ">=", p.from)
+      .where(sql<boolean>`value.key < ${p.to}`)
+      .orderBy("key", order)
+      .limit(p.limit),
+  ),
+);
+
+/** Lists the values of a range of keys, ordered by key. */
+export function listValues(connection: Connection, session: SessionRef, range: ValueRange): readonly StoredValue[] {
+  return connection.all(valueRows[range.order ?? "asc"], rangeParameters(session, range)).map(storedValue);
+}
+
+// The size of a text is in the header of its row, so that SQLite does not read the text for it.
+const keyRows = byOrder((order) =>
+  query<RangeParameters, ValueKey>(({ db, sql, p }) =>
+    db
+      .selectFrom("value")
+      .select(["key", sql<number>`coalesce(large_bytes, octet_length(value_json))`.as("bytes"), "updated_at_ms as updatedAtMs"])
+      .where("session_seq", "=", p.session)
+      .where("key", ">=", p.from)
+      .where(sql<boolean>`value.key < ${p.to}`)
+      .orderBy("key", order)
+      .limit(p.limit),
+  ),
+);
+
+/** Lists the keys of a range, ordered by key, without reading the values. */
+export function listValueKeys(connection: Connection, session: SessionRef, range: ValueRange): readonly ValueKey[] {
+  return connection.all(keyRows[range.order ?? "asc"], rangeParameters(session, range));
+}
+
+function byOrder<T>(make: (order: "asc" | "desc") => T): { readonly asc: T; readonly desc: T } {
+  return { asc: make("asc"), desc: make("desc") };
+}
+
+function rangeParameters(session: SessionRef, range: ValueRange): RangeParameters {
+  return { session: session.seq, ...keyBounds(range), limit: rowLimit(range.limit ?? Number.POSITIVE_INFINITY) };
 }
 
 function storedValue(row: ValueRow): StoredValue {
-  return { key: row.key, value: JSON.parse(row.value_json), updatedAtMs: row.updated_at_ms };
+  return { key: row.key, value: JSON.parse(row.json), updatedAtMs: row.updated_at_ms };
 }

@@ -5,7 +5,7 @@ import type * as port from "../port/session-storage.js";
 import { listLabels } from "../sessions/labels.js";
 import { findSessionsByName, listSessions } from "../sessions/session-list.js";
 import * as sessions from "../sessions/session-rows.js";
-import { findValue, listValues } from "../sessions/values.js";
+import { findValue, listValueKeys, listValues } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { findCommonAncestorId } from "../tree/ancestry.js";
@@ -129,8 +129,12 @@ export class SqliteReads {
     return this.queue.readSession(key, findValue, name);
   }
 
-  async values(key: records.SessionKey, prefix: string): Promise<readonly records.StoredValue[]> {
-    return this.queue.readSession(key, listValues, prefix);
+  async values(key: records.SessionKey, range: records.ValueRange): Promise<readonly records.StoredValue[]> {
+    return this.queue.readSession(key, listValues, range);
+  }
+
+  async valueKeys(key: records.SessionKey, range: records.ValueRange): Promise<readonly records.ValueKey[]> {
+    return this.queue.readSession(key, listValueKeys, range);
   }
 
   async tokenCounts(key: records.SessionKey, counter: string, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, number>> {

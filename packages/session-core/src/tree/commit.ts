@@ -5,7 +5,7 @@ import type { LeafState, SessionKey } from "../port/records.js";
 import type { Batch, BatchResult, Write } from "../port/writes.js";
 import { setLabel } from "../sessions/labels.js";
 import { findSessionRow, requireSessionSeq, sessionIdOf } from "../sessions/session-rows.js";
-import { setValue } from "../sessions/values.js";
+import { deleteValues, requireValue, setValue } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
 import type { EntrySeq } from "../storage/schema.js";
 import type { FileTools } from "../tools/known-tools.js";
@@ -72,11 +72,12 @@ function validateWrite(write: Write, validateEntry: (given: unknown) => Validate
       }
       return write;
     case "value":
+    case "deleteValues":
     case "moveLeaf":
       return write;
   }
   // JavaScript callers can pass any kind; an unknown kind must be rejected, not silently ignored.
-  throw new InvalidEntryError("kind", "must be entry, label, value or moveLeaf");
+  throw new InvalidEntryError("kind", "must be entry, label, value, deleteValues or moveLeaf");
 }
 
 /** Writes one batch inside a transaction. */
@@ -121,7 +122,11 @@ class BatchWriter {
         setLabel(this.#connection, session.seq, this.#requireSeq(write.entryId), write.label, write.createdAtMs ?? Date.now());
         return;
       case "value":
+        if ("ifEquals" in write) requireValue(this.#connection, session, write.key, write.ifEquals);
         setValue(this.#connection, session.seq, write.key, write.value);
+        return;
+      case "deleteValues":
+        deleteValues(this.#connection, session.seq, write.prefix);
         return;
       case "moveLeaf":
         this.#moveLeaf(write.leaf ?? this.#batch.leafName, write.to === null ? null : this.#requireSeq(write.to));

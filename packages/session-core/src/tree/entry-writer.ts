@@ -1,6 +1,7 @@
 import type { EntryPayload } from "../entry/entry.js";
 import { jsonText } from "../entry/json.js";
 import { toKindNumber } from "../entry/kinds.js";
+import { isSameJson } from "../entry/same-json.js";
 import { previewOf } from "../entry/text.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidReferenceError } from "../errors/session-errors.js";
@@ -227,16 +228,4 @@ function toPayloadJson(payload: EntryPayload): string {
 function firstMember(object: object): string | undefined {
   for (const name in object) return name;
   return undefined;
-}
-
-/** Whether two JSON texts are equal, ignoring the order of members. */
-function isSameJson(a: string, b: string): boolean {
-  return a === b || canonicalJson(JSON.parse(a)) === canonicalJson(JSON.parse(b));
-}
-
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) => {
-    if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
-    return Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)));
-  });
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import * as core from "../../src/index.js";
 import * as internals from "../../src/internals.js";
 import * as groups from "../../src/session/session-groups.js";
+import { SessionValues } from "../../src/session/session-values.js";
 import { findingsOf, openedStore, tempFolder } from "../world/stores.js";
 import { ODD_VALUES } from "./odd-values.js";
 
@@ -124,7 +125,9 @@ const CALLS: Readonly<Record<string, Call>> = {
   ...members("session.write value", ({ session }, write) => session.write([write]), { kind: "value", key: "k", value: 1 }, [
     "key",
     "value",
+    "ifEquals",
   ]),
+  "session.write deleteValues": ({ session }, prefix) => session.write([{ kind: "deleteValues", prefix }]),
   ...members("session.write move", ({ session }, write) => session.write([write]), { kind: "moveLeaf", to: "e" }, ["to", "leaf"]),
   "session.moveLeaf": ({ session }, to) => session.moveLeaf(to),
   "session.labels.set entryId": ({ session }, id) => session.labels.set(id, "x"),
@@ -132,6 +135,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   "session.labels.remove": ({ session }, id) => session.labels.remove(id),
   "session.values.set key": ({ session }, key) => session.values.set(key, 1),
   "session.values.set value": ({ session }, value) => session.values.set("k", value),
+  ...members("session.values.set options", ({ session }, options) => session.values.set("k", 1, options), {}, ["ifEquals"]),
+  "session.values.update key": ({ session }, key) => session.values.update(key, () => 1),
+  "session.values.update change": ({ session }, change) => session.values.update("k", change),
+  "session.values.deletePrefix": ({ session }, prefix) => session.values.deletePrefix(prefix),
   "session.tokenCounts.save counter": ({ session }, counter) => session.tokenCounts.save(counter, new Map([["e", 1]])),
   "session.tokenCounts.save counts": ({ session }, counts) => session.tokenCounts.save("c", counts),
   "session.tokenCounts.save id": ({ session }, id) => session.tokenCounts.save("c", new Map([[id, 1]])),
@@ -172,7 +179,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   "session.leafMoves": ({ session }, limit) => session.leafMoves(limit),
   "session.labels.list": ({ session }, text) => session.labels.list(text),
   "session.values.get": ({ session }, key) => session.values.get(key),
-  "session.values.list": ({ session }, prefix) => session.values.list(prefix),
+  ...members("session.values.list", ({ session }, range) => session.values.list(range), {}, ["prefix", "order", "after", "limit"]),
+  "session.values.keys": ({ session }, range) => session.values.keys(range),
   ...members("session.fileOperations", ({ session }, range) => session.fileOperations(range), {}, ["fromId", "toId"]),
   "session.tokenCounts.get counter": ({ session }, counter) => session.tokenCounts.get(counter, ["e"]),
   "session.tokenCounts.get ids": ({ session }, ids) => session.tokenCounts.get("c", ids),
@@ -267,7 +275,7 @@ describe("with any odd value in place of an argument", () => {
 
   test("every public method of stores and sessions is in the table", () => {
     const named = Object.keys(CALLS).join("\n");
-    const methods = [core.Store, core.Session, ...Object.values(groups)].flatMap((made: { prototype: object }) =>
+    const methods = [core.Store, core.Session, SessionValues, ...Object.values(groups)].flatMap((made: { prototype: object }) =>
       Object.entries(Object.getOwnPropertyDescriptors(made.prototype)).flatMap(([name, { value }]) =>
         typeof value === "function" && name !== "constructor" && value.length > 0 ? [name] : [],
       ),

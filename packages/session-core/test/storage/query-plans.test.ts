@@ -35,7 +35,7 @@ function planOf(file: Database.Database, sql: string): string {
 
 // A whole walk over a table of the store; a walk over what the statement itself has made is none.
 const WHOLE_TABLE =
-  /^SCAN (entry|session|leaf|leaf_move|label|value|file_operation|usage_total|token_counter|entry_token_count|parent|child|tip|payload|payload_block)\b(?! USING (COVERING )?INDEX)/m;
+  /^SCAN (entry|session|leaf|leaf_move|label|value|large_value|large|file_operation|usage_total|token_counter|entry_token_count|parent|child|tip|payload|payload_block)\b(?! USING (COVERING )?INDEX)/m;
 
 test("a search within a session starts at the index of words, and asks for the entries that it finds", async () => {
   const plan = await plansOf((session) => session.search({ query: "u3" }));
@@ -62,6 +62,12 @@ describe("what SQLite does for", () => {
     ["tips and branch points", async (session) => [await session.tree.tips(), await session.tree.branchPoints()]],
     ["an ancestor", (session) => session.tree.commonAncestor("a1", "a3")],
     ["labels", (session) => session.labels.list()],
+    ["a value", (session) => session.values.get("k")],
+    ["values of a prefix", (session) => session.values.list({ prefix: "a/", limit: 2 })],
+    ["keys, last first", (session) => session.values.keys({ order: "desc", after: "b", limit: 2 })],
+    ["a conditional write of a value", (session) => session.values.set("k", 1, { ifEquals: undefined })],
+    ["a deletion of values", (session) => session.values.deletePrefix("a/")],
+    ["an append below a parent", (session) => session.append(entryNamed("u9"), { parentId: "u1" })],
     [
       "token counts",
       async (session) => [await session.tokenCounts.save("c", new Map([["a1", 1]])), await session.tokenCounts.get("c", ["a1", "a3"])],
@@ -71,6 +77,17 @@ describe("what SQLite does for", () => {
     ["a move, its undo and redo", async (session) => [await session.moveLeaf("u1"), await session.undoMove(), await session.redoMove()]],
   ])("%s walks no whole table", async (_what, act) => {
     expect(await plansOf(act)).not.toMatch(WHOLE_TABLE);
+  });
+
+  test.each<[string, (session: Session) => Promise<unknown>]>([
+    ["values of a prefix", (session) => session.values.list("a/")],
+    ["values, last first", (session) => session.values.list({ order: "desc" })],
+    ["keys", (session) => session.values.keys("a/")],
+    ["a deletion of values", (session) => session.values.deletePrefix("a/")],
+  ])("%s compares the ends of the range and sorts nothing", async (_, act) => {
+    const plan = await plansOf(act);
+    expect(plan).toContain("SEARCH value USING PRIMARY KEY (session_seq=? AND key>? AND key<?)");
+    expect(plan).not.toContain("TEMP B-TREE");
   });
 
   test("tips and branch points reads an index and no payload where it looks at every entry", async () => {
