@@ -67,6 +67,7 @@ export type {
   BashExecutionMessage,
   ContentBlock,
   CustomMessage,
+  FileBlock,
   ForeignBlock,
   ImageBlock,
   Message,
@@ -79,7 +80,9 @@ export type {
   Usage,
   UserMessage,
 } from "./entry/message.js";
+export type { ProviderOptions } from "./entry/provider-options.js";
 export { textOf } from "./entry/text.js";
+export { normalizeUsage } from "./entry/usage.js";
 // Errors
 export { BoughError, InvalidArgumentError } from "./errors/bough-error.js";
 export {

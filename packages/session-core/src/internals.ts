@@ -2,7 +2,7 @@
 // release may change or remove it.
 
 import { checked, TEXT } from "./arguments/rules.js";
-import { MESSAGE, PAYLOAD, TOOL_CALL } from "./arguments/shapes.js";
+import { FILE_BLOCK, MESSAGE, PAYLOAD, TOOL_CALL } from "./arguments/shapes.js";
 import * as templates from "./context/converters/templates.js";
 import * as text from "./entry/text.js";
 import type { SessionStorage } from "./port/session-storage.js";
@@ -17,6 +17,7 @@ export const compactionSummaryText = checked(templates.compactionSummaryText, ["
 export const callPreview = checked(text.callPreview, ["call", TOOL_CALL]);
 export const previewOf = checked(text.previewOf, ["payload", PAYLOAD]);
 export const searchableText = checked(text.searchableText, ["payload", PAYLOAD]);
+export const describeFile = checked(text.describeFile, ["file", FILE_BLOCK]);
 export const oneLine = checked(lines.oneLine, ["text", TEXT]);
 
 /** The storage engine below a store. */

@@ -1,4 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextMessage, Entry, FileLists, Message, Usage } from "@bough/session-core";
+import { describeFile } from "@bough/session-core/internals";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
 import { safeLines } from "../terminal/safe.js";
 import { bytes, count, dollars } from "./numbers.js";
@@ -186,6 +187,10 @@ function blockLines(block: ContentBlock | AssistantBlock): readonly Line[] {
       return [[styled("bold", `[${block.name}]`), styled("dim", ` ${block.id}`)], ...jsonLines(block.arguments)];
     case "image":
       return [[styled("dim", `[image ${block.mimeType}, ${bytes(Math.floor((block.data.length * 3) / 4))}]`)]];
+    case "file": {
+      const size = block.data === undefined ? "" : `, ${bytes(Math.floor((block.data.length * 3) / 4))}`;
+      return [[styled("dim", `[file ${describeFile(block)}${size}]`)]];
+    }
     case "foreign":
       return [[styled("dim", `[${block.originalType}]`)], ...jsonLines(block.raw)];
   }

@@ -6,6 +6,10 @@ const MESSAGE_OVERHEAD = 4;
 /** Tokens of an image of usual size; they do not depend on the size of its base64. */
 const IMAGE = 1500;
 
+/** Tokens of a page of a PDF, and the characters of base64 that a page usually has; other files count as pages too. */
+const PAGE = 3000;
+const PAGE_CHARS = 66_000;
+
 /** Runs without words: base64, hashes, minified code. */
 const UNBROKEN = /[A-Za-z0-9+/=_-]{80,}/g;
 
@@ -26,7 +30,7 @@ function lengthOf(matches: readonly string[] | null): number {
   return (matches ?? []).reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Estimates the tokens of a message: its text, thinking, calls and results, 1,500 per image, and 4 for the message itself. */
+/** Estimates the tokens of a message: its text, thinking, calls and results, 1,500 per image, 3,000 per 50 kB of a file, and 4 for the message itself. */
 export function roughMessageTokens(message: ContextMessage): number {
   return MESSAGE_OVERHEAD + contentTokens(message);
 }
@@ -60,6 +64,8 @@ function blockTokens(block: Block): number {
       return roughTokens(block.name) + roughTokens(JSON.stringify(block.arguments));
     case "image":
       return IMAGE;
+    case "file":
+      return Math.max(1, Math.ceil((block.data?.length ?? 0) / PAGE_CHARS)) * PAGE;
     case "foreign":
       return 0;
   }

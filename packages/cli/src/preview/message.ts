@@ -1,4 +1,5 @@
 import type { AssistantBlock, ContentBlock, Message } from "@bough/session-core";
+import { describeFile } from "@bough/session-core/internals";
 import { bytes } from "../format/numbers.js";
 import { breakText, wrapText } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";
@@ -63,6 +64,10 @@ function blockLines(block: Exclude<Block, { type: "text" }>, budget: TextBudget,
       return toolCallLines(block, budget, glyphs);
     case "image":
       return breakText(`[image ${block.mimeType}, ${bytes(Math.floor((block.data.length * 3) / 4))}]`, width, "dim");
+    case "file": {
+      const size = block.data === undefined ? "" : `, ${bytes(Math.floor((block.data.length * 3) / 4))}`;
+      return breakText(`[file ${describeFile(block)}${size}]`, width, "dim");
+    }
     case "foreign":
       return [...breakText(`[${block.originalType}]`, width, "dim"), ...jsonBlock(block.raw, budget)];
   }

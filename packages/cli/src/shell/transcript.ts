@@ -1,5 +1,5 @@
 import type { Entry, ToolCallBlock } from "@bough/session-core";
-import { callPreview } from "@bough/session-core/internals";
+import { callPreview, describeFile } from "@bough/session-core/internals";
 import { entryKind, messageLines } from "../format/entry-lines.js";
 import { counted } from "../format/numbers.js";
 import { wrapLine } from "../format/wrap.js";
@@ -79,9 +79,22 @@ type Content = Extract<Extract<Entry, { type: "message" }>["message"], { content
 
 function textOfContent(content: Content): string {
   if (typeof content === "string") return content;
-  return content
-    .map((block) => (block.type === "text" ? block.text : block.type === "image" ? `[image ${block.mimeType}]` : ""))
-    .join("\n");
+  return content.map(blockText).join("\n");
+}
+
+function blockText(block: Exclude<Content, string>[number]): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "image":
+      return `[image ${block.mimeType}]`;
+    case "file":
+      return `[file ${describeFile(block)}]`;
+    case "thinking":
+    case "toolCall":
+    case "foreign":
+      return "";
+  }
 }
 
 function assistantLines(content: Content, width: number, glyphs: Glyphs): readonly Line[] {

@@ -41,7 +41,7 @@ function trimResult(message: ToolResultMessage, chars: number): ToolResultMessag
   const head = takeStart(text, chars - cutMarker(text.length, 0).length - 1);
   const trimmed = `${head}\n${cutMarker(text.length - head.length, 0)}`;
   if (typeof content === "string") return { ...message, content: trimmed };
-  return { ...message, content: [{ type: "text", text: trimmed }, ...content.filter(({ type }) => type === "image")] };
+  return { ...message, content: [{ type: "text", text: trimmed }, ...content.filter(({ type }) => type === "image" || type === "file")] };
 }
 
 function blockText(block: ContentBlock): readonly string[] {
@@ -51,6 +51,7 @@ function blockText(block: ContentBlock): readonly string[] {
     case "foreign":
       return [JSON.stringify(block.raw) ?? ""];
     case "image":
+    case "file":
       return [];
   }
 }

@@ -1,5 +1,5 @@
 import type { AssistantBlock, ContentBlock, ContextEditPayload, Entry, EntryId, Message, Session } from "@bough/session-core";
-import { cleanText } from "@bough/session-core/internals";
+import { cleanText, describeFile } from "@bough/session-core/internals";
 import { formatIsoTime } from "../checkpoints/checkpoint.js";
 
 /** A range of a path. */
@@ -147,6 +147,8 @@ function formatBlock(block: AssistantBlock | ContentBlock): string {
       return `(calls ${block.name}) ${JSON.stringify(block.arguments)}`;
     case "image":
       return "(image)";
+    case "file":
+      return `(file ${describeFile(block)})`;
     case "foreign":
       return `(${block.originalType})`;
   }

@@ -6,7 +6,7 @@ import type {
   ToolCallBlock,
   ToolResultMessage,
 } from "@bough/session-core";
-import { cleanText, cutMiddle } from "@bough/session-core/internals";
+import { cleanText, cutMiddle, describeFile } from "@bough/session-core/internals";
 import type { CompactionSettings } from "../settings/settings.js";
 import { redact } from "../text/redact.js";
 import { callsForbiddenTools } from "../tokens/known-models.js";
@@ -202,8 +202,9 @@ class MessageWriter {
       case "toolCall":
         return this.#call(block);
       case "image":
+      case "file":
       case "foreign":
-        return this.#speak("Assistant", formatAttachment(block));
+        return this.#speak("Assistant", this.#attachment(block));
     }
   }
 
@@ -241,7 +242,19 @@ class MessageWriter {
 
   #content(content: string | readonly ContentBlock[]): string {
     if (typeof content === "string") return this.#escape(content);
-    return content.map((block) => (block.type === "text" ? this.#escape(block.text) : formatAttachment(block))).join("\n");
+    return content.map((block) => (block.type === "text" ? this.#escape(block.text) : this.#attachment(block))).join("\n");
+  }
+
+  /** Images and files are expensive and add little to a summary; unknown blocks are named by their kind. */
+  #attachment(block: Exclude<ContentBlock, { type: "text" }>): string {
+    switch (block.type) {
+      case "image":
+        return "[image]";
+      case "file":
+        return `[file ${this.#escape(describeFile(block))}]`;
+      case "foreign":
+        return "[content of another kind]";
+    }
   }
 
   #speak(who: string, text: string): string {
@@ -265,9 +278,4 @@ function stripBlocks(summary: string): string {
 
 function cut(text: string, maxChars: number): string {
   return maxChars === 0 ? text : cutMiddle(text, maxChars);
-}
-
-/** Images are expensive and add little to a summary; unknown blocks are named by their kind. */
-function formatAttachment(block: Exclude<ContentBlock, { type: "text" }>): string {
-  return block.type === "image" ? "[image]" : "[content of another kind]";
 }

@@ -1,6 +1,7 @@
 import type { ContextMessage } from "@bough/session-core";
 import { bashExecutionText, branchSummaryText, compactionSummaryText, rules } from "@bough/session-core/internals";
 import { COUNTER } from "../arguments/shapes.js";
+import { fileTokens } from "./file-tokens.js";
 import { imageTokens } from "./image-tokens.js";
 import { findModelFamily, type ImageRule, type ModelName } from "./known-models.js";
 import type { TokenCounter } from "./token-counter.js";
@@ -15,7 +16,7 @@ type Block = Exclude<Content, string>[number];
 
 /**
  * Tokens of a message as the converters of session-core send it: texts, thinking, calls with their arguments as JSON, results,
- * summaries in their templates, and images by the rule of the model's provider. Cost: linear in its texts.
+ * summaries in their templates, and images and files by the rule of the model's provider. Cost: linear in its texts.
  *
  * @example
  * messageTokens(counter, { role: "user", content: "Hello" }); // 5: four for the message, one for the word
@@ -59,6 +60,8 @@ function blockTokens(counter: TokenCounter, block: Block, rule: ImageRule): numb
       return CALL_TOKENS + counter.count(block.name) + counter.count(JSON.stringify(block.arguments));
     case "image":
       return imageTokens(block.data, rule);
+    case "file":
+      return CALL_TOKENS + fileTokens(counter, block, rule);
     case "foreign":
       return counter.count(JSON.stringify(block.raw) ?? "");
   }

@@ -22,10 +22,13 @@ import {
 
 const TEXT_BLOCK = record({ text: TEXT });
 const IMAGE_BLOCK = record({ data: TEXT, mimeType: TEXT });
+/** A file. */
+export const FILE_BLOCK: Rule = record({ mediaType: TEXT, data: optional(TEXT), url: optional(TEXT), filename: optional(TEXT) });
 const FOREIGN_BLOCK = record({ originalType: TEXT });
 const BLOCKS: Readonly<Record<string, Rule>> = {
   text: TEXT_BLOCK,
   image: IMAGE_BLOCK,
+  file: FILE_BLOCK,
   thinking: record({ thinking: TEXT, thinkingSignature: optional(TEXT) }),
   toolCall: record({ id: TEXT, name: TEXT, arguments: OBJECT }),
   foreign: FOREIGN_BLOCK,
@@ -33,7 +36,12 @@ const BLOCKS: Readonly<Record<string, Rule>> = {
 /** A block of any message. */
 export const BLOCK: Rule = byMember("type", BLOCKS);
 /** A block of a user message, tool result or custom message. */
-export const CONTENT_BLOCK: Rule = byMember("type", { text: TEXT_BLOCK, image: IMAGE_BLOCK, foreign: FOREIGN_BLOCK });
+export const CONTENT_BLOCK: Rule = byMember("type", {
+  text: TEXT_BLOCK,
+  image: IMAGE_BLOCK,
+  file: FILE_BLOCK,
+  foreign: FOREIGN_BLOCK,
+});
 const LIST_OF_BLOCKS = list(BLOCK, "a text or an array of blocks");
 const CONTENT: Rule = (value, at) => (typeof value === "string" ? undefined : LIST_OF_BLOCKS(value, at));
 

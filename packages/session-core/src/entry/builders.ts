@@ -1,9 +1,15 @@
 import type { EntryInput } from "./entry.js";
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "./message.js";
+import { toOwnUsage } from "./usage.js";
 
-/** The fields of a message other than `role` and `content`, all optional; unknown fields are allowed. */
+/**
+ * The fields of a message other than `role` and `content`, all optional; unknown fields are allowed. `usage` may have the form of
+ * a provider or a framework: see `normalizeUsage`.
+ */
 // Omit would lose the named members of a type with an index signature.
-export type MessageFields<T> = { readonly [K in keyof T as string extends K ? never : Exclude<K, "role" | "content">]?: T[K] } & {
+export type MessageFields<T> = {
+  readonly [K in keyof T as string extends K ? never : Exclude<K, "role" | "content">]?: K extends "usage" ? object | undefined : T[K];
+} & {
   readonly [unknown: string]: unknown;
 };
 
@@ -17,12 +23,16 @@ export function userMessage(content: UserMessage["content"]): EntryInput {
 }
 
 /**
- * A reply to append; `fields` has what the provider reported: `provider`, `model`, `usage`, `stopReason`.
+ * A reply to append; `fields` has what the provider reported: `provider`, `model`, `usage` (see `normalizeUsage`), `stopReason`.
+ *
+ * @throws {InvalidEntryError} `usage` has numbers, but no name of a count that is known.
  * @example
  * await session.append(assistantMessage("Done.", { model: "claude-sonnet-4-5", usage: { input: 900, output: 4 } }));
  */
 export function assistantMessage(content: AssistantMessage["content"] | string, fields: MessageFields<AssistantMessage> = {}): EntryInput {
-  return { type: "message", message: { ...fields, role: "assistant", content } };
+  const { usage, ...others } = { ...fields };
+  const used = usage === undefined ? {} : { usage: toOwnUsage(usage, "message.usage") };
+  return { type: "message", message: { ...others, ...used, role: "assistant", content } };
 }
 
 /**

@@ -1,18 +1,41 @@
 // Every object is loose: unknown fields are kept, and texts such as signatures are unchanged.
 import { z } from "zod";
 import { isObject } from "./json.js";
+import { isProviderOptions, type ProviderOptions } from "./provider-options.js";
+
+// Only checked to be objects: the providers define their members, and a copy by zod would lose a member named `__proto__`.
+const providerOptions = z
+  .custom<ProviderOptions>(isProviderOptions, 'expected an object for each provider, such as { openai: { itemId: "rs_1" } }')
+  .optional();
 
 /** Plain text. */
-const textBlockSchema = z.looseObject({ type: z.literal("text"), text: z.string() });
+const textBlockSchema = z.looseObject({ type: z.literal("text"), text: z.string(), providerOptions });
 
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+/** Base64 without a `data:` prefix. Checked, because invalid data makes every later request fail. */
+const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/, "must be base64");
 
-/** An image: `data` is base64 without a `data:` prefix. Checked, because an invalid image makes every later request fail. */
+/** An image. */
 const imageBlockSchema = z.looseObject({
   type: z.literal("image"),
-  data: z.string().regex(BASE64, "must be base64"),
+  data: base64,
   mimeType: z.string().regex(/^image\/[\w.+-]+$/, "must be an image type such as image/png"),
+  providerOptions,
 });
+
+/** A file of any type, such as a PDF or a sound: its content as base64, or its URL, which the provider loads. */
+const fileBlockSchema = z
+  .looseObject({
+    type: z.literal("file"),
+    mediaType: z.string().regex(/^[\w.+-]+\/[\w.+*-]+(;.*)?$/, "must be a media type such as application/pdf"),
+    data: base64.optional(),
+    url: z
+      .string()
+      .regex(/^(?!data:)[a-z][a-z0-9+.-]*:\S+$/i, "must be a URL such as https://…; the content of a file goes into data, as base64")
+      .optional(),
+    filename: z.string().optional(),
+    providerOptions,
+  })
+  .refine(({ data, url }) => (data === undefined) !== (url === undefined), "a file has either data (base64) or a url");
 
 /** Thinking of a model. `thinkingSignature` is opaque and sent back to the provider unchanged. */
 const thinkingBlockSchema = z.looseObject({
@@ -20,6 +43,7 @@ const thinkingBlockSchema = z.looseObject({
   thinking: z.string(),
   thinkingSignature: z.string().optional(),
   redacted: z.boolean().optional(),
+  providerOptions,
 });
 
 // Only checked to be an object: the tool defines its members, and a copy by zod would lose a member named `__proto__`.
@@ -31,6 +55,7 @@ const toolCallBlockSchema = z.looseObject({
   id: z.string(),
   name: z.string(),
   arguments: argumentsSchema,
+  providerOptions,
 });
 
 /** A block of an unknown type: stored unchanged, shown by its type, sent only to the provider it came from. */
@@ -38,10 +63,11 @@ const foreignBlockSchema = z.looseObject({
   type: z.literal("foreign"),
   originalType: z.string(),
   raw: z.unknown(),
+  providerOptions,
 });
 
 /** A block of a user message or a tool result. */
-export const contentBlockSchema = z.discriminatedUnion("type", [textBlockSchema, imageBlockSchema, foreignBlockSchema]);
+export const contentBlockSchema = z.discriminatedUnion("type", [textBlockSchema, imageBlockSchema, fileBlockSchema, foreignBlockSchema]);
 
 /** A block of a reply. */
 export const assistantBlockSchema = z.discriminatedUnion("type", [
@@ -49,6 +75,7 @@ export const assistantBlockSchema = z.discriminatedUnion("type", [
   thinkingBlockSchema,
   toolCallBlockSchema,
   imageBlockSchema,
+  fileBlockSchema,
   foreignBlockSchema,
 ]);
 
@@ -56,6 +83,8 @@ export const assistantBlockSchema = z.discriminatedUnion("type", [
 export type TextBlock = z.output<typeof textBlockSchema>;
 /** An image. `data` is base64 without a `data:` prefix. */
 export type ImageBlock = z.output<typeof imageBlockSchema>;
+/** A file of any type. It has either `data`, base64 without a `data:` prefix, or `url`. */
+export type FileBlock = z.output<typeof fileBlockSchema>;
 /** Thinking of a model. `thinkingSignature` is opaque and sent back to the provider unchanged. */
 export type ThinkingBlock = z.output<typeof thinkingBlockSchema>;
 /** A tool call. */
@@ -97,10 +126,11 @@ const systemMessageSchema = z.looseObject({
     .union([z.string(), z.array(textBlockSchema)])
     .nullable()
     .transform((given) => given ?? ""),
+  providerOptions,
 });
 
 /** Input of a user. */
-const userMessageSchema = z.looseObject({ role: z.literal("user"), content });
+const userMessageSchema = z.looseObject({ role: z.literal("user"), content, providerOptions });
 
 /** A reply of a model: its blocks in order, the model, the usage and the reason why it stopped. */
 const assistantMessageSchema = z.looseObject({
@@ -111,6 +141,7 @@ const assistantMessageSchema = z.looseObject({
   usage: usageSchema.optional(),
   stopReason: z.string().optional(),
   errorMessage: z.string().optional(),
+  providerOptions,
 });
 
 /** The result of the tool call `toolCallId`. `details` is for display and never sent to a model. */
@@ -121,6 +152,7 @@ const toolResultMessageSchema = z.looseObject({
   content,
   isError: z.boolean().default(false),
   details: z.unknown().optional(),
+  providerOptions,
 });
 
 /** A command that the user ran, with its output. `excludeFromContext`: never sent to a model. */

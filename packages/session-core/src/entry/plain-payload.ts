@@ -2,6 +2,7 @@
 // A payload that is not recognized is not invalid: zod decides about it.
 import type { EntryPayload } from "./entry.js";
 import { isObject, type JsonObject } from "./json.js";
+import { isProviderOptions } from "./provider-options.js";
 
 /**
  * Whether `value`, which `assertJson` accepted, is a payload that its schema accepts without changing it. Recognizes messages of
@@ -23,6 +24,7 @@ export function isPlainPayload(value: unknown): value is EntryPayload {
 function isPlainMessage(message: unknown): boolean {
   if (!isOwnObject(message) || !isEnumerable.call(message, "role") || !isEnumerable.call(message, "content")) return false;
   const { content } = message;
+  if (!hasValidOptions(message)) return false;
   switch (message["role"]) {
     case "user":
       return typeof content === "string" || areBlocks(content, isContentBlock);
@@ -61,8 +63,13 @@ function isUsage(usage: unknown): boolean {
 
 function areBlocks(content: unknown, isBlock: (block: JsonObject) => boolean): boolean {
   return (
-    Array.isArray(content) && content.every((block: unknown) => isOwnObject(block) && isEnumerable.call(block, "type") && isBlock(block))
+    Array.isArray(content) &&
+    content.every((block: unknown) => isOwnObject(block) && isEnumerable.call(block, "type") && isBlock(block) && hasValidOptions(block))
   );
+}
+
+function hasValidOptions({ providerOptions }: JsonObject): boolean {
+  return providerOptions === undefined || isProviderOptions(providerOptions);
 }
 
 function isReplyBlock(block: JsonObject): boolean {
@@ -79,7 +86,7 @@ function isReplyBlock(block: JsonObject): boolean {
   return isContentBlock(block);
 }
 
-// Images are left to zod, which checks their data.
+// Images and files are left to zod, which checks their data.
 function isContentBlock(block: JsonObject): boolean {
   return isTextBlock(block) || (block["type"] === "foreign" && isForeign(block));
 }

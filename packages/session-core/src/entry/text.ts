@@ -4,7 +4,7 @@ import { shorten } from "../text/cut.js";
 import { LINE_CHARS, oneLine } from "../text/one-line.js";
 import { choosePreviewText } from "../tools/arguments.js";
 import type { EntryPayload } from "./entry.js";
-import type { AssistantBlock, AssistantMessage, ContentBlock, Message, ToolCallBlock } from "./message.js";
+import type { AssistantBlock, AssistantMessage, ContentBlock, FileBlock, Message, ToolCallBlock } from "./message.js";
 
 /** The content of a message: a text or blocks. */
 export type Content = string | readonly (ContentBlock | AssistantBlock)[];
@@ -25,9 +25,15 @@ export function joinTextBlocks(content: Content): string {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
+/** A file in a few words, without its content: its name and its type, such as `plan.pdf (application/pdf)`; without a name its URL. */
+export function describeFile(file: FileBlock): string {
+  const name = file.filename ?? file.url;
+  return name === undefined ? file.mediaType : `${name} (${file.mediaType})`;
+}
+
 /**
- * The text of an entry that the search indexes: texts, thinking, arguments of tool calls, tool output, commands, summaries
- * and their file lists. Images, ids, `details` of messages, `custom` data and foreign records are not indexed.
+ * The text of an entry that the search indexes: texts, thinking, arguments of tool calls, tool output, commands, names and types
+ * of files, summaries and their file lists. The content of files, images, ids, `details` of messages, `custom` data and foreign records are not indexed.
  */
 export function searchableText(payload: EntryPayload): string {
   switch (payload.type) {
@@ -38,7 +44,7 @@ export function searchableText(payload: EntryPayload): string {
     case "branch_summary":
       return joinTexts([payload.summary, ...textsIn(payload.details)]);
     case "custom_message":
-      return joinTextBlocks(payload.content);
+      return contentText(payload.content);
     case "context_edit":
       return payload.replacement === null ? "" : joinTexts(textsIn(payload.replacement.content));
     case "model_change":
@@ -55,12 +61,17 @@ function messageText(message: Message): string {
     case "user":
     case "toolResult":
     case "custom":
-      return joinTextBlocks(message.content);
+      return contentText(message.content);
     case "bashExecution":
       return joinTexts([message.command, message.output]);
     case "assistant":
       return joinTexts([...message.content.flatMap(blockTexts), message.errorMessage]);
   }
+}
+
+function contentText(content: Content): string {
+  if (typeof content === "string") return content;
+  return content.flatMap((block) => (block.type === "text" || block.type === "file" ? blockTexts(block) : [])).join("\n");
 }
 
 function blockTexts(block: AssistantBlock): readonly string[] {
@@ -71,6 +82,8 @@ function blockTexts(block: AssistantBlock): readonly string[] {
       return [block.thinking];
     case "toolCall":
       return [block.name, ...textsIn(block.arguments)];
+    case "file":
+      return [describeFile(block)];
     case "image":
     case "foreign":
       return [];
@@ -144,7 +157,7 @@ function messagePreview(message: Message): string {
 function assistantPreview(message: AssistantMessage): string {
   const calls = message.content.some((block) => block.type === "toolCall") ? callsPreview(message.content) : "";
   const text = oneLine(takeOpening(message.content));
-  if (text === "" && calls === "") return message.errorMessage ?? thought(message.content);
+  if (text === "" && calls === "") return message.errorMessage ?? (thought(message.content) || contentPreview(message.content));
   if (text === "" || calls === "") return text || calls;
   // A long text is shortened first, so that the calls after it stay readable.
   const room = Math.max(LINE_CHARS - calls.length - 1, 40);
@@ -174,7 +187,21 @@ function thought(content: readonly AssistantBlock[]): string {
 function contentPreview(content: Content): string {
   const text = takeOpening(content);
   if (text !== "" || typeof content === "string") return text;
-  return content.map((block) => (block.type === "foreign" ? `[${block.originalType}]` : `[${block.type}]`)).join(" ");
+  return content.map(blockName).join(" ");
+}
+
+function blockName(block: ContentBlock | AssistantBlock): string {
+  switch (block.type) {
+    case "foreign":
+      return `[${block.originalType}]`;
+    case "file":
+      return `[${describeFile(block)}]`;
+    case "text":
+    case "image":
+    case "thinking":
+    case "toolCall":
+      return `[${block.type}]`;
+  }
 }
 
 /** A tool call in a few words: its name and the argument that identifies it, at most 60 code units. */

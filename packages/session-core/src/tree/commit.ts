@@ -1,3 +1,4 @@
+import { normalizeUsageOf } from "../entry/usage.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { InvalidEntryError, SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId } from "../ids/ids.js";
@@ -65,7 +66,7 @@ function toCachedState(connection: Connection, key: SessionKey, state: LeafState
 function validateWrite(write: Write, validateEntry: (given: unknown) => ValidatedEntry): ValidatedWrite {
   switch (write.kind) {
     case "entry":
-      return { kind: "entry", entry: validateEntry(write.entry), parentId: write.parentId };
+      return { kind: "entry", entry: validateEntry(normalizeUsageOf(write.entry)), parentId: write.parentId };
     case "label":
       if (write.createdAtMs !== undefined && !Number.isSafeInteger(write.createdAtMs)) {
         throw new InvalidEntryError("createdAtMs", "must be whole milliseconds since 1970");

@@ -6,8 +6,8 @@ import { BLOCK, CONTENT_BLOCK, MESSAGE, MESSAGE_CONTENT, PAYLOAD } from "../../s
 import { entryPayloadSchema } from "../../src/entry/entry.js";
 import { assistantBlockSchema, contentBlockSchema, messageSchema } from "../../src/entry/message.js";
 
-// Texts that fit the patterns of the schemas: base64, and an image type.
-const PATTERNED = fc.constantFrom("", "aGk=", "image/png");
+// Texts that fit the patterns of the schemas: base64, types of images and files, a URL.
+const PATTERNED = fc.constantFrom("", "aGk=", "image/png", "https://example.org/a.pdf");
 
 /** Values that a schema may take, made from the schema itself; what a refinement refuses is filtered out by the caller. */
 function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
@@ -16,7 +16,7 @@ function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
     case "object":
       return objectOf(def.shape);
     case "string":
-      return fc.oneof(fc.string(), PATTERNED);
+      return fc.oneof(fc.string(), { weight: 3, arbitrary: PATTERNED });
     case "number":
       return fc.nat();
     case "boolean":
@@ -29,14 +29,15 @@ function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
       return fc.oneof(...def.options.map(valuesOf));
     case "optional":
     case "default":
-      return fc.option(valuesOf(def.innerType), { nil: undefined });
+      return fc.option(valuesOf(def.innerType), { nil: undefined, freq: 1 });
     case "nullable":
       return fc.option(valuesOf(def.innerType));
     case "pipe":
       return def.out._zod.def.type === "transform" ? valuesOf(def.in) : fc.oneof(valuesOf(def.in), valuesOf(def.out));
     case "custom":
     case "unknown":
-      return fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue());
+      // The third fits provider options.
+      return fc.oneof(fc.constant({ openai: { itemId: "rs_1" } }), fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue());
     default:
       throw new Error(`The schema has a ${def.type}, which this test makes no values of yet.`);
   }
@@ -88,7 +89,7 @@ describe("what the gate lets in", () => {
             expect(rule(judged.data, "given")).toBeUndefined();
           },
         ),
-        { numRuns: 1_000 },
+        { numRuns: 3_000 },
       );
       expect(met.size).toBe(options.length);
     },

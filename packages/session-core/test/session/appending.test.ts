@@ -364,7 +364,7 @@ function image(data: string, mimeType: string) {
 describe("the builders of messages", () => {
   test("check the fields they know, and take others as they are", () => {
     // @ts-expect-error usage holds counts
-    assistantMessage("x", { usage: "much" });
+    expect(() => assistantMessage("x", { usage: "much" })).toThrow("Not a valid entry: message.usage: must be an object of token counts.");
     // @ts-expect-error it is a text
     assistantMessage("x", { model: 3 });
     const message = { role: "assistant", content: "x", model: "m", responseId: "r" };

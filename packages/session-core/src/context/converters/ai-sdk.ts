@@ -9,7 +9,7 @@ import {
   type ProjectedThinking,
   plainText,
   type ReplyPart,
-  replaceForeign,
+  toTextOrImage,
 } from "./projected-message.js";
 import { projectMessages, systemText } from "./projection.js";
 
@@ -103,8 +103,12 @@ export function toAiSdk(context: SessionContext): AiSdkPrompt {
 }
 
 function toUserPart(part: ContentPart): AiSdkTextPart | AiSdkImagePart {
-  const known = replaceForeign(part);
-  return known.type === "text" ? known : { type: "image", image: known.data, mediaType: known.mediaType };
+  const known = toTextOrImage(part);
+  return known.type === "text" ? toTextPart(known) : { type: "image", image: known.data, mediaType: known.mediaType };
+}
+
+function toTextPart({ text }: { readonly text: string }): AiSdkTextPart {
+  return { type: "text", text };
 }
 
 function toReplyMessages(answer: ProjectedReply): readonly AiSdkMessage[] {
@@ -118,13 +122,14 @@ function toReplyMessages(answer: ProjectedReply): readonly AiSdkMessage[] {
 function toReplyPart(part: ReplyPart, provider: string | undefined): readonly AiSdkAssistantPart[] {
   switch (part.type) {
     case "text":
-      return [part];
+      return [toTextPart(part)];
     case "image":
       return [{ type: "file", data: part.data, mediaType: part.mediaType }];
     case "thinking":
       return toReasoning(part, provider);
     case "call":
       return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: part.input }];
+    case "file":
     case "foreign":
       return [];
   }
@@ -146,7 +151,10 @@ function toResultPart(result: ProjectedResult): AiSdkToolResultPart {
 function toOutput(result: ProjectedResult): AiSdkToolOutput {
   if (imagesOf(result.parts).length === 0) return { type: result.isError ? "error-text" : "text", value: plainText(result.parts) };
   const value = result.parts
-    .map(replaceForeign)
-    .map((part): AiSdkResultPart => (part.type === "text" ? part : { type: "image-data", data: part.data, mediaType: part.mediaType }));
+    .map(toTextOrImage)
+    .map(
+      (part): AiSdkResultPart =>
+        part.type === "text" ? toTextPart(part) : { type: "image-data", data: part.data, mediaType: part.mediaType },
+    );
   return { type: "content", value };
 }

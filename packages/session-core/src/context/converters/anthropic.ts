@@ -10,10 +10,11 @@ import {
   type ProjectedMessage,
   type ProjectedReply,
   type ProjectedResult,
+  type ProjectedText,
   type ProjectedThinking,
   plainText,
   type ReplyPart,
-  replaceForeign,
+  toTextOrImage,
 } from "./projected-message.js";
 import { projectMessages, systemText } from "./projection.js";
 import { toWellFormedJson } from "./sanitize.js";
@@ -88,7 +89,7 @@ function toReplyBlocks(part: ReplyPart, reply: ProjectedReply): readonly Anthrop
   const isOwn = reply.provider === "anthropic";
   switch (part.type) {
     case "text":
-      return [part];
+      return [toTextBlock(part)];
     case "call":
       return [{ type: "tool_use", id: part.id, name: part.name, input: part.input }];
     case "thinking":
@@ -96,6 +97,7 @@ function toReplyBlocks(part: ReplyPart, reply: ProjectedReply): readonly Anthrop
     case "foreign":
       return isOwn ? [toRawAssistantBlock(part)].filter((block) => block !== undefined) : [];
     case "image":
+    case "file":
       return []; // the API accepts no images from the assistant
   }
 }
@@ -108,8 +110,12 @@ function toThinkingBlocks({ thinking, signature, redacted }: ProjectedThinking):
 function toUserBlock(part: ContentPart): AnthropicTextBlock | AnthropicImageBlock | AnthropicRawBlock {
   const raw = part.type === "foreign" ? toRawUserBlock(part) : undefined;
   if (raw !== undefined) return raw;
-  const known = replaceForeign(part);
-  return known.type === "text" ? known : toImageBlock(known);
+  const known = toTextOrImage(part);
+  return known.type === "text" ? toTextBlock(known) : toImageBlock(known);
+}
+
+function toTextBlock({ text }: ProjectedText): AnthropicTextBlock {
+  return { type: "text", text };
 }
 
 function toImageBlock(image: ProjectedImage): AnthropicImageBlock {

@@ -9,8 +9,8 @@ import {
   type ProjectedResult,
   plainText,
   type ReplyPart,
-  replaceForeign,
   toDataUrl,
+  toTextOrImage,
 } from "./projected-message.js";
 import { projectMessages, systemText } from "./projection.js";
 import { sanitizeToolName } from "./sanitize.js";
@@ -64,8 +64,8 @@ function toUserContent(parts: readonly ContentPart[]): string | OpenAiChatPart[]
 }
 
 function toChatPart(part: ContentPart): OpenAiChatPart {
-  const known = replaceForeign(part);
-  return known.type === "text" ? known : { type: "image_url", image_url: { url: toDataUrl(known) } };
+  const known = toTextOrImage(part);
+  return known.type === "text" ? { type: "text", text: known.text } : { type: "image_url", image_url: { url: toDataUrl(known) } };
 }
 
 function toReplyMessages(answer: ProjectedReply): readonly OpenAiChatMessage[] {
@@ -135,7 +135,7 @@ export function toOpenAiResponses(context: SessionContext): OpenAiResponsesInput
 }
 
 function toInputPart(part: ContentPart): OpenAiResponsesPart {
-  const known = replaceForeign(part);
+  const known = toTextOrImage(part);
   if (known.type === "text") return { type: "input_text", text: known.text };
   return { type: "input_image", image_url: toDataUrl(known), detail: "auto" };
 }
@@ -153,6 +153,7 @@ function toReplyItem(part: ReplyPart): readonly OpenAiResponsesItem[] {
       return [{ type: "function_call", call_id: part.id, name, arguments: JSON.stringify(part.input) }];
     }
     case "image":
+    case "file":
     case "thinking":
     case "foreign":
       return [];

@@ -1,21 +1,44 @@
-import type { AssistantBlock, ContentBlock, ImageBlock, ThinkingBlock } from "../../entry/message.js";
-import { blockPlaceholder } from "./templates.js";
+import type { AssistantBlock, ContentBlock, FileBlock, ImageBlock, TextBlock, ThinkingBlock } from "../../entry/message.js";
+import { isProviderOptions, type ProviderOptions } from "../../entry/provider-options.js";
+import { describeFile } from "../../entry/text.js";
+import { toWellFormedJson } from "./sanitize.js";
+import { blockPlaceholder, filePlaceholder } from "./templates.js";
+
+/** What a part of every type may have. */
+interface PartOptions {
+  /** The options of the block, by provider. A converter sends those of its provider only. */
+  readonly providerOptions?: ProviderOptions;
+}
 
 /** Text that is not blank and has no lone surrogate. */
-interface ProjectedText {
+export interface ProjectedText extends PartOptions {
   readonly type: "text";
   readonly text: string;
 }
 
 /** An image of a type that every provider accepts. `data` is base64. */
-export interface ProjectedImage {
+export interface ProjectedImage extends PartOptions {
   readonly type: "image";
   readonly data: string;
   readonly mediaType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 }
 
+/**
+ * A file that is not an image of a type above, or an image by its URL: `data` is base64. It has exactly one of `data` and `url`.
+ * `description` names it in a text where a provider does not take it.
+ */
+export interface ProjectedFile extends PartOptions {
+  readonly type: "file";
+  /** In lower case, without parameters, such as `application/pdf`; `image/*` if only the kind is known. */
+  readonly mediaType: string;
+  readonly data: string | undefined;
+  readonly url: string | undefined;
+  readonly filename: string | undefined;
+  readonly description: string;
+}
+
 /** Thinking of a model. `signature` is opaque; with one, `thinking` is unchanged. `redacted`: the provider hid the text. */
-export interface ProjectedThinking {
+export interface ProjectedThinking extends PartOptions {
   readonly type: "thinking";
   readonly thinking: string;
   readonly signature: string | undefined;
@@ -23,7 +46,7 @@ export interface ProjectedThinking {
 }
 
 /** A tool call, with an id that every provider accepts and that is unique in the context. */
-export interface ProjectedCall {
+export interface ProjectedCall extends PartOptions {
   readonly type: "call";
   readonly id: string;
   readonly name: string;
@@ -38,10 +61,10 @@ export interface ProjectedForeign {
 }
 
 /** A part of a user message or a tool result. */
-export type ContentPart = ProjectedText | ProjectedImage | ProjectedForeign;
+export type ContentPart = ProjectedText | ProjectedImage | ProjectedFile | ProjectedForeign;
 
 /** A part of a reply. */
-export type ReplyPart = ProjectedText | ProjectedImage | ProjectedThinking | ProjectedCall | ProjectedForeign;
+export type ReplyPart = ContentPart | ProjectedThinking | ProjectedCall;
 
 /** The result of a tool call. `parts` is never empty. */
 export interface ProjectedResult {
@@ -76,9 +99,11 @@ export function projectContent(content: string | readonly ContentBlock[]): reado
 function projectContentBlock(block: ContentBlock): readonly ContentPart[] {
   switch (block.type) {
     case "text":
-      return projectText(block.text);
+      return projectTextBlock(block);
     case "image":
       return [projectImage(block)];
+    case "file":
+      return [projectFile(block)];
     case "foreign":
       return [{ type: "foreign", originalType: block.originalType, raw: block.raw }];
   }
@@ -89,17 +114,30 @@ export function projectReplyBlock(block: Exclude<AssistantBlock, { type: "toolCa
   return block.type === "thinking" ? projectThinking(block) : projectContentBlock(block);
 }
 
+function projectTextBlock(block: TextBlock): readonly ProjectedText[] {
+  return projectText(block.text).map((part) => ({ ...part, ...optionsOf(block) }));
+}
+
+/** The provider options of a block as members of its part. A row that was changed by another program may have any value. */
+export function optionsOf({ providerOptions }: { readonly providerOptions?: unknown }): PartOptions {
+  if (providerOptions === undefined || !isProviderOptions(providerOptions)) return {};
+  const sent = toWellFormedJson(providerOptions);
+  return isProviderOptions(sent) ? { providerOptions: sent } : {};
+}
+
 /** The text as one part; none if it is blank. */
 export function projectText(text: string): readonly ProjectedText[] {
   return text.trim() === "" ? [] : [{ type: "text", text: text.toWellFormed() }];
 }
 
 function projectThinking(block: ThinkingBlock): readonly ProjectedThinking[] {
-  const { thinking, thinkingSignature: signature, redacted = false } = block;
-  if (signature === undefined || signature === "") {
-    return thinking.trim() === "" ? [] : [{ type: "thinking", thinking: thinking.toWellFormed(), signature: undefined, redacted }];
-  }
-  return [{ type: "thinking", thinking, signature, redacted }];
+  const { thinking, thinkingSignature, redacted = false } = block;
+  const signature = thinkingSignature === "" ? undefined : thinkingSignature;
+  const options = optionsOf(block);
+  const isOpaque = signature !== undefined || options.providerOptions !== undefined;
+  if (thinking.trim() === "" && !isOpaque) return [];
+  // What a provider signed or knows by an id is unchanged.
+  return [{ type: "thinking", thinking: isOpaque ? thinking : thinking.toWellFormed(), signature, redacted, ...options }];
 }
 
 // The four types that OpenAI, Anthropic and Google all accept. With another one, this and every later request fails.
@@ -114,18 +152,38 @@ const MEDIA_TYPES: Readonly<Record<string, ProjectedImage["mediaType"]>> = {
 function projectImage(block: ImageBlock): ProjectedImage | ProjectedText {
   const mediaType = MEDIA_TYPES[block.mimeType.toLowerCase()];
   if (mediaType === undefined || block.data === "") return { type: "text", text: blockPlaceholder(`An image (${block.mimeType})`) };
-  return { type: "image", data: block.data, mediaType };
+  return { type: "image", data: block.data, mediaType, ...optionsOf(block) };
 }
 
-/** Replaces a foreign block by a text that names its type. */
-export function replaceForeign(part: ContentPart): ProjectedText | ProjectedImage {
-  return part.type === "foreign" ? { type: "text", text: blockPlaceholder(`A block of type ${part.originalType}`).toWellFormed() } : part;
+function projectFile(block: FileBlock): ProjectedFile | ProjectedImage | ProjectedText {
+  const mediaType = (block.mediaType.split(";")[0] ?? "").trim().toLowerCase();
+  const { data, url, filename } = block;
+  const image = MEDIA_TYPES[mediaType];
+  if (image !== undefined && data !== undefined && data !== "") return { type: "image", data, mediaType: image, ...optionsOf(block) };
+  const description = describeFile(block).toWellFormed();
+  // An image of another type is accepted by no provider.
+  const isRejected = mediaType.startsWith("image/") && url === undefined;
+  if (isRejected || ((data ?? "") === "" && (url ?? "") === "")) return { type: "text", text: filePlaceholder(description) };
+  return { type: "file", mediaType, data, url, filename: filename?.toWellFormed(), description, ...optionsOf(block) };
 }
 
-/** The texts of the parts, joined by line breaks. Images are left out; foreign blocks are named. */
+/** A part as a text or an image; a file and a foreign block become a text that names them. */
+export function toTextOrImage(part: ContentPart): ProjectedText | ProjectedImage {
+  switch (part.type) {
+    case "text":
+    case "image":
+      return part;
+    case "file":
+      return { type: "text", text: filePlaceholder(part.description) };
+    case "foreign":
+      return { type: "text", text: blockPlaceholder(`A block of type ${part.originalType}`).toWellFormed() };
+  }
+}
+
+/** The texts of the parts, joined by line breaks. Images are left out; files and foreign blocks are named. */
 export function plainText(parts: readonly ContentPart[]): string {
   return parts
-    .map(replaceForeign)
+    .map(toTextOrImage)
     .flatMap((part) => (part.type === "text" ? [part.text] : []))
     .join("\n");
 }
@@ -135,7 +193,7 @@ export function imagesOf(parts: readonly ContentPart[]): readonly ProjectedImage
   return parts.filter((part) => part.type === "image");
 }
 
-/** An image as a data URL, the form that OpenAI accepts. */
-export function toDataUrl(image: ProjectedImage): string {
-  return `data:${image.mediaType};base64,${image.data}`;
+/** The data URL of an image or a file, the form that OpenAI accepts. */
+export function toDataUrl({ mediaType, data }: { readonly mediaType: string; readonly data: string }): string {
+  return `data:${mediaType};base64,${data}`;
 }

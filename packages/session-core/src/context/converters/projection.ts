@@ -4,6 +4,7 @@ import type { ContextMessage, SessionContext } from "../context.js";
 import { matchResults, NO_RESULT } from "../tool-pairs.js";
 import {
   type ContentPart,
+  optionsOf,
   type ProjectedCall,
   type ProjectedMessage,
   type ProjectedReply,
@@ -85,7 +86,7 @@ function projectReply(
 }
 
 function projectCall(block: ToolCallBlock, drawId: (given: string) => string): ProjectedCall {
-  return { type: "call", id: drawId(block.id), name: sanitizeToolName(block.name), input: toInput(block.arguments) };
+  return { type: "call", id: drawId(block.id), name: sanitizeToolName(block.name), input: toInput(block.arguments), ...optionsOf(block) };
 }
 
 // Stored arguments are not validated again, and other programs stored texts and null.

@@ -53,6 +53,11 @@ export function blockPlaceholder(kind: string): string {
   return `[${kind} that cannot be shown here]`;
 }
 
+/** The text that replaces a file that the provider does not take: `description` has its name and type. */
+export function filePlaceholder(description: string): string {
+  return blockPlaceholder(`The file ${description}`);
+}
+
 /** The content of an empty result; several providers reject empty content. */
 export const EMPTY_RESULT = "(no output)";
 /** The content of an empty failed result. */

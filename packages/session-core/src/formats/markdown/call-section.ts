@@ -1,5 +1,5 @@
-import type { BashExecutionMessage, ContentBlock, ImageBlock, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
-import { callPreview, joinTextBlocks } from "../../entry/text.js";
+import type { BashExecutionMessage, ContentBlock, ToolCallBlock, ToolResultMessage } from "../../entry/message.js";
+import { callPreview, describeFile, joinTextBlocks } from "../../entry/text.js";
 import { type Arguments, classifyCall, findCommand, findContent, findPath, findTextEdits } from "../../tools/arguments.js";
 import { findPatch } from "../../tools/file-operations.js";
 import { escapeHtml, escapeMarkdown, fenceCode, languageOfFile } from "./markdown-text.js";
@@ -72,19 +72,23 @@ function markdownSections(text: string): readonly string[] {
   return written === "" ? [] : [written];
 }
 
-/** A line that replaces an image or a foreign block. */
+/** A line that replaces an image, a file or a foreign block. */
 export function placeholderLines(block: Exclude<ContentBlock, { type: "text" }>, writer: MarkdownWriter): readonly string[] {
   if (block.type === "image") {
     writer.omitted.count("image");
-    return [`*[image: ${escapeMarkdown(block.mimeType)}, ${describeImageSize(block)}]*`];
+    return [`*[image: ${escapeMarkdown(block.mimeType)}, ${describeSize(block.data)}]*`];
+  }
+  if (block.type === "file") {
+    writer.omitted.count("file");
+    return [`*[file: ${escapeMarkdown(describeFile(block))}${block.data === undefined ? "" : `, ${describeSize(block.data)}`}]*`];
   }
   writer.omitted.count("block");
   return [`*[${escapeMarkdown(block.originalType)}]*`];
 }
 
 // Four characters of base64 are three bytes.
-function describeImageSize(image: ImageBlock): string {
-  const bytes = Math.floor((image.data.replace(/=+$/, "").length * 3) / 4);
+function describeSize(base64: string): string {
+  const bytes = Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
   return bytes < 1000 ? `${bytes} bytes` : `${Math.round(bytes / 1000).toLocaleString("en-US")} kB`;
 }
 

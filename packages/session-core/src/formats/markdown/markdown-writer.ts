@@ -90,6 +90,7 @@ const NAMES = {
   output: ["tool output", "tool outputs"],
   shortened: ["shortened text", "shortened texts"],
   image: ["image", "images"],
+  file: ["file", "files"],
   block: ["block of an unknown type", "blocks of unknown types"],
   hidden: ["hidden message", "hidden messages"],
   edit: ["context edit", "context edits"],

@@ -97,6 +97,7 @@ function replyBlock(block: AssistantBlock, step: ReplyStep, used: Map<string, nu
       return [callSection(block, step.results.get(block.id)?.[nth], writer)];
     }
     case "image":
+    case "file":
     case "foreign":
       return placeholderLines(block, writer);
   }
