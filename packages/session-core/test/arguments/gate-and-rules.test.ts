@@ -29,7 +29,7 @@ function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
       return fc.oneof(...def.options.map(valuesOf));
     case "optional":
     case "default":
-      return fc.option(valuesOf(def.innerType), { nil: undefined, freq: 1 });
+      return fc.option(valuesOf(def.innerType), { nil: undefined, freq: 2 });
     case "nullable":
       return fc.option(valuesOf(def.innerType));
     case "pipe":
