@@ -1,0 +1,167 @@
+import { InvalidArgumentError, type Session, type Store } from "@bough/session-core";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import type {
+  ChannelVersions,
+  Checkpoint,
+  CheckpointListOptions,
+  CheckpointMetadata,
+  CheckpointTuple,
+  PendingWrite,
+  SerializerProtocol,
+} from "@langchain/langgraph-checkpoint";
+import { Channels, type FoundCheckpoint, ListCache } from "./channels.js";
+import { latestCheckpoint, putCheckpoint } from "./checkpoint-writer.js";
+import { CheckpointUnreadableError } from "./errors.js";
+import { BaseCheckpointSaver, maxChannelVersion, TASKS } from "./framework.js";
+import { putWrites, readPendingSends, readWrites } from "./pending-writes.js";
+import { unpack } from "./serialized.js";
+import { CHECKPOINT_TYPES, checkpointEntryId, checkpointOf, type StoredCheckpoint } from "./stored-checkpoint.js";
+import { Threads } from "./threads.js";
+
+/**
+ * A LangGraph checkpointer that keeps threads in a store of Bough: a thread is a session, its messages are entries.
+ *
+ * @example
+ * const checkpointer = new BoughSaver(await openStore({ path: "threads.db" }));
+ * const graph = new StateGraph(MessagesAnnotation).addNode("agent", agent).addEdge(START, "agent").compile({ checkpointer });
+ */
+export class BoughSaver extends BaseCheckpointSaver {
+  readonly #threads: Threads;
+  readonly #lists = new ListCache();
+
+  /** `serde`: how values are serialized; default: LangGraph's JSON. The store is not closed by the checkpointer. */
+  constructor(store: Store, serde?: SerializerProtocol) {
+    super(serde);
+    this.#threads = new Threads(store);
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const { threadId, ns, checkpointId } = placeOf(config);
+    if (threadId === undefined) return undefined;
+    return this.#threads.read(threadId, async (session) => {
+      const id = checkpointId ?? (await latestCheckpoint(session, ns ?? ""));
+      const found = id === undefined ? undefined : await this.#channels(session).find(ns ?? "", id);
+      return found && this.#tuple(session, threadId, found);
+    });
+  }
+
+  override async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
+    const { threadId } = placeOf(config);
+    let left = options.limit ?? Number.POSITIVE_INFINITY;
+    for await (const id of threadId === undefined ? this.#threads.ids() : [threadId]) {
+      const tuples = (await this.#threads.read(id, (session) => this.#list(session, id, config, { ...options, limit: left }))) ?? [];
+      yield* tuples;
+      left -= tuples.length;
+      if (left <= 0) return;
+    }
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { threadId, ns = "", checkpointId } = placeOf(config);
+    if (threadId === undefined) throw new InvalidArgumentError("config.configurable.thread_id", "a text", "missing");
+    await this.#threads.write(threadId, async (session) => {
+      const put = { ns, parent: checkpointId ?? null, checkpoint, metadata, newVersions };
+      await putCheckpoint(session, this.serde, this.#channels(session), put);
+    });
+    return configOf(threadId, ns, checkpoint.id);
+  }
+
+  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string, taskPath = ""): Promise<void> {
+    const { threadId, ns = "", checkpointId } = placeOf(config);
+    if (threadId === undefined) throw new InvalidArgumentError("config.configurable.thread_id", "a text", "missing");
+    if (checkpointId === undefined) throw new InvalidArgumentError("config.configurable.checkpoint_id", "a text", "missing");
+    const task = { task: taskId, path: taskPath };
+    await this.#threads.write(threadId, (session) => putWrites(session, this.serde, checkpointEntryId(ns, checkpointId), writes, task));
+  }
+
+  override async deleteThread(threadId: string): Promise<void> {
+    await this.#threads.delete(threadId);
+  }
+
+  async #list(session: Session, threadId: string, config: RunnableConfig, options: CheckpointListOptions): Promise<CheckpointTuple[]> {
+    const { ns, checkpointId } = placeOf(config);
+    const before = placeOf(options.before ?? {}).checkpointId;
+    const found: FoundCheckpoint[] = [];
+    for await (const entry of session.entries()) {
+      const stored = entry.type === "custom" && CHECKPOINT_TYPES.includes(entry.customType) ? checkpointOf(entry) : undefined;
+      if (stored === undefined || (ns !== undefined && stored.ns !== ns)) continue;
+      if (checkpointId !== undefined && stored.id !== checkpointId) continue;
+      if (before !== undefined && stored.id >= before) continue;
+      if (!(await this.#matches(stored, options.filter))) continue;
+      found.push({ entryId: entry.id, stored });
+    }
+    found.sort((a, b) => (a.stored.id < b.stored.id ? 1 : -1));
+    const tuples: CheckpointTuple[] = [];
+    for (const one of found.slice(0, options.limit)) tuples.push(await this.#tuple(session, threadId, one));
+    return tuples;
+  }
+
+  async #matches(stored: StoredCheckpoint, filter: Readonly<Record<string, unknown>> = {}): Promise<boolean> {
+    const wanted = Object.entries(filter).filter(([, value]) => value !== undefined);
+    if (wanted.length === 0) return true;
+    const metadata = new Map(Object.entries(Object(await unpack(this.serde, stored.metadata))));
+    return wanted.every(([key, value]) => JSON.stringify(metadata.get(key)) === JSON.stringify(value));
+  }
+
+  async #tuple(session: Session, threadId: string, found: FoundCheckpoint): Promise<CheckpointTuple> {
+    const { ns, id, parent, ...stored } = found.stored;
+    const kept = await unpack(this.serde, stored.checkpoint);
+    const metadata = await unpack(this.serde, stored.metadata);
+    if (!isCheckpoint(kept) || !isMetadata(metadata)) throw new CheckpointUnreadableError(threadId, id, "it is no checkpoint of LangGraph");
+    const checkpoint: Checkpoint = { ...kept, channel_values: await this.#channels(session).values(found) };
+    // Before version 4, tasks to be sent were writes to the parent.
+    if (checkpoint.v < 4 && parent !== null) {
+      checkpoint.channel_values[TASKS] = await readPendingSends(session, this.serde, checkpointEntryId(ns, parent));
+      const versions = Object.values(checkpoint.channel_versions);
+      checkpoint.channel_versions[TASKS] = versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
+    }
+    return {
+      config: configOf(threadId, ns, id),
+      checkpoint,
+      metadata,
+      ...(parent === null ? {} : { parentConfig: configOf(threadId, ns, parent) }),
+      pendingWrites: await readWrites(session, this.serde, checkpointEntryId(ns, id)),
+    };
+  }
+
+  #channels(session: Session): Channels {
+    return new Channels(session, this.serde, this.#lists);
+  }
+}
+
+function isCheckpoint(value: unknown): value is Omit<Checkpoint, "channel_values"> {
+  return typeof value === "object" && value !== null && "v" in value && "id" in value && "channel_versions" in value;
+}
+
+function isMetadata(value: unknown): value is CheckpointMetadata {
+  return typeof value === "object" && value !== null;
+}
+
+interface Place {
+  readonly threadId: string | undefined;
+  readonly ns: string | undefined;
+  readonly checkpointId: string | undefined;
+}
+
+function placeOf({ configurable = {} }: RunnableConfig): Place {
+  return {
+    threadId: textOf("thread_id", configurable["thread_id"]),
+    ns: textOf("checkpoint_ns", configurable["checkpoint_ns"]),
+    checkpointId: textOf("checkpoint_id", configurable["checkpoint_id"]) || undefined,
+  };
+}
+
+function textOf(name: string, value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value;
+  throw new InvalidArgumentError(`config.configurable.${name}`, "a text", `a ${typeof value}`);
+}
+
+function configOf(thread_id: string, checkpoint_ns: string, checkpoint_id: string): RunnableConfig {
+  return { configurable: { thread_id, checkpoint_ns, checkpoint_id } };
+}

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import type { Entry, EntryId } from "@bough/session-core";
+
+// How a checkpoint is stored: a `custom` entry whose `data` is a `StoredCheckpoint`.
+
+/** The `customType` of a checkpoint of the graph itself, whose `checkpoint_ns` is empty. */
+const CHECKPOINT = "langgraph.checkpoint";
+/** The `customType` of a checkpoint of a subgraph. Listing the history of the graph does not read these. */
+const SUBGRAPH = "langgraph.subgraph";
+
+/** A value as LangGraph's serializer wrote it: JSON as JSON, any other type as base64. */
+export type Packed = { readonly type: string; readonly json: unknown } | { readonly type: string; readonly base64: string };
+
+/** An element of a stored list: the id of the entry that has the message, or the element itself as JSON, in an array of one. */
+export type StoredElement = EntryId | readonly [json: unknown];
+
+/** A list as a change of another one: after `start` elements, `remove` are replaced by `insert`. */
+export interface ListChange {
+  /** The checkpoint entry that has the list before the change; null: it is empty. */
+  readonly base: EntryId | null;
+  readonly start: number;
+  readonly remove: number;
+  readonly insert: readonly StoredElement[];
+  /** The size of all changes since the last one without a base, in characters. */
+  readonly weight: number;
+}
+
+/** The value of a channel: as it was serialized, or as the change of a list. */
+export type StoredValue = Packed | { readonly list: ListChange };
+
+/** A checkpoint as it is stored. */
+export interface StoredCheckpoint {
+  /** The version of this layout. */
+  readonly format: 1;
+  readonly ns: string;
+  readonly id: string;
+  /** The id of the parent checkpoint in the same namespace. */
+  readonly parent: string | null;
+  /** The checkpoint without its channel values. */
+  readonly checkpoint: Packed;
+  readonly metadata: Packed;
+  /** The entry that stores the value, for each channel that has one: this checkpoint, or an earlier one. */
+  readonly at: Readonly<Record<string, EntryId>>;
+  /** The values that this checkpoint stores. */
+  readonly values: Readonly<Record<string, StoredValue>>;
+}
+
+/** The `customType` of the checkpoints of a namespace. */
+export function checkpointType(ns: string): string {
+  return ns === "" ? CHECKPOINT : SUBGRAPH;
+}
+
+/** All types of checkpoint entries. */
+export const CHECKPOINT_TYPES: readonly string[] = [CHECKPOINT, SUBGRAPH];
+
+/** The checkpoint that an entry stores, or undefined if it stores none. */
+export function checkpointOf(entry: Entry): StoredCheckpoint | undefined {
+  if (entry.type !== "custom" || !CHECKPOINT_TYPES.includes(entry.customType)) return undefined;
+  return isStoredCheckpoint(entry.data) ? entry.data : undefined;
+}
+
+function isStoredCheckpoint(data: unknown): data is StoredCheckpoint {
+  return typeof data === "object" && data !== null && "format" in data && data.format === 1;
+}
+
+/** A text as 16 characters that may stand in an id. */
+export function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+/** The id of the entry that stores a checkpoint: the id of the checkpoint, with the namespace of a subgraph behind it. */
+export function checkpointEntryId(ns: string, id: string): EntryId {
+  // Ids of LangGraph are UUIDs. Any other text is replaced by its digest, because not every text is an id of an entry.
+  const own = /^[\w-]{1,100}$/.test(id) ? id : digest(id);
+  return ns === "" ? own : `${own}.${digest(ns)}`;
+}
