@@ -152,6 +152,7 @@ export type {
   PackScope,
   PathRange,
   SearchHit,
+  SearchMatch,
   SearchPage,
   SearchRequest,
   Violation,

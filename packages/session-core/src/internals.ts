@@ -15,6 +15,7 @@ export const bashExecutionText = checked(templates.bashExecutionText, ["message"
 export const branchSummaryText = checked(templates.branchSummaryText, ["summary", TEXT]);
 export const compactionSummaryText = checked(templates.compactionSummaryText, ["summary", TEXT]);
 export const callPreview = checked(text.callPreview, ["call", TOOL_CALL]);
+export const isPrivate = checked(text.isPrivate, ["payload", PAYLOAD]);
 export const previewOf = checked(text.previewOf, ["payload", PAYLOAD]);
 export const searchableText = checked(text.searchableText, ["payload", PAYLOAD]);
 export const describeFile = checked(text.describeFile, ["file", FILE_BLOCK]);
@@ -41,6 +42,8 @@ export type { ImportOptions, SessionStorage } from "./port/session-storage.js";
 export type { Batch, BatchResult } from "./port/writes.js";
 // Waiting
 export { raceAbort } from "./race-abort.js";
+// Places of the words of a query in a text
+export { createQueryFinder, type QueryFinder, type QueryMatch } from "./search/query-matches.js";
 export type { SourceEntry, SourceHeader, SourceParent, SourceRecord, SourceSession } from "./source/source-session.js";
 // Text
 export { cutMiddle, HEAD_SHARE, pairStart, shortenAtWord, takeEnd, takeStart } from "./text/cut.js";

@@ -125,7 +125,7 @@ export const AMOUNT = ruleOf("a finite number from 0 up", (value) => Number.isFi
 /** The position of a page: `next` of the page before. */
 export const CURSOR = ruleOf(
   "`next` of the page before",
-  (value) => typeof value === "string" && /^-?\d{1,16}(\.\d{1,16}){0,2}$/.test(value),
+  (value) => typeof value === "string" && /^-?\d{1,16}(\.\d{1,16}){0,3}$/.test(value),
 );
 /** A function. */
 export const CALLBACK = ruleOf("a function", (value) => typeof value === "function");

@@ -120,6 +120,10 @@ export const SEARCH: Rule = record({
   untilMs: optional(FINITE),
   path: optional(TEXT),
   cwd: optional(TEXT),
+  seqs: optional(list(FINITE, "an array of numbers")),
+  includePrivate: optional(FLAG),
+  relax: optional(FLAG),
+  snippets: optional(FLAG),
   limit: optional(NUMBER),
   cursor: optional(CURSOR),
 });

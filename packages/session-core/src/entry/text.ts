@@ -32,6 +32,14 @@ export function describeFile(file: FileBlock): string {
 }
 
 /**
+ * Whether a user kept an entry out of the conversation: a command with `excludeFromContext`. No context contains it, and searches
+ * leave it out unless `includePrivate` is set.
+ */
+export function isPrivate(payload: EntryPayload): boolean {
+  return payload.type === "message" && payload.message.role === "bashExecution" && payload.message.excludeFromContext === true;
+}
+
+/**
  * The text of an entry that the search indexes: texts, thinking, arguments of tool calls, tool output, commands, names and types
  * of files, summaries and their file lists. The content of files, images, ids, `details` of messages, `custom` data and foreign records are not indexed.
  */

@@ -171,9 +171,17 @@ export interface FileSize {
 export interface SearchRequest {
   /**
    * Words that must all occur; `"several words"` as a phrase; `word*` as a prefix. Case and accents are ignored. Punctuation
-   * inside a word makes it a phrase, so `src/a.ts` finds that file name.
+   * inside a word makes it a phrase, so `src/a.ts` finds that file name. Empty, with another condition: every entry that meets
+   * the conditions, the newest first.
    */
   readonly query: string;
+  /**
+   * If no entry has all the words: look for entries with most of them, then with one spelling mistake in one word, then with some of
+   * them. `SearchPage.matched` says which of these the hits are. Default false.
+   */
+  readonly relax?: boolean | undefined;
+  /** Default true. false: the hits have empty snippets, and no payload is read. */
+  readonly snippets?: boolean | undefined;
   /** Default: all sessions. */
   readonly sessionId?: SessionId | undefined;
   readonly roles?: readonly MessageRole[] | undefined;
@@ -186,6 +194,10 @@ export interface SearchRequest {
   readonly path?: string | undefined;
   /** Only sessions of this working directory. */
   readonly cwd?: string | undefined;
+  /** Only these entries, by their order of arrival (`seq`). */
+  readonly seqs?: readonly number[] | undefined;
+  /** Also what a user kept out of the conversation (`excludeFromContext`). Default false: such entries are left out and not counted. */
+  readonly includePrivate?: boolean | undefined;
   /** At most this many hits; default 20. */
   readonly limit?: number | undefined;
   /** `next` of the previous page. */
@@ -202,17 +214,30 @@ export interface SearchHit {
   readonly type: EntryType | "title";
   readonly role: MessageRole | null;
   readonly createdAtMs: number;
+  /** Whether a user kept the entry out of the conversation. True only with `includePrivate`. */
+  readonly isPrivate: boolean;
   /** The text around the first match, about 30 words on one line, without control characters. */
   readonly snippet: string;
   /** The matches in `snippet` as pairs of start and end, in UTF-16 code units. */
   readonly matches: readonly (readonly [start: number, end: number])[];
 }
 
+/** What the hits of a search have in common. */
+export type SearchMatch =
+  /** All the words. */
+  | { readonly kind: "all" }
+  /** At least so many of the words. */
+  | { readonly kind: "some"; readonly words: number; readonly of: number }
+  /** All the words, one of them with one letter changed, added, missing or exchanged with the next. `found`: the words of this page. */
+  | { readonly kind: "spelling"; readonly typed: string; readonly found: readonly string[] };
+
 /** A page of hits: titles first, then entries by BM25 rank; of equal ranks the newest first. */
 export interface SearchPage {
   readonly hits: readonly SearchHit[];
   /** The number of matching entries and titles on all pages. */
   readonly total: number;
+  /** Other than `all` only with `relax`. */
+  readonly matched: SearchMatch;
   readonly next: string | null;
 }
 

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
-import { dynamicQuery, query, rawQuery } from "../storage/query.js";
-import { countMatches, type RankedEntry } from "./rank.js";
+import { dynamicQuery, rawQuery } from "../storage/query.js";
+import type { RankedEntry } from "./rank.js";
 import { lastIndexedSeq } from "./search-index.js";
-import { allOf, entryConditions, ftsExpression, type SearchTerm } from "./search-query.js";
+import { allOf, entryConditions, ftsExpression, type Matching, needsAll, numberConditions, termExpression } from "./search-query.js";
 
 // The hits of a search in the index. `from` is the last row number that the search looks up there; the scan has those after it.
 // While a search goes on, the index may have grown beyond it.
@@ -14,47 +14,56 @@ import { allOf, entryConditions, ftsExpression, type SearchTerm } from "./search
 const JOINED = sql`entry_text CROSS JOIN entry ON entry.seq = entry_text.rowid CROSS JOIN session ON session.seq = entry.session_seq`;
 
 /** Returns the number of matching entries in the index. */
-export function countIndexHits(connection: Connection, terms: readonly SearchTerm[], request: SearchRequest, from: number): number {
-  const conditions = indexConditions(connection, request, from);
-  if (conditions.length === 0) return countMatches(connection, terms);
+export function countIndexHits(connection: Connection, matching: Matching, request: SearchRequest, from: number): number {
+  const joined = entryConditions(request);
   const counted = dynamicQuery<{ total: number }>(() =>
     rawQuery(sql<{ total: number }>`
-      SELECT count(*) AS total FROM ${JOINED} WHERE entry_text MATCH ${ftsExpression(terms)} AND ${allOf(conditions)}`),
+      SELECT count(*) AS total FROM ${joined.length === 0 ? sql`entry_text` : JOINED}
+      WHERE entry_text MATCH ${ftsExpression(matching)} AND ${allOf([...rowConditions(connection, matching, request, from), ...joined])}`),
   );
   return connection.get(counted, {})?.total ?? 0;
 }
 
-const ranked = query<{ match: string; limit: number; offset: number }, RankedEntry>(({ sql: text, p }) =>
-  // FTS5 ranks; no row of another table is read.
-  rawQuery(text<RankedEntry>`
-    SELECT rowid AS seq, rank FROM entry_text WHERE entry_text MATCH ${p.match} ORDER BY rank, rowid DESC LIMIT ${p.limit} OFFSET ${p.offset}`),
-);
-
 /** Returns the matching entries in the index, best first; of equal ranks the newest first. */
 export function findIndexHits(
   connection: Connection,
-  terms: readonly SearchTerm[],
+  matching: Matching,
   request: SearchRequest,
   from: number,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): readonly RankedEntry[] {
-  const match = ftsExpression(terms);
-  const conditions = indexConditions(connection, request, from);
-  if (conditions.length === 0) return connection.all(ranked, { match, limit, offset });
-  const filtered = dynamicQuery<RankedEntry>(() =>
-    rawQuery(sql<RankedEntry>`
-      SELECT entry_text.rowid AS seq, bm25(entry_text) AS rank FROM ${JOINED}
-      WHERE entry_text MATCH ${match} AND ${allOf(conditions)} ORDER BY rank, entry.seq DESC LIMIT ${limit} OFFSET ${offset}`),
+  const match = ftsExpression(matching);
+  const joined = entryConditions(request);
+  const conditions = allOf([...rowConditions(connection, matching, request, from), ...joined]);
+  const ranked = dynamicQuery<RankedEntry>(() =>
+    joined.length === 0
+      ? // FTS5 ranks; no row of another table is read.
+        rawQuery(sql<RankedEntry>`
+          SELECT rowid AS seq, rank FROM entry_text WHERE entry_text MATCH ${match} AND ${conditions}
+          ORDER BY rank, rowid DESC LIMIT ${limit} OFFSET ${offset}`)
+      : rawQuery(sql<RankedEntry>`
+          SELECT entry_text.rowid AS seq, bm25(entry_text) AS rank FROM ${JOINED}
+          WHERE entry_text MATCH ${match} AND ${conditions} ORDER BY rank, entry.seq DESC LIMIT ${limit} OFFSET ${offset}`),
   );
-  return connection.all(filtered, {});
+  return connection.all(ranked, {});
 }
 
-/** Returns the conditions on rows of the index. */
-function indexConditions(connection: Connection, request: SearchRequest, from: number): readonly RawBuilder<boolean>[] {
-  const conditions = [...entryConditions(request)];
+/** Returns the conditions on row numbers of the index: no row of another table is read for each hit. */
+function rowConditions(connection: Connection, matching: Matching, request: SearchRequest, from: number): readonly RawBuilder<boolean>[] {
+  const conditions = [...numberConditions(request, sql.ref("entry_text.rowid"))];
   if (request.sessionId !== undefined) conditions.push(ownRows(request.sessionId));
   if (lastIndexedSeq(connection) > from) conditions.push(sql`entry_text.rowid <= ${from}`);
+  if (!needsAll(matching)) conditions.push(containsSome(matching, request));
   return conditions;
+}
+
+// Each term is looked up in the index once; the rows that enough of them contain are a temporary list.
+function containsSome({ terms, atLeast }: Matching, request: SearchRequest): RawBuilder<boolean> {
+  const bounds = request.sessionId === undefined ? sql<boolean>`TRUE` : ownRows(request.sessionId);
+  const lookUps = terms.map(
+    (term) => sql`SELECT rowid AS hit FROM entry_text WHERE entry_text MATCH ${termExpression(term)} AND ${bounds}`,
+  );
+  return sql`entry_text.rowid IN (SELECT hit FROM (${sql.join(lookUps, sql` UNION ALL `)}) GROUP BY hit HAVING count(*) >= ${atLeast})`;
 }
 
 // The index is ordered by row number, so the first and last entry of the session bound the scan.

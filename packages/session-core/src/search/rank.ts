@@ -1,7 +1,7 @@
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
 import type { EntrySeq } from "../storage/schema.js";
-import { ftsExpression, type SearchTerm } from "./search-query.js";
+import { type SearchTerm, termExpression } from "./search-query.js";
 import type { TailHit } from "./tail.js";
 
 /** An entry and its BM25 rank; lower is better. */
@@ -22,9 +22,9 @@ const countRows = query<{ match: string }, { total: number }>(({ sql, p }) =>
   rawQuery(sql<{ total: number }>`SELECT count(*) AS total FROM entry_text WHERE entry_text MATCH ${p.match}`),
 );
 
-/** Returns how many rows of the index contain all the terms. */
-export function countMatches(connection: Connection, terms: readonly SearchTerm[]): number {
-  return connection.get(countRows, { match: ftsExpression(terms) })?.total ?? 0;
+/** Returns how many rows of the index contain the term. */
+function countMatches(connection: Connection, term: SearchTerm): number {
+  return connection.get(countRows, { match: termExpression(term) })?.total ?? 0;
 }
 
 /**
@@ -34,7 +34,7 @@ export function countMatches(connection: Connection, terms: readonly SearchTerm[
 export function rankHits(connection: Connection, terms: readonly SearchTerm[], hits: readonly TailHit[]): readonly RankedEntry[] {
   const { rows, words } = readTotals(connection);
   const meanWords = rows > 0 ? words / rows : hits.reduce((sum, hit) => sum + hit.words, 0) / hits.length;
-  const weights = terms.map((term) => inverseFrequency(rows, rows > 0 ? countMatches(connection, [term]) : 0));
+  const weights = terms.map((term) => inverseFrequency(rows, rows > 0 ? countMatches(connection, term) : 0));
   const ranked = hits.map(({ seq, occurrences, words: length }) => {
     const damping = K1 * (1 - B + (B * length) / Math.max(meanWords, 1));
     const score = occurrences.reduce((sum, count, at) => sum + (weights[at] ?? 0) * ((count * (K1 + 1)) / (count + damping)), 0);

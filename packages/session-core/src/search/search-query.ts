@@ -4,10 +4,18 @@ import type { SearchRequest } from "../port/session-storage.js";
 import { shorten } from "../text/cut.js";
 import { foldText, toIndexedText, WORD_CHARACTERS } from "./fold.js";
 
-/** One part of a search: a phrase of one or more words. `prefix`: its last word is a prefix. All parts must occur in an entry. */
+/** One part of a search: a phrase of one or more words. `prefix`: its last word is a prefix. */
 export interface SearchTerm {
   readonly words: string;
   readonly prefix: boolean;
+  /** Also words with one mistake match. `inIndex`: those of them that the index contains. */
+  readonly misspelt?: { readonly inIndex: readonly string[] } | undefined;
+}
+
+/** The terms of a search, and how many of them an entry must contain. */
+export interface Matching {
+  readonly terms: readonly SearchTerm[];
+  readonly atLeast: number;
 }
 
 /** The longest query. The time of FTS5 grows with the square of the length. */
@@ -23,10 +31,22 @@ const WORD = new RegExp(`[${WORD_CHARACTERS}]`, "u");
  * @throws {InvalidQueryError} no part has a letter or digit, or it is longer than 2,000 characters.
  */
 export function parseQuery(typed: string): readonly SearchTerm[] {
+  const terms = listTerms(typed);
+  if (terms.length === 0) throw new InvalidQueryError(typed, "it has no letter or digit");
+  return terms;
+}
+
+/** The terms of a request; none if it has only other conditions. @throws {InvalidQueryError} */
+export function parseRequest(request: SearchRequest): readonly SearchTerm[] {
+  const { query, sessionId, roles, types, path, cwd, seqs, sinceMs, untilMs } = request;
+  const hasConditions = [sessionId, roles, types, path, cwd, seqs, sinceMs, untilMs].some((one) => one !== undefined);
+  return query.trim() === "" && hasConditions ? [] : parseQuery(query);
+}
+
+/** The terms of a query, each once; none if it has no letter or digit. @throws {InvalidQueryError} it is longer than 2,000 characters. */
+export function listTerms(typed: string): readonly SearchTerm[] {
   if (typed.length > MOST_CHARACTERS) throw new InvalidQueryError(shorten(typed, 61), `it is longer than ${MOST_CHARACTERS} characters`);
   const terms = [...typed.matchAll(PART)].map(term).filter(({ words }) => WORD.test(foldText(words)));
-  if (terms.length === 0) throw new InvalidQueryError(typed, "it has no letter or digit");
-  // Removes repeated parts.
   return [...new Map(terms.map((one) => [`${one.prefix} ${one.words}`, one])).values()];
 }
 
@@ -36,9 +56,32 @@ function term([, phrase, star, bare]: RegExpMatchArray): SearchTerm {
   return { words: word.replace(/\*$/, ""), prefix: word.endsWith("*") };
 }
 
-/** Returns the query in the syntax of FTS5, each part quoted, so that nothing in it is an operator. */
-export function ftsExpression(terms: readonly SearchTerm[]): string {
-  return terms.map(({ words, prefix }) => `"${toIndexedText(words).replaceAll('"', " ")}"${prefix ? " *" : ""}`).join(" AND ");
+/** Every term is needed. */
+export function matchAll(terms: readonly SearchTerm[]): Matching {
+  return { terms, atLeast: terms.length };
+}
+
+/** Whether an entry must contain every term. */
+export function needsAll({ terms, atLeast }: Matching): boolean {
+  return atLeast >= terms.length;
+}
+
+/**
+ * Returns the query in the syntax of FTS5, each part quoted, so that nothing in it is an operator. If not all terms are needed, it
+ * matches entries with any of them.
+ */
+export function ftsExpression(matching: Matching): string {
+  return matching.terms.map(termExpression).join(needsAll(matching) ? " AND " : " OR ");
+}
+
+/** Returns one term in the syntax of FTS5. */
+export function termExpression({ words, prefix, misspelt }: SearchTerm): string {
+  if (misspelt !== undefined && misspelt.inIndex.length > 0) return `(${misspelt.inIndex.map(quote).join(" OR ")})`;
+  return `${quote(words)}${prefix ? " *" : ""}`;
+}
+
+function quote(words: string): string {
+  return `"${toIndexedText(words).replaceAll('"', " ")}"`;
 }
 
 // The conditions of a search, as SQL on the tables `session` and `entry`.
@@ -59,6 +102,17 @@ export function entryConditions(request: SearchRequest): readonly RawBuilder<boo
   if (request.types !== undefined) conditions.push(sql`entry.type IN (SELECT value FROM json_each(${JSON.stringify(request.types)}))`);
   if (request.roles !== undefined) conditions.push(sql`entry.role IN (SELECT value FROM json_each(${JSON.stringify(request.roles)}))`);
   if (request.path !== undefined) conditions.push(touches(request.path));
+  return conditions;
+}
+
+/**
+ * Returns the conditions on the row number of an entry: it is one of those that the request names, and not private unless the request
+ * includes these. `seq` is the column of row numbers.
+ */
+export function numberConditions({ seqs, includePrivate }: SearchRequest, seq: RawBuilder<unknown>): readonly RawBuilder<boolean>[] {
+  const conditions: RawBuilder<boolean>[] = [];
+  if (seqs !== undefined) conditions.push(sql`${seq} IN (SELECT value FROM json_each(${JSON.stringify(seqs)}))`);
+  if (includePrivate !== true) conditions.push(sql`${seq} NOT IN (SELECT entry_seq FROM private_entry)`);
   return conditions;
 }
 

@@ -1,12 +1,15 @@
 import { setImmediate as pause } from "node:timers/promises";
+import { sql } from "kysely";
 import type { SearchHit, SearchPage, SearchRequest } from "../port/session-storage.js";
 import type { Connection } from "../storage/connection.js";
 import { rowLimit } from "../storage/query.js";
+import { listAttempts, toMatching, toSearchMatch } from "./attempts.js";
+import { listByConditions } from "./conditions.js";
 import { findTitleHits, readHits } from "./hits.js";
 import { countIndexHits, findIndexHits } from "./index-hits.js";
 import { mergeByRank, type RankedEntry, rankHits } from "./rank.js";
 import { lastEntrySeq, lastIndexedSeq } from "./search-index.js";
-import { entryConditions, parseQuery, type SearchTerm } from "./search-query.js";
+import { entryConditions, type Matching, needsAll, numberConditions, parseRequest } from "./search-query.js";
 import { type Tail, type TailHit, TailScan } from "./tail.js";
 
 const DEFAULT_LIMIT = 20;
@@ -30,12 +33,27 @@ interface Reader {
 
 /**
  * Searches titles, the index, and the entries that are not indexed yet, each of which is scanned. A long scan lets the event loop
- * continue in between.
+ * continue in between. With `relax`, a search that finds nothing is tried again with weaker conditions.
  *
  * @throws {InvalidQueryError}
  */
 export async function search(reader: Reader, request: SearchRequest, lastScan: LastScan): Promise<SearchPage> {
-  const running = new Search(request, lastScan);
+  const terms = parseRequest(request);
+  if (terms.length === 0) return reader.read((connection) => connection.read(() => listByConditions(connection, request)));
+  const attempts = listAttempts(terms, request.relax === true);
+  const position = parseCursor(request.cursor);
+  const first = Math.min(position.attempt, attempts.length - 1);
+  for (const [at, attempt] of attempts.entries()) {
+    if (at < first) continue;
+    const matching = await reader.read((connection) => toMatching(connection, terms, attempt));
+    const page = await runToEnd(reader, new Search(request, matching, { ...position, attempt: at }, lastScan));
+    const isFound = page.total > 0 || at === attempts.length - 1 || request.cursor !== undefined;
+    if (isFound) return { ...page, matched: page.total === 0 ? { kind: "all" } : toSearchMatch(attempt, matching, page.hits) };
+  }
+  throw new RangeError("a search has at least one attempt");
+}
+
+async function runToEnd(reader: Reader, running: Search): Promise<UnmatchedPage> {
   for (;;) {
     const page = await reader.read((connection) => running.advance(connection));
     if (page !== undefined) return page;
@@ -43,26 +61,28 @@ export async function search(reader: Reader, request: SearchRequest, lastScan: L
   }
 }
 
+type UnmatchedPage = Omit<SearchPage, "matched">;
+
 class Search {
   readonly #request: SearchRequest;
-  readonly #terms: readonly SearchTerm[];
+  readonly #matching: Matching;
   readonly #lastScan: LastScan;
   readonly #limit: number;
   readonly #position: Position;
   #scan: TailScan | undefined;
   #tail: Tail | undefined;
 
-  constructor(request: SearchRequest, lastScan: LastScan) {
+  constructor(request: SearchRequest, matching: Matching, position: Position, lastScan: LastScan) {
     this.#request = request;
-    this.#terms = parseQuery(request.query);
+    this.#matching = matching;
     this.#lastScan = lastScan;
     this.#limit = rowLimit(request.limit ?? DEFAULT_LIMIT);
-    this.#position = parseCursor(request.cursor);
-    this.#tail = this.#position.tail;
+    this.#position = position;
+    this.#tail = position.tail;
   }
 
   /** Searches for about `SLICE_MS`, in one read transaction. Returns the page, or undefined if the scan is not complete. */
-  advance(connection: Connection): SearchPage | undefined {
+  advance(connection: Connection): UnmatchedPage | undefined {
     return connection.read(() => {
       const tail = this.#tail ?? { from: lastIndexedSeq(connection), to: lastEntrySeq(connection) };
       this.#tail = tail;
@@ -74,7 +94,8 @@ class Search {
   #scanTail(connection: Connection, tail: Tail): readonly TailHit[] | undefined {
     const key = this.#scanKey(tail);
     if (this.#position.tail !== undefined && this.#lastScan.key === key) return this.#lastScan.hits;
-    this.#scan ??= new TailScan(tail, this.#terms, entryConditions(this.#request));
+    const conditions = [...entryConditions(this.#request), ...numberConditions(this.#request, sql.ref("entry.seq"))];
+    this.#scan ??= new TailScan(tail, this.#matching, conditions);
     const deadlineMs = performance.now() + SLICE_MS;
     while (!this.#scan.isDone) {
       if (performance.now() >= deadlineMs) return undefined;
@@ -87,46 +108,54 @@ class Search {
 
   /** What the hits of a scan depend on. */
   #scanKey(tail: Tail): string {
-    return JSON.stringify([{ ...this.#request, limit: 0, cursor: "" }, tail]);
+    return JSON.stringify([{ ...this.#request, limit: 0, cursor: "" }, this.#position.attempt, tail]);
   }
 
-  #readPage(connection: Connection, tail: Tail, scanned: readonly TailHit[]): SearchPage {
-    const { offset } = this.#position;
-    const titles = includesTitles(this.#request) ? findTitleHits(connection, this.#terms, this.#request) : [];
+  #readPage(connection: Connection, tail: Tail, scanned: readonly TailHit[]): UnmatchedPage {
+    const { offset, attempt } = this.#position;
+    const titles = includesTitles(this.#request, this.#matching) ? findTitleHits(connection, this.#matching, this.#request) : [];
     const hits: SearchHit[] = titles.slice(offset, offset + this.#limit);
-    const indexed = countIndexHits(connection, this.#terms, this.#request, tail.from);
+    const indexed = countIndexHits(connection, this.#matching, this.#request, tail.from);
     const total = titles.length + indexed + scanned.length;
     const entries = this.#rankEntries(connection, tail, scanned, Math.max(0, offset - titles.length), this.#limit - hits.length);
-    for (const hit of readHits(connection, entries, this.#terms)) hits.push(hit);
+    for (const hit of readHits(connection, entries, this.#matching, this.#request)) hits.push(hit);
     const end = offset + this.#limit;
-    return { hits, total, next: this.#limit > 0 && end < total ? formatCursor({ offset: end, tail }) : null };
+    return { hits, total, next: this.#limit > 0 && end < total ? formatCursor({ offset: end, tail, attempt }) : null };
   }
 
   /** Returns the entries of the page: those of the index and those of the scan, best first. */
   #rankEntries(connection: Connection, tail: Tail, scanned: readonly TailHit[], offset: number, limit: number): readonly RankedEntry[] {
     if (limit <= 0) return [];
-    if (scanned.length === 0) return findIndexHits(connection, this.#terms, this.#request, tail.from, { offset, limit });
-    const indexed = findIndexHits(connection, this.#terms, this.#request, tail.from, { offset: 0, limit: offset + limit });
-    return mergeByRank(indexed, rankHits(connection, this.#terms, scanned), offset, limit);
+    if (scanned.length === 0) return findIndexHits(connection, this.#matching, this.#request, tail.from, { offset, limit });
+    const indexed = findIndexHits(connection, this.#matching, this.#request, tail.from, { offset: 0, limit: offset + limit });
+    return mergeByRank(indexed, rankHits(connection, this.#matching.terms, scanned), offset, limit);
   }
 }
 
-/** Whether titles can match: a title has no role, type or file. */
-function includesTitles(request: SearchRequest): boolean {
-  return request.roles === undefined && request.types === undefined && request.path === undefined;
+/** Whether titles can match: a title has no role, type or file, and only few words. */
+function includesTitles(request: SearchRequest, matching: Matching): boolean {
+  return (
+    request.roles === undefined &&
+    request.types === undefined &&
+    request.path === undefined &&
+    request.seqs === undefined &&
+    needsAll(matching)
+  );
 }
 
 /** Where a page starts. `tail`: what the first page scanned, so that all pages see the same entries in the same order. */
 interface Position {
   readonly offset: number;
   readonly tail: Tail | undefined;
+  /** The number of the attempt that found something. */
+  readonly attempt: number;
 }
 
 function parseCursor(cursor = "0"): Position {
-  const [offset = 0, from, to] = cursor.split(".").map(Number);
-  return { offset: rowLimit(offset), tail: from === undefined || to === undefined ? undefined : { from, to } };
+  const [offset = 0, from, to, attempt = 0] = cursor.split(".").map(Number);
+  return { offset: rowLimit(offset), tail: from === undefined || to === undefined ? undefined : { from, to }, attempt: rowLimit(attempt) };
 }
 
-function formatCursor({ offset, tail }: { readonly offset: number; readonly tail: Tail }): string {
-  return `${offset}.${tail.from}.${tail.to}`;
+function formatCursor({ offset, tail, attempt }: Position & { readonly tail: Tail }): string {
+  return `${offset}.${tail.from}.${tail.to}${attempt === 0 ? "" : `.${attempt}`}`;
 }

@@ -4,7 +4,7 @@ import type { SearchTerm } from "./search-query.js";
 import { termPattern } from "./term-pattern.js";
 
 /** The text around the first match, and the positions of the matches in it, in UTF-16 code units. */
-interface Snippet {
+export interface Snippet {
   readonly snippet: string;
   readonly matches: readonly (readonly [start: number, end: number])[];
 }
@@ -34,7 +34,7 @@ function matchesIn(snippet: string, pattern: RegExp): readonly (readonly [number
   return [...foldText(snippet).matchAll(global)].map((match) => [match.index, match.index + match[0].length] as const);
 }
 
-/** Returns a pattern for folded text that matches any of the terms. */
+/** Returns a pattern for folded text that matches any of the terms; nothing if there are none. */
 function patternOf(terms: readonly SearchTerm[]): RegExp {
-  return new RegExp(terms.map(termPattern).join("|"), "u");
+  return new RegExp(terms.length === 0 ? "(?!)" : terms.map(termPattern).join("|"), "u");
 }

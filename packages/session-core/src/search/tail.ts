@@ -5,7 +5,7 @@ import { dynamicQuery, rawQuery } from "../storage/query.js";
 import type { EntrySeq, EntryTable } from "../storage/schema.js";
 import { foldText, isAscii } from "./fold.js";
 import { extractText, findPayloadText } from "./search-index.js";
-import { allOf, type SearchTerm } from "./search-query.js";
+import { allOf, type Matching } from "./search-query.js";
 import { asciiPattern, createPrefilter, termPattern } from "./term-pattern.js";
 
 /** The entries that a search scans: those after the row number `from`, the last one in the index, up to `to`. */
@@ -39,11 +39,11 @@ export class TailScan {
   #after: number;
   #pageEntries = 100;
 
-  constructor(tail: Tail, terms: readonly SearchTerm[], conditions: readonly RawBuilder<boolean>[]) {
+  constructor(tail: Tail, matching: Matching, conditions: readonly RawBuilder<boolean>[]) {
     this.#tail = tail;
     this.#conditions = conditions;
-    this.#canMatch = createPrefilter(terms);
-    this.#occurrences = createCounter(terms);
+    this.#canMatch = createPrefilter(matching);
+    this.#occurrences = createCounter(matching);
     this.#after = tail.from;
   }
 
@@ -85,20 +85,23 @@ export class TailScan {
   }
 }
 
-/** Returns a function that counts the occurrences of each term in a text; undefined if one does not occur. */
-function createCounter(terms: readonly SearchTerm[]): (text: string) => readonly number[] | undefined {
+/** Returns a function that counts the occurrences of each term in a text; undefined if too few of them occur. */
+function createCounter({ terms, atLeast }: Matching): (text: string) => readonly number[] | undefined {
   const patterns = terms.map((term) => new RegExp(termPattern(term), "gu"));
   const inAscii = terms.map((term) => new RegExp(asciiPattern(term), "g"));
-  return (text) => (isAscii(text) ? countAll(inAscii, text.toLowerCase()) : countAll(patterns, foldText(text)));
+  const missing = terms.length - atLeast;
+  return (text) => (isAscii(text) ? countAll(inAscii, text.toLowerCase(), missing) : countAll(patterns, foldText(text), missing));
 }
 
-function countAll(patterns: readonly RegExp[], text: string): readonly number[] | undefined {
+/** undefined: more than `missing` patterns do not occur. */
+function countAll(patterns: readonly RegExp[], text: string, missing: number): readonly number[] | undefined {
   const counts: number[] = [];
+  let left = missing;
   for (const pattern of patterns) {
     let count = 0;
     pattern.lastIndex = 0;
     while (pattern.test(text)) count += 1;
-    if (count === 0) return undefined;
+    if (count === 0 && --left < 0) return undefined;
     counts.push(count);
   }
   return counts;

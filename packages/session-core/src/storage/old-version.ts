@@ -42,6 +42,8 @@ const VIEWS: readonly OldView[] = [
   { until: 4, view: "session", select: SESSION_BEFORE_4 },
   { from: 4, until: 5, view: "session", select: `SELECT *, ${LISTING} AS listing FROM main.session` },
   { from: 4, until: 5, view: "entry", select: ENTRY_OF_4 },
+  // Which commands are private is not known without their payloads: all of them count as private.
+  { until: 6, view: "private_entry", select: "SELECT seq AS entry_seq FROM entry WHERE role = 'bashExecution'" },
   { until: 5, view: "tip", select: TIPS },
   { until: 5, view: "branch_point", select: BRANCH_POINTS },
   { until: 5, view: "kind_count", select: KIND_COUNTS },

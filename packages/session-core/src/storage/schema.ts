@@ -193,6 +193,10 @@ interface EntryWaypointTable {
   above_seq: EntrySeq;
 }
 
+interface PrivateEntryTable {
+  entry_seq: EntrySeq;
+}
+
 interface EntryTextTable {
   rowid: EntrySeq;
   body: string;
@@ -230,6 +234,7 @@ export interface Tables {
   token_counter: TokenCounterTable;
   entry_token_count: EntryTokenCountTable;
   entry_waypoint: EntryWaypointTable;
+  private_entry: PrivateEntryTable;
   entry_text: EntryTextTable;
   session_text: SessionTextTable;
   store_state: StoreStateTable;

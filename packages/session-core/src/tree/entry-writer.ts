@@ -2,7 +2,7 @@ import type { EntryPayload } from "../entry/entry.js";
 import { jsonText } from "../entry/json.js";
 import { toKindNumber } from "../entry/kinds.js";
 import { isSameJson } from "../entry/same-json.js";
-import { previewOf } from "../entry/text.js";
+import { isPrivate, previewOf } from "../entry/text.js";
 import type { ValidatedEntry } from "../entry/validate.js";
 import { EntryConflictError, InvalidReferenceError } from "../errors/session-errors.js";
 import { newEntryId } from "../ids/ids.js";
@@ -179,6 +179,8 @@ const insertPayload = query<{ seq: EntrySeq; json: string }>(({ db, p }) =>
   db.insertInto("payload").values({ entry_seq: p.seq, json: p.json }),
 );
 
+const insertPrivate = query<{ seq: EntrySeq }>(({ db, p }) => db.insertInto("private_entry").values({ entry_seq: p.seq }));
+
 /** Inserts the rows of an entry and its payload; returns its preview and the bytes of its payload. */
 function insertEntryRow(
   connection: Connection,
@@ -214,6 +216,7 @@ function insertEntryRow(
     custom_type: payload.type === "custom" || payload.type === "custom_message" ? toStoredCustomType(payload.customType) : null,
   });
   connection.run(insertPayload, { seq: state.seq, json: payloadJson });
+  if (isPrivate(payload)) connection.run(insertPrivate, { seq: state.seq });
   return { preview, bytes };
 }
 

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { userMessage } from "../../src/entry/builders.js";
+import type { EntryInput } from "../../src/entry/entry.js";
+import type { SearchHit, SearchPage } from "../../src/port/session-storage.js";
 import { openStore } from "../../src/store/open-store.js";
 import { grow } from "../world/grow.js";
 import { openedStore, storePath } from "../world/stores.js";
@@ -78,6 +80,13 @@ function fits(given: string, asked: string): boolean {
   });
 }
 
+/** A command of a user, which is in the context unless it is private. */
+const command = (id: string, text: string, isPrivate: boolean): EntryInput => ({
+  id,
+  type: "message",
+  message: { role: "bashExecution", command: text, output: "", excludeFromContext: isPrivate },
+});
+
 const isAskable = (asked: string) => wordsOf(asked).length > 0;
 
 describe("any search", () => {
@@ -96,29 +105,43 @@ describe("any search", () => {
     );
   });
 
-  test("finds the same where the index has all, some or none of the entries", async () => {
+  test("finds the same where the index has all, some or none of the entries, private or not, with all words, some or a mistake", async () => {
+    const given = fc.record({ text, isPrivate: fc.boolean() });
+    const conditions = fc.record({ relax: fc.boolean(), includePrivate: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(
-        fc.array(text, { minLength: 1, maxLength: 8 }),
+        fc.array(given, { minLength: 1, maxLength: 8 }),
         query.filter(isAskable),
+        conditions,
         fc.nat(8),
-        async (texts, asked, indexed) => {
+        async (entries, asked, conditions, indexed) => {
           const path = storePath();
           const store = await openStore({ path, durability: "normal" });
           const { session } = await grow("", { store });
-          await session.write(texts.map((given, at) => ({ kind: "entry", entry: { ...userMessage(given), id: `e${at}` } }) as const));
+          await session.write(
+            entries.map(({ text, isPrivate }, at) => ({ kind: "entry", entry: command(`e${at}`, text, isPrivate) }) as const),
+          );
           await store.catchUpSearch(indexed);
           const reader = await openStore({ path, mode: "read-only" });
-          const some = await reader.search({ query: asked, limit: 100 });
+          const request = { query: asked, limit: 100, ...conditions };
+          const some = await reader.search(request);
           await reader.close();
           expect(await store.catchUpSearch()).toBe(0);
-          const all = await store.search({ query: asked, limit: 100 });
+          const all = await store.search(request);
           await store.close();
-          expect(some.hits.map(({ entryId }) => entryId).sort()).toEqual(all.hits.map(({ entryId }) => entryId).sort());
-          expect(some.total).toBe(all.total);
+          const ids = ({ hits }: SearchPage) => hits.map(({ entryId }) => entryId).sort();
+          expect(ids(some)).toEqual(ids(all));
+          expect([some.total, some.matched.kind]).toEqual([all.total, all.matched.kind]);
+          const isHidden = ({ isPrivate }: SearchHit) => isPrivate && !conditions.includePrivate;
+          expect(all.hits.filter(isHidden)).toEqual([]);
+          if (conditions.relax) return;
+          const expected = entries.flatMap(({ text, isPrivate }, at) =>
+            fits(text, asked) && (conditions.includePrivate || !isPrivate) ? [`e${at}`] : [],
+          );
+          expect(ids(all)).toEqual(expected.sort());
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 80 },
     );
   });
 

@@ -306,6 +306,6 @@ describe("a search of entries that are not indexed", () => {
 
   test("is not asked of a store without a match", async () => {
     const store = await openedStore();
-    expect(await store.search({ query: "x" })).toEqual({ hits: [], total: 0, next: null });
+    expect(await store.search({ query: "x" })).toEqual({ hits: [], total: 0, matched: { kind: "all" }, next: null });
   });
 });

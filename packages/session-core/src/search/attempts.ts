@@ -1,0 +1,51 @@
+import type { SearchHit, SearchMatch } from "../port/session-storage.js";
+import type { Connection } from "../storage/connection.js";
+import { foldText } from "./fold.js";
+import { type Matching, matchAll, type SearchTerm } from "./search-query.js";
+import { allowMistake, canBeMisspelt } from "./spelling.js";
+import { termPattern } from "./term-pattern.js";
+
+// What a search with `relax` tries, in this order, until something is found: all words; most of them, that is more than half; all of
+// them with one spelling mistake in one; some of them. The number of the attempt is part of the cursor.
+
+type Attempt =
+  | { readonly kind: "all" }
+  | { readonly kind: "some"; readonly words: number }
+  /** `at`: the index of the term with the mistake. */
+  | { readonly kind: "spelling"; readonly at: number };
+
+/** The attempts for the terms of a query. Without `relax` only the first. */
+export function listAttempts(terms: readonly SearchTerm[], relax: boolean): readonly Attempt[] {
+  const all: Attempt = { kind: "all" };
+  if (!relax) return [all];
+  const some = (from: number, to: number): readonly Attempt[] =>
+    Array.from({ length: Math.max(0, from - to + 1) }, (_, at) => ({ kind: "some", words: from - at }));
+  const half = Math.floor(terms.length / 2);
+  const spelling = terms.flatMap((term, at): readonly Attempt[] => (canBeMisspelt(term) ? [{ kind: "spelling", at }] : []));
+  return [all, ...some(terms.length - 1, half + 1), ...spelling, ...some(Math.min(half, terms.length - 1), 1)];
+}
+
+/** What an entry must contain in an attempt. */
+export function toMatching(connection: Connection, terms: readonly SearchTerm[], attempt: Attempt): Matching {
+  if (attempt.kind === "all") return matchAll(terms);
+  if (attempt.kind === "some") return { terms, atLeast: attempt.words };
+  return matchAll(terms.map((term, at) => (at === attempt.at ? allowMistake(connection, term) : term)));
+}
+
+/** The words of a hit that are named at most. */
+const NAMED = 5;
+
+/** What the hits of an attempt have in common, for `SearchPage.matched`. */
+export function toSearchMatch(attempt: Attempt, { terms }: Matching, hits: readonly SearchHit[]): SearchMatch {
+  if (attempt.kind === "all") return { kind: "all" };
+  if (attempt.kind === "some") return { kind: "some", words: attempt.words, of: terms.length };
+  const term = terms[attempt.at];
+  if (term === undefined) return { kind: "all" };
+  const typed = foldText(term.words);
+  const found = new Set(term.misspelt?.inIndex.map(foldText));
+  for (const { snippet } of hits) {
+    for (const [word] of foldText(snippet).matchAll(new RegExp(termPattern(term), "gu"))) found.add(word);
+  }
+  found.delete(typed);
+  return { kind: "spelling", typed: term.words, found: [...found].slice(0, NAMED) };
+}
