@@ -23,6 +23,7 @@ interface SearchOptions extends CommonOptions {
   readonly until?: string;
   readonly limit: number;
   readonly all?: boolean;
+  readonly private?: boolean;
 }
 
 /** `bough search`: prints entries and titles that contain all the words, best match first. */
@@ -46,6 +47,7 @@ function buildRequest(io: Io, query: string, options: SearchOptions): SearchRequ
     cwd: options.directory === undefined ? undefined : resolve(io.cwd, options.directory),
     sinceMs: parseTimeOption("--since", options.since, io.now()),
     untilMs: parseTimeOption("--until", options.until, io.now()),
+    includePrivate: options.private === true,
     limit: options.limit,
   };
 }
@@ -82,7 +84,7 @@ async function readPages(store: Store, asked: SearchRequest, all: boolean): Prom
     for (const hit of page.hits) hits.push(hit);
     next = page.next;
   }
-  return { hits, total: first.total, next };
+  return { hits, total: first.total, matched: first.matched, next };
 }
 
 async function printHits(out: Printer, store: Store, { hits, total, next }: SearchPage, now: number): Promise<void> {
@@ -107,7 +109,8 @@ async function printHeading(out: Printer, store: Store, sessionId: string): Prom
 
 function printHit(out: Printer, hit: SearchHit, now: number): void {
   const kind = hit.role ?? hit.type;
-  out.line("  ", styled("label", hit.entryId ?? "title"), styled("dim", `  ${kind}  ${age(hit.createdAtMs, now)}`));
+  const mark = hit.isPrivate ? "  private" : "";
+  out.line("  ", styled("label", hit.entryId ?? "title"), styled("dim", `  ${kind}  ${age(hit.createdAtMs, now)}${mark}`));
   for (const line of wrapLine(renderSnippet(hit), out.width - 4)) out.line("    ", ...line);
 }
 

@@ -41,7 +41,8 @@ export class IncrementalSearch {
       let cursor: string | undefined;
       for (let found = 0; found < MAX_HITS && this.#currentId === queryId; ) {
         const limit = found === 0 ? FIRST_PAGE : NEXT_PAGE;
-        const page = await this.#world.session.search({ query: withPrefixMatch(query), limit, cursor });
+        // A screen is read by the person whose entries these are, so it has the private ones too.
+        const page = await this.#world.session.search({ query: withPrefixMatch(query), limit, cursor, includePrivate: true });
         const ids = page.hits.flatMap(({ entryId }) => (entryId === null ? [] : [entryId]));
         this.#dispatch({ kind: "hits", queryId, ids, total: page.total, isMore: found > 0 });
         found += page.hits.length;

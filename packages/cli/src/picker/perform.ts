@@ -171,6 +171,7 @@ async function searchTexts(
         query: effect.query,
         cwd,
         types: ENTRY_TYPES,
+        includePrivate: true,
         limit: HITS_PER_PAGE,
         cursor,
       });

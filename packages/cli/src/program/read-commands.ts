@@ -162,7 +162,7 @@ function defineSearch(registry: CommandRegistry): void {
         ["bough search parser --role user --since 2w", "messages of the user of the last two weeks"],
         ["bough search error --path src/lexer.ts", "entries with tool calls on that file"],
       ],
-      json: "{ hits: [{ sessionId, sessionTitle, entryId, seq, type, role, createdAtMs, snippet, matches: [start, end][] }], total, next }",
+      json: "{ hits: [{ sessionId, sessionTitle, entryId, seq, type, role, createdAtMs, isPrivate, snippet, matches: [start, end][] }], total, matched, next }",
     },
     async () => (await import("../commands/search.js")).runSearch,
   )
@@ -173,6 +173,7 @@ function defineSearch(registry: CommandRegistry): void {
     .option("--directory <path>", "sessions recorded in this directory")
     .option("--since <time>", "created at or after: 2025-11-21, 2025-11-21T14:05, or 3d, 12h, 2w ago")
     .option("--until <time>", "created before")
+    .option("--private", "also commands kept out of the conversation, marked (default: left out)")
     .option("--limit <n>", "print at most this many hits", parsePositive, 20)
     .option("--all", "print every hit");
 }

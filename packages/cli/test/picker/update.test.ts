@@ -98,6 +98,7 @@ describe("The search field", () => {
       type: "message",
       role: "user",
       createdAtMs: 0,
+      isPrivate: false,
       snippet: "let it",
       matches: [[0, 3]],
     } as const;

@@ -50,6 +50,7 @@ describe("The screen", () => {
       type: "message",
       role: "user",
       createdAtMs: 0,
+      isPrivate: false,
       snippet: "the parser of the other branch",
       matches: [[4, 10]],
     } as const;
