@@ -125,4 +125,29 @@ describe("eight processes", () => {
     expect((await store.listSessions()).items.map(({ id }) => id).sort()).toEqual(PROCESSES.map((name) => `session-${name}`));
     expect(await collected(store.verify())).toEqual([]);
   });
+
+  test("that open or create the same sessions get one of each, with its first entry once", async () => {
+    const path = storePath();
+    const sessions = 25;
+    expect(await allAtOnce("open-or-create", path, "", sessions)).toEqual([]);
+    const store = await opened(path);
+    const { items } = await store.listSessions();
+    expect(items.map(({ id }) => id).sort()).toEqual(Array.from({ length: sessions }, (_, at) => `thread-${at}`).sort());
+    for (const { id, title } of items) {
+      expect(PROCESSES).toContain(title);
+      const session = await store.openSession(id);
+      expect((await session.tree.children(null)).map((row) => row.id)).toEqual(["first"]);
+      expect((await session.tree.children("first")).map((row) => row.id).sort()).toEqual(PROCESSES);
+    }
+    expect(await collected(store.verify())).toEqual([]);
+  });
+
+  test("that count in one value lose no count", async () => {
+    const path = storePath();
+    const id = await sessionOf(path);
+    const counts = 50;
+    expect(await allAtOnce("count", path, id, counts)).toEqual([]);
+    const session = await (await opened(path)).openSession(id);
+    expect(await session.values.get("count")).toBe(PROCESSES.length * counts);
+  });
 });

@@ -17,14 +17,35 @@ async function attempt(body) {
 
 const store = await attempt(() => openStore({ path }));
 if (store !== undefined) {
+  await (what === "open-or-create" ? openEach() : what === "count" ? countUp() : appendAll());
+  await attempt(() => store.close());
+}
+process.stdout.write(JSON.stringify(errors));
+
+/** Opens or creates each of `count` sessions, and appends one entry to it. */
+async function openEach() {
+  const first = [{ kind: "entry", entry: { ...userMessage("first"), id: "first" } }];
+  for (let at = 0; at < Number(count); at += 1) {
+    await attempt(async () => {
+      const session = await store.openOrCreateSession(`thread-${at}`, { title: name }, { writes: first });
+      await session.append({ ...userMessage(name), id: name }, { parentId: "first" });
+    });
+  }
+}
+
+/** Adds 1 to a value of the session, `count` times. */
+async function countUp() {
+  const session = await store.openSession(sessionId);
+  for (let at = 0; at < Number(count); at += 1) await attempt(() => session.values.update("count", (present) => (present ?? 0) + 1));
+}
+
+async function appendAll() {
   const session = await attempt(() => opened());
   for (let at = 0; session !== undefined && at < Number(count); at += 1) {
     await attempt(() => session.append({ ...userMessage(`${name} ${at}`), id: `${name}-${at}` }, { onConflict: conflict() }));
     if (what === "upkeep" && at % 50 === 49) await attempt(() => lookAndTidy(session, at + 1));
   }
-  await attempt(() => store.close());
 }
-process.stdout.write(JSON.stringify(errors));
 
 /** Finds exactly what this process has appended, packs, and deletes a session that it made for that. */
 async function lookAndTidy(session, appended) {

@@ -36,6 +36,27 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
       await expect(storage.createSession({ id })).rejects.toMatchObject({ code: "SESSION_EXISTS" });
     });
 
+    test("opens a session and its leaf, or makes what is missing, once, with its first writes", async () => {
+      await expect(storage.openSession("nobody", "main")).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+      const missing = { session: { title: "Thread" }, writes: [entry("a")] };
+      const opened = await Promise.all([1, 2, 3].map(() => storage.openSession("thread", "worker", missing)));
+      for (const one of opened) expect(one).toMatchObject({ row: { id: "thread", seq: opened[0]?.row.seq }, leaf: { entryId: "a" } });
+      expect(await storage.findSession("thread")).toMatchObject({ title: "Thread", entryCount: 1 });
+      expect(await storage.leaves("thread")).toEqual([
+        { name: "main", entryId: "a" },
+        { name: "worker", entryId: "a" },
+      ]);
+      expect((await storage.openSession("thread", "main")).leaf.entryId).toBe("a");
+    });
+
+    test("makes a session with its first writes, or neither", async () => {
+      await storage.createSession({ id: "full" }, [entry("a"), { kind: "value", key: "k", value: 1 }]);
+      expect((await storage.leaf("full", "main")).entryId).toBe("a");
+      expect(await storage.value("full", "k")).toMatchObject({ value: 1 });
+      await expect(storage.createSession({ id: "none" }, [entry("a", "nowhere")])).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+      expect(await storage.findSession("none")).toBeUndefined();
+    });
+
     test("appends under the leaf it is shown, and gives the leaf after it", async () => {
       const first = await commit([entry("a"), entry("b")]);
       const second = await commit([entry("c")], first.leaf);

@@ -198,6 +198,10 @@ export const FORK = record({ at: optional(ID), title: optional(TEXT), id: option
 export const PACK = record({ scope: optional(oneOf("old", "all")), onProgress: optional(CALLBACK), signal: optional(SIGNAL) });
 /** Options of opening a session. */
 export const OPEN = record({ leaf: optional(TEXT) });
+/** Options of creating a session. */
+export const CREATE = record({ writes: optional(WRITES) });
+/** Options of opening a session that may have to be created. */
+export const OPEN_OR_CREATE = record({ leaf: optional(TEXT), writes: optional(WRITES) });
 
 /** Also true for a Map of another realm, such as a worker or a test runner. */
 function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {

@@ -32,6 +32,13 @@ export interface SessionSource {
   readonly id: string;
 }
 
+/** A session and the position of one of its leaves: what a handle needs. */
+export interface OpenedSession {
+  /** Its row number, so that a handle does not match a later session with the same id. */
+  readonly row: SessionRow;
+  readonly leaf: LeafState;
+}
+
 /** The stored properties of a session, without its entries. Times are milliseconds since 1970. */
 export interface SessionRecord {
   readonly id: SessionId;

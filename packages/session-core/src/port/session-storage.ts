@@ -11,19 +11,25 @@ import type {
   LeafRecord,
   LeafState,
   NewSession,
+  OpenedSession,
   OutlineRow,
   Page,
   PathScanFrom,
   SessionFilter,
   SessionKey,
   SessionRecord,
-  SessionRow,
   Statistics,
   StoredValue,
   ValueKey,
   ValueRange,
 } from "./records.js";
-import type { Batch, BatchResult } from "./writes.js";
+import type { Batch, BatchResult, Write } from "./writes.js";
+
+/** The session that is created if there is none, and its first writes. */
+export interface MissingSession {
+  readonly session: Omit<NewSession, "id">;
+  readonly writes: readonly Write[];
+}
 
 /** A range of a path, both ends included. */
 export interface PathRange {
@@ -41,9 +47,13 @@ export interface PathRange {
 export interface SessionStorage {
   /** Paths of the files of the store. Other code in this process must not open them: closing one releases the locks of SQLite on it. */
   readonly files: readonly string[];
-  createSession(session: NewSession): Promise<SessionRecord>;
-  /** Returns id and row number of the session, for a handle that must not match a later session with the same id. */
-  sessionRow(id: SessionId): Promise<SessionRow>;
+  /** `writes` are done at the leaf `main` in the same transaction. */
+  createSession(session: NewSession, writes?: readonly Write[]): Promise<SessionRecord>;
+  /**
+   * Returns a session and one of its leaves, which is created at the position of `main` if it is missing. An unknown session is created
+   * if `missing` is given; two callers at once create one session. Writes nothing if both exist.
+   */
+  openSession(id: SessionId, leafName: string, missing?: MissingSession): Promise<OpenedSession>;
   findSession(id: SessionKey): Promise<SessionRecord | undefined>;
   /** Finds sessions by id, id prefix, title, title prefix or part of a title: the results of the first of these that matches, conversations first. */
   sessionsNamed(name: string, limit: number): Promise<readonly SessionRecord[]>;

@@ -1,5 +1,5 @@
 import type { Entry } from "../entry/entry.js";
-import type { EntryId, SessionId } from "../ids/ids.js";
+import type { EntryId } from "../ids/ids.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
 import { listLabels } from "../sessions/labels.js";
@@ -34,10 +34,6 @@ export class SqliteReads {
 
   constructor(connection: Connection) {
     this.queue = new SerializedConnection(connection);
-  }
-
-  async sessionRow(id: SessionId): Promise<records.SessionRow> {
-    return this.queue.read((connection) => sessions.resolveSession(connection, id));
   }
 
   async findSession(key: records.SessionKey): Promise<records.SessionRecord | undefined> {

@@ -5,7 +5,7 @@ import type { EntryId, SessionId } from "../ids/ids.js";
 import { importSession } from "../import/import-session.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
-import { type Batch, type BatchResult, copyWrites } from "../port/writes.js";
+import { type Batch, type BatchResult, copyWrites, type Write } from "../port/writes.js";
 import { type LastScan, search } from "../search/search.js";
 import { countUnindexed, indexEntries, mergeSegments } from "../search/search-index.js";
 import * as sessions from "../sessions/session-rows.js";
@@ -18,6 +18,7 @@ import type { FileTools } from "../tools/known-tools.js";
 import { commitBatch } from "../tree/commit.js";
 import { forkSession } from "../tree/fork.js";
 import { deleteLeaf, openLeaf, readLeaf, redoMove, undoMove } from "../tree/leaves.js";
+import { createSession, type FirstWrites, findOpened, openOrCreate } from "../tree/new-session.js";
 import { saveTokenCounts } from "../tree/token-counts.js";
 import { SqlitePacking } from "./sqlite-packing.js";
 import { SqliteReads } from "./sqlite-reads.js";
@@ -62,13 +63,26 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
     return path === ":memory:" ? [] : ["", "-wal", "-shm", "-journal"].map((side) => `${path}${side}`);
   }
 
-  async createSession(session: records.NewSession): Promise<records.SessionRecord> {
-    const copy = { ...session, metadata: session.metadata && copyJson(session.metadata, "metadata") };
+  async createSession(session: records.NewSession, writes: readonly Write[] = []): Promise<records.SessionRecord> {
+    const copy = copySession(session);
+    const first = await this.#firstWrites(writes);
     return this.queue.write((connection) =>
-      connection.write(() =>
-        sessions.toSessionRecord(sessions.requireSessionRow(connection, sessions.insertNewSession(connection, copy).id)),
-      ),
+      connection.write(() => sessions.toSessionRecord(sessions.requireSessionRow(connection, createSession(connection, copy, first).id))),
     );
+  }
+
+  async openSession(id: SessionId, leafName: string, missing?: port.MissingSession): Promise<records.OpenedSession> {
+    const mayCreate = missing !== undefined;
+    const found = await this.queue.read((connection) => connection.read(() => findOpened(connection, id, leafName, mayCreate)));
+    if (found !== undefined) return found;
+    const created = missing && { session: copySession(missing.session), first: await this.#firstWrites(missing.writes) };
+    return this.queue.write((connection) => connection.write(() => openOrCreate(connection, id, leafName, created)));
+  }
+
+  async #firstWrites(writes: readonly Write[]): Promise<FirstWrites | undefined> {
+    if (writes.length === 0) return undefined;
+    const copies = copyWrites(writes);
+    return { writes: copies, validateEntry: await loadValidation(), fileTools: this.#fileTools };
   }
 
   async renameSession(id: SessionId, title: string | null, source: "user" | "auto"): Promise<void> {
@@ -167,4 +181,9 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
   async close(): Promise<void> {
     this.#connection.close();
   }
+}
+
+/** A copy of a new session, so that later changes by its owner are not written. */
+function copySession<S extends records.NewSession>(session: S): S {
+  return { ...session, metadata: session.metadata && copyJson(session.metadata, "metadata") };
 }

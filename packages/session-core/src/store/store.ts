@@ -1,22 +1,22 @@
 import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, optional, SIGNAL, TEXT } from "../arguments/rules.js";
-import { FILTER, FORK, ID, NEW_SESSION, OPEN, PACK, SEARCH, TITLE_SOURCE } from "../arguments/shapes.js";
-import { AmbiguousNameError, LeafNotFoundError, SessionNotFoundError } from "../errors/session-errors.js";
+import { CREATE, FILTER, FORK, ID, NEW_SESSION, OPEN, OPEN_OR_CREATE, PACK, SEARCH, TITLE_SOURCE } from "../arguments/shapes.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import {
   MAIN_LEAF,
   type NewSession,
+  type OpenedSession,
   type Page,
   type SessionFilter,
   type SessionRecord,
-  type SessionRow,
   type Statistics,
 } from "../port/records.js";
 import type { SearchPage, SearchRequest, SessionStorage, Violation } from "../port/session-storage.js";
+import type { Write } from "../port/writes.js";
 import type { SessionHost } from "../session/leaf-writer.js";
 import { Session } from "../session/session.js";
-import { shorten } from "../text/cut.js";
 import { Maintenance } from "./maintenance.js";
 import { type PackedStore, type PackOptions, packStore } from "./pack-store.js";
+import { resolveSession } from "./session-names.js";
 
 /** Where a session is forked, and the record of the fork. */
 export interface ForkOptions {
@@ -32,6 +32,12 @@ export interface ForkOptions {
 export interface OpenSessionOptions {
   /** Default `main`. If the session has no leaf of this name, it is created at the position of `main`. */
   readonly leaf?: string | undefined;
+}
+
+/** What is written in the transaction that creates a session. */
+export interface CreateSessionOptions {
+  /** Entries, labels and values of the new session, written at its leaf `main`. A session that exists already does not get them. */
+  readonly writes?: readonly Write[] | undefined;
 }
 
 /**
@@ -63,13 +69,40 @@ export class Store {
     };
   }
 
-  /** Creates an empty session with the leaf `main`. @throws {SessionExistsError} the given id exists. */
-  async createSession(session: NewSession = {}): Promise<Session> {
+  /**
+   * Creates a session with the leaf `main`. It is empty, or has the entries and values of `writes`, all in one transaction.
+   *
+   * @throws {SessionExistsError} the given id exists.
+   */
+  async createSession(session: NewSession = {}, options: CreateSessionOptions = {}): Promise<Session> {
     checkArgument("session", session, NEW_SESSION);
+    checkArgument("options", options, CREATE);
     return this.whileOpen(async () => {
-      const { id } = await this.#storage.createSession(session);
+      const { id, entryCount } = await this.#storage.createSession(session, options.writes);
+      if (entryCount > 0) this.#maintenance.countAppended(entryCount);
       return this.openSession(id);
     });
+  }
+
+  /**
+   * Returns a handle on a session, and creates the session if there is none. Of several callers at once, in one process or in several,
+   * one creates it and all get the same session. One that exists is opened as it is: `session` and `writes` are ignored, whatever its
+   * title, metadata or kind; read them with `record()`.
+   *
+   * @throws {InvalidEntryError} the session has to be created, and the id or a property is not valid.
+   * @example
+   * const session = await store.openOrCreateSession(threadId, { metadata: { owner: "u7" } });
+   */
+  async openOrCreateSession(
+    id: SessionId,
+    session: Omit<NewSession, "id"> = {},
+    options: OpenSessionOptions & CreateSessionOptions = {},
+  ): Promise<Session> {
+    checkArgument("id", id, ID);
+    checkArgument("session", session, NEW_SESSION);
+    checkArgument("options", options, OPEN_OR_CREATE);
+    const { leaf = MAIN_LEAF, writes = [] } = options;
+    return this.whileOpen(async () => this.#handle(leaf, await this.#storage.openSession(id, leaf, { session, writes })));
   }
 
   /** Returns a handle on a session. Writes only if the leaf has to be created. @throws {SessionNotFoundError} */
@@ -77,21 +110,11 @@ export class Store {
     checkArgument("id", id, ID);
     checkArgument("options", options, OPEN);
     const { leaf = MAIN_LEAF } = options;
-    return this.whileOpen(async () => {
-      const row = await this.#storage.sessionRow(id);
-      const main = await this.#storage.leaf(row, MAIN_LEAF);
-      const state = leaf === MAIN_LEAF ? main : await this.#leafOrNew(row, leaf, main);
-      return new Session(this.#host, row, leaf, state);
-    });
+    return this.whileOpen(async () => this.#handle(leaf, await this.#storage.openSession(id, leaf)));
   }
 
-  async #leafOrNew(row: SessionRow, name: string, main: Awaited<ReturnType<SessionStorage["leaf"]>>) {
-    try {
-      return await this.#storage.leaf(row, name);
-    } catch (error) {
-      if (!(error instanceof LeafNotFoundError)) throw error;
-      return this.#storage.leaf(row, name, main);
-    }
+  #handle(leafName: string, { row, leaf }: OpenedSession): Session {
+    return new Session(this.#host, row, leafName, leaf);
   }
 
   /** Deletes a leaf; its entries stay in the tree. @throws {LeafNotFoundError | MainLeafError} */
@@ -115,17 +138,7 @@ export class Store {
    */
   async resolveSession(name: string): Promise<SessionRecord> {
     checkArgument("name", name, TEXT);
-    const found = await this.#storage.sessionsNamed(name, AmbiguousNameError.COUNTED);
-    const [first, second] = found;
-    if (first === undefined) throw new SessionNotFoundError(name);
-    // The id of a subagent's session starts with that of its conversation, so a prefix of both means the conversation.
-    if (first.kind === "conversation" && second?.kind === "subagent") return first;
-    if (found.length > 1)
-      throw new AmbiguousNameError(
-        name,
-        found.map(({ id, title, firstText }) => describeCandidate(id, title ?? firstText)),
-      );
-    return first;
+    return resolveSession(this.#storage, name);
   }
 
   /** Returns a page of sessions, newest activity first. Reads no entries. */
@@ -261,10 +274,4 @@ export class Store {
       await this.#storage.close();
     }
   }
-}
-
-/** Describes a candidate for `AmbiguousNameError`, short enough for ten on one line. */
-function describeCandidate(id: SessionId, title: string | null): string {
-  if (title === null) return id;
-  return `${id} (${shorten(title, 40)})`;
 }

@@ -57,6 +57,17 @@ const CALLS: Readonly<Record<string, Call>> = {
     "parent",
     "metadata",
   ]),
+  ...members("store.createSession options", ({ store }, options) => store.createSession({}, options), {}, ["writes"]),
+  "store.openOrCreateSession id": ({ store }, id) => store.openOrCreateSession(id),
+  ...members("store.openOrCreateSession session", ({ store }, session) => store.openOrCreateSession("new", session), {}, [
+    "title",
+    "metadata",
+    "parent",
+  ]),
+  ...members("store.openOrCreateSession options", ({ store }, options) => store.openOrCreateSession("s", {}, options), {}, [
+    "leaf",
+    "writes",
+  ]),
   "store.openSession": ({ store }, id) => store.openSession(id),
   ...members("store.openSession options", ({ store }, options) => store.openSession("s", options), {}, ["leaf"]),
   "store.deleteLeaf id": ({ store }, id) => store.deleteLeaf(id, "w"),
