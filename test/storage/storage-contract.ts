@@ -68,7 +68,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
     test("writes a batch whole or not at all", async () => {
       const { leaf } = await commit([entry("a")]);
       await expect(commit([entry("b"), { kind: "moveLeaf", to: "nowhere" }], leaf)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
-      expect(ids(await storage.outline(id, 0, 10))).toBe("a");
+      expect(ids(await storage.outline(id, { limit: 10 }))).toBe("a");
       expect((await storage.leaf(id, "main")).entryId).toBe("a");
     });
 
@@ -149,7 +149,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
       expect(ids(await storage.branchPoints(id))).toBe("a");
       expect(ids(await storage.tips(id))).toBe("c d");
       expect(await storage.commonAncestor(id, "c", "d")).toBe("a");
-      expect(ids(await storage.entriesSince(id, (await storage.entry(id, "b")).seq, 10))).toBe("c d");
+      expect(ids(await storage.listEntries(id, { afterSeq: (await storage.entry(id, "b")).seq }))).toBe("c d");
       expect(await storage.entriesStartingWith(id, "c", 10)).toEqual(["c"]);
     });
 
@@ -182,7 +182,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
         await expect(commit([entry("a"), value("lost", expected)])).rejects.toMatchObject({ code: "VALUE_CHANGED", key: "k" });
       }
       expect(await storage.value(id, "k")).toMatchObject({ value: "next" });
-      expect(await storage.outline(id, 0, 10)).toEqual([]);
+      expect(await storage.outline(id, { limit: 10 })).toEqual([]);
     });
 
     test("lists values by prefix, in pages and in both orders, keys alone too, and deletes a prefix", async () => {
@@ -208,7 +208,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
         const late = storage.commit({ ...batch, onConflict, writes });
         await expect(late).rejects.toMatchObject({ code: "LEAF_MOVED", expected: "b", actual: "a" });
       }
-      expect(ids(await storage.outline(id, 0, 10))).toBe("a b");
+      expect(ids(await storage.outline(id, { limit: 10 }))).toBe("a b");
       expect((await storage.leaf(id, "main")).entryId).toBe("a");
     });
 
@@ -260,7 +260,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
     test("forks a path into a session of its own", async () => {
       await commit([entry("a"), entry("b")]);
       const fork = await storage.forkSession(id, "a", {});
-      expect(ids(await storage.outline(fork.id, 0, 10))).toBe("a");
+      expect(ids(await storage.outline(fork.id, { limit: 10 }))).toBe("a");
       expect(fork).toMatchObject({ title: "Parser", parent: { sessionId: id, entryId: "a" } });
     });
 
@@ -272,7 +272,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
     test("answers for an unknown session or entry with a typed error", async () => {
       const unknownSession = [
         storage.leaf("nobody", "main"),
-        storage.outline("nobody", 0, 1),
+        storage.outline("nobody", {}),
         storage.labels("nobody"),
         storage.deleteSession("nobody"),
         storage.search({ query: "x", sessionId: "nobody" }),
@@ -305,7 +305,7 @@ export function storageContract(name: string, { open, reopen }: StorageUnderTest
       await commit([entry("a"), { kind: "label", entryId: "a", label: "l" }, entry("b"), { kind: "moveLeaf", to: "a" }]);
       await storage.close();
       const again = storageOf(await reopen());
-      expect(ids(await again.outline(id, 0, 10))).toBe("a b");
+      expect(ids(await again.outline(id, {}))).toBe("a b");
       expect((await again.leaf(id, "main")).entryId).toBe("a");
       expect(await again.labels(id)).toHaveLength(1);
     });

@@ -129,6 +129,7 @@ export {
 export type { MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-writer.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
 export type {
+  EntryListing,
   Label,
   LeafMove,
   LeafRecord,
@@ -158,9 +159,12 @@ export type {
   Violation,
 } from "./port/session-storage.js";
 export type { OnConflict, Write } from "./port/writes.js";
+export { buildSessionContext } from "./session/build-context.js";
+export type { ContextOptions, ContextSettings } from "./session/context-reader.js";
 export type { AppendedEntry, AppendOptions, WriteOptions } from "./session/leaf-writer.js";
-export { buildSessionContext, type ContextOptions, Session } from "./session/session.js";
-export type { SessionLabels, SessionTokenCounts, SessionTree } from "./session/session-groups.js";
+export { Session } from "./session/session.js";
+export type { SessionLabels, SessionTokenCounts } from "./session/session-groups.js";
+export type { SessionTree } from "./session/session-tree.js";
 export type { SessionValues, SetValueOptions } from "./session/session-values.js";
 export type { ImportProblem } from "./source/source-session.js";
 export type { Durability } from "./storage/open-database.js";

@@ -20,6 +20,7 @@ export function outline(...sketches: readonly Sketch[]): readonly OutlineRow[] {
       preview: id,
       isError: false,
       payloadBytes: 0,
+      customType: null,
       ...row,
     };
   });
@@ -78,6 +79,7 @@ export const anyOutline: fc.Arbitrary<readonly OutlineRow[]> = fc
       preview,
       isError,
       payloadBytes: 40,
+      customType: null,
       ...row,
     })),
   );

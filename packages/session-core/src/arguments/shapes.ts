@@ -155,11 +155,19 @@ export const SCAN = record({
   order: optional(oneOf("up", "down")),
   types: optional(list(TEXT, "an array of types")),
   roles: optional(list(TEXT, "an array of roles")),
+  customType: optional(TEXT),
   limit: optional(NUMBER),
   cursor: optional(CURSOR),
 });
-/** Options of an outline. */
-export const OUTLINE = record({ afterSeq: optional(NUMBER), limit: optional(NUMBER) });
+/** Which entries of all branches to read. */
+export const LISTING = record({
+  order: optional(oneOf("oldest", "newest")),
+  afterSeq: optional(NUMBER),
+  beforeSeq: optional(NUMBER),
+  types: optional(list(TEXT, "an array of types")),
+  customType: optional(TEXT),
+  limit: optional(NUMBER),
+});
 /** The two ends of a range of a path. */
 export const RANGE = record({ fromId: optional(TEXT), toId: optional(TEXT) });
 

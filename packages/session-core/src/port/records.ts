@@ -120,6 +120,23 @@ export interface OutlineRow {
   readonly isError: boolean;
   /** Size of the payload as JSON, in bytes of UTF-8. */
   readonly payloadBytes: number;
+  /** Of a `custom` or `custom_message` entry; null if it is longer than 500 characters. */
+  readonly customType: string | null;
+}
+
+/** Which entries of a session to read, of all its branches, in order of arrival. Conditions are combined with AND. */
+export interface EntryListing {
+  /** `oldest` first (default), or `newest` first. */
+  readonly order?: "oldest" | "newest" | undefined;
+  /** Only entries that arrived after this one, given by its `seq`. */
+  readonly afterSeq?: number | undefined;
+  /** Only entries that arrived before this one, given by its `seq`. */
+  readonly beforeSeq?: number | undefined;
+  readonly types?: readonly EntryType[] | undefined;
+  /** Only `custom` and `custom_message` entries of this type, read by an index. One longer than 500 characters finds nothing. */
+  readonly customType?: string | undefined;
+  /** At most this many; default 1,000. */
+  readonly limit?: number | undefined;
 }
 
 /** A label of an entry. */
@@ -186,6 +203,8 @@ export interface PathScan {
   readonly stopAt?: EntryId | undefined;
   readonly types?: readonly EntryType[] | undefined;
   readonly roles?: readonly MessageRole[] | undefined;
+  /** Only `custom` and `custom_message` entries of this type. One longer than 500 characters finds nothing. */
+  readonly customType?: string | undefined;
   /** At most this many; default: all. */
   readonly limit?: number | undefined;
   /** `next` of the previous page. */

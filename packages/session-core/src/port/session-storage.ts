@@ -6,6 +6,7 @@ import type { FileOperation } from "../tools/file-operations.js";
 import type {
   ContextEnd,
   ContextPath,
+  EntryListing,
   Label,
   LeafMove,
   LeafRecord,
@@ -76,6 +77,8 @@ export interface SessionStorage {
   leafMoves(sessionId: SessionKey, leafName: string, limit: number): Promise<readonly LeafMove[]>;
 
   entry(sessionId: SessionKey, id: EntryId): Promise<Entry>;
+  /** Entries by id, in the order of the ids. Unknown ids are missing. */
+  entriesById(sessionId: SessionKey, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, Entry>>;
   /** Ids that start with `prefix`, sorted, so that an equal one comes first. */
   entriesStartingWith(sessionId: SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]>;
   scanPath(sessionId: SessionKey, scan: PathScanFrom): Promise<Page<Entry>>;
@@ -89,12 +92,14 @@ export interface SessionStorage {
   branchPoints(sessionId: SessionKey): Promise<readonly OutlineRow[]>;
   /** Entries without children. */
   tips(sessionId: SessionKey): Promise<readonly OutlineRow[]>;
-  outline(sessionId: SessionKey, afterSeq: number, limit: number): Promise<readonly OutlineRow[]>;
+  /** The newest entry without children that is below an entry; the entry itself if it has none. */
+  tipBelow(sessionId: SessionKey, id: EntryId): Promise<EntryId>;
+  outline(sessionId: SessionKey, listing: EntryListing): Promise<readonly OutlineRow[]>;
   /** The rows of a path from its last entry upwards, at most `limit`. */
   outlinePath(sessionId: SessionKey, leafId: EntryId | null, limit: number): Promise<readonly OutlineRow[]>;
   /** Rows by their order of arrival, oldest first. Ignores numbers of other sessions. */
   outlineAt(sessionId: SessionKey, seqs: readonly number[]): Promise<readonly OutlineRow[]>;
-  entriesSince(sessionId: SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]>;
+  listEntries(sessionId: SessionKey, listing: EntryListing): Promise<readonly Entry[]>;
   /** The deepest entry on both paths; null if they share none. */
   commonAncestor(sessionId: SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null>;
   /** `knownSeq`: the last entry of a context that the caller holds; if possible, only the entries after it are read. */

@@ -1,11 +1,11 @@
-import { checkArgument, list, NUMBER, nullable, optional, TEXT } from "../arguments/rules.js";
-import { COUNTS, ID, OUTLINE } from "../arguments/shapes.js";
+import { checkArgument, list, optional, TEXT } from "../arguments/rules.js";
+import { COUNTS, ID } from "../arguments/shapes.js";
 import type { EntryId } from "../ids/ids.js";
-import type { Label, OutlineRow, SessionRow } from "../port/records.js";
+import type { Label, SessionRow } from "../port/records.js";
 import type { SessionStorage } from "../port/session-storage.js";
 import type { LeafWriter } from "./leaf-writer.js";
 
-// The groups of methods of a session handle: `session.labels`, `session.tree`, `session.tokenCounts`.
+// Two groups of methods of a session handle: `session.labels`, `session.tokenCounts`. The others have files of their own.
 
 /** The labels of a session: one for each entry at most. */
 export class SessionLabels {
@@ -74,71 +74,5 @@ export class SessionTokenCounts {
     checkArgument("counts", counts, COUNTS);
     const copy = new Map(counts);
     await this.#writer.run(() => this.#storage.saveTokenCounts(this.#row, counter, copy));
-  }
-}
-
-/** The structure of all branches, as rows without payloads. */
-export class SessionTree {
-  readonly #storage: SessionStorage;
-  readonly #row: SessionRow;
-
-  /** @internal `Session` creates it. */
-  constructor(storage: SessionStorage, row: SessionRow) {
-    this.#storage = storage;
-    this.#row = row;
-  }
-
-  /** Returns the rows of the tree in order of arrival, parents before children: `limit` (default 1,000) rows after `afterSeq`. */
-  async outline(options: { readonly afterSeq?: number; readonly limit?: number } = {}): Promise<readonly OutlineRow[]> {
-    checkArgument("options", options, OUTLINE);
-    return this.#storage.outline(this.#row, options.afterSeq ?? 0, options.limit ?? 1000);
-  }
-
-  /**
-   * Returns the rows of the path of an entry, from that entry upwards: at most `limit` (default 1,000). The cost does not depend on
-   * the length of the path.
-   *
-   * @throws {EntryNotFoundError}
-   */
-  async path(leafId: EntryId | null, limit = 1000): Promise<readonly OutlineRow[]> {
-    checkArgument("leafId", leafId, nullable(ID));
-    checkArgument("limit", limit, NUMBER);
-    return this.#storage.outlinePath(this.#row, leafId, limit);
-  }
-
-  /** Returns rows by their order of arrival (`seq`), oldest first. Ignores numbers that belong to other sessions. */
-  async rowsAt(seqs: readonly number[]): Promise<readonly OutlineRow[]> {
-    checkArgument("seqs", seqs, list(NUMBER, "an array of numbers"));
-    return this.#storage.outlineAt(this.#row, seqs);
-  }
-
-  /** Returns the children of an entry, oldest first; for null the first entries of the session. @throws {EntryNotFoundError} */
-  async children(id: EntryId | null): Promise<readonly OutlineRow[]> {
-    checkArgument("id", id, nullable(ID));
-    return this.#storage.children(this.#row, id);
-  }
-
-  /** Returns the other children of an entry's parent, oldest first. @throws {EntryNotFoundError} */
-  async siblings(id: EntryId): Promise<readonly OutlineRow[]> {
-    checkArgument("id", id, ID);
-    const { parentId } = await this.#storage.entry(this.#row, id);
-    return (await this.#storage.children(this.#row, parentId)).filter((row) => row.id !== id);
-  }
-
-  /** Returns the entries with more than one child, oldest first. */
-  async branchPoints(): Promise<readonly OutlineRow[]> {
-    return this.#storage.branchPoints(this.#row);
-  }
-
-  /** Returns the entries without children, oldest first. */
-  async tips(): Promise<readonly OutlineRow[]> {
-    return this.#storage.tips(this.#row);
-  }
-
-  /** Returns the deepest entry on the paths of both, or null. @throws {EntryNotFoundError} */
-  async commonAncestor(a: EntryId, b: EntryId): Promise<EntryId | null> {
-    checkArgument("a", a, ID);
-    checkArgument("b", b, ID);
-    return this.#storage.commonAncestor(this.#row, a, b);
   }
 }

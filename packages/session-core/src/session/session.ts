@@ -1,28 +1,29 @@
-import { checkArgument, NUMBER, nullable, TEXT, withMethods } from "../arguments/rules.js";
-import { APPEND, CONTEXT, ID, RANGE, SCAN, SEARCH, WALK, WRITE, WRITES } from "../arguments/shapes.js";
+import { checkArgument, list, NUMBER, nullable, TEXT } from "../arguments/rules.js";
+import { APPEND, CONTEXT, ID, LISTING, RANGE, SCAN, SEARCH, WALK, WRITE, WRITES } from "../arguments/shapes.js";
 import type { SessionContext } from "../context/context.js";
-import { MessageList, readSettings } from "../context/message-list.js";
-import { ProjectedEntries } from "../context/projected-entries.js";
-import type { DanglingCalls } from "../context/tool-pairs.js";
 import type { Entry, EntryInput } from "../entry/entry.js";
 import { SessionNotFoundError } from "../errors/session-errors.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
-import type { LeafMove, LeafRecord, LeafState, Page, PathScan, SessionRecord, SessionRow, Statistics } from "../port/records.js";
+import type {
+  EntryListing,
+  LeafMove,
+  LeafRecord,
+  LeafState,
+  Page,
+  PathScan,
+  SessionRecord,
+  SessionRow,
+  Statistics,
+} from "../port/records.js";
 import type { PathRange, SearchPage, SearchRequest, SessionStorage } from "../port/session-storage.js";
 import type { Write } from "../port/writes.js";
 import type { FileOperation } from "../tools/file-operations.js";
+import { type ContextOptions, ContextReader, type ContextSettings } from "./context-reader.js";
 import { resolveEntry } from "./entry-names.js";
 import { type AppendedEntry, type AppendOptions, LeafWriter, type SessionHost, type WriteOptions } from "./leaf-writer.js";
-import { SessionLabels, SessionTokenCounts, SessionTree } from "./session-groups.js";
+import { SessionLabels, SessionTokenCounts } from "./session-groups.js";
+import { SessionTree } from "./session-tree.js";
 import { SessionValues } from "./session-values.js";
-
-/** Where a context ends, and how it is built. */
-export interface ContextOptions {
-  /** Default: the current leaf in the store, even if another process moved it. null: before the first entry. */
-  readonly leafId?: EntryId | null | undefined;
-  /** `close` (default) adds a result to a tool call without one; `drop` removes the call. */
-  readonly danglingCalls?: DanglingCalls | undefined;
-}
 
 /** The default size of a page, in entries. */
 const PAGE = 1000;
@@ -54,8 +55,7 @@ export class Session {
   readonly #storage: SessionStorage;
   readonly #row: SessionRow;
   readonly #writer: LeafWriter;
-  readonly #entries = new ProjectedEntries();
-  readonly #messages = new MessageList();
+  readonly #context: ContextReader;
 
   /** @internal Use `Store.createSession` or `Store.openSession`. */
   constructor(host: SessionHost, row: SessionRow, leafName: string, leaf: LeafState) {
@@ -63,6 +63,7 @@ export class Session {
     this.#storage = host.storage;
     this.#row = row;
     this.#writer = new LeafWriter(host, row, leafName, leaf);
+    this.#context = new ContextReader(host.storage, row, leafName);
     this.leafName = leafName;
     this.labels = new SessionLabels(host.storage, row, this.#writer);
     this.values = new SessionValues(host.storage, row, this.#writer);
@@ -167,6 +168,12 @@ export class Session {
     return this.#storage.entry(this.#row, id);
   }
 
+  /** Returns entries by id, in the order of the ids; unknown ids are missing. Cost: one query for 500 ids. */
+  async entriesById(ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, Entry>> {
+    checkArgument("ids", ids, list(ID, "an array of ids"));
+    return this.#storage.entriesById(this.#row, [...ids]);
+  }
+
   /**
    * Resolves what a person typed to an entry: an id, a unique id prefix, a label, `@leaf`, `@root`, or `@NAME` for a leaf;
    * `~N` after any of them goes N entries up.
@@ -204,7 +211,7 @@ export class Session {
   /** Iterates over the entries of all branches in order of arrival. */
   async *entries(): AsyncGenerator<Entry, void, void> {
     for (let after = 0; ; ) {
-      const page = await this.#storage.entriesSince(this.#row, after, PAGE);
+      const page = await this.#storage.listEntries(this.#row, { afterSeq: after, limit: PAGE });
       yield* page;
       const last = page.at(-1);
       if (last === undefined) return;
@@ -216,7 +223,21 @@ export class Session {
   async entriesSince(seq: number, limit = PAGE): Promise<readonly Entry[]> {
     checkArgument("seq", seq, NUMBER);
     checkArgument("limit", limit, NUMBER);
-    return this.#storage.entriesSince(this.#row, seq, limit);
+    return this.#storage.listEntries(this.#row, { afterSeq: seq, limit });
+  }
+
+  /**
+   * Returns entries of all branches in order of arrival, oldest or newest first: at most `limit` (default 1,000). The next page starts
+   * after (before) the `seq` of the last one. Cost: the page; `customType` is read by an index, with `types` the rows between one match
+   * and the next are read too. `session.tree.outline` takes the same options and reads no payloads.
+   *
+   * @example
+   * const latest = await session.list({ order: "newest", limit: 50 });
+   * const notes = await session.list({ customType: "note" });
+   */
+  async list(listing: EntryListing = {}): Promise<readonly Entry[]> {
+    checkArgument("listing", listing, LISTING);
+    return this.#storage.listEntries(this.#row, listing);
   }
 
   /** Returns the file operations between two entries of one path, both included, oldest first; see `fileLists`. */
@@ -242,37 +263,12 @@ export class Session {
   async context(options: ContextOptions = {}): Promise<SessionContext> {
     checkArgument("options", options, CONTEXT);
     const { leafId, danglingCalls = "close" } = options;
-    if (leafId === undefined) return this.#leafContext(this.#entries.end, danglingCalls);
-    const path = await this.#storage.contextPath(this.#row, { entryId: leafId }, null);
-    const update = { entries: this.#entries.reuse(path.entries), newFrom: 0 };
-    return { ...new MessageList().update(path, update, danglingCalls), ...readSettings(path) };
-  }
-
-  async #leafContext(knownSeq: number | null, danglingCalls: DanglingCalls): Promise<SessionContext> {
-    const path = await this.#storage.contextPath(this.#row, { leafName: this.leafName }, knownSeq);
-    const update = this.#entries.update(path, knownSeq);
-    // The cached entries are not on this path, so all entries are read.
-    if (update === undefined) return this.#leafContext(null, danglingCalls);
-    return { ...this.#messages.update(path, update, danglingCalls), ...readSettings(path) };
+    return leafId === undefined ? this.#context.ofLeaf(danglingCalls) : this.#context.at(leafId, danglingCalls);
   }
 
   /** Returns the model, thinking level and system text in force at an entry (default: the leaf), without reading its path. */
-  async settings(leafId: EntryId | null = this.leafId): Promise<Pick<SessionContext, "model" | "thinkingLevel" | "system">> {
+  async settings(leafId: EntryId | null = this.leafId): Promise<ContextSettings> {
     checkArgument("leafId", leafId, nullable(ID));
-    // With the entry itself as the known end, the storage reads no entries.
-    const end = leafId === null ? null : (await this.#storage.entry(this.#row, leafId)).seq;
-    return readSettings(await this.#storage.contextPath(this.#row, { entryId: leafId }, end));
+    return this.#context.settingsAt(leafId);
   }
-}
-
-/**
- * Builds the context of a session; see `Session.context`.
- *
- * @example
- * const context = await buildSessionContext(session);
- * const { system, messages } = toAnthropic(context);
- */
-export async function buildSessionContext(session: Session, options: ContextOptions = {}): Promise<SessionContext> {
-  checkArgument("session", session, withMethods("a session", "context"));
-  return session.context(options);
 }

@@ -10,18 +10,11 @@ import type { Connection } from "../storage/connection.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { findCommonAncestorId } from "../tree/ancestry.js";
 import { readContextPath, SettingsCache } from "../tree/context-path.js";
+import { listEntries, readEntriesById } from "../tree/entry-list.js";
 import { readEntry } from "../tree/entry-rows.js";
 import { readFileOperations } from "../tree/file-operations.js";
 import { listLeafMoves, listLeaves } from "../tree/leaves.js";
-import {
-  listBranchPoints,
-  listChildren,
-  listTips,
-  readEntriesSince,
-  readOutline,
-  readOutlineAt,
-  readOutlinePath,
-} from "../tree/outline.js";
+import { findTipBelow, listBranchPoints, listChildren, listTips, readOutline, readOutlineAt, readOutlinePath } from "../tree/outline.js";
 import { findEntryIds, readEntriesAt, readPathSeqsById, scanPath } from "../tree/scan.js";
 import { readStatistics } from "../tree/statistics.js";
 import { readTokenCounts } from "../tree/token-counts.js";
@@ -61,6 +54,10 @@ export class SqliteReads {
     return this.queue.readSnapshot(key, readEntry, id);
   }
 
+  async entriesById(key: records.SessionKey, ids: readonly EntryId[]): Promise<ReadonlyMap<EntryId, Entry>> {
+    return this.queue.readSnapshot(key, readEntriesById, ids);
+  }
+
   async entriesStartingWith(key: records.SessionKey, prefix: string, limit: number): Promise<readonly EntryId[]> {
     return this.queue.readSession(key, findEntryIds, prefix, limit);
   }
@@ -89,8 +86,12 @@ export class SqliteReads {
     return this.queue.readSession(key, listTips);
   }
 
-  async outline(key: records.SessionKey, afterSeq: number, limit: number): Promise<readonly records.OutlineRow[]> {
-    return this.queue.readSession(key, readOutline, afterSeq, limit);
+  async tipBelow(key: records.SessionKey, id: EntryId): Promise<EntryId> {
+    return this.queue.readSnapshot(key, findTipBelow, id);
+  }
+
+  async outline(key: records.SessionKey, listing: records.EntryListing): Promise<readonly records.OutlineRow[]> {
+    return this.queue.readSession(key, readOutline, listing);
   }
 
   async outlinePath(key: records.SessionKey, leafId: EntryId | null, limit: number): Promise<readonly records.OutlineRow[]> {
@@ -101,8 +102,8 @@ export class SqliteReads {
     return this.queue.readSession(key, readOutlineAt, seqs);
   }
 
-  async entriesSince(key: records.SessionKey, afterSeq: number, limit: number): Promise<readonly Entry[]> {
-    return this.queue.readSnapshot(key, readEntriesSince, afterSeq, limit);
+  async listEntries(key: records.SessionKey, listing: records.EntryListing): Promise<readonly Entry[]> {
+    return this.queue.readSnapshot(key, listEntries, listing);
   }
 
   async commonAncestor(key: records.SessionKey, a: EntryId, b: EntryId): Promise<EntryId | null> {

@@ -1,15 +1,15 @@
-import type { Entry } from "../entry/entry.js";
 import { toEntryKind } from "../entry/kinds.js";
 import type { EntryId } from "../ids/ids.js";
-import type { OutlineRow } from "../port/records.js";
+import type { EntryListing, OutlineRow } from "../port/records.js";
 import type { SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
-import { type QueryBuilder, query, rawQuery, rowLimit } from "../storage/query.js";
-import { type EntrySeq, type SessionSeq, toEntrySeq } from "../storage/schema.js";
-import { walkUpAbove } from "./ancestry.js";
-import { ENTRY_COLUMNS, ENTRY_JOINS, type EntryRow, requireEntrySeq, toEntry } from "./entry-rows.js";
+import { query, rawQuery, rowLimit } from "../storage/query.js";
+import type { EntrySeq, SessionSeq } from "../storage/schema.js";
+import { isOnPath, walkUpAbove } from "./ancestry.js";
+import { listParameters, listQueries } from "./entry-list.js";
+import { findEntryId, requireEntrySeq } from "./entry-rows.js";
 
-/** The columns of `selectOutline`, in its order. An array of them is converted directly: an object in between would double the time. */
+/** The columns of a row, in the order of `COLUMNS`. An array of them is converted directly: an object in between would double the time. */
 type OutlineColumns = readonly [
   id: EntryId,
   seq: number,
@@ -20,30 +20,23 @@ type OutlineColumns = readonly [
   preview: string,
   isError: 0 | 1,
   payloadBytes: number,
+  customType: string | null,
 ];
 
-/** The same columns as text. */
 const COLUMNS = `entry.id, entry.seq, entry.parent_seq, entry.kind, entry.depth, entry.created_at_ms, entry.preview,
-  entry.is_error, entry.payload_bytes`;
+  entry.is_error, entry.payload_bytes, entry.custom_type`;
 
-const selectOutline = (db: QueryBuilder<never>["db"]) =>
-  db
-    .selectFrom("entry")
-    .select(["id", "seq", "parent_seq as parentSeq", "kind", "depth", "created_at_ms as createdAtMs", "preview"])
-    .select(["is_error as isError", "payload_bytes as payloadBytes"])
-    .$castTo<OutlineColumns>();
+const outlinePage = listQueries<OutlineColumns>(COLUMNS);
 
-const page = query<{ session: SessionSeq; after: EntrySeq; limit: number }, OutlineColumns>(({ db, p }) =>
-  selectOutline(db).where("session_seq", "=", p.session).where("seq", ">", p.after).orderBy("seq").limit(p.limit),
-);
-
-/** Returns a page of the outline in order of arrival: parents before children. */
-export function readOutline(connection: Connection, session: SessionRef, afterSeq: number, limit: number): readonly OutlineRow[] {
-  return connection.allAsArrays(page, { session: session.seq, after: toEntrySeq(afterSeq), limit: rowLimit(limit) }).map(toOutlineRow);
+/** Returns a page of the outline in order of arrival: parents before children, unless the newest come first. */
+export function readOutline(connection: Connection, session: SessionRef, listing: EntryListing): readonly OutlineRow[] {
+  return connection.allAsArrays(outlinePage(listing), listParameters(session, listing)).map(toOutlineRow);
 }
 
-const childRows = query<{ session: SessionSeq; parent: EntrySeq | null }, OutlineColumns>(({ db, p }) =>
-  selectOutline(db).where("session_seq", "=", p.session).where("parent_seq", "is", p.parent).orderBy("seq"),
+// `+seq`: ordered by `seq` alone, the planner reads all entries of the session in that order.
+const childRows = query<{ session: SessionSeq; parent: EntrySeq | null }, OutlineColumns>(({ sql, p }) =>
+  rawQuery(sql<OutlineColumns>`
+    SELECT ${sql.raw(COLUMNS)} FROM entry WHERE session_seq = ${p.session} AND parent_seq IS ${p.parent} ORDER BY +seq`),
 );
 
 /** Returns the children of an entry, oldest first; for null the first entries of the session. @throws {EntryNotFoundError} */
@@ -52,40 +45,56 @@ export function listChildren(connection: Connection, session: SessionRef, parent
   return connection.allAsArrays(childRows, { session: session.seq, parent }).map(toOutlineRow);
 }
 
-const branchPointRows = query<{ session: SessionSeq }, OutlineColumns>(({ db, sql, p }) =>
-  selectOutline(db)
-    .where(
-      "seq",
-      "in",
-      db
-        .selectFrom("entry")
-        .select("parent_seq")
-        .where("session_seq", "=", p.session)
-        .groupBy("parent_seq")
-        .having(sql<boolean>`count(*) > 1`)
-        // The type of a parent is nullable; NULL in the list of an IN changes no result.
-        .$castTo<{ parent_seq: EntrySeq }>(),
-    )
-    .orderBy("seq"),
+const branchPointRows = query<{ session: SessionSeq }, OutlineColumns>(({ sql, p }) =>
+  rawQuery(sql<OutlineColumns>`
+    SELECT ${sql.raw(COLUMNS)} FROM branch_point CROSS JOIN entry ON entry.seq = branch_point.entry_seq
+    WHERE branch_point.session_seq = ${p.session} ORDER BY branch_point.entry_seq`),
 );
 
-/** Returns the entries with more than one child, oldest first. Cost: one scan of the index `entry_children` for the session. */
+/** Returns the entries with more than one child, oldest first. */
 export function listBranchPoints(connection: Connection, session: SessionRef): readonly OutlineRow[] {
   return connection.allAsArrays(branchPointRows, { session: session.seq }).map(toOutlineRow);
 }
 
 const tipRows = query<{ session: SessionSeq }, OutlineColumns>(({ sql, p }) =>
   rawQuery(sql<OutlineColumns>`
-    SELECT ${sql.raw(COLUMNS)}
-    FROM entry
-    WHERE session_seq = ${p.session}
-      AND NOT EXISTS (SELECT 1 FROM entry AS child WHERE child.session_seq = ${p.session} AND child.parent_seq = entry.seq)
-    ORDER BY seq`),
+    SELECT ${sql.raw(COLUMNS)} FROM tip CROSS JOIN entry ON entry.seq = tip.entry_seq
+    WHERE tip.session_seq = ${p.session} ORDER BY tip.entry_seq`),
 );
 
 /** Returns the entries without children, oldest first. */
 export function listTips(connection: Connection, session: SessionRef): readonly OutlineRow[] {
   return connection.allAsArrays(tipRows, { session: session.seq }).map(toOutlineRow);
+}
+
+const newestTips = query<{ session: SessionSeq; from: EntrySeq; before: number; limit: number }, { seq: EntrySeq }>(({ db, sql, p }) =>
+  db
+    .selectFrom("tip")
+    .select("entry_seq as seq")
+    .where("session_seq", "=", p.session)
+    .where("entry_seq", ">=", p.from)
+    .where(sql<boolean>`entry_seq < ${p.before}`)
+    .orderBy("entry_seq", "desc")
+    .limit(p.limit),
+);
+
+/** How many tips are read at once. */
+const TIPS_AT_ONCE = 100;
+
+/**
+ * Returns the newest entry without children below an entry, or the entry itself. Call it inside `read`. Cost: one climb for each newer
+ * tip that is on another branch. @throws {EntryNotFoundError}
+ */
+export function findTipBelow(connection: Connection, session: SessionRef, id: EntryId): EntryId {
+  const from = requireEntrySeq(connection, session, id);
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const tips = connection.all(newestTips, { session: session.seq, from, before, limit: TIPS_AT_ONCE });
+    const tip = tips.find(({ seq }) => isOnPath(connection, from, seq));
+    if (tip !== undefined) return findEntryId(connection, tip.seq) ?? id;
+    const last = tips.at(-1);
+    if (last === undefined) return id;
+    before = last.seq;
+  }
 }
 
 // The recursion stops at the limit, because SQLite takes the rows of `up` one by one. CROSS JOIN keeps their order.
@@ -127,18 +136,6 @@ function toOutlineRow(row: OutlineColumns): OutlineRow {
     preview: row[6],
     isError: row[7] === 1,
     payloadBytes: row[8],
+    customType: row[9],
   };
-}
-
-const since = query<{ session: SessionSeq; after: EntrySeq; limit: number }, EntryRow>(({ sql, p }) =>
-  rawQuery(sql<EntryRow>`
-    SELECT ${sql.raw(ENTRY_COLUMNS)} FROM entry ${sql.raw(ENTRY_JOINS)}
-    WHERE entry.session_seq = ${p.session} AND entry.seq > ${p.after} ORDER BY entry.seq LIMIT ${p.limit}`),
-);
-
-/** Reads the entries of all branches that arrived after `afterSeq`, oldest first. */
-export function readEntriesSince(connection: Connection, session: SessionRef, afterSeq: number, limit: number): readonly Entry[] {
-  return connection
-    .all(since, { session: session.seq, after: toEntrySeq(afterSeq), limit: rowLimit(limit) })
-    .map((row) => toEntry(connection, row));
 }

@@ -15,6 +15,8 @@ interface ScanParameters {
   /** JSON array of the types to return; "[]" returns all. */
   types: string;
   roles: string;
+  /** null: all entries. */
+  customType: string | null;
   after: number;
   limit: number;
 }
@@ -29,6 +31,7 @@ const scanUp = query<ScanParameters, EntryRow>(({ sql, p }) =>
     FROM up CROSS JOIN entry ON entry.seq = up.seq ${sql.raw(ENTRY_JOINS)}
     WHERE (json_array_length(${p.types}) = 0 OR entry.type IN (SELECT value FROM json_each(${p.types})))
       AND (json_array_length(${p.roles}) = 0 OR entry.role IN (SELECT value FROM json_each(${p.roles})))
+      AND (${p.customType} IS NULL OR entry.custom_type = ${p.customType})
       AND entry.seq < ${p.after}
     LIMIT ${p.limit}`),
 );
@@ -41,6 +44,7 @@ const scanDown = query<ScanParameters, EntryRow>(({ sql, p }) =>
     FROM down CROSS JOIN entry ON entry.seq = down.seq ${sql.raw(ENTRY_JOINS)}
     WHERE (json_array_length(${p.types}) = 0 OR entry.type IN (SELECT value FROM json_each(${p.types})))
       AND (json_array_length(${p.roles}) = 0 OR entry.role IN (SELECT value FROM json_each(${p.roles})))
+      AND (${p.customType} IS NULL OR entry.custom_type = ${p.customType})
     ORDER BY down.seq
     LIMIT ${p.limit}`),
 );
@@ -61,6 +65,7 @@ export function scanPath(connection: Connection, session: SessionRef, scan: Path
     stop: stopAt ?? 0,
     types: JSON.stringify(scan.types ?? []),
     roles: JSON.stringify(scan.roles ?? []),
+    customType: scan.customType ?? null,
     after: cursor ?? (up ? Number.MAX_SAFE_INTEGER : 0),
     limit: limit + 1,
   });

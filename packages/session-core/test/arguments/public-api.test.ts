@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import * as core from "../../src/index.js";
 import * as internals from "../../src/internals.js";
 import * as groups from "../../src/session/session-groups.js";
+import { SessionTree } from "../../src/session/session-tree.js";
 import { SessionValues } from "../../src/session/session-values.js";
 import { findingsOf, openedStore, tempFolder } from "../world/stores.js";
 import { ODD_VALUES } from "./odd-values.js";
@@ -36,6 +37,8 @@ const CONVERTERS = {
   toOpenAiResponses: core.toOpenAiResponses,
 };
 const MESSAGE_MEMBERS = ["role", "content", "toolCallId", "command", "output", "summary", "customType", "usage"];
+
+const LISTING_MEMBERS = ["order", "afterSeq", "beforeSeq", "types", "customType", "limit"];
 
 const CALLS: Readonly<Record<string, Call>> = {
   ...members("openStore", (_, options) => core.openStore(options).then((store) => store.close()), { path: ":memory:" }, [
@@ -80,6 +83,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     "archived",
     "empty",
     "parentId",
+    "metadata",
     "limit",
     "cursor",
   ]),
@@ -173,13 +177,18 @@ const CALLS: Readonly<Record<string, Call>> = {
     "order",
     "types",
     "roles",
+    "customType",
     "limit",
     "cursor",
   ]),
   ...members("session.walk", ({ session }, scan) => drained(session.walk(scan)), {}, ["leafId", "stopAt"]),
   "session.tree.children": ({ session }, id) => session.tree.children(id),
   "session.tree.siblings": ({ session }, id) => session.tree.siblings(id),
-  ...members("session.tree.outline", ({ session }, options) => session.tree.outline(options), {}, ["afterSeq", "limit"]),
+  ...members("session.tree.outline", ({ session }, options) => session.tree.outline(options), {}, LISTING_MEMBERS),
+  "session.tree.tipBelow": ({ session }, id) => session.tree.tipBelow(id),
+  ...members("session.list", ({ session }, listing) => session.list(listing), {}, LISTING_MEMBERS),
+  "session.entriesById": ({ session }, ids) => session.entriesById(ids),
+  "session.entriesById id": ({ session }, id) => session.entriesById([id]),
   "session.entriesSince seq": ({ session }, seq) => session.entriesSince(seq),
   "session.entriesSince limit": ({ session }, limit) => session.entriesSince(0, limit),
   "session.tree.path leafId": ({ session }, id) => session.tree.path(id),
@@ -286,10 +295,11 @@ describe("with any odd value in place of an argument", () => {
 
   test("every public method of stores and sessions is in the table", () => {
     const named = Object.keys(CALLS).join("\n");
-    const methods = [core.Store, core.Session, SessionValues, ...Object.values(groups)].flatMap((made: { prototype: object }) =>
-      Object.entries(Object.getOwnPropertyDescriptors(made.prototype)).flatMap(([name, { value }]) =>
-        typeof value === "function" && name !== "constructor" && value.length > 0 ? [name] : [],
-      ),
+    const methods = [core.Store, core.Session, SessionTree, SessionValues, ...Object.values(groups)].flatMap(
+      (made: { prototype: object }) =>
+        Object.entries(Object.getOwnPropertyDescriptors(made.prototype)).flatMap(([name, { value }]) =>
+          typeof value === "function" && name !== "constructor" && value.length > 0 ? [name] : [],
+        ),
     );
     expect(methods.filter((name) => !named.includes(`.${name}`))).toEqual([]);
   });

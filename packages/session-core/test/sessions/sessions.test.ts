@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { assistantMessage, userMessage } from "../../src/entry/builders.js";
+import type { SessionFilter } from "../../src/port/records.js";
 import { openStore } from "../../src/store/open-store.js";
 import type { Store } from "../../src/store/store.js";
 import { entryNamed, grow, plant } from "../world/grow.js";
@@ -134,6 +135,60 @@ describe("the list of sessions", () => {
       cursor = page.next;
     }
     expect(pages).toEqual(["s6 s5 s4", "s3 s2 s1", "s0"]);
+  });
+});
+
+describe("the sessions of some metadata", () => {
+  const grown = (store: Store, id: string, metadata: Record<string, unknown>, words = "u1") =>
+    grow(words, { store, session: { id, metadata } });
+  const found = async (store: Store, metadata: SessionFilter["metadata"], more: SessionFilter = {}) =>
+    (await store.listSessions({ ...more, metadata })).items
+      .map(({ id }) => id)
+      .toSorted()
+      .join(" ");
+
+  test("have all members asked for, equal in value and type", async () => {
+    const store = await openedStore();
+    await grown(store, "a", { owner: "u7", n: 1, on: true, none: null, deep: { owner: "u8" } });
+    await grown(store, "b", { owner: "u7", n: "1", on: "true" });
+    await grown(store, "c", {});
+    const asked = [
+      { owner: "u7" },
+      { n: 1 },
+      { n: "1" },
+      { on: true },
+      { none: null },
+      { owner: "u7", n: 1 },
+      { owner: "u8" },
+      { nobody: null },
+    ];
+    expect(await Promise.all(asked.map((metadata) => found(store, metadata)))).toEqual(["a b", "a", "b", "a", "a", "a", "", ""]);
+    expect(await found(store, {})).toBe("a b c");
+    expect(await found(store, { owner: "x".repeat(501) })).toBe("");
+    await expect(store.listSessions({ metadata: { deep: {} as never } })).rejects.toMatchObject({ argument: "filter.metadata.deep" });
+  });
+
+  test("are listed in pages, newest first, with the other conditions, few or many", async () => {
+    const store = await openedStore();
+    for (let at = 0; at < 1_100; at += 1) await store.createSession({ id: `e${at}`, metadata: { app: "x", rare: at % 500 } });
+    await grown(store, "old", { app: "x", rare: 1 });
+    await grown(store, "new", { app: "x", rare: 1 });
+    expect(await found(store, { app: "x" })).toBe("new old");
+    expect(await found(store, { rare: 1 })).toBe("new old");
+    expect(await found(store, { app: "x", rare: 1 }, { empty: true })).toBe("e1 e1001 e501 new old");
+    const first = await store.listSessions({ metadata: { rare: 1 }, empty: true, limit: 2 });
+    const second = await store.listSessions({ metadata: { rare: 1 }, empty: true, limit: 2, cursor: first.next ?? "" });
+    const whole = await store.listSessions({ metadata: { rare: 1 }, empty: true });
+    expect([...first.items, ...second.items]).toEqual(whole.items.slice(0, 4));
+    expect((await store.listSessions({ metadata: { app: "x" }, empty: true, limit: 3 })).items).toHaveLength(3);
+  });
+
+  test("go with the session", async () => {
+    const store = await openedStore();
+    await grown(store, "a", { owner: "u7" });
+    await store.deleteSession("a");
+    await grown(store, "a", { owner: "u8" });
+    expect([await found(store, { owner: "u7" }), await found(store, { owner: "u8" })]).toEqual(["", "a"]);
   });
 });
 

@@ -90,10 +90,6 @@ describe("what SQLite does for", () => {
     expect(plan).not.toContain("TEMP B-TREE");
   });
 
-  test("tips and branch points reads an index and no payload where it looks at every entry", async () => {
-    expect(await plansOf((session) => session.tree.branchPoints())).toMatch(/USING COVERING INDEX entry_children/);
-  });
-
   test("some rows of the outline are read one by one, not by the index of the session", async () => {
     expect(await plansOf((session) => session.tree.rowsAt([2, 3]))).toMatch(/SEARCH entry USING INTEGER PRIMARY KEY \(rowid=\?\)/);
   });

@@ -104,7 +104,16 @@ describe("the outline", () => {
       createdAtMs: rows[0]?.createdAtMs,
       preview: "u1",
       isError: false,
+      customType: null,
     });
+  });
+
+  test("names the type of custom entries, unless it is too long to be searched", async () => {
+    const { session } = await grow("n1 d1 u1");
+    await session.append({ type: "custom", customType: "x".repeat(501), data: 1, id: "long" });
+    expect((await session.tree.outline()).map(({ customType }) => customType)).toEqual(["note", "data", null, null]);
+    expect(await session.list({ customType: "x".repeat(501) })).toEqual([]);
+    expect(names(await session.list({ customType: "note" }))).toBe("n1");
   });
 
   test("comes in pages", async () => {
@@ -157,6 +166,34 @@ describe("everything since", () => {
     await session.append(entryNamed("a2"));
     expect(names(await session.entriesSince(0))).toBe("u1 a2");
     expect(names(await collected(session.entries()))).toBe("u1 a2");
+  });
+});
+
+describe("entries by id", () => {
+  test("come in the order of the ids, from any branch; those that are not there are missing", async () => {
+    const { store, session } = await grow("u1 a1 @u1 a2");
+    await grow("u1 a9", { store });
+    const found = await session.entriesById(["a2", "nobody", "u1", "a9", "a1", "a2"]);
+    expect([...found.keys()]).toEqual(["a2", "u1", "a1"]);
+    expect(found.get("a1")).toEqual(await session.entry("a1"));
+    expect(await session.entriesById([])).toEqual(new Map());
+  });
+
+  test("may be more than one query reads", async () => {
+    const { session } = await grow("");
+    const ids = Array.from({ length: 1_201 }, (_, at) => `u${at}`);
+    await session.write(ids.map((id) => ({ kind: "entry", entry: entryNamed(id) }) as const));
+    expect([...(await session.entriesById(ids.toReversed())).keys()]).toEqual(ids.toReversed());
+  });
+});
+
+describe("the tip below an entry", () => {
+  test("is the newest of its branch, also with hundreds of newer tips elsewhere; a tip is its own", async () => {
+    const { session } = await grow("u1 a1 @u1 a2");
+    for (let at = 0; at < 250; at += 1) await session.append(entryNamed(`u${at + 10}`), { parentId: null });
+    expect(await session.tree.tipBelow("u1")).toBe("a2");
+    expect(await session.tree.tipBelow("a1")).toBe("a1");
+    await expect(session.tree.tipBelow("nobody")).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
   });
 });
 

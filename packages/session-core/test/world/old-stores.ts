@@ -52,8 +52,9 @@ export async function readAll(store: Store, session: Session) {
     labels: await session.labels.list(),
     values: await session.values.list(),
     moves: await session.leafMoves(),
-    outline: await store.storage.outline(session.id, 0, 1000),
-    entries: await store.storage.entriesSince(session.id, 0, 1000),
+    // The old release had no custom type in its rows.
+    outline: (await session.tree.outline()).map(({ customType: _, ...row }) => row),
+    entries: await session.list(),
     statistics: await store.storage.statistics(session.id),
   };
 }
