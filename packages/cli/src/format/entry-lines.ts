@@ -1,6 +1,7 @@
 import type { AssistantBlock, ContentBlock, ContextMessage, Entry, FileLists, Message, Usage } from "@bough/session-core";
 import { describeFile } from "@bough/session-core/internals";
 import { fieldLine, type Line, styled } from "../terminal/line.js";
+import { toPrintedJson } from "../terminal/printed-json.js";
 import { safeLines } from "../terminal/safe.js";
 import { bytes, count, dollars } from "./numbers.js";
 
@@ -151,7 +152,7 @@ export function textLines(text: string): readonly Line[] {
 
 /** A value as indented JSON. */
 function jsonLines(value: unknown): readonly Line[] {
-  return textLines(JSON.stringify(value, null, 2) ?? "");
+  return textLines(toPrintedJson(value) ?? "");
 }
 
 /** The content of a message in full. */

@@ -13,6 +13,7 @@ import {
 import { breakText, wrapLine } from "../format/wrap.js";
 import type { Glyphs } from "../terminal/glyphs.js";
 import { type Line, styled } from "../terminal/line.js";
+import { toPrintedJson } from "../terminal/printed-json.js";
 import { diffLines } from "./diff.js";
 import { patchLines } from "./patch-text.js";
 import type { TextBudget } from "./text-budget.js";
@@ -42,7 +43,7 @@ export function toolCallLines(call: ToolCallBlock, budget: TextBudget, glyphs: G
 
 /** Draws a value as indented JSON, as far as the budget goes. */
 export function jsonBlock(value: unknown, budget: TextBudget): readonly Line[] {
-  const text = JSON.stringify(value, null, 2) ?? "";
+  const text = toPrintedJson(value) ?? "";
   return text === "" ? [] : breakText(budget.take(text), budget.width);
 }
 

@@ -1,6 +1,7 @@
 import { type Glyphs, glyphsFor } from "./glyphs.js";
 import type { Io } from "./io.js";
 import { type Line, paintLine } from "./line.js";
+import { toPrintedJson } from "./printed-json.js";
 import { safeJson } from "./safe.js";
 
 /** Size from which `pump` writes the buffer, in UTF-16 code units. */
@@ -40,7 +41,7 @@ export class Printer {
 
   /** Buffers a value as a JSON document. */
   json(value: unknown): void {
-    this.document(`${safeJson(JSON.stringify(value, null, 2))}\n`);
+    this.document(`${safeJson(toPrintedJson(value) ?? "null")}\n`);
   }
 
   /** Writes the buffer if it is large. Await it in loops that print many lines. */

@@ -35,7 +35,15 @@ function stringifyJson(value: unknown, what: string): string {
 }
 
 /** The deepest nesting that is stored. SQLite's json_valid fails at 1,000, JSON.parse later. */
-const MAX_DEPTH = 500;
+export const MAX_DEPTH = 500;
+
+/** The name of the only member of an object that stands for bytes; see bytes.ts. */
+export const RESERVED_NAME = "$bough.bytes";
+
+/** Whether `name` is the reserved name, with any number of `$` before it. */
+export function isReservedName(name: string): boolean {
+  return name.endsWith(RESERVED_NAME) && /^\$*$/.test(name.slice(0, -RESERVED_NAME.length));
+}
 
 /**
  * Throws unless `JSON.parse(JSON.stringify(value))` equals `value`; `undefined` members count as missing.
@@ -45,11 +53,18 @@ const MAX_DEPTH = 500;
  * @throws {UnserializableValueError} with the path of the first value that JSON cannot represent.
  */
 export function assertJson(value: unknown, at: string): asserts value is Json {
-  if (!isJson(value, 0)) throw firstMisfit(value, at, 0);
+  if (!isJson(value, 0, true)) throw firstMisfit(value, at, 0);
 }
 
+/** Whether `assertJson` accepts `value` and it has no member with a reserved name. */
+export function isPlainJson(value: unknown): boolean {
+  return isJson(value, 0, false);
+}
+
+const DOLLAR = 36;
+
 // Called for every append, so it builds no paths; `firstMisfit` finds the path after a failure.
-function isJson(value: unknown, depth: number): boolean {
+function isJson(value: unknown, depth: number, allowsReserved: boolean): boolean {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -60,7 +75,10 @@ function isJson(value: unknown, depth: number): boolean {
     case "object":
       return (
         value === null ||
-        (depth <= MAX_DEPTH && (Array.isArray(value) ? isJsonArray(value, depth) : isPlainObject(value) && isJsonObject(value, depth)))
+        (depth <= MAX_DEPTH &&
+          (Array.isArray(value)
+            ? isJsonArray(value, depth, allowsReserved)
+            : isPlainObject(value) && isJsonObject(value, depth, allowsReserved)))
       );
     case "bigint":
     case "function":
@@ -69,21 +87,25 @@ function isJson(value: unknown, depth: number): boolean {
   }
 }
 
-function isJsonArray(values: readonly unknown[], depth: number): boolean {
+function isJsonArray(values: readonly unknown[], depth: number, allowsReserved: boolean): boolean {
   if ("toJSON" in values) return false;
   // JSON.stringify writes an undefined element as null, and leaves out an undefined member.
-  for (const value of values) if (value === undefined || !isJson(value, depth + 1)) return false;
+  for (const value of values) if (value === undefined || !isJson(value, depth + 1, allowsReserved)) return false;
   return true;
 }
 
-function isJsonObject(value: JsonObject, depth: number): boolean {
+function isJsonObject(value: JsonObject, depth: number, allowsReserved: boolean): boolean {
   // JSON.stringify calls toJSON also where it is inherited or not enumerable, and writes its result.
   if ("toJSON" in value && typeof value.toJSON === "function") return false;
-  for (const key in value) if (!isJson(value[key], depth + 1)) return false;
+  for (const key in value) {
+    if (key.charCodeAt(0) === DOLLAR && !allowsReserved && isReservedName(key)) return false;
+    if (!isJson(value[key], depth + 1, allowsReserved)) return false;
+  }
   return true;
 }
 
-function isPlainObject(value: object): value is JsonObject {
+/** Whether `value` is an object literal, or an object without a prototype. */
+export function isPlainObject(value: object): value is JsonObject {
   const prototype: unknown = Object.getPrototypeOf(value);
   // The prototype of an object of another realm (a worker, a test runner) is that realm's Object.prototype, which has none.
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -99,21 +121,9 @@ function firstMisfit(value: unknown, at: string, depth: number): UnserializableV
   const gap = Array.isArray(value) ? value.findIndex((member) => member === undefined) : -1;
   if (gap >= 0) return new UnserializableValueError(`${at}[${gap}]`, "undefined");
   for (const [key, member] of Object.entries(value)) {
-    if (!isJson(member, depth + 1)) return firstMisfit(member, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
+    if (!isJson(member, depth + 1, true)) return firstMisfit(member, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
   }
   return new UnserializableValueError(at, "toJSON" in value ? "a toJSON of its own" : "a value");
-}
-
-/** A copy of `value`; `value` itself if JSON cannot represent it, so that `validateEntry` reports the path. */
-export function copyJson<T>(value: T, at: string): T {
-  try {
-    assertJson(value, at);
-  } catch (error) {
-    if (!(error instanceof UnserializableValueError)) throw error;
-    return value;
-  }
-  // The value was accepted by `assertJson`, so its copy has the same type.
-  return JSON.parse(jsonText(value, "The batch")) as T;
 }
 
 function classNameOf(value: object): string {
@@ -135,5 +145,6 @@ export function freezeJson<T extends object>(value: T): T {
 }
 
 function freezeMember(member: unknown): void {
-  if (typeof member === "object" && member !== null) freezeJson(member);
+  // Bytes cannot be frozen.
+  if (typeof member === "object" && member !== null && !ArrayBuffer.isView(member)) freezeJson(member);
 }

@@ -1,5 +1,6 @@
 import type { Rule } from "../arguments/rules.js";
 import { BLOCK, CONTENT_BLOCK } from "../arguments/shapes.js";
+import { parseEncoded } from "./bytes.js";
 import type { EntryPayload } from "./entry.js";
 import { toForeignBlock } from "./foreign-block.js";
 import { isObject } from "./json.js";
@@ -10,7 +11,7 @@ import { isObject } from "./json.js";
  * so that no such row makes a search or a context fail. The row is not changed, and `verify` reports it. Linear in the blocks.
  */
 export function parseStoredPayload(type: string, json: string): EntryPayload {
-  const columns: unknown = JSON.parse(json);
+  const columns = parseEncoded(json);
   const payload: Record<string, unknown> = { type, ...(isObject(columns) ? columns : {}) };
   const { message, replacement } = payload;
   if (type === "message") replaceInvalidBlocks(message, isObject(message) && message["role"] === "assistant" ? BLOCK : CONTENT_BLOCK);

@@ -101,7 +101,7 @@ function blockTexts(block: AssistantBlock): readonly string[] {
 /** Every text inside a JSON value, in order. `assertJson` has limited the depth. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return [];
   return Object.values(value).flatMap(textsIn);
 }
 

@@ -1,8 +1,9 @@
 import type { core } from "zod";
 import { InvalidEntryError } from "../errors/session-errors.js";
 import { isId } from "../ids/ids.js";
+import { encodeBytes } from "./bytes.js";
 import { type EntryPayload, entryPayloadSchema } from "./entry.js";
-import { assertJson, isObject } from "./json.js";
+import { isObject } from "./json.js";
 import { isPlainPayload } from "./plain-payload.js";
 
 /** A valid entry: its payload, and the id and time that the caller gave. */
@@ -15,7 +16,7 @@ export interface ValidatedEntry {
 }
 
 /**
- * Validates an entry that a caller or a file supplied. Unknown fields are kept; `seq` and `parentId` are removed, because the
+ * Validates an entry that a caller or a file supplied. The payload is as it is stored: see `encodeBytes`. Unknown fields are kept; `seq` and `parentId` are removed, because the
  * store sets them.
  *
  * @param inSchemaOrder Returns a copy of the payload whose known members come first, in the order of the schema; default: the given
@@ -24,8 +25,8 @@ export interface ValidatedEntry {
  * @throws {UnserializableValueError} with the path of the first value that JSON cannot represent.
  */
 export function validateEntry(given: unknown, inSchemaOrder = false): ValidatedEntry {
-  assertJson(given, "entry");
-  const data = !inSchemaOrder && isPlainPayload(given) ? given : parsePayload(given);
+  const storable = encodeBytes(given, "entry");
+  const data = !inSchemaOrder && isPlainPayload(storable) ? storable : parsePayload(storable);
   const { id, createdAtMs } = data;
   if (id !== undefined && (typeof id !== "string" || !isId(id))) {
     throw new InvalidEntryError("id", "must be 1 to 128 visible characters without spaces");

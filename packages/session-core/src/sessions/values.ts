@@ -1,4 +1,5 @@
-import { assertJson, jsonText } from "../entry/json.js";
+import { encodeBytes, parseEncoded } from "../entry/bytes.js";
+import { jsonText } from "../entry/json.js";
 import { isSameJson } from "../entry/same-json.js";
 import { InvalidEntryError, ValueChangedError, ValueTooLargeError } from "../errors/session-errors.js";
 import type { StoredValue, ValueKey, ValueRange } from "../port/records.js";
@@ -46,8 +47,7 @@ export function setValue(connection: Connection, session: SessionSeq, key: strin
     connection.run(removeValue, { session, key });
     return;
   }
-  assertJson(value, key);
-  const json = jsonText(value, `The value '${key}'`);
+  const json = jsonText(encodeBytes(value, key), `The value '${key}'`);
   const bytes = Buffer.byteLength(json);
   if (bytes > MAX_VALUE_BYTES) throw new ValueTooLargeError(key, bytes, MAX_VALUE_BYTES);
   const isLarge = bytes > MAX_ROW_BYTES;
@@ -63,11 +63,10 @@ export function setValue(connection: Connection, session: SessionSeq, key: strin
  */
 export function requireValue(connection: Connection, session: SessionRef, key: string, expected: unknown): void {
   const row = connection.get(valueRow, { session: session.seq, key });
-  if (expected !== undefined) assertJson(expected, "ifEquals");
   const isExpected =
     row === undefined || expected === undefined
       ? row === undefined && expected === undefined
-      : isSameJson(row.json, jsonText(expected, "The expected value"));
+      : isSameJson(row.json, jsonText(encodeBytes(expected, "ifEquals"), "The expected value"));
   if (!isExpected) throw new ValueChangedError(session.id, key, row?.json);
 }
 
@@ -152,5 +151,5 @@ function rangeParameters(session: SessionRef, range: ValueRange): RangeParameter
 }
 
 function storedValue(row: ValueRow): StoredValue {
-  return { key: row.key, value: JSON.parse(row.json), updatedAtMs: row.updated_at_ms };
+  return { key: row.key, value: parseEncoded(row.json), updatedAtMs: row.updated_at_ms };
 }

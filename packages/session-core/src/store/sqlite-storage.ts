@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { copyJson } from "../entry/json.js";
+import { copyJson } from "../entry/bytes.js";
 import { loadedValidation, loadValidation } from "../entry/load-validation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { importSession } from "../import/import-session.js";

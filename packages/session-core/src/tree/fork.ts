@@ -1,3 +1,5 @@
+import { encodeBytes } from "../entry/bytes.js";
+import { jsonText } from "../entry/json.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { MAIN_LEAF, type NewSession, type SessionRecord } from "../port/records.js";
 import { setLabel } from "../sessions/labels.js";
@@ -110,6 +112,11 @@ class PathCopier {
     if (payload.type !== "branch_summary" || isKept) return { createdAtMs, inherited: 1, payload, payloadJson };
     // The branch is not part of the copy. Its id is kept in `originalFromId`.
     const { type: _type, ...rest } = { ...payload, fromId: null, originalFromId: payload.fromId };
-    return { createdAtMs, inherited: 1, payload: { ...payload, fromId: null }, payloadJson: JSON.stringify(rest) };
+    return {
+      createdAtMs,
+      inherited: 1,
+      payload: { ...payload, fromId: null },
+      payloadJson: jsonText(encodeBytes(rest, "entry"), "The entry"),
+    };
   }
 }

@@ -254,7 +254,7 @@ describe("the gate", () => {
     ["a Date", { at: new Date(0) }, "entry.data.at"],
     ["a Map", { map: new Map() }, "entry.data.map"],
     ["an undefined element", { list: [0, undefined] }, "entry.data.list[1]"],
-    ["bytes", { bytes: new Uint8Array(2) }, "entry.data.bytes"],
+    ["a list of floats", { bytes: new Float32Array(2) }, "entry.data.bytes"],
   ];
 
   test.each(unserialisable)("refuses %s, which JSON cannot keep, before anything is written", async (_what, data, path) => {

@@ -1,3 +1,4 @@
+import { decodeBytes } from "../../entry/bytes.js";
 import { UnknownFormatVersionError } from "../../errors/import-errors.js";
 import { isId } from "../../ids/ids.js";
 import { isObject, type JsonObject, numberAt, objectAt, parseTime, stringAt } from "../../source/json.js";
@@ -70,7 +71,7 @@ function toKnownRecord(object: JsonObject, line: number): SourceRecord | undefin
       return toLeaf(object);
     case "value": {
       const key = stringAt(object, "key");
-      return key === undefined ? undefined : { kind: "value", key, value: object["value"] };
+      return key === undefined ? undefined : { kind: "value", key, value: decodeBytes(object["value"]) };
     }
     default:
       return undefined;
@@ -79,7 +80,7 @@ function toKnownRecord(object: JsonObject, line: number): SourceRecord | undefin
 
 function toEntry(object: JsonObject, line: number): SourceRecord | undefined {
   const id = stringAt(object, "id");
-  const payload = object["entry"];
+  const payload = decodeBytes(object["entry"]);
   if (id === undefined || !isId(id) || !isObject(payload)) return undefined;
   return {
     kind: "entry",

@@ -1,3 +1,4 @@
+import { encodeBytes } from "../../entry/bytes.js";
 import type { Entry } from "../../entry/entry.js";
 import type { Label, LeafRecord, SessionRecord, StoredValue } from "../../port/records.js";
 
@@ -23,11 +24,11 @@ interface BoughDocument {
 export async function* boughLines(document: BoughDocument): AsyncGenerator<string, void, void> {
   yield JSON.stringify(toHeader(document.session));
   for await (const { id, seq: _seq, parentId, createdAtMs, ...entry } of document.entries) {
-    yield JSON.stringify({ type: "entry", id, parentId, createdAtMs, entry });
+    yield JSON.stringify({ type: "entry", id, parentId, createdAtMs, entry: encodeBytes(entry, "entry") });
   }
   for (const label of document.labels) yield JSON.stringify({ type: "label", ...label });
   for (const leaf of document.leaves) yield JSON.stringify({ type: "leaf", ...leaf });
-  for (const { key, value } of document.values) yield JSON.stringify({ type: "value", key, value });
+  for (const { key, value } of document.values) yield JSON.stringify({ type: "value", key, value: encodeBytes(value, "value") });
 }
 
 function toHeader(session: SessionRecord) {

@@ -1,3 +1,4 @@
+import { encodeBytes } from "../../entry/bytes.js";
 import type { Entry, EntryPayload, PayloadOf } from "../../entry/entry.js";
 import type { EntryId, SessionId } from "../../ids/ids.js";
 import { isObject, type JsonObject, parseTime } from "../../source/json.js";
@@ -42,7 +43,7 @@ export async function* piLines(input: PiExport): AsyncGenerator<string, void, vo
   let last: EntryId | null = null;
   for await (const entry of input.entries) {
     last = entry.id;
-    yield JSON.stringify(toPiRecord(entry));
+    yield JSON.stringify(encodeBytes(toPiRecord(entry), "entry"));
   }
   yield* lastLines(input, last);
 }
