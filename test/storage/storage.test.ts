@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { readsContract } from "./reads-contract.js";
 import { openedStore, storageContract } from "./storage-contract.js";
 
 let folder: string;
@@ -12,6 +13,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 storageContract("SQLite in memory", { open: () => openedStore(":memory:") });
+readsContract("SQLite in memory", () => openedStore(":memory:"));
 
 const path = () => join(folder, `${files}.db`);
 storageContract("SQLite in a file", {

@@ -128,6 +128,7 @@ export {
 } from "./errors/store-errors.js";
 export type { MarkdownOptions, ToolOutput } from "./formats/markdown/markdown-writer.js";
 export type { EntryId, SessionId } from "./ids/ids.js";
+export type { PackScope } from "./port/packing.js";
 export type {
   EntryListing,
   Label,
@@ -148,16 +149,7 @@ export type {
   ValueKey,
   ValueRange,
 } from "./port/records.js";
-export type {
-  ImportedSession,
-  PackScope,
-  PathRange,
-  SearchHit,
-  SearchMatch,
-  SearchPage,
-  SearchRequest,
-  Violation,
-} from "./port/session-storage.js";
+export type { ImportedSession, PathRange, SearchHit, SearchMatch, SearchPage, SearchRequest, Violation } from "./port/session-storage.js";
 export type { OnConflict, Write } from "./port/writes.js";
 export { buildSessionContext } from "./session/build-context.js";
 export type { ContextOptions, ContextSettings } from "./session/context-reader.js";

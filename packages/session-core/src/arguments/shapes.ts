@@ -200,6 +200,9 @@ export const FILTER = record({
   limit: optional(NUMBER),
   cursor: optional(CURSOR),
 });
+const SESSION_IDS = list(ID, "an array of ids");
+/** Sessions, by id or by what they are listed by. */
+export const SESSIONS: Rule = (value, at) => (Array.isArray(value) ? SESSION_IDS(value, at) : FILTER(value, at));
 /** Options of a fork. */
 export const FORK = record({ at: optional(ID), title: optional(TEXT), id: optional(ID), cwd: optional(TEXT) });
 /** Options of packing a store. */

@@ -3,6 +3,7 @@ import type { MessageRole } from "../entry/message.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import type { ImportProblem, SourceSession } from "../source/source-session.js";
 import type { FileOperation } from "../tools/file-operations.js";
+import type { PayloadPacking, WhenLocked } from "./packing.js";
 import type {
   ContextEnd,
   ContextPath,
@@ -112,6 +113,8 @@ export interface SessionStorage {
   values(sessionId: SessionKey, range: ValueRange): Promise<readonly StoredValue[]>;
   /** The same without the values, which are not read. */
   valueKeys(sessionId: SessionKey, range: ValueRange): Promise<readonly ValueKey[]>;
+  /** One value of each of these sessions, in the order of the ids. Sessions without it are missing. */
+  valuesOf(key: string, sessionIds: readonly SessionId[]): Promise<ReadonlyMap<SessionId, StoredValue>>;
 
   /**
    * Token counts that `saveTokenCounts` stored. Entries without a count are missing. This is a cache: a storage may keep none.
@@ -137,49 +140,6 @@ export interface SessionStorage {
   backup(path: string, onProgress?: (done: number, total: number) => void, signal?: AbortSignal): Promise<void>;
   /** Closes the storage without waiting. A second call does nothing. */
   close(): Promise<void>;
-}
-
-/** What a write of maintenance does while another write has or wants the lock: `wait` (default), or `throw` a `StoreBusyError` at once. */
-export type WhenLocked = "wait" | "throw";
-
-/** Which payloads are packed: `old` are those of sessions idle for an hour, and of active sessions those before the newest 128. */
-export type PackScope = "old" | "all";
-
-/** Packs payloads into compressed blocks. Entries read the same, packed or not. */
-export interface PayloadPacking {
-  /**
-   * Packs payloads that are rows into one compressed block. undefined: nothing is left to pack in this scope. `entries: 0`: another
-   * process packed the same rows. A storage that stores payloads in one form only returns undefined.
-   */
-  next(scope: PackScope, whenLocked?: WhenLocked): Promise<PackedBlocks | undefined>;
-  /** The same for some blocks at once, each of which is a transaction of its own: faster, for a caller that waits for all of them. */
-  nextInBulk(scope: PackScope): Promise<PackedBlocks | undefined>;
-  /** The payloads that are not packed. */
-  unpacked(): Promise<RowSize>;
-  fileSize(): Promise<FileSize>;
-  /**
-   * Merges the search index into one segment, and gives free space in the file back to the file system. Returns false if there is
-   * no room for a copy of the file, or another process holds the lock. Blocks for as long as it takes to write the file.
-   */
-  shrinkFile(): Promise<boolean>;
-}
-
-/** How many payloads one step has packed, and the size of the compressed blocks that hold them now. */
-export interface PackedBlocks {
-  readonly entries: number;
-  readonly blockBytes: number;
-}
-
-/** The payloads that are rows: their number, and the bytes of their JSON texts. */
-export interface RowSize {
-  readonly entries: number;
-  readonly bytes: number;
-}
-
-/** The size of the file of a store, and how much of it is free. */
-export interface FileSize {
-  readonly bytes: number;
-  readonly freeBytes: number;
 }
 
 /** What to search, and where. Conditions are combined with AND. */

@@ -2,9 +2,10 @@ import { encodeBytes, parseEncoded } from "../entry/bytes.js";
 import { jsonText } from "../entry/json.js";
 import { isSameJson } from "../entry/same-json.js";
 import { InvalidEntryError, ValueChangedError, ValueTooLargeError } from "../errors/session-errors.js";
+import type { SessionId } from "../ids/ids.js";
 import type { StoredValue, ValueKey, ValueRange } from "../port/records.js";
 import type { Connection } from "../storage/connection.js";
-import { query, rowLimit } from "../storage/query.js";
+import { query, rawQuery, rowLimit } from "../storage/query.js";
 import type { SessionSeq } from "../storage/schema.js";
 import { type KeyBounds, keyBounds } from "./key-range.js";
 import type { SessionRef } from "./session-rows.js";
@@ -101,6 +102,26 @@ const valueRow = query<{ session: SessionSeq; key: string }, ValueRow>(({ db, sq
 export function findValue(connection: Connection, session: SessionRef, key: string): StoredValue | undefined {
   const row = connection.get(valueRow, { session: session.seq, key });
   return row && storedValue(row);
+}
+
+const valueRowsOf = query<{ key: string; sessions: string }, ValueRow & { readonly session_id: SessionId }>(({ sql, p }) =>
+  rawQuery(sql<ValueRow & { readonly session_id: SessionId }>`
+    SELECT value.key, ${sql.raw(VALUE_JSON)} AS json, value.updated_at_ms, session.id AS session_id
+    FROM json_each(${p.sessions}) AS wanted CROSS JOIN session ON session.id = wanted.value
+      CROSS JOIN value ON value.session_seq = session.seq AND value.key = ${p.key}`),
+);
+
+/** How many sessions one query asks. */
+const SESSIONS_AT_ONCE = 500;
+
+/** Returns the value of one key of several sessions, in the order of the ids. Sessions without one are missing. Call it inside `read`. */
+export function findValuesOf(connection: Connection, key: string, ids: readonly SessionId[]): ReadonlyMap<SessionId, StoredValue> {
+  const found = new Map<SessionId, StoredValue>();
+  for (let at = 0; at < ids.length; at += SESSIONS_AT_ONCE) {
+    const rows = connection.all(valueRowsOf, { key, sessions: JSON.stringify(ids.slice(at, at + SESSIONS_AT_ONCE)) });
+    for (const row of rows) found.set(row.session_id, storedValue(row));
+  }
+  return found;
 }
 
 type RangeParameters = KeyBounds & { readonly session: SessionSeq; readonly limit: number };

@@ -1,5 +1,5 @@
 import { PayloadDamagedError, StoreReadOnlyError } from "../errors/store-errors.js";
-import type { FileSize, PackScope, RowSize } from "../port/session-storage.js";
+import type { FileSize, PackScope, RowSize } from "../port/packing.js";
 import { BLOCK_BYTES, BLOCK_ENTRIES, type BlockEntry, divideIntoBlocks, type EncodedBlock } from "./block.js";
 import type { Connection } from "./connection.js";
 import { type BlockRow, openBlock } from "./payloads.js";

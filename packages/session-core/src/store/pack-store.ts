@@ -1,4 +1,4 @@
-import type { PackScope, PayloadPacking } from "../port/session-storage.js";
+import type { PackScope, PayloadPacking } from "../port/packing.js";
 
 /** How to pack a store. */
 export interface PackOptions {

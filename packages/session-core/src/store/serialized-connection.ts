@@ -1,5 +1,5 @@
+import type { WhenLocked } from "../port/packing.js";
 import type { SessionKey } from "../port/records.js";
-import type { WhenLocked } from "../port/session-storage.js";
 import { resolveSession, type SessionRef } from "../sessions/session-rows.js";
 import type { Connection } from "../storage/connection.js";
 import { retryWhileBusy, WriteLock } from "../storage/write-lock.js";

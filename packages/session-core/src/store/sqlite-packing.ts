@@ -1,4 +1,4 @@
-import type { FileSize, PackedBlocks, PackScope, PayloadPacking, RowSize, WhenLocked } from "../port/session-storage.js";
+import type { FileSize, PackedBlocks, PackScope, PayloadPacking, RowSize, WhenLocked } from "../port/packing.js";
 import { mergeIndex } from "../search/search-index.js";
 import { encodeBlockAsync } from "../storage/block.js";
 import { checkpointRarely, checkpointUsually } from "../storage/checkpoint.js";

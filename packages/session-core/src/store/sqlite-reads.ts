@@ -1,11 +1,11 @@
 import type { Entry } from "../entry/entry.js";
-import type { EntryId } from "../ids/ids.js";
+import type { EntryId, SessionId } from "../ids/ids.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
 import { listLabels } from "../sessions/labels.js";
 import { findSessionsByName, listSessions } from "../sessions/session-list.js";
 import * as sessions from "../sessions/session-rows.js";
-import { findValue, listValueKeys, listValues } from "../sessions/values.js";
+import { findValue, findValuesOf, listValueKeys, listValues } from "../sessions/values.js";
 import type { Connection } from "../storage/connection.js";
 import type { FileOperation } from "../tools/file-operations.js";
 import { findCommonAncestorId } from "../tree/ancestry.js";
@@ -128,6 +128,10 @@ export class SqliteReads {
 
   async values(key: records.SessionKey, range: records.ValueRange): Promise<readonly records.StoredValue[]> {
     return this.queue.readSession(key, listValues, range);
+  }
+
+  async valuesOf(key: string, sessionIds: readonly SessionId[]): Promise<ReadonlyMap<SessionId, records.StoredValue>> {
+    return this.queue.read((connection) => connection.read(() => findValuesOf(connection, key, sessionIds)));
   }
 
   async valueKeys(key: records.SessionKey, range: records.ValueRange): Promise<readonly records.ValueKey[]> {

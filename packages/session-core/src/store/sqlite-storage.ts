@@ -3,6 +3,7 @@ import { copyJson } from "../entry/bytes.js";
 import { loadedValidation, loadValidation } from "../entry/load-validation.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import { importSession } from "../import/import-session.js";
+import type { PayloadPacking, WhenLocked } from "../port/packing.js";
 import type * as records from "../port/records.js";
 import type * as port from "../port/session-storage.js";
 import { type Batch, type BatchResult, copyWrites, type Write } from "../port/writes.js";
@@ -42,7 +43,7 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
   readonly #connection: Connection;
   readonly #fileTools: FileTools;
   readonly #lastScan: LastScan = { key: "", hits: [] };
-  readonly packing: port.PayloadPacking;
+  readonly packing: PayloadPacking;
   #validateEntry: ValidateEntry | undefined;
 
   /** Opens the file. Waits at most the busy timeout while another process locks all of it, for example to create it. */
@@ -152,13 +153,13 @@ export class SqliteStorage extends SqliteReads implements port.SessionStorage {
     return search(this.queue, request, this.#lastScan);
   }
 
-  async catchUpSearch(limit: number, whenLocked?: port.WhenLocked): Promise<number> {
+  async catchUpSearch(limit: number, whenLocked?: WhenLocked): Promise<number> {
     const most = rowLimit(limit);
     if (!this.#connection.readOnly && most > 0) await this.queue.maintain((connection) => indexEntries(connection, most), whenLocked);
     return countUnindexed(this.#connection);
   }
 
-  async mergeSearchIndex(whenLocked?: port.WhenLocked): Promise<boolean> {
+  async mergeSearchIndex(whenLocked?: WhenLocked): Promise<boolean> {
     return !this.#connection.readOnly && this.queue.maintain(mergeSegments, whenLocked);
   }
 

@@ -1,5 +1,5 @@
 import { CALLBACK, checkArgument, FILE, FLAG, NUMBER, nullable, optional, SIGNAL, TEXT } from "../arguments/rules.js";
-import { CREATE, FILTER, FORK, ID, NEW_SESSION, OPEN, OPEN_OR_CREATE, PACK, SEARCH, TITLE_SOURCE } from "../arguments/shapes.js";
+import { CREATE, FILTER, FORK, ID, NEW_SESSION, OPEN, OPEN_OR_CREATE, PACK, SEARCH, SESSIONS, TITLE_SOURCE } from "../arguments/shapes.js";
 import type { EntryId, SessionId } from "../ids/ids.js";
 import {
   MAIN_LEAF,
@@ -9,6 +9,7 @@ import {
   type SessionFilter,
   type SessionRecord,
   type Statistics,
+  type StoredValue,
 } from "../port/records.js";
 import type { SearchPage, SearchRequest, SessionStorage, Violation } from "../port/session-storage.js";
 import type { Write } from "../port/writes.js";
@@ -145,6 +146,21 @@ export class Store {
   async listSessions(filter: SessionFilter = {}): Promise<Page<SessionRecord>> {
     checkArgument("filter", filter, FILTER);
     return this.#storage.listSessions(filter);
+  }
+
+  /**
+   * Returns one value of many sessions, by session id: of the sessions given, in their order, or of those that a filter lists. Sessions
+   * without the value are missing. Cost: one look-up for each session, and the listing.
+   *
+   * @example
+   * const mine = await store.listSessions({ metadata: { owner: "u7" }, limit: 20 });
+   * const summaries = await store.valuesOf("summary", mine.items.map(({ id }) => id));
+   */
+  async valuesOf(key: string, of: readonly SessionId[] | SessionFilter = {}): Promise<ReadonlyMap<SessionId, StoredValue>> {
+    checkArgument("key", key, TEXT);
+    checkArgument("of", of, SESSIONS);
+    const ids = Symbol.iterator in of ? of : (await this.#storage.listSessions(of)).items.map(({ id }) => id);
+    return this.#storage.valuesOf(key, [...ids]);
   }
 
   /** Sets the title of a session; null removes it. A title with source `auto` does not replace one with source `user`. */

@@ -77,6 +77,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   "store.deleteLeaf name": ({ store }, name) => store.deleteLeaf("s", name),
   "store.findSession": ({ store }, id) => store.findSession(id),
   "store.resolveSession": ({ store }, name) => store.resolveSession(name),
+  "store.valuesOf key": ({ store }, key) => store.valuesOf(key),
+  "store.valuesOf of": ({ store }, of) => store.valuesOf("k", of),
+  "store.valuesOf id": ({ store }, id) => store.valuesOf("k", [id]),
+  ...members("store.valuesOf filter", ({ store }, filter) => store.valuesOf("k", filter), {}, ["cwd", "metadata", "limit"]),
   ...members("store.listSessions", ({ store }, filter) => store.listSessions(filter), {}, [
     "cwd",
     "kind",

@@ -281,3 +281,39 @@ describe("deleting values by prefix", () => {
     expect(await keysOf(session)).toBe("a");
   });
 });
+
+describe("one value of many sessions", () => {
+  test("is given by session, large ones too, of the sessions asked for or listed; those without it are missing", async () => {
+    const store = await openedStore();
+    const large = "x".repeat(100_000);
+    for (const [id, value] of Object.entries({ a: 1, b: large, c: undefined, d: { deep: true } })) {
+      const { session } = await grow("u1", { store, session: { id, metadata: { owner: id === "a" ? "u1" : "u2" } } });
+      await session.values.set("k", value);
+      await session.values.set("k2", "other");
+    }
+    const given = async (of?: Parameters<typeof store.valuesOf>[1]) =>
+      [...(await store.valuesOf("k", of))].map(([id, { value }]) => [id, value]).toSorted();
+    expect(await given()).toEqual([
+      ["a", 1],
+      ["b", large],
+      ["d", { deep: true }],
+    ]);
+    expect(await given(["d", "nobody", "a", "c"])).toEqual([
+      ["a", 1],
+      ["d", { deep: true }],
+    ]);
+    expect(await given({ metadata: { owner: "u2" } })).toEqual([
+      ["b", large],
+      ["d", { deep: true }],
+    ]);
+    expect([...(await store.valuesOf("k", ["d", "a"])).keys()]).toEqual(["d", "a"]);
+  });
+
+  test("may be of more sessions than one query asks", async () => {
+    const store = await openedStore();
+    const ids = Array.from({ length: 1_101 }, (_, at) => `s${at}`);
+    for (const id of ids) await store.createSession({ id });
+    await (await store.openSession("s1100")).values.set("k", 1);
+    expect([...(await store.valuesOf("k", ids)).keys()]).toEqual(["s1100"]);
+  });
+});
