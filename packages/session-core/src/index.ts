@@ -23,30 +23,37 @@ export {
   type AiSdkToolResultPart,
   toAiSdk,
 } from "./context/converters/ai-sdk.js";
-export {
-  type AnthropicAssistantBlock,
-  type AnthropicImageBlock,
-  type AnthropicMessage,
-  type AnthropicPrompt,
-  type AnthropicRawBlock,
-  type AnthropicRedactedThinkingBlock,
-  type AnthropicTextBlock,
-  type AnthropicThinkingBlock,
-  type AnthropicToolResultBlock,
-  type AnthropicToolUseBlock,
-  type AnthropicUserBlock,
-  toAnthropic,
-} from "./context/converters/anthropic.js";
+export { toAnthropic } from "./context/converters/anthropic.js";
+export type {
+  AnthropicAssistantBlock,
+  AnthropicDocumentBlock,
+  AnthropicImageBlock,
+  AnthropicMessage,
+  AnthropicPrompt,
+  AnthropicRawBlock,
+  AnthropicRedactedThinkingBlock,
+  AnthropicTextBlock,
+  AnthropicThinkingBlock,
+  AnthropicToolResultBlock,
+  AnthropicToolUseBlock,
+  AnthropicUserBlock,
+} from "./context/converters/anthropic-messages.js";
 export {
   type OpenAiChatMessage,
+  type OpenAiChatOptions,
   type OpenAiChatPart,
+  type OpenAiChatReply,
   type OpenAiChatToolCall,
+  toOpenAiChat,
+} from "./context/converters/openai-chat.js";
+export {
+  type OpenAiOutputMessage,
+  type OpenAiReasoningItem,
   type OpenAiResponsesInput,
   type OpenAiResponsesItem,
   type OpenAiResponsesPart,
-  toOpenAiChat,
   toOpenAiResponses,
-} from "./context/converters/openai.js";
+} from "./context/converters/openai-responses.js";
 export type { DanglingCalls } from "./context/tool-pairs.js";
 // Entries and messages
 export { assistantMessage, type MessageFields, systemMessage, toolResult, userMessage } from "./entry/builders.js";

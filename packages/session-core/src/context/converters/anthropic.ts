@@ -1,10 +1,23 @@
+import { Buffer } from "node:buffer";
 import { checkArgument } from "../../arguments/rules.js";
 import { SESSION_CONTEXT } from "../../arguments/shapes.js";
-import { isObject } from "../../entry/json.js";
+import { isObject, type JsonObject } from "../../entry/json.js";
+import { optionsFor } from "../../entry/provider-options.js";
 import type { SessionContext } from "../context.js";
+import type {
+  AnthropicAssistantBlock,
+  AnthropicDocumentBlock,
+  AnthropicImageBlock,
+  AnthropicMessage,
+  AnthropicPrompt,
+  AnthropicRawBlock,
+  AnthropicRedactedThinkingBlock,
+  AnthropicTextBlock,
+  AnthropicUserBlock,
+} from "./anthropic-messages.js";
 import {
   type ContentPart,
-  imagesOf,
+  type ProjectedFile,
   type ProjectedForeign,
   type ProjectedImage,
   type ProjectedMessage,
@@ -18,7 +31,7 @@ import {
 } from "./projected-message.js";
 import { projectMessages, systemText } from "./projection.js";
 import { toWellFormedJson } from "./sanitize.js";
-import { IMAGES_FOLLOW, OPENING } from "./templates.js";
+import { FILES_FOLLOW, IMAGES_FOLLOW, OPENING } from "./templates.js";
 
 /**
  * A context as `system` and `messages` of Anthropic's Messages API.
@@ -90,26 +103,38 @@ function toReplyBlocks(part: ReplyPart, reply: ProjectedReply): readonly Anthrop
   switch (part.type) {
     case "text":
       return [toTextBlock(part)];
+    case "file":
+      return [{ type: "text", text: plainText([part]) }];
     case "call":
       return [{ type: "tool_use", id: part.id, name: part.name, input: part.input }];
     case "thinking":
-      return isOwn ? toThinkingBlocks(part) : [];
+      return toThinkingBlocks(part, isOwn);
     case "foreign":
       return isOwn ? [toRawAssistantBlock(part)].filter((block) => block !== undefined) : [];
     case "image":
-    case "file":
       return []; // the API accepts no images from the assistant
   }
 }
 
-function toThinkingBlocks({ thinking, signature, redacted }: ProjectedThinking): readonly AnthropicAssistantBlock[] {
-  if (signature === undefined) return []; // interrupted before it was signed; the API rejects it
-  return redacted ? [{ type: "redacted_thinking", data: signature }] : [{ type: "thinking", thinking, signature }];
+// The AI SDK keeps the signature in the options of the provider.
+function toThinkingBlocks(part: ProjectedThinking, isOwn: boolean): readonly AnthropicAssistantBlock[] {
+  const { thinking } = part;
+  const options = optionsFor(part, "anthropic");
+  const hidden = textIn(options, "redactedData") ?? (isOwn && part.redacted ? part.signature : undefined);
+  if (hidden !== undefined) return [{ type: "redacted_thinking", data: hidden }];
+  const signature = textIn(options, "signature") ?? (isOwn ? part.signature : undefined);
+  // Without a signature it was interrupted, or is of another provider; the API rejects both.
+  return signature === undefined || part.redacted ? [] : [{ type: "thinking", thinking, signature }];
 }
 
-function toUserBlock(part: ContentPart): AnthropicTextBlock | AnthropicImageBlock | AnthropicRawBlock {
-  const raw = part.type === "foreign" ? toRawUserBlock(part) : undefined;
-  if (raw !== undefined) return raw;
+function textIn(options: JsonObject | undefined, name: string): string | undefined {
+  const value = options?.[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function toUserBlock(part: ContentPart): AnthropicTextBlock | AnthropicImageBlock | AnthropicDocumentBlock | AnthropicRawBlock {
+  const own = part.type === "foreign" ? toRawUserBlock(part) : part.type === "file" ? toFileBlock(part) : undefined;
+  if (own !== undefined) return own;
   const known = toTextOrImage(part);
   return known.type === "text" ? toTextBlock(known) : toImageBlock(known);
 }
@@ -122,16 +147,34 @@ function toImageBlock(image: ProjectedImage): AnthropicImageBlock {
   return { type: "image", source: { type: "base64", media_type: image.mediaType, data: image.data } };
 }
 
-// A failed result can contain only text, so its images come after all results.
+/** A document or an image by its URL; undefined: a file of a type that the API does not take. */
+function toFileBlock({ mediaType, data, url, filename }: ProjectedFile): AnthropicDocumentBlock | AnthropicImageBlock | undefined {
+  const isWeb = url !== undefined && /^https?:/i.test(url);
+  const title = filename === undefined || filename.trim() === "" ? {} : { title: filename };
+  if (isWeb && mediaType.startsWith("image/")) return { type: "image", source: { type: "url", url } };
+  if (isWeb && mediaType === "application/pdf") return { type: "document", source: { type: "url", url }, ...title };
+  if (data === undefined) return undefined;
+  if (mediaType === "application/pdf") return { type: "document", source: { type: "base64", media_type: mediaType, data }, ...title };
+  if (!/^text\/|^application\/json$/.test(mediaType)) return undefined;
+  const text = Buffer.from(data, "base64").toString("utf8").toWellFormed();
+  return text.trim() === "" ? undefined : { type: "document", source: { type: "text", media_type: "text/plain", data: text }, ...title };
+}
+
+// A failed result can contain only text, so its images and documents come after all results.
 function toResultBlocks(results: readonly ProjectedResult[]): AnthropicUserBlock[] {
-  const images = results.filter((result) => result.isError).flatMap((result) => imagesOf(result.parts));
-  return [...results.map(toResultBlock), ...images.map(toImageBlock)];
+  const failed = results.filter((result) => result.isError).flatMap((result) => result.parts);
+  return [...results.map(toResultBlock), ...failed.filter(isAttachment).map(toUserBlock)];
+}
+
+function isAttachment(part: ContentPart): boolean {
+  return part.type === "image" || (part.type === "file" && toFileBlock(part) !== undefined);
 }
 
 function toResultBlock(result: ProjectedResult): AnthropicUserBlock {
   if (!result.isError) return { type: "tool_result", tool_use_id: result.callId, content: result.parts.map(toUserBlock) };
-  const text = plainText(result.parts);
-  const content: AnthropicTextBlock[] = [{ type: "text", text: text === "" ? IMAGES_FOLLOW : text }];
+  const text = plainText(result.parts.filter((part) => !isAttachment(part)));
+  const follows = result.parts.every(({ type }) => type === "image") ? IMAGES_FOLLOW : FILES_FOLLOW;
+  const content: AnthropicTextBlock[] = [{ type: "text", text: text === "" ? follows : text }];
   return { type: "tool_result", tool_use_id: result.callId, content, is_error: true };
 }
 
@@ -183,77 +226,4 @@ function isServerResultBlock(block: AnthropicAssistantBlock): block is Anthropic
 function toRaw(value: unknown): Raw | undefined {
   const raw = toWellFormedJson(value);
   return isObject(raw) ? raw : undefined;
-}
-
-/** Text, never blank: the API rejects blank texts. */
-export interface AnthropicTextBlock {
-  readonly type: "text";
-  readonly text: string;
-}
-
-/** An image; `data` is base64. */
-export interface AnthropicImageBlock {
-  readonly type: "image";
-  readonly source: {
-    readonly type: "base64";
-    readonly media_type: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
-    readonly data: string;
-  };
-}
-
-/** Thinking, signed by the model. */
-export interface AnthropicThinkingBlock {
-  readonly type: "thinking";
-  readonly thinking: string;
-  readonly signature: string;
-}
-
-/** Thinking whose text the API hides. */
-export interface AnthropicRedactedThinkingBlock {
-  readonly type: "redacted_thinking";
-  readonly data: string;
-}
-
-/** A tool call. */
-export interface AnthropicToolUseBlock {
-  readonly type: "tool_use";
-  readonly id: string;
-  readonly name: string;
-  readonly input: Readonly<Record<string, unknown>>;
-}
-
-/** A block of the API that Bough stores as `foreign` and sends back unchanged: documents, tools that Anthropic runs. */
-export interface AnthropicRawBlock {
-  readonly type: "document" | "search_result" | "server_tool_use" | "mcp_tool_use" | `${string}_tool_result`;
-  readonly [field: string]: unknown;
-}
-
-/** The result of a tool call. */
-export interface AnthropicToolResultBlock {
-  readonly type: "tool_result";
-  readonly tool_use_id: string;
-  readonly content: (AnthropicTextBlock | AnthropicImageBlock | AnthropicRawBlock)[];
-  readonly is_error?: true;
-}
-
-/** A block of a user message. */
-export type AnthropicUserBlock = AnthropicTextBlock | AnthropicImageBlock | AnthropicToolResultBlock | AnthropicRawBlock;
-
-/** A block of an assistant message. */
-export type AnthropicAssistantBlock =
-  | AnthropicTextBlock
-  | AnthropicThinkingBlock
-  | AnthropicRedactedThinkingBlock
-  | AnthropicToolUseBlock
-  | AnthropicRawBlock;
-
-/** A message of a request. */
-export type AnthropicMessage =
-  | { readonly role: "user"; readonly content: AnthropicUserBlock[] }
-  | { readonly role: "assistant"; readonly content: AnthropicAssistantBlock[] };
-
-/** The fields of a Messages request that come from a context; spread them into the request. */
-export interface AnthropicPrompt {
-  readonly system?: string;
-  readonly messages: AnthropicMessage[];
 }

@@ -67,6 +67,14 @@ export const IMAGES_FOLLOW = "(see the image that follows)";
 /** The first message of a conversation that would start with the assistant, which Anthropic rejects. */
 export const OPENING = "(The conversation continues.)";
 
+/** The content of a result that has only files, or files and images. */
+export const FILES_FOLLOW = "(see the file that follows)";
+
+/** The text before the files of a result, for formats whose tool messages contain only text. */
+export function filesOfResult(toolName: string): string {
+  return `File returned by the tool ${toolName}:`;
+}
+
 /** The text before the images of a result, for formats whose tool messages contain only text. */
 export function imagesOfResult(toolName: string): string {
   return `Image returned by the tool ${toolName}:`;

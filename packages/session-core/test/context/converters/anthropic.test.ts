@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AnthropicMessage, toAnthropic } from "../../../src/context/converters/anthropic.js";
+import { toAnthropic } from "../../../src/context/converters/anthropic.js";
+import type { AnthropicMessage } from "../../../src/context/converters/anthropic-messages.js";
 import type { AssistantBlock } from "../../../src/entry/message.js";
 import { anyContext, assistant, call, contextOf, countCalls, foreign, image, PIXEL, result, text, textsIn, user } from "./contexts.js";
 

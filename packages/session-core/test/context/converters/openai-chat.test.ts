@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type OpenAiChatMessage, toOpenAiChat } from "../../../src/context/converters/openai.js";
+import { type OpenAiChatMessage, toOpenAiChat } from "../../../src/context/converters/openai-chat.js";
 import { anyContext, assistant, call, contextOf, countCalls, foreign, image, PIXEL, result, text, textsIn, user } from "./contexts.js";
 
 describe("a context as OpenAI chat messages", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { toOpenAiResponses } from "../../../src/context/converters/openai.js";
+import { toOpenAiResponses } from "../../../src/context/converters/openai-responses.js";
 import { anyContext, assistant, call, contextOf, countCalls, image, PIXEL, result, text, textsIn, user } from "./contexts.js";
 
 describe("a context as OpenAI Responses items", () => {

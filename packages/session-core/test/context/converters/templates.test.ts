@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { ContextMessage } from "../../../src/context/context.js";
 import { toAiSdk } from "../../../src/context/converters/ai-sdk.js";
 import { toAnthropic } from "../../../src/context/converters/anthropic.js";
-import { toOpenAiChat, toOpenAiResponses } from "../../../src/context/converters/openai.js";
+import { toOpenAiChat } from "../../../src/context/converters/openai-chat.js";
+import { toOpenAiResponses } from "../../../src/context/converters/openai-responses.js";
 import { contextOf } from "./contexts.js";
 
 function read(message: ContextMessage): unknown {

@@ -1,0 +1,178 @@
+import { checkArgument } from "../../arguments/rules.js";
+import { SESSION_CONTEXT } from "../../arguments/shapes.js";
+import { optionsFor } from "../../entry/provider-options.js";
+import type { SessionContext } from "../context.js";
+import { OPENAI_NAME_LENGTH } from "./openai-chat.js";
+import {
+  type ContentPart,
+  type ProjectedCall,
+  type ProjectedFile,
+  type ProjectedReply,
+  type ProjectedResult,
+  type ProjectedText,
+  type ProjectedThinking,
+  plainText,
+  type ReplyPart,
+  toDataUrl,
+} from "./projected-message.js";
+import { projectMessages, systemText } from "./projection.js";
+import { sanitizeToolName } from "./sanitize.js";
+
+/** Text, an image or a PDF of an input item. */
+export type OpenAiResponsesPart =
+  | { readonly type: "input_text"; readonly text: string }
+  | { readonly type: "input_image"; readonly image_url: string; readonly detail: "auto" }
+  | { readonly type: "input_file"; readonly filename: string; readonly file_data: string }
+  | { readonly type: "input_file"; readonly file_url: string };
+
+/** Thinking of an OpenAI model: its summary, and its content, encrypted. */
+export interface OpenAiReasoningItem {
+  readonly type: "reasoning";
+  readonly id: string;
+  readonly summary: { readonly type: "summary_text"; readonly text: string }[];
+  readonly encrypted_content: string;
+}
+
+/** A text of the model with the id of its item. `phase`: whether it comments on its work or is the answer. */
+export interface OpenAiOutputMessage {
+  readonly type: "message";
+  readonly role: "assistant";
+  readonly id: string;
+  readonly status: "completed";
+  readonly content: { readonly type: "output_text"; readonly text: string; readonly annotations: readonly [] }[];
+  readonly phase?: string;
+}
+
+/** One item of the `input` of a Responses request; `arguments` is JSON text. `id`: of the item in its response. */
+export type OpenAiResponsesItem =
+  | { readonly type: "message"; readonly role: "user"; readonly content: OpenAiResponsesPart[] }
+  | { readonly type: "message"; readonly role: "assistant"; readonly content: string }
+  | OpenAiOutputMessage
+  | OpenAiReasoningItem
+  | { readonly type: "function_call"; readonly id?: string; readonly call_id: string; readonly name: string; readonly arguments: string }
+  | { readonly type: "function_call_output"; readonly call_id: string; readonly output: string | OpenAiResponsesPart[] };
+
+/** The fields of a Responses request that come from a context; spread them into the request. */
+export interface OpenAiResponsesInput {
+  readonly instructions?: string;
+  readonly input: OpenAiResponsesItem[];
+}
+
+/**
+ * A context as `instructions` and `input` of the OpenAI Responses API.
+ *
+ * Reasoning of an OpenAI model is given back with its id and encrypted content, and the items after it with their ids, so that a
+ * tool loop goes on thinking. Request it with `include: ["reasoning.encrypted_content"]`; reasoning without it is left out, because
+ * its id is valid only as long as OpenAI stores the response. Thinking of other providers is left out. PDFs are sent; other files
+ * that are not images become a line of text.
+ *
+ * @example
+ * await openai.responses.create({ model, store: false, include: ["reasoning.encrypted_content"], ...toOpenAiResponses(context) });
+ */
+export function toOpenAiResponses(context: SessionContext): OpenAiResponsesInput {
+  checkArgument("context", context, SESSION_CONTEXT);
+  const instructions = systemText(context);
+  const input: OpenAiResponsesItem[] = [];
+  for (const message of projectMessages(context.messages)) {
+    if (message.role === "user") input.push({ type: "message", role: "user", content: message.parts.map(toInputPart) });
+    else input.push(...toReplyItems(message), ...message.results.map(toOutputItem));
+  }
+  return instructions === undefined ? { input } : { instructions, input };
+}
+
+function toInputPart(part: ContentPart): OpenAiResponsesPart {
+  if (part.type === "image") return { type: "input_image", image_url: toDataUrl(part), detail: "auto" };
+  const file = part.type === "file" ? toFilePart(part) : undefined;
+  return file ?? { type: "input_text", text: plainText([part]) };
+}
+
+function toFilePart({ mediaType, data, url, filename }: ProjectedFile): OpenAiResponsesPart | undefined {
+  const isWeb = url !== undefined && /^https?:/i.test(url);
+  if (isWeb && mediaType.startsWith("image/")) return { type: "input_image", image_url: url, detail: "auto" };
+  if (mediaType !== "application/pdf") return undefined;
+  if (isWeb) return { type: "input_file", file_url: url };
+  return data === undefined
+    ? undefined
+    : { type: "input_file", filename: filename ?? "file.pdf", file_data: toDataUrl({ mediaType, data }) };
+}
+
+function toReplyItems(reply: ProjectedReply): readonly OpenAiResponsesItem[] {
+  const items: OpenAiResponsesItem[] = [];
+  // The API rejects an id without the reasoning before it: ids are sent only after reasoning of the same reply.
+  let afterReasoning = false;
+  for (const part of reply.parts) {
+    const item = toReplyItem(part, items.at(-1), afterReasoning);
+    if (item === undefined) continue;
+    items.push(item);
+    afterReasoning ||= item.type === "reasoning";
+  }
+  // It also rejects reasoning without an item after it: of a reply that was interrupted, or edited.
+  while (items.at(-1)?.type === "reasoning") items.pop();
+  return items;
+}
+
+/** The item of a part; undefined: the part was added to `before`, or it has none. */
+function toReplyItem(part: ReplyPart, before: OpenAiResponsesItem | undefined, withId: boolean): OpenAiResponsesItem | undefined {
+  switch (part.type) {
+    case "text":
+      return toTextItem(part, before, withId);
+    case "thinking":
+      return toReasoningItem(part, before);
+    case "call":
+      return toCallItem(part, withId);
+    case "file":
+      return { type: "message", role: "assistant", content: plainText([part]) };
+    case "image":
+    case "foreign":
+      return undefined;
+  }
+}
+
+function toTextItem(part: ProjectedText, before: OpenAiResponsesItem | undefined, withId: boolean): OpenAiResponsesItem | undefined {
+  const id = withId ? itemIdOf(part) : undefined;
+  if (id === undefined) return { type: "message", role: "assistant", content: part.text };
+  const content = { type: "output_text", text: part.text, annotations: [] } as const;
+  if (before?.type === "message" && "id" in before && before.id === id) {
+    before.content.push(content);
+    return undefined;
+  }
+  const phase = openAiOptions(part)?.["phase"];
+  const item = { type: "message", role: "assistant", id, status: "completed", content: [content] } as const;
+  return typeof phase === "string" ? { ...item, content: [content], phase } : { ...item, content: [content] };
+}
+
+// Each part of a summary is a thinking block of its own; the blocks of one item have the same id.
+function toReasoningItem(part: ProjectedThinking, before: OpenAiResponsesItem | undefined): OpenAiReasoningItem | undefined {
+  const id = itemIdOf(part);
+  const encrypted = openAiOptions(part)?.["reasoningEncryptedContent"];
+  const summary = part.thinking === "" ? [] : [{ type: "summary_text", text: part.thinking } as const];
+  if (id !== undefined && before?.type === "reasoning" && before.id === id) {
+    before.summary.push(...summary);
+    return undefined;
+  }
+  return id === undefined || typeof encrypted !== "string" ? undefined : { type: "reasoning", id, summary, encrypted_content: encrypted };
+}
+
+function toCallItem(part: ProjectedCall, withId: boolean): OpenAiResponsesItem {
+  const name = sanitizeToolName(part.name, OPENAI_NAME_LENGTH);
+  const id = withId ? itemIdOf(part) : undefined;
+  const call = { type: "function_call", call_id: part.id, name, arguments: JSON.stringify(part.input) } as const;
+  return id === undefined ? call : { ...call, id };
+}
+
+/** The id of the item that a part came from, as `fromOpenAiResponses` and the AI SDK store it. */
+function itemIdOf(part: ReplyPart): string | undefined {
+  const id = openAiOptions(part)?.["itemId"];
+  return typeof id === "string" && id !== "" ? id : undefined;
+}
+
+function openAiOptions(part: ReplyPart) {
+  if (part.type === "foreign") return undefined;
+  return optionsFor(part, "openai") ?? optionsFor(part, "azure");
+}
+
+function toOutputItem(result: ProjectedResult): OpenAiResponsesItem {
+  const parts = result.parts.map(toInputPart);
+  const output = parts.every(({ type }) => type === "input_text") ? plainText(result.parts) : parts;
+  return { type: "function_call_output", call_id: result.callId, output };
+}
