@@ -160,6 +160,7 @@ export const EXIT_CODES: Readonly<Record<ErrorCode, ExitCode>> = {
     meaning: "The payload of an entry cannot be read; other sessions are not affected",
     hint: "`bough verify` names the damage; restore a backup with `bough restore FILE`, or export the other sessions.",
   },
+  RECALL_INPUT: { exit: 66, meaning: "`search`, `show`: a value of --lines, --grep or another option is not valid; the message names it" },
   DRIVER_UNUSABLE: {
     exit: 70,
     meaning: "better-sqlite3 does not load on this version of Node; the hint names the command that repairs it",

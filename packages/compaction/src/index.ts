@@ -60,7 +60,19 @@ export type { Summarizer, SummaryReply, SummaryRequest, SummarySource } from "./
 export type { HostState, InvokedSkill } from "./summary/compose.js";
 
 // Recall tools and checkpoint files
-export { type RecallOptions, type RecallTool, type RecallTools, recallTools } from "./recall/recall-tools.js";
+export { type RecallTool, type RecallTools, recallTools } from "./recall/recall-tools.js";
+export { searchHidden } from "./recall/hidden-search.js";
+export {
+  type RecallOptions,
+  type RecallReadInput,
+  type RecallSearchInput,
+  recallReadInput,
+  recallSearchInput,
+} from "./recall/inputs.js";
+export type { Passage } from "./recall/passages.js";
+export { type ReadEntry, type RecallReadResult, recallRead } from "./recall/read.js";
+export { type RecallAnswer, type RecallHit, type RecallSearchOptions, type RecallSearchResult, recallSearch } from "./recall/search.js";
+export type { Neighbor } from "./recall/entry-source.js";
 export { listCheckpoints } from "./recall/list-checkpoints.js";
 export type { Checkpoint, CheckpointRange } from "./checkpoints/checkpoint.js";
 export { type ForeignFile, readCheckpoints, type StoredCheckpoint, type StoredCheckpoints } from "./checkpoints/read-checkpoints.js";
@@ -82,6 +94,7 @@ export {
   CompactorBusyError,
   HookResultError,
   InvalidSettingError,
+  RecallInputError,
   RequestTooLargeError,
   TurnRunningError,
 } from "./errors/compaction-errors.js";

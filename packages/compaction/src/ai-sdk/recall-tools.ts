@@ -1,6 +1,7 @@
 import type { Session } from "@bough/session-core";
 import type { ToolSet } from "ai";
-import { type RecallOptions, recallTools } from "../recall/recall-tools.js";
+import type { RecallOptions } from "../recall/inputs.js";
+import { recallTools } from "../recall/recall-tools.js";
 import { loadAiSdk } from "./load.js";
 
 /**
@@ -12,7 +13,7 @@ import { loadAiSdk } from "./load.js";
  * @example
  * const tools = { ...myTools, ...(await aiSdkRecallTools(session)) };
  */
-export async function aiSdkRecallTools(session: Session, options: RecallOptions = {}): Promise<ToolSet> {
+export async function aiSdkRecallTools(session: Session, options: Pick<RecallOptions, "maxChars"> = {}): Promise<ToolSet> {
   const { definitions } = recallTools(session, options);
   const { jsonSchema, tool } = await loadAiSdk();
   return Object.fromEntries(

@@ -89,3 +89,14 @@ export class AiSdkMissingError extends BoughError {
     });
   }
 }
+
+/** The input of recall is not valid: `message` says which part and why, on one line. */
+export class RecallInputError extends BoughError {
+  readonly code = "RECALL_INPUT";
+  override readonly name = "RecallInputError";
+  readonly problem: string;
+  constructor(problem: string) {
+    super(`The request is not valid: ${problem}.`);
+    this.problem = problem;
+  }
+}

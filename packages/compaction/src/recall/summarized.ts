@@ -26,12 +26,21 @@ export class SummarizedPath {
   /** Compactions and branch summaries in order of arrival. */
   readonly parts: readonly SummarizedPart[];
   readonly coverage: PathCoverage;
+  readonly #path: readonly OutlineRow[];
   readonly #summaryOf: ReadonlyMap<EntryId, EntryId>;
 
   constructor(path: readonly OutlineRow[], parts: readonly SummarizedPart[], coverage: PathCoverage) {
     this.parts = parts;
     this.coverage = coverage;
+    this.#path = path;
     this.#summaryOf = mapEntriesToSummaries(path, parts, coverage);
+  }
+
+  /** The entries that the context no longer contains unchanged. Summaries are among them where another summary covers them. */
+  listHidden(): readonly OutlineRow[] {
+    const branches = this.parts.flatMap(({ summary, rows }) => (summary.type === "branch_summary" ? rows : []));
+    const rows = new Map([...this.#path, ...branches].map((row) => [row.id, row]));
+    return [...rows.values()].filter(({ id }) => this.findSummaryOf(id) !== null);
   }
 
   /** Whether the context contains all entries unchanged. */

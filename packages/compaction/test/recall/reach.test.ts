@@ -21,7 +21,7 @@ async function ask(session: Session, name: Name, input: unknown, maxChars?: numb
 
 async function found(session: Session, query: string, more: object = {}): Promise<readonly string[]> {
   const text = await ask(session, "recall_search", { query, ...more });
-  return text.split("\n").flatMap((line) => (line.includes(" (") ? [line.slice(0, line.indexOf(" "))] : []));
+  return [...text.matchAll(/^\[(\S+)\] /gm)].map(([, id]) => id ?? "");
 }
 
 /** `u1 a1 u2 a2` with all up to `u2` in a summary `c1`. */
@@ -48,20 +48,22 @@ describe("searching what was summarized", () => {
     await session.append({ type: "compaction", id: "c1", summary: "s", firstKeptEntryId: null });
     const pages = [
       await found(session, "needle"),
-      await found(session, "needle", { page: 2 }),
-      await found(session, "needle", { page: 3 }),
+      await found(session, "needle", { next: 10 }),
+      await found(session, "needle", { next: "20" }),
     ];
     expect(pages.map(({ length }) => length)).toEqual([10, 10, 5]);
     expect(new Set(pages.flat()).size).toBe(25);
-    expect(await ask(session, "recall_search", { query: "needle" })).toContain("More: the same with page 2.");
-    expect(await ask(session, "recall_search", { query: "needle", page: 3 })).not.toContain("More:");
-    expect(await ask(session, "recall_search", { query: "needle", page: 4 })).toBe("There are no more hits.");
+    expect(await ask(session, "recall_search", { query: "needle" })).toContain("25 match: the same with next 10 continues.");
+    expect(await ask(session, "recall_search", { query: "needle", next: 20 })).not.toContain("continues");
+    expect(await ask(session, "recall_search", { query: "needle", next: 25 })).toBe("There are no more hits.");
   });
 
   test("finds pruned tool output, and marks it as not in the context", async () => {
     const { session } = await grown("u1 k1 r1:k1 a1");
     await session.append({ type: "context_edit", targetId: "r1", replacement: { content: "[pruned]" } });
-    expect(await ask(session, "recall_search", { query: "r1 word3" })).toMatch(/^r1 \(toolResult, .*, taken out of your context\): /);
+    expect(await ask(session, "recall_search", { query: "r1 word3" })).toMatch(
+      /^\[r1\] result of read, .*, taken out of your context, 1 lines\n1: r1 the/,
+    );
     expect(await ask(session, "recall_expand", { from: "r1" })).toContain("the r1 word3");
   });
 
@@ -71,8 +73,8 @@ describe("searching what was summarized", () => {
     const other = await store.createSession({});
     await plant(other, "u9");
     await session.moveLeaf("c1");
-    expect(await found(session, "u3 word1")).toEqual([]);
-    expect(await found(session, "u9 word1")).toEqual([]);
+    expect(await found(session, "u3")).toEqual([]);
+    expect(await found(session, "u9")).toEqual([]);
     expect(await ask(session, "recall_expand", { from: "u9" })).toMatch(/^No entry of this session has the id u9\./);
   });
 
@@ -90,11 +92,12 @@ describe("searching what was summarized", () => {
     );
   });
 
-  test("finds text of an older summary, because it is no longer in a context", async () => {
+  test("finds text of an older summary only if asked for summaries", async () => {
     const { session } = await summarized();
     await plant(session, "u3");
     await session.append({ type: "compaction", id: "c2", summary: "Later.", firstKeptEntryId: "u3" });
-    expect(await ask(session, "recall_search", { query: "twice" })).toMatch(/^c1 \(compaction, .*, in summary c2\): /);
+    expect(await ask(session, "recall_search", { query: "twice" })).toMatch(/^Nothing in what was summarized/);
+    expect(await ask(session, "recall_search", { query: "twice", summaries: true })).toMatch(/^\[c1\] compaction, .*, in summary c2, /);
   });
 
   test("works in a fork as in its source, and handles a branch that was not copied", async () => {
@@ -262,9 +265,7 @@ describe("reading entries", () => {
       replacement: { content: [{ type: "text", text: "gone" }, null] },
     });
     const read = await ask(session, "recall_expand", { from: "a1", to: "e1" });
-    expect(read).toMatch(
-      /^\[a1\] .* assistant\n\(thinking\) Look first\.\n\(calls run\) \{"command":"ls"\}\n\(failed: overloaded\)\n\n\[r1\]/,
-    );
+    expect(read).toMatch(/^\[a1\] .* assistant\n\(thinking\) Look first\.\n\(calls run\) command: ls\n\(failed: overloaded\)\n\n\[r1\]/);
     expect(read).toMatch(/ error of run\nno such file\n\(image\)\n\n\[e1\]/);
     expect(read).toContain("replaces r1 in the context:\ngone");
     expect(read).not.toContain("c2lnbmF0dXJl");
@@ -287,13 +288,15 @@ describe("reading entries", () => {
     expect(await ask(session, "recall_expand", { from: "a" })).toMatch(/^a could be several entries: /);
   });
 
-  test("reads around an entry on another branch only upwards, because its continuation is ambiguous", async () => {
-    const { session } = await grown("u1 a1 u2 a2");
+  test("reads around an entry on another branch down to the next branch point, where its continuation is ambiguous", async () => {
+    const { session } = await grown("u1 a1 u2 a2 u4");
+    await session.moveLeaf("a2");
+    await plant(session, "u5");
     await session.moveLeaf("u1");
     await plant(session, "a3");
-    const read = await ask(session, "recall_expand", { from: "u2", around: 1 });
-    expect(read).toMatch(/^\[a1\][\s\S]*\[u2\]/);
-    expect(read).not.toContain("[a2]");
+    const read = await ask(session, "recall_expand", { from: "u2", around: 5 });
+    expect(read).toMatch(/^\[u1\][\s\S]*\[a1\][\s\S]*\[u2\][\s\S]*\[a2\]/);
+    expect(read).not.toMatch(/\[u[45]\]/);
   });
 
   test("survives a time that no calendar has", async () => {
@@ -313,7 +316,7 @@ describe("the tools", () => {
   test("have schemas without unnecessary required fields, and reject unknown fields", async () => {
     const { session } = await summarized();
     const schemas = recallTools(session).definitions.map(({ inputSchema }) => inputSchema);
-    expect(schemas.map(({ required }) => required)).toEqual([["query"], undefined, ["from"]]);
+    expect(schemas.map(({ required }) => required)).toEqual([undefined, undefined, undefined]);
     for (const schema of schemas) expect(schema).toMatchObject({ type: "object", additionalProperties: false });
   });
 
@@ -407,7 +410,7 @@ describe("a session of pi with compactions of its own", () => {
       null,
     ]);
     expect(await found(session, "hello")).toEqual(expect.arrayContaining(["00000001", "00000002"]));
-    expect(await found(session, "00000003 says")).toEqual([]);
+    expect(await found(session, "00000003")).toEqual([]);
     expect(await ask(session, "recall_describe", { summary: 2 })).toContain("covers nothing that an earlier one does not");
   });
 });

@@ -29,13 +29,14 @@ describe("an agent that looks up what was summarized", () => {
   test("finds words in it, with the entry and the summary that covers it", async () => {
     const { call, done } = await compacted();
     const found = await call("recall_search", { query: "u3 word5" });
-    expect(found).toMatch(/^u3 \(user, /);
+    expect(found).toMatch(/^\[u3\] user, /);
+    expect(found).toMatch(/^1: u3 the u3 word0/m);
     expect(found).toContain(`in summary ${done.entryId}`);
   });
 
   test("does not find what is still in its context", async () => {
     const { call } = await compacted();
-    expect(await call("recall_search", { query: "u10 word5" })).toMatch(/^Nothing in what was summarized/);
+    expect(await call("recall_search", { query: "u10" })).toMatch(/^Nothing in what was summarized/);
   });
 
   test("gets the range of a summary and the requests in it", async () => {
@@ -52,7 +53,7 @@ describe("an agent that looks up what was summarized", () => {
   test("reads entries word for word, tool output included", async () => {
     const { call } = await compacted();
     const read = await call("recall_expand", { from: "u2", to: "a2" });
-    for (const said of ["[u2]", "the u2 word12", '(calls read) {"path":"src/k2.ts"}', "the r2 word12", "the a2 word12"])
+    for (const said of ["[u2]", "the u2 word12", "(calls read) path: src/k2.ts", "the r2 word12", "the a2 word12"])
       expect(read).toContain(said);
     expect(read).not.toContain("[u3]");
   });
@@ -83,7 +84,7 @@ describe("an agent that looks up what was summarized", () => {
     await compactor.navigate("a9", { summarize: true });
     await plant(session, "u11");
     expect(await call("recall_describe", {})).toContain("summary of a branch that was left");
-    expect(await call("recall_search", { query: "u10 word5" })).toMatch(/^u10 /);
+    expect(await call("recall_search", { query: "u10 word5" })).toMatch(/^\[u10\] /);
     expect(await call("recall_expand", { from: "u10" })).toContain("the u10 word12");
   });
 

@@ -1,12 +1,12 @@
 import type { Connection } from "../storage/connection.js";
 import { query, rawQuery } from "../storage/query.js";
-import { foldText, isUnspaced, WORD_CHARACTERS } from "./fold.js";
+import { foldText, isUnspaced } from "./fold.js";
 import { type SearchTerm, termExpression } from "./search-query.js";
 
 // Words with one mistake: one letter changed, added or missing, or two neighbors exchanged. Every such word is looked up in the index,
 // which has no other way to find them; the scan of entries that are not indexed uses a pattern. Both use the same letters.
 
-const LATIN = "abcdefghijklmnopqrstuvwxyz0123456789";
+const LATIN = "abcdefghijklmnopqrstuvwxyz";
 const SCRIPTS: readonly (readonly [script: RegExp, letters: string])[] = [
   [/\p{Script=Cyrillic}/u, "абвгдеёжзийклмнопрстуфхцчшщъыьэюя"],
   [/\p{Script=Greek}/u, "αβγδεζηθικλμνξοπρστυφχψω"],
@@ -15,12 +15,12 @@ const SCRIPTS: readonly (readonly [script: RegExp, letters: string])[] = [
 /** Shorter words have too many neighbors that are other words. */
 const SHORTEST = 4;
 const LONGEST = 24;
-const ONE_WORD = new RegExp(`^[${WORD_CHARACTERS}]+$`, "u");
+const LETTERS = /^\p{L}+$/u;
 
-/** Whether a term is one word in which a mistake is looked for. */
+/** Whether a term is one word in which a mistake is looked for. A number or an id that differs in one digit is another one. */
 export function canBeMisspelt({ words, prefix }: SearchTerm): boolean {
   const letters = [...foldText(words)];
-  return !prefix && letters.length >= SHORTEST && letters.length <= LONGEST && ONE_WORD.test(words) && !letters.some(isUnspaced);
+  return !prefix && letters.length >= SHORTEST && letters.length <= LONGEST && LETTERS.test(words) && !letters.some(isUnspaced);
 }
 
 /** The letters that may be added or put in place of others: those of the scripts of the word, and its own. */

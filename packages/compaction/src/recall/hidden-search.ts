@@ -1,0 +1,35 @@
+import type { Session } from "@bough/session-core";
+import type { RecallOptions, RecallSearchInput } from "./inputs.js";
+import { type RecallAnswer, type RecallSearchResult, recallSearch } from "./search.js";
+import { readSummarizedPath } from "./summarized.js";
+
+/** The answer if nothing was compacted. */
+export const ALL_IN_CONTEXT = "Nothing on this path has been summarized yet: everything is in your context.";
+
+const NOTHING = "Nothing in what was summarized has any of these words.";
+
+/**
+ * `recallSearch` in the entries that the context of the session's leaf no longer contains: entries that a summary of the path covers,
+ * branches that were left with a summary, and entries replaced by an edit. Entries in the context, and branches without a summary on
+ * this path, are not searched. Further cost: the outline of the session, once for each handle.
+ *
+ * @throws {RecallInputError | InvalidQueryError}
+ */
+export async function searchHidden(
+  session: Session,
+  input: RecallSearchInput,
+  options: RecallOptions = {},
+): Promise<RecallAnswer<RecallSearchResult>> {
+  const summarized = await readSummarizedPath(session);
+  const rows = summarized.listHidden();
+  const isSummary = (type: string) => type === "compaction" || type === "branch_summary";
+  const seqs = rows.filter(({ type }) => input.summaries === true || !isSummary(type)).map(({ seq }) => seq);
+  const placeOf = (id: string) => {
+    const summaryId = summarized.findSummaryOf(id);
+    return summaryId === "edit" ? "taken out of your context" : `in summary ${summaryId}`;
+  };
+  const answer = await recallSearch(session, input, { ...options, seqs, placeOf });
+  if (summarized.isEmpty) return { ...answer, text: ALL_IN_CONTEXT };
+  const isEmpty = answer.data.hits.length === 0 && !answer.data.isIncomplete && (input.next ?? 0) === 0;
+  return isEmpty ? { ...answer, text: NOTHING } : answer;
+}

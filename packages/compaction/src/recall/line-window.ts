@@ -1,0 +1,71 @@
+import { runInNewContext } from "node:vm";
+import { takeStart } from "@bough/session-core/internals";
+import { RecallInputError } from "../errors/compaction-errors.js";
+
+/** Which lines of a text to show. */
+export interface LineWindow {
+  /** `A-B`, `A-` or `A`, from 1. */
+  readonly lines?: string | undefined;
+  /** A regular expression of JavaScript; upper and lower case are the same. */
+  readonly grep?: string | undefined;
+}
+
+/** The most lines that a pattern shows of one text. */
+const MOST_MATCHES = 100;
+/** A longer line is tested and shown up to here, in UTF-16 code units. */
+const LONGEST_LINE = 2_000;
+/** A pattern that takes longer is refused: some patterns take exponential time. */
+const TIMEOUT_MS = 500;
+
+/**
+ * The lines of a window with their numbers; the text itself if no window is given.
+ *
+ * @throws {RecallInputError} the pattern is no regular expression, or takes too long.
+ */
+export function takeLines(text: string, { lines, grep }: LineWindow): string {
+  if (lines === undefined && grep === undefined) return text;
+  const all = text.split("\n");
+  const [from, to] = parseRange(lines, all.length);
+  const numbered = all.slice(from - 1, to).map((line, at) => ({ number: from + at, line: takeStart(line, LONGEST_LINE) }));
+  if (numbered.length === 0) return `(it has ${all.length} lines)`;
+  const shown = grep === undefined ? numbered : selectMatching(numbered, grep);
+  if (shown.length === 0) return "(no line matches)";
+  const more = shown.length > MOST_MATCHES && grep !== undefined ? `\n(${shown.length - MOST_MATCHES} more lines match)` : "";
+  const kept = grep === undefined ? shown : shown.slice(0, MOST_MATCHES);
+  return `${kept.map(({ number, line }) => `${number}: ${line}`).join("\n")}${more}`;
+}
+
+function parseRange(lines: string | undefined, count: number): readonly [from: number, to: number] {
+  const [, first = "1", dash, last = ""] = /^(\d+)(-?)(\d*)$/.exec(lines ?? "1-") ?? [];
+  const from = Math.max(1, Number(first));
+  if (dash === "") return [from, from];
+  return [from, last === "" ? count : Number(last)];
+}
+
+function selectMatching<T extends { readonly line: string }>(lines: readonly T[], pattern: string): readonly T[] {
+  const matching = new Set(
+    findMatching(
+      lines.map(({ line }) => line),
+      pattern,
+    ),
+  );
+  return lines.filter((_, at) => matching.has(at));
+}
+
+/** The indexes of the lines that match. A script with a timeout can be interrupted inside a pattern, other code cannot. */
+function findMatching(lines: readonly string[], pattern: string): readonly number[] {
+  const found: number[] = [];
+  try {
+    const expression = new RegExp(pattern, "iu");
+    const test = () => {
+      for (const [at, line] of lines.entries()) if (expression.test(line)) found.push(at);
+    };
+    runInNewContext("test()", { test }, { timeout: TIMEOUT_MS });
+    return found;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new RecallInputError(`grep is no regular expression: ${error.message}`);
+    if (error instanceof Error && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
+      throw new RecallInputError("grep takes too long; use a simpler pattern");
+    throw error;
+  }
+}
